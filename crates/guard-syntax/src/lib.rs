@@ -1,0 +1,4 @@
+//! Syntax of the Guard language.
+pub mod ast;
+pub mod diagnostic;
+pub mod span;

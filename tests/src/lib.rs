@@ -1,0 +1,1 @@
+//! Helpers shared by the suites: how a case file becomes a printed outcome.
