@@ -1,1 +1,11 @@
-//! Types that cross a process.
+//! Every type of Guard that crosses a process: plan, values, events, verdicts, trace records.
+//!
+//! Knows canonical encoding, hashing and the loading of hostile bytes. Knows nothing of source text, of
+//! how a plan is made, or of how it decides.
+
+pub mod builtin;
+pub mod json;
+pub mod plan;
+pub mod url;
+pub mod value;
+pub mod verdict;

@@ -1,0 +1,970 @@
+//! The plan: a checked guard as flat data.
+//!
+//! Everything a kernel needs to decide, nothing else. No type here is recursive: expressions are arrays of
+//! nodes in which children precede parents, types are rows of a table, so that hostile bytes can neither
+//! overflow a stack nor loop. Names are kept where a verdict speaks them. Source positions live beside
+//! the plan (`Sources`), since moving a declaration changes no meaning and must change no hash.
+
+use crate::builtin::Builtin;
+use serde::{Deserialize, Serialize};
+
+/// Index into [`Plan::types`].
+pub type TypeId = u32;
+/// Index into [`Plan::state`].
+pub type VarId = u32;
+/// Index into [`Plan::tools`].
+pub type ToolId = u32;
+/// Index into [`Plan::units`].
+pub type UnitId = u32;
+/// Index into [`Plan::limits`].
+pub type LimitId = u32;
+/// Index into [`Plan::invariants`].
+pub type InvariantId = u32;
+/// Index into [`Plan::indexes`].
+pub type IndexId = u32;
+/// Index into [`Plan::windows`].
+pub type WindowId = u32;
+/// Index into [`Plan::monitors`].
+pub type MonitorId = u32;
+/// Index into [`Plan::facts`].
+pub type FactId = u32;
+/// Index into [`Plan::probes`].
+pub type ProbeId = u32;
+/// Index into [`Plan::regexes`].
+pub type RegexId = u32;
+/// Index into [`Plan::paths`].
+pub type PathId = u32;
+/// Index into the nodes of the same [`Expr`].
+pub type NodeId = u32;
+/// Index into [`Sources::spans`].
+pub type SpanId = u32;
+/// Milliseconds.
+pub type Millis = i64;
+
+/// A compiled guard (language reference §11).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Plan {
+    /// The language edition the guard was written in.
+    pub edition: u32,
+    /// The guard's name.
+    pub guard: String,
+    /// Nothing is refused; what would be is recorded.
+    pub shadow: bool,
+    /// Undeclared tools are allowed.
+    pub default_allow: bool,
+    /// How long a session may last.
+    pub deadline: Option<Millis>,
+    /// Types; a row refers to earlier rows only.
+    pub types: Vec<TypeDef>,
+    /// State variables, by name.
+    pub state: Vec<StateVar>,
+    /// What may be spent, by name. `calls` is always present.
+    pub units: Vec<Unit>,
+    /// Counters of allowed calls.
+    pub limits: Vec<Limit>,
+    /// Regular expressions, in `regex` syntax.
+    pub regexes: Vec<String>,
+    /// Path literals, as written.
+    pub paths: Vec<String>,
+    /// Invariants, by name.
+    pub invariants: Vec<Invariant>,
+    /// Past-time temporal operators; a monitor refers to earlier monitors only.
+    pub monitors: Vec<Monitor>,
+    /// Keyed memories of successful calls.
+    pub indexes: Vec<SuccessIndex>,
+    /// Memories of the times of settled calls.
+    pub windows: Vec<Window>,
+    /// Relations filled from trusted input, by name.
+    pub facts: Vec<Fact>,
+    /// Questions to the environment, by name.
+    pub probes: Vec<Probe>,
+    /// Tools, by name.
+    pub tools: Vec<Tool>,
+}
+
+/// One type with its refinements (language reference §4).
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields, rename_all = "snake_case")]
+pub enum TypeDef {
+    /// `bool`.
+    Bool,
+    /// `int in min..=max`.
+    Int {
+        /// Least value.
+        min: Option<i64>,
+        /// Greatest value.
+        max: Option<i64>,
+    },
+    /// `decimal in min..=max`, in units of 10⁻⁶.
+    Decimal {
+        /// Least value.
+        min: Option<i64>,
+        /// Greatest value.
+        max: Option<i64>,
+    },
+    /// `string max N matches /re/`.
+    String {
+        /// Most characters.
+        max_chars: Option<u64>,
+        /// Most bytes.
+        max_bytes: Option<u64>,
+        /// All of these match somewhere in it.
+        patterns: Vec<RegexId>,
+    },
+    /// `path`.
+    Path,
+    /// `url`.
+    Url,
+    /// `duration in min..=max`.
+    Duration {
+        /// Least value.
+        min: Option<Millis>,
+        /// Greatest value.
+        max: Option<Millis>,
+    },
+    /// `time`, RFC 3339 unless a format (`%Y-%m-%d %H:%M:%S` subset) is given.
+    Time {
+        /// The format.
+        format: Option<String>,
+    },
+    /// An enum.
+    Enum {
+        /// Its name.
+        name: String,
+        /// Its variants; a value is an index.
+        variants: Vec<String>,
+    },
+    /// A record.
+    Record {
+        /// Its name.
+        name: String,
+        /// Its fields.
+        fields: Vec<Field>,
+    },
+    /// `list<T> max N`.
+    List {
+        /// The element type.
+        of: TypeId,
+        /// Most elements.
+        max: Option<u64>,
+    },
+    /// `set<T> max N`.
+    Set {
+        /// The element type.
+        of: TypeId,
+        /// Most elements.
+        max: Option<u64>,
+    },
+    /// `map<string, T> max N`.
+    Map {
+        /// The type of the values.
+        of: TypeId,
+        /// Most entries.
+        max: Option<u64>,
+    },
+    /// `T?`.
+    Option {
+        /// The type of the value when there is one; never itself an option.
+        of: TypeId,
+    },
+    /// `json`: passed on and measured.
+    Json,
+}
+
+/// A parameter, a record field or a fact column.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Field {
+    /// Its name.
+    pub name: String,
+    /// Its type.
+    pub ty: TypeId,
+    /// Never leaves the kernel in the clear.
+    pub secret: bool,
+}
+
+/// A state variable.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct StateVar {
+    /// Its name.
+    pub name: String,
+    /// Its type; the refinement is an invariant.
+    pub ty: TypeId,
+    /// Its value when a session begins; constant.
+    pub init: Expr,
+}
+
+/// Something that is spent.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Unit {
+    /// Its name.
+    pub name: String,
+    /// The budget in units of 10⁻⁶; none where it is only counted.
+    pub budget: Option<i64>,
+    /// Charged by the host's reports, not by calls.
+    pub host_charged: bool,
+    /// Where the budget was declared.
+    pub span: SpanId,
+}
+
+/// A counter of allowed calls, shared by every tool that refers to it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Limit {
+    /// The rule that declares it.
+    pub rule: RuleMeta,
+    /// How many calls are allowed.
+    pub count: u32,
+    /// Over which span.
+    pub scope: LimitScope,
+    /// A count per key.
+    pub keyed: bool,
+}
+
+/// What a limit counts over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields, rename_all = "snake_case")]
+pub enum LimitScope {
+    /// Calls allowed less than this long ago.
+    Window(Millis),
+    /// The whole session.
+    Session,
+    /// Calls not settled.
+    InFlight,
+    /// Calls with the same canonical arguments, whole session.
+    Identical,
+}
+
+/// Who says a rule and where.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct RuleMeta {
+    /// The tool, policy or invariant that declares it.
+    pub owner: String,
+    /// Its `///` text.
+    pub doc: String,
+    /// Evaluated and recorded, without effect.
+    pub shadow: bool,
+    /// Where it stands.
+    pub span: SpanId,
+}
+
+/// An invariant.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Invariant {
+    /// Its name is the owner.
+    pub rule: RuleMeta,
+    /// Reported only.
+    pub monitor: bool,
+    /// What must be true of the state.
+    pub condition: Expr,
+    /// The condition as text.
+    pub text: String,
+    /// Why.
+    pub because: Option<Message>,
+    /// What to show when it breaks.
+    pub shows: Vec<Show>,
+    /// The variables it reads, ascending.
+    pub reads: Vec<VarId>,
+}
+
+/// A past-time temporal operator over state, stepped after each settled call.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Monitor {
+    /// Which operator.
+    pub op: TemporalOp,
+    /// Its operand (the left one of `since`).
+    pub of: Expr,
+    /// The right operand of `since`.
+    pub trigger: Option<Expr>,
+}
+
+/// Past-time temporal operators.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields, rename_all = "snake_case")]
+pub enum TemporalOp {
+    /// True now or at some earlier step.
+    Once,
+    /// True now and at every earlier step.
+    Historically,
+    /// True at the step before; false at the first.
+    Previous,
+    /// `p since q`: q at some step up to now, and p at every later one.
+    Since,
+}
+
+/// The memory of which argument values a tool has succeeded with.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct SuccessIndex {
+    /// The tool.
+    pub tool: ToolId,
+    /// The parameters that make the key, ascending.
+    pub params: Vec<u32>,
+}
+
+/// The memory of when a tool's calls settled, for counts within a duration.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Window {
+    /// The tool.
+    pub tool: ToolId,
+    /// Failures rather than successes.
+    pub failures: bool,
+    /// Not longer ago than this.
+    pub within: Millis,
+}
+
+/// A relation filled from trusted input.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Fact {
+    /// Its name.
+    pub name: String,
+    /// The table type of one row: a record of all columns.
+    pub row: TypeId,
+    /// How many leading columns are the key; all of them where none was marked.
+    pub keys: u32,
+    /// Most rows; the oldest goes first.
+    pub max: u64,
+}
+
+/// A read-only question to the environment.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Probe {
+    /// Its name.
+    pub name: String,
+    /// What it answers.
+    pub returns: TypeId,
+}
+
+/// How dangerous a tool is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields, rename_all = "snake_case")]
+pub enum Risk {
+    /// Nothing to fear.
+    Low,
+    /// Some care.
+    Medium,
+    /// Much care.
+    High,
+    /// Disastrous when wrong.
+    Critical,
+}
+
+/// A tool and everything that governs it, policies included (language reference §5).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Tool {
+    /// Its name in the guard.
+    pub name: String,
+    /// The name the harness uses.
+    pub wire_name: String,
+    /// The name a person reads.
+    pub title: Option<String>,
+    /// Its `///` text.
+    pub doc: String,
+    /// Its tags, sorted.
+    pub tags: Vec<String>,
+    /// Its parameters, in order.
+    pub params: Vec<Field>,
+    /// What its result decodes to; opaque where not said.
+    pub returns: Option<TypeId>,
+    /// Its result may teach facts.
+    pub trusted: bool,
+    /// How dangerous it is.
+    pub risk: Risk,
+    /// It cannot be undone.
+    pub irreversible: bool,
+    /// Where it is declared.
+    pub span: SpanId,
+    /// Worst-case number of evaluation steps of one decision.
+    pub steps: u64,
+    /// What must have succeeded.
+    pub requires: Vec<Requires>,
+    /// When it is refused.
+    pub denies: Vec<Deny>,
+    /// Which counters it is held to.
+    pub limits: Vec<LimitUse>,
+    /// What it costs.
+    pub costs: Vec<Cost>,
+    /// What it does to the state, simulated before and applied on success.
+    pub effects: Vec<Effect>,
+    /// The invariants its effects can break, ascending.
+    pub frame: Vec<InvariantId>,
+    /// Who must approve.
+    pub approvals: Vec<Approval>,
+    /// Which probes must be true, by rule.
+    pub ready: Vec<Ready>,
+    /// What is written from its result.
+    pub observes: Vec<Observe>,
+    /// The invariants its observations can break, ascending.
+    pub observe_frame: Vec<InvariantId>,
+    /// What its result teaches.
+    pub learns: Vec<Learn>,
+    /// What must be true after it.
+    pub reconciles: Vec<Reconcile>,
+    /// Tools whose unsettled calls this one must wait for, ascending.
+    pub conflicts: Vec<ToolId>,
+    /// Memories to update when it succeeds, ascending.
+    pub indexes: Vec<IndexId>,
+    /// Memories of times to update when it settles, ascending.
+    pub windows: Vec<WindowId>,
+    /// The arguments of its last success are asked for.
+    pub keeps_args: bool,
+    /// The result of its last success is asked for.
+    pub keeps_result: bool,
+}
+
+/// `requires A or B … when e`: one of the alternatives.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Requires {
+    /// Who says it.
+    pub rule: RuleMeta,
+    /// One of these must hold.
+    pub any_of: Vec<Requirement>,
+    /// Only when this is true.
+    pub when: Option<Expr>,
+}
+
+/// One alternative of a requirement.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Requirement {
+    /// The tool that must have succeeded.
+    pub tool: ToolId,
+    /// With these values: the memory and one expression per key parameter.
+    pub key: Option<Key>,
+    /// After this tool's last success, if it ever succeeded.
+    pub since: Option<ToolId>,
+    /// Not longer ago than this.
+    pub within: Option<Millis>,
+}
+
+/// The key of a lookup in a [`SuccessIndex`].
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Key {
+    /// The memory.
+    pub index: IndexId,
+    /// One value per parameter of the memory.
+    pub values: Vec<Expr>,
+}
+
+/// `deny when e` (an `unless` is negated when lowered).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Deny {
+    /// Who says it.
+    pub rule: RuleMeta,
+    /// Refused when this is true.
+    pub condition: Expr,
+    /// The condition as text, `when …` or `unless …`.
+    pub text: String,
+    /// Why.
+    pub because: Option<Message>,
+    /// What to show.
+    pub shows: Vec<Show>,
+}
+
+/// A tool's use of a counter.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct LimitUse {
+    /// The counter.
+    pub limit: LimitId,
+    /// Which key, where it is keyed.
+    pub by: Option<Expr>,
+    /// The key's type, for messages.
+    pub by_type: Option<TypeId>,
+}
+
+/// `costs e UNIT`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Cost {
+    /// Who says it.
+    pub rule: RuleMeta,
+    /// Of what.
+    pub unit: UnitId,
+    /// How much: a decimal.
+    pub amount: Expr,
+}
+
+/// `approval ROLE when e`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Approval {
+    /// Who says it.
+    pub rule: RuleMeta,
+    /// Who approves.
+    pub role: String,
+    /// An approval older than this is not accepted.
+    pub within: Option<Millis>,
+    /// Only when this is true.
+    pub when: Option<Expr>,
+}
+
+/// `ready when probe NAME`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Ready {
+    /// Who says it.
+    pub rule: RuleMeta,
+    /// The probe, which must answer `true`.
+    pub probe: ProbeId,
+}
+
+/// One effect.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Effect {
+    /// Who says it.
+    pub rule: RuleMeta,
+    /// What is written.
+    pub target: Target,
+    /// How.
+    pub op: EffectOp,
+    /// The operand; none for `delete`.
+    pub value: Option<Expr>,
+}
+
+/// The seven operations on state.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields, rename_all = "snake_case")]
+pub enum EffectOp {
+    /// `x = e`.
+    Set,
+    /// `x += e`.
+    Add,
+    /// `x -= e`.
+    Subtract,
+    /// `x *= e`.
+    Multiply,
+    /// `append e to xs`.
+    Append,
+    /// `add e to s`.
+    Insert,
+    /// `remove e from xs`: the element of a set, the first equal element of a list, the key of a map.
+    Remove,
+    /// `delete x`: an option becomes none, a map entry goes.
+    Delete,
+}
+
+/// A variable or a part of one.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Target {
+    /// The variable.
+    pub var: VarId,
+    /// The way into it.
+    pub path: Vec<Step>,
+}
+
+/// One step into a value.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields, rename_all = "snake_case")]
+pub enum Step {
+    /// A record field.
+    Field(u32),
+    /// A map entry or list element. Setting a missing map entry as the last step creates it.
+    Index(Expr),
+}
+
+/// `observe TARGET = e`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Observe {
+    /// Who says it.
+    pub rule: RuleMeta,
+    /// What is written.
+    pub target: Target,
+    /// The value, over the result.
+    pub value: Expr,
+    /// The type the value is decoded to where it is `json`.
+    pub ty: TypeId,
+    /// A broken invariant is reported rather than halting the session.
+    pub warn: bool,
+}
+
+/// `learn FACT(…) for … in …`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Learn {
+    /// Who says it.
+    pub rule: RuleMeta,
+    /// The relation.
+    pub fact: FactId,
+    /// What is ranged over: a list, a set or a map of a typed value or of `json`; once where absent.
+    pub over: Option<Expr>,
+    /// The local slots bound: the element, or the key (index of a list) and the element.
+    pub binders: Vec<u32>,
+    /// Only rows for which this is true.
+    pub when: Option<Expr>,
+    /// One value per column; `json` values are decoded to the column's type. A list or set in place of a
+    /// single value teaches one row per element.
+    pub row: Vec<Expr>,
+}
+
+/// `reconcile e`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Reconcile {
+    /// Who says it.
+    pub rule: RuleMeta,
+    /// What must be true after the call.
+    pub condition: Expr,
+    /// The condition as text.
+    pub text: String,
+}
+
+/// A message with interpolated values.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Message {
+    /// Its parts, in order.
+    pub parts: Vec<Part>,
+}
+
+/// A part of a message.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields, rename_all = "snake_case")]
+pub enum Part {
+    /// Text.
+    Text(String),
+    /// A value.
+    Value(Show),
+}
+
+/// A value to show.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Show {
+    /// Its expression as text: `env`, `orders[order_id].status`.
+    pub label: String,
+    /// The value.
+    pub expr: Expr,
+    /// How to render it.
+    pub ty: TypeId,
+    /// It reads a secret: rendered as `(secret)`.
+    pub secret: bool,
+}
+
+/// An expression: nodes in which children precede parents; the last one is the root. Never empty, and
+/// every node but the root is used exactly once.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Expr(pub Vec<Node>);
+
+/// One node of an expression. The reference of what each means is `docs/reference/semantics.md`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields, rename_all = "snake_case")]
+pub enum Node {
+    /// The missing option.
+    None,
+    /// A truth value.
+    Bool(bool),
+    /// An integer.
+    Int(i64),
+    /// A decimal in units of 10⁻⁶.
+    Decimal(i64),
+    /// A string.
+    String(String),
+    /// A path literal.
+    Path(PathId),
+    /// A duration.
+    Duration(Millis),
+    /// An instant, milliseconds since 1970.
+    Time(Millis),
+    /// A variant, by index in its enum.
+    Enum(u32),
+    /// The URL with this text; valid.
+    Url(String),
+    /// A list of its children.
+    List(Vec<NodeId>),
+    /// A set of its children.
+    Set(Vec<NodeId>),
+    /// A map from these keys to the children.
+    Map(Vec<(String, NodeId)>),
+    /// A record of its children, in field order.
+    Record(Vec<NodeId>),
+    /// An argument of the call, by parameter.
+    Param(u32),
+    /// A state variable.
+    State(VarId),
+    /// A bound variable, by slot.
+    Local(u32),
+    /// The call's result (observe, learn, reconcile).
+    Result,
+    /// The session's workspace, a path.
+    Workspace,
+    /// The text of a prompt (sources).
+    Text,
+    /// The time of the decision.
+    Now,
+    /// Time since the session began.
+    Elapsed,
+    /// A part of the time of the decision, in UTC.
+    Clock(ClockPart),
+    /// Time left until the deadline, never negative; a fault where there is none.
+    RemainingTime,
+    /// What is left of a budget, a decimal.
+    Remaining(UnitId),
+    /// What was spent of a unit, a decimal.
+    Spent(UnitId),
+    /// A field of a record; of an option: none stays none.
+    Field(NodeId, u32),
+    /// A member of a `json` object: an option; none where there is none or it is no object.
+    Member(NodeId, String),
+    /// A part of a url.
+    UrlPart(NodeId, UrlPart),
+    /// An element of a list (by int), an entry of a map (by string), of `json` either: an option.
+    Index(NodeId, NodeId),
+    /// The row of a fact with this key: an option of its record.
+    Row(FactId, Vec<NodeId>),
+    /// Whether a fact has a row whose leading columns are these.
+    Known(FactId, Vec<NodeId>),
+    /// `not`.
+    Not(NodeId),
+    /// `-`, of an int, decimal or duration.
+    Neg(NodeId),
+    /// `and`, left to right, the right one only if needed.
+    And(NodeId, NodeId),
+    /// `or`, left to right, the right one only if needed.
+    Or(NodeId, NodeId),
+    /// `implies`, left to right, the right one only if needed.
+    Implies(NodeId, NodeId),
+    /// A comparison. A missing option makes it false, `!=` true.
+    Compare(CompareOp, NodeId, NodeId),
+    /// Arithmetic on two values of fitting types.
+    Arith(ArithOp, NodeId, NodeId),
+    /// The element is in the list, set, or the keys of the map; the substring in the string.
+    In(NodeId, NodeId),
+    /// The path is the other or lies below it.
+    Within(NodeId, NodeId),
+    /// The string matches somewhere.
+    Matches(NodeId, RegexId),
+    /// The option has a value.
+    IsSome(NodeId),
+    /// The option's value, or the right one.
+    Else(NodeId, NodeId),
+    /// The option's value, which another rule has established; the fault `missing` otherwise.
+    Unwrap(NodeId),
+    /// `if c then a else b`.
+    If(NodeId, NodeId, NodeId),
+    /// A bounded quantifier.
+    Quantified {
+        /// Which.
+        op: QuantifierOp,
+        /// One collection; or several lists in step, whose lengths must be equal (a fault otherwise).
+        over: Vec<NodeId>,
+        /// The slots bound: one per list; for one map or list two: key (index) and element; one: of a map the
+        /// key, else the element.
+        binders: Vec<u32>,
+        /// The body.
+        body: NodeId,
+    },
+    /// A pure builtin.
+    Call(Builtin, Vec<NodeId>),
+    /// Whether a tool has succeeded.
+    Called {
+        /// The tool.
+        tool: ToolId,
+        /// With these values: memory and key nodes.
+        key: Option<(IndexId, Vec<NodeId>)>,
+        /// After this tool's last success, if it ever succeeded.
+        since: Option<ToolId>,
+        /// Not longer ago than this.
+        within: Option<Millis>,
+    },
+    /// Whether a tool has failed.
+    Failed {
+        /// The tool.
+        tool: ToolId,
+        /// After this tool's last success, if it ever succeeded.
+        since: Option<ToolId>,
+        /// Not longer ago than this.
+        within: Option<Millis>,
+    },
+    /// How often a tool has succeeded (or failed), an int.
+    Calls {
+        /// The tool.
+        tool: ToolId,
+        /// Failures rather than successes.
+        failures: bool,
+        /// Only those in this window.
+        window: Option<WindowId>,
+    },
+    /// An argument of a tool's last success: an option.
+    LastArg(ToolId, u32),
+    /// The result of a tool's last success: an option.
+    LastResult(ToolId),
+    /// What a temporal operator says of the history up to now.
+    Temporal(MonitorId),
+    /// Whether the file exists; asks the world.
+    Exists(NodeId),
+    /// What the probe answers; asks the world.
+    Probe(ProbeId),
+}
+
+/// Parts of the time of a decision, in UTC.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields, rename_all = "snake_case")]
+pub enum ClockPart {
+    /// 0 to 23.
+    Hour,
+    /// 0 to 59.
+    Minute,
+    /// The built-in enum `mon tue wed thu fri sat sun`, by index.
+    Weekday,
+    /// Day of the month, 1 to 31.
+    Day,
+    /// 1 to 12.
+    Month,
+    /// For instance 2026.
+    Year,
+}
+
+/// Parts of a url.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields, rename_all = "snake_case")]
+pub enum UrlPart {
+    /// Lower case, without the colon.
+    Scheme,
+    /// Lower case; empty where there is none.
+    Host,
+    /// An int; 80 or 443 where the scheme says so, 0 where nothing does.
+    Port,
+    /// With the leading slash; never with query or fragment.
+    Path,
+    /// Without the question mark; empty where there is none.
+    Query,
+}
+
+/// Comparisons.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields, rename_all = "snake_case")]
+pub enum CompareOp {
+    /// `==`.
+    Eq,
+    /// `!=`.
+    Ne,
+    /// `<`.
+    Lt,
+    /// `<=`.
+    Le,
+    /// `>`.
+    Gt,
+    /// `>=`.
+    Ge,
+}
+
+/// Arithmetic.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields, rename_all = "snake_case")]
+pub enum ArithOp {
+    /// `+`.
+    Add,
+    /// `-`.
+    Sub,
+    /// `*`.
+    Mul,
+    /// `/`.
+    Div,
+    /// `%`.
+    Rem,
+}
+
+/// Bounded quantifiers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields, rename_all = "snake_case")]
+pub enum QuantifierOp {
+    /// True of every element; stops at the first that is not.
+    All,
+    /// True of some element; stops at the first that is.
+    Any,
+    /// Of how many it is true.
+    Count,
+    /// The sum of the bodies; an int, decimal or duration by `SumKind`; 0 where there are none.
+    SumInt,
+    /// The sum of decimals.
+    SumDecimal,
+    /// The sum of durations.
+    SumDuration,
+}
+
+/// Where the rules of a plan stand in the source; beside the plan, not part of its hash.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Sources {
+    /// File names as the compiler was given them, relative to the project, with `/`.
+    pub files: Vec<String>,
+    /// One per [`SpanId`].
+    pub spans: Vec<SourceSpan>,
+}
+
+/// A place in a source file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct SourceSpan {
+    /// Index into [`Sources::files`].
+    pub file: u32,
+    /// Line of the first character, from 1.
+    pub line: u32,
+    /// Column of the first character, from 1.
+    pub column: u32,
+    /// Line of the end.
+    pub end_line: u32,
+    /// Column after the last character.
+    pub end_column: u32,
+}

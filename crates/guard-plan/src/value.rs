@@ -1,0 +1,82 @@
+//! Typed values, and what can go wrong when computing with them.
+//!
+//! A value does not know its type: enums are indexes, records are positional. Whoever renders one names
+//! the type. Nothing here reads JSON or asks the world.
+
+use crate::json::Json;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Units of a decimal's fixed scale: six places.
+pub const DECIMAL_ONE: i64 = 1_000_000;
+
+/// A typed value (language reference §4).
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Value {
+    /// The missing option; a present one is its value.
+    None,
+    /// A truth value.
+    Bool(bool),
+    /// A 64-bit integer.
+    Int(i64),
+    /// An exact decimal, in units of 10⁻⁶.
+    Decimal(i64),
+    /// Milliseconds.
+    Duration(i64),
+    /// Milliseconds since 1970-01-01T00:00:00Z.
+    Time(i64),
+    /// A variant, by index.
+    Enum(u32),
+    /// A string.
+    String(Box<str>),
+    /// A normalised absolute path: `/`, or components each led by one `/`; see `path`.
+    Path(Box<str>),
+    /// A parsed URL.
+    Url(Box<crate::url::Url>),
+    /// A list.
+    List(Vec<Value>),
+    /// A set.
+    Set(BTreeSet<Value>),
+    /// A map.
+    Map(BTreeMap<Box<str>, Value>),
+    /// A record's fields, in order.
+    Record(Vec<Value>),
+    /// Opaque JSON.
+    Json(Box<Json>),
+}
+
+/// Why an expression has no value. A rule that meets one denies with `evaluation_error`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Fault {
+    /// A result does not fit 64 bits; names the operation.
+    Overflow(&'static str),
+    /// Division or remainder by zero.
+    DivisionByZero,
+    /// A value that another rule should have established is missing; says which.
+    Missing(String),
+    /// Lists walked in step have different lengths.
+    UnequalLengths(usize, usize),
+    /// A cost is negative.
+    NegativeCost(String),
+    /// There is no deadline to ask about.
+    NoDeadline,
+    /// The world gave no answer; says to what and why.
+    NoAnswer(String),
+    /// A value does not decode to the type it is needed as; says what and why.
+    Decode(String),
+}
+
+impl std::fmt::Display for Fault {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Fault::Overflow(what) => write!(f, "{what} overflows 64 bits"),
+            Fault::DivisionByZero => f.write_str("division by zero"),
+            Fault::Missing(what) => write!(f, "{what} is missing"),
+            Fault::UnequalLengths(a, b) => {
+                write!(f, "lists walked in step have {a} and {b} elements")
+            }
+            Fault::NegativeCost(what) => write!(f, "the cost {what} is negative"),
+            Fault::NoDeadline => f.write_str("the guard has no deadline"),
+            Fault::NoAnswer(what) | Fault::Decode(what) => f.write_str(what),
+        }
+    }
+}

@@ -1,0 +1,136 @@
+//! Verdicts: what the kernel says of a proposed call, and why.
+
+use serde::{Deserialize, Serialize};
+
+/// The decision (language reference §5). They join as deny > ask > wait > allow. Deliberately exhaustive:
+/// a host must notice a new kind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Decision {
+    /// The call may run.
+    Allow,
+    /// An unsettled parallel call touches what this one depends on; ask again when it has settled.
+    Wait,
+    /// Somebody must approve exactly this call first.
+    Ask,
+    /// The call must not run.
+    Deny,
+}
+
+/// Stable reason codes, in the order in which reasons are reported.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Code {
+    /// The guard declares no such tool.
+    UnknownTool,
+    /// The arguments do not have the declared types.
+    InvalidArguments,
+    /// A required call has not succeeded.
+    Requires,
+    /// A `deny` rule says so.
+    Denied,
+    /// A counter is full.
+    Limit,
+    /// A budget does not cover the cost.
+    Budget,
+    /// The deadline has passed.
+    Deadline,
+    /// The simulated state breaks an invariant or a refinement.
+    Invariant,
+    /// An approval is needed.
+    Approval,
+    /// Irreversible and critical, and not explicitly authorised.
+    Gated,
+    /// A probe says that something is not ready.
+    NotReady,
+    /// A lifecycle does not permit the transition.
+    Lifecycle,
+    /// A value refers to nothing known.
+    UnknownReference,
+    /// A rule could not be evaluated.
+    EvaluationError,
+    /// An unsettled call may write what this one reads or writes.
+    Conflict,
+    /// The session is halted.
+    Halted,
+}
+
+impl Code {
+    /// Every code, in order.
+    pub const ALL: [Code; 16] = [
+        Code::UnknownTool,
+        Code::InvalidArguments,
+        Code::Requires,
+        Code::Denied,
+        Code::Limit,
+        Code::Budget,
+        Code::Deadline,
+        Code::Invariant,
+        Code::Approval,
+        Code::Gated,
+        Code::NotReady,
+        Code::Lifecycle,
+        Code::UnknownReference,
+        Code::EvaluationError,
+        Code::Conflict,
+        Code::Halted,
+    ];
+
+    /// The code as it is written everywhere outside.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Code::UnknownTool => "unknown_tool",
+            Code::InvalidArguments => "invalid_arguments",
+            Code::Requires => "requires",
+            Code::Denied => "denied",
+            Code::Limit => "limit",
+            Code::Budget => "budget",
+            Code::Deadline => "deadline",
+            Code::Invariant => "invariant",
+            Code::Approval => "approval",
+            Code::Gated => "gated",
+            Code::NotReady => "not_ready",
+            Code::Lifecycle => "lifecycle",
+            Code::UnknownReference => "unknown_reference",
+            Code::EvaluationError => "evaluation_error",
+            Code::Conflict => "conflict",
+            Code::Halted => "halted",
+        }
+    }
+}
+
+/// One reason of a verdict.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Reason {
+    /// What kind of reason.
+    pub code: Code,
+    /// What this reason alone would decide.
+    pub decision: Decision,
+    /// The rule's owner: a tool, policy, invariant, budget or variable.
+    pub rule: String,
+    /// What is wrong, for the agent.
+    pub message: String,
+    /// What would make the call allowed; may be empty.
+    pub help: String,
+    /// `file:line:column` of the rule, where it is known.
+    pub span: Option<String>,
+    /// Names still needed, sorted: tools to call, roles to approve, calls to wait for.
+    pub needs: Vec<String>,
+    /// The values that mattered: expression and rendering.
+    pub values: Vec<(String, String)>,
+}
+
+/// What the kernel says of a proposed call.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Verdict {
+    /// The join of the reasons' decisions; allow without any.
+    pub decision: Decision,
+    /// All reasons, ordered by code, then rule, then message.
+    pub reasons: Vec<Reason>,
+    /// What rules in shadow, and monitors, would have said; without effect.
+    pub shadowed: Vec<Reason>,
+}
