@@ -1,0 +1,132 @@
+//! The scenarios of a guard's `test` blocks, typed and ready to run.
+//!
+//! Whoever runs them (the command line on the kernel, the laws on the reference evaluator) interprets the
+//! steps; nothing here runs anything.
+
+use guard_plan::json::Json;
+use guard_plan::plan::{Expr, TypeId};
+use guard_plan::verdict::Code;
+use guard_syntax::span::Span;
+
+/// One `test` block.
+#[derive(Debug, Clone)]
+pub struct Scenario {
+    /// Its title.
+    pub title: String,
+    /// The block.
+    pub span: Span,
+    /// What happens, in order.
+    pub steps: Vec<Step>,
+}
+
+/// One step.
+#[derive(Debug, Clone)]
+pub struct Step {
+    /// What it does or expects.
+    pub kind: StepKind,
+    /// The step.
+    pub span: Span,
+    /// Its text as the formatter prints it, one line.
+    pub text: String,
+}
+
+/// A call: the tool's wire name and its arguments, an object.
+#[derive(Debug, Clone)]
+pub struct Call {
+    /// The tool's wire name.
+    pub tool: String,
+    /// The arguments.
+    pub args: Json,
+}
+
+/// Every step (see `docs/reference/syntax.md`, scenario steps).
+#[derive(Debug, Clone)]
+pub enum StepKind {
+    /// Must be allowed; then settles. Result `null` where none is given.
+    Run {
+        /// What is called.
+        call: Call,
+        /// It succeeds.
+        success: bool,
+        /// What it returns.
+        result: Option<Json>,
+    },
+    /// Would be allowed; nothing runs.
+    Allowed(Call),
+    /// Would be denied.
+    Denied {
+        /// What is asked.
+        call: Call,
+        /// A deny reason with this code.
+        by: Option<Code>,
+        /// Among whose `needs`, or as whose rule, all of these stand.
+        names: Vec<String>,
+        /// Whose message contains this.
+        because: Option<String>,
+    },
+    /// Would be asked.
+    Asks {
+        /// What is asked.
+        call: Call,
+        /// A role that must approve.
+        of: Option<String>,
+    },
+    /// Would have to wait.
+    Waits {
+        /// What is asked.
+        call: Call,
+        /// For a call of this tool (wire name).
+        for_tool: Option<String>,
+    },
+    /// Must be allowed; stays in flight under this name.
+    Start(String, Call),
+    /// Settles a started call.
+    Finish {
+        /// Its name.
+        name: String,
+        /// It succeeds.
+        success: bool,
+        /// What it returns.
+        result: Option<Json>,
+    },
+    /// An approval is recorded.
+    Approve {
+        /// Of exactly this call.
+        call: Call,
+        /// By whom.
+        role: String,
+        /// Milliseconds until it expires.
+        within: Option<i64>,
+    },
+    /// The clock advances by so many milliseconds.
+    After(i64),
+    /// The clock is set (milliseconds since 1970).
+    At(i64),
+    /// A file appears, or goes. The path as written.
+    Exists(String, bool),
+    /// A file with this content appears.
+    File(String, String),
+    /// What a probe answers from now on.
+    Probe(String, Json),
+    /// The host reports use, in units of 10⁻⁶.
+    Usage(String, i64),
+    /// The user speaks.
+    Prompt(String),
+    /// The expression, over state, history and clock, is true. Booleans only.
+    Expect {
+        /// The condition.
+        condition: Expr,
+        /// What to show when it is not: label, value and type.
+        shows: Vec<(String, Expr, TypeId)>,
+    },
+    /// The session is halted.
+    Halted,
+    /// A halt ends.
+    Resume(String),
+    /// Delivered by the step before.
+    Feedback(String, Option<String>),
+    /// Not delivered by the step before.
+    NoFeedback(Option<String>),
+    /// The agent would stop: `allowed`, `blocked` or `bypassed`, with this text in the message.
+    Stop(String, Option<String>),
+}
