@@ -3,6 +3,9 @@
 //! The compiler types calls by it, the kernel and the reference evaluator evaluate by it, the reference
 //! documentation is printed from it. Functions that ask the history or the world are not here.
 
+mod eval;
+mod extract;
+
 use crate::value::{Fault, Value};
 use serde::{Deserialize, Serialize};
 
@@ -99,3 +102,85 @@ pub struct Row {
     /// How: the arguments have the kinds of `takes`.
     pub eval: fn(&[&Value]) -> Result<Value, Fault>,
 }
+
+use Builtin as B;
+use Kind as K;
+
+/// Every builtin, in the order of [`Builtin`].
+#[rustfmt::skip]
+pub const TABLE: &[Row] = &[
+    row(B::Len, "len", &[K::Measurable], Gives::Int, "The number of characters of a string, of elements of a collection or of a `json` array or object; of other `json` 0.", eval::len),
+    row(B::Min, "min", &[K::Ordered, K::Ordered], Gives::Same, "The lesser of two values.", eval::min),
+    row(B::Max, "max", &[K::Ordered, K::Ordered], Gives::Same, "The greater of two values.", eval::max),
+    row(B::Abs, "abs", &[K::Number], Gives::Same, "The size of a number, without its sign.", eval::abs),
+    row(B::Lower, "lower", &[K::String], Gives::String, "The string in lower case.", eval::lower),
+    row(B::Upper, "upper", &[K::String], Gives::String, "The string in upper case.", eval::upper),
+    row(B::Trim, "trim", &[K::String], Gives::String, "The string without blanks at either end.", eval::trim),
+    row(B::StartsWith, "starts_with", &[K::String, K::String], Gives::Bool, "Whether the first string begins with the second.", eval::starts_with),
+    row(B::EndsWith, "ends_with", &[K::String, K::String], Gives::Bool, "Whether the first string ends with the second.", eval::ends_with),
+    row(B::Glob, "glob", &[K::String, K::String], Gives::Bool, "Whether the whole string matches the pattern: `*` is any run without `/`, `**` any run, `?` one character but `/`.", eval::glob),
+    row(B::FileName, "file_name", &[K::Path], Gives::String, "The last component of the path.", eval::file_name),
+    row(B::Extension, "extension", &[K::Path], Gives::OptionalString, "What follows the last dot of the file name; none where nothing does, or nothing precedes it.", eval::extension),
+    row(B::Parent, "parent", &[K::Path], Gives::Path, "The path without its last component; the parent of `/` is `/`.", eval::parent),
+    row(B::EmailDomain, "email_domain", &[K::String], Gives::OptionalString, "The lower-case domain of an address that is one as a whole; else none.", eval::email_domain),
+    row(B::VersionAtLeast, "version_at_least", &[K::String, K::String], Gives::Bool, "Whether the first version is the second or later, by dotted numbers; a pre-release (`1.0-rc1`) comes before its release. False for what is no version.", eval::version_at_least),
+    row(B::Decimal, "decimal", &[K::Int], Gives::Decimal, "The int as a decimal.", eval::decimal),
+    row(B::Floor, "floor", &[K::Decimal], Gives::Int, "The greatest int that is not greater.", eval::floor),
+    row(B::Round, "round", &[K::Decimal], Gives::Int, "The nearest int, halves to even.", eval::round),
+    row(B::Emails, "emails", &[K::Text], Gives::Strings, "The e-mail addresses in the text, as written.", |a| eval::extracted(a, extract::emails)),
+    row(B::Urls, "urls", &[K::Text], Gives::Strings, "The urls (`scheme://…`) in the text, scheme and host in lower case.", |a| eval::extracted(a, extract::urls)),
+    row(B::Hosts, "hosts", &[K::Text], Gives::Strings, "The hosts of the urls in the text, in lower case.", |a| eval::extracted(a, extract::hosts)),
+    row(B::Paths, "paths", &[K::Text], Gives::Strings, "The words of the text with a slash or a file extension, as written; no urls.", |a| eval::extracted(a, extract::paths)),
+    row(B::Ibans, "ibans", &[K::Text], Gives::Strings, "The bank account numbers in the text whose check digits are right, without blanks.", |a| eval::extracted(a, extract::ibans)),
+    row(B::Phones, "phones", &[K::Text], Gives::Strings, "The phone numbers in the text that begin with `+` or `0` and have 7 to 15 digits, without separators.", |a| eval::extracted(a, extract::phones)),
+    row(B::Numbers, "numbers", &[K::Text], Gives::Strings, "The numbers in the text, as written.", |a| eval::extracted(a, extract::numbers)),
+    row(B::Dates, "dates", &[K::Text], Gives::Strings, "The valid dates `YYYY-MM-DD` in the text.", |a| eval::extracted(a, extract::dates)),
+    row(B::Quoted, "quoted", &[K::Text], Gives::Strings, "What stands in `\"…\"`, `“…”`, `«…»` or backticks in the text.", |a| eval::extracted(a, extract::quoted)),
+    row(B::Names, "names", &[K::Text], Gives::Strings, "The runs of capitalised words in the text; a lone one that begins a sentence is not taken.", |a| eval::extracted(a, extract::names)),
+];
+
+const fn row(
+    builtin: Builtin,
+    name: &'static str,
+    takes: &'static [Kind],
+    gives: Gives,
+    doc: &'static str,
+    eval: fn(&[&Value]) -> Result<Value, Fault>,
+) -> Row {
+    Row {
+        builtin,
+        name,
+        takes,
+        gives,
+        doc,
+        eval,
+    }
+}
+
+impl Builtin {
+    /// Its row.
+    pub fn row(self) -> &'static Row {
+        &TABLE[self as usize]
+    }
+
+    /// The builtin with this name.
+    pub fn by_name(name: &str) -> Option<Builtin> {
+        TABLE
+            .iter()
+            .find(|row| row.name == name)
+            .map(|row| row.builtin)
+    }
+
+    /// Its value for some arguments. Arguments of other kinds, which a checked guard never has, are a
+    /// fault.
+    pub fn eval(self, arguments: &[&Value]) -> Result<Value, Fault> {
+        let row = self.row();
+        if arguments.len() != row.takes.len() {
+            return Err(eval::confused());
+        }
+        (row.eval)(arguments)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -4,8 +4,14 @@
 //! how a plan is made, or of how it decides.
 
 pub mod builtin;
+pub mod decimal;
+pub mod encode;
+pub mod hex;
 pub mod json;
+pub mod key;
+pub mod path;
 pub mod plan;
+pub mod time;
 pub mod url;
 pub mod value;
 pub mod verdict;

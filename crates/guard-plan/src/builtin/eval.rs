@@ -1,0 +1,264 @@
+//! The evaluation of the builtins; total, whatever they are given.
+
+use crate::json::Json;
+use crate::value::{DECIMAL_ONE, Fault, Value};
+use crate::{decimal, path};
+use std::cmp::Ordering;
+
+type Evaluated = Result<Value, Fault>;
+
+/// Finds parts of a text.
+type Extractor = fn(&str, super::extract::Emit);
+
+/// The fault of arguments that do not have the declared kinds.
+pub(super) fn confused() -> Fault {
+    Fault::Decode("a builtin got a value of another kind".into())
+}
+
+fn text<'a>(value: &&'a Value) -> Result<&'a str, Fault> {
+    match value {
+        Value::String(text) | Value::Path(text) => Ok(text),
+        _ => Err(confused()),
+    }
+}
+
+fn two_texts<'a>(args: &[&'a Value]) -> Result<(&'a str, &'a str), Fault> {
+    Ok((text(&args[0])?, text(&args[1])?))
+}
+
+fn string(text: &str) -> Value {
+    Value::String(text.into())
+}
+
+fn int(count: usize) -> Value {
+    Value::Int(i64::try_from(count).unwrap_or(i64::MAX))
+}
+
+pub(super) fn len(args: &[&Value]) -> Evaluated {
+    Ok(int(match args[0] {
+        Value::String(text) => text.chars().count(),
+        Value::List(items) => items.len(),
+        Value::Set(items) => items.len(),
+        Value::Map(entries) => entries.len(),
+        Value::Json(json) => match &**json {
+            Json::String(text) => text.chars().count(),
+            Json::Array(items) => items.len(),
+            Json::Object(members) => members.len(),
+            _ => 0,
+        },
+        _ => return Err(confused()),
+    }))
+}
+
+fn order(a: &Value, b: &Value) -> Result<Ordering, Fault> {
+    match (a, b) {
+        (Value::Int(_), Value::Int(_))
+        | (Value::Decimal(_), Value::Decimal(_))
+        | (Value::Duration(_), Value::Duration(_))
+        | (Value::Time(_), Value::Time(_)) => Ok(a.cmp(b)),
+        _ => Err(confused()),
+    }
+}
+
+pub(super) fn min(args: &[&Value]) -> Evaluated {
+    Ok(args[usize::from(order(args[0], args[1])?.is_gt())].clone())
+}
+
+pub(super) fn max(args: &[&Value]) -> Evaluated {
+    Ok(args[usize::from(order(args[0], args[1])?.is_lt())].clone())
+}
+
+pub(super) fn abs(args: &[&Value]) -> Evaluated {
+    let size = |number: &i64| number.checked_abs().ok_or(Fault::Overflow("abs"));
+    Ok(match args[0] {
+        Value::Int(number) => Value::Int(size(number)?),
+        Value::Decimal(units) => Value::Decimal(size(units)?),
+        Value::Duration(millis) => Value::Duration(size(millis)?),
+        _ => return Err(confused()),
+    })
+}
+
+pub(super) fn lower(args: &[&Value]) -> Evaluated {
+    Ok(Value::String(text(&args[0])?.to_lowercase().into()))
+}
+
+pub(super) fn upper(args: &[&Value]) -> Evaluated {
+    Ok(Value::String(text(&args[0])?.to_uppercase().into()))
+}
+
+pub(super) fn trim(args: &[&Value]) -> Evaluated {
+    Ok(string(text(&args[0])?.trim()))
+}
+
+pub(super) fn starts_with(args: &[&Value]) -> Evaluated {
+    let (whole, part) = two_texts(args)?;
+    Ok(Value::Bool(whole.starts_with(part)))
+}
+
+pub(super) fn ends_with(args: &[&Value]) -> Evaluated {
+    let (whole, part) = two_texts(args)?;
+    Ok(Value::Bool(whole.ends_with(part)))
+}
+
+pub(super) fn glob(args: &[&Value]) -> Evaluated {
+    let (text, pattern) = two_texts(args)?;
+    Ok(Value::Bool(glob_matches(text, pattern)))
+}
+
+/// One token of a glob pattern.
+#[derive(PartialEq)]
+enum Token {
+    Char(char),
+    One,
+    Run,
+    AnyRun,
+}
+
+/// Runs the pattern as a set of positions: never more than pattern times text.
+fn glob_matches(text: &str, pattern: &str) -> bool {
+    let mut tokens = Vec::new();
+    let mut chars = pattern.chars().peekable();
+    while let Some(c) = chars.next() {
+        tokens.push(match c {
+            '?' => Token::One,
+            '*' if chars.next_if_eq(&'*').is_some() => Token::AnyRun,
+            '*' => Token::Run,
+            c => Token::Char(c),
+        });
+    }
+    let skips = |token: &Token| matches!(token, Token::Run | Token::AnyRun);
+    let mut here = vec![false; tokens.len() + 1];
+    let close = |set: &mut [bool]| {
+        for (i, token) in tokens.iter().enumerate() {
+            set[i + 1] |= set[i] && skips(token);
+        }
+    };
+    here[0] = true;
+    close(&mut here);
+    let mut next = here.clone();
+    for c in text.chars() {
+        next.fill(false);
+        for (i, token) in tokens.iter().enumerate().filter(|(i, _)| here[*i]) {
+            match token {
+                Token::Char(expected) => next[i + 1] |= *expected == c,
+                Token::One => next[i + 1] |= c != '/',
+                Token::Run => next[i] |= c != '/',
+                Token::AnyRun => next[i] = true,
+            }
+        }
+        close(&mut next);
+        std::mem::swap(&mut here, &mut next);
+    }
+    here[tokens.len()]
+}
+
+pub(super) fn file_name(args: &[&Value]) -> Evaluated {
+    Ok(string(path::file_name(text(&args[0])?)))
+}
+
+pub(super) fn extension(args: &[&Value]) -> Evaluated {
+    Ok(match path::file_name(text(&args[0])?).rsplit_once('.') {
+        Some((stem, extension)) if !stem.is_empty() && !extension.is_empty() => string(extension),
+        _ => Value::None,
+    })
+}
+
+pub(super) fn parent(args: &[&Value]) -> Evaluated {
+    Ok(Value::Path(path::parent(text(&args[0])?).into()))
+}
+
+pub(super) fn email_domain(args: &[&Value]) -> Evaluated {
+    let text = text(&args[0])?;
+    let domain = super::extract::address(text).map(|(_, domain)| domain);
+    Ok(domain.map_or(Value::None, |domain| string(&domain.to_ascii_lowercase())))
+}
+
+pub(super) fn version_at_least(args: &[&Value]) -> Evaluated {
+    let (version, least) = two_texts(args)?;
+    let order = version_parts(version)
+        .zip(version_parts(least))
+        .map(|(a, b)| a.cmp(&b));
+    Ok(Value::Bool(order.is_some_and(Ordering::is_ge)))
+}
+
+/// The numbers of a version without trailing zeros, whether it is a release, and its pre-release parts.
+fn version_parts(text: &str) -> Option<(Vec<u64>, bool, Vec<PreRelease<'_>>)> {
+    let text = text.strip_prefix('v').unwrap_or(text);
+    let text = text.split_once('+').map_or(text, |(version, _)| version);
+    let (numbers, pre) = match text.split_once('-') {
+        Some((numbers, pre)) => (numbers, Some(pre)),
+        None => (text, None),
+    };
+    let number = |part: &str| {
+        let digits = !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+        digits.then(|| part.parse().ok())?
+    };
+    let mut numbers: Vec<u64> = numbers.split('.').map(number).collect::<Option<_>>()?;
+    while numbers.last() == Some(&0) {
+        numbers.pop();
+    }
+    let part = |part| number(part).map_or(PreRelease::Word(part), PreRelease::Number);
+    let parts = pre
+        .map(|pre| pre.split('.').map(part).collect())
+        .unwrap_or_default();
+    Some((numbers, pre.is_none(), parts))
+}
+
+/// A part of a pre-release: numbers come before words.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+enum PreRelease<'a> {
+    Number(u64),
+    Word(&'a str),
+}
+
+pub(super) fn decimal(args: &[&Value]) -> Evaluated {
+    let Value::Int(number) = args[0] else {
+        return Err(confused());
+    };
+    let units = number
+        .checked_mul(DECIMAL_ONE)
+        .ok_or(Fault::Overflow("decimal"))?;
+    Ok(Value::Decimal(units))
+}
+
+pub(super) fn floor(args: &[&Value]) -> Evaluated {
+    let Value::Decimal(units) = args[0] else {
+        return Err(confused());
+    };
+    Ok(Value::Int(decimal::floor(*units)))
+}
+
+pub(super) fn round(args: &[&Value]) -> Evaluated {
+    let Value::Decimal(units) = args[0] else {
+        return Err(confused());
+    };
+    Ok(Value::Int(decimal::round(*units)))
+}
+
+/// What an extractor finds in a string, or in the strings of `json`, each once, in order.
+pub(super) fn extracted(args: &[&Value], extract: Extractor) -> Evaluated {
+    let mut seen = std::collections::HashSet::new();
+    let mut found = Vec::new();
+    let mut emit = |part: &str| {
+        if seen.insert(part.to_owned()) {
+            found.push(string(part));
+        }
+    };
+    match args[0] {
+        Value::String(text) => extract(text, &mut emit),
+        Value::Json(json) => strings_of(json, &mut |text| extract(text, &mut emit)),
+        _ => return Err(confused()),
+    }
+    Ok(Value::List(found))
+}
+
+fn strings_of(json: &Json, visit: &mut dyn FnMut(&str)) {
+    match json {
+        Json::String(text) => visit(text),
+        Json::Array(items) => items.iter().for_each(|item| strings_of(item, visit)),
+        Json::Object(members) => members
+            .iter()
+            .for_each(|(_, value)| strings_of(value, visit)),
+        _ => {}
+    }
+}

@@ -1,0 +1,330 @@
+//! The text extractors: linear scanners, simple rather than complete.
+//!
+//! What they find may fill a fact, so in doubt they leave out: a part of a longer word is never an
+//! address.
+
+use crate::time::parse_format;
+use crate::url::Url;
+
+/// Takes what an extractor finds.
+pub(super) type Emit<'a> = &'a mut dyn FnMut(&str);
+
+/// Longest IBAN, in characters.
+const MAX_IBAN: usize = 34;
+
+/// Calls `visit` for each maximal run of characters that satisfy `is`, with the characters beside it.
+fn runs(text: &str, is: fn(char) -> bool, mut visit: impl FnMut(&str, Option<char>, Option<char>)) {
+    let mut start = None;
+    let mut before = None;
+    let mut last = None;
+    for (at, c) in text.char_indices() {
+        match (is(c), start) {
+            (true, None) => (start, before) = (Some(at), last),
+            (false, Some(from)) => {
+                visit(&text[from..at], before, Some(c));
+                start = None;
+            }
+            _ => {}
+        }
+        last = Some(c);
+    }
+    if let Some(from) = start {
+        visit(&text[from..], before, None);
+    }
+}
+
+fn is_address_char(c: char) -> bool {
+    c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '%' | '+' | '-' | '@')
+}
+
+/// Local part and domain of a text that is an e-mail address as a whole.
+pub(super) fn address(text: &str) -> Option<(&str, &str)> {
+    let (local, domain) = text.split_once('@')?;
+    let dotted = |part: &str| !part.is_empty() && part.split('.').all(|label| !label.is_empty());
+    let label = |label: &str| {
+        !label.starts_with('-')
+            && !label.ends_with('-')
+            && label
+                .bytes()
+                .all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
+    };
+    let (_, top) = domain.rsplit_once('.')?;
+    let valid = dotted(local)
+        && local.chars().all(|c| is_address_char(c) && c != '@')
+        && dotted(domain)
+        && domain.split('.').all(label)
+        && top.len() >= 2
+        && top.bytes().all(|byte| byte.is_ascii_alphabetic());
+    valid.then_some((local, domain))
+}
+
+pub(super) fn emails(text: &str, emit: Emit) {
+    runs(text, is_address_char, |run, before, after| {
+        let run = run
+            .trim_end_matches(['.', '-', '_'])
+            .trim_start_matches(['.', '-', '%']);
+        let part_of_word = [before, after]
+            .into_iter()
+            .flatten()
+            .any(char::is_alphanumeric);
+        if !part_of_word && address(run).is_some() {
+            emit(run);
+        }
+    });
+}
+
+fn is_word_char(c: char) -> bool {
+    !c.is_whitespace()
+        && !c.is_control()
+        && !matches!(c, '<' | '>' | '"' | '`' | '“' | '”' | '«' | '»')
+}
+
+/// A word without the punctuation around it. A closing bracket stays where the word opens it.
+fn trimmed(word: &str) -> &str {
+    let mut word = word.trim_start_matches(['(', '[', '{', '\'', ',', ';', ':']);
+    let surplus = |open: char, close: char| {
+        let count = |c: char| word.matches(c).count();
+        count(close).saturating_sub(count(open))
+    };
+    let mut surplus = [
+        (')', surplus('(', ')')),
+        (']', surplus('[', ']')),
+        ('}', surplus('{', '}')),
+    ];
+    while let Some(last) = word.chars().next_back() {
+        let unopened = surplus
+            .iter_mut()
+            .find(|(close, left)| *close == last && *left > 0);
+        match unopened {
+            Some((_, left)) => *left -= 1,
+            None if matches!(last, '.' | ',' | ';' | ':' | '!' | '?' | '\'') => {}
+            None => break,
+        }
+        word = &word[..word.len() - 1];
+    }
+    word
+}
+
+fn each_url(text: &str, mut visit: impl FnMut(&Url)) {
+    runs(text, is_word_char, |word, _, _| {
+        if !word.contains("://") {
+            return;
+        }
+        let start = word.find("://").map_or(0, |colon| {
+            let scheme = |c: char| !c.is_ascii_alphanumeric() && !matches!(c, '+' | '-' | '.');
+            word[..colon].rfind(scheme).map_or(0, |at| {
+                at + word[at..].chars().next().map_or(1, char::len_utf8)
+            })
+        });
+        if let Ok(url) = Url::parse(trimmed(&word[start..])) {
+            visit(&url);
+        }
+    });
+}
+
+pub(super) fn urls(text: &str, emit: Emit) {
+    each_url(text, |url| emit(&url.text));
+}
+
+pub(super) fn hosts(text: &str, emit: Emit) {
+    each_url(text, |url| {
+        if !url.host.is_empty() {
+            emit(&url.host);
+        }
+    });
+}
+
+pub(super) fn paths(text: &str, emit: Emit) {
+    runs(text, is_word_char, |word, _, _| {
+        let word = trimmed(word);
+        if word.contains("://") || word.contains('@') || word.contains('\\') {
+            return;
+        }
+        let name = word.rsplit('/').next().unwrap_or_default();
+        let has_extension = name.rsplit_once('.').is_some_and(|(stem, extension)| {
+            stem.len() > 1
+                && (1..=8).contains(&extension.len())
+                && extension.bytes().all(|byte| byte.is_ascii_alphanumeric())
+                && extension.bytes().any(|byte| byte.is_ascii_alphabetic())
+        });
+        if has_extension || (word.contains('/') && word.chars().any(char::is_alphanumeric)) {
+            emit(word);
+        }
+    });
+}
+
+pub(super) fn ibans(text: &str, emit: Emit) {
+    let bytes = text.as_bytes();
+    let mut at = 0;
+    while at < bytes.len() {
+        let starts_word = at == 0 || !text[..at].ends_with(char::is_alphanumeric);
+        match starts_word.then(|| iban(&bytes[at..])).flatten() {
+            Some((iban, length)) => {
+                emit(&iban);
+                at += length;
+            }
+            None => at += 1,
+        }
+        while !text.is_char_boundary(at) {
+            at += 1;
+        }
+    }
+}
+
+/// The longest valid IBAN that these bytes begin with, and how many bytes it took.
+fn iban(bytes: &[u8]) -> Option<(String, usize)> {
+    if !bytes.first()?.is_ascii_uppercase() {
+        return None;
+    }
+    let mut digits = String::new();
+    let mut found = None;
+    let mut remainders = [0_u32; 2];
+    for (i, byte) in bytes.iter().enumerate().take(MAX_IBAN + 12) {
+        let blank = *byte == b' ' && i > 0 && bytes[i - 1] != b' ';
+        if blank {
+            continue;
+        }
+        let kind = match digits.len() {
+            0 | 1 => byte.is_ascii_uppercase(),
+            2 | 3 => byte.is_ascii_digit(),
+            _ => byte.is_ascii_uppercase() || byte.is_ascii_digit(),
+        };
+        if !kind || digits.len() == MAX_IBAN {
+            break;
+        }
+        // The first four characters count last: two running remainders.
+        let part = usize::from(digits.len() < 4);
+        remainders[part] = step(remainders[part], *byte);
+        digits.push(*byte as char);
+        let ends_word = bytes
+            .get(i + 1)
+            .is_none_or(|next| next.is_ascii() && !next.is_ascii_alphanumeric());
+        if digits.len() >= 15 && ends_word {
+            let last = digits.bytes().take(4).fold(remainders[0], step);
+            if last == 1 {
+                found = Some((digits.clone(), i + 1));
+            }
+        }
+    }
+    found
+}
+
+/// The remainder by 97 after one more character.
+fn step(remainder: u32, byte: u8) -> u32 {
+    match byte {
+        b'0'..=b'9' => (remainder * 10 + u32::from(byte - b'0')) % 97,
+        _ => (remainder * 100 + u32::from(byte - b'A') + 10) % 97,
+    }
+}
+
+fn is_phone_char(c: char) -> bool {
+    c.is_ascii_digit() || matches!(c, '+' | ' ' | '-' | '.' | '(' | ')' | '/')
+}
+
+pub(super) fn phones(text: &str, emit: Emit) {
+    runs(text, is_phone_char, |run, before, after| {
+        let start = run
+            .find(|c: char| c == '+' || c.is_ascii_digit())
+            .unwrap_or(run.len());
+        let run_text = run[start..].trim_end_matches(|c: char| !c.is_ascii_digit());
+        let joined = (start == 0 && before.is_some_and(char::is_alphanumeric))
+            || (run.ends_with(|c: char| c.is_ascii_digit())
+                && after.is_some_and(char::is_alphanumeric));
+        let plus = run_text.starts_with('+');
+        let digits: String = run_text.chars().filter(char::is_ascii_digit).collect();
+        let leads = plus || run_text.starts_with('0');
+        if joined || !leads || run_text.rfind('+').is_some_and(|at| at > 0) {
+            return;
+        }
+        if (7..=15).contains(&digits.len()) {
+            emit(&if plus { format!("+{digits}") } else { digits });
+        }
+    });
+}
+
+fn is_number_char(c: char) -> bool {
+    c.is_alphanumeric() || matches!(c, '.' | '-' | '_')
+}
+
+pub(super) fn numbers(text: &str, emit: Emit) {
+    runs(text, is_number_char, |run, _, _| {
+        let run = run.trim_end_matches(['.', '-']);
+        let digits = run.strip_prefix('-').unwrap_or(run);
+        let (whole, fraction) = digits.split_once('.').unwrap_or((digits, "0"));
+        let numeric = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
+        if numeric(whole) && numeric(fraction) {
+            emit(run);
+        }
+    });
+}
+
+pub(super) fn dates(text: &str, emit: Emit) {
+    runs(text, is_number_char, |run, _, _| {
+        let run = run.trim_end_matches('.');
+        // An instant begins with its date.
+        let date = run.split_once('T').map_or(run, |(date, _)| date);
+        if date.len() == 10 && parse_format("%Y-%m-%d", date).is_some() {
+            emit(date);
+        }
+    });
+}
+
+pub(super) fn quoted(text: &str, emit: Emit) {
+    const PAIRS: [(char, char); 4] = [('"', '"'), ('“', '”'), ('«', '»'), ('`', '`')];
+    let mut unclosed = [false; PAIRS.len()];
+    let mut rest = text;
+    while let Some(at) = rest.find(|c| PAIRS.iter().any(|(open, _)| *open == c)) {
+        let Some(open) = rest[at..].chars().next() else {
+            return;
+        };
+        let inner = &rest[at + open.len_utf8()..];
+        rest = inner;
+        for (i, (_, close)) in PAIRS.iter().enumerate().filter(|(_, pair)| pair.0 == open) {
+            // Once a closing mark is nowhere ahead it is not looked for again.
+            match (!unclosed[i]).then(|| inner.find(*close)).flatten() {
+                Some(end) => {
+                    if end > 0 {
+                        emit(&inner[..end]);
+                    }
+                    rest = &inner[end + close.len_utf8()..];
+                }
+                None => unclosed[i] = true,
+            }
+        }
+    }
+}
+
+pub(super) fn names(text: &str, emit: Emit) {
+    let mut run: Vec<&str> = Vec::new();
+    let mut run_begins = true;
+    let mut begins = true;
+    let mut flush = |run: &mut Vec<&str>, begins: bool| {
+        if run.len() > 1 || (run.len() == 1 && !begins) {
+            emit(&run.join(" "));
+        }
+        run.clear();
+    };
+    for word in text.split_whitespace() {
+        let plain = word.trim_matches(|c: char| !c.is_alphanumeric());
+        let capital = plain.starts_with(char::is_uppercase)
+            && plain.chars().any(char::is_lowercase)
+            && plain
+                .chars()
+                .all(|c| c.is_alphabetic() || matches!(c, '-' | '\'' | '’'));
+        let ends_run = word.ends_with(|c: char| !c.is_alphanumeric());
+        if !capital || word.starts_with(|c: char| !c.is_alphanumeric()) {
+            flush(&mut run, run_begins);
+        }
+        if capital {
+            if run.is_empty() {
+                run_begins = begins;
+            }
+            run.push(plain);
+            if ends_run {
+                flush(&mut run, run_begins);
+            }
+        }
+        begins = word.ends_with(['.', '!', '?', ':']);
+    }
+    flush(&mut run, run_begins);
+}

@@ -1,0 +1,168 @@
+use super::*;
+use crate::json::Json;
+
+fn text(text: &str) -> Value {
+    Value::String(text.into())
+}
+
+fn list(texts: &[&str]) -> Value {
+    Value::List(texts.iter().map(|t| text(t)).collect())
+}
+
+#[test]
+fn the_table_is_in_order() {
+    for (i, row) in TABLE.iter().enumerate() {
+        assert_eq!(row.builtin as usize, i);
+        assert_eq!(Builtin::by_name(row.name), Some(row.builtin));
+    }
+}
+
+#[track_caller]
+fn check(builtin: Builtin, args: &[Value], expected: Value) {
+    let args: Vec<&Value> = args.iter().collect();
+    assert_eq!(builtin.eval(&args), Ok(expected), "{builtin:?} {args:?}");
+}
+
+#[test]
+fn measures() {
+    let json = |s: &str| Value::Json(Box::new(Json::parse(s).unwrap()));
+    check(B::Len, &[text("aé😀")], Value::Int(3));
+    check(B::Len, &[list(&["a"])], Value::Int(1));
+    check(B::Len, &[json("[1,2]")], Value::Int(2));
+    check(B::Len, &[json("null")], Value::Int(0));
+    check(B::Min, &[Value::Int(2), Value::Int(1)], Value::Int(1));
+    check(
+        B::Max,
+        &[Value::Decimal(2), Value::Decimal(1)],
+        Value::Decimal(2),
+    );
+    check(B::Abs, &[Value::Duration(-5)], Value::Duration(5));
+    check(B::Decimal, &[Value::Int(2)], Value::Decimal(2_000_000));
+    check(B::Floor, &[Value::Decimal(-1)], Value::Int(-1));
+    check(B::Round, &[Value::Decimal(1_500_000)], Value::Int(2));
+    assert!(Builtin::Abs.eval(&[&Value::Int(i64::MIN)]).is_err());
+    assert!(Builtin::Decimal.eval(&[&Value::Int(i64::MAX)]).is_err());
+    assert!(Builtin::Len.eval(&[&Value::None]).is_err());
+    assert!(Builtin::Len.eval(&[]).is_err());
+}
+
+#[test]
+fn strings() {
+    check(B::Lower, &[text("ÄB")], text("äb"));
+    check(B::Upper, &[text("äb")], text("ÄB"));
+    check(B::Trim, &[text(" a ")], text("a"));
+    check(B::StartsWith, &[text("abc"), text("ab")], Value::Bool(true));
+    check(B::EndsWith, &[text("abc"), text("ab")], Value::Bool(false));
+    for (subject, pattern, expected) in [
+        ("src/a.rs", "src/*.rs", true),
+        ("src/a/b.rs", "src/*.rs", false),
+        ("src/a/b.rs", "src/**.rs", true),
+        ("a", "?", true),
+        ("/", "?", false),
+        ("", "**", true),
+        ("ab", "a", false),
+        ("aaaaaaaaaaaaaaaaaaaaaaab", "*a*a*a*a*a*a*c", false),
+    ] {
+        check(
+            B::Glob,
+            &[text(subject), text(pattern)],
+            Value::Bool(expected),
+        );
+    }
+    for (version, least, expected) in [
+        ("1.10.0", "1.9", true),
+        ("v1.0", "1.0.0", true),
+        ("1.0-rc.1", "1.0", false),
+        ("1.0-rc.10", "1.0-rc.9", true),
+        ("one", "0", false),
+    ] {
+        check(
+            B::VersionAtLeast,
+            &[text(version), text(least)],
+            Value::Bool(expected),
+        );
+    }
+    check(B::EmailDomain, &[text("a.b@X.org")], text("x.org"));
+    check(B::EmailDomain, &[text("a@b@x.org")], Value::None);
+    check(B::EmailDomain, &[text("see a@x.org")], Value::None);
+}
+
+#[test]
+fn paths() {
+    let path = |p: &str| Value::Path(p.into());
+    check(B::FileName, &[path("/a/b.tar.gz")], text("b.tar.gz"));
+    check(B::Extension, &[path("/a/b.tar.gz")], text("gz"));
+    check(B::Extension, &[path("/a/.env")], Value::None);
+    check(B::Extension, &[path("/a.b/c")], Value::None);
+    check(B::Parent, &[path("/a/b")], path("/a"));
+    check(B::Parent, &[path("/a")], path("/"));
+    check(B::Parent, &[path("/")], path("/"));
+}
+
+#[test]
+fn extractors() {
+    let found = |builtin, input: &str, expected: &[&str]| {
+        check(builtin, &[text(input)], list(expected));
+    };
+    found(
+        B::Emails,
+        "To a@x.org, <b.c+d@y.co.uk>. Not ü@x.org, üa@x.org, a@b, a@b@c.de.",
+        &["a@x.org", "b.c+d@y.co.uk"],
+    );
+    found(B::Emails, "a@x.org a@x.org", &["a@x.org"]);
+    found(
+        B::Urls,
+        "(see HTTP://X.org/a_(b)), https://y.org:99/?q.",
+        &["http://x.org/a_(b)", "https://y.org:99/?q"],
+    );
+    found(B::Urls, "http://good@evil.org http://", &[]);
+    found(
+        B::Hosts,
+        "https://X.org/a https://x.org/b file:///c",
+        &["x.org"],
+    );
+    found(
+        B::Paths,
+        "Edit `src/main.rs`, report.md and /etc/. Not e.g. 1.5 or a@b.de.",
+        &["src/main.rs", "report.md", "/etc/"],
+    );
+    found(
+        B::Ibans,
+        "IBAN DE89 3704 0044 0532 0130 00 or GB82WEST12345698765432, not DE89370400440532013001.",
+        &["DE89370400440532013000", "GB82WEST12345698765432"],
+    );
+    found(
+        B::Ibans,
+        "ÄDE89370400440532013000 DE89370400440532013000é",
+        &[],
+    );
+    found(
+        B::Phones,
+        "call +49 (30) 123-4567 or 030/1234567, not 2026-01-05, 12345678",
+        &["+49301234567", "0301234567"],
+    );
+    found(
+        B::Numbers,
+        "pay -3, 12.50 or 7. Not v2, 1.2.3, 2026-01-05",
+        &["-3", "12.50", "7"],
+    );
+    found(
+        B::Dates,
+        "on 2026-02-28, not 2026-02-30; 2026-03-01T09:00:00Z",
+        &["2026-02-28", "2026-03-01"],
+    );
+    found(
+        B::Quoted,
+        "say \"hi\", “you”, `x` and \"",
+        &["hi", "you", "x"],
+    );
+    found(
+        B::Names,
+        "Please write Alice Smith and Bob. Not carol, Dan.",
+        &["Alice Smith", "Bob", "Dan"],
+    );
+    let json = Value::Json(Box::new(
+        Json::parse(r#"{"a": ["x 1", {"b": "2"}], "c": 3}"#).unwrap(),
+    ));
+    check(B::Numbers, &[json], list(&["1", "2"]));
+}

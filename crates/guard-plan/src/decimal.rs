@@ -1,0 +1,156 @@
+//! Exact decimals: 64-bit integers in units of 10⁻⁶.
+
+use crate::value::DECIMAL_ONE;
+
+/// Decimal places.
+const PLACES: i64 = 6;
+
+/// Reads a JSON number, or a literal of the same shape; none unless it is exactly a multiple of 10⁻⁶ in range.
+pub fn parse(text: &str) -> Option<i64> {
+    let (negative, text) = match text.strip_prefix('-') {
+        Some(rest) => (true, rest),
+        None => (false, text),
+    };
+    let (mantissa, exponent) = match text.find(['e', 'E']) {
+        Some(at) => (&text[..at], exponent(&text[at + 1..])?),
+        None => (text, 0),
+    };
+    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    let digits = || whole.bytes().chain(fraction.bytes());
+    if whole.is_empty() || !digits().all(|byte| byte.is_ascii_digit()) {
+        return None;
+    }
+    // The value is `significant * 10^(exponent - fraction.len() + trailing)`, in units `+ PLACES`.
+    let leading = digits().take_while(|byte| *byte == b'0').count();
+    let total = whole.len() + fraction.len();
+    if leading == total {
+        return Some(0);
+    }
+    let trailing = digits().rev().take_while(|byte| *byte == b'0').count();
+    let scale = exponent
+        .checked_sub(fraction.len() as i64)?
+        .checked_add(trailing as i64)?
+        .checked_add(PLACES)?;
+    if !(0..=19).contains(&scale) || total - leading - trailing > 19 {
+        return None;
+    }
+    let mut units: i128 = 0;
+    for digit in digits().skip(leading).take(total - leading - trailing) {
+        units = units * 10 + i128::from(digit - b'0');
+    }
+    units *= 10_i128.pow(scale as u32);
+    i64::try_from(if negative { -units } else { units }).ok()
+}
+
+/// An exponent; those too large for any use saturate.
+fn exponent(text: &str) -> Option<i64> {
+    let (negative, digits) = match text.as_bytes().first()? {
+        b'-' => (true, &text[1..]),
+        b'+' => (false, &text[1..]),
+        _ => (false, text),
+    };
+    if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+        return None;
+    }
+    let size = digits.parse().unwrap_or(i64::MAX / 4);
+    Some(if negative { -size } else { size }.clamp(-(i64::MAX / 4), i64::MAX / 4))
+}
+
+/// The shortest text: `12.5`, `3`, `-0.000001`.
+pub fn format(units: i64) -> String {
+    let size = units.unsigned_abs();
+    let one = DECIMAL_ONE.unsigned_abs();
+    let sign = if units < 0 { "-" } else { "" };
+    let mut text = format!("{sign}{}", size / one);
+    let fraction = size % one;
+    if fraction != 0 {
+        let digits = format!("{fraction:06}");
+        text.push('.');
+        text.push_str(digits.trim_end_matches('0'));
+    }
+    text
+}
+
+/// The product, rounded half to even.
+pub fn multiply(a: i64, b: i64) -> Option<i64> {
+    divide_half_even(i128::from(a) * i128::from(b), i128::from(DECIMAL_ONE))
+}
+
+/// The quotient, rounded half to even; none by zero or beyond 64 bits.
+pub fn divide(a: i64, b: i64) -> Option<i64> {
+    if b == 0 {
+        return None;
+    }
+    divide_half_even(i128::from(a) * i128::from(DECIMAL_ONE), i128::from(b))
+}
+
+/// The nearest whole decimal, halves to even, as an int.
+pub fn round(units: i64) -> i64 {
+    divide_half_even(i128::from(units), i128::from(DECIMAL_ONE)).unwrap_or_default()
+}
+
+/// The greatest int that is not greater.
+pub fn floor(units: i64) -> i64 {
+    units.div_euclid(DECIMAL_ONE)
+}
+
+fn divide_half_even(a: i128, b: i128) -> Option<i64> {
+    let (quotient, remainder) = (a / b, a % b);
+    let twice = remainder.unsigned_abs() * 2;
+    let size = b.unsigned_abs();
+    let away = twice > size || (twice == size && quotient % 2 != 0);
+    let step = if (a < 0) == (b < 0) { 1 } else { -1 };
+    i64::try_from(if away { quotient + step } else { quotient }).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parsing() {
+        for (text, expected) in [
+            ("1", Some(1_000_000)),
+            ("-0.1", Some(-100_000)),
+            ("0.0000010", Some(1)),
+            ("0.0000001", None),
+            ("1e-6", Some(1)),
+            ("1.5E+2", Some(150_000_000)),
+            ("1e-7", None),
+            ("10e-7", Some(1)),
+            ("0e999999999999999999999", Some(0)),
+            ("1e999999999999999999999", None),
+            ("9223372036854.775807", Some(i64::MAX)),
+            ("-9223372036854.775808", Some(i64::MIN)),
+            ("9223372036854.775808", None),
+            ("", None),
+            (".5", None),
+            ("1e", None),
+        ] {
+            assert_eq!(parse(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn formatting() {
+        for text in ["0", "12.5", "-0.000001", "-9223372036854.775808", "7"] {
+            assert_eq!(parse(text).map(format).as_deref(), Some(text));
+        }
+    }
+
+    #[test]
+    fn rounding_is_half_even() {
+        assert_eq!(multiply(500_000, 1), Some(0));
+        assert_eq!(multiply(1_500_000, 1), Some(2));
+        assert_eq!(multiply(-1_500_000, 1), Some(-2));
+        assert_eq!(divide(1_000_000, 3_000_000), Some(333_333));
+        assert_eq!(divide(5, 10_000_000), Some(0));
+        assert_eq!(divide(15, 10_000_000), Some(2));
+        assert_eq!(divide(1, 0), None);
+        assert_eq!(divide(i64::MAX, 1), None);
+        assert_eq!(
+            (round(2_500_000), round(-3_500_000), floor(-1)),
+            (2, -4, -1)
+        );
+    }
+}

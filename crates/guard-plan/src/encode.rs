@@ -1,0 +1,105 @@
+//! A plan as bytes: content hash, binary form, JSON form.
+//!
+//! Same plan, same bytes, on every machine. `load` reads them back.
+
+use crate::hex;
+use crate::plan::{Plan, Sources};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+/// The version of the plan's forms; a loader reads no other.
+pub const FORMAT_VERSION: u32 = 1;
+
+/// What the binary form begins with.
+pub const MAGIC: &[u8; 10] = b"GUARDPLAN\n";
+
+/// What the JSON form calls itself.
+pub const FORMAT: &str = "guard-plan";
+
+/// Bytes before the body of the binary form: magic, version, content hash, checksum.
+pub(crate) const HEADER: usize = MAGIC.len() + 4 + 32 + 32;
+
+/// A SHA-256.
+pub type Hash = [u8; 32];
+
+/// The JSON form of a plan.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Document {
+    /// `guard-plan`.
+    pub format: String,
+    /// [`FORMAT_VERSION`].
+    pub version: u32,
+    /// The content hash, `sha256:` and 64 hexadecimal digits.
+    pub hash: String,
+    /// The plan.
+    pub plan: Plan,
+    /// Where its rules stand in the source; not part of the hash.
+    pub sources: Sources,
+}
+
+/// The canonical bytes of a plan or its sources.
+pub(crate) fn body<T: Serialize>(value: &T) -> Vec<u8> {
+    // INVARIANT: every type of the plan has a length that is known, the only thing postcard asks.
+    postcard::to_allocvec(value).expect("a plan is plain data")
+}
+
+/// The content hash of a plan: what it decides, not where it was written.
+pub fn content_hash(plan: &Plan) -> Hash {
+    hash_body(&body(plan))
+}
+
+pub(crate) fn hash_body(body: &[u8]) -> Hash {
+    let mut hasher = Sha256::new();
+    hasher.update(MAGIC);
+    hasher.update(FORMAT_VERSION.to_le_bytes());
+    hasher.update(body);
+    hasher.finalize().into()
+}
+
+/// A hash as it is written everywhere: `sha256:` and 64 hexadecimal digits.
+pub fn hash_text(hash: &Hash) -> String {
+    format!("sha256:{}", hex::encode(hash))
+}
+
+/// The binary form.
+pub fn to_bytes(plan: &Plan, sources: &Sources) -> Vec<u8> {
+    let plan = body(plan);
+    let sources = body(sources);
+    let hash = hash_body(&plan);
+    let mut out = Vec::with_capacity(HEADER + plan.len() + sources.len());
+    out.extend_from_slice(MAGIC);
+    out.extend_from_slice(&FORMAT_VERSION.to_le_bytes());
+    out.extend_from_slice(&hash);
+    out.extend_from_slice(&checksum(&hash, &plan, &sources));
+    out.extend_from_slice(&plan);
+    out.extend_from_slice(&sources);
+    out
+}
+
+/// The checksum of a file: over everything but itself.
+pub(crate) fn checksum(hash: &Hash, plan: &[u8], sources: &[u8]) -> Hash {
+    let mut hasher = Sha256::new();
+    hasher.update(MAGIC);
+    hasher.update(FORMAT_VERSION.to_le_bytes());
+    hasher.update(hash);
+    hasher.update(plan);
+    hasher.update(sources);
+    hasher.finalize().into()
+}
+
+/// The JSON form, two blanks an indent, with a final newline.
+pub fn to_json(plan: &Plan, sources: &Sources) -> String {
+    let document = Document {
+        format: FORMAT.into(),
+        version: FORMAT_VERSION,
+        hash: hash_text(&content_hash(plan)),
+        plan: plan.clone(),
+        sources: sources.clone(),
+    };
+    // INVARIANT: no map of a plan has keys that are no strings, the only thing that can fail.
+    let mut text = serde_json::to_string_pretty(&document).expect("a plan is plain data");
+    text.push('\n');
+    text
+}

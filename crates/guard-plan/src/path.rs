@@ -1,0 +1,130 @@
+//! Paths: normalised, absolute, compared by components.
+//!
+//! Purely textual; whether a file exists, or is a link, is for the world to say.
+
+use std::borrow::Cow;
+
+/// Why a string is no path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PathError {
+    /// It is empty.
+    Empty,
+    /// It holds a NUL.
+    Nul,
+    /// It holds a backslash.
+    Backslash,
+}
+
+impl std::fmt::Display for PathError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            PathError::Empty => "a path is not empty",
+            PathError::Nul => "a path holds no NUL",
+            PathError::Backslash => "a path holds no backslash",
+        })
+    }
+}
+
+impl std::error::Error for PathError {}
+
+/// The normalised absolute path; borrowed where it is that already.
+pub fn normalise<'a>(workspace: &str, path: &'a str) -> Result<Cow<'a, str>, PathError> {
+    if path.is_empty() {
+        return Err(PathError::Empty);
+    }
+    for byte in path.bytes() {
+        match byte {
+            0 => return Err(PathError::Nul),
+            b'\\' => return Err(PathError::Backslash),
+            _ => {}
+        }
+    }
+    if is_normal(path) {
+        return Ok(Cow::Borrowed(path));
+    }
+    let mut out = String::with_capacity(workspace.len() + path.len() + 1);
+    if !path.starts_with('/') {
+        push(&mut out, workspace);
+    }
+    push(&mut out, path);
+    if out.is_empty() {
+        out.push('/');
+    }
+    Ok(Cow::Owned(out))
+}
+
+/// Appends the components of a path, each led by a slash.
+fn push(out: &mut String, path: &str) {
+    for component in path.split('/') {
+        match component {
+            "" | "." => {}
+            ".." => out.truncate(out.rfind('/').unwrap_or(0)),
+            name => {
+                out.push('/');
+                out.push_str(name);
+            }
+        }
+    }
+}
+
+fn is_normal(path: &str) -> bool {
+    path == "/"
+        || path.strip_prefix('/').is_some_and(|rest| {
+            rest.split('/')
+                .all(|component| !matches!(component, "" | "." | ".."))
+        })
+}
+
+/// Whether one normalised path is the other or lies below it.
+pub fn within(path: &str, base: &str) -> bool {
+    base == "/"
+        || path
+            .strip_prefix(base)
+            .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+/// The last component; empty for the root.
+pub fn file_name(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or_default()
+}
+
+/// The path without its last component; the root's is the root.
+pub fn parent(path: &str) -> &str {
+    match path.rfind('/') {
+        None | Some(0) => "/",
+        Some(slash) => &path[..slash],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(path: &str, expected: &str) {
+        let actual = normalise("/work", path).map_or_else(|e| e.to_string(), Cow::into_owned);
+        assert_eq!(actual, expected, "{path}");
+    }
+
+    #[test]
+    fn normal_forms() {
+        check("/a/b", "/a/b");
+        check("a/./b//c/", "/work/a/b/c");
+        check("../x", "/x");
+        check("../../../x", "/x");
+        check("/..", "/");
+        check(".", "/work");
+        check("...", "/work/...");
+        check("", "a path is not empty");
+        check("a\0", "a path holds no NUL");
+        check("a\\b", "a path holds no backslash");
+    }
+
+    #[test]
+    fn containment_is_by_components() {
+        assert!(within("/work", "/work"));
+        assert!(within("/work/a", "/work"));
+        assert!(within("/a", "/"));
+        assert!(!within("/workshop", "/work"));
+        assert!(!within("/", "/work"));
+    }
+}

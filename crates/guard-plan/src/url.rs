@@ -1,0 +1,213 @@
+//! URLs, parsed strictly so that a rule on the host cannot be fooled.
+
+use std::borrow::Cow;
+
+/// A parsed URL. Scheme and host are lower case in `text` as well.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Url {
+    /// The whole of it.
+    pub text: Box<str>,
+    /// Without the colon.
+    pub scheme: Box<str>,
+    /// Empty where there is none; an IPv6 address keeps its brackets.
+    pub host: Box<str>,
+    /// As written, else 80 or 443 for `http` and `https`, else 0.
+    pub port: u16,
+    /// Up to the query or fragment.
+    pub path: Box<str>,
+    /// Without the question mark; empty where there is none.
+    pub query: Box<str>,
+}
+
+/// Why a string is no URL.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UrlError(Cow<'static, str>);
+
+impl std::fmt::Display for UrlError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for UrlError {}
+
+fn fail<T>(message: &'static str) -> Result<T, UrlError> {
+    Err(UrlError(message.into()))
+}
+
+impl Url {
+    /// Reads `scheme://[host][:port][/path][?query][#fragment]`, or `scheme:rest`.
+    pub fn parse(text: &str) -> Result<Url, UrlError> {
+        if text
+            .chars()
+            .any(|c| c.is_whitespace() || c.is_control() || c == '\\')
+        {
+            return fail("a url holds no blanks, control characters or backslashes");
+        }
+        let Some((scheme, rest)) = text.split_once(':') else {
+            return fail("a url begins with its scheme and a colon");
+        };
+        let mut letters = scheme.bytes();
+        if !letters
+            .next()
+            .is_some_and(|byte| byte.is_ascii_alphabetic())
+            || !letters.all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte))
+        {
+            return fail("the scheme of a url is letters, digits and `+-.`");
+        }
+        let scheme = scheme.to_ascii_lowercase();
+        match rest.strip_prefix("//") {
+            Some(rest) => with_authority(scheme, rest),
+            None if matches!(&*scheme, "http" | "https" | "ws" | "wss" | "ftp") => {
+                fail("`//` and a host follow the scheme of such a url")
+            }
+            None => {
+                let (path, query) = path_and_query(rest);
+                Ok(Url {
+                    text: format!("{scheme}:{rest}").into(),
+                    host: "".into(),
+                    port: default_port(&scheme),
+                    path: path.into(),
+                    query: query.into(),
+                    scheme: scheme.into(),
+                })
+            }
+        }
+    }
+}
+
+fn with_authority(scheme: String, rest: &str) -> Result<Url, UrlError> {
+    let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
+    let (authority, tail) = rest.split_at(end);
+    if authority.contains('@') {
+        return fail("a url names no user");
+    }
+    let (host, port) = host_and_port(authority)?;
+    if host.is_empty() && scheme != "file" {
+        return fail("a host follows `//`");
+    }
+    let host = host.to_ascii_lowercase();
+    let (path, query) = path_and_query(tail);
+    let port_text = port.map(|port| format!(":{port}")).unwrap_or_default();
+    Ok(Url {
+        text: format!("{scheme}://{host}{port_text}{tail}").into(),
+        host: host.into(),
+        port: port.unwrap_or_else(|| default_port(&scheme)),
+        path: path.into(),
+        query: query.into(),
+        scheme: scheme.into(),
+    })
+}
+
+fn host_and_port(authority: &str) -> Result<(&str, Option<u16>), UrlError> {
+    let colon = match authority.strip_prefix('[') {
+        Some(address) => {
+            let Some(end) = address.find(']') else {
+                return fail("an IPv6 host ends with `]`");
+            };
+            if address[..end].parse::<std::net::Ipv6Addr>().is_err() {
+                return fail("the host in brackets is no IPv6 address");
+            }
+            end + 2
+        }
+        None => authority.find(':').unwrap_or(authority.len()),
+    };
+    let (host, port) = authority.split_at(colon);
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~!$&'()*+,;=".contains(&byte);
+    if !host.starts_with('[') && !host.bytes().all(plain) {
+        return fail("the host of a url is ASCII, without percent signs");
+    }
+    let port = match port.strip_prefix(':') {
+        None if port.is_empty() => return Ok((host, None)),
+        None => return fail("the port of a url is a number up to 65535"),
+        Some("") => return Ok((host, None)),
+        Some(digits) => digits,
+    };
+    match port.parse::<u16>() {
+        Ok(number) if port.bytes().all(|byte| byte.is_ascii_digit()) => Ok((host, Some(number))),
+        _ => fail("the port of a url is a number up to 65535"),
+    }
+}
+
+fn path_and_query(tail: &str) -> (&str, &str) {
+    let tail = tail.split_once('#').map_or(tail, |(before, _)| before);
+    tail.split_once('?').unwrap_or((tail, ""))
+}
+
+fn default_port(scheme: &str) -> u16 {
+    match scheme {
+        "http" => 80,
+        "https" => 443,
+        _ => 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Url;
+
+    fn check(text: &str, expected: &str) {
+        let actual = match Url::parse(text) {
+            Ok(Url {
+                scheme,
+                host,
+                port,
+                path,
+                query,
+                ..
+            }) => {
+                format!("{scheme} {host} {port} {path} {query}")
+            }
+            Err(error) => error.to_string(),
+        };
+        assert_eq!(actual, expected, "{text}");
+    }
+
+    #[test]
+    fn parts() {
+        check(
+            "HTTPS://Example.COM/a?b=c#d",
+            "https example.com 443 /a b=c",
+        );
+        check("http://h:8080", "http h 8080  ");
+        check("http://h:", "http h 80  ");
+        check("file:///etc/x", "file  0 /etc/x ");
+        check("mailto:a@b.c?subject=x", "mailto  0 a@b.c subject=x");
+        check("http://[::1]:9/", "http [::1] 9 / ");
+        assert_eq!(
+            &*Url::parse("HTTP://A:080/B").unwrap().text,
+            "http://a:80/B"
+        );
+    }
+
+    #[test]
+    fn refusals() {
+        let host = "the host of a url is ASCII, without percent signs";
+        check("http://a%2eb/", host);
+        check("http://exämple.com/", host);
+        check("http://good.com@evil.com/", "a url names no user");
+        check(
+            "http://a\\@b/",
+            "a url holds no blanks, control characters or backslashes",
+        );
+        check("http:///x", "a host follows `//`");
+        check(
+            "http://h:70000/",
+            "the port of a url is a number up to 65535",
+        );
+        check("http://h:+80/", "the port of a url is a number up to 65535");
+        check(
+            "http://[::1]x/",
+            "the port of a url is a number up to 65535",
+        );
+        check(
+            "no scheme",
+            "a url holds no blanks, control characters or backslashes",
+        );
+        check("/a/b", "a url begins with its scheme and a colon");
+        check(
+            "http:good.com",
+            "`//` and a host follow the scheme of such a url",
+        );
+    }
+}
