@@ -1,4 +1,26 @@
-//! Syntax of the Guard language.
+//! Text to tree and back: the syntax of the Guard language.
+//!
+//! [`parse`] never fails: it returns the tree of what could be read and a diagnostic for everything that
+//! could not. [`print`] writes a tree in the one canonical layout; [`format`] does so with an author's
+//! comments kept. Knows nothing about what names or types mean.
+//!
+//! ```
+//! let parse = guard_syntax::parse(guard_syntax::span::FileId(0), "guard demo\ntool lint()\n");
+//! assert!(parse.diagnostics.is_empty());
+//! assert_eq!(guard_syntax::print(&parse.file), "guard demo\n\ntool lint()\n");
+//! ```
+
 pub mod ast;
 pub mod diagnostic;
 pub mod span;
+
+mod errors;
+mod lexical;
+mod nearest;
+mod parse;
+mod print;
+mod structure;
+
+pub use errors::CODES;
+pub use parse::{MAX_BYTES, MAX_DEPTH, Parse, parse};
+pub use print::{format, print};

@@ -1,0 +1,286 @@
+//! The syntax errors: one constructor per problem, and the list of their codes.
+//!
+//! Each code has a page in `docs/codes/`. What to say is decided here, when to say it elsewhere.
+
+use crate::diagnostic::{Diagnostic, Label};
+use crate::parse::{MAX_BYTES, MAX_DEPTH};
+use crate::span::Span;
+
+/// Every code this crate reports, with its title, sorted.
+pub const CODES: &[(&str, &str)] = &[
+    ("G0001", "file too large"),
+    ("G0002", "control character"),
+    ("G0003", "unterminated string"),
+    ("G0004", "unterminated regular expression"),
+    ("G0005", "unknown character"),
+    ("G0006", "string in single quotes"),
+    ("G0007", "block comment"),
+    ("G0008", "unknown escape"),
+    ("G0009", "unclosed bracket"),
+    ("G0010", "closing bracket without an opening one"),
+    ("G0011", "nested too deeply"),
+    ("G0012", "unknown unit"),
+    ("G0013", "not an item"),
+    ("G0014", "not a clause"),
+    ("G0015", "unexpected text"),
+    ("G0016", "reserved word as a name"),
+    ("G0017", "operator of another language"),
+    ("G0018", "single `=` in a condition"),
+    ("G0019", "chained comparison"),
+    ("G0020", "missing operand"),
+    ("G0021", "blank before an opening bracket"),
+    ("G0022", "null"),
+    ("G0023", "`if` after `deny`"),
+    ("G0024", "missing message"),
+    ("G0025", "unclosed brace in a message"),
+    ("G0026", "lone closing brace in a message"),
+    ("G0027", "empty braces in a message"),
+    ("G0028", "header not first"),
+    ("G0029", "second header"),
+    ("G0030", "documentation of nothing"),
+];
+
+/// Longer user text is not repeated in a message.
+fn shown(text: &str) -> String {
+    let line = text.lines().next().unwrap_or("");
+    match line.char_indices().nth(40) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None => line.to_owned(),
+    }
+}
+
+pub(crate) fn too_large(at: Span, length: usize) -> Diagnostic {
+    Diagnostic::error("G0001", at, format!("the file has {length} bytes; at most {MAX_BYTES} are read"))
+        .help("split the guard into files and join them with `use`")
+}
+
+pub(crate) fn control_character(at: Span, byte: u8) -> Diagnostic {
+    Diagnostic::error("G0002", at, format!("control character U+{byte:04X} in a guard"))
+        .help("remove it; in a string write it as an escape such as `\\n` or `\\u{7}`; if the file is full of them, it is not a text file")
+}
+
+pub(crate) fn unterminated_string(at: Span) -> Diagnostic {
+    Diagnostic::error("G0003", at, "this string has no closing quote on its line")
+        .label("begins here")
+        .help("close it with `\"`; write a line break inside a string as `\\n`")
+}
+
+pub(crate) fn unterminated_regex(at: Span) -> Diagnostic {
+    Diagnostic::error("G0004", at, "this regular expression has no closing slash on its line")
+        .label("begins here")
+        .help("write it between slashes, as in `matches /^[a-z]+$/`; a slash inside it is `\\/`")
+}
+
+pub(crate) fn unknown_character(at: Span, text: &str) -> Diagnostic {
+    let diagnostic = Diagnostic::error("G0005", at, format!("`{}` means nothing here", shown(text)));
+    match text.chars().next() {
+        Some('#') => diagnostic.help("a comment begins with `//`"),
+        Some('\u{201c}' | '\u{201d}' | '\u{201e}' | '`') => diagnostic.help("a string stands between plain double quotes: `\"…\"`"),
+        Some('\'') => diagnostic.help("a string stands between double quotes: `\"…\"`"),
+        _ => diagnostic.help("remove it, or put it into a string; names consist of ASCII letters, digits and `_`"),
+    }
+}
+
+pub(crate) fn single_quotes(at: Span, inner: &str) -> Diagnostic {
+    let diagnostic = Diagnostic::error("G0006", at, "strings are written in double quotes")
+        .help(format!("write `\"{}\"`", shown(inner)));
+    if inner.contains(['"', '\\']) { diagnostic } else { diagnostic.fix(at, format!("\"{inner}\"")) }
+}
+
+pub(crate) fn block_comment(at: Span) -> Diagnostic {
+    Diagnostic::error("G0007", at, "there are no block comments").help("begin each line of the comment with `//`")
+}
+
+pub(crate) fn unknown_escape(at: Span, text: &str) -> Diagnostic {
+    Diagnostic::error("G0008", at, format!("unknown escape `{text}`"))
+        .help("the escapes are `\\\"`, `\\\\`, `\\n`, `\\t`, `\\r` and `\\u{1F600}`; a backslash itself is `\\\\`")
+}
+
+pub(crate) fn unclosed(place: Span, found: Option<&str>, opener: Span, bracket: &str) -> Diagnostic {
+    let close = match bracket {
+        "(" => ")",
+        "[" => "]",
+        _ => "}",
+    };
+    let message = match found {
+        Some(found) => format!("`{bracket}` is not closed before `{}`", shown(found)),
+        None => format!("`{bracket}` is not closed before the end of the file"),
+    };
+    Diagnostic::error("G0009", place, message)
+        .label(format!("a `{close}` is missing before this point"))
+        .also(opener, format!("this `{bracket}` is never closed"))
+        .help(format!("write the missing `{close}`"))
+}
+
+pub(crate) fn stray_close(at: Span, bracket: &str) -> Diagnostic {
+    Diagnostic::error("G0010", at, format!("`{bracket}` closes nothing"))
+        .help("remove it, or write the opening bracket that belongs to it")
+}
+
+pub(crate) fn too_deep(at: Span) -> Diagnostic {
+    Diagnostic::error("G0011", at, format!("this nests more than {MAX_DEPTH} levels deep"))
+        .help("name a part of it: a `state` variable, a `group`, or a clause of its own; long chains of `or` read better as `x in {a, b}`")
+}
+
+pub(crate) fn unknown_unit(at: Span, text: &str) -> Diagnostic {
+    let number = text.trim_start_matches('-');
+    let unit = number.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.');
+    let diagnostic = Diagnostic::error("G0012", at, format!("`{}` is not a number, a duration or a size", shown(text)));
+    if unit.starts_with('_') {
+        return diagnostic.help("write the digits without `_`");
+    }
+    let near = match unit.to_ascii_lowercase().as_str() {
+        "sec" | "secs" | "second" | "seconds" => Some("s"),
+        "min" | "mins" | "minute" | "minutes" => Some("m"),
+        "hr" | "hrs" | "hour" | "hours" | "h" => Some("h"),
+        "day" | "days" => Some("d"),
+        "week" | "weeks" => Some("w"),
+        "b" => Some("B"),
+        "k" | "kb" | "kib" => Some("KiB"),
+        "mb" | "mib" => Some("MiB"),
+        "g" | "gb" | "gib" => Some("GiB"),
+        _ => None,
+    };
+    match near {
+        Some(near) => {
+            let digits = &text[..text.len() - unit.len()];
+            diagnostic.help(format!("write `{digits}{near}`")).fix(at, format!("{digits}{near}"))
+        }
+        None => diagnostic.help("units of time are `ms s m h d w`, units of size `B KiB MiB GiB TiB`"),
+    }
+}
+
+pub(crate) fn not_an_item(at: Span, found: &str) -> Diagnostic {
+    Diagnostic::error("G0013", at, format!("expected an item, found `{}`", shown(found)))
+        .help("a guard is made of items such as `tool`, `policy`, `invariant`, `state`, `budget`, `feedback`, `completion` and `test`")
+}
+
+pub(crate) fn misspelled_item(at: Span, found: &str, meant: &str) -> Diagnostic {
+    Diagnostic::error("G0013", at, format!("there is no item `{found}`"))
+        .help(format!("did you mean `{meant}`?"))
+        .fix(at, meant)
+}
+
+pub(crate) fn clause_outside(at: Span, found: &str) -> Diagnostic {
+    Diagnostic::error("G0013", at, format!("`{found}` stands outside a tool or a policy"))
+        .help(format!("move it into the braces of the tool it governs: `tool NAME(…) {{ {found} … }}`"))
+}
+
+pub(crate) fn not_a_clause(at: Span, found: &str, place: &str, examples: &str) -> Diagnostic {
+    Diagnostic::error("G0014", at, format!("expected {place}, found `{}`", shown(found)))
+        .help(format!("here may stand {examples}"))
+}
+
+pub(crate) fn misspelled_clause(at: Span, found: &str, meant: &str) -> Diagnostic {
+    Diagnostic::error("G0014", at, format!("`{found}` begins nothing here"))
+        .help(format!("did you mean `{meant}`?"))
+        .fix(at, meant)
+}
+
+pub(crate) fn unexpected(at: Span, found: Option<&str>, expected: &str) -> Diagnostic {
+    let message = match found {
+        Some(found) => format!("expected {expected}, found `{}`", shown(found)),
+        None => format!("expected {expected}, found the end of the file"),
+    };
+    Diagnostic::error("G0015", at, message)
+}
+
+pub(crate) fn misspelled_word(at: Span, found: &str, meant: &str) -> Diagnostic {
+    Diagnostic::error("G0015", at, format!("expected `{meant}`, found `{found}`"))
+        .help(format!("did you mean `{meant}`?"))
+        .fix(at, meant)
+}
+
+pub(crate) fn reserved_word(at: Span, word: &str) -> Diagnostic {
+    Diagnostic::error("G0016", at, format!("`{word}` is a reserved word and cannot be a name here"))
+        .help(format!("choose another name, such as `{word}_`; if a name or a value is missing before `{word}`, write it"))
+}
+
+pub(crate) fn foreign_operator(at: Span, found: &str, meant: &str) -> Diagnostic {
+    let diagnostic = Diagnostic::error("G0017", at, format!("`{found}` is no operator of Guard"));
+    match meant {
+        "" => diagnostic.help("the opposite of `x in xs` is `not (x in xs)`"),
+        "not" => diagnostic.help("write `not`").fix(at, "not "),
+        _ => diagnostic.help(format!("write `{meant}`")).fix(at, meant),
+    }
+}
+
+pub(crate) fn single_equals(at: Span) -> Diagnostic {
+    Diagnostic::error("G0018", at, "`=` does not compare").help("write `==` to compare; `=` stands only in `effect`, `observe` and declarations").fix(at, "==")
+}
+
+pub(crate) fn chained_comparison(at: Span, first: Span) -> Diagnostic {
+    Diagnostic::error("G0019", at, "comparisons cannot be chained")
+        .also(first, "this is already a comparison")
+        .help("join two comparisons with `and`, as in `a < b and b < c`, or put parentheses around one of them")
+}
+
+pub(crate) fn missing_operand(at: Span, operator: &str) -> Diagnostic {
+    Diagnostic::error("G0020", at, format!("`{operator}` has nothing on its right side"))
+        .help(format!("write a value after `{operator}`, or remove it"))
+}
+
+pub(crate) fn blank_before_bracket(bracket: Span, blank: Span, name: &str, open: &str) -> Diagnostic {
+    let what = if open == "(" { "the arguments of a call" } else { "an index" };
+    Diagnostic::error("G0021", bracket, format!("{what} must follow `{}` without a blank", shown(name)))
+        .help(format!("write `{}{open}…`", shown(name)))
+        .fix(blank, "")
+}
+
+pub(crate) fn null(at: Span, found: &str) -> Diagnostic {
+    Diagnostic::error("G0022", at, format!("there is no `{found}`"))
+        .help("a missing value is `none`; ask for it with `x is none` or `x is some`, or give a default: `x else y`")
+}
+
+pub(crate) fn if_for_when(at: Span) -> Diagnostic {
+    Diagnostic::error("G0023", at, "a clause is conditioned with `when` or `unless`, not with `if`")
+        .help("write `when`")
+        .fix(at, "when")
+}
+
+pub(crate) fn missing_message(at: Span) -> Diagnostic {
+    Diagnostic::error("G0024", at, "`because` has no message")
+        .help("write the reason as a string: `because \"staging holds at most three replicas\"`")
+}
+
+pub(crate) fn open_interpolation(at: Span) -> Diagnostic {
+    Diagnostic::error("G0025", at, "this `{` is not closed inside the message")
+        .help("close the expression with `}`; a brace that is meant as text is written `{{`")
+}
+
+pub(crate) fn lone_brace(at: Span) -> Diagnostic {
+    Diagnostic::error("G0026", at, "this `}` closes nothing").help("a brace that is meant as text is written `}}`").fix(at, "}}")
+}
+
+pub(crate) fn empty_interpolation(at: Span) -> Diagnostic {
+    Diagnostic::error("G0027", at, "there is no expression between these braces")
+        .help("write a value, as in `{path}`; braces that are meant as text are written `{{` and `}}`")
+}
+
+pub(crate) fn late_header(at: Span) -> Diagnostic {
+    Diagnostic::error("G0028", at, "the header must be the first thing in the file").help("move this line to the top")
+}
+
+pub(crate) fn second_header(at: Span, first: Span) -> Diagnostic {
+    Diagnostic::error("G0029", at, "a file has one header")
+        .also(first, "the first header")
+        .help("remove this line; another guard goes into a file of its own")
+}
+
+pub(crate) fn lost_documentation(at: Span, marker: Span) -> Diagnostic {
+    Diagnostic::warning("G0030", at, "this documents nothing")
+        .help("`///` goes before an item, a clause, a field or a variable and `//!` at the top of the file; write `//` for an ordinary comment")
+        .fix(marker, "//")
+}
+
+/// The same diagnostic, `by` bytes further on.
+pub(crate) fn shifted(mut diagnostic: Diagnostic, by: u32) -> Diagnostic {
+    let shift = |span: Span| Span { start: span.start + by, end: span.end + by, ..span };
+    let label = |label: Label| Label { span: shift(label.span), ..label };
+    diagnostic.primary = label(diagnostic.primary);
+    diagnostic.secondary = diagnostic.secondary.into_iter().map(label).collect();
+    if let Some(fix) = &mut diagnostic.fix {
+        fix.span = shift(fix.span);
+    }
+    diagnostic
+}

@@ -1,0 +1,298 @@
+//! The lexical pre-pass: one scan over the bytes of a file.
+//!
+//! Finds words, literals, strings, regular expressions, punctuation and comments, and the faults that can be
+//! told from characters alone. Knows nothing about items; `structure` does.
+
+use crate::diagnostic::Diagnostic;
+use crate::errors;
+use crate::span::{FileId, Span};
+
+/// What a token is, as far as its characters say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum TokenKind {
+    Word,
+    Literal,
+    String,
+    Regex,
+    Open,
+    Close,
+    Punct,
+    /// Characters the language has no use for.
+    Junk,
+}
+
+/// A range of bytes with a kind.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Token {
+    pub kind: TokenKind,
+    pub start: u32,
+    pub end: u32,
+}
+
+/// Which comment it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum CommentKind {
+    /// `//`
+    Plain,
+    /// `///`
+    Doc,
+    /// `//!`
+    FileDoc,
+}
+
+/// One comment, without its line end.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Comment {
+    pub kind: CommentKind,
+    pub start: u32,
+    pub end: u32,
+    /// Index of the token that follows it.
+    pub next: u32,
+}
+
+/// A fault at a byte; the text around it is not worth a second error.
+#[derive(Debug, Clone)]
+pub(crate) struct Fault {
+    pub at: u32,
+    /// Absent where an earlier diagnostic already speaks for this one.
+    pub diagnostic: Option<Diagnostic>,
+}
+
+/// Everything one scan finds.
+#[derive(Debug, Default)]
+pub(crate) struct Scan {
+    pub tokens: Vec<Token>,
+    pub comments: Vec<Comment>,
+    pub faults: Vec<Fault>,
+}
+
+impl Token {
+    pub fn text<'t>(&self, text: &'t str) -> &'t str {
+        text.get(self.start as usize..self.end as usize).unwrap_or("")
+    }
+
+    pub fn span(&self, file: FileId) -> Span {
+        Span { file, start: self.start, end: self.end }
+    }
+}
+
+/// Scans `text`.
+pub(crate) fn scan(file: FileId, text: &str) -> Scan {
+    let mut scanner = Scanner {
+        file,
+        text,
+        bytes: text.as_bytes(),
+        pos: if text.starts_with('\u{feff}') { 3 } else { 0 },
+        after_matches: false,
+        control_reported: false,
+        no_block_end: false,
+        scan: Scan::default(),
+    };
+    scanner.scan.tokens.reserve(text.len() / 5);
+    while scanner.step() {}
+    scanner.scan
+}
+
+struct Scanner<'t> {
+    file: FileId,
+    text: &'t str,
+    bytes: &'t [u8],
+    pos: usize,
+    after_matches: bool,
+    control_reported: bool,
+    /// No `*/` follows: looked for once, so that many `/*` stay linear.
+    no_block_end: bool,
+    scan: Scan,
+}
+
+/// Punctuation of more than one character, longest first.
+const LONG_PUNCT: [&[u8]; 13] =
+    [b"..=", b"===", b"..", b"==", b"!=", b"<=", b">=", b"->", b"=>", b"+=", b"-=", b"*=", b"&&"];
+
+impl Scanner<'_> {
+    /// Reads one token, comment or blank; false at the end.
+    fn step(&mut self) -> bool {
+        let Some(&byte) = self.bytes.get(self.pos) else { return false };
+        match byte {
+            b' ' | b'\t' | b'\r' | b'\n' => self.pos += 1,
+            b'a'..=b'z' | b'A'..=b'Z' | b'_' => self.word(),
+            b'0'..=b'9' => self.literal(),
+            b'"' => self.string(),
+            b'/' => self.slash(),
+            b'(' | b'[' | b'{' => self.push(TokenKind::Open, self.pos + 1),
+            b')' | b']' | b'}' => self.push(TokenKind::Close, self.pos + 1),
+            b'\'' => self.quoted(),
+            b'=' | b'!' | b'<' | b'>' | b'+' | b'-' | b'*' | b'%' | b'.' | b',' | b';' | b':' | b'?' | b'&' | b'|' => {
+                self.punct();
+            }
+            _ => self.junk(),
+        }
+        true
+    }
+
+    fn push(&mut self, kind: TokenKind, end: usize) {
+        self.scan.tokens.push(Token { kind, start: self.pos as u32, end: end as u32 });
+        self.pos = end;
+        self.after_matches = false;
+    }
+
+    fn fault(&mut self, at: usize, diagnostic: Diagnostic) {
+        self.scan.faults.push(Fault { at: at as u32, diagnostic: Some(diagnostic) });
+    }
+
+    fn span(&self, start: usize, end: usize) -> Span {
+        Span::new(self.file, start, end)
+    }
+
+    fn run(&self, from: usize, belongs: impl Fn(u8) -> bool) -> usize {
+        self.bytes[from..].iter().position(|&b| !belongs(b)).map_or(self.bytes.len(), |n| from + n)
+    }
+
+    fn word(&mut self) {
+        let end = self.run(self.pos, is_word_byte);
+        let is_matches = &self.bytes[self.pos..end] == b"matches";
+        self.push(TokenKind::Word, end);
+        self.after_matches = is_matches;
+    }
+
+    /// Digits, an optional fraction, a unit: `50.00`, `1h30m`, `4KiB`.
+    fn literal(&mut self) {
+        let mut end = self.run(self.pos, |b| b.is_ascii_digit());
+        let fraction = self.bytes.get(end) == Some(&b'.') && self.bytes.get(end + 1).is_some_and(u8::is_ascii_digit);
+        if fraction {
+            end = self.run(end + 1, |b| b.is_ascii_digit());
+        }
+        end = self.run(end, is_word_byte);
+        self.push(TokenKind::Literal, end);
+    }
+
+    fn string(&mut self) {
+        let start = self.pos;
+        match delimited_end(self.bytes, start, b'"') {
+            Some(end) => self.push(TokenKind::String, end),
+            None => {
+                let end = line_end(self.bytes, start);
+                self.fault(start, errors::unterminated_string(self.span(start, end)));
+                self.push(TokenKind::String, end);
+            }
+        }
+    }
+
+    fn slash(&mut self) {
+        let start = self.pos;
+        match self.bytes.get(start + 1) {
+            Some(b'/') => self.comment(),
+            _ if self.after_matches => match delimited_end(self.bytes, start, b'/') {
+                Some(end) => self.push(TokenKind::Regex, end),
+                None => {
+                    let end = line_end(self.bytes, start);
+                    self.fault(start, errors::unterminated_regex(self.span(start, end)));
+                    self.push(TokenKind::Regex, end);
+                }
+            },
+            Some(b'*') => self.block_comment(),
+            _ => self.push(TokenKind::Punct, start + 1),
+        }
+    }
+
+    fn comment(&mut self) {
+        let start = self.pos;
+        let end = line_end(self.bytes, start);
+        let rest = &self.bytes[start + 2..end];
+        let kind = match rest {
+            [b'/', b'/', ..] => CommentKind::Plain,
+            [b'/', ..] => CommentKind::Doc,
+            [b'!', ..] => CommentKind::FileDoc,
+            _ => CommentKind::Plain,
+        };
+        let next = self.scan.tokens.len() as u32;
+        self.scan.comments.push(Comment { kind, start: start as u32, end: end as u32, next });
+        self.pos = end;
+    }
+
+    fn block_comment(&mut self) {
+        let start = self.pos;
+        let close = if self.no_block_end { None } else { self.text[start + 2..].find("*/") };
+        self.no_block_end |= close.is_none();
+        let end = close.map_or(start + 2, |n| start + 2 + n + 2);
+        self.fault(start, errors::block_comment(self.span(start, end)));
+        self.push(TokenKind::Junk, end);
+    }
+
+    /// `'…'`: a string in the wrong quotes.
+    fn quoted(&mut self) {
+        let start = self.pos;
+        match delimited_end(self.bytes, start, b'\'') {
+            Some(end) => {
+                let inner = &self.text[start + 1..end - 1];
+                self.fault(start, errors::single_quotes(self.span(start, end), inner));
+                self.push(TokenKind::Junk, end);
+            }
+            None => self.junk(),
+        }
+    }
+
+    fn punct(&mut self) {
+        let rest = &self.bytes[self.pos..];
+        let long = LONG_PUNCT.iter().find(|p| rest.starts_with(p)).map(|p| p.len());
+        let length = if rest.starts_with(b"||") { 2 } else { long.unwrap_or(1) };
+        self.push(TokenKind::Punct, self.pos + length);
+    }
+
+    /// A run of characters that stand for nothing.
+    fn junk(&mut self) {
+        let start = self.pos;
+        let control = is_control(self.bytes[start]);
+        let mut end = start;
+        for c in self.text[start..].chars() {
+            let ascii = u8::try_from(c).ok().filter(u8::is_ascii);
+            let same = match ascii {
+                Some(b) if control => is_control(b),
+                Some(b) => b"'#@$\\`~^".contains(&b),
+                None => !control,
+            };
+            if !same {
+                break;
+            }
+            end += c.len_utf8();
+        }
+        let end = end.max(start + 1);
+        if !control {
+            self.fault(start, errors::unknown_character(self.span(start, end), &self.text[start..end]));
+        } else if self.control_reported {
+            self.scan.faults.push(Fault { at: start as u32, diagnostic: None });
+        } else {
+            self.control_reported = true;
+            self.fault(start, errors::control_character(self.span(start, end), self.bytes[start]));
+        }
+        self.push(TokenKind::Junk, end);
+    }
+}
+
+fn is_word_byte(b: u8) -> bool {
+    b.is_ascii_alphanumeric() || b == b'_'
+}
+
+fn is_control(b: u8) -> bool {
+    (b < 0x20 && !matches!(b, b'\t' | b'\n' | b'\r')) || b == 0x7f
+}
+
+/// One past the closing `quote` of what opens at `start`, if it closes on the same line.
+fn delimited_end(bytes: &[u8], start: usize, quote: u8) -> Option<usize> {
+    let mut pos = start + 1;
+    while let Some(&b) = bytes.get(pos) {
+        match b {
+            b'\n' => return None,
+            b'\\' if bytes.get(pos + 1).is_some_and(|&next| next != b'\n') => pos += 2,
+            _ if b == quote => return Some(pos + 1),
+            _ => pos += 1,
+        }
+    }
+    None
+}
+
+/// Where the line that holds `from` ends, a carriage return excluded.
+pub(crate) fn line_end(bytes: &[u8], from: usize) -> usize {
+    let end = bytes[from..].iter().position(|&b| b == b'\n').map_or(bytes.len(), |n| from + n);
+    if end > from && bytes[end - 1] == b'\r' { end - 1 } else { end }
+}

@@ -1,0 +1,225 @@
+//! The items made of their own kinds of clauses: lifecycles, probes, feedback, completion, attestations and
+//! contracts.
+
+use super::build::Builder;
+use super::grammar::{Node, Parts, Rule};
+use crate::ast::{
+    Attest, BlockCondition, Check, CheckKind, Completion, Contract, ContractClause, Feedback, FeedbackBlock, Ident,
+    ItemShape, Lifecycle, LifecycleClause, Note, Probe, ProbeClause, Spanned, Transition, Trigger,
+};
+
+impl Builder<'_> {
+    pub fn lifecycle(&mut self, mut parts: Parts) -> Option<Lifecycle> {
+        let name = self.name(&mut parts)?;
+        parts.has(Rule::open);
+        let clauses = parts.map(|c| self.lifecycle_clause(c)).collect::<Option<_>>()?;
+        Some(Lifecycle { name, clauses })
+    }
+
+    pub fn lifecycle_clause(&mut self, node: Node) -> Option<Spanned<LifecycleClause>> {
+        let span = self.span(&node);
+        let node = Parts::of(node).next()?;
+        let rule = node.as_rule();
+        let mut parts = Parts::of(node);
+        let clause = match rule {
+            Rule::lc_fields => LifecycleClause::Fields(self.fields(parts.next()?)?),
+            Rule::lc_initial => LifecycleClause::Initial(self.name(&mut parts)?),
+            Rule::lc_final => LifecycleClause::Final(self.names(&mut parts)),
+            Rule::lc_criteria => LifecycleClause::Criteria(self.names(&mut parts)),
+            Rule::lc_escalate => {
+                let role = self.name(&mut parts)?;
+                parts.has(Rule::after_word);
+                LifecycleClause::Escalate { role, after: self.take_literal(&mut parts)? }
+            }
+            _ => LifecycleClause::Transition(self.transition(parts)?),
+        };
+        Some(Spanned { node: clause, span })
+    }
+
+    fn transition(&mut self, mut parts: Parts) -> Option<Transition> {
+        let actor = self.word(&parts.next()?);
+        let name = self.name(&mut parts)?;
+        parts.has(Rule::colon);
+        let from = self.names(&mut parts);
+        parts.has(Rule::arrow);
+        let to = self.name(&mut parts)?;
+        let evidence = parts.has(Rule::evidence);
+        let judged = parts.accept(Rule::judged).and_then(|node| Parts::of(node).next());
+        Some(Transition { actor, name, from, to, evidence, criteria: judged.map(|node| node.as_str() == "pass") })
+    }
+
+    pub fn probe(&mut self, mut parts: Parts) -> Option<Probe> {
+        let name = self.name(&mut parts)?;
+        parts.has(Rule::open);
+        let clauses = parts.map(|c| self.probe_clause(c)).collect::<Option<_>>()?;
+        Some(Probe { name, clauses })
+    }
+
+    pub fn probe_clause(&mut self, node: Node) -> Option<Spanned<ProbeClause>> {
+        let span = self.span(&node);
+        let node = Parts::of(node).next()?;
+        let rule = node.as_rule();
+        let mut parts = Parts::of(node);
+        let clause = match rule {
+            Rule::returns => ProbeClause::Returns(self.take_type(&mut parts)?),
+            Rule::pr_command => ProbeClause::Command(self.strings(&mut parts)),
+            Rule::pr_file => ProbeClause::File(self.take_string(&mut parts)?),
+            Rule::pr_host => ProbeClause::Host,
+            Rule::pr_every => ProbeClause::Every(self.take_literal(&mut parts)?),
+            Rule::pr_backoff => {
+                let factor = self.take_literal(&mut parts)?;
+                parts.has(Rule::up_to);
+                ProbeClause::Backoff { factor, up_to: self.take_literal(&mut parts)? }
+            }
+            Rule::pr_timeout => ProbeClause::Timeout(self.take_literal(&mut parts)?),
+            _ => ProbeClause::Within(self.take_literal(&mut parts)?),
+        };
+        Some(Spanned { node: clause, span })
+    }
+
+    pub fn feedback(&mut self, mut parts: Parts) -> Option<Feedback> {
+        let name = self.name(&mut parts)?;
+        let mut triggers = Vec::new();
+        while let Some(node) = parts.accept(Rule::trigger) {
+            triggers.push(self.trigger(node)?);
+        }
+        parts.has(Rule::open);
+        let blocks = parts.map(|b| self.block(b)).collect::<Option<_>>()?;
+        Some(Feedback { name, triggers, blocks })
+    }
+
+    pub fn trigger(&mut self, node: Node) -> Option<Spanned<Trigger>> {
+        let span = self.span(&node);
+        let node = Parts::of(node).next()?;
+        let rule = node.as_rule();
+        let mut parts = Parts::of(node);
+        let trigger = match rule {
+            Rule::on_calls => Trigger::Calls(self.take_literal(&mut parts)?),
+            Rule::on_every => Trigger::Every(self.take_literal(&mut parts)?),
+            Rule::on_created => Trigger::Created(self.take_string(&mut parts)?),
+            Rule::on_denied => Trigger::Denied(self.take_tool_set(&mut parts)),
+            _ => Trigger::When(self.take_expr(&mut parts)?),
+        };
+        Some(Spanned { node: trigger, span })
+    }
+
+    pub fn block(&mut self, node: Node) -> Option<FeedbackBlock> {
+        let span = self.span_eq(&node);
+        let mut parts = Parts::of(node);
+        let severity = self.word(&parts.next()?);
+        let condition = match self.take_guard(&mut parts) {
+            Some(guard) => BlockCondition::Guard(guard),
+            None if parts.has(Rule::otherwise) => BlockCondition::Otherwise,
+            None => BlockCondition::Always,
+        };
+        parts.has(Rule::colon);
+        let message = self.take_message(&mut parts)?;
+        let mut notes = Vec::new();
+        while let Some(node) = parts.accept(Rule::note) {
+            let mut inner = Parts::of(node);
+            let suggest = inner.next()?.as_str() == "suggest";
+            notes.push(Note { suggest, text: self.take_message(&mut inner)? });
+        }
+        Some(FeedbackBlock { severity, condition, message, notes, span })
+    }
+
+    pub fn completion(&mut self, mut parts: Parts) -> Option<Completion> {
+        parts.has(Rule::open);
+        let at_most = parts.accept(Rule::at_most).and_then(|node| self.take_literal(&mut Parts::of(node)));
+        Some(Completion { at_most, checks: parts.map(|c| self.check(c)).collect::<Option<_>>()? })
+    }
+
+    pub fn check(&mut self, node: Node) -> Option<Check> {
+        let span = self.span_eq(&node);
+        let node = Parts::of(node).next()?;
+        let rule = node.as_rule();
+        if rule == Rule::expr {
+            return Some(Check { kind: CheckKind::Expr(self.expr(node)?), span });
+        }
+        let mut parts = Parts::of(node);
+        let kind = match rule {
+            Rule::ck_file => self.file_check(parts)?,
+            Rule::ck_command => {
+                let argv = self.strings(&mut parts);
+                parts.has(Rule::exits_word);
+                let exits = self.take_literal(&mut parts)?;
+                CheckKind::Command { argv, exits, within: self.take_within(&mut parts) }
+            }
+            Rule::ck_git => CheckKind::GitCommitted,
+            Rule::ck_every => {
+                let lifecycle = self.name(&mut parts)?;
+                parts.has(Rule::is_word);
+                CheckKind::Every { lifecycle, state: self.name(&mut parts)? }
+            }
+            Rule::ck_attest => CheckKind::Attest(self.name(&mut parts)?),
+            Rule::ck_all => CheckKind::All(parts.map(|c| self.check(c)).collect::<Option<_>>()?),
+            _ => CheckKind::Any(parts.map(|c| self.check(c)).collect::<Option<_>>()?),
+        };
+        Some(Check { kind, span })
+    }
+
+    fn file_check(&mut self, mut parts: Parts) -> Option<CheckKind> {
+        let path = self.take_string(&mut parts)?;
+        let Some(more) = parts.next() else { return Some(CheckKind::File(path)) };
+        let contains = more.as_rule() == Rule::ck_contains;
+        let mut inner = Parts::of(more);
+        Some(match contains {
+            true => CheckKind::FileContains(path, self.take_string(&mut inner)?),
+            false => CheckKind::FileConforms(path, self.name(&mut inner)?),
+        })
+    }
+
+    pub fn attest(&mut self, mut parts: Parts) -> Option<Attest> {
+        let name = self.name(&mut parts)?;
+        parts.has(Rule::open);
+        Some(Attest { name, dimensions: parts.map(|d| self.dimension(d)).collect::<Option<_>>()? })
+    }
+
+    pub fn dimension(&mut self, node: Node) -> Option<(Ident, Check)> {
+        let mut parts = Parts::of(node);
+        let name = self.name(&mut parts)?;
+        parts.has(Rule::colon);
+        Some((name, self.check(parts.next()?)?))
+    }
+
+    pub fn contract(&mut self, mut parts: Parts) -> Option<Contract> {
+        let name = self.name(&mut parts)?;
+        parts.has(Rule::open);
+        Some(Contract { name, clauses: parts.map(|c| self.contract_clause(c)).collect::<Option<_>>()? })
+    }
+
+    pub fn contract_clause(&mut self, node: Node) -> Option<Spanned<ContractClause>> {
+        let span = self.span(&node);
+        let node = Parts::of(node).next()?;
+        let clause = match node.as_rule() {
+            Rule::field => ContractClause::Field(self.field(node)?),
+            Rule::ct_items => self.contract_items(Parts::of(node))?,
+            Rule::ct_bounds => {
+                let bound = |entry: Node| {
+                    let mut parts = Parts::of(entry);
+                    Some((self.name(&mut parts)?, self.take_literal(&mut parts)?))
+                };
+                ContractClause::Bounds(Parts::of(node).map(bound).collect::<Option<_>>()?)
+            }
+            _ => {
+                let mut parts = Parts::of(node);
+                let path = self.names(&mut parts);
+                parts.has(Rule::in_word);
+                ContractClause::Reference { path, allowed: self.take_expr(&mut parts)? }
+            }
+        };
+        Some(Spanned { node: clause, span })
+    }
+
+    fn contract_items(&mut self, mut parts: Parts) -> Option<ContractClause> {
+        let name = self.name(&mut parts)?;
+        parts.has(Rule::colon);
+        let shape = match parts.accept(Rule::ct_schema) {
+            Some(node) => ItemShape::Schema(self.take_string(&mut Parts::of(node))?),
+            None => ItemShape::Type(self.take_type(&mut parts)?),
+        };
+        let max = self.take_max(&mut parts);
+        let by = parts.accept(Rule::by_key).and_then(|node| self.name(&mut Parts::of(node)));
+        Some(ContractClause::Items { name, shape, max, by })
+    }
+}

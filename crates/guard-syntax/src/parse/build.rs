@@ -1,0 +1,261 @@
+//! The builder: words, strings, literals and documentation, and the diagnostics found on the way.
+//!
+//! Every reading function returns `None` only where the grammar has let something through that it should
+//! not have; the item is then dropped.
+
+use super::grammar::{Node, Parts, Rule};
+use crate::ast::{Ident, Literal, SpanEq, Str};
+use crate::diagnostic::Diagnostic;
+use crate::errors;
+use crate::lexical::{CommentKind, Scan};
+use crate::span::{FileId, Span};
+
+/// Turns what pest read into the tree.
+pub(super) struct Builder<'t> {
+    pub file: FileId,
+    pub diagnostics: Vec<Diagnostic>,
+    /// Where in the file the text given to pest begins; negative where a misspelled keyword was repaired.
+    pub base: i64,
+    /// Too deep an expression was met in the current item.
+    pub too_deep: bool,
+    text: &'t str,
+    scan: &'t Scan,
+    /// `///` comments: start of the token they precede, index of the comment, and whether taken.
+    docs: Vec<Doc>,
+}
+
+struct Doc {
+    before: u32,
+    comment: usize,
+    taken: bool,
+}
+
+impl<'t> Builder<'t> {
+    pub fn new(file: FileId, text: &'t str, scan: &'t Scan) -> Self {
+        let doc = |(comment, c): (usize, &crate::lexical::Comment)| {
+            let before = scan.tokens.get(c.next as usize).map_or(u32::MAX, |t| t.start);
+            (c.kind != CommentKind::Plain).then_some(Doc { before, comment, taken: false })
+        };
+        let docs = scan.comments.iter().enumerate().filter_map(doc).collect();
+        Builder { file, diagnostics: Vec::new(), base: 0, too_deep: false, text, scan, docs }
+    }
+
+    pub fn report(&mut self, diagnostic: Diagnostic) {
+        self.diagnostics.push(diagnostic);
+    }
+
+    /// All diagnostics, with a warning for documentation that documents nothing.
+    pub fn finish(mut self) -> Vec<Diagnostic> {
+        if self.diagnostics.is_empty() && self.scan.faults.is_empty() {
+            for doc in self.docs.iter().filter(|d| !d.taken) {
+                let comment = &self.scan.comments[doc.comment];
+                let marker = Span { file: self.file, start: comment.start, end: comment.start + 3 };
+                let whole = Span { end: comment.end, ..marker };
+                self.diagnostics.push(errors::lost_documentation(whole, marker));
+            }
+        }
+        self.diagnostics
+    }
+
+    /// The `//!` lines before the first token.
+    pub fn file_docs(&mut self) -> Vec<String> {
+        let mut lines = Vec::new();
+        for doc in &mut self.docs {
+            let comment = &self.scan.comments[doc.comment];
+            if comment.next == 0 && comment.kind == CommentKind::FileDoc {
+                doc.taken = true;
+                lines.push(doc_text(self.text, comment.start, comment.end));
+            }
+        }
+        lines
+    }
+
+    /// The `///` lines right before the token at `start` of the file.
+    fn docs_before(&mut self, start: u32) -> Vec<String> {
+        let from = self.docs.partition_point(|d| d.before < start);
+        let mut lines = Vec::new();
+        for doc in self.docs[from..].iter_mut().take_while(|d| d.before == start) {
+            let comment = &self.scan.comments[doc.comment];
+            if comment.kind == CommentKind::Doc {
+                doc.taken = true;
+                lines.push(doc_text(self.text, comment.start, comment.end));
+            }
+        }
+        lines
+    }
+
+    pub fn docs(&mut self, node: &Node) -> Vec<String> {
+        if self.docs.is_empty() {
+            return Vec::new();
+        }
+        self.docs_before(self.span(node).start)
+    }
+
+    pub fn span(&self, node: &Node) -> Span {
+        let span = node.as_span();
+        self.span_at(span.start(), span.end())
+    }
+
+    pub fn span_at(&self, start: usize, end: usize) -> Span {
+        let place = |at: usize| (self.base + at as i64).max(0) as u32;
+        Span { file: self.file, start: place(start), end: place(end) }
+    }
+
+    pub fn span_eq(&self, node: &Node) -> SpanEq {
+        SpanEq(self.span(node))
+    }
+
+    /// A word as it stands.
+    pub fn ident(&self, node: &Node) -> Ident {
+        Ident { node: node.as_str().to_owned(), span: self.span(node) }
+    }
+
+    /// The keyword a node consists of.
+    pub fn word(&self, node: &Node) -> Ident {
+        self.ident(node)
+    }
+
+    pub fn name(&mut self, parts: &mut Parts) -> Option<Ident> {
+        parts.accept(Rule::name).map(|node| self.ident(&node))
+    }
+
+    /// All names that follow.
+    pub fn names(&mut self, parts: &mut Parts) -> Vec<Ident> {
+        std::iter::from_fn(|| self.name(parts)).collect()
+    }
+
+    pub fn literal(&mut self, node: &Node) -> Literal {
+        let text = node.as_str();
+        let span = self.span(node);
+        if literal_kind(text.trim_start_matches('-')).is_none() {
+            self.report(errors::unknown_unit(span, text));
+        }
+        Literal { node: text.to_owned(), span }
+    }
+
+    pub fn take_literal(&mut self, parts: &mut Parts) -> Option<Literal> {
+        parts.accept(Rule::literal).map(|node| self.literal(&node))
+    }
+
+    pub fn string(&mut self, node: &Node) -> Str {
+        let span = self.span(node);
+        let inner = node.as_str();
+        let inner = inner.get(1..inner.len().saturating_sub(1)).unwrap_or("");
+        Str { node: self.unescape(inner, span.start + 1), span }
+    }
+
+    pub fn take_string(&mut self, parts: &mut Parts) -> Option<Str> {
+        parts.accept(Rule::string).map(|node| self.string(&node))
+    }
+
+    /// All strings that follow.
+    pub fn strings(&mut self, parts: &mut Parts) -> Vec<Str> {
+        std::iter::from_fn(|| self.take_string(parts)).collect()
+    }
+
+    /// `/re/` without its slashes, `\/` unescaped.
+    pub fn regex(&self, node: &Node) -> Str {
+        let inner = node.as_str();
+        let inner = inner.get(1..inner.len().saturating_sub(1)).unwrap_or("");
+        Str { node: inner.replace("\\/", "/"), span: self.span(node) }
+    }
+
+    /// The text that `raw`, which stands at `at` of the file, means.
+    pub fn unescape(&mut self, raw: &str, at: u32) -> String {
+        let Some(first) = raw.find('\\') else { return raw.to_owned() };
+        let mut out = String::with_capacity(raw.len());
+        out.push_str(&raw[..first]);
+        let mut pos = first;
+        while let Some(c) = raw[pos..].chars().next() {
+            if c != '\\' {
+                out.push(c);
+                pos += c.len_utf8();
+                continue;
+            }
+            let (meant, length) = escape(&raw[pos..]);
+            match meant {
+                Some(meant) => out.push(meant),
+                None => {
+                    let start = at + pos as u32;
+                    let span = Span { file: self.file, start, end: start + length as u32 };
+                    self.report(errors::unknown_escape(span, &raw[pos..pos + length]));
+                }
+            }
+            pos += length;
+        }
+        out
+    }
+}
+
+/// What the escape at the start of `raw` means, and its length.
+fn escape(raw: &str) -> (Option<char>, usize) {
+    let mut chars = raw.chars().skip(1);
+    let Some(kind) = chars.next() else { return (None, 1) };
+    let meant = match kind {
+        '"' | '\\' => Some(kind),
+        'n' => Some('\n'),
+        't' => Some('\t'),
+        'r' => Some('\r'),
+        'u' => return unicode_escape(raw),
+        _ => None,
+    };
+    (meant, 1 + kind.len_utf8())
+}
+
+/// `\u{1F600}`: one to six hexadecimal digits.
+fn unicode_escape(raw: &str) -> (Option<char>, usize) {
+    let digits: String = raw.chars().skip(3).take_while(char::is_ascii_hexdigit).take(7).collect();
+    let length = 3 + digits.len() + 1;
+    let closed = raw.as_bytes().get(2) == Some(&b'{') && raw.as_bytes().get(length - 1) == Some(&b'}');
+    if !closed {
+        return (None, 2);
+    }
+    let code = u32::from_str_radix(&digits, 16).ok().filter(|_| digits.len() <= 6);
+    (code.and_then(char::from_u32), length)
+}
+
+/// What kind of literal a text is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum LiteralKind {
+    Number,
+    Duration,
+    Size,
+}
+
+/// Which literal `text` is, if it is one.
+pub(crate) fn literal_kind(text: &str) -> Option<LiteralKind> {
+    let whole = text.trim_start_matches(|c: char| c.is_ascii_digit());
+    let rest = whole.strip_prefix('.').map_or(whole, |f| f.trim_start_matches(|c: char| c.is_ascii_digit()));
+    if rest.is_empty() {
+        return Some(LiteralKind::Number);
+    }
+    if rest.len() < whole.len() {
+        return None;
+    }
+    if matches!(rest, "B" | "KiB" | "MiB" | "GiB" | "TiB") {
+        return Some(LiteralKind::Size);
+    }
+    is_duration(text).then_some(LiteralKind::Duration)
+}
+
+/// Digits and a unit, repeated.
+fn is_duration(text: &str) -> bool {
+    let mut rest = text;
+    while !rest.is_empty() {
+        let unit = rest.trim_start_matches(|c: char| c.is_ascii_digit());
+        if unit.len() == rest.len() {
+            return false;
+        }
+        let Some(after) = ["ms", "s", "m", "h", "d", "w"].iter().find_map(|u| unit.strip_prefix(u)) else {
+            return false;
+        };
+        rest = after;
+    }
+    true
+}
+
+/// The text of a documentation line, without the marker and one following blank.
+fn doc_text(text: &str, start: u32, end: u32) -> String {
+    let line = text.get(start as usize + 3..end as usize).unwrap_or("");
+    line.strip_prefix(' ').unwrap_or(line).trim_end().to_owned()
+}

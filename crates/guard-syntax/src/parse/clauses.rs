@@ -1,0 +1,196 @@
+//! The clauses of tools and policies.
+
+use super::build::Builder;
+use super::grammar::{Node, Parts, Rule};
+use crate::ast::{
+    Clause, ClauseKind, Effect, EffectKind, Expr, Guard, Ident, Learn, Limit, LimitScope, Literal, Requirement, Step,
+    Target, Template,
+};
+
+impl Builder<'_> {
+    /// The clauses of an optional `{ … }`.
+    pub fn take_clauses(&mut self, parts: &mut Parts) -> Option<Vec<Clause>> {
+        match parts.accept(Rule::clauses) {
+            Some(node) => Parts::of(node).map(|clause| self.clause(clause)).collect(),
+            None => Some(Vec::new()),
+        }
+    }
+
+    pub fn clause(&mut self, node: Node) -> Option<Clause> {
+        let docs = self.docs(&node);
+        let span = self.span_eq(&node);
+        let mut parts = Parts::of(node);
+        let shadow = parts.has(Rule::shadow);
+        let kind = self.clause_kind(parts.next()?)?;
+        Some(Clause { docs, shadow, kind, span })
+    }
+
+    fn clause_kind(&mut self, node: Node) -> Option<ClauseKind> {
+        let rule = node.as_rule();
+        let mut parts = Parts::of(node);
+        Some(match rule {
+            Rule::requires => self.requires(parts)?,
+            Rule::deny => {
+                let guard = self.take_guard(&mut parts)?;
+                ClauseKind::Deny { guard, because: self.take_because(&mut parts) }
+            }
+            Rule::limit => ClauseKind::Limit(self.limit(parts)?),
+            Rule::costs => {
+                let amount = self.take_expr(&mut parts)?;
+                ClauseKind::Costs { amount, unit: self.name(&mut parts)? }
+            }
+            Rule::risk => ClauseKind::Risk(self.name(&mut parts)?),
+            Rule::irreversible => ClauseKind::Irreversible,
+            Rule::approval => {
+                let role = self.name(&mut parts)?;
+                let within = self.take_within(&mut parts);
+                ClauseKind::Approval { role, within, guard: self.take_guard(&mut parts) }
+            }
+            Rule::ready => {
+                parts.has(Rule::when_word);
+                parts.has(Rule::probe_word);
+                ClauseKind::Ready(self.name(&mut parts)?)
+            }
+            Rule::effect => ClauseKind::Effect(parts.map(|s| self.statement(s)).collect::<Option<_>>()?),
+            Rule::observe => self.observe(parts)?,
+            Rule::learn => ClauseKind::Learn(self.learn(parts)?),
+            Rule::reconcile => ClauseKind::Reconcile(self.take_expr(&mut parts)?),
+            Rule::prior => {
+                let alpha = self.take_literal(&mut parts)?;
+                ClauseKind::Prior { alpha, beta: self.take_literal(&mut parts)? }
+            }
+            Rule::returns => ClauseKind::Returns(self.take_type(&mut parts)?),
+            Rule::tags => ClauseKind::Tags(self.names(&mut parts)),
+            Rule::display_name => ClauseKind::Name(self.take_string(&mut parts)?),
+            Rule::trusted => ClauseKind::Trusted(self.names(&mut parts)),
+            _ => ClauseKind::Untrusted(self.names(&mut parts)),
+        })
+    }
+
+    /// `when e` or `unless e`.
+    pub fn take_guard(&mut self, parts: &mut Parts) -> Option<Guard> {
+        let mut inner = Parts::of(parts.accept(Rule::guard)?);
+        let unless = inner.next()?.as_rule() == Rule::unless_word;
+        Some(Guard { unless, condition: self.take_expr(&mut inner)? })
+    }
+
+    pub fn take_because(&mut self, parts: &mut Parts) -> Option<Template> {
+        let node = parts.accept(Rule::because)?;
+        self.take_message(&mut Parts::of(node))
+    }
+
+    pub fn take_within(&mut self, parts: &mut Parts) -> Option<Literal> {
+        let node = parts.accept(Rule::within)?;
+        self.take_literal(&mut Parts::of(node))
+    }
+
+    fn requires(&mut self, mut parts: Parts) -> Option<ClauseKind> {
+        let mut all = Vec::new();
+        while let Some(node) = parts.accept(Rule::alternatives) {
+            all.push(Parts::of(node).map(|r| self.requirement(r)).collect::<Option<Vec<_>>>()?);
+        }
+        Some(ClauseKind::Requires { all, guard: self.take_guard(&mut parts) })
+    }
+
+    fn requirement(&mut self, node: Node) -> Option<Requirement> {
+        let span = self.span_eq(&node);
+        let mut parts = Parts::of(node);
+        let tool = self.name(&mut parts)?;
+        let keys = self.take_args(&mut parts).unwrap_or_default();
+        let since = parts.accept(Rule::since).and_then(|node| self.name(&mut Parts::of(node)));
+        Some(Requirement { tool, keys, since, within: self.take_within(&mut parts), span })
+    }
+
+    fn limit(&mut self, mut parts: Parts) -> Option<Limit> {
+        let count = self.take_literal(&mut parts)?;
+        let scope = Parts::of(parts.accept(Rule::limit_scope)?).next()?;
+        let scope = match scope.as_rule() {
+            Rule::per_session => LimitScope::Session,
+            Rule::per_window => LimitScope::Window(self.take_literal(&mut Parts::of(scope))?),
+            Rule::in_flight => LimitScope::InFlight,
+            _ => LimitScope::Identical,
+        };
+        let by = match parts.accept(Rule::by) {
+            Some(node) => Some(self.take_expr(&mut Parts::of(node))?),
+            None => None,
+        };
+        Some(Limit { count, scope, by })
+    }
+
+    pub fn statement(&mut self, node: Node) -> Option<Effect> {
+        let span = self.span_eq(&node);
+        let node = Parts::of(node).next()?;
+        let rule = node.as_rule();
+        let mut parts = Parts::of(node);
+        let (kind, target) = match rule {
+            Rule::assign => {
+                let target = self.take_target(&mut parts)?;
+                let op = parts.next()?;
+                let value = self.take_expr(&mut parts)?;
+                let kind = match op.as_str() {
+                    "+=" => EffectKind::Add(value),
+                    "-=" => EffectKind::Subtract(value),
+                    "*=" => EffectKind::Multiply(value),
+                    _ => EffectKind::Set(value),
+                };
+                (kind, target)
+            }
+            Rule::delete => (EffectKind::Delete, self.take_target(&mut parts)?),
+            _ => {
+                let value = self.take_expr(&mut parts)?;
+                parts.next()?;
+                let kind = match rule {
+                    Rule::append => EffectKind::Append(value),
+                    Rule::insert => EffectKind::Insert(value),
+                    _ => EffectKind::Remove(value),
+                };
+                (kind, self.take_target(&mut parts)?)
+            }
+        };
+        Some(Effect { kind, target, span })
+    }
+
+    fn take_target(&mut self, parts: &mut Parts) -> Option<Target> {
+        let node = parts.accept(Rule::target)?;
+        let span = self.span_eq(&node);
+        let mut inner = Parts::of(node);
+        let var = self.name(&mut inner)?;
+        let mut path = Vec::new();
+        for step in inner {
+            let is_field = step.as_rule() == Rule::access;
+            let mut parts = Parts::of(step);
+            path.push(match is_field {
+                true => Step::Field(self.name(&mut parts)?),
+                false => Step::Index(self.take_expr(&mut parts)?),
+            });
+        }
+        Some(Target { var, path, span })
+    }
+
+    fn observe(&mut self, mut parts: Parts) -> Option<ClauseKind> {
+        let target = self.take_target(&mut parts)?;
+        parts.has(Rule::equals);
+        let value = self.take_expr(&mut parts)?;
+        let on_break = parts.accept(Rule::on_break).map(|node| self.ident(&node));
+        Some(ClauseKind::Observe { target, value, on_break })
+    }
+
+    pub fn learn(&mut self, mut parts: Parts) -> Option<Learn> {
+        let fact = self.name(&mut parts)?;
+        let args = self.take_args(&mut parts)?;
+        let each: Option<(Vec<Ident>, Expr)> = match parts.accept(Rule::each) {
+            Some(node) => {
+                let mut inner = Parts::of(node);
+                let binders = self.binders(&mut inner)?;
+                inner.has(Rule::in_word);
+                Some((binders, self.take_expr(&mut inner)?))
+            }
+            None => None,
+        };
+        let when = match parts.accept(Rule::learn_when) {
+            Some(node) => Some(self.take_expr(&mut Parts::of(node))?),
+            None => None,
+        };
+        Some(Learn { fact, args, each, when })
+    }
+}

@@ -1,0 +1,390 @@
+//! Expressions: precedence climbing over the flat list of operands and operators that the grammar gives.
+//!
+//! The climbing keeps its own stack, so that a long chain of operators costs heap and never call stack; a
+//! tree deeper than [`MAX_DEPTH`] is reported and never built. Only brackets recurse, and their nesting was
+//! bounded before.
+
+use super::MAX_DEPTH;
+use super::build::{Builder, LiteralKind, literal_kind};
+use super::grammar::{Node, Parts, Rule};
+use crate::ast::{Arg, BinaryOp, Expr, ExprKind, Ident, Quantifier, UnaryOp};
+use crate::errors;
+use crate::span::Span;
+
+/// An expression and the height of its tree.
+struct Value {
+    expr: Expr,
+    depth: usize,
+    /// Its top is a comparison without parentheses, written here.
+    comparison: Option<Span>,
+}
+
+/// An operator that waits for its right side.
+enum Pending {
+    Unary(UnaryOp, Span),
+    If { condition: Box<Value>, then: Box<Value>, span: Span },
+    Quantified { op: Quantifier, binders: Vec<Ident>, over: Box<Value>, span: Span },
+    Binary(Infix, Value, Span),
+}
+
+/// An infix operator; `else` is one, too.
+#[derive(Clone, Copy)]
+enum Infix {
+    Op(BinaryOp),
+    Else,
+}
+
+const COMPARISON: u8 = 5;
+
+impl Infix {
+    fn of(text: &str) -> Option<(Infix, u8)> {
+        use BinaryOp as B;
+        Some(match text {
+            "implies" => (Infix::Op(B::Implies), 1),
+            "or" => (Infix::Op(B::Or), 2),
+            "and" => (Infix::Op(B::And), 3),
+            "==" => (Infix::Op(B::Eq), COMPARISON),
+            "!=" => (Infix::Op(B::Ne), COMPARISON),
+            "<" => (Infix::Op(B::Lt), COMPARISON),
+            "<=" => (Infix::Op(B::Le), COMPARISON),
+            ">" => (Infix::Op(B::Gt), COMPARISON),
+            ">=" => (Infix::Op(B::Ge), COMPARISON),
+            "in" => (Infix::Op(B::In), COMPARISON),
+            "contains" => (Infix::Op(B::Contains), COMPARISON),
+            "within" => (Infix::Op(B::Within), 6),
+            "since" => (Infix::Op(B::Since), 6),
+            "+" => (Infix::Op(B::Add), 7),
+            "-" => (Infix::Op(B::Sub), 7),
+            "*" => (Infix::Op(B::Mul), 8),
+            "/" => (Infix::Op(B::Div), 8),
+            "%" => (Infix::Op(B::Rem), 8),
+            "else" => (Infix::Else, 9),
+            _ => return None,
+        })
+    }
+
+    /// How tightly the operator of `level` binds on its left and on its right.
+    fn binding(level: u8) -> (u8, u8) {
+        let right_associative = matches!(level, 1 | 9);
+        if right_associative { (2 * level + 1, 2 * level) } else { (2 * level, 2 * level + 1) }
+    }
+}
+
+impl Pending {
+    /// How tightly it holds on to what follows it.
+    fn right(&self) -> u8 {
+        match self {
+            Pending::Unary(UnaryOp::Neg, _) => 20,
+            Pending::Unary(..) => 8,
+            Pending::If { .. } | Pending::Quantified { .. } => 0,
+            Pending::Binary(Infix::Else, ..) => Infix::binding(9).1,
+            Pending::Binary(Infix::Op(op), ..) => Infix::binding(level(*op)).1,
+        }
+    }
+}
+
+/// The precedence level of an operator, as the reference numbers them.
+pub(crate) fn level(op: BinaryOp) -> u8 {
+    use BinaryOp as B;
+    match op {
+        B::Implies => 1,
+        B::Or => 2,
+        B::And => 3,
+        B::Eq | B::Ne | B::Lt | B::Le | B::Gt | B::Ge | B::In | B::Contains | B::Matches => COMPARISON,
+        B::Within | B::Since => 6,
+        B::Add | B::Sub => 7,
+        B::Mul | B::Div | B::Rem => 8,
+    }
+}
+
+/// The expression being climbed.
+struct Climb {
+    pending: Vec<Pending>,
+    value: Option<Value>,
+}
+
+impl Builder<'_> {
+    pub fn take_expr(&mut self, parts: &mut Parts) -> Option<Expr> {
+        let node = parts.accept(Rule::expr)?;
+        self.expr(node)
+    }
+
+    pub fn expr(&mut self, node: Node) -> Option<Expr> {
+        self.value(node).map(|value| value.expr)
+    }
+
+    fn take_value(&mut self, parts: &mut Parts) -> Option<Value> {
+        let node = parts.accept(Rule::expr).or_else(|| parts.accept(Rule::branch))?;
+        self.value(node)
+    }
+
+    fn value(&mut self, node: Node) -> Option<Value> {
+        let mut climb = Climb { pending: Vec::new(), value: None };
+        for part in Parts::of(node) {
+            self.climb(&mut climb, part)?;
+        }
+        let mut value = climb.value?;
+        while let Some(pending) = climb.pending.pop() {
+            value = self.apply(pending, value);
+        }
+        Some(value)
+    }
+
+    fn climb(&mut self, climb: &mut Climb, node: Node) -> Option<()> {
+        let span = self.span(&node);
+        match node.as_rule() {
+            Rule::prefix_op => climb.pending.push(Pending::Unary(unary(node.as_str())?, span)),
+            Rule::if_head => climb.pending.push(self.if_head(node, span)?),
+            Rule::quantifier => climb.pending.push(self.quantifier(node, span)?),
+            Rule::infix => {
+                let (infix, level) = Infix::of(node.as_str())?;
+                let left = self.left_side(climb, level, span)?;
+                climb.pending.push(Pending::Binary(infix, left, span));
+            }
+            Rule::is_test => {
+                let left = self.left_side(climb, COMPARISON, span)?;
+                let some = Parts::of(node).next()?.as_str() == "some";
+                let whole = left.expr.span.to(span);
+                let mut value = self.over(left, whole, |e| ExprKind::Is(e, some));
+                value.comparison = Some(whole);
+                climb.value = Some(value);
+            }
+            Rule::pattern => {
+                let left = self.left_side(climb, COMPARISON, span)?;
+                let regex = self.take_regex(&mut Parts::of(node))?;
+                let right = Expr { kind: ExprKind::Regex(regex.node), span: regex.span };
+                let whole = left.expr.span.to(span);
+                let mut value =
+                    self.over(left, whole, |e| ExprKind::Binary(BinaryOp::Matches, e, Box::new(right)));
+                value.comparison = Some(whole);
+                climb.value = Some(value);
+            }
+            Rule::access => {
+                let field = self.name(&mut Parts::of(node))?;
+                let of = climb.value.take()?;
+                let whole = of.expr.span.to(span);
+                climb.value = Some(self.over(of, whole, |e| ExprKind::Field(e, field)));
+            }
+            Rule::index => {
+                let key = self.take_value(&mut Parts::of(node))?;
+                let of = climb.value.take()?;
+                let whole = of.expr.span.to(span);
+                climb.value = Some(self.join(of, key, whole, ExprKind::Index));
+            }
+            _ => climb.value = Some(self.primary(node, span)?),
+        }
+        Some(())
+    }
+
+    /// Everything on the left that binds tighter than an operator of `level`.
+    fn left_side(&mut self, climb: &mut Climb, level: u8, operator: Span) -> Option<Value> {
+        let (left, _) = Infix::binding(level);
+        let mut value = climb.value.take()?;
+        while climb.pending.last().is_some_and(|pending| left < pending.right()) {
+            value = self.apply(climb.pending.pop()?, value);
+        }
+        if let Some(first) = value.comparison.filter(|_| level == COMPARISON) {
+            self.report(errors::chained_comparison(operator, first));
+        }
+        Some(value)
+    }
+
+    fn apply(&mut self, pending: Pending, right: Value) -> Value {
+        match pending {
+            Pending::Unary(op, span) => {
+                let whole = span.to(right.expr.span);
+                self.over(right, whole, |e| ExprKind::Unary(op, e))
+            }
+            Pending::If { condition, then, span } => {
+                let whole = span.to(right.expr.span);
+                let depth = condition.depth.max(then.depth);
+                let value = Value { depth: right.depth.max(depth), ..right };
+                let (condition, then) = (Box::new(condition.expr), Box::new(then.expr));
+                self.over(value, whole, |e| ExprKind::If(condition, then, e))
+            }
+            Pending::Quantified { op, binders, over, span } => {
+                let whole = span.to(right.expr.span);
+                self.join(*over, right, whole, |over, body| ExprKind::Quantified { op, binders, over, body })
+            }
+            Pending::Binary(Infix::Else, left, _) => {
+                let whole = left.expr.span.to(right.expr.span);
+                self.join(left, right, whole, ExprKind::Else)
+            }
+            Pending::Binary(Infix::Op(op), left, _) => {
+                let whole = left.expr.span.to(right.expr.span);
+                let mut value = self.join(left, right, whole, |l, r| ExprKind::Binary(op, l, r));
+                value.comparison = (level(op) == COMPARISON).then_some(whole);
+                value
+            }
+        }
+    }
+
+    /// A node over one value.
+    fn over(&mut self, of: Value, span: Span, make: impl FnOnce(Box<Expr>) -> ExprKind) -> Value {
+        if of.depth >= MAX_DEPTH {
+            self.deep(span);
+            return of;
+        }
+        let depth = of.depth + 1;
+        Value { expr: Expr { kind: make(Box::new(of.expr)), span }, depth, comparison: None }
+    }
+
+    /// A node over two values.
+    fn join(&mut self, a: Value, b: Value, span: Span, make: impl FnOnce(Box<Expr>, Box<Expr>) -> ExprKind) -> Value {
+        let depth = a.depth.max(b.depth);
+        if depth >= MAX_DEPTH {
+            self.deep(span);
+            return b;
+        }
+        let kind = make(Box::new(a.expr), Box::new(b.expr));
+        Value { expr: Expr { kind, span }, depth: depth + 1, comparison: None }
+    }
+
+    fn deep(&mut self, span: Span) {
+        if !self.too_deep {
+            self.too_deep = true;
+            self.report(errors::too_deep(span));
+        }
+    }
+
+    fn if_head(&mut self, node: Node, span: Span) -> Option<Pending> {
+        let mut parts = Parts::of(node);
+        let condition = Box::new(self.take_value(&mut parts)?);
+        parts.has(Rule::then_word);
+        let then = Box::new(self.take_value(&mut parts)?);
+        Some(Pending::If { condition, then, span })
+    }
+
+    fn quantifier(&mut self, node: Node, span: Span) -> Option<Pending> {
+        let mut parts = Parts::of(node);
+        let op = if parts.next()?.as_str() == "all" { Quantifier::All } else { Quantifier::Any };
+        let binders = self.binders(&mut parts)?;
+        parts.has(Rule::in_word);
+        let over = Box::new(self.take_value(&mut parts)?);
+        Some(Pending::Quantified { op, binders, over, span })
+    }
+
+    pub fn binders(&mut self, parts: &mut Parts) -> Option<Vec<Ident>> {
+        let mut names = Parts::of(parts.accept(Rule::binders)?);
+        Some(self.names(&mut names))
+    }
+
+    fn primary(&mut self, node: Node, span: Span) -> Option<Value> {
+        let rule = node.as_rule();
+        let kind = match rule {
+            Rule::paren => {
+                let value = self.take_value(&mut Parts::of(node))?;
+                return Some(Value { comparison: None, ..value });
+            }
+            Rule::aggregate => return self.aggregate(node, span),
+            Rule::known | Rule::reference => return self.reference(node, span),
+            Rule::list | Rule::set => return self.elements(node, span),
+            Rule::map => return self.entries(node, span),
+            Rule::literal => {
+                let literal = self.literal(&node);
+                match literal_kind(&literal.node) {
+                    Some(LiteralKind::Duration) => ExprKind::Duration(literal.node),
+                    _ => ExprKind::Number(literal.node),
+                }
+            }
+            Rule::string => ExprKind::String(self.string(&node).node),
+            Rule::boolean => ExprKind::Bool(node.as_str() == "true"),
+            Rule::none => ExprKind::None,
+            _ => ExprKind::Probe(self.name(&mut Parts::of(node))?),
+        };
+        Some(Value { expr: Expr { kind, span }, depth: 1, comparison: None })
+    }
+
+    fn aggregate(&mut self, node: Node, span: Span) -> Option<Value> {
+        let mut parts = Parts::of(node);
+        let op = if parts.next()?.as_str() == "count" { Quantifier::Count } else { Quantifier::Sum };
+        let binders = self.binders(&mut parts)?;
+        let over = self.take_value(&mut parts)?;
+        parts.has(Rule::colon);
+        let body = self.take_value(&mut parts)?;
+        Some(self.join(over, body, span, |over, body| ExprKind::Quantified { op, binders, over, body }))
+    }
+
+    fn reference(&mut self, node: Node, span: Span) -> Option<Value> {
+        let known = node.as_rule() == Rule::known;
+        let mut parts = Parts::of(node);
+        let name = self.name(&mut parts)?;
+        let Some(args) = parts.accept(Rule::args) else {
+            return Some(Value { expr: Expr { kind: ExprKind::Name(name.node), span }, depth: 1, comparison: None });
+        };
+        let (args, depth) = self.deep_args(args)?;
+        let kind = if known { ExprKind::Known(name, args) } else { ExprKind::Call(name, args) };
+        Some(self.bounded(kind, depth, span))
+    }
+
+    fn elements(&mut self, node: Node, span: Span) -> Option<Value> {
+        let is_list = node.as_rule() == Rule::list;
+        let mut elements = Vec::new();
+        let mut depth = 0;
+        for part in Parts::of(node) {
+            let value = self.value(part)?;
+            depth = depth.max(value.depth);
+            elements.push(value.expr);
+        }
+        let kind = if is_list { ExprKind::List(elements) } else { ExprKind::Set(elements) };
+        Some(self.bounded(kind, depth, span))
+    }
+
+    fn entries(&mut self, node: Node, span: Span) -> Option<Value> {
+        let mut entries = Vec::new();
+        let mut depth = 0;
+        for part in Parts::of(node) {
+            let mut parts = Parts::of(part);
+            let key = match self.take_string(&mut parts) {
+                Some(key) => key,
+                None => self.name(&mut parts)?,
+            };
+            parts.has(Rule::colon);
+            let value = self.take_value(&mut parts)?;
+            depth = depth.max(value.depth);
+            entries.push((key, value.expr));
+        }
+        Some(self.bounded(ExprKind::Map(entries), depth, span))
+    }
+
+    /// A node over values of which the deepest has `depth`.
+    fn bounded(&mut self, kind: ExprKind, depth: usize, span: Span) -> Value {
+        if depth >= MAX_DEPTH {
+            self.deep(span);
+            return Value { expr: Expr { kind: ExprKind::None, span }, depth: 1, comparison: None };
+        }
+        Value { expr: Expr { kind, span }, depth: depth + 1, comparison: None }
+    }
+
+    fn deep_args(&mut self, node: Node) -> Option<(Vec<Arg>, usize)> {
+        let mut args = Vec::new();
+        let mut depth = 0;
+        for part in Parts::of(node) {
+            let mut parts = Parts::of(part);
+            let name = match parts.accept(Rule::arg_name) {
+                Some(named) => self.name(&mut Parts::of(named)),
+                None => None,
+            };
+            let value = self.take_value(&mut parts)?;
+            depth = depth.max(value.depth);
+            args.push(Arg { name, value: value.expr });
+        }
+        Some((args, depth))
+    }
+
+    pub fn take_args(&mut self, parts: &mut Parts) -> Option<Vec<Arg>> {
+        let node = parts.accept(Rule::args)?;
+        self.deep_args(node).map(|(args, _)| args)
+    }
+}
+
+fn unary(text: &str) -> Option<UnaryOp> {
+    Some(match text {
+        "not" => UnaryOp::Not,
+        "-" => UnaryOp::Neg,
+        "once" => UnaryOp::Once,
+        "historically" => UnaryOp::Historically,
+        "previous" => UnaryOp::Previous,
+        _ => return None,
+    })
+}

@@ -1,0 +1,72 @@
+//! The one place where pest runs. Its types never leave `parse`.
+
+use pest::Parser as _;
+use pest::error::{ErrorVariant, InputLocation};
+use pest::iterators::{Pair, Pairs};
+
+#[derive(pest_derive::Parser)]
+#[grammar = "../grammar/guard.pest"]
+#[allow(missing_docs)]
+struct Grammar;
+
+/// One node of what pest read.
+pub(super) type Node<'i> = Pair<'i, Rule>;
+
+/// Where reading stopped, counted from the start of what was read, and what could have stood there.
+#[derive(Debug)]
+pub(super) struct Stop {
+    pub at: usize,
+    pub expected: Vec<Rule>,
+}
+
+/// Reads `text`, the whole of it, as `rule`.
+pub(super) fn whole(rule: Rule, text: &str) -> Option<Node<'_>> {
+    prefix(rule, text).filter(|node| node.as_str().len() == text.len())
+}
+
+/// Reads the start of `text` as `rule`.
+pub(super) fn prefix(rule: Rule, text: &str) -> Option<Node<'_>> {
+    Grammar::parse(rule, text).ok()?.next()
+}
+
+/// Reads `text` as a rule that ends with the end of the text, and says where that fails.
+pub(super) fn stop(rule: Rule, text: &str) -> Option<Stop> {
+    let error = Grammar::parse(rule, text).err()?;
+    let at = match error.location {
+        InputLocation::Pos(at) => at,
+        InputLocation::Span((start, _)) => start,
+    };
+    let expected = match error.variant {
+        ErrorVariant::ParsingError { positives, .. } => positives,
+        ErrorVariant::CustomError { .. } => Vec::new(),
+    };
+    Some(Stop { at, expected })
+}
+
+/// The nodes inside a node, read from left to right.
+#[derive(Clone)]
+pub(super) struct Parts<'i>(Pairs<'i, Rule>);
+
+impl<'i> Parts<'i> {
+    pub fn of(node: Node<'i>) -> Self {
+        Parts(node.into_inner())
+    }
+
+    /// The next node, if it is of this rule.
+    pub fn accept(&mut self, rule: Rule) -> Option<Node<'i>> {
+        if self.0.peek()?.as_rule() == rule { self.0.next() } else { None }
+    }
+
+    /// Whether the next node is of this rule; consumes it then.
+    pub fn has(&mut self, rule: Rule) -> bool {
+        self.accept(rule).is_some()
+    }
+}
+
+impl<'i> Iterator for Parts<'i> {
+    type Item = Node<'i>;
+
+    fn next(&mut self) -> Option<Node<'i>> {
+        self.0.next()
+    }
+}

@@ -1,0 +1,220 @@
+//! Items: from the node of an item to its tree.
+
+use super::build::Builder;
+use super::grammar::{self, Node, Parts, Rule};
+use super::{Chunk, Parser};
+use crate::ast::{
+    Alias, Budget, Enum, Fact, Group, Header, Invariant, InvariantMode, Item, ItemKind, Member, Policy, Record, Source,
+    Spanned, StateVar, Tool, ToolSet, UseTarget, Variant,
+};
+
+/// The rule that reads the item a keyword begins.
+pub(super) fn rule_of(keyword: &str) -> Option<Rule> {
+    Some(match keyword {
+        "use" => Rule::use_item,
+        "default" => Rule::default_allow,
+        "enum" => Rule::enum_item,
+        "record" => Rule::record,
+        "type" => Rule::alias,
+        "state" => Rule::state,
+        "budget" => Rule::budget,
+        "deadline" => Rule::deadline,
+        "tool" => Rule::tool,
+        "group" => Rule::group,
+        "policy" => Rule::policy,
+        "invariant" => Rule::invariant,
+        "fact" => Rule::fact,
+        "source" => Rule::source,
+        "lifecycle" => Rule::lifecycle,
+        "probe" => Rule::probe,
+        "feedback" => Rule::feedback,
+        "completion" => Rule::completion,
+        "attest" => Rule::attest,
+        "goal" => Rule::goal,
+        "contract" => Rule::contract,
+        "test" => Rule::test,
+        _ => return None,
+    })
+}
+
+impl Parser<'_> {
+    pub(super) fn read_header(&mut self, chunk: Chunk) -> Option<Header> {
+        let (start, end) = self.bounds(chunk);
+        let node = grammar::prefix(Rule::header, &self.text[start..end]);
+        if node.as_ref().is_none_or(|node| node.as_str().len() < end - start) {
+            self.explain_header(chunk);
+        }
+        self.builder.base = start as i64;
+        self.builder.header(node?)
+    }
+}
+
+impl Builder<'_> {
+    fn header(&mut self, node: Node) -> Option<Header> {
+        let span = self.span_eq(&node);
+        let mut parts = Parts::of(node);
+        let name = self.name(&mut parts)?;
+        let edition = parts.accept(Rule::edition).and_then(|node| self.take_literal(&mut Parts::of(node)));
+        Some(Header { name, edition, shadow: parts.has(Rule::shadow), span })
+    }
+
+    /// The item whose text begins at `base` of the file.
+    pub fn item(&mut self, base: i64, node: Node) -> Option<Item> {
+        self.base = base;
+        self.too_deep = false;
+        let errors = self.diagnostics.len();
+        let docs = self.docs(&node);
+        let span = self.span_eq(&node);
+        let kind = self.item_kind(node);
+        debug_assert!(kind.is_some() || self.diagnostics.len() > errors, "an item vanished without a word");
+        Some(Item { docs, kind: kind?, span })
+    }
+
+    fn item_kind(&mut self, node: Node) -> Option<ItemKind> {
+        let rule = node.as_rule();
+        let mut parts = Parts::of(node);
+        Some(match rule {
+            Rule::use_item => ItemKind::Use(self.use_target(parts)?),
+            Rule::default_allow => ItemKind::DefaultAllow,
+            Rule::enum_item => ItemKind::Enum(self.enumeration(parts)?),
+            Rule::record => {
+                let name = self.name(&mut parts)?;
+                ItemKind::Record(Record { name, fields: self.fields(parts.next()?)? })
+            }
+            Rule::alias => {
+                let name = self.name(&mut parts)?;
+                parts.has(Rule::equals);
+                ItemKind::Alias(Alias { name, ty: self.take_type(&mut parts)? })
+            }
+            Rule::state => {
+                parts.has(Rule::open);
+                ItemKind::State(parts.map(|v| self.variable(v)).collect::<Option<_>>()?)
+            }
+            Rule::budget => {
+                let unit = self.name(&mut parts)?;
+                parts.has(Rule::equals);
+                ItemKind::Budget(Budget { unit, amount: self.take_literal(&mut parts)? })
+            }
+            Rule::deadline => ItemKind::Deadline(self.take_literal(&mut parts)?),
+            Rule::tool => ItemKind::Tool(self.tool(parts)?),
+            Rule::group => {
+                let name = self.name(&mut parts)?;
+                parts.has(Rule::equals);
+                ItemKind::Group(Group { name, members: self.take_tool_set(&mut parts)? })
+            }
+            Rule::policy => ItemKind::Policy(self.policy(parts)?),
+            Rule::invariant => ItemKind::Invariant(self.invariant(parts)?),
+            Rule::fact => {
+                let name = self.name(&mut parts)?;
+                let columns = self.fields(parts.next()?)?;
+                ItemKind::Fact(Fact { name, columns, max: self.take_max(&mut parts) })
+            }
+            Rule::source => ItemKind::Source(self.source(parts)?),
+            Rule::lifecycle => ItemKind::Lifecycle(self.lifecycle(parts)?),
+            Rule::probe => ItemKind::Probe(self.probe(parts)?),
+            Rule::feedback => ItemKind::Feedback(self.feedback(parts)?),
+            Rule::completion => ItemKind::Completion(self.completion(parts)?),
+            Rule::attest => ItemKind::Attest(self.attest(parts)?),
+            Rule::goal => {
+                let name = self.name(&mut parts)?;
+                parts.has(Rule::open);
+                let conditions = parts.map(|e| self.expr(e)).collect::<Option<_>>()?;
+                ItemKind::Goal(crate::ast::Goal { name, conditions })
+            }
+            Rule::contract => ItemKind::Contract(self.contract(parts)?),
+            _ => ItemKind::Test(self.test(parts)?),
+        })
+    }
+
+    fn use_target(&mut self, mut parts: Parts) -> Option<UseTarget> {
+        if let Some(path) = self.take_string(&mut parts) {
+            return Some(UseTarget::File(path));
+        }
+        let name = parts.accept(Rule::std_name)?;
+        Some(UseTarget::Std(self.name(&mut Parts::of(name))?))
+    }
+
+    fn enumeration(&mut self, mut parts: Parts) -> Option<Enum> {
+        let name = self.name(&mut parts)?;
+        parts.has(Rule::open);
+        let variants = parts.map(|v| self.variant(v)).collect::<Option<_>>()?;
+        Some(Enum { name, variants })
+    }
+
+    pub fn variant(&mut self, node: Node) -> Option<Variant> {
+        let mut parts = Parts::of(node);
+        Some(match self.take_string(&mut parts) {
+            Some(name) => Variant { name, quoted: true },
+            None => Variant { name: self.name(&mut parts)?, quoted: false },
+        })
+    }
+
+    pub fn variable(&mut self, node: Node) -> Option<StateVar> {
+        let docs = self.docs(&node);
+        let span = self.span_eq(&node);
+        let mut parts = Parts::of(node);
+        let name = self.name(&mut parts)?;
+        parts.has(Rule::colon);
+        let ty = self.take_type(&mut parts)?;
+        parts.has(Rule::equals);
+        Some(StateVar { docs, name, ty, init: self.take_expr(&mut parts)?, span })
+    }
+
+    fn tool(&mut self, mut parts: Parts) -> Option<Tool> {
+        let real_name = parts.accept(Rule::real_name).and_then(|node| self.take_string(&mut Parts::of(node)));
+        let name = self.name(&mut parts)?;
+        let params = self.fields(parts.accept(Rule::params)?)?;
+        Some(Tool { real_name, name, params, clauses: self.take_clauses(&mut parts)? })
+    }
+
+    fn policy(&mut self, mut parts: Parts) -> Option<Policy> {
+        let name = self.name(&mut parts)?;
+        parts.has(Rule::for_word);
+        let tools = self.take_tool_set(&mut parts)?;
+        let shadow = parts.has(Rule::shadow);
+        Some(Policy { name, tools, shadow, clauses: self.take_clauses(&mut parts)? })
+    }
+
+    pub fn take_tool_set(&mut self, parts: &mut Parts) -> Option<ToolSet> {
+        let node = parts.accept(Rule::tool_set)?;
+        let span = self.span_eq(&node);
+        let bare = !node.as_str().starts_with('{');
+        let members = Parts::of(node).map(|m| self.member(m)).collect::<Option<_>>()?;
+        Some(ToolSet { members, bare, span })
+    }
+
+    pub fn member(&mut self, node: Node) -> Option<Member> {
+        let inner = Parts::of(node).next()?;
+        Some(match inner.as_rule() {
+            Rule::tag => Member::Tag(self.name(&mut Parts::of(inner))?),
+            Rule::all_tools => Member::All(self.span_eq(&inner)),
+            Rule::string => Member::Glob(self.string(&inner)),
+            _ => Member::Name(self.ident(&inner)),
+        })
+    }
+
+    fn invariant(&mut self, mut parts: Parts) -> Option<Invariant> {
+        let name = self.name(&mut parts)?;
+        let mode = match parts.accept(Rule::mode).map(|node| node.as_str()) {
+            Some("monitor") => InvariantMode::Monitor,
+            Some("proved") => InvariantMode::Proved,
+            Some(_) => InvariantMode::Shadow,
+            None => InvariantMode::Enforced,
+        };
+        parts.has(Rule::open);
+        let condition = self.take_expr(&mut parts)?;
+        parts.has(Rule::close);
+        Some(Invariant { name, mode, condition, because: self.take_because(&mut parts) })
+    }
+
+    fn source(&mut self, mut parts: Parts) -> Option<Source> {
+        let name = self.name(&mut parts)?;
+        parts.has(Rule::open);
+        let mut learns = Vec::new();
+        for node in parts {
+            let span = self.span(&node);
+            learns.push(Spanned { node: self.learn(Parts::of(node))?, span });
+        }
+        Some(Source { name, learns })
+    }
+}

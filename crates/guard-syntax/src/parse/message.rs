@@ -1,0 +1,161 @@
+//! Messages: strings whose braces hold expressions.
+//!
+//! The text between braces is unescaped as the rest of the string is, and then read as an expression, so
+//! `"{m[\"k\"]}"` reads `m["k"]`.
+
+use super::build::Builder;
+use super::grammar::{self, Node, Parts, Rule};
+use crate::ast::{Expr, Template, TemplatePart};
+use crate::errors;
+use crate::lexical;
+use crate::span::Span;
+use crate::structure;
+
+impl Builder<'_> {
+    pub fn take_message(&mut self, parts: &mut Parts) -> Option<Template> {
+        let node = parts.accept(Rule::message)?;
+        Some(self.message(&node))
+    }
+
+    fn message(&mut self, node: &Node) -> Template {
+        let span = self.span(node);
+        let raw = node.as_str();
+        let raw = raw.get(1..raw.len().saturating_sub(1)).unwrap_or("");
+        let at = span.start + 1;
+        let mut parts = Vec::new();
+        let mut text = String::new();
+        let mut pos = 0;
+        while let Some(next) = raw[pos..].find(['{', '}', '\\']).map(|n| pos + n) {
+            text.push_str(&raw[pos..next]);
+            let rest = &raw.as_bytes()[next..];
+            pos = match rest {
+                [b'\\', ..] => {
+                    let end = escape_end(raw, next);
+                    text.push_str(&self.unescape(&raw[next..end], at + next as u32));
+                    end
+                }
+                [b'{', b'{', ..] | [b'}', b'}', ..] => {
+                    text.push(char::from(rest[0]));
+                    next + 2
+                }
+                [b'{', ..] => {
+                    if !text.is_empty() {
+                        parts.push(TemplatePart::Text(std::mem::take(&mut text)));
+                    }
+                    self.interpolation(raw, next, at, &mut parts)
+                }
+                _ => {
+                    self.report(errors::lone_brace(self.place(at, next, next + 1)));
+                    next + 1
+                }
+            };
+        }
+        text.push_str(&raw[pos..]);
+        if !text.is_empty() {
+            parts.push(TemplatePart::Text(text));
+        }
+        Template { parts, span }
+    }
+
+    fn place(&self, at: u32, start: usize, end: usize) -> Span {
+        Span { file: self.file, start: at + start as u32, end: at + end as u32 }
+    }
+
+    /// Reads `{e}` at `open`; returns where the text goes on.
+    fn interpolation(&mut self, raw: &str, open: usize, at: u32, parts: &mut Vec<TemplatePart>) -> usize {
+        let Some(close) = closing_brace(&raw[open..]).map(|n| open + n) else {
+            self.report(errors::open_interpolation(self.place(at, open, open + 1)));
+            return raw.len();
+        };
+        let inner = &raw[open + 1..close];
+        let start = at + open as u32 + 1;
+        let expr = if inner.contains('\\') {
+            let text = self.unescape(inner, start);
+            let before = self.diagnostics.len();
+            let expr = self.embedded(&text, start);
+            let inside = Span { file: self.file, start, end: at + close as u32 };
+            for diagnostic in &mut self.diagnostics[before..] {
+                diagnostic.primary.span = inside;
+                diagnostic.secondary.clear();
+                diagnostic.fix = None;
+            }
+            expr
+        } else {
+            self.embedded(inner, start)
+        };
+        parts.extend(expr.map(TemplatePart::Expr));
+        close + 1
+    }
+
+    /// Reads `text`, which stands at `start` of the file, as an expression.
+    fn embedded(&mut self, text: &str, start: u32) -> Option<Expr> {
+        let blank = text.len() - text.trim_start().len();
+        let trimmed = text.trim();
+        let span = Span { file: self.file, start, end: start + text.len() as u32 };
+        if trimmed.is_empty() {
+            self.report(errors::empty_interpolation(span));
+            return None;
+        }
+        let scan = lexical::scan(self.file, trimmed);
+        let nesting = structure::structure(self.file, trimmed, &scan);
+        if let Some(fault) = scan.faults.into_iter().chain(nesting.faults).find_map(|f| f.diagnostic) {
+            self.report(errors::shifted(fault, start + blank as u32));
+            return None;
+        }
+        let base = std::mem::replace(&mut self.base, i64::from(start) + blank as i64);
+        let expr = match grammar::whole(Rule::expr, trimmed) {
+            Some(node) => self.expr(node),
+            None => {
+                self.explain_expression(trimmed, &scan.tokens);
+                None
+            }
+        };
+        self.base = base;
+        expr.map(|e| Expr { span: clamp(e.span, span), ..e })
+    }
+}
+
+/// Where the escape at `start` ends.
+fn escape_end(raw: &str, start: usize) -> usize {
+    if raw[start + 1..].starts_with("u{") {
+        if let Some(n) = raw[start..].find('}').filter(|&n| n <= 9) {
+            return start + n + 1;
+        }
+    }
+    let skipped = raw[start + 1..].chars().next().map_or(0, char::len_utf8);
+    start + 1 + skipped
+}
+
+/// The `}` that closes the `{` at the start of `raw`; strings and nested braces are passed over.
+fn closing_brace(raw: &str) -> Option<usize> {
+    let bytes = raw.as_bytes();
+    let mut depth = 0usize;
+    let mut in_string = false;
+    let mut pos = 0;
+    while let Some(&b) = bytes.get(pos) {
+        match b {
+            b'\\' if in_string && bytes.get(pos + 1) == Some(&b'\\') => {
+                // An escaped backslash escapes, inside the string, whatever comes next.
+                pos += if bytes.get(pos + 2) == Some(&b'\\') { 3 } else { 2 };
+            }
+            b'\\' if bytes.get(pos + 1) == Some(&b'"') => {
+                in_string = !in_string;
+                pos += 1;
+            }
+            b'{' if !in_string => depth += 1,
+            b'}' if !in_string => {
+                depth -= 1;
+                if depth == 0 {
+                    return Some(pos);
+                }
+            }
+            _ => {}
+        }
+        pos += 1;
+    }
+    None
+}
+
+fn clamp(span: Span, within: Span) -> Span {
+    Span { start: span.start.clamp(within.start, within.end), end: span.end.clamp(within.start, within.end), ..span }
+}

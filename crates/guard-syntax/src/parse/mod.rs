@@ -1,0 +1,144 @@
+//! Text to tree, in rooms: `build` reads words and literals, `expr` expressions, `types` types and fields,
+//! `items`, `clauses`, `blocks` and `scenario` what their names say; `recover` finds out what is wrong with
+//! an item that does not parse. Nothing here decides what a name means.
+
+mod blocks;
+mod build;
+mod clauses;
+mod expr;
+mod grammar;
+mod items;
+mod message;
+mod recover;
+mod scenario;
+mod types;
+
+use crate::ast;
+use crate::diagnostic::Diagnostic;
+use crate::errors;
+use crate::lexical::{self, Fault, Scan};
+use crate::span::{FileId, Span};
+use crate::structure::{self, Chunk, Structure};
+use build::Builder;
+use grammar::Rule;
+
+/// How deep brackets and operators nest.
+pub const MAX_DEPTH: usize = 128;
+
+/// How long a file may be, in bytes.
+pub const MAX_BYTES: usize = 16 * 1024 * 1024;
+
+/// After this many errors a file is not worth more.
+const MAX_ERRORS: usize = 100;
+
+/// What a text says, as far as it could be read, and what is wrong with it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Parse {
+    /// The tree; broken items and clauses are absent from it.
+    pub file: ast::File,
+    /// In source order.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// Reads a `.guard` text. Never fails, never panics, takes linear time.
+pub fn parse(file: FileId, text: &str) -> Parse {
+    read(file, text).0
+}
+
+/// As [`parse`], with what the formatter needs to know about the text.
+pub(crate) fn read(file: FileId, text: &str) -> (Parse, Scan, Structure) {
+    if text.len() > MAX_BYTES {
+        let diagnostics = vec![errors::too_large(Span::new(file, 0, 0), text.len())];
+        return (Parse { file: ast::File::default(), diagnostics }, Scan::default(), Structure::default());
+    }
+    let mut scan = lexical::scan(file, text);
+    let structure = structure::structure(file, text, &scan);
+    scan.faults.extend(structure.faults.iter().cloned());
+    scan.faults.sort_by_key(|fault| fault.at);
+    let mut parser = Parser { file, text, scan: &scan, structure: &structure, builder: Builder::new(file, text, &scan) };
+    let mut tree = ast::File { docs: parser.builder.file_docs(), header: None, items: Vec::new() };
+    parser.chunks(&mut tree);
+    let mut diagnostics = parser.builder.finish();
+    diagnostics.extend(scan.faults.iter().filter_map(|fault| fault.diagnostic.clone()));
+    diagnostics.sort_by_key(|d| d.primary.span.start);
+    diagnostics.truncate(MAX_ERRORS);
+    (Parse { file: tree, diagnostics }, scan, structure)
+}
+
+/// What reads one file.
+struct Parser<'t> {
+    file: FileId,
+    text: &'t str,
+    scan: &'t Scan,
+    structure: &'t Structure,
+    builder: Builder<'t>,
+}
+
+impl<'t> Parser<'t> {
+    fn chunks(&mut self, tree: &mut ast::File) {
+        let mut header = None;
+        for (index, chunk) in self.structure.chunks.iter().enumerate() {
+            if self.builder.diagnostics.len() > MAX_ERRORS {
+                return;
+            }
+            let word = self.scan.tokens[chunk.first].text(self.text);
+            if word == "guard" {
+                self.header(*chunk, index, &mut header, tree);
+            } else if let Some(item) = self.item(*chunk, word) {
+                tree.items.push(item);
+            }
+        }
+    }
+
+    fn header(&mut self, chunk: Chunk, index: usize, first: &mut Option<Span>, tree: &mut ast::File) {
+        let span = self.chunk_span(chunk);
+        if let Some(earlier) = *first {
+            self.builder.report(errors::second_header(span, earlier));
+            return;
+        }
+        if index > 0 {
+            self.builder.report(errors::late_header(span));
+        }
+        *first = Some(span);
+        tree.header = self.read_header(chunk);
+    }
+
+    fn item(&mut self, chunk: Chunk, word: &str) -> Option<ast::Item> {
+        let Some(rule) = items::rule_of(word) else { return self.unknown_item(chunk) };
+        if !self.faulty(chunk) {
+            let (start, end) = self.bounds(chunk);
+            if let Some(pair) = grammar::whole(rule, &self.text[start..end]) {
+                return self.builder.item(start as i64, pair);
+            }
+        }
+        self.recover_item(chunk, rule)
+    }
+
+    /// Whether a lexical or bracket fault lies in the chunk.
+    fn faulty(&self, chunk: Chunk) -> bool {
+        !self.faults(chunk).is_empty()
+    }
+
+    fn faults(&self, chunk: Chunk) -> &'t [Fault] {
+        let (start, end) = self.bounds(chunk);
+        let faults = &self.scan.faults;
+        let from = faults.partition_point(|f| (f.at as usize) < start);
+        let to = faults.partition_point(|f| (f.at as usize) < end);
+        &faults[from..to.max(from)]
+    }
+
+    /// First byte and one past the last byte of a chunk.
+    fn bounds(&self, chunk: Chunk) -> (usize, usize) {
+        let tokens = &self.scan.tokens[chunk.first..chunk.last];
+        match (tokens.first(), tokens.last()) {
+            (Some(first), Some(last)) => (first.start as usize, last.end as usize),
+            _ => (0, 0),
+        }
+    }
+
+    fn chunk_span(&self, chunk: Chunk) -> Span {
+        let (start, end) = self.bounds(chunk);
+        Span::new(self.file, start, end)
+    }
+}
+

@@ -1,0 +1,133 @@
+//! Scenarios: `test` items and their steps.
+
+use super::build::Builder;
+use super::grammar::{Node, Parts, Rule};
+use crate::ast::{Expr, Ident, Str, Test, TestStep, TestStepKind, ToolCall};
+
+impl Builder<'_> {
+    pub fn test(&mut self, mut parts: Parts) -> Option<Test> {
+        let title = self.take_string(&mut parts)?;
+        parts.has(Rule::open);
+        Some(Test { title, steps: parts.map(|s| self.step(s)).collect::<Option<_>>()? })
+    }
+
+    pub fn step(&mut self, node: Node) -> Option<TestStep> {
+        let span = self.span_eq(&node);
+        let node = Parts::of(node).next()?;
+        let rule = node.as_rule();
+        let parts = Parts::of(node);
+        let kind = self.call_step(rule, parts.clone()).or_else(|| self.world_step(rule, parts))?;
+        Some(TestStep { kind, span })
+    }
+
+    /// The steps about calls.
+    fn call_step(&mut self, rule: Rule, mut parts: Parts) -> Option<TestStepKind> {
+        Some(match rule {
+            Rule::st_run => {
+                let success = succeeds(&mut parts)?;
+                let call = self.take_call(&mut parts)?;
+                TestStepKind::Run { success, call, returns: self.take_returning(&mut parts) }
+            }
+            Rule::st_allowed => TestStepKind::Allowed(self.take_call(&mut parts)?),
+            Rule::st_denied => self.denied(parts)?,
+            Rule::st_asks => TestStepKind::Asks { call: self.take_call(&mut parts)?, of: self.name(&mut parts) },
+            Rule::st_waits => {
+                TestStepKind::Waits { call: self.take_call(&mut parts)?, for_tool: self.name(&mut parts) }
+            }
+            Rule::st_start => {
+                let name = self.name(&mut parts)?;
+                parts.has(Rule::equals);
+                TestStepKind::Start(name, self.take_call(&mut parts)?)
+            }
+            Rule::st_finish => {
+                let name = self.name(&mut parts)?;
+                let success = succeeds(&mut parts)?;
+                TestStepKind::Finish { name, success, returns: self.take_returning(&mut parts) }
+            }
+            Rule::st_approve => {
+                let call = self.take_call(&mut parts)?;
+                parts.has(Rule::by_word);
+                let role = self.name(&mut parts)?;
+                TestStepKind::Approve { call, role, within: self.take_within(&mut parts) }
+            }
+            _ => return None,
+        })
+    }
+
+    /// The steps about the world, and the expectations.
+    fn world_step(&mut self, rule: Rule, mut parts: Parts) -> Option<TestStepKind> {
+        Some(match rule {
+            Rule::st_after => TestStepKind::After(self.take_literal(&mut parts)?),
+            Rule::st_at => TestStepKind::At(self.take_string(&mut parts)?),
+            Rule::st_exists => {
+                let exists = parts.next()?.as_str() == "exists";
+                TestStepKind::Exists(exists, self.take_string(&mut parts)?)
+            }
+            Rule::st_file => {
+                let path = self.take_string(&mut parts)?;
+                TestStepKind::File(path, self.take_quoted(&mut parts, Rule::having)?)
+            }
+            Rule::st_probe => {
+                let name = self.name(&mut parts)?;
+                parts.has(Rule::equals);
+                TestStepKind::Probe(name, self.take_expr(&mut parts)?)
+            }
+            Rule::st_usage => {
+                let amount = self.take_literal(&mut parts)?;
+                TestStepKind::Usage(amount, self.name(&mut parts)?)
+            }
+            Rule::st_prompt => TestStepKind::Prompt(self.take_string(&mut parts)?),
+            Rule::st_expect => TestStepKind::Expect(self.take_expr(&mut parts)?),
+            Rule::st_halted => TestStepKind::Halted,
+            Rule::st_resume => {
+                parts.has(Rule::by_word);
+                TestStepKind::Resume(self.name(&mut parts)?)
+            }
+            Rule::st_feedback => {
+                let name = self.name(&mut parts)?;
+                TestStepKind::Feedback(name, self.take_quoted(&mut parts, Rule::having))
+            }
+            Rule::st_no_feedback => {
+                parts.has(Rule::feedback_word);
+                TestStepKind::NoFeedback(self.name(&mut parts))
+            }
+            Rule::st_stop => {
+                let what = self.name(&mut parts)?;
+                TestStepKind::Stop(what, self.take_quoted(&mut parts, Rule::saying))
+            }
+            _ => return None,
+        })
+    }
+
+    fn denied(&mut self, mut parts: Parts) -> Option<TestStepKind> {
+        let call = self.take_call(&mut parts)?;
+        let (mut by, mut names) = (None, Vec::new());
+        if let Some(node) = parts.accept(Rule::denied_by) {
+            let mut inner = Parts::of(node);
+            by = self.name(&mut inner);
+            names = self.names(&mut inner);
+        }
+        Some(TestStepKind::Denied { call, by, names, because: self.take_quoted(&mut parts, Rule::saying) })
+    }
+
+    fn take_call(&mut self, parts: &mut Parts) -> Option<ToolCall> {
+        let mut inner = Parts::of(parts.accept(Rule::call)?);
+        let tool: Ident = self.name(&mut inner)?;
+        Some(ToolCall { tool, args: self.take_args(&mut inner)? })
+    }
+
+    fn take_returning(&mut self, parts: &mut Parts) -> Option<Expr> {
+        let node = parts.accept(Rule::returning)?;
+        self.take_expr(&mut Parts::of(node))
+    }
+
+    /// The string inside `because "…"` or `contains "…"`.
+    fn take_quoted(&mut self, parts: &mut Parts, rule: Rule) -> Option<Str> {
+        let node = parts.accept(rule)?;
+        self.take_string(&mut Parts::of(node))
+    }
+}
+
+fn succeeds(parts: &mut Parts) -> Option<bool> {
+    parts.accept(Rule::succeeds).map(|node| node.as_str() == "ok")
+}

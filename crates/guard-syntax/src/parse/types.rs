@@ -1,0 +1,83 @@
+//! Types, refinements and fields.
+
+use super::build::Builder;
+use super::grammar::{Node, Parts, Rule};
+use crate::ast::{Field, Literal, Refinement, Str, Type, TypeKind};
+
+impl Builder<'_> {
+    pub fn take_type(&mut self, parts: &mut Parts) -> Option<Type> {
+        let node = parts.accept(Rule::ty).or_else(|| parts.accept(Rule::item_ty))?;
+        self.ty(node)
+    }
+
+    fn ty(&mut self, node: Node) -> Option<Type> {
+        let span = self.span(&node);
+        let mut parts = Parts::of(node);
+        let head = parts.next()?;
+        let kind = match head.as_rule() {
+            Rule::list_ty => TypeKind::List(Box::new(self.take_type(&mut Parts::of(head))?)),
+            Rule::set_ty => TypeKind::Set(Box::new(self.take_type(&mut Parts::of(head))?)),
+            Rule::map_ty => {
+                let mut arguments = Parts::of(head);
+                let key = self.take_type(&mut arguments)?;
+                TypeKind::Map(Box::new(key), Box::new(self.take_type(&mut arguments)?))
+            }
+            _ => TypeKind::Name(self.ident(&head)),
+        };
+        let optional = parts.has(Rule::optional);
+        let mut refinements = Vec::new();
+        for part in parts {
+            refinements.push(self.refinement(part)?);
+        }
+        Some(Type { kind, optional, refinements, span })
+    }
+
+    fn refinement(&mut self, node: Node) -> Option<Refinement> {
+        let rule = node.as_rule();
+        let span = self.span_eq(&node);
+        let mut parts = Parts::of(node);
+        Some(match rule {
+            Rule::range => {
+                let low = self.bound(&mut parts);
+                let inclusive = parts.has(Rule::dots_eq);
+                parts.has(Rule::dots);
+                let high = self.bound(&mut parts);
+                Refinement::Range { low, high, inclusive, span }
+            }
+            Rule::max => Refinement::Max(self.take_literal(&mut parts)?),
+            Rule::ty_pattern => Refinement::Matches(self.take_regex(&mut parts)?),
+            _ => Refinement::Format(self.take_string(&mut parts)?),
+        })
+    }
+
+    fn bound(&mut self, parts: &mut Parts) -> Option<Literal> {
+        parts.accept(Rule::bound).map(|node| self.literal(&node))
+    }
+
+    pub fn take_regex(&mut self, parts: &mut Parts) -> Option<Str> {
+        parts.accept(Rule::regex).map(|node| self.regex(&node))
+    }
+
+    /// `max N` as a clause of its own.
+    pub fn take_max(&mut self, parts: &mut Parts) -> Option<Literal> {
+        let node = parts.accept(Rule::max)?;
+        self.take_literal(&mut Parts::of(node))
+    }
+
+    pub fn field(&mut self, node: Node) -> Option<Field> {
+        let docs = self.docs(&node);
+        let span = self.span_eq(&node);
+        let mut parts = Parts::of(node);
+        let name = self.name(&mut parts)?;
+        parts.has(Rule::colon);
+        let secret = parts.has(Rule::secret);
+        let ty = self.take_type(&mut parts)?;
+        let key = parts.has(Rule::key);
+        Some(Field { docs, name, ty, secret, key, span })
+    }
+
+    /// The fields inside `params` or `fields`.
+    pub fn fields(&mut self, node: Node) -> Option<Vec<Field>> {
+        Parts::of(node).map(|field| self.field(field)).collect()
+    }
+}

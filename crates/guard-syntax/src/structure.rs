@@ -1,0 +1,355 @@
+//! The structural pre-pass: brackets and item boundaries over the tokens of a file.
+//!
+//! Cuts a file into one chunk per item, so that a broken item cannot hide its neighbours, and bounds nesting
+//! before anything recursive runs. A chunk ends where an item keyword begins the next one; an unclosed
+//! bracket ends at an item that stands at the start of a line.
+
+use crate::errors;
+use crate::lexical::{Fault, Scan, Token, TokenKind};
+use crate::parse::MAX_DEPTH;
+use crate::span::FileId;
+
+/// A range of tokens that is read as one item.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Chunk {
+    /// Its first token.
+    pub first: usize,
+    /// One past its last token.
+    pub last: usize,
+}
+
+/// Where a file's items and brackets are.
+#[derive(Debug, Default)]
+pub(crate) struct Structure {
+    pub chunks: Vec<Chunk>,
+    /// Nesting, bracket mismatches; sorted by place once merged with the scan's.
+    pub faults: Vec<Fault>,
+    /// For each opening token, the index of its closing one, sorted by opening token.
+    pub partners: Vec<(u32, u32)>,
+}
+
+/// The keywords that begin an item.
+pub(crate) const ITEM_KEYWORDS: [&str; 23] = [
+    "guard",
+    "use",
+    "default",
+    "enum",
+    "record",
+    "type",
+    "state",
+    "budget",
+    "deadline",
+    "tool",
+    "group",
+    "policy",
+    "invariant",
+    "fact",
+    "source",
+    "lifecycle",
+    "probe",
+    "feedback",
+    "completion",
+    "attest",
+    "goal",
+    "contract",
+    "test",
+];
+
+/// Words that go on with an item on a new line.
+const CONTINUATIONS: [&str; 49] = [
+    "for",
+    "max",
+    "because",
+    "as",
+    "on",
+    "every",
+    "when",
+    "unless",
+    "edition",
+    "shadow",
+    "monitor",
+    "proved",
+    "within",
+    "and",
+    "or",
+    "implies",
+    "not",
+    "in",
+    "is",
+    "contains",
+    "matches",
+    "if",
+    "then",
+    "else",
+    "since",
+    "none",
+    "some",
+    "true",
+    "false",
+    "all",
+    "any",
+    "key",
+    "format",
+    "std",
+    "allow",
+    "tag",
+    "calls",
+    "call",
+    "known",
+    "once",
+    "historically",
+    "previous",
+    "probe",
+    "secret",
+    "by",
+    "of",
+    "to",
+    "from",
+    "per",
+];
+
+/// Finds the items and brackets of a scanned file.
+pub(crate) fn structure(file: FileId, text: &str, scan: &Scan) -> Structure {
+    let mut pass = Pass { file, text, tokens: &scan.tokens, open: Vec::new(), counts: [0; 3], deep: false, out: Structure::default() };
+    let mut start = None;
+    let mut block_seen = false;
+    for index in 0..pass.tokens.len() {
+        if pass.begins_item(index, start, block_seen) {
+            pass.close_all(index);
+            if let Some(first) = start {
+                pass.out.chunks.push(Chunk { first, last: index });
+            }
+            start = Some(index);
+            block_seen = false;
+        }
+        start = start.or(Some(index));
+        block_seen |= pass.char(index) == b'{';
+        pass.nest(index);
+    }
+    pass.close_all(pass.tokens.len());
+    if let Some(first) = start {
+        pass.out.chunks.push(Chunk { first, last: pass.tokens.len() });
+    }
+    pass.out.partners.sort_unstable();
+    pass.out
+}
+
+struct Pass<'t> {
+    file: FileId,
+    text: &'t str,
+    tokens: &'t [Token],
+    /// Open brackets and, as `i`, `t`, `q` and `<`, open `if`s, `then`s, quantifiers and type arguments.
+    open: Vec<(u8, u32)>,
+    /// How many of `(`, `[`, `{` are open.
+    counts: [usize; 3],
+    /// Nesting is over the limit and has been reported.
+    deep: bool,
+    out: Structure,
+}
+
+impl Pass<'_> {
+    fn char(&self, index: usize) -> u8 {
+        self.tokens.get(index).and_then(|t| self.text.as_bytes().get(t.start as usize)).copied().unwrap_or(0)
+    }
+
+    fn word(&self, index: usize) -> &str {
+        match self.tokens.get(index) {
+            Some(token) if token.kind == TokenKind::Word => token.text(self.text),
+            _ => "",
+        }
+    }
+
+    fn depth(&self) -> usize {
+        self.counts.iter().sum()
+    }
+
+    fn begins_item(&self, index: usize, start: Option<usize>, block_seen: bool) -> bool {
+        let token = &self.tokens[index];
+        if token.kind != TokenKind::Word {
+            return false;
+        }
+        let (Some(start), Some(previous)) = (start, index.checked_sub(1).map(|i| &self.tokens[i])) else { return true };
+        let nested = self.depth() > 0;
+        let column_zero = token.start == 0 || self.text.as_bytes()[token.start as usize - 1] == b'\n';
+        if nested && !column_zero {
+            return false;
+        }
+        let keyword = ITEM_KEYWORDS.contains(&token.text(self.text));
+        if column_zero && keyword && self.looks_like_item(index) {
+            return true;
+        }
+        if nested || !self.ends_item(index - 1) {
+            return false;
+        }
+        let fresh_line = self.text[previous.end as usize..token.start as usize].contains('\n');
+        if index == start + 1 && !fresh_line {
+            return false;
+        }
+        let in_feedback_head = self.word(start) == "feedback" && !block_seen;
+        if in_feedback_head || (index == start + 1 && !keyword) {
+            return false;
+        }
+        if keyword {
+            return fresh_line || self.looks_like_item(index);
+        }
+        fresh_line && !CONTINUATIONS.contains(&token.text(self.text))
+    }
+
+    /// Whether what follows an item keyword is what follows it in an item.
+    fn looks_like_item(&self, index: usize) -> bool {
+        let kind = |offset: usize| self.tokens.get(index + offset).map(|t| t.kind);
+        let named = kind(1) == Some(TokenKind::Word);
+        match self.word(index) {
+            "guard" => named,
+            "use" => kind(1) == Some(TokenKind::String) || self.word(index + 1) == "std",
+            "default" => self.word(index + 1) == "allow",
+            "enum" | "record" | "lifecycle" | "probe" | "attest" | "goal" | "contract" | "source" => {
+                named && self.char(index + 2) == b'{'
+            }
+            "type" | "budget" | "group" => named && self.char(index + 2) == b'=',
+            "state" | "completion" => self.char(index + 1) == b'{',
+            "deadline" => kind(1) == Some(TokenKind::Literal),
+            "tool" => {
+                (named && self.char(index + 2) == b'(')
+                    || (kind(1) == Some(TokenKind::String) && self.word(index + 2) == "as")
+            }
+            "policy" => named && self.word(index + 2) == "for",
+            "invariant" => {
+                named
+                    && (self.char(index + 2) == b'{'
+                        || matches!(self.word(index + 2), "monitor" | "proved" | "shadow"))
+            }
+            "fact" => named && self.char(index + 2) == b'(',
+            "feedback" => named && matches!(self.word(index + 2), "every" | "on"),
+            "test" => kind(1) == Some(TokenKind::String),
+            _ => false,
+        }
+    }
+
+    /// Whether an item can end with this token.
+    fn ends_item(&self, index: usize) -> bool {
+        let token = &self.tokens[index];
+        match token.kind {
+            TokenKind::Open => false,
+            TokenKind::Punct => matches!(token.text(self.text), "?" | ">" | ";" | ".."),
+            TokenKind::Word => !matches!(
+                token.text(self.text),
+                "for" | "tag" | "on" | "every" | "in" | "and" | "or" | "not" | "when" | "unless" | "as" | "implies" | "because" | "is"
+            ),
+            _ => true,
+        }
+    }
+
+    fn nest(&mut self, index: usize) {
+        match self.tokens[index].kind {
+            TokenKind::Open => self.open(self.char(index), index),
+            TokenKind::Close => self.close(index),
+            TokenKind::Word => self.nest_word(index),
+            TokenKind::Punct => match self.char(index) {
+                b'<' if matches!(self.word(index.wrapping_sub(1)), "list" | "set" | "map") => self.open(b'<', index),
+                b'>' => self.close_marker(b'<'),
+                b':' => self.close_marker(b'q'),
+                _ => {}
+            },
+            _ => {}
+        }
+    }
+
+    /// `if … then … else` and `all x in …:` nest as brackets do.
+    fn nest_word(&mut self, index: usize) {
+        match self.word(index) {
+            "if" => self.open(b'i', index),
+            "then" => {
+                if let Some(top) = self.open.last_mut().filter(|(c, _)| *c == b'i') {
+                    top.0 = b't';
+                }
+            }
+            "else" => self.close_marker(b't'),
+            "all" | "any" if !self.word(index + 1).is_empty() => self.open(b'q', index),
+            _ => {}
+        }
+    }
+
+    fn open(&mut self, what: u8, index: usize) {
+        if let Some(slot) = slot(what) {
+            self.counts[slot] += 1;
+        }
+        self.open.push((what, index as u32));
+        if self.open.len() > MAX_DEPTH {
+            let token = &self.tokens[index];
+            let diagnostic = (!self.deep).then(|| errors::too_deep(token.span(self.file)));
+            self.deep = true;
+            self.out.faults.push(Fault { at: token.start, diagnostic });
+        }
+    }
+
+    fn close_marker(&mut self, what: u8) {
+        if self.open.last().is_some_and(|(c, _)| *c == what) {
+            self.open.pop();
+        }
+    }
+
+    /// Closes the bracket of this token and reports what stands open inside it.
+    fn close(&mut self, index: usize) {
+        let token = self.tokens[index];
+        let (wanted, wanted_slot) = match self.char(index) {
+            b')' => (b'(', 0),
+            b']' => (b'[', 1),
+            _ => (b'{', 2),
+        };
+        if self.counts[wanted_slot] == 0 {
+            let diagnostic = (!self.deep).then(|| errors::stray_close(token.span(self.file), token.text(self.text)));
+            self.out.faults.push(Fault { at: token.start, diagnostic });
+            return;
+        }
+        let mut reported = self.deep;
+        while let Some((what, at)) = self.open.pop() {
+            if let Some(slot) = slot(what) {
+                self.counts[slot] -= 1;
+            }
+            if what == wanted {
+                self.out.partners.push((at, index as u32));
+                break;
+            }
+            if slot(what).is_some() {
+                self.unclosed(at, index, &mut reported);
+            }
+        }
+        self.deep &= self.open.len() > MAX_DEPTH;
+    }
+
+    /// Everything still open is unclosed: the next item begins, or the file ends, at token `index`.
+    fn close_all(&mut self, index: usize) {
+        let mut reported = self.deep;
+        while let Some((what, at)) = self.open.pop() {
+            if slot(what).is_some() {
+                self.unclosed(at, index, &mut reported);
+            }
+        }
+        self.counts = [0; 3];
+        self.deep = false;
+    }
+
+    fn unclosed(&mut self, opener: u32, index: usize, reported: &mut bool) {
+        let open = self.tokens[opener as usize];
+        let place = match (self.tokens.get(index), index.checked_sub(1).and_then(|i| self.tokens.get(i))) {
+            (Some(token), _) => token.span(self.file),
+            (None, Some(last)) => last.span(self.file),
+            (None, None) => open.span(self.file),
+        };
+        let found = self.tokens.get(index).map(|t| t.text(self.text));
+        let diagnostic =
+            (!*reported).then(|| errors::unclosed(place, found, open.span(self.file), open.text(self.text)));
+        *reported = true;
+        self.out.faults.push(Fault { at: open.start, diagnostic });
+    }
+}
+
+fn slot(what: u8) -> Option<usize> {
+    match what {
+        b'(' => Some(0),
+        b'[' => Some(1),
+        b'{' => Some(2),
+        _ => None,
+    }
+}
