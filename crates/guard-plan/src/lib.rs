@@ -5,13 +5,20 @@
 
 pub mod builtin;
 pub mod decimal;
+pub mod decode;
 pub mod encode;
 pub mod hex;
 pub mod json;
 pub mod key;
+pub mod load;
+pub mod near;
 pub mod path;
 pub mod plan;
+pub mod render;
 pub mod time;
 pub mod url;
+mod validate;
 pub mod value;
 pub mod verdict;
+
+pub use load::{LoadError, LoadedPlan, load};

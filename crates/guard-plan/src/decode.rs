@@ -1,0 +1,352 @@
+//! JSON to typed values, and the check of refinements.
+//!
+//! Closed for arguments: what a record does not declare is refused. Open for results: it is ignored. Every
+//! problem is reported, up to a bound. Regular expressions are the caller's to run.
+
+use crate::json::Json;
+use crate::plan::{Field, RegexId, TypeDef, TypeId};
+use crate::render;
+use crate::url::Url;
+use crate::value::Value;
+use crate::{decimal, path, time};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+
+/// How many problems are reported of one value.
+pub const MAX_PROBLEMS: usize = 32;
+
+/// What is wrong with a value, and where in it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Problem {
+    /// The way to it: `items[2].price`; empty for the whole.
+    pub path: String,
+    /// What is wrong and what is expected.
+    pub message: String,
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.path.is_empty() {
+            f.write_str(&self.message)
+        } else {
+            write!(f, "`{}`: {}", self.path, self.message)
+        }
+    }
+}
+
+/// How to decode.
+#[derive(Clone, Copy)]
+pub struct Decoder<'a> {
+    /// The plan's types.
+    pub types: &'a [TypeDef],
+    /// Where relative paths start: a normalised path.
+    pub workspace: &'a str,
+    /// Unknown record fields are ignored rather than refused.
+    pub open: bool,
+    /// Whether a regular expression of the plan matches somewhere in a string.
+    pub matches: &'a dyn Fn(RegexId, &str) -> bool,
+}
+
+/// One step of the way to a problem.
+#[derive(Clone, Copy)]
+enum Step<'s> {
+    Field(&'s str),
+    Index(usize),
+    Key(&'s str),
+}
+
+/// The way to where decoding is, and what it met.
+#[derive(Default)]
+struct Trail<'s> {
+    steps: Vec<Step<'s>>,
+    problems: Vec<Problem>,
+    /// Inside of a secret: values are not shown.
+    secret: bool,
+}
+
+impl<'s> Trail<'s> {
+    fn problem(&mut self, message: String) {
+        if self.problems.len() < MAX_PROBLEMS {
+            self.problems.push(Problem {
+                path: way(&self.steps),
+                message,
+            });
+        }
+    }
+
+    /// Goes one step, and back.
+    fn at<T>(&mut self, step: Step<'s>, go: impl FnOnce(&mut Self) -> T) -> T {
+        self.steps.push(step);
+        let result = go(self);
+        self.steps.pop();
+        result
+    }
+}
+
+fn way(steps: &[Step<'_>]) -> String {
+    let mut out = String::new();
+    for step in steps {
+        match step {
+            Step::Field(name) => {
+                if !out.is_empty() {
+                    out.push('.');
+                }
+                out.push_str(&render::cut(name, 60));
+            }
+            Step::Index(index) => out.push_str(&format!("[{index}]")),
+            Step::Key(key) => out.push_str(&format!("[\"{}\"]", render::cut(key, 60))),
+        }
+    }
+    out
+}
+
+impl Decoder<'_> {
+    /// The value of a type; or everything that is wrong with it.
+    pub fn decode(&self, ty: TypeId, json: &Json) -> Result<Value, Vec<Problem>> {
+        let mut trail = Trail::default();
+        let value = self.value(ty, json, &mut trail);
+        finish(value, trail)
+    }
+
+    /// The values of a tool's parameters, from an object.
+    pub fn arguments(&self, params: &[Field], json: &Json) -> Result<Vec<Value>, Vec<Problem>> {
+        let mut trail = Trail::default();
+        let values = self.fields(params, json, "parameter", &mut trail);
+        finish(values, trail)
+    }
+
+    /// The value of one parameter: `None` where it is absent.
+    pub fn argument(&self, param: &Field, json: Option<&Json>) -> Result<Value, Vec<Problem>> {
+        let mut trail = Trail::default();
+        let value = self.field(param, json, &mut trail);
+        finish(value, trail)
+    }
+
+    fn fields<'s>(
+        &'s self,
+        fields: &'s [Field],
+        json: &'s Json,
+        what: &str,
+        trail: &mut Trail<'s>,
+    ) -> Option<Vec<Value>> {
+        let Json::Object(members) = json else {
+            trail.problem(format!("expected an object, found {}", json.kind()));
+            return None;
+        };
+        let mut values = Vec::with_capacity(fields.len());
+        for field in fields {
+            values.extend(self.field(field, json.get(&field.name), trail));
+        }
+        if !self.open {
+            for (key, _) in members {
+                if !fields.iter().any(|field| *field.name == **key) {
+                    trail.at(Step::Field(key), |trail| {
+                        trail.problem(unknown(what, key, fields))
+                    });
+                }
+            }
+        }
+        (values.len() == fields.len()).then_some(values)
+    }
+
+    fn field<'s>(
+        &'s self,
+        field: &'s Field,
+        json: Option<&'s Json>,
+        trail: &mut Trail<'s>,
+    ) -> Option<Value> {
+        let outer = trail.secret;
+        trail.secret |= field.secret;
+        let value = trail.at(Step::Field(&field.name), |trail| match json {
+            Some(json) => self.value(field.ty, json, trail),
+            None if matches!(self.def(field.ty), Some(TypeDef::Option { .. })) => Some(Value::None),
+            None => {
+                let expected = render::type_name(self.types, field.ty);
+                trail.problem(format!("is missing, expected {expected}"));
+                None
+            }
+        });
+        trail.secret = outer;
+        value
+    }
+
+    fn def(&self, ty: TypeId) -> Option<&TypeDef> {
+        self.types.get(ty as usize)
+    }
+
+    /// Reports that something else was expected.
+    fn expected(&self, ty: TypeId, json: &Json, trail: &mut Trail<'_>) -> Option<Value> {
+        let expected = render::type_name(self.types, ty);
+        let found = found(json, trail.secret);
+        trail.problem(format!("expected {expected}, found {found}"));
+        None
+    }
+
+    fn value<'s>(&'s self, ty: TypeId, json: &'s Json, trail: &mut Trail<'s>) -> Option<Value> {
+        let Some(def) = self.def(ty) else {
+            trail.problem("its type is unknown".into());
+            return None;
+        };
+        let value = match (def, json) {
+            (TypeDef::Option { .. }, Json::Null) => return Some(Value::None),
+            (TypeDef::Option { of }, _) => return self.value(*of, json, trail),
+            (TypeDef::Json, _) => return Some(Value::Json(Box::new(json.clone()))),
+            (TypeDef::Record { .. } | TypeDef::List { .. }, _)
+            | (TypeDef::Set { .. } | TypeDef::Map { .. }, _) => {
+                return self.composite(ty, def, json, trail);
+            }
+            (_, Json::String(text)) => self.of_text(def, text),
+            (TypeDef::Bool, Json::Bool(value)) => Ok(Value::Bool(*value)),
+            (TypeDef::Int { .. }, _) => int(json).map(Value::Int).ok_or(None),
+            (TypeDef::Decimal { .. }, _) => exact(json).map(Value::Decimal).ok_or(None),
+            (TypeDef::Duration { .. }, _) => int(json).map(Value::Duration).ok_or(None),
+            _ => Err(None),
+        };
+        match value {
+            Ok(value) => match self.refinement(ty, &value) {
+                None => Some(value),
+                Some(_) if trail.secret => self.expected(ty, json, trail),
+                Some(message) => {
+                    trail.problem(message);
+                    None
+                }
+            },
+            Err(Some(why)) => {
+                trail.problem(why);
+                None
+            }
+            Err(None) => self.expected(ty, json, trail),
+        }
+    }
+
+    /// A scalar written as a string; the error says why not, where there is more to say than the type.
+    fn of_text(&self, def: &TypeDef, text: &str) -> Result<Value, Option<String>> {
+        match def {
+            TypeDef::String { .. } => Ok(Value::String(text.into())),
+            TypeDef::Path => match path::normalise(self.workspace, text) {
+                Ok(path) => Ok(Value::Path(path.into())),
+                Err(error) => Err(Some(error.to_string())),
+            },
+            TypeDef::Url => match Url::parse(text) {
+                Ok(url) => Ok(Value::Url(Box::new(url))),
+                Err(error) => Err(Some(error.to_string())),
+            },
+            TypeDef::Duration { .. } => time::parse_duration(text).map(Value::Duration).ok_or(None),
+            TypeDef::Time { format: None } => {
+                time::parse_rfc3339(text).map(Value::Time).ok_or(None)
+            }
+            TypeDef::Time {
+                format: Some(format),
+            } => time::parse_format(format, text)
+                .map(Value::Time)
+                .ok_or(None),
+            TypeDef::Enum { variants, .. } => variants
+                .iter()
+                .position(|variant| variant == text)
+                .map(|index| Value::Enum(index as u32))
+                .ok_or(None),
+            _ => Err(None),
+        }
+    }
+
+    fn composite<'s>(
+        &'s self,
+        ty: TypeId,
+        def: &'s TypeDef,
+        json: &'s Json,
+        trail: &mut Trail<'s>,
+    ) -> Option<Value> {
+        let value = match (def, json) {
+            (TypeDef::Record { fields, .. }, _) => {
+                return self.fields(fields, json, "field", trail).map(Value::Record);
+            }
+            (TypeDef::List { of, .. }, Json::Array(items)) => {
+                Value::List(self.items(*of, items, trail)?)
+            }
+            (TypeDef::Set { of, .. }, Json::Array(items)) => {
+                Value::Set(BTreeSet::from_iter(self.items(*of, items, trail)?))
+            }
+            (TypeDef::Map { of, .. }, Json::Object(members)) => {
+                let mut entries = BTreeMap::new();
+                for (key, json) in members {
+                    let value = trail.at(Step::Key(key), |trail| self.value(*of, json, trail));
+                    entries.extend(value.map(|value| (key.clone(), value)));
+                }
+                (entries.len() == members.len()).then_some(Value::Map(entries))?
+            }
+            _ => return self.expected(ty, json, trail),
+        };
+        if let Some(message) = self.refinement(ty, &value) {
+            trail.problem(message);
+            return None;
+        }
+        Some(value)
+    }
+
+    fn items<'s>(
+        &'s self,
+        of: TypeId,
+        items: &'s [Json],
+        trail: &mut Trail<'s>,
+    ) -> Option<Vec<Value>> {
+        let mut values = Vec::with_capacity(items.len());
+        for (index, json) in items.iter().enumerate() {
+            values.extend(trail.at(Step::Index(index), |trail| self.value(of, json, trail)));
+            if trail.problems.len() >= MAX_PROBLEMS {
+                return None;
+            }
+        }
+        (values.len() == items.len()).then_some(values)
+    }
+}
+
+/// The value, unless there were problems.
+fn finish<T>(value: Option<T>, trail: Trail<'_>) -> Result<T, Vec<Problem>> {
+    match value {
+        Some(value) if trail.problems.is_empty() => Ok(value),
+        _ => Err(trail.problems),
+    }
+}
+
+fn int(json: &Json) -> Option<i64> {
+    match json {
+        Json::Int(number) => Some(*number),
+        Json::Number(text) if **text == *"-0" => Some(0),
+        _ => None,
+    }
+}
+
+fn exact(json: &Json) -> Option<i64> {
+    match json {
+        Json::Int(number) => number.checked_mul(crate::value::DECIMAL_ONE),
+        Json::Number(text) => decimal::parse(text),
+        _ => None,
+    }
+}
+
+/// What was found, shortly; its kind only, where it is a secret.
+fn found(json: &Json, secret: bool) -> String {
+    match json {
+        Json::Null | Json::Array(_) | Json::Object(_) => json.kind().into(),
+        _ if secret => json.kind().into(),
+        Json::String(text) => format!("\"{}\"", render::cut(text, 60)),
+        _ => render::cut(&json.to_string(), 60),
+    }
+}
+
+fn unknown(what: &str, key: &str, fields: &[Field]) -> String {
+    let names = || fields.iter().map(|field| &*field.name);
+    match crate::near::nearest(key, names()) {
+        Some(near) => format!("is no {what}; did you mean `{near}`?"),
+        None if fields.is_empty() => format!("is no {what}; there are none"),
+        None => {
+            let names: Vec<_> = names().take(20).collect();
+            format!("is no {what}; there are: {}", names.join(", "))
+        }
+    }
+}
+
+mod refine;
+
+#[cfg(test)]
+mod tests;

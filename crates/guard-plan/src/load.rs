@@ -1,0 +1,202 @@
+//! The only way to a [`LoadedPlan`]: bytes are hostile until they have passed here.
+//!
+//! Size, form, version, checksum and content hash first, then the structure of everything, so that whoever
+//! runs a loaded plan need not look again. Regular expressions are compiled, and constants evaluated, by
+//! the kernel.
+
+use crate::encode::{self, Document, FORMAT, FORMAT_VERSION, HEADER, Hash, MAGIC};
+use crate::plan::{Plan, SourceSpan, Sources, SpanId};
+use crate::validate;
+use serde::Deserialize;
+use std::fmt;
+
+/// Most bytes of the binary form.
+pub const MAX_BINARY_BYTES: usize = 8 << 20;
+
+/// Most bytes of the JSON form.
+pub const MAX_JSON_BYTES: usize = 64 << 20;
+
+/// A plan whose structure is sound. Made only by [`load`] and [`LoadedPlan::from_plan`].
+#[derive(Debug, Clone, PartialEq)]
+pub struct LoadedPlan {
+    plan: Plan,
+    sources: Sources,
+    hash: Hash,
+}
+
+/// Why bytes are no plan.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum LoadError {
+    /// There are more of them than a plan may have.
+    TooLarge {
+        /// How many there are.
+        bytes: usize,
+        /// How many there may be.
+        max: usize,
+    },
+    /// They begin like neither form.
+    UnknownForm,
+    /// The form has another version.
+    Version(u32),
+    /// The checksum says that they were damaged.
+    Checksum,
+    /// The content hash is not that of the plan.
+    Hash,
+    /// They do not decode.
+    Malformed(String),
+    /// They decode to something that is no plan; says where and why.
+    Invalid(String),
+}
+
+impl fmt::Display for LoadError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            LoadError::TooLarge { bytes, max } => {
+                write!(f, "the plan has {bytes} bytes, at most {max} are read")
+            }
+            LoadError::UnknownForm => f.write_str("this is not a plan: neither form begins so"),
+            LoadError::Version(version) => write!(
+                f,
+                "the plan has version {version}, version {FORMAT_VERSION} is read: compile it again"
+            ),
+            LoadError::Checksum => f.write_str("the plan is damaged: its checksum is wrong"),
+            LoadError::Hash => f.write_str("the plan is not the one its content hash names"),
+            LoadError::Malformed(why) => write!(f, "the plan does not decode: {why}"),
+            LoadError::Invalid(why) => write!(f, "the plan is unsound: {why}"),
+        }
+    }
+}
+
+impl std::error::Error for LoadError {}
+
+impl LoadedPlan {
+    /// Takes a plan that was just made; it is checked like any other.
+    pub fn from_plan(plan: Plan, sources: Sources) -> Result<LoadedPlan, LoadError> {
+        let body = encode::body(&plan);
+        limit(body.len(), MAX_BINARY_BYTES)?;
+        LoadedPlan::new(plan, sources, encode::hash_body(&body))
+    }
+
+    fn new(plan: Plan, sources: Sources, hash: Hash) -> Result<LoadedPlan, LoadError> {
+        validate::plan(&plan, &sources).map_err(LoadError::Invalid)?;
+        Ok(LoadedPlan {
+            plan,
+            sources,
+            hash,
+        })
+    }
+
+    /// The plan.
+    pub fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    /// Where its rules stand in the source.
+    pub fn sources(&self) -> &Sources {
+        &self.sources
+    }
+
+    /// Its content hash.
+    pub fn hash(&self) -> &Hash {
+        &self.hash
+    }
+
+    /// Its content hash as text, `sha256:…`.
+    pub fn hash_text(&self) -> String {
+        encode::hash_text(&self.hash)
+    }
+
+    /// `file:line:column` of a span, where it is known.
+    pub fn span_text(&self, span: SpanId) -> Option<String> {
+        let SourceSpan {
+            file, line, column, ..
+        } = self.sources.spans.get(span as usize)?;
+        let file = self.sources.files.get(*file as usize)?;
+        Some(format!("{file}:{line}:{column}"))
+    }
+
+    /// The binary form.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        encode::to_bytes(&self.plan, &self.sources)
+    }
+
+    /// The JSON form.
+    pub fn to_json(&self) -> String {
+        encode::to_json(&self.plan, &self.sources)
+    }
+}
+
+/// Reads a plan in either form.
+pub fn load(bytes: &[u8]) -> Result<LoadedPlan, LoadError> {
+    if bytes.starts_with(MAGIC) {
+        return load_binary(bytes);
+    }
+    let first = bytes.iter().find(|byte| !byte.is_ascii_whitespace());
+    if first == Some(&b'{') {
+        load_json(bytes)
+    } else {
+        Err(LoadError::UnknownForm)
+    }
+}
+
+fn limit(bytes: usize, max: usize) -> Result<(), LoadError> {
+    if bytes > max {
+        Err(LoadError::TooLarge { bytes, max })
+    } else {
+        Ok(())
+    }
+}
+
+fn load_binary(bytes: &[u8]) -> Result<LoadedPlan, LoadError> {
+    limit(bytes.len(), MAX_BINARY_BYTES)?;
+    let cut = || LoadError::Malformed("it ends within its header".into());
+    let (version, rest) = bytes[MAGIC.len()..]
+        .split_first_chunk::<4>()
+        .ok_or_else(cut)?;
+    let version = u32::from_le_bytes(*version);
+    if version != FORMAT_VERSION {
+        return Err(LoadError::Version(version));
+    }
+    let (hash, rest) = rest.split_first_chunk::<32>().ok_or_else(cut)?;
+    let (checksum, body) = rest.split_first_chunk::<32>().ok_or_else(cut)?;
+    debug_assert_eq!(bytes.len() - body.len(), HEADER);
+    if encode::checksum(hash, body, &[]) != *checksum {
+        return Err(LoadError::Checksum);
+    }
+    let malformed = |error: postcard::Error| LoadError::Malformed(error.to_string());
+    let (plan, rest) = postcard::take_from_bytes::<Plan>(body).map_err(malformed)?;
+    let (sources, rest) = postcard::take_from_bytes::<Sources>(rest).map_err(malformed)?;
+    if !rest.is_empty() {
+        return Err(LoadError::Malformed("something follows it".into()));
+    }
+    // The hash is of the canonical bytes: a plan spelled in any other way does not have it.
+    if encode::content_hash(&plan) != *hash {
+        return Err(LoadError::Hash);
+    }
+    LoadedPlan::new(plan, sources, *hash)
+}
+
+/// The first look at a document, whatever its version holds.
+#[derive(Deserialize)]
+struct Head {
+    format: String,
+    version: u32,
+}
+
+fn load_json(bytes: &[u8]) -> Result<LoadedPlan, LoadError> {
+    limit(bytes.len(), MAX_JSON_BYTES)?;
+    let malformed = |error: serde_json::Error| LoadError::Malformed(error.to_string());
+    let head: Head = serde_json::from_slice(bytes).map_err(malformed)?;
+    if head.format != FORMAT {
+        return Err(LoadError::UnknownForm);
+    }
+    if head.version != FORMAT_VERSION {
+        return Err(LoadError::Version(head.version));
+    }
+    let document: Document = serde_json::from_slice(bytes).map_err(malformed)?;
+    let hash = encode::content_hash(&document.plan);
+    if encode::hash_text(&hash) != document.hash {
+        return Err(LoadError::Hash);
+    }
+    LoadedPlan::new(document.plan, document.sources, hash)
+}

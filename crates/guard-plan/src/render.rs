@@ -1,0 +1,362 @@
+//! Values and types as text for messages, and as JSON.
+//!
+//! Whatever the value and its type, rendering gives something: it never fails and is never long. Control
+//! and direction characters are escaped, so that no value can forge a message.
+
+use crate::json::Json;
+use crate::plan::{Millis, TypeDef, TypeId};
+use crate::value::Value;
+use crate::{decimal, time};
+use std::fmt::Write as _;
+
+/// Longest rendering of a value in a message, in characters.
+pub const MAX_CHARS: usize = 200;
+
+/// What stands for a secret.
+pub const SECRET: &str = "(secret)";
+
+/// Replaces each secret by something else.
+pub type Redact<'a> = &'a mut dyn FnMut(&Value) -> Json;
+
+/// A value for a message. A string at the top has no quotes.
+pub fn value(types: &[TypeDef], ty: TypeId, value: &Value) -> String {
+    let mut out = String::new();
+    match value {
+        Value::String(text) => text_to(text, &mut out),
+        _ => value_to(types, Some(ty), value, &mut out),
+    }
+    shorten(out, MAX_CHARS)
+}
+
+/// At most so many characters of a text, escaped.
+pub fn cut(text: &str, max: usize) -> String {
+    let end = text
+        .char_indices()
+        .nth(max + 1)
+        .map_or(text.len(), |(at, _)| at);
+    let mut out = String::new();
+    escape(&text[..end], &mut out);
+    shorten(out, max)
+}
+
+fn shorten(mut text: String, max: usize) -> String {
+    if text.len() > max
+        && let Some((at, _)) = text.char_indices().nth(max)
+    {
+        text.truncate(at);
+        text.push('…');
+    }
+    text
+}
+
+/// Appends a text that is not longer than a message needs, escaped.
+fn text_to(text: &str, out: &mut String) {
+    let end = text
+        .char_indices()
+        .nth(MAX_CHARS + 1)
+        .map_or(text.len(), |(at, _)| at);
+    escape(&text[..end], out);
+}
+
+fn escape(text: &str, out: &mut String) {
+    for c in text.chars() {
+        match c {
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\t' => out.push_str("\\t"),
+            c if c.is_control() || is_invisible(c) => {
+                let _ = write!(out, "{}", c.escape_unicode());
+            }
+            c => out.push(c),
+        }
+    }
+}
+
+/// Characters that change the direction of text, or cannot be seen.
+fn is_invisible(c: char) -> bool {
+    matches!(c, '\u{200B}'..='\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2060}'..='\u{206F}' | '\u{FEFF}')
+}
+
+fn value_to(types: &[TypeDef], ty: Option<TypeId>, value: &Value, out: &mut String) {
+    if out.len() > MAX_CHARS * 4 {
+        return;
+    }
+    let def = resolved(types, ty);
+    match value {
+        Value::None => out.push_str("none"),
+        Value::Bool(value) => out.push_str(if *value { "true" } else { "false" }),
+        Value::Int(number) => _ = write!(out, "{number}"),
+        Value::Decimal(units) => out.push_str(&decimal::format(*units)),
+        Value::Duration(millis) => out.push_str(&time::describe_duration(*millis)),
+        Value::Time(at) => out.push_str(&format_time(def, *at)),
+        Value::Enum(index) => match variant(def, *index) {
+            Some(name) => escape(name, out),
+            None => _ = write!(out, "#{index}"),
+        },
+        Value::Path(text) => text_to(text, out),
+        Value::Url(url) => text_to(&url.text, out),
+        Value::String(text) => {
+            out.push('"');
+            text_to(text, out);
+            out.push('"');
+        }
+        Value::Json(json) => text_to(&json.to_string(), out),
+        Value::List(items) => all_to(types, element(def), items, ('[', ']'), out),
+        Value::Set(items) => all_to(types, element(def), items, ('{', '}'), out),
+        Value::Map(entries) => {
+            let entries = entries
+                .iter()
+                .map(|(key, value)| (&**key, element(def), false, value));
+            entries_to(types, entries, out);
+        }
+        Value::Record(values) => {
+            let fields = match def {
+                Some(TypeDef::Record { fields, .. }) => fields.as_slice(),
+                _ => &[],
+            };
+            let entries = values
+                .iter()
+                .enumerate()
+                .map(|(i, value)| match fields.get(i) {
+                    Some(field) => (field.name.as_str(), Some(field.ty), field.secret, value),
+                    None => ("?", None, false, value),
+                });
+            entries_to(types, entries, out);
+        }
+    }
+}
+
+fn all_to<'a>(
+    types: &[TypeDef],
+    of: Option<TypeId>,
+    items: impl IntoIterator<Item = &'a Value>,
+    brackets: (char, char),
+    out: &mut String,
+) {
+    out.push(brackets.0);
+    for (i, item) in items.into_iter().enumerate() {
+        if out.len() > MAX_CHARS * 4 {
+            break;
+        }
+        if i > 0 {
+            out.push_str(", ");
+        }
+        value_to(types, of, item, out);
+    }
+    out.push(brackets.1);
+}
+
+fn entries_to<'a>(
+    types: &[TypeDef],
+    entries: impl Iterator<Item = (&'a str, Option<TypeId>, bool, &'a Value)>,
+    out: &mut String,
+) {
+    out.push('{');
+    for (i, (key, ty, secret, value)) in entries.enumerate() {
+        if out.len() > MAX_CHARS * 4 {
+            break;
+        }
+        if i > 0 {
+            out.push_str(", ");
+        }
+        text_to(key, out);
+        out.push_str(": ");
+        if secret {
+            out.push_str(SECRET);
+        } else {
+            value_to(types, ty, value, out);
+        }
+    }
+    out.push('}');
+}
+
+/// The definition of a type; of an option what it may hold.
+fn resolved(types: &[TypeDef], ty: Option<TypeId>) -> Option<&TypeDef> {
+    match types.get(ty? as usize) {
+        Some(TypeDef::Option { of }) => types.get(*of as usize),
+        def => def,
+    }
+}
+
+fn element(def: Option<&TypeDef>) -> Option<TypeId> {
+    match def {
+        Some(TypeDef::List { of, .. } | TypeDef::Set { of, .. } | TypeDef::Map { of, .. }) => {
+            Some(*of)
+        }
+        _ => None,
+    }
+}
+
+fn variant(def: Option<&TypeDef>, index: u32) -> Option<&str> {
+    match def {
+        Some(TypeDef::Enum { variants, .. }) => variants.get(index as usize).map(String::as_str),
+        _ => None,
+    }
+}
+
+fn format_time(def: Option<&TypeDef>, at: Millis) -> String {
+    match def {
+        Some(TypeDef::Time {
+            format: Some(format),
+        }) => time::format_with(format, at),
+        _ => time::format_rfc3339(at),
+    }
+}
+
+/// A value as the JSON it decodes from, secrets in the clear.
+pub fn to_json(types: &[TypeDef], ty: TypeId, value: &Value) -> Json {
+    json(types, Some(ty), value, &mut None)
+}
+
+/// A value as JSON, with something else for each field that is secret.
+pub fn to_json_redacted(types: &[TypeDef], ty: TypeId, value: &Value, redact: Redact<'_>) -> Json {
+    json(types, Some(ty), value, &mut Some(redact))
+}
+
+fn json(
+    types: &[TypeDef],
+    ty: Option<TypeId>,
+    value: &Value,
+    redact: &mut Option<Redact<'_>>,
+) -> Json {
+    let def = resolved(types, ty);
+    match value {
+        Value::None => Json::Null,
+        Value::Bool(value) => Json::Bool(*value),
+        Value::Int(number) | Value::Duration(number) => Json::Int(*number),
+        Value::Decimal(units) => {
+            let text = decimal::format(*units);
+            text.parse()
+                .map_or_else(|_| Json::Number(text.into()), Json::Int)
+        }
+        Value::Time(at) => Json::String(format_time(def, *at).into()),
+        Value::Enum(index) => variant(def, *index).map_or(Json::Int((*index).into()), Json::string),
+        Value::String(text) | Value::Path(text) => Json::String(text.clone()),
+        Value::Url(url) => Json::String(url.text.clone()),
+        Value::Json(json) => (**json).clone(),
+        Value::List(items) => Json::Array(
+            items
+                .iter()
+                .map(|item| json(types, element(def), item, redact))
+                .collect(),
+        ),
+        Value::Set(items) => Json::Array(
+            items
+                .iter()
+                .map(|item| json(types, element(def), item, redact))
+                .collect(),
+        ),
+        Value::Map(entries) => {
+            let mut members = Vec::with_capacity(entries.len());
+            for (key, value) in entries {
+                members.push((key.clone(), json(types, element(def), value, redact)));
+            }
+            Json::Object(members)
+        }
+        Value::Record(values) => {
+            let fields = match def {
+                Some(TypeDef::Record { fields, .. }) => fields.as_slice(),
+                _ => &[],
+            };
+            let mut members = Vec::with_capacity(values.len());
+            for (i, value) in values.iter().enumerate() {
+                members.push(match (fields.get(i), &mut *redact) {
+                    (Some(field), Some(redact)) if field.secret => {
+                        (field.name.as_str().into(), redact(value))
+                    }
+                    (Some(field), redact) => (
+                        field.name.as_str().into(),
+                        json(types, Some(field.ty), value, redact),
+                    ),
+                    (None, redact) => (i.to_string().into(), json(types, None, value, redact)),
+                });
+            }
+            Json::Object(members)
+        }
+    }
+}
+
+/// A type for a message: `int in 1..=5`, `one of dev, staging, prod`, `list<string> max 7`.
+pub fn type_name(types: &[TypeDef], ty: TypeId) -> String {
+    let mut out = String::new();
+    type_to(types, ty, true, &mut out);
+    shorten(out, MAX_CHARS)
+}
+
+fn type_to(types: &[TypeDef], ty: TypeId, top: bool, out: &mut String) {
+    let Some(def) = types.get(ty as usize) else {
+        out.push('?');
+        return;
+    };
+    match def {
+        TypeDef::Bool => out.push_str("bool"),
+        TypeDef::Int { min, max } => range_to("int", *min, *max, |n| n.to_string(), out),
+        TypeDef::Decimal { min, max } => range_to("decimal", *min, *max, decimal::format, out),
+        TypeDef::Duration { min, max } => {
+            range_to("duration", *min, *max, time::describe_duration, out);
+        }
+        TypeDef::String {
+            max_chars,
+            max_bytes,
+            ..
+        } => {
+            out.push_str("string");
+            max_to(*max_chars, "", out);
+            max_to(*max_bytes, "B", out);
+        }
+        TypeDef::Path => out.push_str("path"),
+        TypeDef::Url => out.push_str("url"),
+        TypeDef::Time { format: None } => out.push_str("time (RFC 3339)"),
+        TypeDef::Time {
+            format: Some(format),
+        } => _ = write!(out, "time format {format:?}"),
+        TypeDef::Enum { variants, .. } if top => {
+            out.push_str("one of ");
+            for (i, name) in variants.iter().take(20).enumerate() {
+                out.push_str(if i > 0 { ", " } else { "" });
+                escape(name, out);
+            }
+            if variants.len() > 20 {
+                out.push_str(", …");
+            }
+        }
+        TypeDef::Enum { name, .. } | TypeDef::Record { name, .. } => out.push_str(name),
+        TypeDef::List { of, max } => collection_to(types, "list<", *of, *max, out),
+        TypeDef::Set { of, max } => collection_to(types, "set<", *of, *max, out),
+        TypeDef::Map { of, max } => collection_to(types, "map<string, ", *of, *max, out),
+        TypeDef::Option { of } => {
+            type_to(types, *of, top, out);
+            out.push_str(if top { " or null" } else { "?" });
+        }
+        TypeDef::Json => out.push_str("json"),
+    }
+}
+
+fn collection_to(types: &[TypeDef], name: &str, of: TypeId, max: Option<u64>, out: &mut String) {
+    out.push_str(name);
+    type_to(types, of, false, out);
+    out.push('>');
+    max_to(max, "", out);
+}
+
+fn max_to(max: Option<u64>, unit: &str, out: &mut String) {
+    if let Some(max) = max {
+        let _ = write!(out, " max {max}{unit}");
+    }
+}
+
+fn range_to(
+    name: &str,
+    min: Option<i64>,
+    max: Option<i64>,
+    show: impl Fn(i64) -> String,
+    out: &mut String,
+) {
+    out.push_str(name);
+    let _ = match (min, max) {
+        (None, None) => Ok(()),
+        (Some(min), Some(max)) => write!(out, " in {}..={}", show(min), show(max)),
+        (Some(min), None) => write!(out, " in {}..", show(min)),
+        (None, Some(max)) => write!(out, " in ..={}", show(max)),
+    };
+}

@@ -1,0 +1,445 @@
+//! The structure of a plan: what must hold so that a kernel can run it without looking again.
+//!
+//! Every index is in range, every expression is a bounded tree, every memory a rule asks is one that is
+//! kept. Types of expressions are not checked here: evaluation is total, and confusion is a fault.
+
+mod expression;
+
+use crate::plan::*;
+use expression::{Scope, expression};
+
+/// Most expression nodes of a plan.
+const MAX_NODES: usize = 1 << 20;
+/// Deepest nesting of types.
+const MAX_TYPE_DEPTH: u32 = 64;
+/// The worst-case number of steps of one decision that a plan may need.
+pub const MAX_STEPS: u64 = 10_000_000;
+/// Most rows of a fact.
+const MAX_ROWS: u64 = 10_000_000;
+
+type Check = Result<(), String>;
+
+/// Checks a plan and its sources; the error says where and why.
+pub(crate) fn plan(plan: &Plan, sources: &Sources) -> Check {
+    let spans = sources
+        .spans
+        .iter()
+        .all(|span| (span.file as usize) < sources.files.len());
+    ensure(spans, || "a span is in no file".into())?;
+    types(plan)?;
+    let mut checker = Checker { plan, nodes: 0 };
+    checker.tables()?;
+    for tool in &plan.tools {
+        checker
+            .tool(tool)
+            .map_err(|why| format!("tool `{}`: {why}", tool.name))?;
+    }
+    Ok(())
+}
+
+fn ensure(holds: bool, why: impl FnOnce() -> String) -> Check {
+    if holds { Ok(()) } else { Err(why()) }
+}
+
+fn in_range(index: u32, count: usize, what: &str) -> Check {
+    ensure((index as usize) < count, || {
+        format!("{what} {index} of {count}")
+    })
+}
+
+/// Strictly ascending, so that nothing is there twice.
+fn ascending<T: PartialOrd>(mut items: impl Iterator<Item = T>, what: &str) -> Check {
+    let Some(mut last) = items.next() else {
+        return Ok(());
+    };
+    for item in items {
+        ensure(last < item, || format!("{what} are not in order"))?;
+        last = item;
+    }
+    Ok(())
+}
+
+fn unique<'a>(names: impl Iterator<Item = &'a str>, what: &str) -> Check {
+    let mut seen = std::collections::HashSet::new();
+    for name in names {
+        ensure(seen.insert(name), || {
+            format!("{what} `{name}` is there twice")
+        })?;
+    }
+    Ok(())
+}
+
+fn types(plan: &Plan) -> Check {
+    let mut depths: Vec<u32> = Vec::with_capacity(plan.types.len());
+    for (id, def) in plan.types.iter().enumerate() {
+        let depth = type_def(plan, def, &depths).map_err(|why| format!("type {id}: {why}"))?;
+        ensure(depth <= MAX_TYPE_DEPTH, || {
+            format!("type {id}: nests too deep")
+        })?;
+        depths.push(depth);
+    }
+    Ok(())
+}
+
+/// The depth of a type whose parts, all of them earlier, have these depths.
+fn type_def(plan: &Plan, def: &TypeDef, depths: &[u32]) -> Result<u32, String> {
+    let depth_of =
+        |of: TypeId| in_range(of, depths.len(), "refers to type").map(|()| depths[of as usize] + 1);
+    let ordered = |min: &Option<i64>, max: &Option<i64>| {
+        let empty = min.zip(*max).is_some_and(|(min, max)| min > max);
+        ensure(!empty, || "its range is empty".into()).map(|()| 1)
+    };
+    match def {
+        TypeDef::Int { min, max }
+        | TypeDef::Decimal { min, max }
+        | TypeDef::Duration { min, max } => ordered(min, max),
+        TypeDef::String { patterns, .. } => {
+            for pattern in patterns {
+                in_range(*pattern, plan.regexes.len(), "regular expression")?;
+            }
+            Ok(1)
+        }
+        TypeDef::Time {
+            format: Some(format),
+        } => ensure(crate::time::valid_format(format), || {
+            "its format is none".into()
+        })
+        .map(|()| 1),
+        TypeDef::Enum { variants, .. } => {
+            ensure(!variants.is_empty(), || "it has no variants".into())?;
+            unique(variants.iter().map(String::as_str), "variant").map(|()| 1)
+        }
+        TypeDef::Record { fields, .. } => {
+            unique(fields.iter().map(|field| &*field.name), "field")?;
+            fields
+                .iter()
+                .try_fold(1, |depth, field| Ok(depth.max(depth_of(field.ty)?)))
+        }
+        TypeDef::Option { of } => {
+            let depth = depth_of(*of)?;
+            let nested = matches!(plan.types[*of as usize], TypeDef::Option { .. });
+            ensure(!nested, || "an option of an option".into()).map(|()| depth)
+        }
+        TypeDef::List { of, .. } | TypeDef::Set { of, .. } | TypeDef::Map { of, .. } => {
+            depth_of(*of)
+        }
+        TypeDef::Bool | TypeDef::Path | TypeDef::Url | TypeDef::Json | TypeDef::Time { .. } => {
+            Ok(1)
+        }
+    }
+}
+
+/// The plan under check, and how many nodes were seen.
+struct Checker<'p> {
+    plan: &'p Plan,
+    nodes: usize,
+}
+
+impl<'p> Checker<'p> {
+    fn expression(&mut self, scope: &Scope<'_>, expr: &Expr) -> Check {
+        self.nodes += expr.0.len();
+        ensure(self.nodes <= MAX_NODES, || {
+            format!("more than {MAX_NODES} expression nodes")
+        })?;
+        expression(self.plan, scope, expr)
+    }
+
+    fn optional(&mut self, scope: &Scope<'_>, expr: &Option<Expr>) -> Check {
+        expr.as_ref()
+            .map_or(Ok(()), |expr| self.expression(scope, expr))
+    }
+
+    fn ty(&self, ty: TypeId) -> Check {
+        in_range(ty, self.plan.types.len(), "type")
+    }
+
+    fn tool_id(&self, tool: ToolId) -> Check {
+        in_range(tool, self.plan.tools.len(), "tool")
+    }
+
+    fn tables(&mut self) -> Check {
+        let plan = self.plan;
+        ascending(plan.state.iter().map(|var| &var.name), "state variables")?;
+        ascending(plan.units.iter().map(|unit| &unit.name), "units")?;
+        ascending(plan.facts.iter().map(|fact| &fact.name), "facts")?;
+        ascending(plan.probes.iter().map(|probe| &probe.name), "probes")?;
+        ascending(plan.tools.iter().map(|tool| &tool.name), "tools")?;
+        ascending(
+            plan.invariants.iter().map(|inv| &inv.rule.owner),
+            "invariants",
+        )?;
+        unique(plan.tools.iter().map(|tool| &*tool.wire_name), "wire name")?;
+        let calls = plan
+            .units
+            .iter()
+            .any(|unit| unit.name == "calls" && !unit.host_charged);
+        ensure(calls, || "there is no unit `calls`".into())?;
+        let negative = |unit: &Unit| unit.budget.is_some_and(|budget| budget < 0);
+        ensure(!plan.units.iter().any(negative), || {
+            "a budget is negative".into()
+        })?;
+        ensure(plan.deadline.is_none_or(|deadline| deadline >= 0), || {
+            "the deadline is negative".into()
+        })?;
+        for path in &plan.paths {
+            let normal = crate::path::normalise("/", path);
+            normal.map_err(|error| format!("path {path:?}: {error}"))?;
+        }
+        for var in &plan.state {
+            self.ty(var.ty)?;
+            self.expression(&Scope::CONSTANT, &var.init)
+                .map_err(|why| format!("state `{}`: {why}", var.name))?;
+        }
+        for limit in &plan.limits {
+            let positive = !matches!(limit.scope, LimitScope::Window(span) if span <= 0);
+            ensure(positive, || "a limit has no window".into())?;
+        }
+        self.memories()?;
+        self.invariants()?;
+        self.monitors()
+    }
+
+    fn memories(&mut self) -> Check {
+        for index in &self.plan.indexes {
+            self.tool_id(index.tool)?;
+            let params = self.plan.tools[index.tool as usize].params.len();
+            ascending(index.params.iter(), "the parameters of a memory")?;
+            index
+                .params
+                .iter()
+                .try_for_each(|param| in_range(*param, params, "parameter"))?;
+        }
+        for window in &self.plan.windows {
+            self.tool_id(window.tool)?;
+            ensure(window.within >= 0, || "a window is negative".into())?;
+        }
+        for fact in &self.plan.facts {
+            self.ty(fact.row)?;
+            let TypeDef::Record { fields, .. } = &self.plan.types[fact.row as usize] else {
+                return Err(format!("fact `{}`: its rows are no records", fact.name));
+            };
+            let keys = (1..=fields.len()).contains(&(fact.keys as usize));
+            let rows = (1..=MAX_ROWS).contains(&fact.max);
+            ensure(keys && rows, || {
+                format!("fact `{}`: its keys or size", fact.name)
+            })?;
+        }
+        self.plan
+            .probes
+            .iter()
+            .try_for_each(|probe| self.ty(probe.returns))
+    }
+
+    fn invariants(&mut self) -> Check {
+        for invariant in &self.plan.invariants {
+            let vars = self.plan.state.len();
+            let result = ascending(invariant.reads.iter(), "its variables")
+                .and_then(|()| {
+                    invariant
+                        .reads
+                        .iter()
+                        .try_for_each(|var| in_range(*var, vars, "variable"))
+                })
+                .and_then(|()| self.expression(&Scope::COMMITTED, &invariant.condition))
+                .and_then(|()| {
+                    self.explanation(&Scope::COMMITTED, &invariant.because, &invariant.shows)
+                });
+            result.map_err(|why| format!("invariant `{}`: {why}", invariant.rule.owner))?;
+        }
+        Ok(())
+    }
+
+    fn monitors(&mut self) -> Check {
+        for (id, monitor) in self.plan.monitors.iter().enumerate() {
+            let scope = Scope {
+                world: false,
+                monitors: Some(id),
+                ..Scope::COMMITTED
+            };
+            self.expression(&scope, &monitor.of)
+                .and_then(|()| self.optional(&scope, &monitor.trigger))
+                .map_err(|why| format!("monitor {id}: {why}"))?;
+            let since = monitor.op == TemporalOp::Since;
+            ensure(since == monitor.trigger.is_some(), || {
+                format!("monitor {id}: its operands")
+            })?;
+        }
+        Ok(())
+    }
+
+    fn explanation(
+        &mut self,
+        scope: &Scope<'_>,
+        because: &Option<Message>,
+        shows: &[Show],
+    ) -> Check {
+        let parts = because.iter().flat_map(|message| &message.parts);
+        let values = parts.filter_map(|part| match part {
+            Part::Value(show) => Some(show),
+            Part::Text(_) => None,
+        });
+        for show in values.chain(shows) {
+            self.ty(show.ty)?;
+            self.expression(scope, &show.expr)?;
+        }
+        Ok(())
+    }
+
+    fn target(&mut self, scope: &Scope<'_>, target: &Target) -> Check {
+        in_range(target.var, self.plan.state.len(), "variable")?;
+        ensure(target.path.len() <= MAX_TYPE_DEPTH as usize, || {
+            "a target is too deep".into()
+        })?;
+        for step in &target.path {
+            if let Step::Index(key) = step {
+                self.expression(scope, key)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn tool(&mut self, tool: &Tool) -> Check {
+        ensure(tool.steps <= MAX_STEPS, || {
+            format!("{} steps, at most {MAX_STEPS}", tool.steps)
+        })?;
+        unique(tool.params.iter().map(|param| &*param.name), "parameter")?;
+        tool.params.iter().try_for_each(|param| self.ty(param.ty))?;
+        tool.returns.map_or(Ok(()), |ty| self.ty(ty))?;
+        let before = Scope {
+            params: tool.params.len(),
+            ..Scope::COMMITTED
+        };
+        let after = Scope {
+            result: true,
+            ..before
+        };
+        self.requirements(&before, tool)?;
+        for deny in &tool.denies {
+            self.expression(&before, &deny.condition)?;
+            self.explanation(&before, &deny.because, &deny.shows)?;
+        }
+        for used in &tool.limits {
+            in_range(used.limit, self.plan.limits.len(), "limit")?;
+            let keyed = self.plan.limits[used.limit as usize].keyed;
+            ensure(keyed == used.by.is_some(), || {
+                "a limit and its key do not fit".into()
+            })?;
+            self.optional(&before, &used.by)?;
+            used.by_type.map_or(Ok(()), |ty| self.ty(ty))?;
+        }
+        for cost in &tool.costs {
+            in_range(cost.unit, self.plan.units.len(), "unit")?;
+            self.expression(&before, &cost.amount)?;
+        }
+        for effect in &tool.effects {
+            self.target(&before, &effect.target)?;
+            let deletes = effect.op == EffectOp::Delete;
+            ensure(deletes == effect.value.is_none(), || {
+                "an effect's operand".into()
+            })?;
+            self.optional(&before, &effect.value)?;
+        }
+        for approval in &tool.approvals {
+            self.optional(&before, &approval.when)?;
+        }
+        for ready in &tool.ready {
+            in_range(ready.probe, self.plan.probes.len(), "probe")?;
+        }
+        self.settlement(&after, tool)?;
+        self.bookkeeping(tool)
+    }
+
+    fn requirements(&mut self, scope: &Scope<'_>, tool: &Tool) -> Check {
+        for requires in &tool.requires {
+            ensure(!requires.any_of.is_empty(), || {
+                "a requirement without alternatives".into()
+            })?;
+            self.optional(scope, &requires.when)?;
+            for requirement in &requires.any_of {
+                self.tool_id(requirement.tool)?;
+                requirement
+                    .since
+                    .map_or(Ok(()), |tool| self.tool_id(tool))?;
+                let Some(key) = &requirement.key else {
+                    continue;
+                };
+                expression::key(self.plan, key.index, requirement.tool, key.values.len())?;
+                key.values
+                    .iter()
+                    .try_for_each(|value| self.expression(scope, value))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn settlement(&mut self, scope: &Scope<'_>, tool: &Tool) -> Check {
+        for observe in &tool.observes {
+            self.target(scope, &observe.target)?;
+            self.ty(observe.ty)?;
+            self.expression(scope, &observe.value)?;
+        }
+        for learn in &tool.learns {
+            in_range(learn.fact, self.plan.facts.len(), "fact")?;
+            self.optional(scope, &learn.over)?;
+            let counts = if learn.over.is_some() { 1..=2 } else { 0..=0 };
+            ensure(counts.contains(&learn.binders.len()), || {
+                "the names a lesson binds".into()
+            })?;
+            let bound = Scope {
+                bound: &learn.binders,
+                ..*scope
+            };
+            self.optional(&bound, &learn.when)?;
+            let fact = &self.plan.facts[learn.fact as usize];
+            let columns = match &self.plan.types[fact.row as usize] {
+                TypeDef::Record { fields, .. } => fields.len(),
+                _ => 0,
+            };
+            ensure(columns == learn.row.len(), || {
+                "a lesson of another width".into()
+            })?;
+            learn
+                .row
+                .iter()
+                .try_for_each(|value| self.expression(&bound, value))?;
+        }
+        tool.reconciles
+            .iter()
+            .try_for_each(|rule| self.expression(scope, &rule.condition))
+    }
+
+    /// What is kept of a tool's calls is exactly what some rule may ask.
+    fn bookkeeping(&mut self, tool: &Tool) -> Check {
+        let plan = self.plan;
+        let own = |id: ToolId| {
+            plan.tools
+                .get(id as usize)
+                .is_some_and(|other| other.name == tool.name)
+        };
+        let indexes = (0..)
+            .zip(&plan.indexes)
+            .filter(|(_, index)| own(index.tool))
+            .map(|(id, _)| id);
+        ensure(indexes.eq(tool.indexes.iter().copied()), || {
+            "its memories".into()
+        })?;
+        let windows = (0..)
+            .zip(&plan.windows)
+            .filter(|(_, window)| own(window.tool))
+            .map(|(id, _)| id);
+        ensure(windows.eq(tool.windows.iter().copied()), || {
+            "its windows".into()
+        })?;
+        for frame in [&tool.frame, &tool.observe_frame] {
+            ascending(frame.iter(), "its invariants")?;
+            let count = plan.invariants.len();
+            frame
+                .iter()
+                .try_for_each(|id| in_range(*id, count, "invariant"))?;
+        }
+        ascending(tool.conflicts.iter(), "its conflicts")?;
+        tool.conflicts
+            .iter()
+            .try_for_each(|other| self.tool_id(*other))
+    }
+}
