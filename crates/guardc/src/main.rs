@@ -1,2 +1,78 @@
-//! The command line.
-fn main() {}
+//! The command line of Guard: arguments, files, colours, exit codes.
+//!
+//! Everything that decides lives elsewhere: the compiler makes plans, the kernel gives verdicts. Here are
+//! only the ways to reach them from a shell, and the words in which they answer.
+
+mod cli;
+mod commands;
+mod config;
+mod failure;
+mod files;
+mod near;
+mod plans;
+mod project;
+mod report;
+mod term;
+mod words;
+
+use clap::{CommandFactory, FromArgMatches};
+use failure::{Exit, Failure};
+use std::process::ExitCode;
+use term::{ColorChoice, Term};
+
+fn main() -> ExitCode {
+    let term = Term::new(color_flag());
+    let painted = if term.err.on {
+        clap::ColorChoice::Always
+    } else {
+        clap::ColorChoice::Never
+    };
+    let parsed = cli::Cli::command()
+        .color(painted)
+        .try_get_matches()
+        .and_then(|matches| cli::Cli::from_arg_matches(&matches));
+    let cli = match parsed {
+        Ok(cli) => cli,
+        Err(error) => {
+            // Help and version are no errors, and nobody reading them is none either.
+            let _ = error.print();
+            return ExitCode::from(if error.use_stderr() { 2 } else { 0 });
+        }
+    };
+    match cli.command.run(&term) {
+        Ok(Exit::Fine) => ExitCode::SUCCESS,
+        Ok(Exit::Findings) => ExitCode::from(1),
+        Err(Failure::Pipe) => ExitCode::SUCCESS,
+        Err(failure) => {
+            say(&term, &failure);
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// Says a failure on standard error.
+fn say(term: &Term, failure: &Failure) {
+    if let Failure::Message { message, help } = failure {
+        term.error(message, help.as_deref());
+    }
+}
+
+/// The value of `--color`, needed before the arguments are parsed so that usage errors obey it too.
+fn color_flag() -> ColorChoice {
+    let args: Vec<String> = std::env::args_os()
+        .map(|a| a.to_string_lossy().into_owned())
+        .collect();
+    let value = args.iter().enumerate().find_map(|(i, arg)| {
+        let joined = arg.strip_prefix("--color=").map(str::to_owned);
+        joined.or_else(|| {
+            (arg == "--color")
+                .then(|| args.get(i + 1).cloned())
+                .flatten()
+        })
+    });
+    match value.as_deref() {
+        Some("always") => ColorChoice::Always,
+        Some("never") => ColorChoice::Never,
+        _ => ColorChoice::Auto,
+    }
+}

@@ -1,0 +1,59 @@
+//! The command line as clap sees it.
+
+use crate::commands;
+use crate::failure::Outcome;
+use crate::term::{ColorChoice, Term};
+use clap::{Parser, Subcommand};
+
+/// Compiles, checks, tests and runs guards: small specs that govern the tool calls of AI agents
+#[derive(Debug, Parser)]
+#[command(
+    name = "guardc",
+    version,
+    propagate_version = false,
+    max_term_width = 100
+)]
+#[command(after_help = "Exit codes: 0 fine, 1 findings, 2 usage or input and output.")]
+pub struct Cli {
+    /// When to use colour: auto, always or never
+    #[arg(long, global = true, value_enum, default_value_t, value_name = "WHEN")]
+    #[arg(hide_possible_values = true, hide_default_value = true)]
+    pub color: ColorChoice,
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// Every subcommand.
+#[derive(Debug, Subcommand)]
+#[allow(missing_docs, reason = "each module documents its own")]
+pub enum Command {
+    Check(commands::check::Args),
+    Compile(commands::compile::Args),
+    Explain(commands::explain::Args),
+    Fmt(commands::fmt::Args),
+    Test(commands::test::Args),
+    Run(commands::run::Args),
+    Serve(commands::serve::Args),
+    Init(commands::init::Args),
+    Completions(commands::completions::Args),
+    Version(commands::version::Args),
+}
+
+impl Command {
+    /// Does it.
+    pub fn run(&self, term: &Term) -> Outcome {
+        match self {
+            Command::Check(args) => commands::check::run(args, term),
+            Command::Compile(args) => commands::compile::run(args, term),
+            Command::Explain(args) => commands::explain::run(args, term),
+            Command::Fmt(args) => commands::fmt::run(args, term),
+            Command::Test(args) => commands::test::run(args, term),
+            Command::Run(args) => commands::run::run(args, term),
+            Command::Serve(args) => commands::serve::run(args, term),
+            Command::Init(args) => commands::init::run(args, term),
+            Command::Completions(args) => commands::completions::run(args, term),
+            Command::Version(args) => commands::version::run(args, term),
+        }
+    }
+}

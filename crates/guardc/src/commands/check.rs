@@ -1,0 +1,211 @@
+//! `guardc check`: everything that is wrong, in one run.
+
+use crate::config::Config;
+use crate::failure::{Exit, Failure, Outcome};
+use crate::files::{self, Input};
+use crate::project::{self, Compiled};
+use crate::report::{Finding, Format, Place, Report};
+use crate::term::{Progress, Term};
+use guard_compiler::{Output, SourceFile};
+use guard_syntax::span::FileId;
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
+/// Checks guards and reports every problem in one run
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Files and directories (walked for `.guard` files); `-` is standard input
+    #[arg(default_value = ".")]
+    pub paths: Vec<PathBuf>,
+    /// How findings are written
+    #[arg(long, value_enum, default_value_t)]
+    pub format: Format,
+    /// The name standard input is shown and resolved by
+    #[arg(long, value_name = "PATH")]
+    pub stdin_filename: Option<PathBuf>,
+    /// Treat warnings as errors
+    #[arg(long)]
+    pub warnings_as_errors: bool,
+    /// Print the worst-case number of evaluation steps of every tool
+    #[arg(long)]
+    pub cost: bool,
+    /// Print findings only
+    #[arg(long, short)]
+    pub quiet: bool,
+    /// Print at most this many findings as text; 0 is all
+    #[arg(long, value_name = "N", default_value_t = 50)]
+    pub max_diagnostics: usize,
+}
+
+/// Runs the command.
+pub fn run(args: &Args, term: &Term) -> Outcome {
+    let config = Config::discover(&std::path::PathBuf::from("."))?;
+    let inputs = files::find(&args.paths, args.stdin_filename.as_deref(), &config)?;
+    let mut run = Run {
+        report: Report::default(),
+        costs: String::new(),
+        unread: false,
+    };
+    run.all(&inputs, &config, term, args.cost);
+    let mut report = run.report;
+    if args.warnings_as_errors || config.warnings_as_errors {
+        report.harden();
+    }
+    report.sort();
+    let quiet = args.quiet || (run.unread && report.roots == 0);
+    report.print(term, args.format, args.max_diagnostics, quiet)?;
+    if args.cost && args.format == Format::Text {
+        term.print(&run.costs)?;
+    }
+    if run.unread {
+        return Err(Failure::Said);
+    }
+    Ok(Exit::findings(report.failed()))
+}
+
+struct Run {
+    report: Report,
+    costs: String,
+    unread: bool,
+}
+
+impl Run {
+    /// Compiles every root; then looks at the libraries that no root has read.
+    fn all(&mut self, inputs: &[Input], config: &Config, term: &Term, cost: bool) {
+        let mut progress = Progress::new(term, "checking", inputs.len());
+        let mut libraries: Vec<(&Input, String)> = Vec::new();
+        let mut compiled: Vec<Compiled> = Vec::new();
+        for (index, input) in inputs.iter().enumerate() {
+            progress.at(index, &files::display(&input.path));
+            let text = match project::read(input) {
+                Ok(text) => text,
+                Err(failure) => {
+                    self.unread = true;
+                    crate::say(term, &failure);
+                    continue;
+                }
+            };
+            if input.walked && is_library(&text) {
+                libraries.push((input, text));
+                continue;
+            }
+            let one = project::compile(&input.path, text, config);
+            self.root(&one, config, cost);
+            compiled.push(one);
+        }
+        for (input, text) in libraries {
+            if !compiled.iter().any(|c| c.reads(&input.path)) {
+                self.library(input, &text);
+            }
+        }
+    }
+
+    fn root(&mut self, compiled: &Compiled, config: &Config, cost: bool) {
+        self.report.roots += 1;
+        self.report
+            .add(&compiled.shown, &compiled.compilation.diagnostics);
+        let Some(output) = &compiled.compilation.output else {
+            return;
+        };
+        if let Some(max) = config.max_steps {
+            over_bound(&mut self.report, output, &compiled.shown, max);
+        }
+        if cost {
+            self.costs.push_str(&cost_table(output));
+        }
+    }
+
+    /// A library nobody uses is read for its syntax only.
+    fn library(&mut self, input: &Input, text: &str) {
+        let file = SourceFile {
+            path: files::display(&input.path),
+            text: text.to_owned(),
+        };
+        let diagnostics = guard_syntax::parse(FileId(0), text).diagnostics;
+        self.report.add(&[file], &diagnostics);
+    }
+}
+
+/// Whether a text is a library: it has no `guard` header.
+pub fn is_library(text: &str) -> bool {
+    let parsed = guard_syntax::parse(FileId(0), text);
+    parsed.file.header.is_none() && !parsed.file.items.is_empty()
+}
+
+/// One finding for each tool over the bound of `guard.toml`.
+pub fn over_bound(report: &mut Report, output: &Output, shown: &[SourceFile], max: u64) {
+    for tool in output.plan.tools.iter().filter(|tool| tool.steps > max) {
+        let span = output.sources.spans.get(tool.span as usize);
+        let file = span
+            .and_then(|span| shown.get(span.file as usize))
+            .or(shown.first());
+        let Some(file) = file else { continue };
+        let file = report.text(&file.path, &file.text);
+        let text = &report.texts[file];
+        let offset = |line: u32, column: u32| {
+            text.lines
+                .offset(&text.text, line as usize, column as usize)
+        };
+        let place = span.map_or(
+            Place {
+                file,
+                start: 0,
+                end: 0,
+            },
+            |s| Place {
+                file,
+                start: offset(s.line, s.column),
+                end: offset(s.end_line, s.end_column).max(offset(s.line, s.column)),
+            },
+        );
+        report.findings.push(Finding {
+            code: "max-steps",
+            error: true,
+            message: format!(
+                "a call of `{}` may take {} steps, more than {max}",
+                tool.name, tool.steps
+            ),
+            primary: (place, "this tool".into()),
+            secondary: Vec::new(),
+            help: Some(
+                "`max-steps` in `guard.toml` is the bound; smaller `max` on collections costs less"
+                    .into(),
+            ),
+            fix: None,
+        });
+    }
+}
+
+fn cost_table(output: &Output) -> String {
+    let mut tools: Vec<_> = output
+        .plan
+        .tools
+        .iter()
+        .map(|t| (t.steps, t.name.as_str()))
+        .collect();
+    tools.sort_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(b.1)));
+    let width = tools
+        .iter()
+        .map(|(_, name)| name.len())
+        .max()
+        .unwrap_or(0)
+        .max(4);
+    let mut out = format!("\n{}: worst-case steps of one call\n", output.plan.guard);
+    for (steps, name) in tools {
+        let _ = writeln!(out, "  {name:width$}  {:>9}", thousands(steps));
+    }
+    out
+}
+
+/// `12345` as `12,345`.
+pub fn thousands(n: u64) -> String {
+    let digits = n.to_string();
+    let mut out = String::new();
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i) % 3 == 0 {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}

@@ -1,0 +1,87 @@
+//! `guardc compile`: a guard to a plan.
+
+use super::check::over_bound;
+use crate::config::Config;
+use crate::failure::{Exit, Failure, Outcome};
+use crate::files;
+use crate::project;
+use crate::report::Report;
+use crate::term::Term;
+use guard_plan::encode;
+use std::path::{Path, PathBuf};
+
+/// Compiles a guard to a plan
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// The guard; `-` is standard input
+    pub file: PathBuf,
+    /// Where the plan goes; `-` is standard output [default: FILE with `.plan` or `.plan.json`]
+    #[arg(long, short, value_name = "OUT")]
+    pub output: Option<PathBuf>,
+    /// The plan's form
+    #[arg(long, value_enum, default_value_t)]
+    pub emit: Emit,
+}
+
+/// The two forms of a plan.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
+pub enum Emit {
+    /// Compact.
+    #[default]
+    Binary,
+    /// Readable, with a published schema.
+    Json,
+}
+
+/// Runs the command.
+pub fn run(args: &Args, term: &Term) -> Outcome {
+    let config = Config::discover(args.file.parent().unwrap_or(Path::new(".")))?;
+    let stdin = args.file.as_os_str() == "-";
+    let to_stdout = args
+        .output
+        .as_ref()
+        .map_or(stdin, |out| out.as_os_str() == "-");
+    if to_stdout && term.out_tty && args.emit == Emit::Binary {
+        let failure = Failure::new("a binary plan does not belong on a terminal");
+        return Err(failure.help("name a file with `-o FILE`, or use `--emit json`"));
+    }
+    let Some(compiled) = project::compile_one(&args.file, &config, term)? else {
+        return Ok(Exit::Findings);
+    };
+    let Some(output) = &compiled.compilation.output else {
+        return Ok(Exit::Findings);
+    };
+    if let Some(max) = config.max_steps {
+        let mut report = Report::of_one();
+        over_bound(&mut report, output, &compiled.shown, max);
+        if report.failed() {
+            report.print_to_stderr(term);
+            return Ok(Exit::Findings);
+        }
+    }
+    let bytes = match args.emit {
+        Emit::Binary => encode::to_bytes(&output.plan, &output.sources),
+        Emit::Json => encode::to_json(&output.plan, &output.sources).into_bytes(),
+    };
+    if to_stdout {
+        term.write(&bytes)?;
+        return Ok(Exit::Fine);
+    }
+    let extension = if args.emit == Emit::Json {
+        "plan.json"
+    } else {
+        "plan"
+    };
+    let path = args
+        .output
+        .clone()
+        .unwrap_or_else(|| args.file.with_extension(extension));
+    if path == args.file {
+        return Err(Failure::new(format!(
+            "`{}` would overwrite the guard itself",
+            files::display(&path)
+        )));
+    }
+    files::write_atomic(&path, &bytes)?;
+    Ok(Exit::Fine)
+}

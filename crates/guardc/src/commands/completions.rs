@@ -1,0 +1,25 @@
+//! `guardc completions`: what a shell needs to complete our arguments.
+
+use crate::failure::{Exit, Outcome};
+use crate::term::Term;
+use clap::CommandFactory;
+
+/// Prints a completion script
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// For which shell
+    pub shell: clap_complete::Shell,
+}
+
+/// Runs the command.
+pub fn run(args: &Args, term: &Term) -> Outcome {
+    let mut script = Vec::new();
+    clap_complete::generate(
+        args.shell,
+        &mut crate::cli::Cli::command(),
+        "guardc",
+        &mut script,
+    );
+    term.write(&script)?;
+    Ok(Exit::Fine)
+}

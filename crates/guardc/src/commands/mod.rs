@@ -1,0 +1,12 @@
+//! The subcommands, one module each.
+
+pub mod check;
+pub mod compile;
+pub mod completions;
+pub mod explain;
+pub mod fmt;
+pub mod init;
+pub mod run;
+pub mod serve;
+pub mod test;
+pub mod version;

@@ -1,0 +1,25 @@
+//! `guardc version`: which build this is, for people and for tools.
+
+use crate::failure::{Exit, Outcome};
+use crate::term::Term;
+use serde_json::json;
+
+/// Prints the version
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// As a JSON object
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Runs the command.
+pub fn run(args: &Args, term: &Term) -> Outcome {
+    let version = env!("CARGO_PKG_VERSION");
+    if args.json {
+        let object = json!({ "name": "guardc", "version": version, "edition": 1, "protocol": 1 });
+        term.print(&format!("{object}\n"))?;
+    } else {
+        term.print(&format!("guardc {version}\n"))?;
+    }
+    Ok(Exit::Fine)
+}

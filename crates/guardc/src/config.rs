@@ -1,0 +1,184 @@
+//! `guard.toml`: what a project says once instead of on every command line.
+
+use crate::failure::{Failure, reason};
+use crate::near;
+use std::path::{Path, PathBuf};
+
+/// The name of the file.
+pub const NAME: &str = "guard.toml";
+
+const KEYS: [&str; 5] = [
+    "include",
+    "exclude",
+    "warnings-as-errors",
+    "min-coverage",
+    "max-steps",
+];
+
+/// What `guard.toml` says; the defaults where there is none.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Config {
+    /// The folder the file stands in: the project's root.
+    pub root: Option<PathBuf>,
+    /// Globs of the files a directory walk takes; all `.guard` files where empty.
+    pub include: Vec<String>,
+    /// Globs of the files it leaves out.
+    pub exclude: Vec<String>,
+    /// Warnings count as errors.
+    pub warnings_as_errors: bool,
+    /// Percent of the clause sides that tests must exercise.
+    pub min_coverage: Option<f64>,
+    /// Worst-case steps no tool may exceed.
+    pub max_steps: Option<u64>,
+}
+
+impl Config {
+    /// The nearest `guard.toml` in `from` or above it.
+    pub fn discover(from: &Path) -> Result<Config, Failure> {
+        let Ok(from) = std::path::absolute(from) else {
+            return Ok(Config::default());
+        };
+        for folder in from.ancestors() {
+            let path = folder.join(NAME);
+            match std::fs::read_to_string(&path) {
+                Ok(text) => {
+                    let config = parse(&text).map_err(|(message, help)| {
+                        Failure::new(format!("`{}`: {message}", crate::files::display(&path)))
+                            .maybe_help(help)
+                    })?;
+                    return Ok(Config {
+                        root: Some(folder.to_owned()),
+                        ..config
+                    });
+                }
+                Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+                Err(error) if error.kind() == std::io::ErrorKind::NotADirectory => {}
+                Err(error) => {
+                    let name = crate::files::display(&path);
+                    return Err(Failure::new(format!(
+                        "cannot read `{name}`: {}",
+                        reason(&error)
+                    )));
+                }
+            }
+        }
+        Ok(Config::default())
+    }
+}
+
+/// What is wrong, and what to do about it.
+type Problem = (String, Option<String>);
+
+fn parse(text: &str) -> Result<Config, Problem> {
+    let table: toml::Table = text.parse().map_err(|e: toml::de::Error| {
+        let line = e.span().map_or(1, |s| {
+            text[..s.start.min(text.len())].matches('\n').count() + 1
+        });
+        (
+            format!(
+                "line {line}: {}",
+                e.message().lines().next().unwrap_or("not TOML")
+            ),
+            None,
+        )
+    })?;
+    let mut config = Config::default();
+    for (key, value) in &table {
+        match key.as_str() {
+            "include" => config.include = globs(key, value)?,
+            "exclude" => config.exclude = globs(key, value)?,
+            "warnings-as-errors" => {
+                config.warnings_as_errors = value
+                    .as_bool()
+                    .ok_or_else(|| wrong(key, "`true` or `false`"))?;
+            }
+            "min-coverage" => {
+                let percent = value
+                    .as_float()
+                    .or_else(|| value.as_integer().map(|n| n as f64));
+                let percent = percent.filter(|p| (0.0..=100.0).contains(p));
+                config.min_coverage =
+                    Some(percent.ok_or_else(|| wrong(key, "a number from 0 to 100"))?);
+            }
+            "max-steps" => {
+                let steps = value.as_integer().and_then(|n| u64::try_from(n).ok());
+                config.max_steps =
+                    Some(steps.ok_or_else(|| wrong(key, "a whole number, not negative"))?);
+            }
+            _ => return Err(unknown(key)),
+        }
+    }
+    Ok(config)
+}
+
+fn unknown(key: &str) -> Problem {
+    let help = near::did_you_mean(key, KEYS);
+    let known = || format!("the keys are {}", KEYS.map(|k| format!("`{k}`")).join(", "));
+    (
+        format!("unknown key `{key}`"),
+        Some(help.unwrap_or_else(known)),
+    )
+}
+
+fn wrong(key: &str, expected: &str) -> Problem {
+    (format!("`{key}` must be {expected}"), None)
+}
+
+fn globs(key: &str, value: &toml::Value) -> Result<Vec<String>, Problem> {
+    let list = value
+        .as_array()
+        .ok_or_else(|| wrong(key, "a list of globs"))?;
+    list.iter()
+        .map(|glob| {
+            glob.as_str()
+                .map(str::to_owned)
+                .ok_or_else(|| wrong(key, "a list of globs"))
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(text: &str, expected: Result<Config, &str>) {
+        let got = parse(text).map_err(|(message, help)| match help {
+            Some(help) => format!("{message}; {help}"),
+            None => message,
+        });
+        assert_eq!(got, expected.map_err(str::to_owned));
+    }
+
+    #[test]
+    fn reads_every_key() {
+        check("", Ok(Config::default()));
+        check(
+            "include = ['a/*.guard']\nexclude = ['old']\nwarnings-as-errors = true\nmin-coverage = 80\nmax-steps = 500",
+            Ok(Config {
+                root: None,
+                include: vec!["a/*.guard".into()],
+                exclude: vec!["old".into()],
+                warnings_as_errors: true,
+                min_coverage: Some(80.0),
+                max_steps: Some(500),
+            }),
+        );
+    }
+
+    #[test]
+    fn refuses_what_it_does_not_know() {
+        check(
+            "includ = []",
+            Err("unknown key `includ`; did you mean `include`?"),
+        );
+        check("include = 'a'", Err("`include` must be a list of globs"));
+        check(
+            "min-coverage = 101",
+            Err("`min-coverage` must be a number from 0 to 100"),
+        );
+        check(
+            "max-steps = -1",
+            Err("`max-steps` must be a whole number, not negative"),
+        );
+    }
+}

@@ -1,0 +1,273 @@
+//! Reading, finding and writing files, with errors a person can act on.
+
+use crate::config::Config;
+use crate::failure::{Failure, reason};
+use crate::near;
+use ignore::WalkBuilder;
+use ignore::gitignore::{Gitignore, GitignoreBuilder};
+use std::io::{Read, Write};
+use std::path::{Component, Path, PathBuf};
+
+/// No text or plan is read beyond this.
+pub const MAX_BYTES: u64 = 16 << 20;
+
+/// A path as a person would type it from here, with `/`.
+pub fn display(path: &Path) -> String {
+    let here = std::env::current_dir().unwrap_or_default();
+    let path = &normalize(path);
+    let shown = path.strip_prefix(&here).unwrap_or(path);
+    let shown = if shown.as_os_str().is_empty() {
+        Path::new(".")
+    } else {
+        shown
+    };
+    shown.to_string_lossy().replace('\\', "/")
+}
+
+/// `a/./b/../c` as `a/c`, textually.
+pub fn normalize(path: &Path) -> PathBuf {
+    let mut normal = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir => {
+                if !normal.pop() {
+                    normal.push("..");
+                }
+            }
+            other => normal.push(other),
+        }
+    }
+    normal
+}
+
+/// The bytes of a file that is not too big, or why there are none.
+pub fn read_bytes(path: &Path) -> Result<Vec<u8>, String> {
+    let meta = std::fs::metadata(path).map_err(|e| reason(&e))?;
+    if meta.is_dir() {
+        return Err("it is a directory".into());
+    }
+    if meta.len() > MAX_BYTES {
+        return Err("it is larger than 16 MiB".into());
+    }
+    let file = std::fs::File::open(path).map_err(|e| reason(&e))?;
+    bounded(file)
+}
+
+/// Everything `from` has to say, unless that is too much.
+pub fn bounded(from: impl Read) -> Result<Vec<u8>, String> {
+    let mut bytes = Vec::new();
+    from.take(MAX_BYTES + 1)
+        .read_to_end(&mut bytes)
+        .map_err(|e| reason(&e))?;
+    if bytes.len() as u64 > MAX_BYTES {
+        return Err("it is larger than 16 MiB".into());
+    }
+    Ok(bytes)
+}
+
+/// Bytes as text, or where they are none.
+pub fn utf8(bytes: Vec<u8>) -> Result<String, String> {
+    String::from_utf8(bytes)
+        .map_err(|e| format!("it is not UTF-8, at byte {}", e.utf8_error().valid_up_to()))
+}
+
+/// The text of a file, or why there is none.
+pub fn read_text(path: &Path) -> Result<String, String> {
+    utf8(read_bytes(path)?)
+}
+
+/// A failure to read `path`, with the near miss among its neighbours.
+pub fn unreadable(path: &Path, why: &str) -> Failure {
+    let failure = Failure::new(format!("cannot read `{}`: {why}", display(path)));
+    if path.exists() {
+        return failure;
+    }
+    let name = path
+        .file_name()
+        .unwrap_or_default()
+        .to_string_lossy()
+        .into_owned();
+    let folder = path
+        .parent()
+        .filter(|p| !p.as_os_str().is_empty())
+        .unwrap_or(Path::new("."));
+    let neighbours: Vec<String> = std::fs::read_dir(folder)
+        .map(|entries| {
+            entries
+                .flatten()
+                .map(|e| e.file_name().to_string_lossy().into_owned())
+                .collect()
+        })
+        .unwrap_or_default();
+    let near = near::nearest(&name, neighbours.iter().map(String::as_str));
+    failure.maybe_help(near.map(|near| format!("did you mean `{}`?", display(&folder.join(near)))))
+}
+
+/// Writes a file whole or not at all: a neighbour is written first, then takes its place.
+pub fn write_atomic(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
+    let fail = |error: &std::io::Error| {
+        Failure::new(format!(
+            "cannot write `{}`: {}",
+            display(path),
+            reason(error)
+        ))
+    };
+    if path.is_dir() {
+        return Err(fail(&std::io::ErrorKind::IsADirectory.into()));
+    }
+    // A link stays a link, and a device a device: what it leads to is replaced, or written in place.
+    let target = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    if std::fs::metadata(&target).is_ok_and(|meta| !meta.is_file()) {
+        return std::fs::write(&target, bytes).map_err(|e| fail(&e));
+    }
+    let mut name = std::ffi::OsString::from(".");
+    name.push(target.file_name().unwrap_or_default());
+    name.push(format!(".{}.tmp", std::process::id()));
+    let beside = target.with_file_name(name);
+    let written = std::fs::File::create(&beside).and_then(|mut file| {
+        if let Ok(meta) = std::fs::metadata(&target) {
+            file.set_permissions(meta.permissions())?;
+        }
+        file.write_all(bytes)?;
+        file.sync_all()?;
+        std::fs::rename(&beside, &target)
+    });
+    written.map_err(|error| {
+        let _ = std::fs::remove_file(&beside);
+        fail(&error)
+    })
+}
+
+/// One text to work on.
+pub struct Input {
+    /// Where it stands; for standard input, where it would.
+    pub path: PathBuf,
+    /// Found by walking a directory rather than named.
+    pub walked: bool,
+    /// Given on standard input.
+    pub stdin: bool,
+}
+
+/// The `.guard` files that `paths` name: files as they are, directories walked. Without paths: here.
+pub fn find(
+    paths: &[PathBuf],
+    stdin_filename: Option<&Path>,
+    config: &Config,
+) -> Result<Vec<Input>, Failure> {
+    let here = [PathBuf::from(".")];
+    let paths = if paths.is_empty() { &here[..] } else { paths };
+    if paths.iter().filter(|p| p.as_os_str() == "-").count() > 1 {
+        return Err(Failure::new("standard input is given twice"));
+    }
+    if stdin_filename.is_some() && !paths.iter().any(|p| p.as_os_str() == "-") {
+        return Err(Failure::new("`--stdin-filename` is given, but not `-`"));
+    }
+    let filter = Filter::new(config)?;
+    let mut found: Vec<Input> = Vec::new();
+    for path in paths {
+        if path.as_os_str() == "-" {
+            let path = stdin_filename
+                .unwrap_or(Path::new("stdin.guard"))
+                .to_owned();
+            found.push(Input {
+                path,
+                walked: false,
+                stdin: true,
+            });
+        } else if path.is_dir() {
+            let walked = walk(path, &filter)?;
+            found.extend(walked.into_iter().map(|path| Input {
+                path,
+                walked: true,
+                stdin: false,
+            }));
+        } else if path.exists() {
+            found.push(Input {
+                path: path.clone(),
+                walked: false,
+                stdin: false,
+            });
+        } else {
+            let why = std::fs::metadata(path)
+                .map_err(|e| reason(&e))
+                .err()
+                .unwrap_or_default();
+            return Err(unreadable(path, &why));
+        }
+    }
+    let mut seen = std::collections::HashSet::new();
+    found.retain(|input| input.stdin || seen.insert(std::fs::canonicalize(&input.path).ok()));
+    if found.is_empty() {
+        let shown: Vec<String> = paths.iter().map(|p| format!("`{}`", display(p))).collect();
+        return Err(Failure::new(format!(
+            "no `.guard` files in {}",
+            shown.join(", ")
+        )));
+    }
+    Ok(found)
+}
+
+/// `include` and `exclude` of the configuration.
+struct Filter {
+    include: Option<Gitignore>,
+    exclude: Option<Gitignore>,
+}
+
+impl Filter {
+    fn new(config: &Config) -> Result<Filter, Failure> {
+        let root = config.root.clone().unwrap_or_default();
+        let build = |globs: &[String]| -> Result<Option<Gitignore>, Failure> {
+            if globs.is_empty() {
+                return Ok(None);
+            }
+            let mut builder = GitignoreBuilder::new(&root);
+            for glob in globs {
+                let bad = |e: ignore::Error| {
+                    Failure::new(format!("bad glob `{glob}` in `guard.toml`: {e}"))
+                };
+                builder.add_line(None, glob).map_err(bad)?;
+            }
+            builder
+                .build()
+                .map(Some)
+                .map_err(|e| Failure::new(format!("bad globs in `guard.toml`: {e}")))
+        };
+        Ok(Filter {
+            include: build(&config.include)?,
+            exclude: build(&config.exclude)?,
+        })
+    }
+
+    fn takes(&self, path: &Path) -> bool {
+        let Ok(path) = std::path::absolute(path).map(|p| normalize(&p)) else {
+            return true;
+        };
+        let matches = |globs: &Gitignore| {
+            path.starts_with(globs.path())
+                && globs.matched_path_or_any_parents(&path, false).is_ignore()
+        };
+        self.include.as_ref().is_none_or(matches) && !self.exclude.as_ref().is_some_and(matches)
+    }
+}
+
+fn walk(folder: &Path, filter: &Filter) -> Result<Vec<PathBuf>, Failure> {
+    let mut files = Vec::new();
+    let walk = WalkBuilder::new(folder)
+        .require_git(false)
+        .sort_by_file_path(Ord::cmp)
+        .build();
+    for entry in walk {
+        let entry = entry.map_err(|e| {
+            let shown = display(folder);
+            let why = e.io_error().map(reason).unwrap_or_else(|| e.to_string());
+            Failure::new(format!("cannot walk `{shown}`: {why}"))
+        })?;
+        let path = entry.path();
+        let is_file = entry.file_type().is_some_and(|t| !t.is_dir());
+        if is_file && path.extension().is_some_and(|e| e == "guard") && filter.takes(path) {
+            files.push(path.strip_prefix("./").unwrap_or(path).to_owned());
+        }
+    }
+    Ok(files)
+}

@@ -1,0 +1,46 @@
+//! Findings as one JSON object, for tools.
+
+use super::{Finding, Place, Report};
+use serde_json::{Value, json};
+
+/// `{diagnostics, summary}`, pretty-printed.
+pub fn render(report: &Report) -> String {
+    let (errors, warnings) = report.counts();
+    let object = json!({
+        "diagnostics": report.findings.iter().map(|f| finding(report, f)).collect::<Vec<_>>(),
+        "summary": { "guards": report.roots, "errors": errors, "warnings": warnings },
+    });
+    format!("{object:#}\n")
+}
+
+fn finding(report: &Report, finding: &Finding) -> Value {
+    let label = |(at, text): &(Place, String)| {
+        let mut value = place(report, *at);
+        value["label"] = text.as_str().into();
+        value
+    };
+    let fix = finding.fix.as_ref().map(|(at, replacement)| {
+        let mut value = place(report, *at);
+        value["replacement"] = replacement.as_str().into();
+        value
+    });
+    json!({
+        "code": finding.code,
+        "severity": if finding.error { "error" } else { "warning" },
+        "message": finding.message,
+        "primary": label(&finding.primary),
+        "secondary": finding.secondary.iter().map(label).collect::<Vec<_>>(),
+        "help": finding.help,
+        "fix": fix,
+    })
+}
+
+/// Columns count Unicode scalar values from 1, offsets bytes from 0.
+fn place(report: &Report, place: Place) -> Value {
+    let (start, end) = report.positions(place);
+    json!({
+        "file": report.texts[place.file].name,
+        "start": { "line": start.line, "column": start.column, "offset": place.start },
+        "end": { "line": end.line, "column": end.column, "offset": place.end },
+    })
+}

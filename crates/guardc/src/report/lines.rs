@@ -1,0 +1,94 @@
+//! From byte offsets to lines and columns.
+
+/// Where the lines of a text begin.
+#[derive(Debug, Clone)]
+pub struct Lines {
+    starts: Vec<usize>,
+}
+
+/// A position: line and column from 1, the column in Unicode scalar values.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Position {
+    /// From 1.
+    pub line: usize,
+    /// From 1.
+    pub column: usize,
+}
+
+impl Lines {
+    /// The lines of `text`.
+    pub fn new(text: &str) -> Lines {
+        let breaks = text
+            .bytes()
+            .enumerate()
+            .filter(|(_, b)| *b == b'\n')
+            .map(|(i, _)| i + 1);
+        Lines {
+            starts: std::iter::once(0).chain(breaks).collect(),
+        }
+    }
+
+    /// Where `offset` stands; an offset inside a character counts as its first byte.
+    pub fn position(&self, text: &str, offset: usize) -> Position {
+        let offset = floor(text, offset);
+        let line = self.starts.partition_point(|start| *start <= offset);
+        let before = &text[self.starts[line - 1]..offset];
+        // A byte order mark is no column.
+        let mark = usize::from(line == 1 && before.starts_with('\u{feff}'));
+        Position {
+            line,
+            column: before.chars().count() - mark + 1,
+        }
+    }
+
+    /// The offset of a position, where the text has it.
+    pub fn offset(&self, text: &str, line: usize, column: usize) -> usize {
+        let Some(start) = line.checked_sub(1).and_then(|l| self.starts.get(l)) else {
+            return text.len();
+        };
+        let rest = &text[*start..];
+        let within = rest
+            .char_indices()
+            .nth(column.saturating_sub(1))
+            .map_or(rest.len(), |(i, _)| i);
+        start + within
+    }
+
+    /// The text of a line without its end.
+    pub fn line<'a>(&self, text: &'a str, line: usize) -> &'a str {
+        let start = self
+            .starts
+            .get(line.wrapping_sub(1))
+            .copied()
+            .unwrap_or(text.len());
+        text[start..].lines().next().unwrap_or_default()
+    }
+}
+
+/// The nearest character boundary at or before `offset`.
+pub fn floor(text: &str, offset: usize) -> usize {
+    text.floor_char_boundary(offset.min(text.len()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_characters_not_bytes() {
+        let text = "aé b\r\n\nx";
+        let lines = Lines::new(text);
+        let at = |offset| {
+            let p = lines.position(text, offset);
+            (p.line, p.column)
+        };
+        assert_eq!(at(0), (1, 1));
+        assert_eq!(at(2), (1, 2));
+        assert_eq!(at(3), (1, 3));
+        assert_eq!(at(8), (3, 1));
+        assert_eq!(at(99), (3, 2));
+        assert_eq!(lines.offset(text, 1, 3), 3);
+        assert_eq!(lines.line(text, 1), "aé b");
+        assert_eq!(lines.line(text, 9), "");
+    }
+}

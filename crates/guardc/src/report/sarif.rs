@@ -1,0 +1,104 @@
+//! Findings as SARIF 2.1.0, for code scanning.
+
+use super::{Finding, Place, Report};
+use crate::commands::explain::codes;
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+
+/// A log with one run.
+pub fn render(report: &Report) -> String {
+    let used: BTreeSet<&str> = report.findings.iter().map(|f| f.code).collect();
+    let rules: Vec<Value> = used.iter().map(|code| rule(code)).collect();
+    let index = |code: &str| used.iter().position(|c| *c == code);
+    let results: Vec<Value> = report
+        .findings
+        .iter()
+        .map(|f| result(report, f, index(f.code)))
+        .collect();
+    let log = json!({
+        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
+        "version": "2.1.0",
+        "runs": [{
+            "tool": { "driver": {
+                "name": "guardc",
+                "semanticVersion": env!("CARGO_PKG_VERSION"),
+                "rules": rules,
+            } },
+            "columnKind": "unicodeCodePoints",
+            "results": results,
+        }],
+    });
+    format!("{log:#}\n")
+}
+
+fn rule(code: &str) -> Value {
+    let mut rule = json!({ "id": code });
+    if let Some(page) = codes::page(code) {
+        rule["shortDescription"] = json!({ "text": codes::title(page) });
+        rule["help"] = json!({ "text": page, "markdown": page });
+    }
+    rule
+}
+
+fn result(report: &Report, finding: &Finding, rule: Option<usize>) -> Value {
+    let help = finding
+        .help
+        .as_ref()
+        .map(|help| format!("\n{help}"))
+        .unwrap_or_default();
+    let related: Vec<Value> = finding
+        .secondary
+        .iter()
+        .enumerate()
+        .map(|(id, (place, label))| {
+            let mut value = location(report, *place);
+            value["id"] = id.into();
+            value["message"] = json!({ "text": label });
+            value
+        })
+        .collect();
+    let mut result = json!({
+        "ruleId": finding.code,
+        "ruleIndex": rule,
+        "level": if finding.error { "error" } else { "warning" },
+        "message": { "text": format!("{}{help}", finding.message) },
+        "locations": [location(report, finding.primary.0)],
+    });
+    if !related.is_empty() {
+        result["relatedLocations"] = related.into();
+    }
+    if let Some((place, replacement)) = &finding.fix {
+        result["fixes"] = json!([{ "artifactChanges": [{
+            "artifactLocation": { "uri": uri(&report.texts[place.file].name) },
+            "replacements": [{ "deletedRegion": region(report, *place), "insertedContent": { "text": replacement } }],
+        }] }]);
+    }
+    result
+}
+
+fn location(report: &Report, place: Place) -> Value {
+    json!({ "physicalLocation": {
+        "artifactLocation": { "uri": uri(&report.texts[place.file].name) },
+        "region": region(report, place),
+    } })
+}
+
+fn region(report: &Report, place: Place) -> Value {
+    let (start, end) = report.positions(place);
+    json!({
+        "startLine": start.line, "startColumn": start.column,
+        "endLine": end.line, "endColumn": end.column,
+    })
+}
+
+/// A relative path as a URI reference: everything unusual is percent-encoded.
+fn uri(path: &str) -> String {
+    path.bytes()
+        .map(|b| match b {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'.' | b'-' | b'_' | b'~' => {
+                char::from(b).to_string()
+            }
+            other => format!("%{other:02X}"),
+        })
+        .collect()
+}

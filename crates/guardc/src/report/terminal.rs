@@ -1,0 +1,133 @@
+//! Findings on a terminal, drawn by miette.
+
+use super::{Finding, Report, plain};
+use crate::term::Term;
+use miette::{GraphicalReportHandler, GraphicalTheme, LabeledSpan, NamedSource, Severity};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// One finding, drawn. Places in other files follow as drawings of their own.
+pub fn render(report: &Report, finding: &Finding, term: &Term) -> String {
+    let theme = if term.out.on {
+        GraphicalTheme::unicode()
+    } else {
+        GraphicalTheme::unicode_nocolor()
+    };
+    let handler = GraphicalReportHandler::new_themed(theme).with_context_lines(1);
+    let mut out = String::new();
+    match handler.render_report(&mut out, &Drawn::new(report, finding)) {
+        Ok(()) => out,
+        Err(_) => plain::render(report, finding),
+    }
+}
+
+/// A finding, or its places in one other file, as miette wants it.
+#[derive(Debug)]
+struct Drawn {
+    code: Option<&'static str>,
+    severity: Severity,
+    message: String,
+    source: NamedSource<Arc<str>>,
+    labels: Vec<LabeledSpan>,
+    help: Option<String>,
+    elsewhere: Vec<Drawn>,
+}
+
+impl Drawn {
+    fn new(report: &Report, finding: &Finding) -> Drawn {
+        let (primary, label) = &finding.primary;
+        let span = |start: usize, end: usize| start..end;
+        let text = |label: &str| (!label.is_empty()).then(|| label.to_owned());
+        let mut labels = vec![LabeledSpan::new_primary_with_span(
+            text(label),
+            span(primary.start, primary.end),
+        )];
+        let mut others: BTreeMap<usize, Vec<LabeledSpan>> = BTreeMap::new();
+        for (place, label) in &finding.secondary {
+            let drawn = LabeledSpan::new_with_span(text(label), span(place.start, place.end));
+            if place.file == primary.file {
+                &mut labels
+            } else {
+                others.entry(place.file).or_default()
+            }
+            .push(drawn);
+        }
+        let help: Vec<String> = finding
+            .help
+            .iter()
+            .cloned()
+            .chain(plain::fix_line(report, finding))
+            .collect();
+        Drawn {
+            code: Some(finding.code),
+            severity: if finding.error {
+                Severity::Error
+            } else {
+                Severity::Warning
+            },
+            message: finding.message.clone(),
+            source: source(report, primary.file),
+            labels,
+            help: (!help.is_empty()).then(|| help.join("\n")),
+            elsewhere: others
+                .into_iter()
+                .map(|(file, labels)| Drawn::elsewhere(report, file, labels))
+                .collect(),
+        }
+    }
+
+    fn elsewhere(report: &Report, file: usize, labels: Vec<LabeledSpan>) -> Drawn {
+        Drawn {
+            code: None,
+            severity: Severity::Advice,
+            message: format!("see `{}`", report.texts[file].name),
+            source: source(report, file),
+            labels,
+            help: None,
+            elsewhere: Vec::new(),
+        }
+    }
+}
+
+fn source(report: &Report, file: usize) -> NamedSource<Arc<str>> {
+    let text = &report.texts[file];
+    NamedSource::new(text.name.clone(), Arc::clone(&text.text))
+}
+
+impl std::fmt::Display for Drawn {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Drawn {}
+
+impl miette::Diagnostic for Drawn {
+    fn code<'a>(&'a self) -> Option<Box<dyn std::fmt::Display + 'a>> {
+        self.code
+            .map(|code| Box::new(code) as Box<dyn std::fmt::Display>)
+    }
+
+    fn severity(&self) -> Option<Severity> {
+        Some(self.severity)
+    }
+
+    fn help<'a>(&'a self) -> Option<Box<dyn std::fmt::Display + 'a>> {
+        self.help
+            .as_ref()
+            .map(|help| Box::new(help) as Box<dyn std::fmt::Display>)
+    }
+
+    fn source_code(&self) -> Option<&dyn miette::SourceCode> {
+        Some(&self.source)
+    }
+
+    fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
+        Some(Box::new(self.labels.iter().cloned()))
+    }
+
+    fn related<'a>(&'a self) -> Option<Box<dyn Iterator<Item = &'a dyn miette::Diagnostic> + 'a>> {
+        let drawn = self.elsewhere.iter().map(|d| d as &dyn miette::Diagnostic);
+        (!self.elsewhere.is_empty()).then(|| Box::new(drawn) as Box<dyn Iterator<Item = _>>)
+    }
+}

@@ -1,0 +1,489 @@
+//! Expressions of a plan as the author's notation.
+
+use super::duration;
+use super::ty::{element, open};
+use guard_plan::decimal;
+use guard_plan::plan::{
+    ArithOp, ClockPart, CompareOp, Expr, Message, Node, NodeId, Part, Plan, QuantifierOp,
+    TemporalOp, Tool, TypeDef, TypeId, UrlPart,
+};
+
+/// What names in an expression mean: the plan, and the tool whose parameters it reads.
+#[derive(Clone, Copy)]
+pub struct Shows<'a> {
+    /// The plan.
+    pub plan: &'a Plan,
+    /// The tool, where the expression belongs to one.
+    pub tool: Option<&'a Tool>,
+}
+
+/// An expression as text.
+pub fn expr(shows: &Shows, expr: &Expr) -> String {
+    let printer = Printer {
+        shows,
+        nodes: &expr.0,
+    };
+    expr.0
+        .len()
+        .checked_sub(1)
+        .map_or_else(|| "?".into(), |root| printer.node(root as NodeId, 0, None))
+}
+
+/// A message with its values in braces.
+pub fn template(shows: &Shows, message: &Message) -> String {
+    message
+        .parts
+        .iter()
+        .map(|part| match part {
+            Part::Text(text) => text.clone(),
+            Part::Value(show) => format!("{{{}}}", expr(shows, &show.expr)),
+        })
+        .collect()
+}
+
+const WEEKDAYS: [&str; 7] = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"];
+
+/// What is known of a type, enough to name a variant.
+#[derive(Clone, Copy)]
+enum Hint {
+    Type(TypeId),
+    Weekday,
+}
+
+struct Printer<'a> {
+    shows: &'a Shows<'a>,
+    nodes: &'a [Node],
+}
+
+impl Printer<'_> {
+    /// A node, in parentheses where it binds looser than `tight`. Children precede parents, so this ends.
+    fn node(&self, id: NodeId, tight: u8, hint: Option<Hint>) -> String {
+        let Some(node) = self.nodes.get(id as usize) else {
+            return "?".into();
+        };
+        let (level, text) = self.level(node, id, hint);
+        if level < tight {
+            format!("({text})")
+        } else {
+            text
+        }
+    }
+
+    /// The binding level of a node (see the reference of the syntax) and its text.
+    fn level(&self, node: &Node, id: NodeId, hint: Option<Hint>) -> (u8, String) {
+        let sub = |child: &NodeId, tight: u8| self.node(*child, tight, None);
+        let two = |a: &NodeId, op: &str, b: &NodeId, left: u8, right: u8| {
+            format!(
+                "{} {op} {}",
+                self.node(*a, left, self.hint(*b)),
+                self.node(*b, right, self.hint(*a))
+            )
+        };
+        match node {
+            Node::Implies(a, b) => (1, two(a, "implies", b, 2, 1)),
+            Node::Or(a, b) => (2, two(a, "or", b, 2, 3)),
+            Node::And(a, b) => (3, two(a, "and", b, 3, 4)),
+            Node::Not(a) => (4, format!("not {}", sub(a, 4))),
+            Node::Compare(op, a, b) => (5, two(a, compare(*op), b, 6, 6)),
+            Node::In(a, b) => (5, two(a, "in", b, 6, 6)),
+            Node::Matches(a, regex) => {
+                let regex = self
+                    .shows
+                    .plan
+                    .regexes
+                    .get(*regex as usize)
+                    .map_or("?", String::as_str);
+                (5, format!("{} matches /{regex}/", sub(a, 6)))
+            }
+            Node::IsSome(a) => (5, format!("{} is some", sub(a, 6))),
+            Node::Within(a, b) => (6, two(a, "within", b, 6, 7)),
+            Node::Arith(op, a, b) => {
+                let (level, sign) = arith(*op);
+                (level, two(a, sign, b, level, level + 1))
+            }
+            Node::Else(a, b) => (9, two(a, "else", b, 10, 9)),
+            Node::Neg(a) => (10, format!("-{}", sub(a, 10))),
+            Node::If(c, a, b) => (
+                0,
+                format!("if {} then {} else {}", sub(c, 1), sub(a, 10), sub(b, 0)),
+            ),
+            Node::Quantified {
+                op,
+                over,
+                binders,
+                body,
+            } => self.quantified(*op, over, binders, *body),
+            Node::Temporal(monitor) => (4, self.temporal(*monitor)),
+            Node::Unwrap(a) => (11, self.node(*a, 11, hint)),
+            _ => (11, self.primary(node, id, hint)),
+        }
+    }
+
+    fn primary(&self, node: &Node, id: NodeId, hint: Option<Hint>) -> String {
+        let sub = |child: &NodeId, tight: u8| self.node(*child, tight, None);
+        let all = |children: &[NodeId]| -> String {
+            children
+                .iter()
+                .map(|c| self.node(*c, 0, self.elements(hint)))
+                .collect::<Vec<_>>()
+                .join(", ")
+        };
+        let plan = self.shows.plan;
+        match node {
+            Node::Param(n) => self.param(*n),
+            Node::State(var) => plan
+                .state
+                .get(*var as usize)
+                .map_or("?".into(), |v| v.name.clone()),
+            Node::Field(a, field) => format!("{}.{}", sub(a, 11), self.field(*a, *field)),
+            Node::Member(a, name) => format!("{}.{name}", sub(a, 11)),
+            Node::UrlPart(a, part) => format!("{}.{}", sub(a, 11), url_part(*part)),
+            Node::Index(a, key) => format!("{}[{}]", sub(a, 11), sub(key, 0)),
+            Node::Row(fact, keys) => format!("{}[{}]", self.fact(*fact), all(keys)),
+            Node::Known(fact, args) => format!("known {}({})", self.fact(*fact), all(args)),
+            Node::List(items) => format!("[{}]", all(items)),
+            Node::Set(items) => format!("{{{}}}", all(items)),
+            Node::Map(entries) => {
+                let entry = |(key, value): &(String, NodeId)| format!("{key}: {}", sub(value, 0));
+                format!(
+                    "{{{}}}",
+                    entries.iter().map(entry).collect::<Vec<_>>().join(", ")
+                )
+            }
+            Node::Record(fields) => format!("{{{}}}", all(fields)),
+            Node::Call(builtin, args) => format!("{}({})", builtin.row().name, all(args)),
+            Node::Exists(a) => format!("exists({})", sub(a, 0)),
+            Node::Probe(probe) => {
+                format!(
+                    "probe {}",
+                    plan.probes
+                        .get(*probe as usize)
+                        .map_or("?", |p| p.name.as_str())
+                )
+            }
+            Node::Enum(variant) => self.variant(*variant, hint),
+            Node::Remaining(unit) => format!("remaining({})", self.unit(*unit)),
+            Node::Spent(unit) => format!("spent({})", self.unit(*unit)),
+            Node::Local(slot) => local(*slot),
+            _ => self
+                .constant(node)
+                .unwrap_or_else(|| self.history(node, id)),
+        }
+    }
+
+    fn constant(&self, node: &Node) -> Option<String> {
+        Some(match node {
+            Node::None => "none".into(),
+            Node::Bool(b) => b.to_string(),
+            Node::Int(n) => n.to_string(),
+            Node::Decimal(n) => decimal::format(*n),
+            Node::String(s) | Node::Url(s) => quoted(s),
+            Node::Path(path) => quoted(
+                self.shows
+                    .plan
+                    .paths
+                    .get(*path as usize)
+                    .map_or("?", String::as_str),
+            ),
+            Node::Duration(d) => duration(*d),
+            Node::Time(t) => guard_plan::time::format_rfc3339(*t),
+            Node::Result => "result".into(),
+            Node::Workspace => "workspace".into(),
+            Node::Text => "text".into(),
+            Node::Now => "now".into(),
+            Node::Elapsed => "elapsed".into(),
+            Node::RemainingTime => "remaining(deadline)".into(),
+            Node::Clock(part) => format!("clock.{}", clock(*part)),
+            _ => return None,
+        })
+    }
+
+    fn history(&self, node: &Node, _: NodeId) -> String {
+        let plan = self.shows.plan;
+        let tool = |id: u32| plan.tools.get(id as usize);
+        let name = |id: u32| tool(id).map_or("?", |t| t.name.as_str());
+        let tail = |since: &Option<u32>, within: &Option<i64>| {
+            let since = since
+                .map(|s| format!(" since {}", name(s)))
+                .unwrap_or_default();
+            let within = within
+                .map(|d| format!(" within {}", duration(d)))
+                .unwrap_or_default();
+            format!("{since}{within}")
+        };
+        match node {
+            Node::Called {
+                tool: of,
+                key,
+                since,
+                within,
+            } => {
+                let keys = key.as_ref().map(|(index, values)| {
+                    let params = plan
+                        .indexes
+                        .get(*index as usize)
+                        .map_or(&[][..], |i| &i.params);
+                    let one = |(p, v): (&u32, &NodeId)| {
+                        let field = tool(*of).and_then(|t| t.params.get(*p as usize));
+                        format!(
+                            ", {}: {}",
+                            field.map_or("?", |f| f.name.as_str()),
+                            self.node(*v, 0, None)
+                        )
+                    };
+                    params.iter().zip(values).map(one).collect::<String>()
+                });
+                format!(
+                    "called({}{}){}",
+                    name(*of),
+                    keys.unwrap_or_default(),
+                    tail(since, within)
+                )
+            }
+            Node::Failed {
+                tool,
+                since,
+                within,
+            } => format!("failed({}){}", name(*tool), tail(since, within)),
+            Node::Calls {
+                tool,
+                failures,
+                window,
+            } => {
+                let what = if *failures { "failures" } else { "calls" };
+                let window = window
+                    .and_then(|w| plan.windows.get(w as usize))
+                    .map(|w| w.within);
+                format!("{what}({}){}", name(*tool), tail(&None, &window))
+            }
+            Node::LastArg(of, param) => {
+                let field = tool(*of).and_then(|t| t.params.get(*param as usize));
+                format!(
+                    "last({}).{}",
+                    name(*of),
+                    field.map_or("?", |f| f.name.as_str())
+                )
+            }
+            Node::LastResult(of) => format!("last({}).result", name(*of)),
+            _ => "?".into(),
+        }
+    }
+
+    fn quantified(
+        &self,
+        op: QuantifierOp,
+        over: &[NodeId],
+        binders: &[u32],
+        body: NodeId,
+    ) -> (u8, String) {
+        let names: Vec<String> = binders.iter().map(|slot| local(*slot)).collect();
+        let lists: Vec<String> = over.iter().map(|list| self.node(*list, 1, None)).collect();
+        let over = if lists.len() == 1 {
+            lists.concat()
+        } else {
+            format!("zip({})", lists.join(", "))
+        };
+        let inner = format!(
+            "{} in {over}: {}",
+            names.join(", "),
+            self.node(body, 0, None)
+        );
+        match op {
+            QuantifierOp::All => (0, format!("all {inner}")),
+            QuantifierOp::Any => (0, format!("any {inner}")),
+            QuantifierOp::Count => (11, format!("count({inner})")),
+            QuantifierOp::SumInt | QuantifierOp::SumDecimal | QuantifierOp::SumDuration => {
+                (11, format!("sum({inner})"))
+            }
+        }
+    }
+
+    fn temporal(&self, monitor: u32) -> String {
+        let Some(monitor) = self.shows.plan.monitors.get(monitor as usize) else {
+            return "?".into();
+        };
+        let of = expr(self.shows, &monitor.of);
+        match monitor.op {
+            TemporalOp::Once => format!("once ({of})"),
+            TemporalOp::Historically => format!("historically ({of})"),
+            TemporalOp::Previous => format!("previous ({of})"),
+            TemporalOp::Since => {
+                let trigger = monitor
+                    .trigger
+                    .as_ref()
+                    .map(|t| expr(self.shows, t))
+                    .unwrap_or_default();
+                format!("({of}) since ({trigger})")
+            }
+        }
+    }
+
+    fn param(&self, n: u32) -> String {
+        let field = self.shows.tool.and_then(|t| t.params.get(n as usize));
+        field.map_or_else(|| format!("argument {}", n + 1), |f| f.name.clone())
+    }
+
+    fn fact(&self, id: u32) -> &str {
+        self.shows
+            .plan
+            .facts
+            .get(id as usize)
+            .map_or("?", |f| f.name.as_str())
+    }
+
+    fn unit(&self, id: u32) -> &str {
+        self.shows
+            .plan
+            .units
+            .get(id as usize)
+            .map_or("?", |u| u.name.as_str())
+    }
+
+    fn field(&self, of: NodeId, field: u32) -> String {
+        let named = self
+            .ty(of)
+            .and_then(|id| self.record_field(id, field))
+            .map(|(name, _)| name);
+        named.unwrap_or_else(|| format!("field {}", field + 1))
+    }
+
+    fn record_field(&self, id: TypeId, field: u32) -> Option<(String, TypeId)> {
+        match self
+            .shows
+            .plan
+            .types
+            .get(open(self.shows.plan, id) as usize)?
+        {
+            TypeDef::Record { fields, .. } => {
+                fields.get(field as usize).map(|f| (f.name.clone(), f.ty))
+            }
+            _ => None,
+        }
+    }
+
+    /// The type of a node, where it is easily known.
+    fn ty(&self, id: NodeId) -> Option<TypeId> {
+        let plan = self.shows.plan;
+        match self.nodes.get(id as usize)? {
+            Node::Param(n) => Some(self.shows.tool?.params.get(*n as usize)?.ty),
+            Node::State(var) => Some(plan.state.get(*var as usize)?.ty),
+            Node::Field(of, field) => self.record_field(self.ty(*of)?, *field).map(|(_, ty)| ty),
+            Node::Index(of, _) => element(plan, self.ty(*of)?),
+            Node::Row(fact, _) => Some(plan.facts.get(*fact as usize)?.row),
+            Node::Unwrap(of) | Node::Else(of, _) => self.ty(*of),
+            Node::If(_, then, _) => self.ty(*then),
+            Node::LastArg(tool, n) => {
+                Some(plan.tools.get(*tool as usize)?.params.get(*n as usize)?.ty)
+            }
+            Node::LastResult(tool) => plan.tools.get(*tool as usize)?.returns,
+            Node::Result => self.shows.tool?.returns,
+            Node::Local(slot) => self.nodes.iter().find_map(|node| match node {
+                Node::Quantified { over, binders, .. } => {
+                    let at = binders.iter().position(|b| b == slot)?;
+                    let over = if over.len() == binders.len() {
+                        over.get(at)
+                    } else {
+                        over.first()
+                    };
+                    element(plan, self.ty(*over?)?)
+                }
+                _ => None,
+            }),
+            _ => None,
+        }
+    }
+
+    fn hint(&self, id: NodeId) -> Option<Hint> {
+        match self.nodes.get(id as usize)? {
+            Node::Clock(ClockPart::Weekday) => Some(Hint::Weekday),
+            _ => self.ty(id).map(Hint::Type),
+        }
+    }
+
+    /// The hint for the elements of a collection hinted at; an enum stands for itself.
+    fn elements(&self, hint: Option<Hint>) -> Option<Hint> {
+        match hint {
+            Some(Hint::Type(id)) => Some(Hint::Type(element(self.shows.plan, id).unwrap_or(id))),
+            other => other,
+        }
+    }
+
+    fn variant(&self, variant: u32, hint: Option<Hint>) -> String {
+        let named = match hint {
+            Some(Hint::Weekday) => WEEKDAYS.get(variant as usize).map(|day| (*day).to_owned()),
+            Some(Hint::Type(id)) => {
+                let plan = self.shows.plan;
+                let id = element(plan, id).unwrap_or(id);
+                match plan.types.get(open(plan, id) as usize) {
+                    Some(TypeDef::Enum { variants, .. }) => {
+                        variants.get(variant as usize).map(|v| word(v))
+                    }
+                    _ => None,
+                }
+            }
+            None => None,
+        };
+        named.unwrap_or_else(|| format!("variant {}", variant + 1))
+    }
+}
+
+fn quoted(text: &str) -> String {
+    format!("\"{}\"", text.escape_debug())
+}
+
+fn word(text: &str) -> String {
+    let plain = !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+    if plain { text.to_owned() } else { quoted(text) }
+}
+
+/// The plan has no names for bound variables: `x`, `y`, `z`, `x4`.
+fn local(slot: u32) -> String {
+    match slot {
+        0 => "x".into(),
+        1 => "y".into(),
+        2 => "z".into(),
+        n => format!("x{}", n + 1),
+    }
+}
+
+fn compare(op: CompareOp) -> &'static str {
+    match op {
+        CompareOp::Eq => "==",
+        CompareOp::Ne => "!=",
+        CompareOp::Lt => "<",
+        CompareOp::Le => "<=",
+        CompareOp::Gt => ">",
+        CompareOp::Ge => ">=",
+    }
+}
+
+fn arith(op: ArithOp) -> (u8, &'static str) {
+    match op {
+        ArithOp::Add => (7, "+"),
+        ArithOp::Sub => (7, "-"),
+        ArithOp::Mul => (8, "*"),
+        ArithOp::Div => (8, "/"),
+        ArithOp::Rem => (8, "%"),
+    }
+}
+
+fn clock(part: ClockPart) -> &'static str {
+    match part {
+        ClockPart::Hour => "hour",
+        ClockPart::Minute => "minute",
+        ClockPart::Weekday => "weekday",
+        ClockPart::Day => "day",
+        ClockPart::Month => "month",
+        ClockPart::Year => "year",
+    }
+}
+
+fn url_part(part: UrlPart) -> &'static str {
+    match part {
+        UrlPart::Scheme => "scheme",
+        UrlPart::Host => "host",
+        UrlPart::Port => "port",
+        UrlPart::Path => "path",
+        UrlPart::Query => "query",
+    }
+}

@@ -1,0 +1,159 @@
+//! A plan in words: expressions, types and durations as an author would write them.
+
+mod expr;
+mod ty;
+
+pub use expr::{Shows, expr, template};
+pub use ty::{parameters, ty};
+
+use guard_plan::plan::{
+    EffectOp, LimitScope, Requirement, Requires, Risk, Step, Target, Tool, TypeDef,
+};
+
+/// `5m`, `1h30m`, `250ms`: a duration in the notation of the language.
+pub fn duration(millis: i64) -> String {
+    const UNITS: [(&str, u64); 6] = [
+        ("w", 604_800_000),
+        ("d", 86_400_000),
+        ("h", 3_600_000),
+        ("m", 60_000),
+        ("s", 1000),
+        ("ms", 1),
+    ];
+    let mut rest = millis.unsigned_abs();
+    let mut out = String::from(if millis < 0 { "-" } else { "" });
+    for (unit, size) in UNITS {
+        if rest >= size {
+            out.push_str(&format!("{}{unit}", rest / size));
+            rest %= size;
+        }
+    }
+    if millis == 0 { "0s".into() } else { out }
+}
+
+/// One requirement: `` `build`, called with `path` = `path`, since `edit`, within 10m ``.
+pub fn requirement(shows: &Shows, one: &Requirement) -> String {
+    let plan = shows.plan;
+    let name = |tool: u32| {
+        plan.tools
+            .get(tool as usize)
+            .map_or("?", |t| t.name.as_str())
+    };
+    let mut out = format!("`{}`", name(one.tool));
+    if let Some(key) = &one.key {
+        let params = plan
+            .indexes
+            .get(key.index as usize)
+            .map_or(&[][..], |index| &index.params);
+        let tool = plan.tools.get(one.tool as usize);
+        let param = |p: u32| {
+            tool.and_then(|t| t.params.get(p as usize))
+                .map_or("?", |f| f.name.as_str())
+        };
+        let pairs: Vec<String> = params
+            .iter()
+            .zip(&key.values)
+            .map(|(p, value)| {
+                let value = expr(shows, value);
+                if value == param(*p) {
+                    format!("the same `{value}`")
+                } else {
+                    format!("`{}: {value}`", param(*p))
+                }
+            })
+            .collect();
+        out.push_str(&format!(" with {}", pairs.join(" and ")));
+    }
+    if let Some(since) = one.since {
+        out.push_str(&format!(", since the last `{}`", name(since)));
+    }
+    if let Some(within) = one.within {
+        out.push_str(&format!(", in the last {}", duration(within)));
+    }
+    out
+}
+
+/// One `requires` clause, without its condition.
+pub fn requires(shows: &Shows, clause: &Requires) -> String {
+    let any: Vec<String> = clause
+        .any_of
+        .iter()
+        .map(|one| requirement(shows, one))
+        .collect();
+    any.join(" or ")
+}
+
+/// `5 in 1h`, `1 in a session`: a counter.
+pub fn limit(count: u32, scope: LimitScope) -> String {
+    match scope {
+        LimitScope::Window(window) => format!("{count} in {}", duration(window)),
+        LimitScope::Session => format!("{count} in a session"),
+        LimitScope::InFlight => format!("{count} in flight"),
+        LimitScope::Identical => format!("{count} with the same arguments"),
+    }
+}
+
+/// `low`, `medium`, `high`, `critical`.
+pub fn risk(risk: Risk) -> &'static str {
+    match risk {
+        Risk::Low => "low",
+        Risk::Medium => "medium",
+        Risk::High => "high",
+        Risk::Critical => "critical",
+    }
+}
+
+/// `orders[order_id].status`.
+pub fn target(shows: &Shows, target: &Target) -> String {
+    let var = shows.plan.state.get(target.var as usize);
+    let mut out = var.map_or("?", |v| v.name.as_str()).to_owned();
+    let mut at = var.map(|v| v.ty);
+    for step in &target.path {
+        match step {
+            Step::Field(field) => {
+                let def = at.and_then(|id| shows.plan.types.get(ty::open(shows.plan, id) as usize));
+                let field = match def {
+                    Some(TypeDef::Record { fields, .. }) => fields.get(*field as usize),
+                    _ => None,
+                };
+                out.push_str(&format!(".{}", field.map_or("?", |f| f.name.as_str())));
+                at = field.map(|f| f.ty);
+            }
+            Step::Index(key) => {
+                out.push_str(&format!("[{}]", expr(shows, key)));
+                at = at.and_then(|id| ty::element(shows.plan, id));
+            }
+        }
+    }
+    out
+}
+
+/// One effect as its statement.
+pub fn effect(
+    shows: &Shows,
+    op: EffectOp,
+    on: &Target,
+    value: Option<&guard_plan::plan::Expr>,
+) -> String {
+    let to = target(shows, on);
+    let value = value.map(|v| expr(shows, v)).unwrap_or_default();
+    match op {
+        EffectOp::Set => format!("{to} = {value}"),
+        EffectOp::Add => format!("{to} += {value}"),
+        EffectOp::Subtract => format!("{to} -= {value}"),
+        EffectOp::Multiply => format!("{to} *= {value}"),
+        EffectOp::Append => format!("append {value} to {to}"),
+        EffectOp::Insert => format!("add {value} to {to}"),
+        EffectOp::Remove => format!("remove {value} from {to}"),
+        EffectOp::Delete => format!("delete {to}"),
+    }
+}
+
+/// A tool's name as the guard says it, with the wire name where it is another.
+pub fn tool_name(tool: &Tool) -> String {
+    if tool.name == tool.wire_name {
+        tool.name.clone()
+    } else {
+        format!("{} (\"{}\")", tool.name, tool.wire_name)
+    }
+}
