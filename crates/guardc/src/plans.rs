@@ -5,46 +5,32 @@ use crate::failure::Failure;
 use crate::files;
 use crate::project;
 use crate::term::Term;
-use guard_plan::encode;
-use guard_plan::plan::{Plan, Sources};
+use guard_plan::encode::MAGIC;
+use guard_plan::{LoadedPlan, load};
 use std::path::Path;
 
-/// A plan with what is known beside it.
-pub struct Opened {
-    plan: Plan,
-    sources: Sources,
-    hash: String,
-}
-
-impl Opened {
-    /// The plan.
-    pub fn plan(&self) -> &Plan {
-        &self.plan
-    }
-
-    /// Where its rules stand.
-    pub fn sources(&self) -> &Sources {
-        &self.sources
-    }
-
-    /// Its content hash.
-    pub fn hash(&self) -> &str {
-        &self.hash
-    }
-}
-
 /// Opens a guard or a plan, whichever it is; none where the guard has errors, which have been said.
-pub fn open(path: &Path, config: &Config, term: &Term) -> Result<Option<Opened>, Failure> {
-    let Some(compiled) = project::compile_one(path, config, term)? else {
-        return Ok(None);
-    };
-    let Some(output) = compiled.compilation.output else {
-        return Ok(None);
-    };
-    let hash = encode::hash_text(&encode::content_hash(&output.plan));
-    Ok(Some(Opened {
-        plan: output.plan,
-        sources: output.sources,
-        hash,
-    }))
+pub fn open(path: &Path, config: &Config, term: &Term) -> Result<Option<LoadedPlan>, Failure> {
+    if path.as_os_str() != "-" {
+        let bytes = files::read_bytes(path).map_err(|why| files::unreadable(path, &why))?;
+        if is_plan(&bytes) {
+            let bad = |why| Failure::new(format!("cannot load `{}`: {why}", files::display(path)));
+            return load(&bytes).map(Some).map_err(bad);
+        }
+    }
+    let Some(compiled) = project::compile_one(path, config, term)? else { return Ok(None) };
+    compiled.compilation.output.map(|output| loaded(output.plan, output.sources)).transpose()
+}
+
+/// A plan that was just compiled, as a kernel takes it.
+pub fn loaded(
+    plan: guard_plan::plan::Plan,
+    sources: guard_plan::plan::Sources,
+) -> Result<LoadedPlan, Failure> {
+    LoadedPlan::from_plan(plan, sources).map_err(|why| Failure::new(format!("the compiled plan is refused: {why}")))
+}
+
+/// Whether bytes are a plan in either form; a guard begins with a word or a comment.
+fn is_plan(bytes: &[u8]) -> bool {
+    bytes.starts_with(MAGIC) || bytes.iter().find(|b| !b.is_ascii_whitespace()) == Some(&b'{')
 }

@@ -121,6 +121,7 @@ impl Run {
             path: files::display(&input.path),
             text: text.to_owned(),
         };
+        self.report.roots += 1;
         let diagnostics = guard_syntax::parse(FileId(0), text).diagnostics;
         self.report.add(&[file], &diagnostics);
     }

@@ -8,7 +8,7 @@ pub fn render(report: &Report) -> String {
     let (errors, warnings) = report.counts();
     let object = json!({
         "diagnostics": report.findings.iter().map(|f| finding(report, f)).collect::<Vec<_>>(),
-        "summary": { "guards": report.roots, "errors": errors, "warnings": warnings },
+        "summary": { "files": report.roots, "errors": errors, "warnings": warnings },
     });
     format!("{object:#}\n")
 }

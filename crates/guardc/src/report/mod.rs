@@ -78,7 +78,7 @@ pub struct Report {
     pub texts: Vec<Text>,
     /// The findings, without repetitions.
     pub findings: Vec<Finding>,
-    /// How many roots were looked at.
+    /// How many files were looked at.
     pub roots: usize,
     names: HashMap<String, usize>,
 }
@@ -250,7 +250,7 @@ impl Report {
 
     fn summary(&self, term: &Term) -> String {
         let (errors, warnings) = self.counts();
-        let files = count(self.roots, "guard");
+        let files = count(self.roots, "file");
         let said = match (errors, warnings) {
             (0, 0) => term.out.green("no problems"),
             (0, w) => term.out.yellow(&count(w, "warning")),

@@ -71,7 +71,7 @@ fn guard(path: &Path, tool: Option<&str>, term: &Term) -> Outcome {
     };
     let mut text = String::new();
     if tool.is_none() {
-        text.push_str(&tools::overview(plan, opened.hash(), term.out));
+        text.push_str(&tools::overview(plan, &opened.hash_text(), term.out));
     }
     for one in tools {
         text.push_str(&tools::explain(plan, one, term.out));

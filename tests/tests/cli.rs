@@ -1,0 +1,130 @@
+//! CLI cases: `tests/suite/cli/*.guard`, each with what it prints beside it.
+//!
+//! The first lines of a case say what to run: `// RUN: guardc check %`, where `%` is the case itself,
+//! `$TMP` a fresh folder, and `< file` standard input. `GUARD_BLESS=1` rewrites the outputs.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+#[test]
+fn cli() {
+    let suite = Path::new(env!("CARGO_MANIFEST_DIR")).join("suite/cli");
+    let guardc = build_guardc();
+    let bless = std::env::var_os("GUARD_BLESS").is_some();
+    let mut failures = String::new();
+    for case in cases(&suite) {
+        let got = run_case(&guardc, &suite, &case);
+        let beside = case.with_extension("out");
+        let expected = std::fs::read_to_string(&beside).unwrap_or_default();
+        if got == expected {
+            continue;
+        }
+        if bless {
+            std::fs::write(&beside, &got).expect("the suite is writable");
+        } else {
+            let name = case.file_name().unwrap_or_default().to_string_lossy();
+            let _ = writeln!(failures, "\n=== {name}\n{}", difference(&expected, &got));
+        }
+    }
+    assert!(failures.is_empty(), "{failures}\nGUARD_BLESS=1 accepts what is printed now");
+}
+
+/// The cases, sorted.
+fn cases(suite: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(suite).expect("there is a suite");
+    let mut cases: Vec<PathBuf> = entries
+        .flatten()
+        .map(|entry| entry.path())
+        .filter(|path| path.extension().is_some_and(|e| e == "guard"))
+        .filter(|path| runs(path).next().is_some())
+        .collect();
+    cases.sort();
+    cases
+}
+
+/// The commands of a case.
+fn runs(case: &Path) -> impl Iterator<Item = String> {
+    let text = std::fs::read(case).unwrap_or_default();
+    let text = String::from_utf8_lossy(&text).into_owned();
+    let runs: Vec<String> =
+        text.lines().map_while(|line| line.strip_prefix("// RUN: ").map(|run| run.trim().to_owned())).collect();
+    runs.into_iter()
+}
+
+/// Builds the binary where this test was built, which cargo does not do by itself.
+fn build_guardc() -> PathBuf {
+    let here = std::env::current_exe().expect("a test has a path");
+    let profile = here.ancestors().nth(2).expect("target/PROFILE/deps/test").to_owned();
+    let target = profile.parent().expect("target/PROFILE");
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let mut build = Command::new(cargo);
+    build.args(["build", "--quiet", "--package", "guardc", "--target-dir"]).arg(target);
+    build.current_dir(Path::new(env!("CARGO_MANIFEST_DIR")));
+    if profile.file_name().is_some_and(|name| name == "release") {
+        build.arg("--release");
+    }
+    assert!(build.status().is_ok_and(|status| status.success()), "guardc does not build");
+    profile.join(format!("guardc{}", std::env::consts::EXE_SUFFIX))
+}
+
+/// Runs the commands of a case and prints command, exit code and both streams of each.
+fn run_case(guardc: &Path, suite: &Path, case: &Path) -> String {
+    let name = case.file_name().unwrap_or_default().to_string_lossy();
+    let tmp = std::env::temp_dir().join(format!("guard-cli-{}-{name}", std::process::id()));
+    std::fs::create_dir_all(&tmp).expect("a temporary folder");
+    let mut out = String::new();
+    for run in runs(case) {
+        let tmp_text = tmp.display().to_string();
+        let words: Vec<String> =
+            run.split_whitespace().map(|w| w.replace("$TMP", &tmp_text).replace('%', &name)).collect();
+        let (words, input) = match words.iter().position(|w| w == "<") {
+            Some(at) => (words[..at].to_vec(), words.get(at + 1).cloned()),
+            None => (words, None),
+        };
+        assert_eq!(words.first().map(String::as_str), Some("guardc"), "{name}: only guardc is run");
+        let printed = execute(guardc, suite, &words[1..], input.as_deref());
+        let _ = write!(out, "$ {run}\n{}", printed.replace(&tmp_text, "$TMP"));
+    }
+    let _ = std::fs::remove_dir_all(&tmp);
+    out
+}
+
+fn execute(guardc: &Path, suite: &Path, args: &[String], input: Option<&str>) -> String {
+    let stdin = match input {
+        Some(file) => Stdio::from(std::fs::File::open(suite.join(file)).expect("the input exists")),
+        None => Stdio::null(),
+    };
+    let output = Command::new(guardc)
+        .args(args)
+        .current_dir(suite)
+        .env_remove("NO_COLOR")
+        .env_remove("FORCE_COLOR")
+        .stdin(stdin)
+        .output()
+        .expect("guardc runs");
+    let stream = |label: &str, bytes: &[u8]| {
+        let text = String::from_utf8_lossy(bytes);
+        if text.is_empty() { String::new() } else { format!("[{label}]\n{text}{}", if text.ends_with('\n') { "" } else { "\n" }) }
+    };
+    let code = output.status.code().map_or("killed".into(), |code| code.to_string());
+    format!("{}{}[exit {code}]\n\n", stream("stdout", &output.stdout), stream("stderr", &output.stderr))
+}
+
+/// The lines around the first difference.
+fn difference(expected: &str, got: &str) -> String {
+    let (a, b): (Vec<&str>, Vec<&str>) = (expected.lines().collect(), got.lines().collect());
+    let head = a.iter().zip(&b).take_while(|(x, y)| x == y).count();
+    let from = head.saturating_sub(3);
+    let mut out = String::new();
+    for line in &a[from..head] {
+        let _ = writeln!(out, "  {line}");
+    }
+    for line in a.iter().skip(head).take(20) {
+        let _ = writeln!(out, "- {line}");
+    }
+    for line in b.iter().skip(head).take(20) {
+        let _ = writeln!(out, "+ {line}");
+    }
+    out
+}

@@ -1,0 +1,3 @@
+//! The suites, one module each.
+
+mod cli;
