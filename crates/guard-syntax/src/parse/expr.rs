@@ -24,7 +24,7 @@ enum Pending {
     Unary(UnaryOp, Span),
     If { condition: Box<Value>, then: Box<Value>, span: Span },
     Quantified { op: Quantifier, binders: Vec<Ident>, over: Box<Value>, span: Span },
-    Binary(Infix, Value, Span),
+    Binary(Infix, Value),
 }
 
 /// An infix operator; `else` is one, too.
@@ -139,7 +139,7 @@ impl Builder<'_> {
             Rule::infix => {
                 let (infix, level) = Infix::of(node.as_str())?;
                 let left = self.left_side(climb, level, span)?;
-                climb.pending.push(Pending::Binary(infix, left, span));
+                climb.pending.push(Pending::Binary(infix, left));
             }
             Rule::is_test => {
                 let left = self.left_side(climb, COMPARISON, span)?;
@@ -206,11 +206,11 @@ impl Builder<'_> {
                 let whole = span.to(right.expr.span);
                 self.join(*over, right, whole, |over, body| ExprKind::Quantified { op, binders, over, body })
             }
-            Pending::Binary(Infix::Else, left, _) => {
+            Pending::Binary(Infix::Else, left) => {
                 let whole = left.expr.span.to(right.expr.span);
                 self.join(left, right, whole, ExprKind::Else)
             }
-            Pending::Binary(Infix::Op(op), left, _) => {
+            Pending::Binary(Infix::Op(op), left) => {
                 let whole = left.expr.span.to(right.expr.span);
                 let mut value = self.join(left, right, whole, |l, r| ExprKind::Binary(op, l, r));
                 value.comparison = (level(op) == COMPARISON).then_some(whole);
@@ -310,6 +310,9 @@ impl Builder<'_> {
         let mut parts = Parts::of(node);
         let name = self.name(&mut parts)?;
         let Some(args) = parts.accept(Rule::args) else {
+            if matches!(name.node.as_str(), "null" | "nil") {
+                self.report(errors::null(span, &name.node));
+            }
             return Some(Value { expr: Expr { kind: ExprKind::Name(name.node), span }, depth: 1, comparison: None });
         };
         let (args, depth) = self.deep_args(args)?;

@@ -4,7 +4,9 @@
 
 mod blocks;
 mod build;
+mod elements;
 mod clauses;
+mod explain;
 mod expr;
 mod grammar;
 mod items;
@@ -20,7 +22,7 @@ use crate::lexical::{self, Fault, Scan};
 use crate::span::{FileId, Span};
 use crate::structure::{self, Chunk, Structure};
 use build::Builder;
-use grammar::Rule;
+use std::borrow::Cow;
 
 /// How deep brackets and operators nest.
 pub const MAX_DEPTH: usize = 128;
@@ -55,7 +57,8 @@ pub(crate) fn read(file: FileId, text: &str) -> (Parse, Scan, Structure) {
     let structure = structure::structure(file, text, &scan);
     scan.faults.extend(structure.faults.iter().cloned());
     scan.faults.sort_by_key(|fault| fault.at);
-    let mut parser = Parser { file, text, scan: &scan, structure: &structure, builder: Builder::new(file, text, &scan) };
+    let bare = without_comments(text, &scan);
+    let mut parser = Parser { file, text: &bare, scan: &scan, structure: &structure, builder: Builder::new(file, text, &scan) };
     let mut tree = ast::File { docs: parser.builder.file_docs(), header: None, items: Vec::new() };
     parser.chunks(&mut tree);
     let mut diagnostics = parser.builder.finish();
@@ -63,6 +66,20 @@ pub(crate) fn read(file: FileId, text: &str) -> (Parse, Scan, Structure) {
     diagnostics.sort_by_key(|d| d.primary.span.start);
     diagnostics.truncate(MAX_ERRORS);
     (Parse { file: tree, diagnostics }, scan, structure)
+}
+
+/// The text with every comment overwritten by blanks; all places stay where they are.
+fn without_comments<'t>(text: &'t str, scan: &Scan) -> Cow<'t, str> {
+    if scan.comments.is_empty() {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len());
+    for comment in &scan.comments {
+        out.push_str(&text[out.len()..comment.start as usize]);
+        out.extend(std::iter::repeat_n(' ', (comment.end - comment.start) as usize));
+    }
+    out.push_str(&text[out.len()..]);
+    Cow::Owned(out)
 }
 
 /// What reads one file.

@@ -1,0 +1,179 @@
+//! The insides of block items: what each kind of block is made of, and where one element ends and the next
+//! begins when the block as a whole does not parse.
+
+use super::explain::{RESERVED, Site};
+use super::grammar::Rule;
+use crate::lexical::TokenKind;
+
+/// What a block is made of.
+#[derive(Clone, Copy)]
+pub(super) struct Kind {
+    /// Reads one element.
+    pub rule: Rule,
+    /// Reads one element and the end.
+    pub only: Rule,
+    /// What an element is called.
+    pub called: &'static str,
+    /// A few of them.
+    pub examples: &'static str,
+    /// The words that begin one; empty where names do.
+    pub keywords: &'static [&'static str],
+}
+
+const fn kind(
+    rule: Rule,
+    only: Rule,
+    called: &'static str,
+    examples: &'static str,
+    keywords: &'static [&'static str],
+) -> Kind {
+    Kind { rule, only, called, examples, keywords }
+}
+
+/// The clauses of tools and policies.
+pub(super) const CLAUSES: [&str; 20] = [
+    "requires", "deny", "limit", "costs", "risk", "irreversible", "approval", "ready", "effect", "observe", "learn",
+    "reconcile", "prior", "returns", "tags", "name", "trusted", "untrusted", "shadow", "allow",
+];
+const STEPS: [&str; 22] = [
+    "ok", "fails", "allowed", "denied", "asks", "waits", "start", "finish", "approve", "after", "at", "exists",
+    "missing", "file", "probe", "usage", "prompt", "expect", "halted", "resume", "feedback", "stop",
+];
+const LIFECYCLE: [&str; 7] = ["fields", "initial", "final", "agent", "harness", "criteria", "escalate"];
+const PROBE: [&str; 8] = ["returns", "command", "file", "host", "every", "backoff", "timeout", "within"];
+const CHECKS: [&str; 8] = ["file", "command", "git", "every", "attest", "all", "any", "at"];
+
+/// What the block of an item is made of, for items that are blocks.
+pub(super) fn kind_of(of: Rule) -> Option<Kind> {
+    Some(match of {
+        Rule::tool | Rule::policy => kind(
+            Rule::clause,
+            Rule::only_clause,
+            "a clause",
+            "`requires`, `deny when`, `limit`, `costs`, `approval`, `effect` and the other clauses",
+            // `allow` is no clause, and no near word of one either.
+            CLAUSES.split_at(19).0,
+        ),
+        Rule::state => kind(Rule::variable, Rule::only_variable, "`name: type = value`", "variables, as in `done: bool = false`", &[]),
+        Rule::record => kind(Rule::field, Rule::only_field, "`name: type`", "fields, as in `price: decimal`", &[]),
+        Rule::enum_item => kind(Rule::variant, Rule::only_variant, "a variant", "names and strings", &[]),
+        Rule::source => kind(Rule::learn, Rule::only_learn, "`learn`", "`learn FACT(…)`", &["learn"]),
+        Rule::lifecycle => kind(
+            Rule::lifecycle_clause,
+            Rule::only_lifecycle,
+            "a clause of a lifecycle",
+            "`fields`, `initial`, `final`, `agent`, `harness`, `criteria` and `escalate`",
+            &LIFECYCLE,
+        ),
+        Rule::probe => kind(
+            Rule::probe_clause,
+            Rule::only_probe,
+            "a clause of a probe",
+            "`returns`, `command`, `file`, `host`, `every`, `backoff`, `timeout` and `within`",
+            &PROBE,
+        ),
+        Rule::feedback => kind(
+            Rule::block,
+            Rule::only_block,
+            "a block such as `warning: \"…\"`",
+            "`info`, `caution` and `warning`",
+            &["info", "caution", "warning"],
+        ),
+        Rule::completion => kind(
+            Rule::check,
+            Rule::only_check,
+            "a check",
+            "`file`, `command`, `git committed`, `every`, `attest`, `all`, `any` and conditions",
+            &CHECKS,
+        ),
+        Rule::attest => kind(Rule::dimension, Rule::only_dimension, "`name: check`", "dimensions, as in `tests: file \"report.md\"`", &[]),
+        Rule::goal => kind(Rule::expr, Rule::only_expr, "a condition", "conditions", &[]),
+        Rule::contract => kind(
+            Rule::contract_clause,
+            Rule::only_contract,
+            "a clause of a contract",
+            "`name: type`, `items`, `bounds` and `reference`",
+            &["items", "bounds", "reference"],
+        ),
+        Rule::test => kind(Rule::step, Rule::only_step, "a step", "`ok`, `denied`, `allowed`, `after`, `expect` and the other steps", &STEPS),
+        _ => return None,
+    })
+}
+
+/// Whether an element begins here for sure.
+pub(super) fn begins(kind: Kind, site: &Site, index: usize) -> bool {
+    let word = site.word(index);
+    let next = site.kind(index + 1);
+    let named = next == Some(TokenKind::Word);
+    let colon = site.word(index + 1) == ":";
+    match kind.rule {
+        Rule::clause => begins_clause(site, index),
+        Rule::step => match word {
+            "after" | "usage" => next == Some(TokenKind::Literal),
+            "at" | "exists" | "missing" | "file" | "prompt" => next == Some(TokenKind::String),
+            "expect" | "halted" => true,
+            "no" => site.word(index + 1) == "feedback",
+            _ => STEPS.contains(&word) && named,
+        },
+        Rule::variable | Rule::field | Rule::dimension => site.kind(index) == Some(TokenKind::Word) && colon,
+        Rule::contract_clause => {
+            colon || (word == "bounds" && site.word(index + 1) == "{") || (matches!(word, "items" | "reference") && named)
+        }
+        Rule::variant => matches!(site.kind(index), Some(TokenKind::Word | TokenKind::String)),
+        Rule::block => {
+            kind.keywords.contains(&word) && (colon || matches!(site.word(index + 1), "when" | "unless" | "otherwise"))
+        }
+        Rule::check => match word {
+            "file" | "command" => next == Some(TokenKind::String),
+            "git" | "every" | "attest" => named,
+            "all" | "any" => site.word(index + 1) == "{",
+            _ => false,
+        },
+        Rule::expr => false,
+        _ => kind.keywords.contains(&word) && next != Some(TokenKind::Punct),
+    }
+}
+
+fn begins_clause(site: &Site, index: usize) -> bool {
+    let next = site.kind(index + 1);
+    let named = next == Some(TokenKind::Word);
+    match site.word(index) {
+        "requires" | "risk" | "approval" | "learn" | "returns" | "tags" | "observe" | "prior" | "shadow" => named,
+        "deny" => matches!(site.word(index + 1), "when" | "unless" | "if"),
+        "limit" => next == Some(TokenKind::Literal),
+        "costs" | "reconcile" => next != Some(TokenKind::Punct) && next != Some(TokenKind::Close),
+        "effect" => named || site.word(index + 1) == "{",
+        "ready" => site.word(index + 1) == "when",
+        "name" => next == Some(TokenKind::String),
+        "irreversible" | "trusted" | "untrusted" => true,
+        _ => false,
+    }
+}
+
+/// Whether an element may end with this token.
+pub(super) fn ends(site: &Site, index: usize) -> bool {
+    match site.kind(index) {
+        Some(TokenKind::Open) | None => false,
+        Some(TokenKind::Punct) => matches!(site.word(index), "," | ";" | "?" | ">" | ".."),
+        Some(TokenKind::Word) => {
+            let word = site.word(index);
+            let ending = matches!(word, "none" | "true" | "false" | "some");
+            ending || !(RESERVED.contains(&word) || matches!(word, "expect" | "returns" | "by" | "for" | "to" | "from" | "shadow" | "per"))
+        }
+        _ => true,
+    }
+}
+
+/// Whether a word on a new line begins an element, as far as anyone can tell.
+pub(super) fn may_begin(site: &Site, index: usize) -> bool {
+    let word = site.word(index);
+    let goes_on = matches!(
+        word,
+        "for" | "by" | "to" | "from" | "per" | "halt" | "warn" | "max" | "key" | "format" | "of" | "some" | "exits" | "suggest" | "observe"
+    );
+    site.kind(index) == Some(TokenKind::Word)
+        && site.fresh_line(index)
+        && !goes_on
+        && !(RESERVED.contains(&word) && !matches!(word, "not" | "true" | "false"))
+        && site.word(index - 1) != ","
+}

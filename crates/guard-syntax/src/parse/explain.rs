@@ -1,0 +1,346 @@
+//! What is wrong with a text that does not parse, in one diagnostic.
+//!
+//! Reads the text once more to learn where it stops and what could have stood there, looks for a slip that
+//! people make, and otherwise says what was found and what was expected, in the words of the reference.
+
+use super::grammar::{self, Rule};
+use crate::diagnostic::Diagnostic;
+use crate::errors;
+use crate::lexical::{Token, TokenKind};
+use crate::nearest::nearest;
+use crate::span::{FileId, Span};
+
+/// A stretch of tokens of a text.
+#[derive(Clone, Copy)]
+pub(super) struct Site<'t> {
+    pub file: FileId,
+    pub text: &'t str,
+    pub tokens: &'t [Token],
+    pub first: usize,
+    pub last: usize,
+}
+
+/// The reserved words.
+pub(crate) const RESERVED: [&str; 26] = [
+    "and", "or", "not", "implies", "in", "is", "if", "then", "else", "true", "false", "none", "all", "any", "contains",
+    "matches", "within", "since", "known", "once", "historically", "previous", "when", "unless", "because", "",
+];
+
+impl<'t> Site<'t> {
+    fn token(&self, index: usize) -> Option<&'t Token> {
+        self.tokens.get(index)
+    }
+
+    pub fn word(&self, index: usize) -> &'t str {
+        self.token(index).map_or("", |t| t.text(self.text))
+    }
+
+    pub fn kind(&self, index: usize) -> Option<TokenKind> {
+        self.token(index).map(|t| t.kind)
+    }
+
+    pub fn span(&self, index: usize) -> Span {
+        self.token(index).map_or(Span::default(), |t| t.span(self.file))
+    }
+
+    pub fn start(&self) -> usize {
+        self.token(self.first).map_or(0, |t| t.start as usize)
+    }
+
+    pub fn end(&self) -> usize {
+        self.last.checked_sub(1).and_then(|i| self.token(i)).map_or(0, |t| t.end as usize)
+    }
+
+    pub fn slice(&self) -> &'t str {
+        self.text.get(self.start()..self.end()).unwrap_or("")
+    }
+
+    /// Whether a token is the first on its line.
+    pub fn fresh_line(&self, index: usize) -> bool {
+        let (Some(token), Some(before)) = (self.token(index), index.checked_sub(1).and_then(|i| self.token(i))) else {
+            return true;
+        };
+        self.text.get(before.end as usize..token.start as usize).is_some_and(|gap| gap.contains('\n'))
+    }
+}
+
+/// Says why the text of `site` is not what `rule` reads; `next` is what may follow it.
+pub(super) fn explain(site: Site, rule: Rule, next: &str) -> Diagnostic {
+    explain_text(site, rule, site.slice(), next)
+}
+
+/// As [`explain`], of a text that stands in for the one at `site`.
+pub(super) fn explain_text(site: Site, rule: Rule, text: &str, next: &str) -> Diagnostic {
+    let stop = grammar::stop(rule, text);
+    let (at, expected) = stop.map_or((0, Vec::new()), |stop| (stop.at, stop.expected));
+    let place = site.start() + at;
+    let index = site.first + site.tokens[site.first..].partition_point(|t| t.end as usize <= place);
+    if let Some(diagnostic) = slip(&site, index, &expected) {
+        return diagnostic;
+    }
+    let found = site.token(index).map(|t| t.text(site.text));
+    let span = match site.token(index) {
+        Some(token) => token.span(site.file),
+        None => site.span(index.saturating_sub(1)),
+    };
+    let wanted = phrase(&expected, next);
+    let mut diagnostic = errors::unexpected(span, found, &wanted);
+    if let Some(help) = help(&expected) {
+        diagnostic = diagnostic.help(help);
+    }
+    diagnostic
+}
+
+const OPERATORS: [&str; 21] = [
+    "and", "or", "implies", "==", "!=", "<", "<=", ">", ">=", "in", "contains", "within", "since", "+", "-", "*", "/",
+    "%", "else", "not", "matches",
+];
+
+/// The mistakes that people make often.
+fn slip(site: &Site, index: usize, expected: &[Rule]) -> Option<Diagnostic> {
+    let inside = index < site.last;
+    let found = if inside { site.word(index) } else { "" };
+    let before = index.checked_sub(1).filter(|&i| i >= site.first).map_or("", |i| site.word(i));
+    let at = site.span(index);
+    let wants = |rule| expected.contains(&rule);
+    let wants_value = wants(Rule::expr) || wants(Rule::branch) || expected.iter().any(|r| is_value(*r));
+    let after_value = wants(Rule::infix) || wants(Rule::index) || wants(Rule::access);
+    if let Some(meant) = foreign(found) {
+        return Some(errors::foreign_operator(at, found, meant));
+    }
+    if found == "not" && site.word(index + 1) == "in" && inside {
+        return Some(errors::foreign_operator(at.to(site.span(index + 1)), "not in", ""));
+    }
+    if found == "=" && after_value {
+        return Some(errors::single_equals(at));
+    }
+    if found == "if" && (wants(Rule::guard) || wants(Rule::when_word)) {
+        return Some(errors::if_for_when(at));
+    }
+    if wants(Rule::message) && before == "because" {
+        return Some(errors::missing_message(if inside { at } else { site.span(index - 1) }));
+    }
+    if let Some(diagnostic) = separated_bracket(site, index, inside) {
+        return Some(diagnostic);
+    }
+    if wants_value && OPERATORS.contains(&before) && !(inside && site.kind(index) == Some(TokenKind::Junk)) {
+        return Some(errors::missing_operand(site.span(index - 1), before));
+    }
+    if inside && site.kind(index) == Some(TokenKind::Word) && !found.is_empty() {
+        if let Some(meant) = nearest(found, &words(expected)) {
+            return Some(errors::misspelled_word(at, found, meant));
+        }
+        if RESERVED.contains(&found) && expected.iter().any(|r| names(*r)) {
+            return Some(errors::reserved_word(at, found));
+        }
+    }
+    None
+}
+
+/// What an operator of another language is called here.
+fn foreign(found: &str) -> Option<&'static str> {
+    Some(match found {
+        "&&" | "&" => "and",
+        "||" | "|" => "or",
+        "!" => "not",
+        "===" => "==",
+        "=>" => "implies",
+        _ => return None,
+    })
+}
+
+/// `f (x)`, `xs [0]`.
+fn separated_bracket(site: &Site, index: usize, inside: bool) -> Option<Diagnostic> {
+    let open = site.word(index);
+    let before = index.checked_sub(1).filter(|&i| inside && i >= site.first)?;
+    let (name, bracket) = (site.token(before)?, site.token(index)?);
+    let gap = site.text.get(name.end as usize..bracket.start as usize)?;
+    let word = name.text(site.text);
+    let separated = !gap.is_empty() && !gap.contains('\n') && name.kind == TokenKind::Word && !RESERVED.contains(&word);
+    (separated && matches!(open, "(" | "[")).then(|| {
+        let blank = Span { file: site.file, start: name.end, end: bracket.start };
+        errors::blank_before_bracket(bracket.span(site.file), blank, word, open)
+    })
+}
+
+fn is_value(rule: Rule) -> bool {
+    matches!(rule, Rule::reference | Rule::literal | Rule::paren | Rule::prefix_op | Rule::list)
+}
+
+/// Whether a rule begins with a name.
+fn names(rule: Rule) -> bool {
+    matches!(
+        rule,
+        Rule::name
+            | Rule::reference
+            | Rule::expr
+            | Rule::branch
+            | Rule::field
+            | Rule::variable
+            | Rule::variant
+            | Rule::member
+            | Rule::tool_set
+            | Rule::ty
+            | Rule::requirement
+            | Rule::alternatives
+            | Rule::target
+            | Rule::binders
+            | Rule::call
+            | Rule::dimension
+    )
+}
+
+/// The keywords among what was expected.
+fn words(expected: &[Rule]) -> Vec<&'static str> {
+    expected.iter().flat_map(|rule| keywords(*rule)).copied().collect()
+}
+
+fn keywords(rule: Rule) -> &'static [&'static str] {
+    match rule {
+        Rule::guard => &["when", "unless"],
+        Rule::learn_when | Rule::when_word => &["when"],
+        Rule::because | Rule::saying => &["because"],
+        Rule::within => &["within"],
+        Rule::since => &["since"],
+        Rule::limit_scope => &["per", "identical"],
+        Rule::per_session => &["per"],
+        Rule::by | Rule::by_key | Rule::by_word | Rule::denied_by => &["by"],
+        Rule::on_break => &["halt", "warn"],
+        Rule::then_word => &["then"],
+        Rule::else_word => &["else"],
+        Rule::infix => &["and", "or", "implies", "contains", "within", "since", "else"],
+        Rule::pattern => &["matches"],
+        Rule::mode => &["monitor", "proved", "shadow"],
+        Rule::shadow => &["shadow"],
+        Rule::edition => &["edition"],
+        Rule::for_word => &["for"],
+        Rule::trigger => &["every", "on"],
+        Rule::severity => &["info", "caution", "warning"],
+        Rule::otherwise => &["otherwise"],
+        Rule::note => &["observe", "suggest"],
+        Rule::returning => &["returns"],
+        Rule::having | Rule::ck_contains => &["contains"],
+        Rule::ck_conforms => &["conforms"],
+        Rule::exits_word => &["exits"],
+        Rule::evidence => &["requires"],
+        Rule::judged => &["when"],
+        Rule::outcome => &["pass", "fail"],
+        Rule::allow_word => &["allow"],
+        Rule::boolean => &["true", "false"],
+        Rule::rejections => &["rejections"],
+        Rule::after_word => &["after"],
+        Rule::from_word => &["from"],
+        Rule::format => &["format"],
+        Rule::probe_word => &["probe"],
+        Rule::secret => &["secret"],
+        Rule::blocks_word => &["blocks"],
+        Rule::feedback_word => &["feedback"],
+        _ => &[],
+    }
+}
+
+/// How the reference calls what a rule reads; empty where it goes without saying.
+fn called(rule: Rule) -> &'static str {
+    match rule {
+        Rule::expr | Rule::branch | Rule::reference => "a value",
+        Rule::infix | Rule::index | Rule::access | Rule::is_test | Rule::pattern => "an operator",
+        Rule::name | Rule::binders | Rule::target => "a name",
+        Rule::literal | Rule::bound => "a number",
+        Rule::string => "a string in double quotes",
+        Rule::message => "a message in double quotes",
+        Rule::regex => "a regular expression between slashes",
+        Rule::ty | Rule::item_ty => "a type",
+        Rule::field => "`name: type`",
+        Rule::variable => "`name: type = value`",
+        Rule::dimension => "`name: check`",
+        Rule::params => "parameters in parentheses",
+        Rule::args => "arguments in parentheses",
+        Rule::clauses | Rule::fields | Rule::open => "`{`",
+        Rule::close => "`}`",
+        Rule::colon => "`:`",
+        Rule::equals => "`=`",
+        Rule::assign_op => "`=`, `+=`, `-=` or `*=`",
+        Rule::arrow => "`->`",
+        Rule::range => "a range",
+        Rule::limit_scope => "`per DURATION`, `per session`, `in flight` or `identical`",
+        Rule::per_window => "a duration or `session`",
+        Rule::to_word => "`to`",
+        Rule::up_to => "`up to`",
+        Rule::is_word => "`is`",
+        Rule::in_word => "`in`",
+        Rule::is_what => "`none` or `some`",
+        Rule::statement => "an effect such as `x = e`",
+        Rule::variant => "a variant",
+        Rule::member | Rule::tool_set => "a tool",
+        Rule::requirement | Rule::alternatives => "a tool",
+        Rule::call => "a call",
+        Rule::trigger => "`every …` or `on …`",
+        Rule::severity => "`info`, `caution` or `warning`",
+        Rule::block => "a block such as `warning: \"…\"`",
+        Rule::clause => "a clause",
+        Rule::check => "a check",
+        Rule::step => "a step",
+        Rule::arg => "an argument",
+        Rule::entry => "`key: value`",
+        Rule::actor | Rule::transition => "a transition",
+        Rule::std_name => "`std.NAME`",
+        Rule::succeeds => "`ok` or `fails`",
+        _ => "",
+    }
+}
+
+/// What was expected, as an enumeration of at most four.
+fn phrase(expected: &[Rule], next: &str) -> String {
+    let mut names: Vec<String> = Vec::new();
+    let mut push = |name: String| {
+        if !name.is_empty() && !names.contains(&name) {
+            names.push(name);
+        }
+    };
+    for &rule in expected {
+        match (called(rule), keywords(rule)) {
+            ("", words) if rule != Rule::EOI => words.iter().for_each(|w| push(format!("`{w}`"))),
+            (name, _) => push(name.to_owned()),
+        }
+    }
+    // Behind a value anything may follow; the operators go without saying.
+    if names.len() > 1 || expected.contains(&Rule::EOI) {
+        names.retain(|name| name != "an operator" || next.is_empty());
+    }
+    names.truncate(4);
+    if expected.contains(&Rule::EOI) || names.is_empty() {
+        names.push(next.to_owned());
+    }
+    match names.split_last() {
+        Some((last, [])) => last.clone(),
+        Some((last, rest)) => format!("{} or {last}", rest.join(", ")),
+        None => next.to_owned(),
+    }
+}
+
+/// What to write, where the expectation alone does not say it.
+fn help(expected: &[Rule]) -> Option<&'static str> {
+    let wants = |rule| expected.contains(&rule);
+    if wants(Rule::then_word) || wants(Rule::else_word) {
+        return Some("a choice is written `if CONDITION then VALUE else VALUE`");
+    }
+    if wants(Rule::limit_scope) || wants(Rule::per_window) {
+        return Some("a limit is written `limit 5 per 1h`, `limit 5 per session`, `limit 1 in flight` or `limit 3 identical`");
+    }
+    if wants(Rule::guard) && wants(Rule::guard) && expected.len() == 1 {
+        return Some("write the condition after `when` or `unless`");
+    }
+    if wants(Rule::trigger) {
+        return Some("feedback is woken by `every 3 calls`, `every 30s`, `on created(\"file\")`, `on denied` or `on CONDITION`");
+    }
+    if wants(Rule::in_word) {
+        return Some("a quantifier is written `all x in xs: CONDITION`");
+    }
+    if wants(Rule::params) {
+        return Some("a tool is written `tool NAME(param: type, …)`; one without parameters `tool NAME()`");
+    }
+    if wants(Rule::ty) || wants(Rule::colon) {
+        return Some("a field is written `name: type`, as in `count: int in 1..=5`");
+    }
+    None
+}
