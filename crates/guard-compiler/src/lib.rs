@@ -1,16 +1,23 @@
 //! The compiler of the Guard language: sources in, diagnostics and a plan out.
 //!
-//! Phases are modules, in this order: `sources` loads, `names` resolves, `types` checks, `verify` proves,
-//! `lower` makes the plan. Only [`compile`] knows the order. Knows nothing of running a plan, of terminals
-//! or of files: a [`Loader`] brings the texts that `use` names.
+//! Phases are modules, in this order: `sources` loads, `names` resolves, `types` checks, `lower` makes the
+//! plan. Only [`compile`] knows the order. Knows nothing of running a plan, of terminals or of files: a
+//! [`Loader`] brings the texts that `use` names.
 
+mod errors;
+pub mod hir;
+mod lower;
+mod names;
 pub mod scenario;
 mod sources;
+mod types;
 
-pub use sources::{Loader, SourceFile, std_library};
+pub use errors::CODES;
+pub use sources::{Loader, NoFiles, SourceFile, std_library};
 
 use guard_plan::plan::{Plan, Sources};
 use guard_syntax::diagnostic::Diagnostic;
+use guard_syntax::span::{FileId, Span};
 
 /// Everything a compilation gives.
 pub struct Compilation {
@@ -24,6 +31,8 @@ pub struct Compilation {
 
 /// What a guard compiles to.
 pub struct Output {
+    /// The checked program, which the reference evaluator runs.
+    pub program: hir::Program,
     /// The plan.
     pub plan: Plan,
     /// Where its rules stand.
@@ -34,6 +43,59 @@ pub struct Output {
 
 /// Compiles `root` and whatever it uses. Never fails: what is wrong is in the diagnostics.
 pub fn compile(root: SourceFile, loader: &mut dyn Loader) -> Compilation {
-    let _ = loader;
-    Compilation { files: vec![root], diagnostics: Vec::new(), output: None }
+    let mut sources = sources::load(root, loader);
+    let mut diagnostics = std::mem::take(&mut sources.diagnostics);
+    let syntax_errors = diagnostics.iter().any(Diagnostic::is_error);
+    let names = names::resolve(&sources, &mut diagnostics);
+    let checked = types::check(&names, Span::new(FileId(0), 0, 0), &mut diagnostics);
+    if !syntax_errors {
+        // What a broken item would have used is unknown.
+        names.report_unused(&mut diagnostics);
+    }
+    let mut output = None;
+    if !diagnostics.iter().any(Diagnostic::is_error) {
+        output = Some(finish(checked, &sources.files, &mut diagnostics));
+    }
+    if diagnostics.iter().any(Diagnostic::is_error) {
+        output = None;
+    }
+    diagnostics.sort_by_key(|d| (d.primary.span, d.code));
+    Compilation {
+        files: sources.files,
+        diagnostics,
+        output,
+    }
+}
+
+fn finish(
+    checked: types::Checked,
+    files: &[SourceFile],
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Output {
+    let (plan, sources) = lower::lower(&checked.program, files);
+    let mut scenarios = checked.scenarios;
+    lower::lower_expectations(&checked.program, &checked.expectations, &mut scenarios);
+    for step in scenarios.iter_mut().flat_map(|s| &mut s.steps) {
+        let text = &files[step.span.file.0 as usize].text;
+        let text = text
+            .get(step.span.start as usize..step.span.end as usize)
+            .unwrap_or_default();
+        step.text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    }
+    for tool in plan.tools.iter().filter(|t| t.steps > lower::MAX_STEPS) {
+        let declared = checked.program.tools.iter().find(|t| t.name == tool.name);
+        let span = declared.map(|t| t.span).unwrap_or_default();
+        diagnostics.push(errors::over_bound(
+            span,
+            &tool.name,
+            tool.steps,
+            lower::MAX_STEPS,
+        ));
+    }
+    Output {
+        program: checked.program,
+        plan,
+        sources,
+        scenarios,
+    }
 }

@@ -1,4 +1,11 @@
-//! The files of a compilation: the root, what it uses, and the bundled library.
+//! The files of a compilation: the root, what it uses, and the bundled library, parsed.
+//!
+//! Reads nothing itself: a [`Loader`] brings texts. Knows `use`, and no other item.
+
+use crate::errors;
+use guard_syntax::ast::{File, ItemKind, UseTarget};
+use guard_syntax::diagnostic::Diagnostic;
+use guard_syntax::span::{FileId, Span};
 
 /// One source text with the name it is shown by.
 #[derive(Debug, Clone)]
@@ -16,7 +23,175 @@ pub trait Loader {
     fn load(&mut self, path: &str) -> Result<String, String>;
 }
 
+/// A loader for guards that use no files.
+pub struct NoFiles;
+
+impl Loader for NoFiles {
+    fn load(&mut self, _: &str) -> Result<String, String> {
+        Err("there are no other files here".into())
+    }
+}
+
 /// The bundled library: names and texts.
 pub fn std_library() -> &'static [(&'static str, &'static str)] {
-    &[]
+    &[
+        ("files", include_str!("../std/files.guard")),
+        ("git", include_str!("../std/git.guard")),
+        ("shell", include_str!("../std/shell.guard")),
+        ("web", include_str!("../std/web.guard")),
+    ]
+}
+
+/// The parsed files, in order of loading.
+pub(crate) struct Sources {
+    pub files: Vec<SourceFile>,
+    pub trees: Vec<File>,
+    /// Whether a file belongs to the bundled library.
+    pub bundled: Vec<bool>,
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// Loads and parses `root` and everything it uses, each file once.
+pub(crate) fn load(root: SourceFile, loader: &mut dyn Loader) -> Sources {
+    let mut sources = Sources {
+        files: Vec::new(),
+        trees: Vec::new(),
+        bundled: Vec::new(),
+        diagnostics: Vec::new(),
+    };
+    let id = sources.add(root, false);
+    let mut open = vec![Open { id, next: 0 }];
+    while let Some(top) = open.last_mut() {
+        let Some((target, span)) = next_use(&sources.trees[top.id], &mut top.next) else {
+            open.pop();
+            continue;
+        };
+        let using = top.id;
+        if let Some(id) = sources.follow(using, &target, span, &open, loader) {
+            open.push(Open { id, next: 0 });
+        }
+    }
+    sources
+}
+
+/// A file whose `use` items are being followed.
+struct Open {
+    id: usize,
+    next: usize,
+}
+
+fn next_use(tree: &File, next: &mut usize) -> Option<(UseTarget, Span)> {
+    while let Some(item) = tree.items.get(*next) {
+        *next += 1;
+        if let ItemKind::Use(target) = &item.kind {
+            return Some((target.clone(), item.span.0));
+        }
+    }
+    None
+}
+
+impl Sources {
+    fn add(&mut self, file: SourceFile, bundled: bool) -> usize {
+        let id = self.files.len();
+        let parse = guard_syntax::parse(FileId(id as u32), &file.text);
+        self.diagnostics.extend(parse.diagnostics);
+        self.trees.push(parse.file);
+        self.files.push(file);
+        self.bundled.push(bundled);
+        id
+    }
+
+    /// The file to follow next, where `target` is a file not yet loaded.
+    fn follow(
+        &mut self,
+        using: usize,
+        target: &UseTarget,
+        span: Span,
+        open: &[Open],
+        loader: &mut dyn Loader,
+    ) -> Option<usize> {
+        let (path, bundled) = match self.locate(using, target) {
+            Ok(found) => found,
+            Err(problem) => {
+                self.diagnostics.push(*problem);
+                return None;
+            }
+        };
+        if let Some(id) = self.files.iter().position(|file| file.path == path) {
+            if let Some(from) = open.iter().position(|o| o.id == id) {
+                let chain = open[from..].iter().map(|o| self.files[o.id].path.as_str());
+                self.diagnostics
+                    .push(errors::use_cycle(span, chain.chain([path.as_str()])));
+            }
+            return None;
+        }
+        let text = match std_library()
+            .iter()
+            .find(|(name, _)| bundled && path == format!("std/{name}.guard"))
+        {
+            Some((_, text)) => Ok((*text).to_string()),
+            None => loader.load(&path),
+        };
+        match text {
+            Ok(text) => {
+                let id = self.add(SourceFile { path, text }, bundled);
+                if let Some(header) = &self.trees[id].header {
+                    self.diagnostics.push(errors::used_guard(
+                        span,
+                        &self.files[id].path,
+                        header.span.0,
+                    ));
+                }
+                Some(id)
+            }
+            Err(why) => {
+                self.diagnostics.push(errors::cannot_use(span, &path, &why));
+                None
+            }
+        }
+    }
+
+    fn locate(&self, using: usize, target: &UseTarget) -> Result<(String, bool), Box<Diagnostic>> {
+        match target {
+            UseTarget::Std(name) => {
+                if std_library().iter().any(|(known, _)| *known == name.node) {
+                    Ok((format!("std/{}.guard", name.node), true))
+                } else {
+                    Err(Box::new(errors::unknown_library(
+                        name,
+                        std_library().iter().map(|(n, _)| *n),
+                    )))
+                }
+            }
+            UseTarget::File(path) => join(&self.files[using].path, &path.node)
+                .map(|p| (p, false))
+                .ok_or_else(|| Box::new(errors::use_outside(path))),
+        }
+    }
+}
+
+/// `path` seen from the folder of `using`, normalised; none where it is absolute or climbs out.
+fn join(using: &str, path: &str) -> Option<String> {
+    if path.is_empty() || path.starts_with('/') || path.contains('\\') {
+        return None;
+    }
+    let mut parts: Vec<&str> = using.split('/').collect();
+    parts.pop();
+    let rooted = using.starts_with('/');
+    for part in path.split('/') {
+        match part {
+            "" | "." => {}
+            ".." if parts.is_empty()
+                || (rooted && parts.len() == 1)
+                || parts.last() == Some(&"..") =>
+            {
+                return None;
+            }
+            ".." => {
+                parts.pop();
+            }
+            other => parts.push(other),
+        }
+    }
+    Some(parts.join("/"))
 }

@@ -1,0 +1,473 @@
+//! Tables: what the plan keeps once, in an order that does not depend on the order of declarations.
+
+use super::expr;
+use crate::hir::{self, ClauseKind, Expr, ExprKind, Program, Type};
+use guard_plan::plan::{self, Monitor, SuccessIndex, TypeDef, TypeId, Window};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::rc::Rc;
+
+/// Elements of a collection where the guard states no bound, so that every walk is bounded.
+const DEFAULT_ELEMENTS: u64 = 10_000;
+
+/// Declarations in the plan's order, and back.
+pub(crate) struct Sorted {
+    /// Declaration by position in the plan.
+    pub order: Vec<usize>,
+    /// Position in the plan by declaration.
+    position: Vec<u32>,
+}
+
+impl Sorted {
+    fn by<K: Ord>(count: usize, key: impl Fn(usize) -> K) -> Self {
+        let mut order: Vec<usize> = (0..count).collect();
+        order.sort_by_cached_key(|at| key(*at));
+        let mut position = vec![0; count];
+        for (at, declared) in order.iter().enumerate() {
+            position[*declared] = at as u32;
+        }
+        Sorted { order, position }
+    }
+
+    /// Where the declaration stands in the plan.
+    pub fn of(&self, declared: usize) -> u32 {
+        self.position[declared]
+    }
+}
+
+/// Everything expressions refer to by number.
+pub(crate) struct Tables<'p> {
+    program: &'p Program,
+    pub state: Sorted,
+    pub units: Sorted,
+    pub facts: Sorted,
+    pub probes: Sorted,
+    pub invariants: Sorted,
+    pub tools: Sorted,
+    pub limits: Sorted,
+    pub regexes: BTreeSet<Rc<str>>,
+    pub paths: BTreeSet<String>,
+    pub monitors: BTreeMap<String, Monitor>,
+    pub indexes: Vec<SuccessIndex>,
+    pub windows: Vec<Window>,
+    /// Tools (by declaration) whose last arguments, and whose last results, are asked for.
+    pub keeps_args: BTreeSet<usize>,
+    pub keeps_result: BTreeSet<usize>,
+    types: HashMap<String, TypeId>,
+    rows: Vec<TypeDef>,
+}
+
+impl<'p> Tables<'p> {
+    pub fn collect(program: &'p Program) -> Self {
+        let p = program;
+        let mut tables = Tables {
+            program,
+            state: Sorted::by(p.state.len(), |at| p.state[at].name.clone()),
+            units: Sorted::by(p.units.len(), |at| p.units[at].name.clone()),
+            facts: Sorted::by(p.facts.len(), |at| p.facts[at].name.clone()),
+            probes: Sorted::by(p.probes.len(), |at| p.probes[at].name.clone()),
+            invariants: Sorted::by(p.invariants.len(), |at| p.invariants[at].rule.owner.clone()),
+            tools: Sorted::by(p.tools.len(), |at| p.tools[at].name.clone()),
+            limits: Sorted::by(0, |_| 0),
+            regexes: BTreeSet::new(),
+            paths: BTreeSet::new(),
+            monitors: BTreeMap::new(),
+            indexes: Vec::new(),
+            windows: Vec::new(),
+            keeps_args: BTreeSet::new(),
+            keeps_result: BTreeSet::new(),
+            types: HashMap::new(),
+            rows: Vec::new(),
+        };
+        tables.questions();
+        tables.monitors();
+        tables.intern_types();
+        tables.sort_limits();
+        tables
+    }
+
+    pub fn program_state_name(&self, var: hir::VarId) -> String {
+        self.program.state[var].name.clone()
+    }
+
+    fn questions(&mut self) {
+        let mut indexes: BTreeSet<(u32, Vec<u32>)> = BTreeSet::new();
+        let mut windows: BTreeSet<(u32, bool, i64)> = BTreeSet::new();
+        let program = self.program;
+        each_requirement(program, &mut |r| {
+            if !r.key.is_empty() {
+                indexes.insert((
+                    self.tools.of(r.tool),
+                    r.key.iter().map(|(p, _)| *p).collect(),
+                ));
+            }
+        });
+        each_expr(program, &mut |root| {
+            root.walk(&mut |e| match &e.kind {
+                ExprKind::Matches(_, pattern) => {
+                    self.regexes.insert(pattern.clone());
+                }
+                ExprKind::Path(path) => {
+                    self.paths.insert(path.clone());
+                }
+                ExprKind::Called { tool, key, .. } if !key.is_empty() => {
+                    indexes.insert((self.tools.of(*tool), key.iter().map(|(p, _)| *p).collect()));
+                }
+                ExprKind::Calls {
+                    tool,
+                    failures,
+                    within: Some(within),
+                } => {
+                    windows.insert((self.tools.of(*tool), *failures, *within));
+                }
+                ExprKind::LastArg(tool, _) => {
+                    self.keeps_args.insert(*tool);
+                }
+                ExprKind::LastResult(tool) => {
+                    self.keeps_result.insert(*tool);
+                }
+                _ => {}
+            });
+        });
+        each_type(program, &mut |ty| patterns(ty, &mut self.regexes));
+        self.indexes = indexes
+            .into_iter()
+            .map(|(tool, params)| SuccessIndex { tool, params })
+            .collect();
+        self.windows = windows
+            .into_iter()
+            .map(|(tool, failures, within)| Window {
+                tool,
+                failures,
+                within,
+            })
+            .collect();
+    }
+
+    fn monitors(&mut self) {
+        let mut found: BTreeMap<String, Monitor> = BTreeMap::new();
+        each_expr(self.program, &mut |root| {
+            root.walk(&mut |e| {
+                if let ExprKind::Temporal(op, of, trigger) = &e.kind {
+                    let monitor = expr::monitor(self, *op, of, trigger.as_deref());
+                    found.insert(format!("{monitor:?}"), monitor);
+                }
+            });
+        });
+        self.monitors = found;
+    }
+
+    /// The number of a monitor that was collected.
+    pub fn monitor(&self, monitor: &Monitor) -> u32 {
+        position(self.monitors.keys(), &format!("{monitor:?}"))
+    }
+
+    /// The number of a regular expression that was collected.
+    pub fn regex(&self, pattern: &str) -> u32 {
+        position(self.regexes.iter().map(AsRef::as_ref), pattern)
+    }
+
+    /// The number of a path that was collected.
+    pub fn path(&self, path: &str) -> u32 {
+        position(self.paths.iter().map(String::as_str), path)
+    }
+
+    /// The number of the memory of these parameters of a tool.
+    pub fn index(&self, tool: hir::ToolId, key: &[(u32, Expr)]) -> u32 {
+        let wanted = (
+            self.tools.of(tool),
+            key.iter().map(|(p, _)| *p).collect::<Vec<_>>(),
+        );
+        self.indexes
+            .iter()
+            .position(|i| (i.tool, &i.params) == (wanted.0, &wanted.1))
+            .unwrap_or(0) as u32
+    }
+
+    /// The number of the memory of the times of a tool's calls.
+    pub fn window(&self, tool: hir::ToolId, failures: bool, within: i64) -> u32 {
+        let wanted = Window {
+            tool: self.tools.of(tool),
+            failures,
+            within,
+        };
+        self.windows.iter().position(|w| *w == wanted).unwrap_or(0) as u32
+    }
+
+    fn intern_types(&mut self) {
+        let mut all: BTreeMap<String, Type> = BTreeMap::new();
+        let program = self.program;
+        each_type(program, &mut |ty| {
+            all.insert(self.key(ty), ty.clone());
+        });
+        each_expr(program, &mut |root| {
+            root.walk(&mut |e| {
+                let plain = plain(&e.ty);
+                all.insert(self.key(&plain), plain);
+            });
+        });
+        for ty in all.values() {
+            self.intern(ty);
+        }
+    }
+
+    fn intern(&mut self, ty: &Type) -> TypeId {
+        let key = self.key(ty);
+        if let Some(id) = self.types.get(&key) {
+            return *id;
+        }
+        let bounded = |max: &Option<u64>| Some(max.unwrap_or(DEFAULT_ELEMENTS));
+        let row = match ty {
+            Type::Bool | Type::Never | Type::Error => TypeDef::Bool,
+            Type::Int(min, max) => TypeDef::Int {
+                min: *min,
+                max: *max,
+            },
+            Type::Decimal(min, max) => TypeDef::Decimal {
+                min: *min,
+                max: *max,
+            },
+            Type::String(bounds) => TypeDef::String {
+                max_chars: bounds.max_chars,
+                max_bytes: bounds.max_bytes,
+                patterns: bounds.patterns.iter().map(|p| self.regex(p)).collect(),
+            },
+            Type::Path => TypeDef::Path,
+            Type::Url => TypeDef::Url,
+            Type::Duration(min, max) => TypeDef::Duration {
+                min: *min,
+                max: *max,
+            },
+            Type::Time(format) => TypeDef::Time {
+                format: format.as_ref().map(|f| f.to_string()),
+            },
+            Type::Json => TypeDef::Json,
+            Type::Enum(id) => {
+                let def = &self.program.enums[*id];
+                TypeDef::Enum {
+                    name: def.name.clone(),
+                    variants: def.variants.clone(),
+                }
+            }
+            Type::Record(id) => {
+                let def = &self.program.records[*id];
+                let fields = def.fields.iter().map(|f| self.field(f)).collect();
+                TypeDef::Record {
+                    name: def.name.clone(),
+                    fields,
+                }
+            }
+            Type::List(of, max) => TypeDef::List {
+                of: self.intern(of),
+                max: bounded(max),
+            },
+            Type::Set(of, max) => TypeDef::Set {
+                of: self.intern(of),
+                max: bounded(max),
+            },
+            Type::Map(of, max) => TypeDef::Map {
+                of: self.intern(of),
+                max: bounded(max),
+            },
+            Type::Option(of) => TypeDef::Option {
+                of: self.intern(of),
+            },
+        };
+        let id = self.rows.len() as TypeId;
+        self.rows.push(row);
+        self.types.insert(key, id);
+        id
+    }
+
+    fn field(&mut self, field: &hir::Field) -> plan::Field {
+        plan::Field {
+            name: field.name.clone(),
+            ty: self.intern(&field.ty),
+            secret: field.secret,
+        }
+    }
+
+    /// A name for a type that says all of it and nothing of the order of declarations.
+    fn key(&self, ty: &Type) -> String {
+        match ty {
+            Type::Enum(id) => format!("enum {}", self.program.enums[*id].name),
+            Type::Record(id) => format!("record {}", self.program.records[*id].name),
+            Type::List(of, max) => format!("list<{}> {max:?}", self.key(of)),
+            Type::Set(of, max) => format!("set<{}> {max:?}", self.key(of)),
+            Type::Map(of, max) => format!("map<{}> {max:?}", self.key(of)),
+            Type::Option(of) => format!("{}?", self.key(of)),
+            Type::Never | Type::Error => "Bool".into(),
+            plain => format!("{plain:?}"),
+        }
+    }
+
+    /// The number of a type that was collected.
+    pub fn ty(&self, ty: &Type) -> TypeId {
+        self.types.get(&self.key(ty)).copied().unwrap_or(0)
+    }
+
+    /// The number of a type as it is needed to render a value: without refinements.
+    pub fn shown_ty(&self, ty: &Type) -> TypeId {
+        self.ty(&plain(ty))
+    }
+
+    /// The rows of the type table.
+    pub fn type_rows(&self) -> Vec<TypeDef> {
+        self.rows.clone()
+    }
+
+    /// Limits by who declares them, what they count, and by what.
+    fn sort_limits(&mut self) {
+        let p = self.program;
+        let mut uses: HashMap<usize, (String, String)> = HashMap::new();
+        for tool in &p.tools {
+            for clause in &tool.clauses {
+                if let ClauseKind::Limit { limit, by } = &clause.kind {
+                    let by = by
+                        .as_ref()
+                        .map_or_else(String::new, |by| format!("{:?}", expr::flatten(self, by)));
+                    let used = (tool.name.clone(), by);
+                    let least = uses.entry(*limit).or_insert_with(|| used.clone());
+                    if used < *least {
+                        *least = used;
+                    }
+                }
+            }
+        }
+        self.limits = Sorted::by(p.limits.len(), |at| {
+            let limit = &p.limits[at];
+            let what = format!(
+                "{:?} {} {} {}",
+                limit.scope, limit.count, limit.rule.shadow, limit.rule.doc
+            );
+            (limit.rule.owner.clone(), what, uses.get(&at).cloned())
+        });
+    }
+}
+
+fn position<'a, T: PartialEq + ?Sized + 'a>(
+    mut items: impl Iterator<Item = &'a T>,
+    wanted: &T,
+) -> u32 {
+    items.position(|item| item == wanted).unwrap_or(0) as u32
+}
+
+/// The type without its refinements.
+pub(crate) fn plain(ty: &Type) -> Type {
+    match ty {
+        Type::Int(..) => Type::int(),
+        Type::Decimal(..) => Type::decimal(),
+        Type::String(_) => Type::string(),
+        Type::Duration(..) => Type::duration(),
+        Type::Time(_) => Type::Time(None),
+        Type::List(of, _) => Type::List(plain(of).into(), None),
+        Type::Set(of, _) => Type::Set(plain(of).into(), None),
+        Type::Map(of, _) => Type::Map(plain(of).into(), None),
+        Type::Option(of) => Type::Option(plain(of).into()),
+        other => other.clone(),
+    }
+}
+
+fn patterns(ty: &Type, out: &mut BTreeSet<Rc<str>>) {
+    match ty {
+        Type::String(bounds) => out.extend(bounds.patterns.iter().cloned()),
+        Type::List(of, _) | Type::Set(of, _) | Type::Map(of, _) | Type::Option(of) => {
+            patterns(of, out)
+        }
+        _ => {}
+    }
+}
+
+/// Every type that values are decoded to.
+fn each_type(program: &Program, visit: &mut dyn FnMut(&Type)) {
+    for (at, _) in program.enums.iter().enumerate().skip(1) {
+        visit(&Type::Enum(at));
+    }
+    for (at, record) in program.records.iter().enumerate() {
+        record.fields.iter().for_each(|f| visit(&f.ty));
+        visit(&Type::Record(at));
+    }
+    program.state.iter().for_each(|v| visit(&v.ty));
+    program.probes.iter().for_each(|p| visit(&p.returns));
+    for tool in &program.tools {
+        tool.params.iter().for_each(|p| visit(&p.ty));
+        tool.returns.iter().for_each(&mut *visit);
+        for clause in &tool.clauses {
+            if let ClauseKind::Observe { ty, .. } = &clause.kind {
+                visit(ty);
+            }
+        }
+    }
+}
+
+fn each_requirement<'p>(program: &'p Program, visit: &mut dyn FnMut(&'p hir::Requirement)) {
+    for clause in program.tools.iter().flat_map(|t| &t.clauses) {
+        if let ClauseKind::Requires { any_of, .. } = &clause.kind {
+            any_of.iter().for_each(&mut *visit);
+        }
+    }
+}
+
+/// Every expression of the program, roots only.
+pub(crate) fn each_expr<'p>(program: &'p Program, visit: &mut dyn FnMut(&'p Expr)) {
+    program.state.iter().for_each(|v| visit(&v.init));
+    for invariant in &program.invariants {
+        visit(&invariant.condition);
+        message_exprs(invariant.because.as_ref(), visit);
+    }
+    for clause in program.tools.iter().flat_map(|t| &t.clauses) {
+        clause_exprs(&clause.kind, visit);
+    }
+}
+
+fn message_exprs<'p>(message: Option<&'p hir::Message>, visit: &mut dyn FnMut(&'p Expr)) {
+    for part in message.into_iter().flat_map(|m| &m.parts) {
+        if let hir::Part::Value(_, e) = part {
+            visit(e);
+        }
+    }
+}
+
+/// Every expression of a clause, roots only.
+pub(crate) fn clause_exprs<'p>(clause: &'p ClauseKind, visit: &mut dyn FnMut(&'p Expr)) {
+    match clause {
+        ClauseKind::Requires { any_of, when } => {
+            any_of
+                .iter()
+                .flat_map(|r| &r.key)
+                .for_each(|(_, e)| visit(e));
+            when.iter().for_each(visit);
+        }
+        ClauseKind::Deny {
+            condition, because, ..
+        } => {
+            visit(condition);
+            message_exprs(because.as_ref(), visit);
+        }
+        ClauseKind::Limit { by, .. } => by.iter().for_each(visit),
+        ClauseKind::Costs { amount, .. } => visit(amount),
+        ClauseKind::Approval { when, .. } => when.iter().for_each(visit),
+        ClauseKind::Ready(_) => {}
+        ClauseKind::Effect { target, value, .. } => {
+            target_exprs(target, visit);
+            value.iter().for_each(visit);
+        }
+        ClauseKind::Observe { target, value, .. } => {
+            target_exprs(target, visit);
+            visit(value);
+        }
+        ClauseKind::Learn(learn) => {
+            learn.over.iter().for_each(&mut *visit);
+            learn.when.iter().for_each(&mut *visit);
+            learn.row.iter().for_each(visit);
+        }
+        ClauseKind::Reconcile { condition, .. } => visit(condition),
+    }
+}
+
+fn target_exprs<'p>(target: &'p hir::Target, visit: &mut dyn FnMut(&'p Expr)) {
+    for step in &target.path {
+        if let hir::Step::Index(at) = step {
+            visit(at);
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! Frames and conflicts: which invariants a tool can break, and which unsettled calls it must wait for.
+
+use super::collect::{Tables, clause_exprs};
+use crate::hir::{ClauseKind, Expr, ExprKind, Program, Tool};
+use guard_plan::plan::Plan;
+use std::collections::{BTreeSet, HashMap};
+
+/// What a tool's decision reads, and what its settlement may write; all by declaration.
+#[derive(Default)]
+struct Footprint {
+    read_vars: BTreeSet<usize>,
+    read_facts: BTreeSet<usize>,
+    /// Tools whose history is asked.
+    read_history: BTreeSet<usize>,
+    effect_vars: BTreeSet<usize>,
+    observe_vars: BTreeSet<usize>,
+    taught: BTreeSet<usize>,
+}
+
+/// Fills in the frames and conflicts of every tool (semantics §7).
+pub(super) fn fill(program: &Program, tables: &Tables, plan: &mut Plan) {
+    let reads: Vec<BTreeSet<usize>> = program
+        .invariants
+        .iter()
+        .map(|i| variables(&i.condition))
+        .collect();
+    let mut by_var: HashMap<usize, Vec<usize>> = HashMap::new();
+    for (at, vars) in reads.iter().enumerate() {
+        vars.iter()
+            .for_each(|var| by_var.entry(*var).or_default().push(at));
+    }
+    let frame = |vars: &BTreeSet<usize>| -> BTreeSet<usize> {
+        vars.iter()
+            .flat_map(|var| by_var.get(var).into_iter().flatten().copied())
+            .collect()
+    };
+    let mut footprints: Vec<Footprint> = program.tools.iter().map(footprint).collect();
+    for (declared, footprint) in footprints.iter_mut().enumerate() {
+        let (effects, observes) = (
+            frame(&footprint.effect_vars),
+            frame(&footprint.observe_vars),
+        );
+        for invariant in effects.iter().chain(&observes) {
+            footprint.read_vars.extend(&reads[*invariant]);
+        }
+        let numbered = |frame: &BTreeSet<usize>| {
+            let mut ids: Vec<u32> = frame.iter().map(|i| tables.invariants.of(*i)).collect();
+            ids.sort_unstable();
+            ids
+        };
+        let tool = &mut plan.tools[tables.tools.of(declared) as usize];
+        tool.frame = numbered(&effects);
+        tool.observe_frame = numbered(&observes);
+    }
+    conflicts(tables, &footprints, plan);
+}
+
+fn conflicts(tables: &Tables, footprints: &[Footprint], plan: &mut Plan) {
+    let mut writers: HashMap<usize, BTreeSet<usize>> = HashMap::new();
+    let mut teachers: HashMap<usize, BTreeSet<usize>> = HashMap::new();
+    for (tool, footprint) in footprints.iter().enumerate() {
+        for var in footprint.effect_vars.iter().chain(&footprint.observe_vars) {
+            writers.entry(*var).or_default().insert(tool);
+        }
+        for fact in &footprint.taught {
+            teachers.entry(*fact).or_default().insert(tool);
+        }
+    }
+    for (declared, footprint) in footprints.iter().enumerate() {
+        let touched = footprint
+            .read_vars
+            .iter()
+            .chain(&footprint.effect_vars)
+            .chain(&footprint.observe_vars);
+        let mut waits: BTreeSet<usize> = touched
+            .flat_map(|var| writers.get(var).into_iter().flatten().copied())
+            .collect();
+        let facts = footprint.read_facts.iter().chain(&footprint.taught);
+        waits.extend(facts.flat_map(|fact| teachers.get(fact).into_iter().flatten().copied()));
+        waits.extend(&footprint.read_history);
+        let mut ids: Vec<u32> = waits
+            .into_iter()
+            .map(|tool| tables.tools.of(tool))
+            .collect();
+        ids.sort_unstable();
+        plan.tools[tables.tools.of(declared) as usize].conflicts = ids;
+    }
+}
+
+fn footprint(tool: &Tool) -> Footprint {
+    let mut footprint = Footprint::default();
+    for clause in &tool.clauses {
+        clause_exprs(&clause.kind, &mut |e| footprint.reads(e));
+        match &clause.kind {
+            ClauseKind::Effect { target, .. } => {
+                footprint.effect_vars.insert(target.var);
+            }
+            ClauseKind::Observe { target, .. } => {
+                footprint.observe_vars.insert(target.var);
+            }
+            ClauseKind::Learn(learn) => {
+                footprint.taught.insert(learn.fact);
+            }
+            ClauseKind::Requires { any_of, .. } => {
+                footprint
+                    .read_history
+                    .extend(any_of.iter().filter_map(|r| r.since));
+            }
+            _ => {}
+        }
+    }
+    footprint
+}
+
+impl Footprint {
+    fn reads(&mut self, e: &Expr) {
+        e.walk(&mut |part| match &part.kind {
+            ExprKind::State(var) => {
+                self.read_vars.insert(*var);
+            }
+            ExprKind::Row(fact, _) | ExprKind::Known(fact, _) => {
+                self.read_facts.insert(*fact);
+            }
+            ExprKind::Called { tool, since, .. } | ExprKind::Failed { tool, since, .. } => {
+                self.read_history.insert(*tool);
+                self.read_history.extend(since);
+            }
+            ExprKind::Calls { tool, .. }
+            | ExprKind::LastArg(tool, _)
+            | ExprKind::LastResult(tool) => {
+                self.read_history.insert(*tool);
+            }
+            _ => {}
+        });
+    }
+}
+
+fn variables(e: &Expr) -> BTreeSet<usize> {
+    let mut vars = BTreeSet::new();
+    e.walk(&mut |part| {
+        if let ExprKind::State(var) = part.kind {
+            vars.insert(var);
+        }
+    });
+    vars
+}

@@ -1,0 +1,122 @@
+//! Costs: the worst-case number of steps of deciding each tool's calls.
+//!
+//! A step is the evaluation of one node. A quantifier takes its body as often as its collection may have
+//! elements; what is no parameter, variable or literal counts with the default bound.
+
+use guard_plan::plan::{
+    Expr, Message, Node, Part, Plan, Show, Step, Target, Tool, TypeDef, TypeId,
+};
+
+/// The bound a guard is held to.
+pub(crate) const MAX_STEPS: u64 = 10_000_000;
+
+/// Elements of a collection whose bound is not known here.
+const UNKNOWN_ELEMENTS: u64 = 10_000;
+
+/// Fills in the step bound of every tool.
+pub(super) fn fill(plan: &mut Plan) {
+    for at in 0..plan.tools.len() {
+        plan.tools[at].steps = decision(plan, &plan.tools[at]);
+    }
+}
+
+fn decision(plan: &Plan, tool: &Tool) -> u64 {
+    let cost = |e: &Expr| steps(plan, tool, e);
+    let optional = |e: &Option<Expr>| e.as_ref().map_or(0, cost);
+    let shows = |shows: &[Show]| {
+        shows
+            .iter()
+            .map(|s| cost(&s.expr))
+            .fold(0, u64::saturating_add)
+    };
+    let message = |m: &Option<Message>| {
+        let parts = m.iter().flat_map(|m| &m.parts);
+        parts
+            .map(|p| {
+                if let Part::Value(s) = p {
+                    cost(&s.expr)
+                } else {
+                    1
+                }
+            })
+            .fold(0, u64::saturating_add)
+    };
+    let target = |t: &Target| {
+        t.path
+            .iter()
+            .map(|s| if let Step::Index(e) = s { cost(e) } else { 1 })
+            .fold(1, u64::saturating_add)
+    };
+    let mut total: u64 = tool.params.len() as u64 + tool.limits.len() as u64 + 1;
+    let mut add = |n: u64| total = total.saturating_add(n);
+    for r in &tool.requires {
+        add(optional(&r.when));
+        r.any_of
+            .iter()
+            .for_each(|a| add(a.key.iter().flat_map(|k| &k.values).map(cost).sum::<u64>() + 1));
+    }
+    tool.denies.iter().for_each(|d| {
+        add(cost(&d.condition)
+            .saturating_add(message(&d.because))
+            .saturating_add(shows(&d.shows)))
+    });
+    tool.limits.iter().for_each(|l| add(optional(&l.by)));
+    tool.costs.iter().for_each(|c| add(cost(&c.amount)));
+    tool.effects
+        .iter()
+        .for_each(|e| add(target(&e.target).saturating_add(optional(&e.value))));
+    for invariant in tool.frame.iter().map(|i| &plan.invariants[*i as usize]) {
+        add(cost(&invariant.condition).saturating_add(shows(&invariant.shows)));
+    }
+    tool.approvals
+        .iter()
+        .for_each(|a| add(1 + optional(&a.when)));
+    add(tool.ready.len() as u64 + tool.conflicts.len() as u64);
+    total
+}
+
+fn steps(plan: &Plan, tool: &Tool, e: &Expr) -> u64 {
+    let mut costs: Vec<u64> = Vec::with_capacity(e.0.len());
+    for node in &e.0 {
+        let mut total: u64 = 1;
+        match node {
+            Node::Quantified { over, body, .. } => {
+                let elements = over
+                    .iter()
+                    .map(|o| elements(plan, tool, e, *o))
+                    .max()
+                    .unwrap_or(0);
+                let walked = elements.saturating_mul(costs[*body as usize].saturating_add(1));
+                total = over
+                    .iter()
+                    .map(|o| costs[*o as usize])
+                    .fold(total.saturating_add(walked), u64::saturating_add);
+            }
+            other => other
+                .for_each_child(&mut |child| total = total.saturating_add(costs[child as usize])),
+        }
+        costs.push(total);
+    }
+    costs.last().copied().unwrap_or(0)
+}
+
+/// How many elements the collection at a node may have.
+fn elements(plan: &Plan, tool: &Tool, e: &Expr, node: u32) -> u64 {
+    match &e.0[node as usize] {
+        Node::List(xs) | Node::Set(xs) => xs.len() as u64,
+        Node::Param(at) => bound(plan, tool.params.get(*at as usize).map(|p| p.ty)),
+        Node::State(var) => bound(plan, plan.state.get(*var as usize).map(|v| v.ty)),
+        Node::Unwrap(of) => elements(plan, tool, e, *of),
+        _ => UNKNOWN_ELEMENTS,
+    }
+}
+
+fn bound(plan: &Plan, ty: Option<TypeId>) -> u64 {
+    match ty.and_then(|ty| plan.types.get(ty as usize)) {
+        Some(TypeDef::List { max, .. } | TypeDef::Set { max, .. } | TypeDef::Map { max, .. }) => {
+            max.unwrap_or(UNKNOWN_ELEMENTS)
+        }
+        Some(TypeDef::Option { of }) => bound(plan, Some(*of)),
+        _ => UNKNOWN_ELEMENTS,
+    }
+}

@@ -1,0 +1,244 @@
+//! Expressions: from trees to arrays of nodes in which children precede parents.
+
+use super::collect::Tables;
+use crate::hir::{Expr, ExprKind, Field, Program};
+use guard_plan::plan::{self, Monitor, Node, NodeId, TemporalOp};
+
+/// The expression as nodes; the root is the last.
+pub(crate) fn flatten(tables: &Tables, e: &Expr) -> plan::Expr {
+    let mut nodes = Vec::new();
+    push(tables, e, &mut nodes);
+    plan::Expr(nodes)
+}
+
+/// The monitor of a temporal operator.
+pub(crate) fn monitor(
+    tables: &Tables,
+    op: TemporalOp,
+    of: &Expr,
+    trigger: Option<&Expr>,
+) -> Monitor {
+    Monitor {
+        op,
+        of: flatten(tables, of),
+        trigger: trigger.map(|t| flatten(tables, t)),
+    }
+}
+
+fn push(t: &Tables, e: &Expr, nodes: &mut Vec<Node>) -> NodeId {
+    let node = node(t, e, nodes);
+    nodes.push(node);
+    (nodes.len() - 1) as NodeId
+}
+
+fn node(t: &Tables, e: &Expr, out: &mut Vec<Node>) -> Node {
+    use ExprKind as K;
+    let all = |xs: &[Expr], out: &mut Vec<Node>| -> Vec<NodeId> {
+        xs.iter().map(|x| push(t, x, out)).collect()
+    };
+    match &e.kind {
+        // Nothing that was reported is lowered.
+        K::None | K::Error => Node::None,
+        K::Bool(b) => Node::Bool(*b),
+        K::Int(v) => Node::Int(*v),
+        K::Decimal(v) => Node::Decimal(*v),
+        K::String(s) => Node::String(s.clone()),
+        K::Path(p) => Node::Path(t.path(p)),
+        K::Duration(ms) => Node::Duration(*ms),
+        K::Time(ms) => Node::Time(*ms),
+        K::Enum(at) => Node::Enum(*at),
+        K::Url(u) => Node::Url(u.clone()),
+        K::List(xs) => Node::List(all(xs, out)),
+        K::Set(xs) => Node::Set(all(xs, out)),
+        K::Record(xs) => Node::Record(all(xs, out)),
+        K::Map(entries) => Node::Map(
+            entries
+                .iter()
+                .map(|(k, v)| (k.clone(), push(t, v, out)))
+                .collect(),
+        ),
+        K::Param(at) => Node::Param(*at),
+        K::State(var) => Node::State(t.state.of(*var)),
+        K::Local(slot) => Node::Local(*slot),
+        K::Result => Node::Result,
+        K::Workspace => Node::Workspace,
+        K::Text => Node::Text,
+        K::Now => Node::Now,
+        K::Elapsed => Node::Elapsed,
+        K::Clock(part) => Node::Clock(*part),
+        K::RemainingTime => Node::RemainingTime,
+        K::Remaining(unit) => Node::Remaining(t.units.of(*unit)),
+        K::Spent(unit) => Node::Spent(t.units.of(*unit)),
+        K::Field(of, at) => Node::Field(push(t, of, out), *at),
+        K::Member(of, name) => Node::Member(push(t, of, out), name.clone()),
+        K::UrlPart(of, part) => Node::UrlPart(push(t, of, out), *part),
+        K::Index(of, at) => Node::Index(push(t, of, out), push(t, at, out)),
+        K::Row(fact, key) => Node::Row(t.facts.of(*fact), all(key, out)),
+        K::Known(fact, key) => Node::Known(t.facts.of(*fact), all(key, out)),
+        K::Not(of) => Node::Not(push(t, of, out)),
+        K::Neg(of) => Node::Neg(push(t, of, out)),
+        K::And(a, b) => Node::And(push(t, a, out), push(t, b, out)),
+        K::Or(a, b) => Node::Or(push(t, a, out), push(t, b, out)),
+        K::Implies(a, b) => Node::Implies(push(t, a, out), push(t, b, out)),
+        K::Compare(op, a, b) => Node::Compare(*op, push(t, a, out), push(t, b, out)),
+        K::Arith(op, a, b) => Node::Arith(*op, push(t, a, out), push(t, b, out)),
+        K::In(a, b) => Node::In(push(t, a, out), push(t, b, out)),
+        K::Within(a, b) => Node::Within(push(t, a, out), push(t, b, out)),
+        K::Matches(of, pattern) => Node::Matches(push(t, of, out), t.regex(pattern)),
+        K::IsSome(of) => Node::IsSome(push(t, of, out)),
+        K::Else(a, b) => Node::Else(push(t, a, out), push(t, b, out)),
+        K::Unwrap(of, _) => Node::Unwrap(push(t, of, out)),
+        K::If(c, a, b) => Node::If(push(t, c, out), push(t, a, out), push(t, b, out)),
+        K::Quantified {
+            op,
+            over,
+            binders,
+            body,
+        } => {
+            let over = all(over, out);
+            Node::Quantified {
+                op: *op,
+                over,
+                binders: binders.clone(),
+                body: push(t, body, out),
+            }
+        }
+        K::Call(builtin, args) => Node::Call(*builtin, all(args, out)),
+        K::Called {
+            tool,
+            key,
+            since,
+            within,
+        } => {
+            let index = (!key.is_empty()).then(|| t.index(*tool, key));
+            let values: Vec<NodeId> = key.iter().map(|(_, e)| push(t, e, out)).collect();
+            Node::Called {
+                tool: t.tools.of(*tool),
+                key: index.map(|index| (index, values)),
+                since: since.map(|s| t.tools.of(s)),
+                within: *within,
+            }
+        }
+        K::Failed {
+            tool,
+            since,
+            within,
+        } => Node::Failed {
+            tool: t.tools.of(*tool),
+            since: since.map(|s| t.tools.of(s)),
+            within: *within,
+        },
+        K::Calls {
+            tool,
+            failures,
+            within,
+        } => Node::Calls {
+            tool: t.tools.of(*tool),
+            failures: *failures,
+            window: within.map(|within| t.window(*tool, *failures, within)),
+        },
+        K::LastArg(tool, at) => Node::LastArg(t.tools.of(*tool), *at),
+        K::LastResult(tool) => Node::LastResult(t.tools.of(*tool)),
+        K::Temporal(op, of, trigger) => {
+            Node::Temporal(t.monitor(&monitor(t, *op, of, trigger.as_deref())))
+        }
+        K::Exists(path) => Node::Exists(push(t, path, out)),
+        K::Probe(probe) => Node::Probe(t.probes.of(*probe)),
+    }
+}
+
+/// Whether the expression reads anything marked `secret`.
+pub(crate) fn is_secret(program: &Program, e: &Expr, params: &[Field]) -> bool {
+    let mut secret = false;
+    e.walk(&mut |part| {
+        secret |= match &part.kind {
+            ExprKind::Param(at) => params.get(*at as usize).is_some_and(|p| p.secret),
+            ExprKind::LastArg(tool, at) => program.tools[*tool].params[*at as usize].secret,
+            ExprKind::Field(of, at) => match of.ty.required() {
+                crate::hir::Type::Record(id) => program.records[*id].fields[*at as usize].secret,
+                _ => false,
+            },
+            _ => false,
+        };
+    });
+    secret
+}
+
+/// The outermost readable places of an expression: parameters, variables, their parts, clocks and budgets.
+pub(crate) fn places(e: &Expr) -> Vec<&Expr> {
+    let mut found = Vec::new();
+    add_places(e, &mut found);
+    found
+}
+
+fn add_places<'e>(e: &'e Expr, found: &mut Vec<&'e Expr>) {
+    if is_place(e) {
+        found.push(e);
+        return;
+    }
+    // What stands under a binder varies from element to element.
+    if let ExprKind::Quantified { over, .. } = &e.kind {
+        over.iter().for_each(|o| add_places(o, found));
+        return;
+    }
+    e.children()
+        .into_iter()
+        .for_each(|child| add_places(child, found));
+}
+
+fn is_place(e: &Expr) -> bool {
+    match &e.kind {
+        ExprKind::Param(_) | ExprKind::State(_) | ExprKind::Clock(_) | ExprKind::Elapsed => true,
+        ExprKind::RemainingTime | ExprKind::Remaining(_) | ExprKind::Spent(_) => true,
+        ExprKind::Field(of, _) | ExprKind::UrlPart(of, _) | ExprKind::Unwrap(of, _) => is_place(of),
+        ExprKind::Index(of, at) => {
+            is_place(of) && (is_place(at) || matches!(at.kind, ExprKind::String(_)))
+        }
+        ExprKind::Row(_, key) => key.iter().all(is_place),
+        ExprKind::Calls { .. } => true,
+        _ => false,
+    }
+}
+
+/// A place as its author would write it.
+pub(crate) fn label(program: &Program, e: &Expr, params: &[Field]) -> String {
+    let inner = |e: &Expr| label(program, e, params);
+    match &e.kind {
+        ExprKind::Param(at) => params
+            .get(*at as usize)
+            .map(|p| p.name.clone())
+            .unwrap_or_default(),
+        ExprKind::State(var) => program.state[*var].name.clone(),
+        ExprKind::Clock(part) => format!("clock.{}", format!("{part:?}").to_lowercase()),
+        ExprKind::Elapsed => "elapsed".into(),
+        ExprKind::RemainingTime => "remaining(deadline)".into(),
+        ExprKind::Remaining(unit) => format!("remaining({})", program.units[*unit].name),
+        ExprKind::Spent(unit) => format!("spent({})", program.units[*unit].name),
+        ExprKind::Field(of, at) => match of.ty.required() {
+            crate::hir::Type::Record(id) => format!(
+                "{}.{}",
+                inner(of),
+                program.records[*id].fields[*at as usize].name
+            ),
+            _ => inner(of),
+        },
+        ExprKind::UrlPart(of, part) => {
+            format!("{}.{}", inner(of), format!("{part:?}").to_lowercase())
+        }
+        ExprKind::Unwrap(of, _) => inner(of),
+        ExprKind::Index(of, at) => format!("{}[{}]", inner(of), inner(at)),
+        ExprKind::Row(fact, key) => {
+            let keys: Vec<String> = key.iter().map(inner).collect();
+            format!("{}[{}]", program.facts[*fact].name, keys.join(", "))
+        }
+        ExprKind::Calls { tool, failures, .. } => {
+            format!(
+                "{}({})",
+                if *failures { "failures" } else { "calls" },
+                program.tools[*tool].name
+            )
+        }
+        ExprKind::String(text) => format!("{text:?}"),
+        _ => "…".into(),
+    }
+}

@@ -1,0 +1,298 @@
+//! Lowering: from the checked program to the plan. Total: whatever was checked has a plan.
+//!
+//! Everything is put in an order that does not depend on the order of declarations, so that the same guard,
+//! shuffled, has the same plan byte for byte. Source positions go beside the plan. Optimizes nothing.
+
+mod collect;
+mod conflicts;
+mod cost;
+mod expr;
+mod tools;
+
+use crate::hir::{self, Program};
+use crate::scenario::{Scenario, StepKind};
+use crate::sources::SourceFile;
+use collect::Tables;
+use guard_plan::plan::{self, Plan, RuleMeta, SourceSpan, Sources, SpanId};
+use guard_syntax::span::Span;
+
+pub(crate) use cost::MAX_STEPS;
+
+/// The plan of a program, and where its rules stand.
+pub(crate) fn lower(program: &Program, files: &[SourceFile]) -> (Plan, Sources) {
+    let tables = Tables::collect(program);
+    let mut lowering = Lowering {
+        program,
+        tables,
+        spans: Vec::new(),
+    };
+    let mut plan = lowering.plan();
+    conflicts::fill(program, &lowering.tables, &mut plan);
+    cost::fill(&mut plan);
+    let sources = lowering.number_spans(&mut plan, files);
+    (plan, sources)
+}
+
+/// Fills in the conditions of the scenarios' `expect` steps, in order.
+pub(crate) fn lower_expectations(
+    program: &Program,
+    conditions: &[hir::Expr],
+    scenarios: &mut [Scenario],
+) {
+    let tables = Tables::collect(program);
+    let mut conditions = conditions.iter();
+    for step in scenarios.iter_mut().flat_map(|s| &mut s.steps) {
+        if let StepKind::Expect { condition, shows } = &mut step.kind
+            && let Some(expectation) = conditions.next()
+        {
+            *condition = expr::flatten(&tables, expectation);
+            *shows = read_variables(&tables, expectation);
+        }
+    }
+}
+
+/// The state variables an expression reads, to show what they are.
+fn read_variables(tables: &Tables, e: &hir::Expr) -> Vec<(String, plan::Expr, plan::TypeId)> {
+    let mut shown: Vec<(String, plan::Expr, plan::TypeId)> = Vec::new();
+    e.walk(&mut |part| {
+        if let hir::ExprKind::State(var) = part.kind {
+            let name = tables.program_state_name(var);
+            if !shown.iter().any(|(known, ..)| *known == name) {
+                shown.push((name, expr::flatten(tables, part), tables.ty(&part.ty)));
+            }
+        }
+    });
+    shown
+}
+
+struct Lowering<'p> {
+    program: &'p Program,
+    tables: Tables<'p>,
+    /// Spans by provisional number, in order of encounter.
+    spans: Vec<Span>,
+}
+
+impl Lowering<'_> {
+    fn plan(&mut self) -> Plan {
+        let p = self.program;
+        let state = self.tables.state.order.clone();
+        let units = self.tables.units.order.clone();
+        let facts = self.tables.facts.order.clone();
+        let probes = self.tables.probes.order.clone();
+        let invariants = self.tables.invariants.order.clone();
+        let limits = self.tables.limits.order.clone();
+        let tools = self.tables.tools.order.clone();
+        Plan {
+            edition: p.edition,
+            guard: p.guard.clone(),
+            shadow: p.shadow,
+            default_allow: p.default_allow,
+            deadline: p.deadline,
+            types: self.tables.type_rows(),
+            state: state
+                .iter()
+                .map(|at| self.state_var(&p.state[*at]))
+                .collect(),
+            units: units.iter().map(|at| self.unit(&p.units[*at])).collect(),
+            limits: limits.iter().map(|at| self.limit(&p.limits[*at])).collect(),
+            regexes: self.tables.regexes.iter().map(|r| r.to_string()).collect(),
+            paths: self.tables.paths.iter().cloned().collect(),
+            invariants: invariants
+                .iter()
+                .map(|at| self.invariant(&p.invariants[*at]))
+                .collect(),
+            monitors: self
+                .tables
+                .monitors
+                .iter()
+                .map(|(_, monitor)| monitor.clone())
+                .collect(),
+            indexes: self.tables.indexes.clone(),
+            windows: self.tables.windows.clone(),
+            facts: facts.iter().map(|at| self.fact(&p.facts[*at])).collect(),
+            probes: probes.iter().map(|at| self.probe(&p.probes[*at])).collect(),
+            tools: tools.iter().map(|at| self.tool(*at)).collect(),
+        }
+    }
+
+    fn state_var(&mut self, var: &hir::StateVar) -> plan::StateVar {
+        plan::StateVar {
+            name: var.name.clone(),
+            ty: self.tables.ty(&var.ty),
+            init: self.expr(&var.init),
+        }
+    }
+
+    fn unit(&mut self, unit: &hir::Unit) -> plan::Unit {
+        let span = self.span(unit.span);
+        plan::Unit {
+            name: unit.name.clone(),
+            budget: unit.budget,
+            host_charged: unit.host_charged,
+            span,
+        }
+    }
+
+    fn limit(&mut self, limit: &hir::Limit) -> plan::Limit {
+        let rule = self.rule(&limit.rule);
+        plan::Limit {
+            rule,
+            count: limit.count,
+            scope: limit.scope,
+            keyed: limit.keyed,
+        }
+    }
+
+    fn fact(&mut self, fact: &hir::Fact) -> plan::Fact {
+        plan::Fact {
+            name: fact.name.clone(),
+            row: self.tables.ty(&hir::Type::Record(fact.row)),
+            keys: fact.keys as u32,
+            max: fact.max,
+        }
+    }
+
+    fn probe(&mut self, probe: &hir::Probe) -> plan::Probe {
+        plan::Probe {
+            name: probe.name.clone(),
+            returns: self.tables.ty(&probe.returns),
+        }
+    }
+
+    fn invariant(&mut self, invariant: &hir::Invariant) -> plan::Invariant {
+        let mut reads: Vec<u32> = Vec::new();
+        invariant.condition.walk(&mut |e| {
+            if let hir::ExprKind::State(var) = e.kind {
+                reads.push(self.tables.state.of(var));
+            }
+        });
+        reads.sort_unstable();
+        reads.dedup();
+        plan::Invariant {
+            rule: self.rule(&invariant.rule),
+            monitor: invariant.monitor,
+            condition: self.expr(&invariant.condition),
+            text: invariant.text.clone(),
+            because: invariant.because.as_ref().map(|m| self.message(m, &[])),
+            shows: self.shows(&invariant.condition, &[]),
+            reads,
+        }
+    }
+
+    fn expr(&self, e: &hir::Expr) -> plan::Expr {
+        expr::flatten(&self.tables, e)
+    }
+
+    fn rule(&mut self, rule: &hir::RuleMeta) -> RuleMeta {
+        let span = self.span(rule.span);
+        RuleMeta {
+            owner: rule.owner.clone(),
+            doc: rule.doc.clone(),
+            shadow: rule.shadow,
+            span,
+        }
+    }
+
+    /// A provisional number; the final one follows the order of the plan.
+    fn span(&mut self, span: Span) -> SpanId {
+        self.spans.push(span);
+        (self.spans.len() - 1) as SpanId
+    }
+
+    fn message(&self, message: &hir::Message, params: &[hir::Field]) -> plan::Message {
+        let parts = message
+            .parts
+            .iter()
+            .map(|part| match part {
+                hir::Part::Text(text) => plan::Part::Text(text.clone()),
+                hir::Part::Value(label, e) => plan::Part::Value(self.show(label, e, params)),
+            })
+            .collect();
+        plan::Message { parts }
+    }
+
+    fn show(&self, label: &str, e: &hir::Expr, params: &[hir::Field]) -> plan::Show {
+        plan::Show {
+            label: label.to_string(),
+            expr: self.expr(e),
+            ty: self.tables.shown_ty(&e.ty),
+            secret: expr::is_secret(self.program, e, params),
+        }
+    }
+
+    /// What a condition reads of arguments and state, to be shown beside a refusal.
+    fn shows(&self, condition: &hir::Expr, params: &[hir::Field]) -> Vec<plan::Show> {
+        let mut shown: Vec<plan::Show> = Vec::new();
+        for place in expr::places(condition) {
+            let label = expr::label(self.program, place, params);
+            if !shown.iter().any(|s| s.label == label) {
+                shown.push(self.show(&label, place, params));
+            }
+        }
+        shown
+    }
+
+    /// Renumbers the spans in the order in which the plan mentions them.
+    fn number_spans(&self, plan: &mut Plan, files: &[SourceFile]) -> Sources {
+        let lines: Vec<Lines> = files.iter().map(|f| Lines::new(&f.text)).collect();
+        let mut spans = Vec::new();
+        let mut number = |id: &mut SpanId| {
+            let span = self.spans[*id as usize];
+            *id = spans.len() as SpanId;
+            spans.push(lines[span.file.0 as usize].place(span));
+        };
+        plan.units.iter_mut().for_each(|u| number(&mut u.span));
+        plan.limits
+            .iter_mut()
+            .for_each(|l| number(&mut l.rule.span));
+        plan.invariants
+            .iter_mut()
+            .for_each(|i| number(&mut i.rule.span));
+        for tool in &mut plan.tools {
+            number(&mut tool.span);
+            tools::rules(tool).for_each(|rule| number(&mut rule.span));
+        }
+        Sources {
+            files: files.iter().map(|f| f.path.clone()).collect(),
+            spans,
+        }
+    }
+}
+
+/// Where the lines of a text begin.
+struct Lines<'t> {
+    text: &'t str,
+    starts: Vec<usize>,
+}
+
+impl<'t> Lines<'t> {
+    fn new(text: &'t str) -> Self {
+        let starts = std::iter::once(0)
+            .chain(text.match_indices('\n').map(|(at, _)| at + 1))
+            .collect();
+        Lines { text, starts }
+    }
+
+    /// Line and column, both from 1, columns in characters.
+    fn locate(&self, offset: usize) -> (u32, u32) {
+        let line = self.starts.partition_point(|start| *start <= offset).max(1);
+        let start = self.starts[line - 1];
+        let column = self
+            .text
+            .get(start..offset)
+            .map_or(0, |t| t.chars().count());
+        (line as u32, column as u32 + 1)
+    }
+
+    fn place(&self, span: Span) -> SourceSpan {
+        let (line, column) = self.locate(span.start as usize);
+        let (end_line, end_column) = self.locate(span.end as usize);
+        SourceSpan {
+            file: span.file.0,
+            line,
+            column,
+            end_line,
+            end_column,
+        }
+    }
+}

@@ -1,0 +1,232 @@
+//! Tools: their clauses by kind, each kind in an order of its own content.
+
+use super::Lowering;
+use crate::hir::{self, Clause, ClauseKind, Field};
+use guard_plan::plan::{self, RuleMeta, Tool};
+
+impl Lowering<'_> {
+    /// The plan of a tool, without conflicts and costs, which need the whole plan.
+    pub(super) fn tool(&mut self, declared: hir::ToolId) -> Tool {
+        let tool = &self.program.tools[declared];
+        let span = self.span(tool.span);
+        let mut tags = tool.tags.clone();
+        tags.sort();
+        tags.dedup();
+        let mut out = Tool {
+            name: tool.name.clone(),
+            wire_name: tool.wire_name.clone(),
+            title: tool.title.clone(),
+            doc: tool.doc.clone(),
+            tags,
+            params: tool.params.iter().map(|p| self.field(p)).collect(),
+            returns: tool.returns.as_ref().map(|ty| self.tables.ty(ty)),
+            trusted: tool.trusted,
+            risk: tool.risk,
+            irreversible: tool.irreversible,
+            span,
+            steps: 0,
+            requires: Vec::new(),
+            denies: Vec::new(),
+            limits: Vec::new(),
+            costs: Vec::new(),
+            effects: Vec::new(),
+            frame: Vec::new(),
+            approvals: Vec::new(),
+            ready: Vec::new(),
+            observes: Vec::new(),
+            observe_frame: Vec::new(),
+            learns: Vec::new(),
+            reconciles: Vec::new(),
+            conflicts: Vec::new(),
+            indexes: Vec::new(),
+            windows: Vec::new(),
+            keeps_args: self.tables.keeps_args.contains(&declared),
+            keeps_result: self.tables.keeps_result.contains(&declared),
+        };
+        for clause in &tool.clauses {
+            self.clause(clause, &tool.params, &mut out);
+        }
+        self.memories(declared, &mut out);
+        sort(&mut out);
+        out
+    }
+
+    fn field(&self, field: &Field) -> plan::Field {
+        plan::Field {
+            name: field.name.clone(),
+            ty: self.tables.ty(&field.ty),
+            secret: field.secret,
+        }
+    }
+
+    fn memories(&self, declared: hir::ToolId, out: &mut Tool) {
+        let id = self.tables.tools.of(declared);
+        let numbered = |tools: &mut dyn Iterator<Item = u32>| -> Vec<u32> {
+            tools
+                .enumerate()
+                .filter(|(_, tool)| *tool == id)
+                .map(|(at, _)| at as u32)
+                .collect()
+        };
+        out.indexes = numbered(&mut self.tables.indexes.iter().map(|i| i.tool));
+        out.windows = numbered(&mut self.tables.windows.iter().map(|w| w.tool));
+    }
+
+    fn clause(&mut self, clause: &Clause, params: &[Field], out: &mut Tool) {
+        let rule = self.rule(&clause.rule);
+        match &clause.kind {
+            ClauseKind::Requires { any_of, when } => out.requires.push(plan::Requires {
+                rule,
+                any_of: any_of.iter().map(|r| self.requirement(r)).collect(),
+                when: when.as_ref().map(|w| self.expr(w)),
+            }),
+            ClauseKind::Deny {
+                condition,
+                text,
+                because,
+            } => out.denies.push(plan::Deny {
+                rule,
+                condition: self.expr(condition),
+                text: text.clone(),
+                because: because.as_ref().map(|b| self.message(b, params)),
+                shows: self.shows(condition, params),
+            }),
+            ClauseKind::Limit { limit, by } => out.limits.push(plan::LimitUse {
+                limit: self.tables.limits.of(*limit),
+                by: by.as_ref().map(|b| self.expr(b)),
+                by_type: by.as_ref().map(|b| self.tables.shown_ty(&b.ty)),
+            }),
+            ClauseKind::Costs { unit, amount } => {
+                out.costs.push(plan::Cost {
+                    rule,
+                    unit: self.tables.units.of(*unit),
+                    amount: self.expr(amount),
+                });
+            }
+            ClauseKind::Approval { role, within, when } => out.approvals.push(plan::Approval {
+                rule,
+                role: role.clone(),
+                within: *within,
+                when: when.as_ref().map(|w| self.expr(w)),
+            }),
+            ClauseKind::Ready(probe) => out.ready.push(plan::Ready {
+                rule,
+                probe: self.tables.probes.of(*probe),
+            }),
+            ClauseKind::Effect { target, op, value } => out.effects.push(plan::Effect {
+                rule,
+                target: self.target(target),
+                op: *op,
+                value: value.as_ref().map(|v| self.expr(v)),
+            }),
+            ClauseKind::Observe {
+                target,
+                value,
+                ty,
+                warn,
+            } => out.observes.push(plan::Observe {
+                rule,
+                target: self.target(target),
+                value: self.expr(value),
+                ty: self.tables.ty(ty),
+                warn: *warn,
+            }),
+            ClauseKind::Learn(learn) => out.learns.push(plan::Learn {
+                rule,
+                fact: self.tables.facts.of(learn.fact),
+                over: learn.over.as_ref().map(|o| self.expr(o)),
+                binders: learn.binders.clone(),
+                when: learn.when.as_ref().map(|w| self.expr(w)),
+                row: learn.row.iter().map(|e| self.expr(e)).collect(),
+            }),
+            ClauseKind::Reconcile { condition, text } => out.reconciles.push(plan::Reconcile {
+                rule,
+                condition: self.expr(condition),
+                text: text.clone(),
+            }),
+        }
+    }
+
+    fn requirement(&self, requirement: &hir::Requirement) -> plan::Requirement {
+        let key = (!requirement.key.is_empty()).then(|| plan::Key {
+            index: self.tables.index(requirement.tool, &requirement.key),
+            values: requirement.key.iter().map(|(_, e)| self.expr(e)).collect(),
+        });
+        plan::Requirement {
+            tool: self.tables.tools.of(requirement.tool),
+            key,
+            since: requirement.since.map(|s| self.tables.tools.of(s)),
+            within: requirement.within,
+        }
+    }
+
+    fn target(&self, target: &hir::Target) -> plan::Target {
+        let step = |step: &hir::Step| match step {
+            hir::Step::Field(at) => plan::Step::Field(*at),
+            hir::Step::Index(at) => plan::Step::Index(self.expr(at)),
+        };
+        plan::Target {
+            var: self.tables.state.of(target.var),
+            path: target.path.iter().map(step).collect(),
+        }
+    }
+}
+
+/// Every rule of a tool, in the order in which their spans are numbered.
+pub(super) fn rules(tool: &mut Tool) -> impl Iterator<Item = &mut RuleMeta> {
+    let requires = tool.requires.iter_mut().map(|r| &mut r.rule);
+    let denies = tool.denies.iter_mut().map(|r| &mut r.rule);
+    let costs = tool.costs.iter_mut().map(|r| &mut r.rule);
+    let effects = tool.effects.iter_mut().map(|r| &mut r.rule);
+    let approvals = tool.approvals.iter_mut().map(|r| &mut r.rule);
+    let ready = tool.ready.iter_mut().map(|r| &mut r.rule);
+    let observes = tool.observes.iter_mut().map(|r| &mut r.rule);
+    let learns = tool.learns.iter_mut().map(|r| &mut r.rule);
+    let reconciles = tool.reconciles.iter_mut().map(|r| &mut r.rule);
+    let first = requires
+        .chain(denies)
+        .chain(costs)
+        .chain(effects)
+        .chain(approvals);
+    first
+        .chain(ready)
+        .chain(observes)
+        .chain(learns)
+        .chain(reconciles)
+}
+
+/// Puts the rules of each kind in an order that depends on what they say, not on where they stand.
+fn sort(tool: &mut Tool) {
+    tool.requires
+        .iter_mut()
+        .for_each(|r| r.any_of.sort_by_cached_key(|a| format!("{a:?}")));
+    by_content(&mut tool.requires, |r| &mut r.rule);
+    by_content(&mut tool.denies, |r| &mut r.rule);
+    by_content(&mut tool.costs, |r| &mut r.rule);
+    by_content(&mut tool.effects, |r| &mut r.rule);
+    by_content(&mut tool.approvals, |r| &mut r.rule);
+    by_content(&mut tool.ready, |r| &mut r.rule);
+    by_content(&mut tool.observes, |r| &mut r.rule);
+    by_content(&mut tool.learns, |r| &mut r.rule);
+    by_content(&mut tool.reconciles, |r| &mut r.rule);
+    tool.limits.sort_by_cached_key(|l| format!("{l:?}"));
+}
+
+/// Sorts by everything but the span, which tells only equal rules apart.
+fn by_content<T: std::fmt::Debug>(rules: &mut Vec<T>, meta: fn(&mut T) -> &mut RuleMeta) {
+    if rules.len() < 2 {
+        return;
+    }
+    let mut keyed: Vec<(String, u32, T)> = rules
+        .drain(..)
+        .map(|mut rule| {
+            let span = std::mem::take(&mut meta(&mut rule).span);
+            (format!("{rule:?}"), span, rule)
+        })
+        .collect();
+    keyed.sort_by(|a, b| (&a.0, a.1).cmp(&(&b.0, b.1)));
+    rules.extend(keyed.into_iter().map(|(_, span, mut rule)| {
+        meta(&mut rule).span = span;
+        rule
+    }));
+}

@@ -1,0 +1,366 @@
+//! Names: who declares what, once per name.
+//!
+//! Collects the declarations of all files into one table per kind and reports duplicates. Resolves no
+//! expression and checks no type; keeps count of what was used, so that the rest can be reported.
+
+use crate::errors;
+use crate::sources::Sources;
+use guard_syntax::ast::{self, Ident, ItemKind};
+use guard_syntax::diagnostic::Diagnostic;
+use guard_syntax::span::Span;
+use std::cell::{Cell, RefCell};
+use std::collections::{HashMap, HashSet};
+
+/// Declarations of one kind by name, in order of reading.
+pub(crate) struct Table<'a, T> {
+    index: HashMap<&'a str, usize>,
+    /// The declarations.
+    pub items: Vec<Entry<'a, T>>,
+}
+
+/// One declaration.
+pub(crate) struct Entry<'a, T> {
+    pub name: &'a Ident,
+    pub decl: &'a T,
+    pub docs: &'a [String],
+    /// From the bundled library.
+    pub bundled: bool,
+    used: Cell<bool>,
+}
+
+impl<T> Default for Table<'_, T> {
+    fn default() -> Self {
+        Table {
+            index: HashMap::new(),
+            items: Vec::new(),
+        }
+    }
+}
+
+impl<'a, T> Table<'a, T> {
+    /// The declaration of this name, which from now on counts as used.
+    pub fn get(&self, name: &str) -> Option<usize> {
+        let at = *self.index.get(name)?;
+        self.items[at].used.set(true);
+        Some(at)
+    }
+
+    /// The declaration of this name, without using it.
+    pub fn peek(&self, name: &str) -> Option<usize> {
+        self.index.get(name).copied()
+    }
+
+    /// All names.
+    pub fn names(&self) -> impl Iterator<Item = &'a str> + Clone + '_ {
+        self.items.iter().map(|e| e.name.node.as_str())
+    }
+
+    /// The names declared in the guard's own files and never used.
+    pub fn unused(&self) -> impl Iterator<Item = &Entry<'a, T>> {
+        self.items.iter().filter(|e| !e.used.get() && !e.bundled)
+    }
+}
+
+/// Every declaration of a guard.
+#[derive(Default)]
+pub(crate) struct Names<'a> {
+    pub header: Option<&'a ast::Header>,
+    pub default_allow: Option<Span>,
+    pub deadline: Option<&'a ast::Literal>,
+    pub enums: Table<'a, ast::Enum>,
+    pub records: Table<'a, ast::Record>,
+    pub aliases: Table<'a, ast::Alias>,
+    pub state: Table<'a, ast::StateVar>,
+    pub budgets: Table<'a, ast::Budget>,
+    pub tools: Table<'a, ast::Tool>,
+    pub groups: Table<'a, ast::Group>,
+    pub policies: Table<'a, ast::Policy>,
+    pub invariants: Table<'a, ast::Invariant>,
+    pub facts: Table<'a, ast::Fact>,
+    pub lifecycles: Table<'a, ast::Lifecycle>,
+    pub probes: Table<'a, ast::Probe>,
+    pub feedbacks: Table<'a, ast::Feedback>,
+    pub attests: Table<'a, ast::Attest>,
+    pub goals: Table<'a, ast::Goal>,
+    pub contracts: Table<'a, ast::Contract>,
+    pub sources: Vec<&'a ast::Source>,
+    pub completion: Option<(&'a ast::Completion, Span)>,
+    pub tests: Vec<(&'a ast::Test, Span)>,
+    /// Variants that were named, so that an enum counts as used by its variants too.
+    pub variants: RefCell<HashSet<String>>,
+}
+
+/// Collects the declarations of all files; the first file is the root.
+pub(crate) fn resolve<'a>(sources: &'a Sources, diagnostics: &mut Vec<Diagnostic>) -> Names<'a> {
+    let mut collector = Collector {
+        names: Names::default(),
+        types: HashMap::new(),
+        wires: HashMap::new(),
+        diagnostics,
+    };
+    collector.names.header = sources.trees[0].header.as_ref();
+    for (at, tree) in sources.trees.iter().enumerate() {
+        for item in &tree.items {
+            collector.item(item, at == 0, sources.bundled[at]);
+        }
+    }
+    collector.names
+}
+
+struct Collector<'a, 'd> {
+    names: Names<'a>,
+    /// Enums, records and aliases share one namespace.
+    types: HashMap<&'a str, Span>,
+    /// Wire names of tools.
+    wires: HashMap<&'a str, Span>,
+    diagnostics: &'d mut Vec<Diagnostic>,
+}
+
+fn add<'a, T>(
+    table: &mut Table<'a, T>,
+    what: &str,
+    name: &'a Ident,
+    decl: &'a T,
+    docs: &'a [String],
+    bundled: bool,
+    diagnostics: &mut Vec<Diagnostic>,
+) {
+    let at = table.items.len();
+    if let Some(first) = table.index.get(name.node.as_str()) {
+        diagnostics.push(errors::duplicate(what, name, table.items[*first].name.span));
+        return;
+    }
+    table.index.insert(&name.node, at);
+    table.items.push(Entry {
+        name,
+        decl,
+        docs,
+        bundled,
+        used: Cell::new(false),
+    });
+}
+
+const BUILTIN_TYPES: [&str; 10] = [
+    "bool", "int", "decimal", "string", "path", "url", "duration", "time", "json", "Weekday",
+];
+
+impl<'a> Collector<'a, '_> {
+    fn item(&mut self, item: &'a ast::Item, root: bool, bundled: bool) {
+        let (names, docs, d) = (
+            &mut self.names,
+            item.docs.as_slice(),
+            &mut *self.diagnostics,
+        );
+        match &item.kind {
+            ItemKind::Use(_) => {}
+            ItemKind::DefaultAllow => names.default_allow = Some(item.span.0),
+            ItemKind::Deadline(deadline) => match names.deadline {
+                Some(first) => d.push(errors::said_twice("the deadline", item.span.0, first.span)),
+                None => names.deadline = Some(deadline),
+            },
+            ItemKind::Enum(x) => {
+                if self.type_name(&x.name) {
+                    add(
+                        &mut self.names.enums,
+                        "enum",
+                        &x.name,
+                        x,
+                        docs,
+                        bundled,
+                        self.diagnostics,
+                    );
+                }
+            }
+            ItemKind::Record(x) => {
+                if self.type_name(&x.name) {
+                    add(
+                        &mut self.names.records,
+                        "record",
+                        &x.name,
+                        x,
+                        docs,
+                        bundled,
+                        self.diagnostics,
+                    );
+                }
+            }
+            ItemKind::Alias(x) => {
+                if self.type_name(&x.name) {
+                    add(
+                        &mut self.names.aliases,
+                        "type",
+                        &x.name,
+                        x,
+                        docs,
+                        bundled,
+                        self.diagnostics,
+                    );
+                }
+            }
+            ItemKind::State(vars) => {
+                for x in vars {
+                    add(
+                        &mut names.state,
+                        "variable",
+                        &x.name,
+                        x,
+                        &x.docs,
+                        bundled,
+                        d,
+                    );
+                }
+            }
+            ItemKind::Budget(x) => add(&mut names.budgets, "budget", &x.unit, x, docs, bundled, d),
+            ItemKind::Tool(x) => self.tool(x, docs, bundled),
+            ItemKind::Group(x) => {
+                if let Some(at) = names.tools.peek(&x.name.node) {
+                    d.push(errors::duplicate(
+                        "tool or group",
+                        &x.name,
+                        names.tools.items[at].name.span,
+                    ));
+                } else {
+                    add(&mut names.groups, "group", &x.name, x, docs, bundled, d);
+                }
+            }
+            ItemKind::Policy(x) => add(&mut names.policies, "policy", &x.name, x, docs, bundled, d),
+            ItemKind::Invariant(x) => add(
+                &mut names.invariants,
+                "invariant",
+                &x.name,
+                x,
+                docs,
+                bundled,
+                d,
+            ),
+            ItemKind::Fact(x) => add(&mut names.facts, "fact", &x.name, x, docs, bundled, d),
+            ItemKind::Source(x) => names.sources.push(x),
+            ItemKind::Lifecycle(x) => add(
+                &mut names.lifecycles,
+                "lifecycle",
+                &x.name,
+                x,
+                docs,
+                bundled,
+                d,
+            ),
+            ItemKind::Probe(x) => add(&mut names.probes, "probe", &x.name, x, docs, bundled, d),
+            ItemKind::Feedback(x) => add(
+                &mut names.feedbacks,
+                "feedback",
+                &x.name,
+                x,
+                docs,
+                bundled,
+                d,
+            ),
+            ItemKind::Completion(x) => match names.completion {
+                Some((_, first)) => {
+                    d.push(errors::said_twice("the completion", item.span.0, first))
+                }
+                None => names.completion = Some((x, item.span.0)),
+            },
+            ItemKind::Attest(x) => add(&mut names.attests, "attest", &x.name, x, docs, bundled, d),
+            ItemKind::Goal(x) => add(&mut names.goals, "goal", &x.name, x, docs, bundled, d),
+            ItemKind::Contract(x) => add(
+                &mut names.contracts,
+                "contract",
+                &x.name,
+                x,
+                docs,
+                bundled,
+                d,
+            ),
+            ItemKind::Test(x) if root => names.tests.push((x, item.span.0)),
+            ItemKind::Test(_) => {}
+        }
+    }
+
+    fn tool(&mut self, tool: &'a ast::Tool, docs: &'a [String], bundled: bool) {
+        if let Some(at) = self.names.groups.peek(&tool.name.node) {
+            let first = self.names.groups.items[at].name.span;
+            self.diagnostics
+                .push(errors::duplicate("tool or group", &tool.name, first));
+            return;
+        }
+        let known = self.names.tools.items.len();
+        add(
+            &mut self.names.tools,
+            "tool",
+            &tool.name,
+            tool,
+            docs,
+            bundled,
+            self.diagnostics,
+        );
+        if known == self.names.tools.items.len() {
+            return;
+        }
+        let wire = tool.real_name.as_ref().unwrap_or(&tool.name);
+        if let Some(first) = self.wires.insert(&wire.node, wire.span) {
+            self.diagnostics
+                .push(errors::duplicate("tool", wire, first));
+        }
+    }
+
+    fn type_name(&mut self, name: &'a Ident) -> bool {
+        if BUILTIN_TYPES.contains(&name.node.as_str()) {
+            let d = errors::duplicate("type", name, name.span).label("this type is built in");
+            self.diagnostics.push(Diagnostic {
+                secondary: Vec::new(),
+                ..d
+            });
+            return false;
+        }
+        if let Some(first) = self.types.get(name.node.as_str()) {
+            self.diagnostics
+                .push(errors::duplicate("type", name, *first));
+            return false;
+        }
+        self.types.insert(&name.node, name.span);
+        true
+    }
+}
+
+impl Names<'_> {
+    /// Declarations that nothing uses.
+    pub fn report_unused(&self, diagnostics: &mut Vec<Diagnostic>) {
+        let named = self.variants.borrow();
+        for e in self.enums.unused() {
+            if !e.decl.variants.iter().any(|v| named.contains(&v.name.node)) {
+                diagnostics.push(errors::unused("enum", e.name));
+            }
+        }
+        diagnostics.extend(
+            self.records
+                .unused()
+                .map(|e| errors::unused("record", e.name)),
+        );
+        diagnostics.extend(
+            self.aliases
+                .unused()
+                .map(|e| errors::unused("type", e.name)),
+        );
+        diagnostics.extend(
+            self.state
+                .unused()
+                .map(|e| errors::unused("variable", e.name)),
+        );
+        diagnostics.extend(
+            self.groups
+                .unused()
+                .map(|e| errors::unused("group", e.name)),
+        );
+        diagnostics.extend(self.facts.unused().map(|e| errors::unused("fact", e.name)));
+        diagnostics.extend(
+            self.probes
+                .unused()
+                .map(|e| errors::unused("probe", e.name)),
+        );
+        diagnostics.extend(
+            self.attests
+                .unused()
+                .map(|e| errors::unused("attest", e.name)),
+        );
+    }
+}

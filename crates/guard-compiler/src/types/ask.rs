@@ -1,0 +1,630 @@
+//! Calls and questions: builtins, conversions, facts, probes, budgets, history, the world.
+
+use super::expr::{broken, typed};
+use super::scope::Scope;
+use super::{Checker, literal};
+use crate::errors;
+use crate::hir::{Expr, ExprKind, ToolId, Type};
+use guard_plan::builtin::{Gives, Kind, Row, TABLE};
+use guard_plan::plan::Millis;
+use guard_syntax::ast::{self, Arg, BinaryOp, Ident};
+use guard_syntax::span::Span;
+
+/// The questions about earlier calls.
+const HISTORY: [&str; 4] = ["called", "failed", "calls", "failures"];
+/// Questions that are no pure functions.
+const QUESTIONS: [&str; 8] = [
+    "called",
+    "failed",
+    "calls",
+    "failures",
+    "last",
+    "remaining",
+    "spent",
+    "exists",
+];
+
+/// A question about earlier calls, taken apart.
+struct History<'e> {
+    name: &'e Ident,
+    args: &'e [Arg],
+    since: Option<Ident>,
+    within: Option<(Millis, Span)>,
+    span: Span,
+}
+
+impl Checker<'_, '_> {
+    pub(super) fn call(
+        &mut self,
+        e: &ast::Expr,
+        name: &Ident,
+        args: &[Arg],
+        scope: &mut Scope,
+    ) -> Expr {
+        if let Some(history) = self.history(e, scope) {
+            return history;
+        }
+        match name.node.as_str() {
+            "last" => {
+                let message = "`last` needs to know what of the call is asked".to_string();
+                self.report(errors::arguments(
+                    e.span,
+                    message,
+                    "last(tool).parameter, last(tool).result",
+                ));
+                broken(e.span)
+            }
+            "remaining" | "spent" => self.spending(name, args, e.span, scope),
+            "exists" => self.exists(args, e.span, scope),
+            "origin" => {
+                for arg in args {
+                    self.expr(&arg.value, None, scope);
+                }
+                let d = errors::not_enforced("`origin`", e.span);
+                let d = d.help("use a `fact` taught by the sources you trust, and `known`");
+                self.report(guard_syntax::diagnostic::Diagnostic {
+                    severity: guard_syntax::diagnostic::Severity::Error,
+                    ..d
+                });
+                broken(e.span)
+            }
+            _ => match TABLE.iter().find(|row| row.name == name.node) {
+                Some(row) => self.builtin(row, name, args, e.span, scope),
+                None => {
+                    for arg in args {
+                        self.expr(&arg.value, None, scope);
+                    }
+                    let known = TABLE.iter().map(|row| row.name).chain(QUESTIONS);
+                    self.report(errors::unknown_function(name, known));
+                    broken(e.span)
+                }
+            },
+        }
+    }
+
+    fn builtin(
+        &mut self,
+        row: &Row,
+        name: &Ident,
+        args: &[Arg],
+        span: Span,
+        scope: &mut Scope,
+    ) -> Expr {
+        if args.len() != row.takes.len() || args.iter().any(|a| a.name.is_some()) {
+            let message = format!(
+                "`{}` takes {} unnamed argument(s), found {}",
+                name.node,
+                row.takes.len(),
+                args.len()
+            );
+            self.report(errors::arguments(span, message, &signature(row)));
+            return broken(span);
+        }
+        let mut typed_args: Vec<Expr> = Vec::new();
+        let mut same: Option<Type> = None;
+        for (arg, kind) in args.iter().zip(row.takes) {
+            let guide = same.clone().or_else(|| fixed(*kind));
+            let found = self.expr(&arg.value, guide.as_ref(), scope);
+            let found = match kind {
+                Kind::Text | Kind::Measurable if *found.ty.required() == Type::Json => found,
+                _ => self.present(&arg.value, found, scope),
+            };
+            if found.ty == Type::Error {
+                return broken(span);
+            }
+            if !accepts(*kind, &found.ty, same.as_ref()) {
+                let shown = self.show(&found.ty);
+                let message = format!("`{}` does not take {shown} here", name.node);
+                self.report(errors::arguments(arg.value.span, message, &signature(row)));
+                return broken(span);
+            }
+            if matches!(kind, Kind::Number | Kind::Ordered) {
+                same = Some(found.ty.clone());
+            }
+            typed_args.push(found);
+        }
+        let ty = gives(row, &typed_args);
+        typed(ExprKind::Call(row.builtin, typed_args), ty, span)
+    }
+
+    fn spending(&mut self, name: &Ident, args: &[Arg], span: Span, scope: &mut Scope) -> Expr {
+        if !scope.place.asks() {
+            return self.misplaced(span, &format!("`{}`", name.node), scope);
+        }
+        let [
+            Arg {
+                name: None,
+                value:
+                    ast::Expr {
+                        kind: ast::ExprKind::Name(unit),
+                        span: at,
+                    },
+            },
+        ] = args
+        else {
+            let message = format!("`{}` asks for one unit", name.node);
+            self.report(errors::arguments(
+                span,
+                message,
+                "remaining(deadline), remaining(usd), spent(usd)",
+            ));
+            return broken(span);
+        };
+        if unit == "deadline" && name.node == "remaining" {
+            if self.names.deadline.is_none() {
+                let d = errors::unknown_word(
+                    "deadline",
+                    &Ident {
+                        node: unit.clone(),
+                        span: *at,
+                    },
+                    [].into_iter(),
+                );
+                self.report(d.help("declare one: `deadline 30m`"));
+                return broken(span);
+            }
+            return typed(ExprKind::RemainingTime, Type::Duration(Some(0), None), span);
+        }
+        let Some(id) = self.unit(&Ident {
+            node: unit.clone(),
+            span: *at,
+        }) else {
+            return broken(span);
+        };
+        if name.node == "spent" {
+            return typed(ExprKind::Spent(id), Type::Decimal(Some(0), None), span);
+        }
+        if self.program.units[id].budget.is_none() {
+            self.report(errors::unknown_unit(
+                &Ident {
+                    node: unit.clone(),
+                    span: *at,
+                },
+                self.names.budgets.names(),
+            ));
+            return broken(span);
+        }
+        typed(ExprKind::Remaining(id), Type::Decimal(Some(0), None), span)
+    }
+
+    fn exists(&mut self, args: &[Arg], span: Span, scope: &mut Scope) -> Expr {
+        if !scope.place.asks() {
+            return self.misplaced(span, "whether a file exists", scope);
+        }
+        let [Arg { name: None, value }] = args else {
+            self.report(errors::arguments(
+                span,
+                "`exists` asks for one path".into(),
+                "exists(path)",
+            ));
+            return broken(span);
+        };
+        let path = self.value(value, &Type::Path, scope);
+        typed(ExprKind::Exists(Box::new(path)), Type::Bool, span)
+    }
+
+    pub(super) fn probe(&mut self, name: &Ident, scope: &Scope) -> Expr {
+        if !scope.place.asks() {
+            return self.misplaced(name.span, "a probe", scope);
+        }
+        match self.names.probes.get(&name.node) {
+            Some(id) => typed(
+                ExprKind::Probe(id),
+                self.program.probes[id].returns.clone(),
+                name.span,
+            ),
+            None => {
+                self.report(errors::unknown_word(
+                    "probe",
+                    name,
+                    self.names.probes.names(),
+                ));
+                broken(name.span)
+            }
+        }
+    }
+
+    /// The fact of this name, reported where there is none.
+    pub(super) fn fact(&mut self, name: &Ident) -> Option<usize> {
+        let found = self.names.facts.get(&name.node);
+        if found.is_none() {
+            self.report(errors::unknown_word("fact", name, self.names.facts.names()));
+        }
+        found
+    }
+
+    pub(super) fn known(
+        &mut self,
+        name: &Ident,
+        args: &[Arg],
+        span: Span,
+        scope: &mut Scope,
+    ) -> Expr {
+        let Some(id) = self.fact(name) else {
+            for arg in args {
+                self.expr(&arg.value, None, scope);
+            }
+            return broken(span);
+        };
+        if !scope.place.asks() {
+            return self.misplaced(span, "what is known", scope);
+        }
+        let fact = &self.program.facts[id];
+        let columns = self.program.records[fact.row].fields.clone();
+        let keys = fact.keys;
+        if args.len() != keys || args.iter().any(|a| a.name.is_some()) {
+            let names: Vec<&str> = columns[..keys].iter().map(|c| c.name.as_str()).collect();
+            let message = format!(
+                "`known {}` asks by {keys} value(s), found {}",
+                name.node,
+                args.len()
+            );
+            self.report(errors::arguments(
+                span,
+                message,
+                &format!("known {}({})", name.node, names.join(", ")),
+            ));
+            return broken(span);
+        }
+        let values = args
+            .iter()
+            .zip(&columns)
+            .map(|(a, c)| self.value(&a.value, &c.ty, scope))
+            .collect();
+        typed(ExprKind::Known(id, values), Type::Bool, span)
+    }
+
+    pub(super) fn row(&mut self, id: usize, at: &ast::Expr, span: Span, scope: &mut Scope) -> Expr {
+        if !scope.place.asks() {
+            return self.misplaced(span, "what is known", scope);
+        }
+        let (row, keys, name) = {
+            let fact = &self.program.facts[id];
+            (fact.row, fact.keys, fact.name.clone())
+        };
+        if keys != 1 || self.program.records[row].fields.len() == 1 {
+            let why = format!("`{name}` is no table with one `key` column");
+            self.report(errors::no_parts(span, &why, "rows to look up"));
+            return broken(span);
+        }
+        let key_type = self.program.records[row].fields[0].ty.clone();
+        let key = self.value(at, &key_type, scope);
+        typed(
+            ExprKind::Row(id, vec![key]),
+            Type::Record(row).optional(),
+            span,
+        )
+    }
+
+    /// `last(T).arg` and `last(T).result`.
+    pub(super) fn last(
+        &mut self,
+        last: &Ident,
+        args: &[Arg],
+        part: &Ident,
+        span: Span,
+        scope: &Scope,
+    ) -> Expr {
+        if !scope.place.asks() {
+            return self.misplaced(span, "the last call", scope);
+        }
+        let Some(tool) = self.tool_argument(last, args) else {
+            return broken(span);
+        };
+        if part.node == "result" {
+            let ty = self.signatures[tool].returns.clone().unwrap_or(Type::Json);
+            return typed(ExprKind::LastResult(tool), ty.optional(), span);
+        }
+        match self.signatures[tool]
+            .params
+            .iter()
+            .position(|p| p.name == part.node)
+        {
+            Some(at) => {
+                let ty = self.signatures[tool].params[at].ty.clone().optional();
+                typed(ExprKind::LastArg(tool, at as u32), ty, span)
+            }
+            None => {
+                self.unknown_parameter(tool, part);
+                broken(span)
+            }
+        }
+    }
+
+    /// The first argument of a question about calls: a tool.
+    fn tool_argument(&mut self, question: &Ident, args: &[Arg]) -> Option<ToolId> {
+        match args.first() {
+            Some(Arg {
+                name: None,
+                value:
+                    ast::Expr {
+                        kind: ast::ExprKind::Name(tool),
+                        span,
+                    },
+            }) => self.tool(&Ident {
+                node: tool.clone(),
+                span: *span,
+            }),
+            _ => {
+                let message = format!("`{}` asks about a tool", question.node);
+                self.report(errors::arguments(
+                    question.span,
+                    message,
+                    &format!("{}(tool)", question.node),
+                ));
+                None
+            }
+        }
+    }
+
+    /// A question about earlier calls with its `since` and `within`; none where it is something else.
+    pub(super) fn history(&mut self, e: &ast::Expr, scope: &mut Scope) -> Option<Expr> {
+        let history = match take_apart(e) {
+            Some(Ok(history)) => history,
+            Some(Err((text, span, why))) => {
+                self.report(errors::literal(span, &text, &why));
+                return Some(broken(e.span));
+            }
+            None => return None,
+        };
+        if !scope.place.asks() {
+            return Some(self.misplaced(e.span, "what was called before", scope));
+        }
+        Some(
+            self.typed_history(&history, scope)
+                .unwrap_or_else(|| broken(e.span)),
+        )
+    }
+
+    fn typed_history(&mut self, h: &History, scope: &mut Scope) -> Option<Expr> {
+        let tool = self.tool_argument(h.name, h.args)?;
+        let since = match &h.since {
+            Some(name) => Some(self.tool(name)?),
+            None => None,
+        };
+        let within = h.within.map(|(ms, _)| ms);
+        let key = self.keys(tool, &h.args[1..], scope)?;
+        let name = h.name.node.as_str();
+        if name != "called" && !key.is_empty() {
+            let message = format!("`{name}` counts all calls of a tool");
+            self.report(errors::arguments(h.span, message, &format!("{name}(tool)")));
+            return None;
+        }
+        let (kind, ty) = match name {
+            "called" => (
+                ExprKind::Called {
+                    tool,
+                    key,
+                    since,
+                    within,
+                },
+                Type::Bool,
+            ),
+            "failed" => (
+                ExprKind::Failed {
+                    tool,
+                    since,
+                    within,
+                },
+                Type::Bool,
+            ),
+            _ if since.is_some() => {
+                let message = format!("`{name}` takes no `since`");
+                self.report(errors::arguments(
+                    h.span,
+                    message,
+                    &format!("{name}(tool) within 10m"),
+                ));
+                return None;
+            }
+            _ => (
+                ExprKind::Calls {
+                    tool,
+                    failures: name == "failures",
+                    within,
+                },
+                Type::Int(Some(0), None),
+            ),
+        };
+        Some(typed(kind, ty, h.span))
+    }
+
+    /// Key arguments: parameters of `tool`, ascending, each with a value of its type.
+    pub(super) fn keys(
+        &mut self,
+        tool: ToolId,
+        args: &[Arg],
+        scope: &mut Scope,
+    ) -> Option<Vec<(u32, Expr)>> {
+        let mut keys: Vec<(u32, Expr)> = Vec::new();
+        let mut complete = true;
+        for arg in args {
+            let shorthand = match &arg.value.kind {
+                ast::ExprKind::Name(name) => Some(Ident {
+                    node: name.clone(),
+                    span: arg.value.span,
+                }),
+                _ => None,
+            };
+            let Some(name) = arg.name.clone().or(shorthand) else {
+                let message = "a key names the parameter it is compared with".to_string();
+                let tool = &self.signatures[tool].name;
+                self.report(errors::arguments(
+                    arg.value.span,
+                    message,
+                    &format!("{tool}(parameter: value)"),
+                ));
+                complete = false;
+                continue;
+            };
+            let Some(at) = self.signatures[tool]
+                .params
+                .iter()
+                .position(|p| p.name == name.node)
+            else {
+                self.unknown_parameter(tool, &name);
+                complete = false;
+                continue;
+            };
+            let ty = self.signatures[tool].params[at].ty.clone();
+            let value = self.value(&arg.value, &ty, scope);
+            if let Some((_, first)) = keys.iter().find(|(k, _)| *k == at as u32) {
+                let first = first.span;
+                self.report(errors::said_twice(
+                    &format!("the key `{}`", name.node),
+                    name.span,
+                    first,
+                ));
+                complete = false;
+            }
+            keys.push((at as u32, value));
+        }
+        keys.sort_by_key(|(at, _)| *at);
+        complete.then_some(keys)
+    }
+}
+
+/// `called(T) since B within D`, in any nesting; none where `e` is no such question.
+fn take_apart(e: &ast::Expr) -> Option<Result<History<'_>, (String, Span, String)>> {
+    match &e.kind {
+        ast::ExprKind::Call(name, args) if HISTORY.contains(&name.node.as_str()) => {
+            Some(Ok(History {
+                name,
+                args,
+                since: None,
+                within: None,
+                span: e.span,
+            }))
+        }
+        ast::ExprKind::Binary(BinaryOp::Within, left, right) => {
+            let ast::ExprKind::Duration(text) = &right.kind else {
+                return None;
+            };
+            let inner = take_apart(left)?;
+            Some(inner.and_then(|h| match literal::duration(text) {
+                Ok(ms) => Ok(History {
+                    within: Some((ms, right.span)),
+                    span: e.span,
+                    ..h
+                }),
+                Err(why) => Err((text.clone(), right.span, why)),
+            }))
+        }
+        ast::ExprKind::Binary(BinaryOp::Since, left, right) => {
+            let ast::ExprKind::Name(tool) = &right.kind else {
+                return None;
+            };
+            let since = Ident {
+                node: tool.clone(),
+                span: right.span,
+            };
+            let inner = take_apart(left)?;
+            Some(inner.map(|h| History {
+                since: Some(since),
+                span: e.span,
+                ..h
+            }))
+        }
+        _ => None,
+    }
+}
+
+fn fixed(kind: Kind) -> Option<Type> {
+    match kind {
+        Kind::String | Kind::Text => Some(Type::string()),
+        Kind::Path => Some(Type::Path),
+        Kind::Int => Some(Type::int()),
+        Kind::Decimal => Some(Type::decimal()),
+        _ => None,
+    }
+}
+
+fn accepts(kind: Kind, ty: &Type, same: Option<&Type>) -> bool {
+    let number = matches!(ty, Type::Int(..) | Type::Decimal(..) | Type::Duration(..));
+    let alike = same.is_none_or(|s| std::mem::discriminant(s) == std::mem::discriminant(ty));
+    match kind {
+        Kind::String => matches!(ty, Type::String(_)),
+        Kind::Path => matches!(ty, Type::Path),
+        Kind::Int => matches!(ty, Type::Int(..)),
+        Kind::Decimal => matches!(ty, Type::Decimal(..)),
+        Kind::Number => number && alike,
+        Kind::Ordered => (number || matches!(ty, Type::Time(_))) && alike,
+        Kind::Text => matches!(ty.required(), Type::String(_) | Type::Json),
+        Kind::Measurable => {
+            let measured = matches!(
+                ty,
+                Type::String(_) | Type::List(..) | Type::Set(..) | Type::Map(..)
+            );
+            measured || *ty.required() == Type::Json
+        }
+    }
+}
+
+fn gives(row: &Row, args: &[Expr]) -> Type {
+    use guard_plan::builtin::Builtin;
+    match row.gives {
+        Gives::Bool => Type::Bool,
+        Gives::Int => {
+            let natural = row.builtin == Builtin::Len;
+            Type::Int(natural.then_some(0), None)
+        }
+        Gives::Decimal => match args.first().map(|a| &a.ty) {
+            Some(Type::Int(low, _)) => Type::Decimal(low.filter(|l| *l >= 0).map(|_| 0), None),
+            _ => Type::decimal(),
+        },
+        Gives::String => Type::string(),
+        Gives::OptionalString => Type::string().optional(),
+        Gives::Path => Type::Path,
+        Gives::Strings => Type::List(Type::string().into(), None),
+        Gives::Same => same_bounds(row.builtin, args),
+    }
+}
+
+/// The bounds of `min`, `max` and `abs`.
+fn same_bounds(builtin: guard_plan::builtin::Builtin, args: &[Expr]) -> Type {
+    use guard_plan::builtin::Builtin;
+    let range = |ty: &Type| match ty {
+        Type::Int(l, h) | Type::Decimal(l, h) | Type::Duration(l, h) => (*l, *h),
+        _ => (None, None),
+    };
+    let Some(first) = args.first() else {
+        return Type::Error;
+    };
+    let (a, b) = (
+        range(&first.ty),
+        args.get(1).map_or((None, None), |b| range(&b.ty)),
+    );
+    let (low, high) = match builtin {
+        Builtin::Max => (a.0.max(b.0), a.1.zip(b.1).map(|(x, y)| x.max(y))),
+        Builtin::Min => (
+            a.0.zip(b.0).map(|(x, y)| x.min(y)),
+            [a.1, b.1].into_iter().flatten().min(),
+        ),
+        Builtin::Abs => (Some(0), None),
+        _ => a,
+    };
+    match &first.ty {
+        Type::Int(..) => Type::Int(low, high),
+        Type::Decimal(..) => Type::Decimal(low, high),
+        Type::Duration(..) => Type::Duration(low, high),
+        other => other.clone(),
+    }
+}
+
+fn signature(row: &Row) -> String {
+    let takes: Vec<&str> = row
+        .takes
+        .iter()
+        .map(|kind| match kind {
+            Kind::String => "string",
+            Kind::Path => "path",
+            Kind::Int => "int",
+            Kind::Decimal => "decimal",
+            Kind::Number => "number",
+            Kind::Ordered => "number or time",
+            Kind::Measurable => "string or collection",
+            Kind::Text => "string or json",
+        })
+        .collect();
+    format!("{}({})", row.name, takes.join(", "))
+}

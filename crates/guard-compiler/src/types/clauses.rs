@@ -1,0 +1,575 @@
+//! Clauses of tools and policies, spread over the tools they govern.
+
+use super::expr::typed;
+use super::narrow;
+use super::policy::Speaking;
+use super::scope::{Missing, Place, Scope};
+use super::text::text;
+use super::{Checker, establish, literal};
+use crate::errors;
+use crate::hir::{self, Clause, ClauseKind, Expr, ExprKind, LimitId, RuleMeta, ToolId, Type};
+use guard_plan::plan::{LimitScope, Risk};
+use guard_syntax::ast;
+use guard_syntax::span::Span;
+use std::collections::{BTreeSet, HashMap};
+use std::rc::Rc;
+
+/// A clause as it governs one tool.
+#[derive(Clone, Copy)]
+pub(crate) struct Governing<'a> {
+    pub clause: &'a ast::Clause,
+    pub policy: Option<&'a ast::Policy>,
+}
+
+impl Governing<'_> {
+    fn shadow(&self) -> bool {
+        self.clause.shadow || self.policy.is_some_and(|p| p.shadow)
+    }
+}
+
+/// The parameters that the tools of a policy have, all together.
+type Elsewhere = Rc<BTreeSet<String>>;
+
+impl<'a> Checker<'a, '_> {
+    pub(super) fn invariants(&mut self) {
+        let names = self.names;
+        for entry in &names.invariants.items {
+            let mut scope = Scope::new(Place::State, &[], Missing::Refuses(false));
+            let condition = self.condition(&entry.decl.condition, &mut scope);
+            let because = entry
+                .decl
+                .because
+                .as_ref()
+                .map(|b| self.message(b, &mut scope));
+            let rule = RuleMeta {
+                owner: entry.name.node.clone(),
+                doc: entry.docs.join("\n"),
+                shadow: entry.decl.mode == ast::InvariantMode::Shadow,
+                span: entry.decl.condition.span,
+            };
+            self.program.invariants.push(hir::Invariant {
+                rule,
+                monitor: entry.decl.mode == ast::InvariantMode::Monitor,
+                proved: entry.decl.mode == ast::InvariantMode::Proved,
+                condition,
+                text: text(&entry.decl.condition),
+                because,
+            });
+            if entry.decl.mode == ast::InvariantMode::Proved {
+                self.report(errors::not_enforced(
+                    "that the invariant is proved",
+                    entry.name.span,
+                ));
+            }
+        }
+    }
+
+    pub(super) fn tools(&mut self) {
+        let governing = self.governing();
+        let establishing = establish::by_success(self.names);
+        let mut limits: HashMap<Span, LimitId> = HashMap::new();
+        let names = self.names;
+        for (at, entry) in names.tools.items.iter().enumerate() {
+            let signature = self.signatures[at].clone();
+            let mut tool = hir::Tool {
+                name: entry.name.node.clone(),
+                wire_name: entry
+                    .decl
+                    .real_name
+                    .as_ref()
+                    .unwrap_or(entry.name)
+                    .node
+                    .clone(),
+                title: None,
+                doc: entry.docs.join("\n"),
+                tags: Vec::new(),
+                params: signature.params.clone(),
+                returns: signature.returns.clone(),
+                trusted: signature.trusted,
+                risk: Risk::Low,
+                irreversible: false,
+                clauses: Vec::new(),
+                span: entry.name.span,
+            };
+            let clauses = &governing[at];
+            let plain: Vec<Governing> = clauses.iter().map(|(g, _)| *g).collect();
+            let base = Rc::new(establish::by_clauses(&plain, names, &establishing));
+            let mut scope = Scope::new(Place::Rule, &signature.params, Missing::Strict);
+            scope.by_clauses = base;
+            for (nth, (clause, elsewhere)) in clauses.iter().enumerate() {
+                scope.clause = nth;
+                self.policy = clause.policy.map(|policy| Speaking {
+                    policy: policy.name.node.clone(),
+                    tool: tool.name.clone(),
+                    tool_span: tool.span,
+                    elsewhere: elsewhere.clone(),
+                });
+                self.clause(at, *clause, &mut tool, &mut scope, &mut limits);
+            }
+            self.policy = None;
+            self.written_once(&tool, &plain);
+            self.program.tools.push(tool);
+        }
+        self.requirement_cycles();
+    }
+
+    /// For every tool its own clauses, then those of the policies that govern it.
+    fn governing(&mut self) -> Vec<Vec<(Governing<'a>, Elsewhere)>> {
+        let names = self.names;
+        let none: Elsewhere = Rc::default();
+        let own = |entry: &crate::names::Entry<'a, ast::Tool>| {
+            entry
+                .decl
+                .clauses
+                .iter()
+                .map(|clause| {
+                    (
+                        Governing {
+                            clause,
+                            policy: None,
+                        },
+                        none.clone(),
+                    )
+                })
+                .collect()
+        };
+        let mut governing: Vec<Vec<_>> = names.tools.items.iter().map(own).collect();
+        for entry in &names.policies.items {
+            let tools = self.tool_set(&entry.decl.tools);
+            if tools.is_empty() && !entry.bundled {
+                self.report(errors::governs_nothing(entry.name));
+            }
+            let elsewhere: Elsewhere = Rc::new(
+                tools
+                    .iter()
+                    .flat_map(|t| self.signatures[*t].params.iter().map(|p| p.name.clone()))
+                    .collect(),
+            );
+            for tool in tools {
+                let clauses = entry.decl.clauses.iter();
+                let policy = Some(entry.decl);
+                governing[tool].extend(
+                    clauses.map(|clause| (Governing { clause, policy }, elsewhere.clone())),
+                );
+            }
+        }
+        governing
+    }
+
+    fn clause(
+        &mut self,
+        at: ToolId,
+        governing: Governing<'a>,
+        tool: &mut hir::Tool,
+        scope: &mut Scope,
+        limits: &mut HashMap<Span, LimitId>,
+    ) {
+        let clause = governing.clause;
+        let rule = RuleMeta {
+            owner: governing
+                .policy
+                .map_or(&tool.name, |p| &p.name.node)
+                .clone(),
+            doc: clause.docs.join("\n"),
+            shadow: governing.shadow(),
+            span: clause.span.0,
+        };
+        use ast::ClauseKind as C;
+        match &clause.kind {
+            C::Requires { all, guard } => {
+                let when = guard.as_ref().map(|g| self.guard(g, scope));
+                for alternatives in all {
+                    let any_of = alternatives
+                        .iter()
+                        .filter_map(|r| self.requirement(r, scope))
+                        .collect();
+                    let span = match (alternatives.first(), alternatives.last()) {
+                        (Some(first), Some(last)) if all.len() > 1 => first.span.0.to(last.span.0),
+                        _ => rule.span,
+                    };
+                    let kind = ClauseKind::Requires {
+                        any_of,
+                        when: when.clone(),
+                    };
+                    tool.clauses.push(Clause {
+                        rule: RuleMeta {
+                            span,
+                            ..rule.clone()
+                        },
+                        kind,
+                    });
+                }
+            }
+            C::Deny { guard, because } => {
+                let condition = self.guard(guard, scope);
+                let because = because.as_ref().map(|b| self.message(b, scope));
+                let word = if guard.unless { "unless" } else { "when" };
+                let text = format!("{word} {}", text(&guard.condition));
+                tool.clauses.push(Clause {
+                    rule,
+                    kind: ClauseKind::Deny {
+                        condition,
+                        text,
+                        because,
+                    },
+                });
+            }
+            C::Limit(limit) => self.limit(limit, rule, tool, scope, limits),
+            C::Costs { amount, unit } => {
+                let value = self.value(amount, &Type::decimal(), scope);
+                if let Type::Decimal(low, _) = value.ty
+                    && low.is_none_or(|l| l < 0)
+                {
+                    self.report(errors::negative_cost(amount.span, &text(amount)));
+                }
+                if let Some(unit) = self.unit(unit) {
+                    tool.clauses.push(Clause {
+                        rule,
+                        kind: ClauseKind::Costs {
+                            unit,
+                            amount: value,
+                        },
+                    });
+                }
+            }
+            C::Approval {
+                role,
+                within,
+                guard,
+            } => {
+                let when = guard.as_ref().map(|g| self.guard(g, scope));
+                let within = within.as_ref().and_then(|w| self.duration(w));
+                let kind = ClauseKind::Approval {
+                    role: role.node.clone(),
+                    within,
+                    when,
+                };
+                tool.clauses.push(Clause { rule, kind });
+            }
+            C::Ready(name) => {
+                let probe = self.probe(name, scope);
+                if let ExprKind::Probe(id) = probe.kind {
+                    if probe.ty != Type::Bool {
+                        let shown = self.show(&probe.ty);
+                        self.report(errors::mismatch(
+                            name.span,
+                            "a probe that answers a bool",
+                            &shown,
+                        ));
+                    }
+                    tool.clauses.push(Clause {
+                        rule,
+                        kind: ClauseKind::Ready(id),
+                    });
+                }
+            }
+            C::Effect(effects) => {
+                for effect in effects {
+                    let rule = RuleMeta {
+                        span: effect.span.0,
+                        ..rule.clone()
+                    };
+                    self.effect(effect, rule, tool, scope);
+                }
+            }
+            C::Observe { .. } | C::Learn(_) | C::Reconcile(_) => {
+                self.settle_clause(at, clause, rule, tool, scope)
+            }
+            C::Risk(_) | C::Irreversible | C::Prior { .. } | C::Returns(_) | C::Tags(_) => {
+                self.description(governing, tool);
+            }
+            C::Name(_) | C::Trusted(_) | C::Untrusted(_) => self.description(governing, tool),
+        }
+    }
+
+    /// Clauses that describe a tool rather than govern it.
+    fn description(&mut self, governing: Governing<'a>, tool: &mut hir::Tool) {
+        use ast::ClauseKind as C;
+        let clause = governing.clause;
+        let what = match &clause.kind {
+            C::Risk(level) => {
+                let levels = ["low", "medium", "high", "critical"];
+                match levels.iter().position(|l| *l == level.node) {
+                    Some(at) => {
+                        let risk = [Risk::Low, Risk::Medium, Risk::High, Risk::Critical][at];
+                        tool.risk = tool.risk.max(risk);
+                    }
+                    None => self.report(errors::unknown_word("risk", level, levels.into_iter())),
+                }
+                return;
+            }
+            C::Irreversible => {
+                tool.irreversible = true;
+                return;
+            }
+            C::Tags(tags) => {
+                tool.tags.extend(tags.iter().map(|t| t.node.clone()));
+                "tags"
+            }
+            C::Name(title) => {
+                tool.title = Some(title.node.clone());
+                "name"
+            }
+            C::Prior { alpha, beta } => {
+                for value in [alpha, beta] {
+                    match literal::decimal(&value.node) {
+                        Ok(v) if v > 0 => {}
+                        Ok(_) => self.report(errors::literal(
+                            value.span,
+                            &value.node,
+                            "must be positive",
+                        )),
+                        Err(why) => self.report(errors::literal(value.span, &value.node, &why)),
+                    }
+                }
+                "prior"
+            }
+            C::Returns(_) => "returns",
+            C::Trusted(_) => "trusted",
+            _ => "untrusted",
+        };
+        if let Some(policy) = governing.policy {
+            self.report(errors::tool_only(what, clause.span.0, &policy.name.node));
+        }
+    }
+
+    /// The condition of a `when` or `unless` that holds a call back when it comes true.
+    pub(super) fn guard(&mut self, guard: &ast::Guard, scope: &mut Scope) -> Expr {
+        let outer = std::mem::replace(&mut scope.missing, Missing::Refuses(!guard.unless));
+        let condition = self.condition(&guard.condition, scope);
+        scope.missing = outer;
+        negated_if(guard.unless, condition)
+    }
+
+    /// A message; whatever it interpolates may be missing.
+    pub(super) fn message(&mut self, template: &ast::Template, scope: &mut Scope) -> hir::Message {
+        let outer = std::mem::replace(&mut scope.missing, Missing::Any);
+        let mut parts = Vec::new();
+        for part in &template.parts {
+            parts.push(match part {
+                ast::TemplatePart::Text(text) => hir::Part::Text(text.clone()),
+                ast::TemplatePart::Expr(e) => hir::Part::Value(text(e), self.expr(e, None, scope)),
+            });
+        }
+        scope.missing = outer;
+        hir::Message { parts }
+    }
+
+    fn requirement(
+        &mut self,
+        requirement: &ast::Requirement,
+        scope: &mut Scope,
+    ) -> Option<hir::Requirement> {
+        let tool = self.tool(&requirement.tool);
+        let since = match &requirement.since {
+            Some(name) => Some(self.tool(name)?),
+            None => None,
+        };
+        let within = match &requirement.within {
+            Some(within) => Some(self.duration(within)?),
+            None => None,
+        };
+        let key = self.keys(tool?, &requirement.keys, scope)?;
+        Some(hir::Requirement {
+            tool: tool?,
+            key,
+            since,
+            within,
+        })
+    }
+
+    fn limit(
+        &mut self,
+        limit: &ast::Limit,
+        rule: RuleMeta,
+        tool: &mut hir::Tool,
+        scope: &mut Scope,
+        limits: &mut HashMap<Span, LimitId>,
+    ) {
+        let by = limit.by.as_ref().map(|by| {
+            let found = self.expr(by, None, scope);
+            let found = self.present(by, found, scope);
+            if matches!(
+                found.ty,
+                Type::Json | Type::List(..) | Type::Map(..) | Type::Record(_)
+            ) {
+                let shown = self.show(&found.ty);
+                self.report(errors::mismatch(
+                    by.span,
+                    "a simple value to count by",
+                    &shown,
+                ));
+            }
+            found
+        });
+        let scope = match &limit.scope {
+            ast::LimitScope::Window(window) => match self.duration(window) {
+                Some(ms) => LimitScope::Window(ms),
+                None => return,
+            },
+            ast::LimitScope::Session => LimitScope::Session,
+            ast::LimitScope::InFlight => LimitScope::InFlight,
+            ast::LimitScope::Identical => LimitScope::Identical,
+        };
+        let Ok(count) = limit.count.node.parse::<u32>() else {
+            self.report(errors::literal(
+                limit.count.span,
+                &limit.count.node,
+                "is no whole number of calls",
+            ));
+            return;
+        };
+        if count == 0 {
+            self.report(errors::count_of_nothing(limit.count.span, "a limit"));
+            return;
+        }
+        let shared = !matches!(scope, LimitScope::Identical);
+        let next = self.program.limits.len();
+        let id = if shared {
+            *limits.entry(rule.span).or_insert(next)
+        } else {
+            next
+        };
+        if id == next {
+            self.program.limits.push(hir::Limit {
+                rule: rule.clone(),
+                count,
+                scope,
+                keyed: by.is_some(),
+            });
+        }
+        tool.clauses.push(Clause {
+            rule,
+            kind: ClauseKind::Limit { limit: id, by },
+        });
+    }
+
+    /// A tool writes a variable at most once, policies included; distinct fields of one entry are distinct.
+    fn written_once(&mut self, tool: &hir::Tool, clauses: &[Governing]) {
+        let mut effects: Vec<&ast::Target> = Vec::new();
+        let mut observes: Vec<&ast::Target> = Vec::new();
+        for governing in clauses {
+            match &governing.clause.kind {
+                ast::ClauseKind::Effect(list) => effects.extend(list.iter().map(|e| &e.target)),
+                ast::ClauseKind::Observe { target, .. } => observes.push(target),
+                _ => {}
+            }
+        }
+        for targets in [effects, observes] {
+            let mut seen: HashMap<&str, Vec<&ast::Target>> = HashMap::new();
+            for target in targets {
+                let before = seen.entry(&target.var.node).or_default();
+                if let Some(first) = before.iter().find(|t| overlap(t, target)) {
+                    let (second, first) = (target.span.0, first.span.0);
+                    self.report(errors::written_twice(
+                        &target.var.node,
+                        second,
+                        first,
+                        &tool.name,
+                    ));
+                }
+                before.push(target);
+            }
+        }
+    }
+
+    /// Tools that require one another could never be called.
+    fn requirement_cycles(&mut self) {
+        let edges: Vec<Vec<(ToolId, Span)>> = self
+            .program
+            .tools
+            .iter()
+            .map(certain_requirements)
+            .collect();
+        let mut mark = vec![0u8; edges.len()];
+        for start in 0..edges.len() {
+            let mut path: Vec<(ToolId, usize)> = vec![(start, 0)];
+            while let Some((at, next)) = path.pop() {
+                if next == 0 && mark[at] != 0 {
+                    continue;
+                }
+                mark[at] = 1;
+                let Some((inner, _)) = edges[at].get(next) else {
+                    mark[at] = 2;
+                    continue;
+                };
+                path.push((at, next + 1));
+                match mark[*inner] {
+                    0 => path.push((*inner, 0)),
+                    1 => self.report_cycle(&path, *inner, &edges),
+                    _ => {}
+                }
+            }
+        }
+    }
+
+    fn report_cycle(
+        &mut self,
+        path: &[(ToolId, usize)],
+        closing: ToolId,
+        edges: &[Vec<(ToolId, Span)>],
+    ) {
+        let Some(from) = path.iter().position(|(at, _)| *at == closing) else {
+            return;
+        };
+        let mut cycle: Vec<(String, Span)> = path[from..]
+            .iter()
+            .map(|(at, next)| (self.program.tools[*at].name.clone(), edges[*at][next - 1].1))
+            .collect();
+        // Begin with the name that comes first, so that the report does not depend on the order of items.
+        let first = (0..cycle.len())
+            .min_by_key(|at| cycle[*at].0.clone())
+            .unwrap_or(0);
+        cycle.rotate_left(first);
+        let named: Vec<(&str, Span)> = cycle.iter().map(|(n, s)| (n.as_str(), *s)).collect();
+        self.report(errors::requirement_cycle(&named));
+    }
+}
+
+/// `not e` where `negate`.
+pub(crate) fn negated_if(negate: bool, e: Expr) -> Expr {
+    if !negate {
+        return e;
+    }
+    let span = e.span;
+    typed(ExprKind::Not(Box::new(e)), Type::Bool, span)
+}
+
+/// The tools without whose success the tool is never allowed.
+fn certain_requirements(tool: &hir::Tool) -> Vec<(ToolId, Span)> {
+    let certain = |clause: &Clause| match &clause.kind {
+        ClauseKind::Requires { any_of, when: None } if !clause.rule.shadow => {
+            match any_of.as_slice() {
+                [only] => Some((only.tool, clause.rule.span)),
+                _ => None,
+            }
+        }
+        _ => None,
+    };
+    tool.clauses.iter().filter_map(certain).collect()
+}
+
+/// Whether two targets may write the same place.
+fn overlap(a: &ast::Target, b: &ast::Target) -> bool {
+    for (x, y) in a.path.iter().zip(&b.path) {
+        match (x, y) {
+            (ast::Step::Field(x), ast::Step::Field(y)) if x.node != y.node => return false,
+            // Different keys may be equal at run time.
+            (ast::Step::Index(x), ast::Step::Index(y)) if x != y => return true,
+            _ => {}
+        }
+    }
+    true
+}
+
+/// The key of flow typing of the first `steps` steps of a target.
+pub(crate) fn place_key(target: &ast::Target, steps: usize, scope: &Scope) -> Option<String> {
+    let mut key = target.var.node.clone();
+    for step in &target.path[..steps] {
+        match step {
+            ast::Step::Field(name) => key = format!("{key}.{}", name.node),
+            ast::Step::Index(at) => key = format!("{key}[{}]", narrow::key(at, scope)?),
+        }
+    }
+    Some(key)
+}

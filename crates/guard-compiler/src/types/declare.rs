@@ -1,0 +1,447 @@
+//! Declarations: types, variables, units, facts, probes, and the signatures of tools.
+
+use super::scope::{Missing, Place, Scope};
+use super::{Checker, Signature, literal};
+use crate::errors;
+use crate::hir::{self, EnumDef, Field, RecordDef, StateVar, Type, Unit};
+use guard_plan::value::DECIMAL_ONE;
+use guard_syntax::ast::{self, ClauseKind, Ident};
+use guard_syntax::span::Span;
+use std::collections::HashMap;
+
+/// How many rows a fact keeps where nothing is said.
+const DEFAULT_ROWS: u64 = 10_000;
+
+impl<'a> Checker<'a, '_> {
+    pub(super) fn declare(&mut self, root: Span) {
+        self.header(root);
+        self.enums();
+        self.records();
+        for at in 0..self.names.aliases.items.len() {
+            // Aliases nobody uses are typed all the same.
+            let alias = self.names.aliases.items[at].decl;
+            self.ty(&alias.ty);
+        }
+        self.units();
+        self.state();
+        self.facts();
+        self.probes();
+        self.tags();
+        self.signatures();
+    }
+
+    fn header(&mut self, root: Span) {
+        self.program.edition = 1;
+        match self.names.header {
+            Some(header) => {
+                self.program.guard = header.name.node.clone();
+                self.program.shadow = header.shadow;
+                if let Some(edition) = header.edition.as_ref().filter(|e| e.node != "1") {
+                    self.report(errors::unknown_edition(edition.span, &edition.node));
+                }
+            }
+            None => self.report(errors::no_header(root)),
+        }
+        if let Some(span) = self.names.default_allow {
+            self.program.default_allow = true;
+            self.report(errors::default_allow(span));
+        }
+        if let Some(deadline) = self.names.deadline {
+            match literal::duration(&deadline.node) {
+                Ok(ms) => self.program.deadline = Some(ms),
+                Err(why) => self.report(errors::literal(deadline.span, &deadline.node, &why)),
+            }
+        }
+    }
+
+    fn enums(&mut self) {
+        let days = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"];
+        let variants = days.into_iter().map(String::from).collect();
+        self.program.enums.push(EnumDef {
+            name: "Weekday".into(),
+            variants,
+        });
+        for entry in &self.names.enums.items {
+            let mut seen: HashMap<&str, Span> = HashMap::new();
+            for variant in &entry.decl.variants {
+                if let Some(first) = seen.insert(&variant.name.node, variant.name.span) {
+                    self.report(errors::duplicate("variant", &variant.name, first));
+                }
+            }
+            if entry.decl.variants.is_empty() {
+                let why = format!("the enum `{}` has no variants", entry.name.node);
+                self.report(errors::impossible_type(
+                    entry.name.span,
+                    &why,
+                    "name at least one",
+                ));
+            }
+            let variants = entry
+                .decl
+                .variants
+                .iter()
+                .map(|v| v.name.node.clone())
+                .collect();
+            self.program.enums.push(EnumDef {
+                name: entry.name.node.clone(),
+                variants,
+            });
+        }
+    }
+
+    fn records(&mut self) {
+        for entry in &self.names.records.items {
+            self.program.records.push(RecordDef {
+                name: entry.name.node.clone(),
+                fields: Vec::new(),
+            });
+        }
+        for (at, entry) in self.names.records.items.iter().enumerate() {
+            let fields = self.fields("field", &entry.decl.fields);
+            self.program.records[at].fields = fields;
+        }
+        self.no_recursion();
+    }
+
+    /// A record that holds itself would have no end.
+    fn no_recursion(&mut self) {
+        let uses: Vec<Vec<usize>> = self
+            .program
+            .records
+            .iter()
+            .map(|r| {
+                let mut out = Vec::new();
+                r.fields.iter().for_each(|f| records_in(&f.ty, &mut out));
+                out
+            })
+            .collect();
+        // 0 unseen, 1 open, 2 done; iterative, since declarations may chain as long as the file.
+        let mut mark = vec![0u8; uses.len()];
+        for start in 0..uses.len() {
+            let mut stack = vec![(start, 0usize)];
+            while let Some((at, next)) = stack.pop() {
+                if next == 0 && mark[at] == 0 {
+                    mark[at] = 1;
+                }
+                match uses[at].get(next) {
+                    Some(&inner) => {
+                        stack.push((at, next + 1));
+                        if mark[inner] == 1 {
+                            self.recursive_record(at, inner);
+                        } else if mark[inner] == 0 {
+                            stack.push((inner, 0));
+                        }
+                    }
+                    None => mark[at] = 2,
+                }
+            }
+        }
+    }
+
+    fn recursive_record(&mut self, at: usize, inner: usize) {
+        let name = self.names.records.items[inner].name;
+        let why = format!("the record `{}` contains itself", name.node);
+        let d = errors::impossible_type(name.span, &why, "refer to others by an id instead");
+        let field = self.names.records.items[at].name.span;
+        self.report(if field == name.span {
+            d
+        } else {
+            d.also(field, "by way of this record")
+        });
+        for field in &mut self.program.records[at].fields {
+            field.ty = Type::Error;
+        }
+    }
+
+    /// Fields, parameters or columns: names once each, types known.
+    pub(super) fn fields(&mut self, what: &str, fields: &[ast::Field]) -> Vec<Field> {
+        let mut seen: HashMap<&str, Span> = HashMap::new();
+        let mut out = Vec::new();
+        for field in fields {
+            if let Some(first) = seen.insert(&field.name.node, field.name.span) {
+                self.report(errors::duplicate(what, &field.name, first));
+                continue;
+            }
+            if field.key && what != "column" {
+                let why = format!(
+                    "`key` marks columns of a fact, and `{}` is a {what}",
+                    field.name.node
+                );
+                self.report(errors::refinement(field.span.0, &why, "remove `key`"));
+            }
+            let ty = self.ty(&field.ty);
+            out.push(Field {
+                name: field.name.node.clone(),
+                ty,
+                secret: field.secret,
+                span: field.name.span,
+            });
+        }
+        out
+    }
+
+    fn units(&mut self) {
+        let push = |name: &str, budget, host_charged, span| Unit {
+            name: name.into(),
+            budget,
+            host_charged,
+            span,
+        };
+        let mut units = vec![push("calls", None, false, Span::default())];
+        for entry in &self.names.budgets.items {
+            let name = entry.name.node.as_str();
+            let budget = match literal::decimal(&entry.decl.amount.node) {
+                Ok(amount) => Some(amount),
+                Err(why) => {
+                    self.report(errors::literal(
+                        entry.decl.amount.span,
+                        &entry.decl.amount.node,
+                        &why,
+                    ));
+                    None
+                }
+            };
+            let whole = matches!(name, "calls" | "tokens");
+            if whole && budget.is_some_and(|b| b % DECIMAL_ONE != 0) {
+                let why = format!("counts {name}, which are whole");
+                self.report(errors::literal(
+                    entry.decl.amount.span,
+                    &entry.decl.amount.node,
+                    &why,
+                ));
+            }
+            let unit = push(name, budget, name == "tokens", entry.name.span);
+            if name == "calls" {
+                units[0] = unit
+            } else {
+                units.push(unit)
+            }
+        }
+        self.units = units
+            .iter()
+            .enumerate()
+            .map(|(at, u)| (u.name.clone(), at))
+            .collect();
+        self.program.units = units;
+    }
+
+    fn state(&mut self) {
+        let names = self.names;
+        for entry in &names.state.items {
+            let ty = self.ty(&entry.decl.ty);
+            let mut scope = Scope::new(Place::Initial, &[], Missing::Strict);
+            let init = self.value(&entry.decl.init, &ty, &mut scope);
+            if !is_constant(&init) {
+                self.report(errors::not_constant(entry.decl.init.span));
+            }
+            self.program.state.push(StateVar {
+                name: entry.name.node.clone(),
+                ty,
+                init,
+                span: entry.name.span,
+            });
+        }
+    }
+
+    fn facts(&mut self) {
+        let names = self.names;
+        for entry in &names.facts.items {
+            let mut columns = self.fields("column", &entry.decl.columns);
+            let marked: Vec<bool> = entry.decl.columns.iter().map(|c| c.key).collect();
+            let keys = marked.iter().filter(|k| **k).count();
+            let mut order: Vec<usize> = (0..columns.len()).collect();
+            order.sort_by_key(|at| !marked.get(*at).copied().unwrap_or(false));
+            columns = order.iter().map(|at| columns[*at].clone()).collect();
+            if columns.is_empty() {
+                let why = format!("the fact `{}` has no columns", entry.name.node);
+                self.report(errors::impossible_type(
+                    entry.name.span,
+                    &why,
+                    "name at least one",
+                ));
+            }
+            let row = self.program.records.len();
+            let keys = if keys == 0 { columns.len() } else { keys };
+            // Named apart from a record of the same name.
+            self.program.records.push(RecordDef {
+                name: format!("fact {}", entry.name.node),
+                fields: columns,
+            });
+            let max = entry
+                .decl
+                .max
+                .as_ref()
+                .and_then(|m| self.count(m))
+                .unwrap_or(DEFAULT_ROWS);
+            let fact = hir::Fact {
+                name: entry.name.node.clone(),
+                row,
+                keys,
+                max,
+                span: entry.name.span,
+            };
+            self.program.facts.push(fact);
+        }
+    }
+
+    fn probes(&mut self) {
+        let names = self.names;
+        for entry in &names.probes.items {
+            let mut returns: Option<(Type, Span)> = None;
+            for clause in &entry.decl.clauses {
+                self.probe_clause(&clause.node, clause.span, &mut returns);
+            }
+            let returns = returns.map_or(Type::Bool, |(ty, _)| ty);
+            self.program.probes.push(hir::Probe {
+                name: entry.name.node.clone(),
+                returns,
+            });
+        }
+    }
+
+    fn probe_clause(
+        &mut self,
+        clause: &ast::ProbeClause,
+        span: Span,
+        returns: &mut Option<(Type, Span)>,
+    ) {
+        match clause {
+            ast::ProbeClause::Returns(ty) => {
+                let ty = self.ty(ty);
+                match returns {
+                    Some((_, first)) => {
+                        let first = *first;
+                        self.report(errors::said_twice("what the probe returns", span, first));
+                    }
+                    None => *returns = Some((ty, span)),
+                }
+            }
+            ast::ProbeClause::Every(d)
+            | ast::ProbeClause::Timeout(d)
+            | ast::ProbeClause::Within(d) => {
+                self.duration(d);
+            }
+            ast::ProbeClause::Backoff { factor, up_to } => {
+                self.duration(up_to);
+                match literal::decimal(&factor.node) {
+                    Ok(f) if f >= DECIMAL_ONE => {}
+                    Ok(_) => self.report(errors::literal(
+                        factor.span,
+                        &factor.node,
+                        "makes waits shorter: begin at 1",
+                    )),
+                    Err(why) => self.report(errors::literal(factor.span, &factor.node, &why)),
+                }
+            }
+            ast::ProbeClause::Command(_) | ast::ProbeClause::File(_) | ast::ProbeClause::Host => {}
+        }
+    }
+
+    /// A duration literal in milliseconds.
+    pub(super) fn duration(&mut self, text: &ast::Literal) -> Option<i64> {
+        match literal::duration(&text.node) {
+            Ok(ms) => Some(ms),
+            Err(why) => {
+                self.report(errors::literal(text.span, &text.node, &why));
+                None
+            }
+        }
+    }
+
+    fn signatures(&mut self) {
+        let names = self.names;
+        for entry in &names.tools.items {
+            let params = self.fields("parameter", &entry.decl.params);
+            for param in &params {
+                if let Some(var) = names.state.peek(&param.name) {
+                    let span = names.state.items[var].name.span;
+                    self.report(errors::hidden_variable(&param.name, param.span, span));
+                }
+            }
+            let mut returns: Option<(Type, Span)> = None;
+            let mut trusted = None;
+            for clause in &entry.decl.clauses {
+                match &clause.kind {
+                    ClauseKind::Returns(ty) => {
+                        let ty = self.ty(ty);
+                        match &returns {
+                            Some((_, first)) => {
+                                self.report(errors::said_twice("`returns`", clause.span.0, *first))
+                            }
+                            None => returns = Some((ty, clause.span.0)),
+                        }
+                    }
+                    ClauseKind::Trusted(path) => {
+                        trusted = Some(self.trust(path, trusted, clause.span.0, true))
+                    }
+                    ClauseKind::Untrusted(path) => {
+                        trusted = Some(self.trust(path, trusted, clause.span.0, false))
+                    }
+                    _ => {}
+                }
+            }
+            self.signatures.push(Signature {
+                name: entry.name.node.clone(),
+                params,
+                returns: returns.map(|(ty, _)| ty),
+                trusted: trusted.is_some_and(|(t, _)| t),
+                span: entry.name.span,
+            });
+        }
+    }
+
+    fn trust(
+        &mut self,
+        path: &[Ident],
+        known: Option<(bool, Span)>,
+        span: Span,
+        trusted: bool,
+    ) -> (bool, Span) {
+        if !path.is_empty() {
+            self.report(errors::not_enforced("trust in a part of a result", span));
+        }
+        if let Some((_, first)) = known {
+            self.report(errors::said_twice(
+                "whether the result is trusted",
+                span,
+                first,
+            ));
+        }
+        (trusted && path.is_empty(), span)
+    }
+}
+
+fn records_in(ty: &Type, out: &mut Vec<usize>) {
+    match ty {
+        Type::Record(id) => out.push(*id),
+        Type::List(of, _) | Type::Set(of, _) | Type::Map(of, _) | Type::Option(of) => {
+            records_in(of, out)
+        }
+        _ => {}
+    }
+}
+
+fn is_constant(e: &hir::Expr) -> bool {
+    let mut constant = true;
+    e.walk(&mut |e| {
+        use hir::ExprKind::*;
+        constant &= matches!(
+            e.kind,
+            None | Bool(_)
+                | Int(_)
+                | Decimal(_)
+                | String(_)
+                | Path(_)
+                | Duration(_)
+                | Time(_)
+                | Enum(_)
+                | Url(_)
+                | List(_)
+                | Set(_)
+                | Map(_)
+                | Record(_)
+                | Error
+        );
+    });
+    constant
+}

@@ -1,0 +1,371 @@
+//! Effects, observations and learning: what calls write, and whether it fits.
+
+use super::Checker;
+use super::clauses::place_key;
+use super::expr::broken;
+use super::scope::{Missing, Place, Scope};
+use super::text::text;
+use super::ty::fits;
+use crate::errors;
+use crate::hir::{self, Clause, ClauseKind, Expr, RuleMeta, Step, Target, ToolId, Type};
+use guard_plan::plan::EffectOp;
+use guard_syntax::ast::{self, EffectKind};
+use guard_syntax::span::Span;
+
+impl Checker<'_, '_> {
+    pub(super) fn effect(
+        &mut self,
+        effect: &ast::Effect,
+        rule: RuleMeta,
+        tool: &mut hir::Tool,
+        scope: &mut Scope,
+    ) {
+        let Some((target, ty)) = self.target(&effect.target, scope) else {
+            return;
+        };
+        let (op, value) = match &effect.kind {
+            EffectKind::Set(value) => (EffectOp::Set, Some(self.value(value, &ty, scope))),
+            EffectKind::Add(value) => (
+                EffectOp::Add,
+                self.increment("+=", value, &effect.target, &ty, scope),
+            ),
+            EffectKind::Subtract(value) => (
+                EffectOp::Subtract,
+                self.increment("-=", value, &effect.target, &ty, scope),
+            ),
+            EffectKind::Multiply(value) => (
+                EffectOp::Multiply,
+                self.increment("*=", value, &effect.target, &ty, scope),
+            ),
+            EffectKind::Append(value) => match &ty {
+                Type::List(of, _) => (EffectOp::Append, Some(self.value(value, of, scope))),
+                _ => {
+                    return self.misfit_effect(
+                        "append … to",
+                        &effect.target,
+                        &ty,
+                        "`append` extends a list",
+                    );
+                }
+            },
+            EffectKind::Insert(value) => match &ty {
+                Type::Set(of, _) => (EffectOp::Insert, Some(self.value(value, of, scope))),
+                _ => {
+                    return self.misfit_effect(
+                        "add … to",
+                        &effect.target,
+                        &ty,
+                        "`add` extends a set; numbers take `+=`",
+                    );
+                }
+            },
+            EffectKind::Remove(value) => match &ty {
+                Type::Set(of, _) | Type::List(of, _) => {
+                    (EffectOp::Remove, Some(self.value(value, of, scope)))
+                }
+                Type::Map(..) => (
+                    EffectOp::Remove,
+                    Some(self.value(value, &Type::string(), scope)),
+                ),
+                _ => {
+                    let help =
+                        "`remove` takes an element out of a list or set, or an entry out of a map";
+                    return self.misfit_effect("remove … from", &effect.target, &ty, help);
+                }
+            },
+            EffectKind::Delete => {
+                let entry = matches!(target.path.last(), Some(Step::Index(_)));
+                if !ty.is_option() && !entry {
+                    let help = "`delete` empties an option or takes an entry out of a map; set other variables to a value";
+                    return self.misfit_effect("delete", &effect.target, &ty, help);
+                }
+                (EffectOp::Delete, None)
+            }
+        };
+        tool.clauses.push(Clause {
+            rule,
+            kind: ClauseKind::Effect { target, op, value },
+        });
+    }
+
+    fn misfit_effect(&mut self, op: &str, target: &ast::Target, ty: &Type, help: &str) {
+        let declared = self
+            .names
+            .state
+            .peek(&target.var.node)
+            .map(|at| self.program.state[at].span)
+            .unwrap_or_default();
+        let shown = self.show(ty);
+        self.report(errors::effect_misfit(
+            target.span.0,
+            op,
+            &target.var.node,
+            &shown,
+            declared,
+            help,
+        ));
+    }
+
+    fn increment(
+        &mut self,
+        op: &str,
+        e: &ast::Expr,
+        target: &ast::Target,
+        ty: &Type,
+        scope: &mut Scope,
+    ) -> Option<Expr> {
+        let wanted = match (op, ty) {
+            (_, Type::Error) => Type::Error,
+            (_, Type::Int(..)) => Type::int(),
+            (_, Type::Decimal(..)) => Type::decimal(),
+            ("+=" | "-=", Type::Duration(..) | Type::Time(_)) => Type::duration(),
+            ("*=", Type::Duration(..)) => Type::int(),
+            _ => {
+                let help = match ty {
+                    Type::Set(..) => "write `add … to` for a set",
+                    Type::List(..) => "write `append … to` for a list",
+                    Type::Option(_) => "write `x = (x else 0) + …`: the value may be missing",
+                    _ => "only numbers, durations and times are counted up and down",
+                };
+                self.misfit_effect(op, target, ty, help);
+                return None;
+            }
+        };
+        Some(self.value(e, &wanted, scope))
+    }
+
+    /// The place a target names, and its type.
+    fn target(&mut self, target: &ast::Target, scope: &mut Scope) -> Option<(Target, Type)> {
+        let Some(var) = self.names.state.get(&target.var.node) else {
+            let known = self.names.state.names();
+            self.report(
+                errors::unknown_name(&target.var.node, target.var.span, known)
+                    .label("no such state variable"),
+            );
+            return None;
+        };
+        let mut ty = self.state_type(var);
+        let mut path = Vec::new();
+        for (at, step) in target.path.iter().enumerate() {
+            if ty.is_option() || at > 0 && matches!(target.path[at - 1], ast::Step::Index(_)) {
+                self.established_place(target, at, scope);
+            }
+            let (step, inner) = self.target_step(step, ty.required(), scope)?;
+            path.push(step);
+            ty = inner;
+        }
+        Some((Target { var, path }, ty))
+    }
+
+    /// What a target goes through must be there; only its last entry may be new.
+    fn established_place(&mut self, target: &ast::Target, steps: usize, scope: &Scope) {
+        let known = place_key(target, steps, scope).is_some_and(|key| scope.establishes(&key));
+        if !known {
+            let shown = place_key(target, steps, scope).unwrap_or_else(|| "the entry".into());
+            self.report(
+                errors::may_be_missing(target.span.0, &format!("`{shown}`"))
+                    .label("a part of it is written"),
+            );
+        }
+    }
+
+    fn target_step(
+        &mut self,
+        step: &ast::Step,
+        ty: &Type,
+        scope: &mut Scope,
+    ) -> Option<(Step, Type)> {
+        match (step, ty) {
+            (_, Type::Error) => None,
+            (ast::Step::Field(name), Type::Record(id)) => {
+                let def = &self.program.records[*id];
+                if let Some(at) = def.fields.iter().position(|f| f.name == name.node) {
+                    return Some((Step::Field(at as u32), def.fields[at].ty.clone()));
+                }
+                let of = format!("the record `{}`", def.name);
+                let d =
+                    errors::unknown_field(name, &of, def.fields.iter().map(|f| f.name.as_str()));
+                self.report(d);
+                None
+            }
+            (ast::Step::Index(at), Type::Map(of, _)) => {
+                let of = (**of).clone();
+                Some((Step::Index(self.value(at, &Type::string(), scope)), of))
+            }
+            (ast::Step::Index(at), Type::List(of, _)) => {
+                let of = (**of).clone();
+                Some((Step::Index(self.value(at, &Type::int(), scope)), of))
+            }
+            (ast::Step::Field(name), other) => {
+                let shown = self.show(other);
+                self.report(errors::no_parts(name.span, &shown, "fields"));
+                None
+            }
+            (ast::Step::Index(at), other) => {
+                let shown = self.show(other);
+                self.report(errors::no_parts(at.span, &shown, "elements to index"));
+                None
+            }
+        }
+    }
+
+    pub(super) fn settle_clause(
+        &mut self,
+        at: ToolId,
+        clause: &ast::Clause,
+        rule: RuleMeta,
+        tool: &mut hir::Tool,
+        outer: &Scope,
+    ) {
+        let mut scope = outer.clone();
+        scope.place = Place::Settle;
+        scope.result = Some(self.signatures[at].returns.clone().unwrap_or(Type::Json));
+        match &clause.kind {
+            ast::ClauseKind::Observe {
+                target,
+                value,
+                on_break,
+            } => {
+                let words = ["halt", "warn"];
+                if let Some(word) = on_break
+                    .as_ref()
+                    .filter(|w| !words.contains(&w.node.as_str()))
+                {
+                    self.report(errors::unknown_word("reaction", word, words.into_iter()));
+                }
+                let Some((place, ty)) = self.target(target, &mut scope) else {
+                    return;
+                };
+                scope.decodes = true;
+                let value = self.value(value, &ty, &mut scope);
+                let warn = on_break.as_ref().is_some_and(|w| w.node == "warn");
+                tool.clauses.push(Clause {
+                    rule,
+                    kind: ClauseKind::Observe {
+                        target: place,
+                        value,
+                        ty,
+                        warn,
+                    },
+                });
+            }
+            ast::ClauseKind::Reconcile(condition) => {
+                scope.missing = Missing::Refuses(false);
+                let kind = ClauseKind::Reconcile {
+                    condition: self.condition(condition, &mut scope),
+                    text: text(condition),
+                };
+                tool.clauses.push(Clause { rule, kind });
+            }
+            ast::ClauseKind::Learn(learn) => {
+                if !self.signatures[at].trusted {
+                    let declared = self.signatures[at].span;
+                    self.report(errors::untrusted_learn(clause.span.0, &tool.name, declared));
+                }
+                if let Some(learn) = self.learn(learn, clause.span.0, &mut scope) {
+                    tool.clauses.push(Clause {
+                        rule,
+                        kind: ClauseKind::Learn(learn),
+                    });
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// What a result or a prompt teaches.
+    pub(super) fn learn(
+        &mut self,
+        learn: &ast::Learn,
+        span: Span,
+        scope: &mut Scope,
+    ) -> Option<hir::Learn> {
+        let depth = scope.locals.len();
+        let mut over = None;
+        let mut slots = Vec::new();
+        if let Some((binders, source)) = &learn.each {
+            let (mut sources, bound) = self.bind(binders, source, scope);
+            if sources.len() == 1 {
+                over = sources.pop();
+            }
+            slots = bound;
+        }
+        scope.missing = Missing::Any;
+        let when = learn.when.as_ref().map(|w| self.condition(w, scope));
+        scope.missing = Missing::Strict;
+        scope.decodes = true;
+        let row = self
+            .fact(&learn.fact)
+            .and_then(|fact| Some((fact, self.learned_row(fact, learn, span, scope)?)));
+        scope.decodes = false;
+        scope.locals.truncate(depth);
+        let (fact, row) = row?;
+        Some(hir::Learn {
+            fact,
+            over,
+            binders: slots,
+            when,
+            row,
+        })
+    }
+
+    fn learned_row(
+        &mut self,
+        fact: usize,
+        learn: &ast::Learn,
+        span: Span,
+        scope: &mut Scope,
+    ) -> Option<Vec<Expr>> {
+        let row = self.program.facts[fact].row;
+        let columns = self.program.records[row].fields.clone();
+        let names: Vec<&str> = columns.iter().map(|c| c.name.as_str()).collect();
+        let mut values: Vec<Option<Expr>> = vec![None; columns.len()];
+        for (nth, arg) in learn.args.iter().enumerate() {
+            let at = match &arg.name {
+                Some(name) => match names.iter().position(|n| *n == name.node) {
+                    Some(at) => at,
+                    None => {
+                        let of = format!("the fact `{}`", learn.fact.node);
+                        self.report(errors::unknown_field(name, &of, names.iter().copied()));
+                        return None;
+                    }
+                },
+                None => match self.names.facts.items[fact].decl.columns.get(nth) {
+                    // Columns are kept keys first, and given as declared.
+                    Some(column) => names.iter().position(|n| *n == column.name.node)?,
+                    None => break,
+                },
+            };
+            values[at] = Some(self.learned_value(&arg.value, &columns[at].ty, scope));
+        }
+        let complete = values.iter().all(Option::is_some) && learn.args.len() == columns.len();
+        if !complete {
+            let message = format!(
+                "`{}` has {} column(s), found {}",
+                learn.fact.node,
+                columns.len(),
+                learn.args.len()
+            );
+            let signature = format!("learn {}({})", learn.fact.node, names.join(": …, ") + ": …");
+            self.report(errors::arguments(span, message, &signature));
+            return None;
+        }
+        Some(values.into_iter().flatten().collect())
+    }
+
+    /// A column's value, or a list or set of them, which teaches one row each.
+    fn learned_value(&mut self, e: &ast::Expr, column: &Type, scope: &mut Scope) -> Expr {
+        let found = self.expr(e, Some(column), scope);
+        if let Type::List(of, _) | Type::Set(of, _) = found.ty.required()
+            && !fits(&found.ty, column)
+        {
+            if fits(of, column) {
+                return found;
+            }
+            let (wanted, shown) = (self.show(column), self.show(&found.ty));
+            self.report(errors::mismatch(e.span, &wanted, &shown));
+            return broken(e.span);
+        }
+        self.fit(e, found, column, scope)
+    }
+}

@@ -1,0 +1,190 @@
+//! What the clauses of a tool establish for one another: values that are there whenever a call is allowed.
+//!
+//! A `requires T(key)` establishes what T's success writes under that key; a `deny` establishes whatever its
+//! not firing implies. Shadowed and conditional clauses establish nothing.
+
+use super::clauses::Governing;
+use super::narrow;
+use super::scope::{Missing, Place, Scope};
+use crate::names::Names;
+use guard_syntax::ast::{self, ClauseKind, EffectKind, ExprKind, Step};
+use std::collections::{HashMap, HashSet};
+
+/// A place that a tool's success fills: the variable, then fields and keys.
+pub(crate) struct Filled<'a> {
+    var: &'a str,
+    steps: Vec<FilledStep<'a>>,
+}
+
+enum FilledStep<'a> {
+    Field(&'a str),
+    /// Keyed by the tool's parameter of this name.
+    Parameter(&'a str),
+}
+
+/// For every tool the places that its success fills and nothing ever empties.
+pub(crate) fn by_success<'a>(names: &Names<'a>) -> HashMap<&'a str, Vec<Filled<'a>>> {
+    let emptied = emptied(names);
+    let mut filled = HashMap::new();
+    for entry in &names.tools.items {
+        let places: Vec<Filled> = entry
+            .decl
+            .clauses
+            .iter()
+            .filter(|clause| !clause.shadow)
+            .flat_map(written)
+            .filter(|target| !emptied.contains(target.var.node.as_str()))
+            .filter_map(|target| place(target, entry.decl))
+            .collect();
+        if !places.is_empty() {
+            filled.insert(entry.name.node.as_str(), places);
+        }
+    }
+    filled
+}
+
+fn written(clause: &ast::Clause) -> Vec<&ast::Target> {
+    match &clause.kind {
+        ClauseKind::Observe { target, .. } => vec![target],
+        ClauseKind::Effect(effects) => effects
+            .iter()
+            .filter(|e| matches!(e.kind, EffectKind::Set(_)))
+            .map(|e| &e.target)
+            .collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// Variables that something deletes from, or sets to something that may be missing.
+fn emptied<'a>(names: &Names<'a>) -> HashSet<&'a str> {
+    let tools = names.tools.items.iter().flat_map(|t| &t.decl.clauses);
+    let policies = names.policies.items.iter().flat_map(|p| &p.decl.clauses);
+    let mut emptied = HashSet::new();
+    for clause in tools.chain(policies) {
+        match &clause.kind {
+            ClauseKind::Effect(effects) => {
+                for effect in effects {
+                    let empties = match &effect.kind {
+                        EffectKind::Delete | EffectKind::Remove(_) => true,
+                        EffectKind::Set(value) => may_empty(value, &effect.target),
+                        _ => false,
+                    };
+                    if empties {
+                        emptied.insert(effect.target.var.node.as_str());
+                    }
+                }
+            }
+            ClauseKind::Observe { target, value, .. } if may_empty(value, target) => {
+                emptied.insert(target.var.node.as_str());
+            }
+            _ => {}
+        }
+    }
+    emptied
+}
+
+/// Setting a whole variable to anything but the result or a literal may leave it, or its entries, missing.
+fn may_empty(value: &ast::Expr, target: &ast::Target) -> bool {
+    let certain = match &value.kind {
+        ExprKind::Name(name) => name == "result",
+        ExprKind::String(_) | ExprKind::Number(_) | ExprKind::Bool(_) | ExprKind::Duration(_) => {
+            true
+        }
+        _ => false,
+    };
+    let whole = target.path.is_empty();
+    matches!(value.kind, ExprKind::None) || (whole && !certain)
+}
+
+fn place<'a>(target: &'a ast::Target, tool: &'a ast::Tool) -> Option<Filled<'a>> {
+    let mut steps = Vec::new();
+    for step in &target.path {
+        steps.push(match step {
+            Step::Field(name) => FilledStep::Field(&name.node),
+            Step::Index(at) => match &at.kind {
+                ExprKind::Name(name) if tool.params.iter().any(|p| p.name.node == *name) => {
+                    FilledStep::Parameter(name)
+                }
+                _ => return None,
+            },
+        });
+    }
+    Some(Filled {
+        var: &target.var.node,
+        steps,
+    })
+}
+
+/// The keys that a tool's clauses establish, each with the clause that does.
+pub(crate) fn by_clauses(
+    clauses: &[Governing],
+    names: &Names,
+    filled: &HashMap<&str, Vec<Filled>>,
+) -> Vec<(usize, String)> {
+    let scope = Scope::new(Place::Rule, &[], Missing::Strict);
+    let mut keys = Vec::new();
+    for (at, governing) in clauses.iter().enumerate() {
+        if governing.clause.shadow || governing.policy.is_some_and(|p| p.shadow) {
+            continue;
+        }
+        let mut found = Vec::new();
+        match &governing.clause.kind {
+            ClauseKind::Deny { guard, .. } => {
+                narrow::implied(&guard.condition, guard.unless, &scope, &mut found)
+            }
+            ClauseKind::Requires { all, guard: None } => {
+                for alternatives in all {
+                    if let [only] = alternatives.as_slice() {
+                        required(only, names, filled, &scope, &mut found);
+                    }
+                }
+            }
+            _ => {}
+        }
+        keys.extend(found.into_iter().map(|key| (at, key)));
+    }
+    keys
+}
+
+fn required(
+    requirement: &ast::Requirement,
+    names: &Names,
+    filled: &HashMap<&str, Vec<Filled>>,
+    scope: &Scope,
+    out: &mut Vec<String>,
+) {
+    // A parameter of the required tool, as the requiring one writes its value.
+    let argument = |parameter: &str| {
+        requirement.keys.iter().find_map(|arg| {
+            let named = match &arg.name {
+                Some(name) => name.node == parameter,
+                None => matches!(&arg.value.kind, ExprKind::Name(n) if n == parameter),
+            };
+            if named {
+                narrow::key(&arg.value, scope)
+            } else {
+                None
+            }
+        })
+    };
+    for place in filled
+        .get(requirement.tool.node.as_str())
+        .into_iter()
+        .flatten()
+    {
+        let mut key = place.var.to_string();
+        let mut whole = names.state.peek(place.var).is_some();
+        for step in &place.steps {
+            match step {
+                FilledStep::Field(name) => key = format!("{key}.{name}"),
+                FilledStep::Parameter(name) => match argument(name) {
+                    Some(value) => key = format!("{key}[{value}]"),
+                    None => whole = false,
+                },
+            }
+        }
+        if whole {
+            out.push(key);
+        }
+    }
+}

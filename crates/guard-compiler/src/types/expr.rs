@@ -1,0 +1,1089 @@
+//! Expressions: from syntax to typed HIR, with the type a place expects as a guide for literals.
+
+use super::narrow;
+use super::scope::{Missing, Place, Scope};
+use super::text::text;
+use super::ty::{fits, join};
+use super::{Checker, literal, regex};
+use crate::errors;
+use crate::hir::{Expr, ExprKind, Type, WEEKDAY};
+use guard_plan::plan::{ClockPart, QuantifierOp, TemporalOp, UrlPart};
+use guard_syntax::ast::{self, BinaryOp, Quantifier, UnaryOp};
+use guard_syntax::span::Span;
+
+/// A typed expression.
+pub(crate) fn typed(kind: ExprKind, ty: Type, span: Span) -> Expr {
+    Expr { kind, ty, span }
+}
+
+/// The expression of something already reported.
+pub(crate) fn broken(span: Span) -> Expr {
+    typed(ExprKind::Error, Type::Error, span)
+}
+
+fn boxed(e: Expr) -> Box<Expr> {
+    Box::new(e)
+}
+
+impl Checker<'_, '_> {
+    /// The expression as a value of type `wanted`; anything else is reported.
+    pub fn value(&mut self, e: &ast::Expr, wanted: &Type, scope: &mut Scope) -> Expr {
+        let found = self.expr(e, Some(wanted), scope);
+        self.fit(e, found, wanted, scope)
+    }
+
+    /// `found` where `wanted` is asked for.
+    pub fn fit(&mut self, e: &ast::Expr, found: Expr, wanted: &Type, scope: &mut Scope) -> Expr {
+        if fits(&found.ty, wanted) {
+            return found;
+        }
+        if found.ty.is_option() && !wanted.is_option() && fits(found.ty.required(), wanted) {
+            return self.present(e, found, scope);
+        }
+        if *found.ty.required() == Type::Json {
+            if scope.decodes {
+                return found;
+            }
+            let what = format!("expected {}, found `json`", self.show(wanted));
+            self.report(errors::json_value(e.span, &what));
+            return broken(e.span);
+        }
+        let (wanted, found) = (self.show(wanted), self.show(&found.ty));
+        self.report(errors::mismatch(e.span, &wanted, &found));
+        broken(e.span)
+    }
+
+    /// The value of an option that must not be missing here.
+    pub fn present(&mut self, e: &ast::Expr, found: Expr, scope: &Scope) -> Expr {
+        if !found.ty.is_option() {
+            return found;
+        }
+        if !self.is_established(e, &found, scope) {
+            self.report(errors::may_be_missing(e.span, &format!("`{}`", text(e))));
+            return broken(e.span);
+        }
+        let ty = found.ty.required().clone();
+        typed(ExprKind::Unwrap(boxed(found), text(e)), ty, e.span)
+    }
+
+    fn is_established(&self, e: &ast::Expr, found: &Expr, scope: &Scope) -> bool {
+        if narrow::key(e, scope).is_some_and(|key| scope.establishes(&key)) {
+            return true;
+        }
+        // A plain field is missing only where its record is.
+        match (&e.kind, &found.kind) {
+            (ast::ExprKind::Field(of, _), ExprKind::Field(inner, at)) => {
+                let plain = match inner.ty.required() {
+                    Type::Record(id) => !self.program.records[*id].fields[*at as usize]
+                        .ty
+                        .is_option(),
+                    _ => false,
+                };
+                plain && self.is_established(of, inner, scope)
+            }
+            _ => false,
+        }
+    }
+
+    /// A condition: a bool, where a missing one counts as false if the place accepts that.
+    pub fn condition(&mut self, e: &ast::Expr, scope: &mut Scope) -> Expr {
+        let found = self.expr(e, Some(&Type::Bool), scope);
+        if found.ty.is_option()
+            && *found.ty.required() == Type::Bool
+            && scope.missing.accepts(false)
+        {
+            let no = typed(ExprKind::Bool(false), Type::Bool, e.span);
+            return typed(ExprKind::Else(boxed(found), boxed(no)), Type::Bool, e.span);
+        }
+        self.fit(e, found, &Type::Bool, scope)
+    }
+
+    /// The expression, whatever its type; `expected` guides literals and variants.
+    pub fn expr(&mut self, e: &ast::Expr, expected: Option<&Type>, scope: &mut Scope) -> Expr {
+        use ast::ExprKind as E;
+        let span = e.span;
+        let wanted = expected.map(Type::required);
+        match &e.kind {
+            E::Bool(b) => typed(ExprKind::Bool(*b), Type::Bool, span),
+            E::None => typed(ExprKind::None, Type::Option(Type::Never.into()), span),
+            E::Number(text) => self.number(text, wanted, span),
+            E::Duration(text) => match literal::duration(text) {
+                Ok(ms) => typed(
+                    ExprKind::Duration(ms),
+                    Type::Duration(Some(ms), Some(ms)),
+                    span,
+                ),
+                Err(why) => self.bad_literal(span, text, &why),
+            },
+            E::String(text) => self.string(text, wanted, span),
+            E::Regex(pattern) => {
+                let help = "write `text matches /…/`";
+                let found = self.show(&Type::string());
+                self.report(errors::operator(
+                    span,
+                    &format!("/{pattern}/"),
+                    (span, &found),
+                    None,
+                    help,
+                ));
+                broken(span)
+            }
+            E::Name(name) => self.name(name, wanted, span, scope),
+            E::Field(of, name) => self.field(of, name, span, scope),
+            E::Index(of, at) => self.index(of, at, span, scope),
+            E::Call(name, args) => self.call(e, name, args, scope),
+            E::Known(fact, args) => self.known(fact, args, span, scope),
+            E::Probe(name) => self.probe(name, scope),
+            E::Unary(op, of) => self.unary(*op, of, wanted, span, scope),
+            E::Binary(op, a, b) => self.binary(e, *op, a, b, wanted, scope),
+            E::Is(of, some) => self.is(of, *some, span, scope),
+            E::Else(a, b) => self.or_else(a, b, expected, span, scope),
+            E::If(c, a, b) => self.conditional(c, a, b, expected, span, scope),
+            E::Quantified {
+                op,
+                binders,
+                over,
+                body,
+            } => self.quantified(*op, binders, over, body, wanted, span, scope),
+            E::List(xs) => self.list(xs, wanted, span, scope),
+            E::Set(xs) => self.set(xs, wanted, span, scope),
+            E::Map(entries) => self.map(entries, wanted, span, scope),
+        }
+    }
+
+    fn bad_literal(&mut self, span: Span, text: &str, why: &str) -> Expr {
+        self.report(errors::literal(span, text, why));
+        broken(span)
+    }
+
+    fn number(&mut self, text: &str, wanted: Option<&Type>, span: Span) -> Expr {
+        if matches!(wanted, Some(Type::Decimal(..))) || text.contains('.') {
+            return match literal::decimal(text) {
+                Ok(v) => typed(ExprKind::Decimal(v), Type::Decimal(Some(v), Some(v)), span),
+                Err(why) => self.bad_literal(span, text, &why),
+            };
+        }
+        match literal::int(text) {
+            Ok(v) => typed(ExprKind::Int(v), Type::Int(Some(v), Some(v)), span),
+            Err(why) => self.bad_literal(span, text, &why),
+        }
+    }
+
+    fn string(&mut self, text: &str, wanted: Option<&Type>, span: Span) -> Expr {
+        match wanted {
+            Some(Type::Path) => match guard_plan::path::normalise("/", text) {
+                Ok(_) => typed(ExprKind::Path(text.into()), Type::Path, span),
+                Err(why) => self.bad_text(span, text, "path", &why.to_string()),
+            },
+            Some(Type::Url) => match guard_plan::url::Url::parse(text) {
+                Ok(_) => typed(ExprKind::Url(text.into()), Type::Url, span),
+                Err(why) => self.bad_text(span, text, "url", &why.to_string()),
+            },
+            Some(Type::Time(_)) => match guard_plan::time::parse_rfc3339(text) {
+                Some(at) => typed(ExprKind::Time(at), Type::Time(None), span),
+                None => self.bad_text(
+                    span,
+                    text,
+                    "time",
+                    "write RFC 3339, as `2026-01-05T09:00:00Z`",
+                ),
+            },
+            Some(Type::Enum(id)) => self.variant(*id, text, span),
+            _ => typed(ExprKind::String(text.into()), Type::string(), span),
+        }
+    }
+
+    fn bad_text(&mut self, span: Span, text: &str, what: &str, why: &str) -> Expr {
+        self.report(errors::bad_text(span, text, what, why));
+        broken(span)
+    }
+
+    fn variant(&mut self, id: usize, name: &str, span: Span) -> Expr {
+        let def = &self.program.enums[id];
+        match def.variants.iter().position(|v| v == name) {
+            Some(at) => {
+                self.names.variants.borrow_mut().insert(name.to_string());
+                typed(ExprKind::Enum(at as u32), Type::Enum(id), span)
+            }
+            None => {
+                let d = errors::unknown_variant(
+                    name,
+                    span,
+                    &def.name,
+                    def.variants.iter().map(String::as_str),
+                );
+                self.report(d);
+                broken(span)
+            }
+        }
+    }
+
+    fn name(&mut self, name: &str, wanted: Option<&Type>, span: Span, scope: &mut Scope) -> Expr {
+        if let Some(local) = scope.local(name) {
+            return typed(ExprKind::Local(local.slot), local.ty.clone(), span);
+        }
+        if name == "result"
+            && let Some(ty) = &scope.result
+        {
+            return typed(ExprKind::Result, ty.clone(), span);
+        }
+        if let Some(at) = scope.param(name) {
+            return typed(
+                ExprKind::Param(at as u32),
+                scope.params[at].ty.clone(),
+                span,
+            );
+        }
+        if let Some(at) = self.names.state.get(name) {
+            if !scope.place.reads_state() {
+                return self.misplaced(span, &format!("the variable `{name}`"), scope);
+            }
+            return typed(ExprKind::State(at), self.state_type(at), span);
+        }
+        if let Some(Type::Enum(id)) = wanted
+            && self.program.enums[*id].variants.iter().any(|v| v == name)
+        {
+            return self.variant(*id, name, span);
+        }
+        self.builtin_name(name, wanted, span, scope)
+    }
+
+    fn builtin_name(
+        &mut self,
+        name: &str,
+        wanted: Option<&Type>,
+        span: Span,
+        scope: &Scope,
+    ) -> Expr {
+        let (kind, ty) = match name {
+            "now" => (ExprKind::Now, Type::Time(None)),
+            "elapsed" => (ExprKind::Elapsed, Type::Duration(Some(0), None)),
+            "workspace" => return typed(ExprKind::Workspace, Type::Path, span),
+            "text" if scope.place == Place::Source => {
+                return typed(ExprKind::Text, Type::string(), span);
+            }
+            _ => return self.unknown_name(name, wanted, span, scope),
+        };
+        if scope.place.asks() {
+            typed(kind, ty, span)
+        } else {
+            self.misplaced(span, &format!("`{name}`"), scope)
+        }
+    }
+
+    fn unknown_name(
+        &mut self,
+        name: &str,
+        wanted: Option<&Type>,
+        span: Span,
+        scope: &Scope,
+    ) -> Expr {
+        if let Some(Type::Enum(id)) = wanted {
+            return self.variant(*id, name, span);
+        }
+        let of: Vec<usize> = (0..self.program.enums.len())
+            .filter(|id| self.program.enums[*id].variants.iter().any(|v| v == name))
+            .collect();
+        match of.as_slice() {
+            [id] => return self.variant(*id, name, span),
+            [] => {}
+            several => {
+                let names = several
+                    .iter()
+                    .map(|id| self.program.enums[*id].name.as_str());
+                let d = errors::ambiguous_variant(name, span, names);
+                self.report(d);
+                return broken(span);
+            }
+        }
+        if scope.place == Place::Rule && name == "result" {
+            return self.misplaced(span, "`result`", scope);
+        }
+        if let Some(policy) = &self.policy
+            && let Some(d) = policy.missing_parameter(name, span)
+        {
+            self.report(d);
+            return broken(span);
+        }
+        let names = self.names;
+        let variants = self
+            .program
+            .enums
+            .iter()
+            .flat_map(|e| e.variants.iter().map(String::as_str));
+        let params = scope.params.iter().map(|p| p.name.as_str());
+        let locals = scope.locals.iter().map(|l| l.name.as_str());
+        let builtins = ["now", "elapsed", "workspace", "clock", "result"].into_iter();
+        let known = params
+            .chain(locals)
+            .chain(names.state.names())
+            .chain(variants)
+            .chain(builtins);
+        let d = errors::unknown_name(name, span, known);
+        self.report(d);
+        broken(span)
+    }
+
+    /// Something that cannot be asked here.
+    pub fn misplaced(&mut self, span: Span, what: &str, scope: &Scope) -> Expr {
+        let help = match scope.place {
+            Place::State => {
+                "keep what it needs in a state variable, written by effects or observations"
+            }
+            Place::Initial => "begin with a constant",
+            Place::Rule => {
+                "`result` exists once the call has settled: use `observe`, `learn` or `reconcile`"
+            }
+            _ => "move the question into a clause of a tool or policy",
+        };
+        self.report(errors::wrong_place(span, what, scope.place.name(), help));
+        broken(span)
+    }
+
+    fn field(&mut self, of: &ast::Expr, name: &ast::Ident, span: Span, scope: &mut Scope) -> Expr {
+        if let Some(special) = self.special_field(of, name, span, scope) {
+            return special;
+        }
+        let inner = self.expr(of, None, scope);
+        let lift = |ty: Type| {
+            if inner.ty.is_option() {
+                ty.optional()
+            } else {
+                ty
+            }
+        };
+        match inner.ty.required() {
+            Type::Record(id) => {
+                let def = &self.program.records[*id];
+                if let Some(at) = def.fields.iter().position(|f| f.name == name.node) {
+                    let ty = lift(def.fields[at].ty.clone());
+                    return typed(ExprKind::Field(boxed(inner), at as u32), ty, span);
+                }
+                let of = format!("the record `{}`", def.name);
+                let d =
+                    errors::unknown_field(name, &of, def.fields.iter().map(|f| f.name.as_str()));
+                self.report(d);
+                broken(span)
+            }
+            Type::Url => {
+                let parts = [
+                    ("host", UrlPart::Host, Type::string()),
+                    ("scheme", UrlPart::Scheme, Type::string()),
+                    ("port", UrlPart::Port, Type::Int(Some(0), Some(65535))),
+                    ("path", UrlPart::Path, Type::string()),
+                    ("query", UrlPart::Query, Type::string()),
+                ];
+                match parts.iter().find(|(known, ..)| *known == name.node) {
+                    Some((_, part, ty)) => {
+                        let ty = lift(ty.clone());
+                        typed(ExprKind::UrlPart(boxed(inner), *part), ty, span)
+                    }
+                    None => {
+                        self.report(errors::unknown_field(
+                            name,
+                            "a url",
+                            parts.iter().map(|p| p.0),
+                        ));
+                        broken(span)
+                    }
+                }
+            }
+            Type::Json => typed(
+                ExprKind::Member(boxed(inner), name.node.clone()),
+                Type::Json.optional(),
+                span,
+            ),
+            Type::Error => broken(span),
+            other => {
+                let d = errors::no_parts(name.span, &self.show(other), "fields");
+                self.report(d);
+                broken(span)
+            }
+        }
+    }
+
+    /// `clock.hour` and `last(T).arg`, whose left sides are no values.
+    fn special_field(
+        &mut self,
+        of: &ast::Expr,
+        name: &ast::Ident,
+        span: Span,
+        scope: &mut Scope,
+    ) -> Option<Expr> {
+        match &of.kind {
+            ast::ExprKind::Name(clock)
+                if clock == "clock"
+                    && scope.local(clock).is_none()
+                    && scope.param(clock).is_none() =>
+            {
+                Some(self.clock(name, span, scope))
+            }
+            ast::ExprKind::Call(last, args) if last.node == "last" => {
+                Some(self.last(last, args, name, span, scope))
+            }
+            _ => None,
+        }
+    }
+
+    fn clock(&mut self, part: &ast::Ident, span: Span, scope: &Scope) -> Expr {
+        if !scope.place.asks() {
+            return self.misplaced(span, "the clock", scope);
+        }
+        let parts = [
+            ("hour", ClockPart::Hour, Type::Int(Some(0), Some(23))),
+            ("minute", ClockPart::Minute, Type::Int(Some(0), Some(59))),
+            ("weekday", ClockPart::Weekday, Type::Enum(WEEKDAY)),
+            ("day", ClockPart::Day, Type::Int(Some(1), Some(31))),
+            ("month", ClockPart::Month, Type::Int(Some(1), Some(12))),
+            ("year", ClockPart::Year, Type::int()),
+        ];
+        match parts.iter().find(|(known, ..)| *known == part.node) {
+            Some((_, part, ty)) => typed(ExprKind::Clock(*part), ty.clone(), span),
+            None => {
+                self.report(errors::unknown_field(
+                    part,
+                    "`clock`",
+                    parts.iter().map(|p| p.0),
+                ));
+                broken(span)
+            }
+        }
+    }
+
+    fn index(&mut self, of: &ast::Expr, at: &ast::Expr, span: Span, scope: &mut Scope) -> Expr {
+        if let ast::ExprKind::Name(name) = &of.kind
+            && scope.local(name).is_none()
+            && scope.param(name).is_none()
+            && self.names.state.peek(name).is_none()
+            && let Some(fact) = self.names.facts.get(name)
+        {
+            return self.row(fact, at, span, scope);
+        }
+        let inner = self.expr(of, None, scope);
+        let inner = self.present_unless_json(of, inner, scope);
+        let (key, ty) = match &inner.ty {
+            Type::List(of, _) => (Type::int(), (**of).clone()),
+            Type::Map(of, _) => (Type::string(), (**of).clone()),
+            Type::Json => (
+                if self.looks_like_int(at) {
+                    Type::int()
+                } else {
+                    Type::string()
+                },
+                Type::Json,
+            ),
+            Type::Error => {
+                self.expr(at, None, scope);
+                return broken(span);
+            }
+            other => {
+                let d = errors::no_parts(of.span, &self.show(other), "elements to index");
+                self.report(d);
+                return broken(span);
+            }
+        };
+        let at = self.value(at, &key, scope);
+        typed(
+            ExprKind::Index(boxed(inner), boxed(at)),
+            ty.optional(),
+            span,
+        )
+    }
+
+    fn present_unless_json(&mut self, e: &ast::Expr, found: Expr, scope: &Scope) -> Expr {
+        if *found.ty.required() == Type::Json && found.ty.is_option() {
+            let ty = Type::Json;
+            return Expr { ty, ..found };
+        }
+        self.present(e, found, scope)
+    }
+
+    fn looks_like_int(&self, e: &ast::Expr) -> bool {
+        matches!(&e.kind, ast::ExprKind::Number(_))
+    }
+
+    fn unary(
+        &mut self,
+        op: UnaryOp,
+        of: &ast::Expr,
+        wanted: Option<&Type>,
+        span: Span,
+        scope: &mut Scope,
+    ) -> Expr {
+        match op {
+            UnaryOp::Not => {
+                let outer = scope.missing;
+                scope.missing = outer.negated();
+                let inner = self.condition(of, scope);
+                scope.missing = outer;
+                typed(ExprKind::Not(boxed(inner)), Type::Bool, span)
+            }
+            UnaryOp::Neg => self.negative(of, wanted, span, scope),
+            UnaryOp::Once => self.temporal(TemporalOp::Once, of, None, span, scope),
+            UnaryOp::Historically => self.temporal(TemporalOp::Historically, of, None, span, scope),
+            UnaryOp::Previous => self.temporal(TemporalOp::Previous, of, None, span, scope),
+        }
+    }
+
+    fn negative(
+        &mut self,
+        of: &ast::Expr,
+        wanted: Option<&Type>,
+        span: Span,
+        scope: &mut Scope,
+    ) -> Expr {
+        if let ast::ExprKind::Number(text) = &of.kind {
+            return self.number(&format!("-{text}"), wanted, span);
+        }
+        let inner = self.expr(of, wanted, scope);
+        let inner = self.present(of, inner, scope);
+        let flip = |low: Option<i64>, high: Option<i64>| {
+            (
+                high.and_then(i64::checked_neg),
+                low.and_then(i64::checked_neg),
+            )
+        };
+        let ty = match &inner.ty {
+            Type::Int(l, h) => Type::Int(flip(*l, *h).0, flip(*l, *h).1),
+            Type::Decimal(l, h) => Type::Decimal(flip(*l, *h).0, flip(*l, *h).1),
+            Type::Duration(l, h) => Type::Duration(flip(*l, *h).0, flip(*l, *h).1),
+            Type::Error => return broken(span),
+            other => {
+                let shown = self.show(other);
+                self.report(errors::operator(
+                    span,
+                    "-",
+                    (of.span, &shown),
+                    None,
+                    "only numbers and durations are negated",
+                ));
+                return broken(span);
+            }
+        };
+        typed(ExprKind::Neg(boxed(inner)), ty, span)
+    }
+
+    /// A temporal operator; its operands speak of state only.
+    pub fn temporal(
+        &mut self,
+        op: TemporalOp,
+        of: &ast::Expr,
+        trigger: Option<&ast::Expr>,
+        span: Span,
+        scope: &Scope,
+    ) -> Expr {
+        if !scope.place.asks() {
+            return self.misplaced(span, "what was true before", scope);
+        }
+        let mut inner = Scope::new(Place::State, &[], scope.missing);
+        let of = self.condition(of, &mut inner);
+        inner.missing = Missing::Strict;
+        let trigger = trigger.map(|t| boxed(self.condition(t, &mut inner)));
+        typed(ExprKind::Temporal(op, boxed(of), trigger), Type::Bool, span)
+    }
+
+    fn is(&mut self, of: &ast::Expr, some: bool, span: Span, scope: &mut Scope) -> Expr {
+        let inner = self.expr(of, None, scope);
+        if !inner.ty.is_option() && inner.ty != Type::Error {
+            let shown = self.show(&inner.ty);
+            let help = "only options are tested: declare it `T?`, or read it out of a map, a list or a fact";
+            let op = if some { "is some" } else { "is none" };
+            self.report(errors::operator(span, op, (of.span, &shown), None, help));
+            return broken(span);
+        }
+        let test = typed(ExprKind::IsSome(boxed(inner)), Type::Bool, span);
+        if some {
+            test
+        } else {
+            typed(ExprKind::Not(boxed(test)), Type::Bool, span)
+        }
+    }
+
+    fn or_else(
+        &mut self,
+        a: &ast::Expr,
+        b: &ast::Expr,
+        expected: Option<&Type>,
+        span: Span,
+        scope: &mut Scope,
+    ) -> Expr {
+        let left = self.expr(a, expected, scope);
+        let json = *left.ty.required() == Type::Json;
+        let wanted = if json {
+            expected.cloned().unwrap_or(Type::Json)
+        } else {
+            left.ty.required().clone()
+        };
+        let right = self.expr(b, Some(&wanted), scope);
+        if left.ty == Type::Error || right.ty == Type::Error {
+            return broken(span);
+        }
+        if json && (scope.decodes || right.ty == Type::Json) {
+            return typed(ExprKind::Else(boxed(left), boxed(right)), Type::Json, span);
+        }
+        if !left.ty.is_option() {
+            let shown = self.show(&left.ty);
+            self.report(errors::operator(
+                span,
+                "else",
+                (a.span, &shown),
+                None,
+                "it is never missing: remove the `else`",
+            ));
+            return broken(span);
+        }
+        match join(left.ty.required(), &right.ty) {
+            Some(ty) => typed(ExprKind::Else(boxed(left), boxed(right)), ty, span),
+            None => {
+                let (l, r) = (self.show(left.ty.required()), self.show(&right.ty));
+                self.report(errors::mismatch(b.span, &l, &r));
+                broken(span)
+            }
+        }
+    }
+
+    fn conditional(
+        &mut self,
+        c: &ast::Expr,
+        a: &ast::Expr,
+        b: &ast::Expr,
+        expected: Option<&Type>,
+        span: Span,
+        scope: &mut Scope,
+    ) -> Expr {
+        let outer = std::mem::replace(&mut scope.missing, Missing::Strict);
+        let condition = self.condition(c, scope);
+        scope.missing = outer;
+        let left = self.narrowed(c, true, scope, |this, scope| this.expr(a, expected, scope));
+        let wanted = expected.cloned().unwrap_or_else(|| left.ty.clone());
+        let right = self.narrowed(c, false, scope, |this, scope| {
+            this.expr(b, Some(&wanted), scope)
+        });
+        match join(&left.ty, &right.ty) {
+            Some(ty) => typed(
+                ExprKind::If(boxed(condition), boxed(left), boxed(right)),
+                ty,
+                span,
+            ),
+            None => {
+                let (l, r) = (self.show(&left.ty), self.show(&right.ty));
+                self.report(errors::mismatch(b.span, &l, &r));
+                broken(span)
+            }
+        }
+    }
+
+    /// What `check` says where `condition` is known to be `truth`.
+    pub fn narrowed<T>(
+        &mut self,
+        condition: &ast::Expr,
+        truth: bool,
+        scope: &mut Scope,
+        check: impl FnOnce(&mut Self, &mut Scope) -> T,
+    ) -> T {
+        let before = scope.established.len();
+        let mut keys = Vec::new();
+        narrow::implied(condition, truth, scope, &mut keys);
+        scope.established.append(&mut keys);
+        let result = check(self, scope);
+        scope.established.truncate(before);
+        result
+    }
+
+    #[allow(clippy::too_many_arguments, reason = "the parts of one syntax node")]
+    fn quantified(
+        &mut self,
+        op: Quantifier,
+        binders: &[ast::Ident],
+        over: &ast::Expr,
+        body: &ast::Expr,
+        wanted: Option<&Type>,
+        span: Span,
+        scope: &mut Scope,
+    ) -> Expr {
+        let depth = scope.locals.len();
+        let outer = scope.missing;
+        let (sources, slots) = self.bind(binders, over, scope);
+        if matches!(op, Quantifier::Count | Quantifier::Sum) {
+            scope.missing = Missing::Strict;
+        }
+        let result = match op {
+            Quantifier::Sum => {
+                let found = self.expr(body, wanted, scope);
+                self.present(body, found, scope)
+            }
+            _ => self.condition(body, scope),
+        };
+        scope.locals.truncate(depth);
+        scope.missing = outer;
+        let (op, ty) = match (op, &result.ty) {
+            (Quantifier::All, _) => (QuantifierOp::All, Type::Bool),
+            (Quantifier::Any, _) => (QuantifierOp::Any, Type::Bool),
+            (Quantifier::Count, _) => (QuantifierOp::Count, Type::Int(Some(0), None)),
+            (Quantifier::Sum, Type::Int(low, _)) => (
+                QuantifierOp::SumInt,
+                Type::Int(low.filter(|l| *l >= 0).map(|_| 0), None),
+            ),
+            (Quantifier::Sum, Type::Decimal(low, _)) => (
+                QuantifierOp::SumDecimal,
+                Type::Decimal(low.filter(|l| *l >= 0).map(|_| 0), None),
+            ),
+            (Quantifier::Sum, Type::Duration(..)) => (QuantifierOp::SumDuration, Type::duration()),
+            (Quantifier::Sum, Type::Error) => return broken(span),
+            (Quantifier::Sum, other) => {
+                let shown = self.show(other);
+                self.report(errors::operator(
+                    span,
+                    "sum",
+                    (body.span, &shown),
+                    None,
+                    "sum adds ints, decimals or durations",
+                ));
+                return broken(span);
+            }
+        };
+        let kind = ExprKind::Quantified {
+            op,
+            over: sources,
+            binders: slots,
+            body: boxed(result),
+        };
+        typed(kind, ty, span)
+    }
+
+    /// Binds the names of a quantifier or `for`: the collections ranged over and the slots.
+    pub fn bind(
+        &mut self,
+        binders: &[ast::Ident],
+        over: &ast::Expr,
+        scope: &mut Scope,
+    ) -> (Vec<Expr>, Vec<u32>) {
+        let zipped: Option<Vec<&ast::Expr>> = match &over.kind {
+            ast::ExprKind::Call(name, args) if name.node == "zip" => {
+                Some(args.iter().map(|a| &a.value).collect())
+            }
+            _ => None,
+        };
+        let sources = zipped.clone().unwrap_or_else(|| vec![over]);
+        let mut typed_sources = Vec::new();
+        for source in &sources {
+            let found = self.expr(source, None, scope);
+            typed_sources.push(self.present_unless_json(source, found, scope));
+        }
+        let symbols: Vec<Option<String>> = sources.iter().map(|s| narrow::each(s, scope)).collect();
+        let elements = match zipped {
+            Some(_) => self.zip_elements(binders, &typed_sources, over.span),
+            None => self.elements(binders, &typed_sources[0], over.span),
+        };
+        let mut slots = Vec::new();
+        for (at, binder) in binders.iter().enumerate() {
+            let symbol = if sources.len() == binders.len() {
+                symbols[at].clone()
+            } else {
+                None
+            };
+            let ty = elements.get(at).cloned().unwrap_or(Type::Error);
+            slots.push(scope.bind(&binder.node, ty, symbol));
+        }
+        (typed_sources, slots)
+    }
+
+    fn zip_elements(&mut self, binders: &[ast::Ident], sources: &[Expr], span: Span) -> Vec<Type> {
+        if binders.len() != sources.len() || sources.len() < 2 {
+            let message = format!(
+                "`zip` of {} lists binds {} names",
+                sources.len(),
+                binders.len()
+            );
+            self.report(errors::arguments(
+                span,
+                message,
+                "all a, b in zip(xs, ys): …",
+            ));
+            return Vec::new();
+        }
+        sources
+            .iter()
+            .map(|s| match &s.ty {
+                Type::List(of, _) => (**of).clone(),
+                Type::Error => Type::Error,
+                other => {
+                    let shown = self.show(other);
+                    self.report(errors::mismatch(s.span, "a list", &shown));
+                    Type::Error
+                }
+            })
+            .collect()
+    }
+
+    fn elements(&mut self, binders: &[ast::Ident], source: &Expr, span: Span) -> Vec<Type> {
+        let (key, element) = match &source.ty {
+            Type::List(of, _) => (Type::Int(Some(0), None), (**of).clone()),
+            Type::Set(of, _) => (Type::Error, (**of).clone()),
+            Type::Map(of, _) => (Type::string(), (**of).clone()),
+            Type::Json => (Type::string(), Type::Json),
+            Type::Error => return Vec::new(),
+            other => {
+                let shown = self.show(other);
+                self.report(errors::mismatch(span, "a collection", &shown));
+                return Vec::new();
+            }
+        };
+        match (binders.len(), &source.ty) {
+            (1, Type::Map(..)) => vec![key],
+            (1, _) => vec![element],
+            (2, Type::List(..) | Type::Map(..) | Type::Json) => vec![key, element],
+            (n, _) => {
+                let message = format!("{} binds {n} names", self.show(&source.ty));
+                self.report(errors::arguments(
+                    span,
+                    message,
+                    "all x in xs: …, all key, value in map: …",
+                ));
+                Vec::new()
+            }
+        }
+    }
+
+    fn list(
+        &mut self,
+        xs: &[ast::Expr],
+        wanted: Option<&Type>,
+        span: Span,
+        scope: &mut Scope,
+    ) -> Expr {
+        let element = match wanted {
+            Some(Type::List(of, _) | Type::Set(of, _)) => Some((**of).clone()),
+            _ => None,
+        };
+        let (xs, ty) = self.members(xs, element, scope);
+        let n = xs.len() as u64;
+        typed(ExprKind::List(xs), Type::List(ty.into(), Some(n)), span)
+    }
+
+    fn set(
+        &mut self,
+        xs: &[ast::Expr],
+        wanted: Option<&Type>,
+        span: Span,
+        scope: &mut Scope,
+    ) -> Expr {
+        if let (true, Some(Type::Map(of, _))) = (xs.is_empty(), wanted) {
+            return typed(
+                ExprKind::Map(Vec::new()),
+                Type::Map(of.clone(), Some(0)),
+                span,
+            );
+        }
+        let element = match wanted {
+            Some(Type::List(of, _) | Type::Set(of, _)) => Some((**of).clone()),
+            _ => None,
+        };
+        let (xs, ty) = self.members(xs, element, scope);
+        let n = xs.len() as u64;
+        typed(ExprKind::Set(xs), Type::Set(ty.into(), Some(n)), span)
+    }
+
+    fn members(
+        &mut self,
+        xs: &[ast::Expr],
+        element: Option<Type>,
+        scope: &mut Scope,
+    ) -> (Vec<Expr>, Type) {
+        let outer = std::mem::replace(&mut scope.missing, Missing::Strict);
+        let mut ty = element.clone().unwrap_or(Type::Never);
+        let mut typed = Vec::new();
+        for x in xs {
+            let guide = if ty == Type::Never {
+                None
+            } else {
+                Some(ty.clone())
+            };
+            let found = self.expr(x, guide.as_ref(), scope);
+            let found = match &guide {
+                Some(wanted) => self.fit(x, found, wanted, scope),
+                None => self.present(x, found, scope),
+            };
+            if element.is_none() && found.ty != Type::Error {
+                ty = join(&ty, &found.ty).unwrap_or(Type::Error);
+            }
+            typed.push(found);
+        }
+        scope.missing = outer;
+        (typed, ty)
+    }
+
+    fn map(
+        &mut self,
+        entries: &[(ast::Ident, ast::Expr)],
+        wanted: Option<&Type>,
+        span: Span,
+        scope: &mut Scope,
+    ) -> Expr {
+        if let Some(Type::Record(id)) = wanted {
+            return self.record(*id, entries, span, scope);
+        }
+        let element = match wanted {
+            Some(Type::Map(of, _)) => Some((**of).clone()),
+            _ => None,
+        };
+        let values: Vec<ast::Expr> = entries.iter().map(|(_, v)| v.clone()).collect();
+        let (values, ty) = self.members(&values, element, scope);
+        let entries: Vec<_> = entries
+            .iter()
+            .map(|(k, _)| k.node.clone())
+            .zip(values)
+            .collect();
+        let n = entries.len() as u64;
+        typed(ExprKind::Map(entries), Type::Map(ty.into(), Some(n)), span)
+    }
+
+    fn record(
+        &mut self,
+        id: usize,
+        entries: &[(ast::Ident, ast::Expr)],
+        span: Span,
+        scope: &mut Scope,
+    ) -> Expr {
+        let def = self.program.records[id].clone();
+        for (name, _) in entries {
+            if !def.fields.iter().any(|f| f.name == name.node) {
+                let known: Vec<&str> = def.fields.iter().map(|f| f.name.as_str()).collect();
+                self.report(errors::unknown_field(
+                    name,
+                    &format!("the record `{}`", def.name),
+                    known.into_iter(),
+                ));
+            }
+        }
+        let mut values = Vec::new();
+        for field in &def.fields {
+            let value = entries.iter().find(|(name, _)| name.node == field.name);
+            values.push(match value {
+                Some((_, value)) => self.value(value, &field.ty, scope),
+                None if field.ty.is_option() => typed(ExprKind::None, field.ty.clone(), span),
+                None => {
+                    let found = format!("a record without `{}`", field.name);
+                    self.report(errors::mismatch(
+                        span,
+                        &format!("a record `{}`", def.name),
+                        &found,
+                    ));
+                    broken(span)
+                }
+            });
+        }
+        typed(ExprKind::Record(values), Type::Record(id), span)
+    }
+
+    fn binary(
+        &mut self,
+        e: &ast::Expr,
+        op: BinaryOp,
+        a: &ast::Expr,
+        b: &ast::Expr,
+        wanted: Option<&Type>,
+        scope: &mut Scope,
+    ) -> Expr {
+        if let Some(history) = self.history(e, scope) {
+            return history;
+        }
+        match op {
+            BinaryOp::And => self.connective(a, b, true, scope, e.span, ExprKind::And),
+            BinaryOp::Or => self.connective(a, b, false, scope, e.span, ExprKind::Or),
+            BinaryOp::Implies => {
+                let outer = scope.missing;
+                scope.missing = outer.negated();
+                let left = self.condition(a, scope);
+                scope.missing = outer;
+                let right = self.narrowed(a, true, scope, |this, scope| this.condition(b, scope));
+                typed(
+                    ExprKind::Implies(boxed(left), boxed(right)),
+                    Type::Bool,
+                    e.span,
+                )
+            }
+            BinaryOp::Eq
+            | BinaryOp::Ne
+            | BinaryOp::Lt
+            | BinaryOp::Le
+            | BinaryOp::Gt
+            | BinaryOp::Ge => self.comparison(op, a, b, e.span, scope),
+            BinaryOp::In => self.membership(a, b, false, e.span, scope),
+            BinaryOp::Contains => self.membership(b, a, true, e.span, scope),
+            BinaryOp::Matches => self.matches(a, b, e.span, scope),
+            BinaryOp::Within => self.within(a, b, e.span, scope),
+            BinaryOp::Since => self.temporal(TemporalOp::Since, a, Some(b), e.span, scope),
+            BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul | BinaryOp::Div | BinaryOp::Rem => {
+                self.arithmetic(op, a, b, wanted, e.span, scope)
+            }
+        }
+    }
+
+    fn connective(
+        &mut self,
+        a: &ast::Expr,
+        b: &ast::Expr,
+        truth: bool,
+        scope: &mut Scope,
+        span: Span,
+        make: fn(Box<Expr>, Box<Expr>) -> ExprKind,
+    ) -> Expr {
+        let left = self.condition(a, scope);
+        let right = self.narrowed(a, truth, scope, |this, scope| this.condition(b, scope));
+        typed(make(boxed(left), boxed(right)), Type::Bool, span)
+    }
+
+    fn matches(&mut self, a: &ast::Expr, b: &ast::Expr, span: Span, scope: &mut Scope) -> Expr {
+        let left = self.value(a, &Type::string(), scope);
+        let ast::ExprKind::Regex(pattern) = &b.kind else {
+            let right = self.expr(b, None, scope);
+            let (l, r) = (self.show(&left.ty), self.show(&right.ty));
+            let help = "write the expression between slashes: `text matches /^a+$/`";
+            self.report(errors::operator(
+                span,
+                "matches",
+                (a.span, &l),
+                Some((b.span, &r)),
+                help,
+            ));
+            return broken(span);
+        };
+        if !regex::check(self, pattern, b.span) {
+            return broken(span);
+        }
+        typed(
+            ExprKind::Matches(boxed(left), pattern.as_str().into()),
+            Type::Bool,
+            span,
+        )
+    }
+
+    fn within(&mut self, a: &ast::Expr, b: &ast::Expr, span: Span, scope: &mut Scope) -> Expr {
+        let left = self.expr(a, Some(&Type::Path), scope);
+        let right = self.expr(b, Some(&Type::Path), scope);
+        if left.ty == Type::Error || right.ty == Type::Error {
+            return broken(span);
+        }
+        if *left.ty.required() == Type::Path && *right.ty.required() == Type::Path {
+            let left = self.present(a, left, scope);
+            let right = self.present(b, right, scope);
+            return typed(
+                ExprKind::Within(boxed(left), boxed(right)),
+                Type::Bool,
+                span,
+            );
+        }
+        let (l, r) = (self.show(&left.ty), self.show(&right.ty));
+        let help = "`within` compares paths (`path within workspace`) or history and a duration \
+                    (`called(test) within 10m`)";
+        self.report(errors::operator(
+            span,
+            "within",
+            (a.span, &l),
+            Some((b.span, &r)),
+            help,
+        ));
+        broken(span)
+    }
+}

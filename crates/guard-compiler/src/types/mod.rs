@@ -1,0 +1,146 @@
+//! Types: from resolved declarations to the typed program.
+//!
+//! Declarations first (types, variables, units, facts, signatures), then everything that holds expressions.
+//! All problems are collected; what could not be typed is an error expression that fits everywhere, so
+//! that one mistake is reported once. Proves nothing and lowers nothing.
+
+mod ask;
+mod clauses;
+mod declare;
+mod effects;
+mod establish;
+mod expr;
+mod items;
+pub(crate) mod literal;
+mod narrow;
+mod ops;
+mod policy;
+mod regex;
+mod scenarios;
+mod scope;
+pub(crate) mod text;
+mod ty;
+
+use crate::errors;
+use crate::hir::{self, Program, Type, UnitId};
+use crate::names::Names;
+use crate::scenario::Scenario;
+use guard_syntax::ast::Ident;
+use guard_syntax::diagnostic::Diagnostic;
+use guard_syntax::span::Span;
+use std::collections::HashMap;
+
+/// What a checked guard consists of.
+pub(crate) struct Checked {
+    pub program: Program,
+    pub scenarios: Vec<Scenario>,
+    /// The conditions of the scenarios' `expect` steps, in order.
+    pub expectations: Vec<hir::Expr>,
+}
+
+/// Types everything `names` declares. `root` is where a missing header is reported.
+pub(crate) fn check(names: &Names, root: Span, diagnostics: &mut Vec<Diagnostic>) -> Checked {
+    let mut checker = Checker::new(names, diagnostics);
+    checker.declare(root);
+    checker.invariants();
+    checker.tools();
+    checker.items();
+    let scenarios = checker.scenarios();
+    Checked {
+        program: checker.program,
+        scenarios,
+        expectations: checker.expectations,
+    }
+}
+
+/// What other clauses need to know of a tool before its own are checked.
+#[derive(Clone)]
+pub(crate) struct Signature {
+    pub name: String,
+    pub params: Vec<hir::Field>,
+    pub returns: Option<Type>,
+    pub trusted: bool,
+    pub span: Span,
+}
+
+/// The state of checking one guard.
+pub(crate) struct Checker<'a, 'd> {
+    names: &'a Names<'a>,
+    program: Program,
+    signatures: Vec<Signature>,
+    /// Types of aliases, once known.
+    aliases: Vec<Option<Type>>,
+    open_aliases: Vec<usize>,
+    units: HashMap<String, UnitId>,
+    /// Regular expressions seen, and whether they compile.
+    patterns: HashMap<String, bool>,
+    /// Which tools bear which tag.
+    tagged: HashMap<String, Vec<hir::ToolId>>,
+    /// The policy whose clauses are being checked for some tool.
+    policy: Option<policy::Speaking>,
+    expectations: Vec<hir::Expr>,
+    diagnostics: &'d mut Vec<Diagnostic>,
+}
+
+impl<'a, 'd> Checker<'a, 'd> {
+    fn new(names: &'a Names<'a>, diagnostics: &'d mut Vec<Diagnostic>) -> Self {
+        Checker {
+            names,
+            program: Program::default(),
+            signatures: Vec::new(),
+            aliases: vec![None; names.aliases.items.len()],
+            open_aliases: Vec::new(),
+            units: HashMap::new(),
+            patterns: HashMap::new(),
+            tagged: HashMap::new(),
+            policy: None,
+            expectations: Vec::new(),
+            diagnostics,
+        }
+    }
+
+    /// Reports a problem; the same one in the same place only once, since a policy's clauses are checked for
+    /// every tool it governs.
+    pub fn report(&mut self, diagnostic: Diagnostic) {
+        let known = |d: &Diagnostic| {
+            d.primary.span == diagnostic.primary.span && d.message == diagnostic.message
+        };
+        let policy = self.policy.is_some();
+        if !policy || !self.diagnostics.iter().rev().take(64).any(known) {
+            self.diagnostics.push(diagnostic);
+        }
+    }
+
+    /// The tool of this name, reported where there is none.
+    pub fn tool(&mut self, name: &Ident) -> Option<hir::ToolId> {
+        let found = self.names.tools.get(&name.node);
+        if found.is_none() {
+            self.report(errors::unknown_tool(name, self.names.tools.names()));
+        }
+        found
+    }
+
+    /// The unit of this name, reported where there is none.
+    pub fn unit(&mut self, name: &Ident) -> Option<UnitId> {
+        let found = self.units.get(&name.node).copied();
+        match self.names.budgets.get(&name.node) {
+            Some(_) => found,
+            None if found.is_some() => found,
+            None => {
+                self.report(errors::unknown_unit(name, self.names.budgets.names()));
+                None
+            }
+        }
+    }
+
+    fn unknown_parameter(&mut self, tool: hir::ToolId, name: &Ident) {
+        let signature = &self.signatures[tool];
+        let known: Vec<&str> = signature.params.iter().map(|p| p.name.as_str()).collect();
+        let d = errors::unknown_parameter(name, &signature.name, signature.span, known.into_iter());
+        self.report(d);
+    }
+
+    fn state_type(&self, var: hir::VarId) -> Type {
+        self.program.state[var].ty.clone()
+    }
+}

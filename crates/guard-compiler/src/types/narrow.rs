@@ -1,0 +1,110 @@
+//! Flow typing of options: which missing values a condition excludes.
+//!
+//! Works on syntax: an expression's key is its text with bound variables replaced by what they range over,
+//! so that `all b in ids: variant[b].available` says something about `sum(a in ids: variant[a].price)`.
+
+use super::scope::Scope;
+use guard_syntax::ast::{BinaryOp, Expr, ExprKind, Quantifier, UnaryOp};
+
+/// The key of a readable place; none where it is computed.
+pub(crate) fn key(expr: &Expr, scope: &Scope) -> Option<String> {
+    match &expr.kind {
+        ExprKind::Name(name) => match scope.local(name) {
+            Some(local) => local
+                .symbol
+                .clone()
+                .or_else(|| Some(format!("‹{}›{name}", local.slot))),
+            None => Some(name.clone()),
+        },
+        ExprKind::Field(of, name) => Some(format!("{}.{}", key(of, scope)?, name.node)),
+        ExprKind::Index(of, at) => Some(format!("{}[{}]", key(of, scope)?, key(at, scope)?)),
+        ExprKind::String(text) => Some(format!("{text:?}")),
+        ExprKind::Number(text) => Some(text.clone()),
+        ExprKind::Call(name, args) if name.node == "last" && args.len() == 1 => {
+            Some(format!("last({})", key(&args[0].value, scope)?))
+        }
+        _ => None,
+    }
+}
+
+/// What a binder stands for when it ranges over `over`.
+pub(crate) fn each(over: &Expr, scope: &Scope) -> Option<String> {
+    Some(format!("each({})", key(over, scope)?))
+}
+
+/// Adds the keys of everything that has a value whenever `condition` has the value `truth`.
+pub(crate) fn implied(condition: &Expr, truth: bool, scope: &Scope, out: &mut Vec<String>) {
+    match &condition.kind {
+        ExprKind::Unary(UnaryOp::Not, of) => implied(of, !truth, scope, out),
+        ExprKind::Binary(BinaryOp::And, a, b) if truth => both(a, true, b, true, scope, out),
+        ExprKind::Binary(BinaryOp::Or, a, b) if !truth => both(a, false, b, false, scope, out),
+        ExprKind::Binary(BinaryOp::Implies, a, b) if !truth => both(a, true, b, false, scope, out),
+        ExprKind::Is(of, some) if *some == truth => chain(of, scope, out),
+        ExprKind::Binary(BinaryOp::Ne, a, b) if !truth => {
+            chain(a, scope, out);
+            chain(b, scope, out);
+        }
+        ExprKind::Binary(op, a, b) if truth && lifts_to_false(*op) => {
+            chain(a, scope, out);
+            chain(b, scope, out);
+        }
+        ExprKind::Known(fact, args) if truth && args.len() == 1 => {
+            if let Some(at) = key(&args[0].value, scope) {
+                out.push(format!("{}[{at}]", fact.node));
+            }
+        }
+        ExprKind::Quantified {
+            op,
+            binders,
+            over,
+            body,
+        } => {
+            if (*op == Quantifier::All && truth) || (*op == Quantifier::Any && !truth) {
+                let mut inner = scope.clone();
+                bind_symbols(binders, over, &mut inner);
+                implied(body, truth, &inner, out);
+            }
+        }
+        ExprKind::Name(_) | ExprKind::Field(..) | ExprKind::Index(..) if truth => {
+            chain(condition, scope, out)
+        }
+        _ => {}
+    }
+}
+
+fn both(a: &Expr, of_a: bool, b: &Expr, of_b: bool, scope: &Scope, out: &mut Vec<String>) {
+    implied(a, of_a, scope, out);
+    implied(b, of_b, scope, out);
+}
+
+fn lifts_to_false(op: BinaryOp) -> bool {
+    use BinaryOp::*;
+    matches!(op, Eq | Lt | Le | Gt | Ge | In)
+}
+
+/// The place and every place on the way to it.
+fn chain(expr: &Expr, scope: &Scope, out: &mut Vec<String>) {
+    if let Some(key) = key(expr, scope) {
+        out.push(key);
+        if let ExprKind::Field(of, _) | ExprKind::Index(of, _) = &expr.kind {
+            chain(of, scope, out);
+        }
+    }
+}
+
+/// Binds the names of a quantifier for their symbols only.
+fn bind_symbols(binders: &[guard_syntax::ast::Ident], over: &Expr, scope: &mut Scope) {
+    let sources: Vec<&Expr> = match &over.kind {
+        ExprKind::Call(name, args) if name.node == "zip" => args.iter().map(|a| &a.value).collect(),
+        _ => vec![over],
+    };
+    let symbols: Vec<Option<String>> = sources.iter().map(|s| each(s, scope)).collect();
+    for (at, binder) in binders.iter().enumerate() {
+        let symbol = if symbols.len() == binders.len() {
+            symbols[at].clone()
+        } else {
+            None
+        };
+        scope.bind(&binder.node, crate::hir::Type::Error, symbol);
+    }
+}

@@ -1,0 +1,446 @@
+//! Comparisons, membership and arithmetic.
+
+use super::Checker;
+use super::expr::{broken, typed};
+use super::scope::Scope;
+use super::text::{operator, text};
+use super::ty::fits;
+use crate::errors;
+use crate::hir::{Expr, ExprKind, Type};
+use guard_plan::plan::{ArithOp, CompareOp};
+use guard_syntax::ast::{self, BinaryOp};
+use guard_syntax::span::Span;
+
+impl Checker<'_, '_> {
+    /// Both operands, each guided by the other's type: the one that needs no guide goes first.
+    fn operands(&mut self, a: &ast::Expr, b: &ast::Expr, scope: &mut Scope) -> (Expr, Expr) {
+        if self.needs_guide(a, scope) && !self.needs_guide(b, scope) {
+            let right = self.expr(b, None, scope);
+            let left = self.expr(a, Some(&right.ty.clone()), scope);
+            return (left, right);
+        }
+        let left = self.expr(a, None, scope);
+        let right = self.expr(b, Some(&left.ty.clone()), scope);
+        (left, right)
+    }
+
+    /// Whether the expression's type depends on what it is compared with.
+    fn needs_guide(&self, e: &ast::Expr, scope: &Scope) -> bool {
+        match &e.kind {
+            ast::ExprKind::Number(_) | ast::ExprKind::String(_) | ast::ExprKind::None => true,
+            ast::ExprKind::List(_) | ast::ExprKind::Set(_) | ast::ExprKind::Map(_) => true,
+            ast::ExprKind::Name(name) => {
+                let builtin =
+                    ["now", "elapsed", "workspace", "result", "text"].contains(&name.as_str());
+                let bound = scope.local(name).is_some() || scope.param(name).is_some();
+                !bound && !builtin && self.names.state.peek(name).is_none()
+            }
+            ast::ExprKind::Unary(ast::UnaryOp::Neg, of) => self.needs_guide(of, scope),
+            ast::ExprKind::Binary(op, a, b) if operator(*op).0 >= 7 => {
+                self.needs_guide(a, scope) && self.needs_guide(b, scope)
+            }
+            _ => false,
+        }
+    }
+
+    pub(super) fn comparison(
+        &mut self,
+        op: BinaryOp,
+        a: &ast::Expr,
+        b: &ast::Expr,
+        span: Span,
+        scope: &mut Scope,
+    ) -> Expr {
+        let (mut left, mut right) = self.operands(a, b, scope);
+        if left.ty == Type::Error || right.ty == Type::Error {
+            return broken(span);
+        }
+        if left.ty.required() == &Type::Never || right.ty.required() == &Type::Never {
+            let (test, other) = if left.ty.required() == &Type::Never {
+                (b, &right)
+            } else {
+                (a, &left)
+            };
+            let shown = self.show(&other.ty);
+            let is = if op == BinaryOp::Ne {
+                "is some"
+            } else {
+                "is none"
+            };
+            let help = format!("write `{} {is}`", text(test));
+            self.report(errors::operator(
+                span,
+                operator(op).1,
+                (test.span, &shown),
+                None,
+                &help,
+            ));
+            return broken(span);
+        }
+        if !self.comparable(op, a, &left, b, &right, span) {
+            return broken(span);
+        }
+        let lifted = op == BinaryOp::Ne;
+        if !scope.missing.accepts(lifted) {
+            left = self.present(a, left, scope);
+            right = self.present(b, right, scope);
+            if left.ty == Type::Error || right.ty == Type::Error {
+                return broken(span);
+            }
+        }
+        self.lint_comparison(op, &left, &right, span);
+        let op = match op {
+            BinaryOp::Eq => CompareOp::Eq,
+            BinaryOp::Ne => CompareOp::Ne,
+            BinaryOp::Lt => CompareOp::Lt,
+            BinaryOp::Le => CompareOp::Le,
+            BinaryOp::Gt => CompareOp::Gt,
+            _ => CompareOp::Ge,
+        };
+        typed(
+            ExprKind::Compare(op, Box::new(left), Box::new(right)),
+            Type::Bool,
+            span,
+        )
+    }
+
+    fn comparable(
+        &mut self,
+        op: BinaryOp,
+        a: &ast::Expr,
+        left: &Expr,
+        b: &ast::Expr,
+        right: &Expr,
+        span: Span,
+    ) -> bool {
+        let (l, r) = (left.ty.required(), right.ty.required());
+        let spelling = operator(op).1;
+        if *l == Type::Json || *r == Type::Json {
+            let what = format!("`{spelling}` compares typed values");
+            self.report(errors::json_value(span, &what));
+            return false;
+        }
+        if !fits(l, r) && !fits(r, l) {
+            self.incomparable(op, a, left, b, right, span);
+            return false;
+        }
+        let ordered = matches!(
+            l,
+            Type::Int(..)
+                | Type::Decimal(..)
+                | Type::Duration(..)
+                | Type::Time(_)
+                | Type::Enum(_)
+                | Type::String(_)
+        );
+        if !ordered && !matches!(op, BinaryOp::Eq | BinaryOp::Ne) {
+            let (l, r) = (self.show(l), self.show(r));
+            let help = "numbers, durations, times, strings and enums have an order; the rest is compared with `==`";
+            self.report(errors::operator(
+                span,
+                spelling,
+                (a.span, &l),
+                Some((b.span, &r)),
+                help,
+            ));
+            return false;
+        }
+        true
+    }
+
+    fn incomparable(
+        &mut self,
+        op: BinaryOp,
+        a: &ast::Expr,
+        left: &Expr,
+        b: &ast::Expr,
+        right: &Expr,
+        span: Span,
+    ) {
+        let (l, r) = (left.ty.required(), right.ty.required());
+        let spelling = operator(op).1;
+        match (l, r) {
+            (Type::Int(..), Type::Decimal(..)) => {
+                self.report(errors::mixed_numbers(span, spelling, a.span, b.span, true));
+            }
+            (Type::Decimal(..), Type::Int(..)) => {
+                self.report(errors::mixed_numbers(span, spelling, a.span, b.span, false));
+            }
+            (one, Type::List(of, _) | Type::Set(of, _)) if op == BinaryOp::Eq && fits(one, of) => {
+                let repaired = format!("{} in {}", text(a), text(b));
+                self.report(errors::membership(span, spelling, &repaired));
+            }
+            (Type::List(of, _) | Type::Set(of, _), one) if op == BinaryOp::Eq && fits(one, of) => {
+                let repaired = format!("{} in {}", text(b), text(a));
+                self.report(errors::membership(span, spelling, &repaired));
+            }
+            _ => {
+                let (l, r) = (self.show(l), self.show(r));
+                let help = "both sides must have one type; nothing converts silently";
+                self.report(errors::operator(
+                    span,
+                    spelling,
+                    (a.span, &l),
+                    Some((b.span, &r)),
+                    help,
+                ));
+            }
+        }
+    }
+
+    /// A comparison of a refined value with a literal outside its range never varies.
+    fn lint_comparison(&mut self, op: BinaryOp, left: &Expr, right: &Expr, span: Span) {
+        let literal = |e: &Expr| {
+            matches!(
+                e.kind,
+                ExprKind::Int(_) | ExprKind::Decimal(_) | ExprKind::Duration(_)
+            )
+        };
+        let range = |ty: &Type| match ty {
+            Type::Int(l, h) | Type::Decimal(l, h) | Type::Duration(l, h) => Some((*l, *h)),
+            _ => None,
+        };
+        if !literal(right) || literal(left) {
+            return;
+        }
+        let (Some((low, high)), Some((Some(value), _))) = (range(&left.ty), range(&right.ty))
+        else {
+            return;
+        };
+        let below = high.is_some_and(|h| h < value);
+        let above = low.is_some_and(|l| l > value);
+        let at_most = high.is_some_and(|h| h <= value);
+        let at_least = low.is_some_and(|l| l >= value);
+        let outcome = match op {
+            BinaryOp::Eq if below || above => false,
+            BinaryOp::Ne if below || above => true,
+            BinaryOp::Lt if below => true,
+            BinaryOp::Lt if at_least => false,
+            BinaryOp::Le if at_most => true,
+            BinaryOp::Le if above => false,
+            BinaryOp::Gt if above => true,
+            BinaryOp::Gt if at_most => false,
+            BinaryOp::Ge if at_least => true,
+            BinaryOp::Ge if below => false,
+            _ => return,
+        };
+        self.report(errors::never_varies(
+            span,
+            outcome,
+            "the type's range decides it",
+        ));
+    }
+
+    /// `item in collection`; written `collection contains item` when `flipped`.
+    pub(super) fn membership(
+        &mut self,
+        item: &ast::Expr,
+        collection: &ast::Expr,
+        flipped: bool,
+        span: Span,
+        scope: &mut Scope,
+    ) -> Expr {
+        let spelling = if flipped { "contains" } else { "in" };
+        let (one, many) = self.membership_operands(item, collection, scope);
+        if one.ty == Type::Error || many.ty == Type::Error {
+            return broken(span);
+        }
+        let element = match many.ty.required() {
+            Type::List(of, _) | Type::Set(of, _) => Some((**of).clone()),
+            Type::Map(..) | Type::String(_) => Some(Type::string()),
+            _ => None,
+        };
+        if let Some(element) = &element
+            && fits(one.ty.required(), element)
+        {
+            let (one, many) = if scope.missing.accepts(false) {
+                (one, self.present(collection, many, scope))
+            } else {
+                (
+                    self.present(item, one, scope),
+                    self.present(collection, many, scope),
+                )
+            };
+            return typed(
+                ExprKind::In(Box::new(one), Box::new(many)),
+                Type::Bool,
+                span,
+            );
+        }
+        // The other way round it would fit: the commonest slip.
+        let reversed = match one.ty.required() {
+            Type::List(of, _) | Type::Set(of, _) => fits(many.ty.required(), of),
+            _ => false,
+        };
+        let (a, b) = if flipped {
+            (collection, item)
+        } else {
+            (item, collection)
+        };
+        if reversed {
+            let repaired = if flipped {
+                format!("{} in {}", text(collection), text(item))
+            } else {
+                format!("{} in {}", text(b), text(a))
+            };
+            self.report(errors::membership(span, spelling, &repaired));
+            return broken(span);
+        }
+        let (l, r) = if flipped {
+            (&many, &one)
+        } else {
+            (&one, &many)
+        };
+        let (l, r) = (self.show(&l.ty), self.show(&r.ty));
+        let help = "`x in xs` and `xs contains x` ask for an element of a list or set, a key of a map, or a part of a string";
+        self.report(errors::operator(
+            span,
+            spelling,
+            (a.span, &l),
+            Some((b.span, &r)),
+            help,
+        ));
+        broken(span)
+    }
+
+    fn membership_operands(
+        &mut self,
+        item: &ast::Expr,
+        collection: &ast::Expr,
+        scope: &mut Scope,
+    ) -> (Expr, Expr) {
+        if self.needs_guide(item, scope) && !self.needs_guide(collection, scope) {
+            let many = self.expr(collection, None, scope);
+            let guide = match many.ty.required() {
+                Type::List(of, _) | Type::Set(of, _) => Some((**of).clone()),
+                _ => None,
+            };
+            return (self.expr(item, guide.as_ref(), scope), many);
+        }
+        let one = self.expr(item, None, scope);
+        let guide = match one.ty.required() {
+            Type::List(..) | Type::Set(..) | Type::Map(..) => None,
+            other => Some(Type::Set(other.clone().into(), None)),
+        };
+        let many = self.expr(collection, guide.as_ref(), scope);
+        (one, many)
+    }
+
+    pub(super) fn arithmetic(
+        &mut self,
+        op: BinaryOp,
+        a: &ast::Expr,
+        b: &ast::Expr,
+        wanted: Option<&Type>,
+        span: Span,
+        scope: &mut Scope,
+    ) -> Expr {
+        let guide = wanted.filter(|t| matches!(t, Type::Decimal(..))).cloned();
+        let (left, right) = match guide {
+            Some(guide) if self.needs_guide(a, scope) && self.needs_guide(b, scope) => (
+                self.expr(a, Some(&guide), scope),
+                self.expr(b, Some(&guide), scope),
+            ),
+            _ => self.operands(a, b, scope),
+        };
+        let left = self.present(a, left, scope);
+        let right = self.present(b, right, scope);
+        if left.ty == Type::Error || right.ty == Type::Error {
+            return broken(span);
+        }
+        let spelling = operator(op).1;
+        let Some(ty) = result(op, &left.ty, &right.ty) else {
+            let mixed = matches!(
+                (&left.ty, &right.ty),
+                (Type::Int(..), Type::Decimal(..)) | (Type::Decimal(..), Type::Int(..))
+            );
+            if mixed {
+                let left_is_int = matches!(left.ty, Type::Int(..));
+                self.report(errors::mixed_numbers(
+                    span,
+                    spelling,
+                    a.span,
+                    b.span,
+                    left_is_int,
+                ));
+            } else if left.ty == Type::Json || right.ty == Type::Json {
+                self.report(errors::json_value(
+                    span,
+                    &format!("`{spelling}` computes with typed values"),
+                ));
+            } else {
+                let (l, r) = (self.show(&left.ty), self.show(&right.ty));
+                let help =
+                    "arithmetic is on two ints, two decimals, durations, or a time and a duration";
+                self.report(errors::operator(
+                    span,
+                    spelling,
+                    (a.span, &l),
+                    Some((b.span, &r)),
+                    help,
+                ));
+            }
+            return broken(span);
+        };
+        let op = match op {
+            BinaryOp::Add => ArithOp::Add,
+            BinaryOp::Sub => ArithOp::Sub,
+            BinaryOp::Mul => ArithOp::Mul,
+            BinaryOp::Div => ArithOp::Div,
+            _ => ArithOp::Rem,
+        };
+        typed(
+            ExprKind::Arith(op, Box::new(left), Box::new(right)),
+            ty,
+            span,
+        )
+    }
+}
+
+/// The type of an arithmetic result; its bounds serve the check that costs are not negative.
+fn result(op: BinaryOp, a: &Type, b: &Type) -> Option<Type> {
+    use BinaryOp::{Add, Div, Mul, Rem, Sub};
+    Some(match (op, a, b) {
+        (_, Type::Int(al, ah), Type::Int(bl, bh)) => {
+            let (l, h) = interval(op, (*al, *ah), (*bl, *bh), 1);
+            Type::Int(l, h)
+        }
+        (_, Type::Decimal(al, ah), Type::Decimal(bl, bh)) => {
+            let (l, h) = interval(op, (*al, *ah), (*bl, *bh), guard_plan::value::DECIMAL_ONE);
+            Type::Decimal(l, h)
+        }
+        (Add | Sub, Type::Duration(..), Type::Duration(..)) => Type::duration(),
+        (Mul, Type::Duration(..), Type::Int(..)) | (Mul, Type::Int(..), Type::Duration(..)) => {
+            Type::duration()
+        }
+        (Div, Type::Duration(..), Type::Int(..)) => Type::duration(),
+        (Div, Type::Duration(..), Type::Duration(..)) => Type::int(),
+        (Rem, Type::Duration(..), Type::Duration(..)) => Type::duration(),
+        (Sub, Type::Time(_), Type::Time(_)) => Type::duration(),
+        (Add | Sub, Type::Time(_), Type::Duration(..))
+        | (Add, Type::Duration(..), Type::Time(_)) => Type::Time(None),
+        _ => return None,
+    })
+}
+
+type Bounds = (Option<i64>, Option<i64>);
+
+/// Bounds of a sum, difference or product; only the sign of a lower bound matters to anyone.
+fn interval(op: BinaryOp, a: Bounds, b: Bounds, one: i64) -> Bounds {
+    let add = |x: Option<i64>, y: Option<i64>| x?.checked_add(y?);
+    let sub = |x: Option<i64>, y: Option<i64>| x?.checked_sub(y?);
+    let positive = |x: Bounds| x.0.is_some_and(|l| l >= 0);
+    match op {
+        BinaryOp::Add => (add(a.0, b.0), add(a.1, b.1)),
+        BinaryOp::Sub => (sub(a.0, b.1), sub(a.1, b.0)),
+        BinaryOp::Mul if positive(a) && positive(b) => {
+            let high = a.1.zip(b.1).and_then(|(x, y)| {
+                let product = i128::from(x) * i128::from(y) / i128::from(one);
+                i64::try_from(product + 1).ok()
+            });
+            (Some(0), high)
+        }
+        BinaryOp::Div | BinaryOp::Rem if positive(a) && positive(b) => (Some(0), None),
+        _ => (None, None),
+    }
+}

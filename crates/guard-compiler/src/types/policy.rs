@@ -1,0 +1,91 @@
+//! Policies and groups: which tools a set names, and what a policy may speak of.
+
+use super::Checker;
+use crate::errors;
+use crate::hir::ToolId;
+use guard_plan::builtin::Builtin;
+use guard_plan::value::Value;
+use guard_syntax::ast::{ClauseKind, Member, ToolSet};
+use guard_syntax::diagnostic::Diagnostic;
+use guard_syntax::span::Span;
+use std::collections::BTreeSet;
+
+/// The policy being checked, and for which tool.
+#[derive(Clone)]
+pub(crate) struct Speaking {
+    pub policy: String,
+    pub tool: String,
+    pub tool_span: Span,
+    /// Parameters of the other tools the policy governs.
+    pub elsewhere: std::rc::Rc<BTreeSet<String>>,
+}
+
+impl Speaking {
+    /// The problem with a name that other governed tools have as a parameter and this one lacks.
+    pub fn missing_parameter(&self, name: &str, span: Span) -> Option<Diagnostic> {
+        self.elsewhere
+            .contains(name)
+            .then(|| errors::policy_parameter(span, &self.policy, name, &self.tool, self.tool_span))
+    }
+}
+
+impl Checker<'_, '_> {
+    /// The tools a set names, ascending; groups are followed, each once.
+    pub(super) fn tool_set(&mut self, set: &ToolSet) -> BTreeSet<ToolId> {
+        let names = self.names;
+        let mut tools = BTreeSet::new();
+        let mut seen = BTreeSet::new();
+        let mut sets = vec![set];
+        while let Some(set) = sets.pop() {
+            for member in &set.members {
+                match member {
+                    Member::All(_) => tools.extend(0..names.tools.items.len()),
+                    Member::Tag(tag) => {
+                        tools.extend(self.tagged.get(&tag.node).into_iter().flatten())
+                    }
+                    Member::Glob(pattern) => {
+                        let matching = |at: &usize| {
+                            let tool = names.tools.items[*at].decl;
+                            let wire = tool.real_name.as_ref().unwrap_or(&tool.name);
+                            matches_glob(&wire.node, &pattern.node)
+                        };
+                        tools.extend((0..names.tools.items.len()).filter(matching));
+                    }
+                    Member::Name(name) => {
+                        if let Some(tool) = names.tools.get(&name.node) {
+                            tools.insert(tool);
+                        } else if let Some(group) = names.groups.get(&name.node) {
+                            if seen.insert(group) {
+                                sets.push(&names.groups.items[group].decl.members);
+                            }
+                        } else {
+                            self.report(errors::unknown_tool(
+                                name,
+                                names.tools.names().chain(names.groups.names()),
+                            ));
+                        }
+                    }
+                }
+            }
+        }
+        tools
+    }
+
+    /// Which tools bear which tag.
+    pub(super) fn tags(&mut self) {
+        for (at, entry) in self.names.tools.items.iter().enumerate() {
+            for clause in &entry.decl.clauses {
+                if let ClauseKind::Tags(tags) = &clause.kind {
+                    for tag in tags {
+                        self.tagged.entry(tag.node.clone()).or_default().push(at);
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn matches_glob(text: &str, pattern: &str) -> bool {
+    let (text, pattern) = (Value::String(text.into()), Value::String(pattern.into()));
+    Builtin::Glob.eval(&[&text, &pattern]) == Ok(Value::Bool(true))
+}

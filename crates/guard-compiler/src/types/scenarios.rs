@@ -1,0 +1,376 @@
+//! Scenarios: `test` blocks, with literal arguments turned into JSON and expectations typed.
+
+use super::Checker;
+use super::literal;
+use super::scope::{Missing, Place, Scope};
+use crate::errors;
+use crate::hir::{ExprKind, ToolId, Type};
+use crate::scenario::{Call, Scenario, Step, StepKind};
+use guard_plan::json::Json;
+use guard_plan::plan;
+use guard_plan::verdict::Code;
+use guard_syntax::ast::{self, Ident, TestStepKind as T};
+use guard_syntax::span::Span;
+use std::collections::HashMap;
+
+impl Checker<'_, '_> {
+    pub(super) fn scenarios(&mut self) -> Vec<Scenario> {
+        let names = self.names;
+        let mut titles: HashMap<&str, Span> = HashMap::new();
+        let mut scenarios = Vec::new();
+        for (test, span) in &names.tests {
+            if let Some(first) = titles.insert(&test.title.node, test.title.span) {
+                self.report(errors::duplicate("scenario", &test.title, first));
+            }
+            let mut started: HashMap<&str, Span> = HashMap::new();
+            let steps = test
+                .steps
+                .iter()
+                .filter_map(|step| self.step(step, &mut started))
+                .collect();
+            scenarios.push(Scenario {
+                title: test.title.node.clone(),
+                span: *span,
+                steps,
+            });
+        }
+        scenarios
+    }
+
+    fn step<'t>(
+        &mut self,
+        step: &'t ast::TestStep,
+        started: &mut HashMap<&'t str, Span>,
+    ) -> Option<Step> {
+        let kind = match &step.kind {
+            T::Run {
+                success,
+                call,
+                returns,
+            } => {
+                let call = self.scenario_call(call, false)?;
+                StepKind::Run {
+                    result: self.returned(returns),
+                    call,
+                    success: *success,
+                }
+            }
+            T::Allowed(call) => StepKind::Allowed(self.scenario_call(call, false)?),
+            T::Denied {
+                call,
+                by,
+                names,
+                because,
+            } => {
+                let lenient = by.as_ref().is_some_and(|b| {
+                    matches!(b.node.as_str(), "invalid_arguments" | "unknown_tool")
+                });
+                StepKind::Denied {
+                    call: self.scenario_call(call, lenient)?,
+                    by: by.as_ref().and_then(|by| self.code(by)),
+                    names: names.iter().map(|n| n.node.clone()).collect(),
+                    because: because.as_ref().map(|b| b.node.clone()),
+                }
+            }
+            T::Asks { call, of } => StepKind::Asks {
+                call: self.scenario_call(call, false)?,
+                of: of.as_ref().map(|o| o.node.clone()),
+            },
+            T::Waits { call, for_tool } => {
+                let for_tool = match for_tool {
+                    Some(name) => Some(self.wire(name)?),
+                    None => None,
+                };
+                StepKind::Waits {
+                    call: self.scenario_call(call, false)?,
+                    for_tool,
+                }
+            }
+            T::Start(name, call) => {
+                if let Some(first) = started.insert(&name.node, name.span) {
+                    self.report(errors::duplicate("started call", name, first));
+                }
+                StepKind::Start(name.node.clone(), self.scenario_call(call, false)?)
+            }
+            T::Finish {
+                name,
+                success,
+                returns,
+            } => {
+                if started.remove(name.node.as_str()).is_none() {
+                    let why = format!("no call named `{}` is in flight here", name.node);
+                    self.report(errors::scenario(
+                        name.span,
+                        why,
+                        "begin it with `start NAME = CALL`",
+                    ));
+                }
+                StepKind::Finish {
+                    name: name.node.clone(),
+                    success: *success,
+                    result: self.returned(returns),
+                }
+            }
+            T::Approve { call, role, within } => StepKind::Approve {
+                call: self.scenario_call(call, false)?,
+                role: role.node.clone(),
+                within: within.as_ref().and_then(|w| self.duration(w)),
+            },
+            T::After(d) => StepKind::After(self.duration(d)?),
+            T::At(text) => match guard_plan::time::parse_rfc3339(&text.node) {
+                Some(at) => StepKind::At(at),
+                None => {
+                    let why = "write RFC 3339, as `2026-01-05T09:00:00Z`";
+                    self.report(errors::bad_text(text.span, &text.node, "time", why));
+                    return None;
+                }
+            },
+            T::Exists(exists, path) => StepKind::Exists(path.node.clone(), *exists),
+            T::File(path, content) => StepKind::File(path.node.clone(), content.node.clone()),
+            T::Probe(name, value) => {
+                if self.names.probes.get(&name.node).is_none() {
+                    self.report(errors::unknown_word(
+                        "probe",
+                        name,
+                        self.names.probes.names(),
+                    ));
+                }
+                StepKind::Probe(name.node.clone(), self.json(value, None)?)
+            }
+            T::Usage(amount, unit) => {
+                self.unit(unit);
+                match literal::decimal(&amount.node) {
+                    Ok(value) => StepKind::Usage(unit.node.clone(), value),
+                    Err(why) => {
+                        self.report(errors::literal(amount.span, &amount.node, &why));
+                        return None;
+                    }
+                }
+            }
+            T::Prompt(text) => StepKind::Prompt(text.node.clone()),
+            T::Expect(e) => self.expectation(e)?,
+            T::Halted => StepKind::Halted,
+            T::Resume(role) => StepKind::Resume(role.node.clone()),
+            T::Feedback(name, text) => {
+                self.provider(name);
+                StepKind::Feedback(name.node.clone(), text.as_ref().map(|t| t.node.clone()))
+            }
+            T::NoFeedback(name) => {
+                if let Some(name) = name {
+                    self.provider(name);
+                }
+                StepKind::NoFeedback(name.as_ref().map(|n| n.node.clone()))
+            }
+            T::Stop(outcome, text) => {
+                let known = ["allowed", "blocked", "bypassed"];
+                if !known.contains(&outcome.node.as_str()) {
+                    self.report(errors::unknown_word("outcome", outcome, known.into_iter()));
+                }
+                StepKind::Stop(outcome.node.clone(), text.as_ref().map(|t| t.node.clone()))
+            }
+        };
+        Some(Step {
+            kind,
+            span: step.span.0,
+            text: String::new(),
+        })
+    }
+
+    fn provider(&mut self, name: &Ident) {
+        if self.names.feedbacks.get(&name.node).is_none() {
+            self.report(errors::unknown_word(
+                "feedback",
+                name,
+                self.names.feedbacks.names(),
+            ));
+        }
+    }
+
+    fn code(&mut self, by: &Ident) -> Option<Code> {
+        let found = Code::ALL.into_iter().find(|c| c.as_str() == by.node);
+        if found.is_none() {
+            self.report(errors::unknown_word(
+                "reason code",
+                by,
+                Code::ALL.iter().map(|c| c.as_str()),
+            ));
+        }
+        found
+    }
+
+    /// The wire name of a declared tool.
+    fn wire(&mut self, name: &Ident) -> Option<String> {
+        let tool = self.tool(name)?;
+        Some(self.program.tools[tool].wire_name.clone())
+    }
+
+    fn scenario_call(&mut self, call: &ast::ToolCall, lenient: bool) -> Option<Call> {
+        let known = self.names.tools.get(&call.tool.node);
+        let tool: Option<ToolId> = match known {
+            Some(tool) => Some(tool),
+            None if lenient || self.names.default_allow.is_some() => None,
+            None => {
+                self.report(errors::unknown_tool(&call.tool, self.names.tools.names()));
+                return None;
+            }
+        };
+        let wire = tool.map_or_else(
+            || call.tool.node.clone(),
+            |t| self.program.tools[t].wire_name.clone(),
+        );
+        let mut args: Vec<(Box<str>, Json)> = Vec::new();
+        for arg in &call.args {
+            let Some(name) = &arg.name else {
+                let why = "arguments are given by name".to_string();
+                self.report(errors::scenario(arg.value.span, why, "write `name: value`"));
+                return None;
+            };
+            let param = tool.and_then(|t| {
+                self.signatures[t]
+                    .params
+                    .iter()
+                    .position(|p| p.name == name.node)
+                    .map(|p| (t, p))
+            });
+            if let (None, Some(tool), false) = (param, tool, lenient) {
+                self.unknown_parameter(tool, name);
+                continue;
+            }
+            let ty = param.map(|(t, p)| self.signatures[t].params[p].ty.clone());
+            if args.iter().any(|(known, _)| **known == *name.node) {
+                self.report(errors::said_twice(
+                    &format!("the argument `{}`", name.node),
+                    name.span,
+                    name.span,
+                ));
+                continue;
+            }
+            let value = self.json(&arg.value, ty.as_ref())?;
+            args.push((name.node.as_str().into(), value));
+        }
+        Some(Call {
+            tool: wire,
+            args: Json::Object(args),
+        })
+    }
+
+    fn returned(&mut self, returns: &Option<ast::Expr>) -> Option<Json> {
+        returns.as_ref().and_then(|r| self.json(r, None))
+    }
+
+    /// A literal as JSON; `ty` guides variants and durations.
+    fn json(&mut self, e: &ast::Expr, ty: Option<&Type>) -> Option<Json> {
+        use ast::ExprKind as E;
+        let element = match ty.map(Type::required) {
+            Some(Type::List(of, _) | Type::Set(of, _) | Type::Map(of, _)) => Some((**of).clone()),
+            _ => None,
+        };
+        Some(match &e.kind {
+            E::None => Json::Null,
+            E::Bool(b) => Json::Bool(*b),
+            E::Number(text) => Json::parse(text).ok()?,
+            E::Unary(ast::UnaryOp::Neg, of) => match &of.kind {
+                E::Number(text) => Json::parse(&format!("-{text}")).ok()?,
+                _ => return self.no_literal(e),
+            },
+            E::String(text) | E::Duration(text) => Json::String(text.as_str().into()),
+            E::Name(name) => {
+                let variants = match ty.map(Type::required) {
+                    Some(Type::Enum(id)) => Some(self.program.enums[*id].clone()),
+                    _ => None,
+                };
+                let any = self
+                    .program
+                    .enums
+                    .iter()
+                    .any(|def| def.variants.iter().any(|v| v == name));
+                match variants {
+                    Some(def) if !def.variants.iter().any(|v| v == name) => {
+                        let known = def.variants.iter().map(String::as_str);
+                        self.report(errors::unknown_variant(name, e.span, &def.name, known));
+                        return None;
+                    }
+                    None if !any => return self.no_literal(e),
+                    _ => {
+                        self.names.variants.borrow_mut().insert(name.clone());
+                        Json::String(name.as_str().into())
+                    }
+                }
+            }
+            E::List(xs) | E::Set(xs) if !xs.is_empty() || matches!(e.kind, E::List(_)) => {
+                Json::Array(
+                    xs.iter()
+                        .map(|x| self.json(x, element.as_ref()))
+                        .collect::<Option<_>>()?,
+                )
+            }
+            E::Set(_) if matches!(ty.map(Type::required), Some(Type::List(..) | Type::Set(..))) => {
+                Json::Array(Vec::new())
+            }
+            E::Set(_) => Json::Object(Vec::new()),
+            E::Map(entries) => {
+                let mut members: Vec<(Box<str>, Json)> = Vec::new();
+                for (key, value) in entries {
+                    let ty = self.entry_type(ty, &key.node).or_else(|| element.clone());
+                    members.push((key.node.as_str().into(), self.json(value, ty.as_ref())?));
+                }
+                Json::Object(members)
+            }
+            _ => return self.no_literal(e),
+        })
+    }
+
+    fn entry_type(&self, ty: Option<&Type>, key: &str) -> Option<Type> {
+        match ty.map(Type::required) {
+            Some(Type::Record(id)) => self.program.records[*id]
+                .fields
+                .iter()
+                .find(|f| f.name == key)
+                .map(|f| f.ty.clone()),
+            _ => None,
+        }
+    }
+
+    fn no_literal(&mut self, e: &ast::Expr) -> Option<Json> {
+        let why = "arguments and results of a scenario are literals".to_string();
+        self.report(errors::scenario(
+            e.span,
+            why,
+            "write the value itself; variants and nested lists are fine",
+        ));
+        None
+    }
+
+    fn expectation(&mut self, e: &ast::Expr) -> Option<StepKind> {
+        let mut scope = Scope::new(Place::Session, &[], Missing::Any);
+        let condition = self.condition(e, &mut scope);
+        let mut asks = None;
+        let mut broken = false;
+        condition.walk(&mut |part| match &part.kind {
+            ExprKind::Temporal(..) | ExprKind::LastArg(..) | ExprKind::LastResult(_) => {
+                asks = Some(part.span)
+            }
+            ExprKind::Calls {
+                within: Some(_), ..
+            } => asks = Some(part.span),
+            ExprKind::Called { key, .. } if !key.is_empty() => asks = Some(part.span),
+            ExprKind::Error => broken = true,
+            _ => {}
+        });
+        if let Some(span) = asks {
+            let why = "a scenario can only ask for what every session remembers".to_string();
+            let help = "ask about state, budgets, `called(T)`, `calls(T)`; or expect a verdict";
+            self.report(errors::scenario(span, why, help));
+            return None;
+        }
+        if broken {
+            return None;
+        }
+        self.expectations.push(condition);
+        // The plan's form of the condition is filled in when the guard is lowered.
+        Some(StepKind::Expect {
+            condition: plan::Expr(Vec::new()),
+            shows: Vec::new(),
+        })
+    }
+}

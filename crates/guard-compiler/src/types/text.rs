@@ -1,0 +1,193 @@
+//! Expressions as one line of source text, for messages, labels and the keys of flow typing.
+
+use guard_syntax::ast::{Arg, BinaryOp, Expr, ExprKind, Quantifier, UnaryOp};
+
+/// The expression as its author would write it on one line.
+pub(crate) fn text(expr: &Expr) -> String {
+    let mut out = String::new();
+    write(expr, 0, &mut out);
+    out
+}
+
+/// How tightly an infix operator binds, and its spelling.
+pub(crate) fn operator(op: BinaryOp) -> (u8, &'static str) {
+    match op {
+        BinaryOp::Implies => (1, "implies"),
+        BinaryOp::Or => (2, "or"),
+        BinaryOp::And => (3, "and"),
+        BinaryOp::Eq => (5, "=="),
+        BinaryOp::Ne => (5, "!="),
+        BinaryOp::Lt => (5, "<"),
+        BinaryOp::Le => (5, "<="),
+        BinaryOp::Gt => (5, ">"),
+        BinaryOp::Ge => (5, ">="),
+        BinaryOp::In => (5, "in"),
+        BinaryOp::Contains => (5, "contains"),
+        BinaryOp::Matches => (5, "matches"),
+        BinaryOp::Within => (6, "within"),
+        BinaryOp::Since => (6, "since"),
+        BinaryOp::Add => (7, "+"),
+        BinaryOp::Sub => (7, "-"),
+        BinaryOp::Mul => (8, "*"),
+        BinaryOp::Div => (8, "/"),
+        BinaryOp::Rem => (8, "%"),
+    }
+}
+
+fn unary(op: UnaryOp) -> (u8, &'static str) {
+    match op {
+        UnaryOp::Not => (4, "not "),
+        UnaryOp::Once => (4, "once "),
+        UnaryOp::Historically => (4, "historically "),
+        UnaryOp::Previous => (4, "previous "),
+        UnaryOp::Neg => (10, "-"),
+    }
+}
+
+fn level(expr: &Expr) -> u8 {
+    match &expr.kind {
+        ExprKind::If(..) => 0,
+        ExprKind::Quantified {
+            op: Quantifier::All | Quantifier::Any,
+            ..
+        } => 0,
+        ExprKind::Binary(op, ..) => operator(*op).0,
+        ExprKind::Unary(op, _) => unary(*op).0,
+        ExprKind::Is(..) => 5,
+        ExprKind::Else(..) => 9,
+        _ => 12,
+    }
+}
+
+fn write(expr: &Expr, at_least: u8, out: &mut String) {
+    let enclose = level(expr) < at_least;
+    if enclose {
+        out.push('(');
+    }
+    write_bare(expr, out);
+    if enclose {
+        out.push(')');
+    }
+}
+
+fn write_bare(expr: &Expr, out: &mut String) {
+    match &expr.kind {
+        ExprKind::Bool(b) => out.push_str(if *b { "true" } else { "false" }),
+        ExprKind::None => out.push_str("none"),
+        ExprKind::Number(s) | ExprKind::Duration(s) | ExprKind::Name(s) => out.push_str(s),
+        ExprKind::String(s) => out.push_str(&format!("{s:?}")),
+        ExprKind::Regex(s) => out.push_str(&format!("/{s}/")),
+        ExprKind::Field(of, name) => {
+            write(of, 11, out);
+            out.push('.');
+            out.push_str(&name.node);
+        }
+        ExprKind::Index(of, at) => {
+            write(of, 11, out);
+            out.push('[');
+            write(at, 0, out);
+            out.push(']');
+        }
+        ExprKind::Call(name, args) => {
+            out.push_str(&name.node);
+            arguments(args, out);
+        }
+        ExprKind::Known(name, args) => {
+            out.push_str("known ");
+            out.push_str(&name.node);
+            arguments(args, out);
+        }
+        ExprKind::Probe(name) => {
+            out.push_str("probe ");
+            out.push_str(&name.node);
+        }
+        ExprKind::Unary(op, of) => {
+            let (level, spelling) = unary(*op);
+            out.push_str(spelling);
+            write(of, level, out);
+        }
+        ExprKind::Binary(op, a, b) => {
+            let (level, spelling) = operator(*op);
+            let (left, right) = match op {
+                BinaryOp::Implies => (level + 1, level),
+                _ if level == 5 => (level + 1, level + 1),
+                _ => (level, level + 1),
+            };
+            write(a, left, out);
+            out.push_str(&format!(" {spelling} "));
+            write(b, right, out);
+        }
+        ExprKind::Is(of, some) => {
+            write(of, 6, out);
+            out.push_str(if *some { " is some" } else { " is none" });
+        }
+        ExprKind::Else(a, b) => {
+            write(a, 10, out);
+            out.push_str(" else ");
+            write(b, 9, out);
+        }
+        ExprKind::If(c, a, b) => {
+            out.push_str("if ");
+            write(c, 1, out);
+            out.push_str(" then ");
+            write(a, 10, out);
+            out.push_str(" else ");
+            write(b, 0, out);
+        }
+        ExprKind::Quantified {
+            op,
+            binders,
+            over,
+            body,
+        } => {
+            let names: Vec<&str> = binders.iter().map(|b| b.node.as_str()).collect();
+            let (open, close) = match op {
+                Quantifier::All => ("all ", ""),
+                Quantifier::Any => ("any ", ""),
+                Quantifier::Count => ("count(", ")"),
+                Quantifier::Sum => ("sum(", ")"),
+            };
+            out.push_str(open);
+            out.push_str(&names.join(", "));
+            out.push_str(" in ");
+            write(over, 1, out);
+            out.push_str(": ");
+            write(body, 0, out);
+            out.push_str(close);
+        }
+        ExprKind::List(xs) => sequence('[', xs, ']', out),
+        ExprKind::Set(xs) => sequence('{', xs, '}', out),
+        ExprKind::Map(entries) => {
+            out.push('{');
+            for (at, (key, value)) in entries.iter().enumerate() {
+                out.push_str(if at > 0 { ", " } else { "" });
+                out.push_str(&key.node);
+                out.push_str(": ");
+                write(value, 0, out);
+            }
+            out.push('}');
+        }
+    }
+}
+
+fn sequence(open: char, xs: &[Expr], close: char, out: &mut String) {
+    out.push(open);
+    for (at, x) in xs.iter().enumerate() {
+        out.push_str(if at > 0 { ", " } else { "" });
+        write(x, 0, out);
+    }
+    out.push(close);
+}
+
+fn arguments(args: &[Arg], out: &mut String) {
+    out.push('(');
+    for (at, arg) in args.iter().enumerate() {
+        out.push_str(if at > 0 { ", " } else { "" });
+        if let Some(name) = &arg.name {
+            out.push_str(&name.node);
+            out.push_str(": ");
+        }
+        write(&arg.value, 0, out);
+    }
+    out.push(')');
+}

@@ -1,0 +1,361 @@
+//! Types: from syntax to [`Type`], how they fit one another, and how they are called in messages.
+
+use super::{Checker, literal, regex};
+use crate::errors;
+use crate::hir::{StringBounds, Type};
+use guard_syntax::ast::{self, Refinement, TypeKind};
+use guard_syntax::span::Span;
+use std::rc::Rc;
+
+/// Whether a value of type `found` may stand where `wanted` is asked for, refinements aside.
+pub(crate) fn fits(found: &Type, wanted: &Type) -> bool {
+    match (found, wanted) {
+        (Type::Error | Type::Never, _) | (_, Type::Error | Type::Never) => true,
+        (Type::Option(f), Type::Option(w)) => fits(f, w),
+        (f, Type::Option(w)) => fits(f, w),
+        (Type::List(f, _), Type::List(w, _)) | (Type::Set(f, _), Type::Set(w, _)) => fits(f, w),
+        (Type::Map(f, _), Type::Map(w, _)) => fits(f, w),
+        (Type::Set(f, _), Type::Map(..)) => **f == Type::Never,
+        (Type::Enum(f), Type::Enum(w)) => f == w,
+        (Type::Record(f), Type::Record(w)) => f == w,
+        (f, w) => std::mem::discriminant(f) == std::mem::discriminant(w),
+    }
+}
+
+/// The type of something that is one or the other.
+pub(crate) fn join(a: &Type, b: &Type) -> Option<Type> {
+    if a.is_option() || b.is_option() {
+        return Some(join(a.required(), b.required())?.optional());
+    }
+    match (a, b) {
+        (Type::Never | Type::Error, other) | (other, Type::Never | Type::Error) => {
+            Some(other.clone())
+        }
+        (Type::Int(al, ah), Type::Int(bl, bh)) => Some(Type::Int(low(*al, *bl), high(*ah, *bh))),
+        (Type::Decimal(al, ah), Type::Decimal(bl, bh)) => {
+            Some(Type::Decimal(low(*al, *bl), high(*ah, *bh)))
+        }
+        (Type::Duration(al, ah), Type::Duration(bl, bh)) => {
+            Some(Type::Duration(low(*al, *bl), high(*ah, *bh)))
+        }
+        (Type::String(x), Type::String(y)) if x != y => Some(Type::string()),
+        (Type::List(x, m), Type::List(y, n)) => {
+            Some(Type::List(Rc::new(join(x, y)?), bound(*m, *n)))
+        }
+        (Type::Set(x, m), Type::Set(y, n)) => Some(Type::Set(Rc::new(join(x, y)?), bound(*m, *n))),
+        _ => fits(a, b).then(|| a.clone()),
+    }
+}
+
+fn low(a: Option<i64>, b: Option<i64>) -> Option<i64> {
+    Some(a?.min(b?))
+}
+
+fn high(a: Option<i64>, b: Option<i64>) -> Option<i64> {
+    Some(a?.max(b?))
+}
+
+fn bound(a: Option<u64>, b: Option<u64>) -> Option<u64> {
+    Some(a?.max(b?))
+}
+
+/// What the bounds of a refinement are worth: least and greatest value, inclusive.
+type Bounds = (Option<i64>, Option<i64>);
+
+impl Checker<'_, '_> {
+    /// The type in words: `an int`, ``an `Env` ``, `a list of strings`.
+    pub fn show(&self, ty: &Type) -> String {
+        match ty {
+            Type::Bool => "a bool".into(),
+            Type::Int(..) => "an int".into(),
+            Type::Decimal(..) => "a decimal".into(),
+            Type::String(_) => "a string".into(),
+            Type::Path => "a path".into(),
+            Type::Url => "a url".into(),
+            Type::Duration(..) => "a duration".into(),
+            Type::Time(_) => "a time".into(),
+            Type::Enum(id) => format!("of the enum `{}`", self.program.enums[*id].name),
+            Type::Record(id) => format!("a record `{}`", self.program.records[*id].name),
+            Type::List(of, _) => format!("a `list<{}>`", self.short(of)),
+            Type::Set(of, _) => format!("a `set<{}>`", self.short(of)),
+            Type::Map(of, _) => format!("a `map<string, {}>`", self.short(of)),
+            Type::Option(of) if **of == Type::Never => "`none`".into(),
+            Type::Option(of) => format!("an optional `{}`", self.short(of)),
+            Type::Json => "`json`".into(),
+            Type::Never => "nothing".into(),
+            Type::Error => "unknown".into(),
+        }
+    }
+
+    /// The type as it is written, refinements aside.
+    pub fn short(&self, ty: &Type) -> String {
+        match ty {
+            Type::Bool => "bool".into(),
+            Type::Int(..) => "int".into(),
+            Type::Decimal(..) => "decimal".into(),
+            Type::String(_) => "string".into(),
+            Type::Path => "path".into(),
+            Type::Url => "url".into(),
+            Type::Duration(..) => "duration".into(),
+            Type::Time(_) => "time".into(),
+            Type::Enum(id) => self.program.enums[*id].name.clone(),
+            Type::Record(id) => self.program.records[*id].name.clone(),
+            Type::List(of, _) => format!("list<{}>", self.short(of)),
+            Type::Set(of, _) => format!("set<{}>", self.short(of)),
+            Type::Map(of, _) => format!("map<string, {}>", self.short(of)),
+            Type::Option(of) => format!("{}?", self.short(of)),
+            Type::Json => "json".into(),
+            Type::Never | Type::Error => "_".into(),
+        }
+    }
+
+    /// The meaning of a written type.
+    pub fn ty(&mut self, ty: &ast::Type) -> Type {
+        let head = self.head(&ty.kind, ty.span);
+        let refined = ty
+            .refinements
+            .iter()
+            .fold(head, |head, r| self.refine(head, r));
+        if !ty.optional {
+            return refined;
+        }
+        if refined.is_option() {
+            let help = "remove one `?`: there is only one way for a value to be missing";
+            self.report(errors::impossible_type(
+                ty.span,
+                "an option of an option",
+                help,
+            ));
+            return refined;
+        }
+        refined.optional()
+    }
+
+    fn head(&mut self, kind: &TypeKind, span: Span) -> Type {
+        match kind {
+            TypeKind::Name(name) => self.named(name),
+            TypeKind::List(of) => Type::List(Rc::new(self.element(of)), None),
+            TypeKind::Set(of) => Type::Set(Rc::new(self.element(of)), None),
+            TypeKind::Map(key, of) => {
+                if !matches!(self.ty(key), Type::String(_) | Type::Error) {
+                    let why = "the keys of a map are strings";
+                    self.report(errors::impossible_type(span, why, "write `map<string, …>`"));
+                }
+                Type::Map(Rc::new(self.element(of)), None)
+            }
+        }
+    }
+
+    fn element(&mut self, ty: &ast::Type) -> Type {
+        let of = self.ty(ty);
+        if of.is_option() {
+            let help = "leave missing elements out instead";
+            self.report(errors::impossible_type(
+                ty.span,
+                "a collection of options",
+                help,
+            ));
+            return Type::Error;
+        }
+        of
+    }
+
+    fn named(&mut self, name: &ast::Ident) -> Type {
+        match name.node.as_str() {
+            "bool" => Type::Bool,
+            "int" => Type::int(),
+            "decimal" => Type::decimal(),
+            "string" => Type::string(),
+            "path" => Type::Path,
+            "url" => Type::Url,
+            "duration" => Type::duration(),
+            "time" => Type::Time(None),
+            "json" => Type::Json,
+            "Weekday" => Type::Enum(crate::hir::WEEKDAY),
+            other => self.declared_type(other, name),
+        }
+    }
+
+    fn declared_type(&mut self, name: &str, ident: &ast::Ident) -> Type {
+        if let Some(at) = self.names.enums.get(name) {
+            return Type::Enum(at + 1);
+        }
+        if let Some(at) = self.names.records.get(name) {
+            return Type::Record(at);
+        }
+        if let Some(at) = self.names.aliases.get(name) {
+            return self.alias(at);
+        }
+        let builtin = [
+            "bool", "int", "decimal", "string", "path", "url", "duration", "time", "json",
+            "Weekday",
+        ];
+        let names = self.names;
+        let known = builtin
+            .into_iter()
+            .chain(names.enums.names())
+            .chain(names.records.names());
+        self.report(errors::unknown_type(
+            ident,
+            known.chain(names.aliases.names()),
+        ));
+        Type::Error
+    }
+
+    fn alias(&mut self, at: usize) -> Type {
+        if let Some(ty) = &self.aliases[at] {
+            return ty.clone();
+        }
+        let alias = self.names.aliases.items[at].decl;
+        self.aliases[at] = Some(Type::Error);
+        if self.open_aliases.contains(&at) {
+            let why = format!("the type `{}` is defined by itself", alias.name.node);
+            self.report(errors::impossible_type(
+                alias.name.span,
+                &why,
+                "name a type that exists without it",
+            ));
+            return Type::Error;
+        }
+        self.open_aliases.push(at);
+        let ty = self.ty(&alias.ty);
+        self.open_aliases.pop();
+        self.aliases[at] = Some(ty.clone());
+        ty
+    }
+
+    fn refine(&mut self, ty: Type, refinement: &Refinement) -> Type {
+        match (ty, refinement) {
+            (Type::Error, _) => Type::Error,
+            (Type::Option(of), r) => self.refine((*of).clone(), r).optional(),
+            (
+                Type::Int(..),
+                Refinement::Range {
+                    low,
+                    high,
+                    inclusive,
+                    span,
+                },
+            ) => {
+                let (lo, hi) = self.range(low, high, *inclusive, span.0, literal::int);
+                Type::Int(lo, hi)
+            }
+            (
+                Type::Decimal(..),
+                Refinement::Range {
+                    low,
+                    high,
+                    inclusive,
+                    span,
+                },
+            ) => {
+                let (lo, hi) = self.range(low, high, *inclusive, span.0, literal::decimal);
+                Type::Decimal(lo, hi)
+            }
+            (
+                Type::Duration(..),
+                Refinement::Range {
+                    low,
+                    high,
+                    inclusive,
+                    span,
+                },
+            ) => {
+                let (lo, hi) = self.range(low, high, *inclusive, span.0, literal::duration);
+                Type::Duration(lo, hi)
+            }
+            (Type::String(mut bounds), Refinement::Max(max)) => {
+                self.string_max(&mut bounds, max);
+                Type::String(bounds)
+            }
+            (Type::String(mut bounds), Refinement::Matches(pattern)) => {
+                if regex::check(self, &pattern.node, pattern.span) {
+                    bounds.patterns.push(pattern.node.as_str().into());
+                }
+                Type::String(bounds)
+            }
+            (Type::List(of, _), Refinement::Max(max)) => Type::List(of, self.count(max)),
+            (Type::Set(of, _), Refinement::Max(max)) => Type::Set(of, self.count(max)),
+            (Type::Map(of, _), Refinement::Max(max)) => Type::Map(of, self.count(max)),
+            (Type::Time(_), Refinement::Format(format)) => {
+                Type::Time(Some(format.node.as_str().into()))
+            }
+            (ty, refinement) => {
+                self.misfit(&ty, refinement);
+                ty
+            }
+        }
+    }
+
+    fn misfit(&mut self, ty: &Type, refinement: &Refinement) {
+        let (span, what) = match refinement {
+            Refinement::Range { span, .. } => (span.0, "`in …`"),
+            Refinement::Max(max) => (max.span, "`max`"),
+            Refinement::Matches(pattern) => (pattern.span, "`matches`"),
+            Refinement::Format(format) => (format.span, "`format`"),
+        };
+        let why = format!("{what} does not refine {}", self.show(ty));
+        let help = "`in` refines int, decimal and duration; `max` strings and collections; `matches` strings; \
+                    `format` times";
+        self.report(errors::refinement(span, &why, help));
+    }
+
+    fn string_max(&mut self, bounds: &mut StringBounds, max: &ast::Literal) {
+        match literal::size(&max.node) {
+            Ok(Some(bytes)) => {
+                bounds.max_bytes = Some(bounds.max_bytes.map_or(bytes, |b| b.min(bytes)))
+            }
+            Ok(None) => {
+                let chars = self.count(max);
+                bounds.max_chars = match (bounds.max_chars, chars) {
+                    (Some(a), Some(b)) => Some(a.min(b)),
+                    (a, b) => a.or(b),
+                };
+            }
+            Err(why) => self.report(errors::literal(max.span, &max.node, &why)),
+        }
+    }
+
+    /// A count of elements, characters or rows.
+    pub fn count(&mut self, max: &ast::Literal) -> Option<u64> {
+        match max.node.parse::<u32>() {
+            Ok(count) => Some(u64::from(count)),
+            Err(_) => {
+                self.report(errors::literal(
+                    max.span,
+                    &max.node,
+                    "is no whole number below 4,294,967,296",
+                ));
+                None
+            }
+        }
+    }
+
+    fn range(
+        &mut self,
+        low: &Option<ast::Literal>,
+        high: &Option<ast::Literal>,
+        inclusive: bool,
+        span: Span,
+        read: fn(&str) -> Result<i64, String>,
+    ) -> Bounds {
+        let mut bound = |literal: &Option<ast::Literal>| {
+            let literal = literal.as_ref()?;
+            read(&literal.node)
+                .map_err(|why| self.report(errors::literal(literal.span, &literal.node, &why)))
+                .ok()
+        };
+        let (lo, mut hi) = (bound(low), bound(high));
+        if !inclusive {
+            hi = hi.map(|h| h.saturating_sub(1));
+        }
+        if let (Some(l), Some(h)) = (lo, hi)
+            && l > h
+        {
+            let help =
+                "write the smaller bound first; `..` leaves the upper bound out, `..=` includes it";
+            self.report(errors::refinement(span, "no value is in this range", help));
+        }
+        (lo, hi)
+    }
+}
