@@ -3,6 +3,7 @@
 //! Every reading function returns `None` only where the grammar has let something through that it should
 //! not have; the item is then dropped.
 
+use super::Loose;
 use super::grammar::{Node, Parts, Rule};
 use crate::ast::{Ident, Literal, SpanEq, Str};
 use crate::diagnostic::Diagnostic;
@@ -44,17 +45,29 @@ impl<'t> Builder<'t> {
         self.diagnostics.push(diagnostic);
     }
 
-    /// All diagnostics, with a warning for documentation that documents nothing.
-    pub fn finish(mut self) -> Vec<Diagnostic> {
-        if self.diagnostics.is_empty() && self.scan.faults.is_empty() {
-            for doc in self.docs.iter().filter(|d| !d.taken) {
-                let comment = &self.scan.comments[doc.comment];
-                let marker = Span { file: self.file, start: comment.start, end: comment.start + 3 };
-                let whole = Span { end: comment.end, ..marker };
-                self.diagnostics.push(errors::lost_documentation(whole, marker));
+    /// All diagnostics, with a warning for documentation that documents nothing; what is left of the comments.
+    pub fn finish(mut self) -> (Vec<Diagnostic>, Loose) {
+        let mut loose = Loose { comments: Vec::new(), docs: Vec::new() };
+        let quiet = !self.diagnostics.is_empty() || !self.scan.faults.is_empty();
+        let mut docs = self.docs.iter().peekable();
+        for (index, comment) in self.scan.comments.iter().enumerate() {
+            let doc = docs.next_if(|doc| doc.comment == index);
+            match doc {
+                Some(doc) if doc.taken => {
+                    if loose.docs.last().is_none_or(|&(node, _)| node != doc.before) {
+                        loose.docs.push((doc.before, comment.start));
+                    }
+                    continue;
+                }
+                Some(_) if !quiet => {
+                    let marker = Span { file: self.file, start: comment.start, end: comment.start + 3 };
+                    self.diagnostics.push(errors::lost_documentation(Span { end: comment.end, ..marker }, marker));
+                }
+                _ => {}
             }
+            loose.comments.push(*comment);
         }
-        self.diagnostics
+        (self.diagnostics, loose)
     }
 
     /// The `//!` lines before the first token.

@@ -18,9 +18,11 @@ mod types;
 use crate::ast;
 use crate::diagnostic::Diagnostic;
 use crate::errors;
-use crate::lexical::{self, Fault, Scan};
+use crate::lexical::{self, Comment, Fault, Scan};
 use crate::span::{FileId, Span};
 use crate::structure::{self, Chunk, Structure};
+pub(crate) use expr::level;
+
 use build::Builder;
 use std::borrow::Cow;
 
@@ -47,11 +49,29 @@ pub fn parse(file: FileId, text: &str) -> Parse {
     read(file, text).0
 }
 
+/// Whether a text can stand where the grammar wants a name.
+pub(crate) fn is_name(text: &str) -> bool {
+    let mut bytes = text.bytes();
+    bytes.next().is_some_and(|b| b.is_ascii_alphabetic() || b == b'_')
+        && bytes.all(|b| b.is_ascii_alphanumeric() || b == b'_')
+        && !explain::RESERVED.contains(&text)
+}
+
+/// What the formatter needs to know about comments.
+#[derive(Debug, Default)]
+pub(crate) struct Loose {
+    /// Those that document nothing, in order.
+    pub comments: Vec<Comment>,
+    /// For each documented node: where it starts and where its documentation does.
+    pub docs: Vec<(u32, u32)>,
+}
+
 /// As [`parse`], with what the formatter needs to know about the text.
-pub(crate) fn read(file: FileId, text: &str) -> (Parse, Scan, Structure) {
+pub(crate) fn read(file: FileId, text: &str) -> (Parse, Scan, Structure, Loose) {
     if text.len() > MAX_BYTES {
         let diagnostics = vec![errors::too_large(Span::new(file, 0, 0), text.len())];
-        return (Parse { file: ast::File::default(), diagnostics }, Scan::default(), Structure::default());
+        let parse = Parse { file: ast::File::default(), diagnostics };
+        return (parse, Scan::default(), Structure::default(), Loose::default());
     }
     let mut scan = lexical::scan(file, text);
     let structure = structure::structure(file, text, &scan);
@@ -61,11 +81,11 @@ pub(crate) fn read(file: FileId, text: &str) -> (Parse, Scan, Structure) {
     let mut parser = Parser { file, text: &bare, scan: &scan, structure: &structure, builder: Builder::new(file, text, &scan) };
     let mut tree = ast::File { docs: parser.builder.file_docs(), header: None, items: Vec::new() };
     parser.chunks(&mut tree);
-    let mut diagnostics = parser.builder.finish();
+    let (mut diagnostics, loose) = parser.builder.finish();
     diagnostics.extend(scan.faults.iter().filter_map(|fault| fault.diagnostic.clone()));
     diagnostics.sort_by_key(|d| d.primary.span.start);
     diagnostics.truncate(MAX_ERRORS);
-    (Parse { file: tree, diagnostics }, scan, structure)
+    (Parse { file: tree, diagnostics }, scan, structure, loose)
 }
 
 /// The text with every comment overwritten by blanks; all places stay where they are.

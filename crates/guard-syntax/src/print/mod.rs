@@ -1,7 +1,99 @@
-//! Stub.
-use crate::ast;
+//! Tree to text, in the one canonical layout: two blanks of indentation, a soft width of 100 columns.
+//!
+//! `page` writes lines and comments, `expr` and `text` what stands inside a line, `items`, `blocks`, `clauses`
+//! and `steps` what their names say. Decides nothing about meaning, and nothing an author could set.
+
+mod blocks;
+mod clauses;
+mod expr;
+mod items;
+mod page;
+mod steps;
+mod text;
+
+use crate::ast::{File, Item, ItemKind};
 use crate::diagnostic::Diagnostic;
-/// Stub.
-pub fn print(_file: &ast::File) -> String { String::from("guard demo\n\ntool lint()\n") }
-/// Stub.
-pub fn format(_text: &str) -> Result<String, Vec<Diagnostic>> { Ok(String::new()) }
+use crate::lexical::Scan;
+use crate::parse::{self, Loose};
+use crate::span::FileId;
+use crate::structure::Structure;
+use page::{Page, Source};
+
+/// The text of a tree. Reading it gives the tree back.
+pub fn print(file: &File) -> String {
+    write(file, Page::new(None))
+}
+
+/// The text in canonical layout, with all its comments; its errors if it has any.
+pub fn format(text: &str) -> Result<String, Vec<Diagnostic>> {
+    let (parse, scan, structure, loose) = parse::read(FileId(0), text);
+    if parse.diagnostics.iter().any(Diagnostic::is_error) {
+        return Err(parse.diagnostics);
+    }
+    Ok(write(&parse.file, Page::new(Some(source(text, &scan, &structure, loose)))))
+}
+
+fn source<'t>(text: &'t str, scan: &Scan, structure: &Structure, loose: Loose) -> Source<'t> {
+    let place = |token: u32| scan.tokens.get(token as usize).map_or(0, |t| t.start);
+    let mut brackets: Vec<(u32, u32)> = structure.partners.iter().map(|&(o, c)| (place(c), place(o))).collect();
+    brackets.sort_unstable();
+    Source { text, comments: loose.comments, docs: loose.docs, brackets }
+}
+
+/// Items of the same class stay together where the author put them together.
+fn class(item: &Item) -> u8 {
+    match &item.kind {
+        ItemKind::Use(_) => 1,
+        ItemKind::Budget(_) | ItemKind::Deadline(_) => 2,
+        ItemKind::Enum(_) => 3,
+        ItemKind::Record(_) => 4,
+        ItemKind::Alias(_) => 5,
+        ItemKind::Tool(_) => 6,
+        ItemKind::Group(_) => 7,
+        ItemKind::Invariant(_) => 8,
+        ItemKind::Fact(_) => 9,
+        _ => 0,
+    }
+}
+
+fn write(file: &File, mut page: Page) -> String {
+    page.docs(&file.docs, "//!");
+    if !file.docs.is_empty() {
+        page.push("\n");
+    }
+    let mut before: Option<(u8, bool)> = None;
+    if let Some(header) = &file.header {
+        let span = header.span.0;
+        if !page.out.is_empty() && !page.comment_before(span.start) {
+            page.out.pop();
+        }
+        page.lead(span.start, span.end, &[], true);
+        page.header(header);
+        page.trail(span.end);
+        before = Some((0, false));
+    }
+    for item in &file.items {
+        let mark = page.out.len();
+        let span = item.span.0;
+        let place = page.start(span.start);
+        let adjacent = !page.blank_before(place) && !page.comment_before(place);
+        let front_end = page.front_end(item);
+        page.lead(span.start, front_end, &item.docs, true);
+        let text_start = page.out.len();
+        page.item(item);
+        let one_line = !page.out[text_start..].contains('\n');
+        page.trail(span.end);
+        let this = (class(item), one_line);
+        let together = adjacent && one_line && this.0 != 0 && before == Some(this);
+        if mark > 0 && !together && !page.out[..mark].ends_with("\n\n") && before.is_some() {
+            page.out.insert(mark, '\n');
+        }
+        before = Some(this);
+    }
+    let nothing_before = page.out.is_empty();
+    page.dangling(u32::MAX, nothing_before);
+    if !page.out.is_empty() && !page.out.ends_with('\n') {
+        page.push("\n");
+    }
+    page.out
+}

@@ -1,0 +1,262 @@
+//! The insides of lifecycles, probes, feedback, completion, attestations and contracts.
+
+use super::clauses::{guard, names};
+use super::expr;
+use super::items::{Element, Piece};
+use super::page::Page;
+use super::text;
+use crate::ast::{
+    BlockCondition, Check, CheckKind, Completion, ContractClause, Feedback, FeedbackBlock, Ident, ItemShape,
+    LifecycleClause, Literal, ProbeClause, Spanned, Str, Transition, Trigger,
+};
+use crate::span::Span;
+
+fn strings(strings: &[Str]) -> String {
+    strings.iter().map(|s| format!(" {}", text::string(&s.node))).collect()
+}
+
+impl Element for Spanned<LifecycleClause> {
+    fn span(&self) -> Span {
+        self.span
+    }
+
+    fn front_end(&self, page: &Page) -> u32 {
+        page.opened(self.span)
+    }
+
+    fn print(&self, page: &mut Page) {
+        let line = match &self.node {
+            LifecycleClause::Fields(fields) => {
+                page.push("fields");
+                return page.fields(self.span, fields);
+            }
+            LifecycleClause::Initial(state) => format!("initial {}", state.node),
+            LifecycleClause::Final(states) => format!("final {}", names(states)),
+            LifecycleClause::Transition(t) => transition(t),
+            LifecycleClause::Criteria(kinds) => format!("criteria {}", names(kinds)),
+            LifecycleClause::Escalate { role, after } => {
+                format!("escalate to {} after {} rejections", role.node, after.node)
+            }
+        };
+        page.push(&line);
+    }
+}
+
+fn transition(t: &Transition) -> String {
+    let evidence = if t.evidence { " requires evidence" } else { "" };
+    let criteria = match t.criteria {
+        Some(true) => " when criteria pass",
+        Some(false) => " when criteria fail",
+        None => "",
+    };
+    format!("{} {}: {} -> {}{evidence}{criteria}", t.actor.node, t.name.node, names(&t.from), t.to.node)
+}
+
+impl Element for Spanned<ProbeClause> {
+    fn span(&self) -> Span {
+        self.span
+    }
+
+    fn print(&self, page: &mut Page) {
+        let line = match &self.node {
+            ProbeClause::Returns(ty) => format!("returns {}", text::ty(ty)),
+            ProbeClause::Command(argv) => format!("command{}", strings(argv)),
+            ProbeClause::File(path) => format!("file {}", text::string(&path.node)),
+            ProbeClause::Host => "host".to_owned(),
+            ProbeClause::Every(d) => format!("every {}", d.node),
+            ProbeClause::Backoff { factor, up_to } => format!("backoff {} up to {}", factor.node, up_to.node),
+            ProbeClause::Timeout(d) => format!("timeout {}", d.node),
+            ProbeClause::Within(d) => format!("within {}", d.node),
+        };
+        page.push(&line);
+    }
+}
+
+impl Page<'_> {
+    pub fn feedback(&mut self, feedback: &Feedback, span: Span) {
+        let triggers: Vec<String> = feedback.triggers.iter().map(|t| trigger(&t.node)).collect();
+        self.push(&format!("feedback {} {}", feedback.name.node, triggers.join(", ")));
+        self.block(span, &feedback.blocks);
+    }
+
+    pub fn completion(&mut self, completion: &Completion, span: Span) {
+        self.push("completion");
+        let Some(at_most) = &completion.at_most else { return self.block(span, &completion.checks) };
+        let limit = Entry::AtMost(at_most);
+        let checks = completion.checks.iter().map(Entry::Check);
+        let entries: Vec<Entry> = std::iter::once(limit).chain(checks).collect();
+        self.block(span, &entries);
+    }
+}
+
+/// A line of a completion block.
+enum Entry<'a> {
+    AtMost(&'a Literal),
+    Check(&'a Check),
+}
+
+impl Element for Entry<'_> {
+    fn span(&self) -> Span {
+        match self {
+            // The words around the number: nearly enough for comments.
+            Entry::AtMost(n) => Span { start: n.span.start.saturating_sub(8), end: n.span.end + 7, ..n.span },
+            Entry::Check(check) => check.span.0,
+        }
+    }
+
+    fn front_end(&self, page: &Page) -> u32 {
+        match self {
+            Entry::AtMost(_) => self.span().end,
+            Entry::Check(check) => check.front_end(page),
+        }
+    }
+
+    fn print(&self, page: &mut Page) {
+        match self {
+            Entry::AtMost(n) => page.push(&format!("at most {} blocks", n.node)),
+            Entry::Check(check) => check.print(page),
+        }
+    }
+}
+
+fn trigger(trigger: &Trigger) -> String {
+    match trigger {
+        Trigger::Calls(n) => format!("every {} calls", n.node),
+        Trigger::Every(d) => format!("every {}", d.node),
+        Trigger::Created(path) => format!("on created({})", text::string(&path.node)),
+        Trigger::Denied(None) => "on denied".to_owned(),
+        Trigger::Denied(Some(tools)) => format!("on denied {}", text::tools(tools)),
+        Trigger::When(e) => {
+            let condition = expr::flat(e);
+            // `created(…)` and `denied` would be triggers of their own.
+            let clash = condition.starts_with("created(") || condition.starts_with("denied");
+            if clash { format!("on ({condition})") } else { format!("on {condition}") }
+        }
+    }
+}
+
+impl Element for FeedbackBlock {
+    fn span(&self) -> Span {
+        self.span.0
+    }
+
+    fn print(&self, page: &mut Page) {
+        let mut pieces = vec![Piece::text(self.severity.node.clone())];
+        match &self.condition {
+            BlockCondition::Always => {}
+            BlockCondition::Guard(condition) => guard(&mut pieces, Some(condition), false),
+            BlockCondition::Otherwise => pieces.push(Piece::text(" otherwise")),
+        }
+        pieces.extend([Piece::text(":"), Piece::Break, Piece::text(text::message(&self.message))]);
+        page.flow(&pieces);
+        page.indent += 2;
+        for note in &self.notes {
+            page.line();
+            page.push(&format!("{} {}", if note.suggest { "suggest" } else { "observe" }, text::message(&note.text)));
+        }
+        page.indent -= 2;
+    }
+}
+
+impl Element for Check {
+    fn span(&self) -> Span {
+        self.span.0
+    }
+
+    fn front_end(&self, page: &Page) -> u32 {
+        match &self.kind {
+            CheckKind::All(_) | CheckKind::Any(_) => page.opened(self.span.0),
+            _ => self.span.0.end,
+        }
+    }
+
+    fn print(&self, page: &mut Page) {
+        let line = match &self.kind {
+            CheckKind::File(path) => format!("file {}", text::string(&path.node)),
+            CheckKind::FileContains(path, what) => {
+                format!("file {} contains {}", text::string(&path.node), text::string(&what.node))
+            }
+            CheckKind::FileConforms(path, contract) => {
+                format!("file {} conforms {}", text::string(&path.node), contract.node)
+            }
+            CheckKind::Command { argv, exits, within } => {
+                let within = within.as_ref().map_or(String::new(), |d| format!(" within {}", d.node));
+                format!("command{} exits {}{within}", strings(argv), exits.node)
+            }
+            CheckKind::GitCommitted => "git committed".to_owned(),
+            CheckKind::Every { lifecycle, state } => format!("every {} is {}", lifecycle.node, state.node),
+            CheckKind::Attest(name) => format!("attest {}", name.node),
+            CheckKind::All(checks) => {
+                page.push("all");
+                return page.block(self.span.0, checks);
+            }
+            CheckKind::Any(checks) => {
+                page.push("any");
+                return page.block(self.span.0, checks);
+            }
+            CheckKind::Expr(e) => {
+                let text = expr::laid_out(e, page.column(), page.indent + 2);
+                if reads_as_check(&text) { format!("({text})") } else { text }
+            }
+        };
+        page.push(&line);
+    }
+}
+
+/// Whether a condition would begin another check, or go on with the condition before it.
+fn reads_as_check(text: &str) -> bool {
+    let word = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').next().unwrap_or("");
+    text.starts_with('-') || matches!(word, "file" | "command" | "git" | "every" | "attest" | "at")
+}
+
+impl Element for (Ident, Check) {
+    fn span(&self) -> Span {
+        self.0.span.to(self.1.span.0)
+    }
+
+    fn front_end(&self, page: &Page) -> u32 {
+        self.1.front_end(page)
+    }
+
+    fn print(&self, page: &mut Page) {
+        page.push(&format!("{}: ", self.0.node));
+        self.1.print(page);
+    }
+}
+
+impl Element for Spanned<ContractClause> {
+    fn span(&self) -> Span {
+        self.span
+    }
+
+    fn docs(&self) -> &[String] {
+        match &self.node {
+            ContractClause::Field(field) => &field.docs,
+            _ => &[],
+        }
+    }
+
+    fn print(&self, page: &mut Page) {
+        let line = match &self.node {
+            ContractClause::Field(field) => text::field(field),
+            ContractClause::Items { name, shape, max, by } => {
+                let shape = match shape {
+                    ItemShape::Type(ty) => text::ty(ty),
+                    ItemShape::Schema(path) => format!("schema {}", text::string(&path.node)),
+                };
+                let max = max.as_ref().map_or(String::new(), |n| format!(" max {}", n.node));
+                let by = by.as_ref().map_or(String::new(), |key| format!(" by {}", key.node));
+                format!("items {}: {shape}{max}{by}", name.node)
+            }
+            ContractClause::Bounds(bounds) => {
+                let bounds: Vec<String> = bounds.iter().map(|(name, n)| format!("{} {}", name.node, n.node)).collect();
+                if bounds.is_empty() { "bounds {}".to_owned() } else { format!("bounds {{ {} }}", bounds.join(", ")) }
+            }
+            ContractClause::Reference { path, allowed } => {
+                let path: Vec<&str> = path.iter().map(|n| n.node.as_str()).collect();
+                return page.flow(&[Piece::text(format!("reference {} in ", path.join("."))), Piece::Expr(allowed)]);
+            }
+        };
+        page.push(&line);
+    }
+}

@@ -1,0 +1,189 @@
+//! The clauses of tools and policies.
+
+use super::items::{Element, Piece};
+use super::page::Page;
+use super::text;
+use crate::ast::{
+    Clause, ClauseKind, Effect, EffectKind, Guard, Ident, Learn, Limit, LimitScope, Requirement, Step, Target,
+};
+use crate::span::Span;
+
+/// Names with commas between them.
+pub(super) fn names(names: &[Ident]) -> String {
+    names.iter().map(|n| n.node.as_str()).collect::<Vec<_>>().join(", ")
+}
+
+impl Element for Clause {
+    fn span(&self) -> Span {
+        self.span.0
+    }
+
+    fn docs(&self) -> &[String] {
+        &self.docs
+    }
+
+    fn front_end(&self, page: &Page) -> u32 {
+        match &self.kind {
+            ClauseKind::Effect(statements) if statements.len() > 1 => page.opened(self.span.0),
+            _ => self.span.0.end,
+        }
+    }
+
+    fn print(&self, page: &mut Page) {
+        if self.shadow {
+            page.push("shadow ");
+        }
+        match &self.kind {
+            ClauseKind::Effect(statements) => page.effect(statements, self.span.0),
+            ClauseKind::Learn(learn) => page.learn(learn),
+            kind => page.flow(&pieces(kind)),
+        }
+    }
+}
+
+fn pieces(kind: &ClauseKind) -> Vec<Piece<'_>> {
+    match kind {
+        ClauseKind::Requires { all, guard } => requires(all, guard.as_ref()),
+        ClauseKind::Deny { guard: condition, because } => {
+            let mut pieces = vec![Piece::text("deny")];
+            guard(&mut pieces, Some(condition), false);
+            if let Some(because) = because {
+                pieces.extend([Piece::Break, Piece::text(format!("because {}", text::message(because)))]);
+            }
+            pieces
+        }
+        ClauseKind::Limit(l) => limit(l),
+        ClauseKind::Costs { amount, unit } => {
+            vec![Piece::text("costs "), Piece::Expr(amount), Piece::text(format!(" {}", unit.node))]
+        }
+        ClauseKind::Approval { role, within, guard: condition } => {
+            let within = within.as_ref().map_or(String::new(), |d| format!(" within {}", d.node));
+            let mut pieces = vec![Piece::text(format!("approval {}{within}", role.node))];
+            guard(&mut pieces, condition.as_ref(), true);
+            pieces
+        }
+        ClauseKind::Observe { target: t, value, on_break } => {
+            let mut pieces = vec![Piece::text(format!("observe {} = ", target(t))), Piece::Expr(value)];
+            if let Some(word) = on_break {
+                pieces.push(Piece::text(format!(" {}", word.node)));
+            }
+            pieces
+        }
+        ClauseKind::Reconcile(e) => vec![Piece::text("reconcile "), Piece::Expr(e)],
+        kind => vec![Piece::Text(short(kind))],
+    }
+}
+
+/// The clauses without expressions.
+fn short(kind: &ClauseKind) -> String {
+    let path = |word: &str, path: &[Ident]| {
+        let steps: String = path.iter().map(|n| format!(".{}", n.node)).collect();
+        if path.is_empty() { word.to_owned() } else { format!("{word} result{steps}") }
+    };
+    match kind {
+        ClauseKind::Risk(level) => format!("risk {}", level.node),
+        ClauseKind::Ready(probe) => format!("ready when probe {}", probe.node),
+        ClauseKind::Prior { alpha, beta } => format!("prior Beta({}, {})", alpha.node, beta.node),
+        ClauseKind::Returns(ty) => format!("returns {}", text::ty(ty)),
+        ClauseKind::Tags(tags) => format!("tags {}", names(tags)),
+        ClauseKind::Name(name) => format!("name {}", text::string(&name.node)),
+        ClauseKind::Trusted(steps) => path("trusted", steps),
+        ClauseKind::Untrusted(steps) => path("untrusted", steps),
+        _ => "irreversible".to_owned(),
+    }
+}
+
+/// `when e` or `unless e`.
+pub(super) fn guard<'a>(pieces: &mut Vec<Piece<'a>>, guard: Option<&'a Guard>, may_break: bool) {
+    let Some(guard) = guard else { return };
+    pieces.push(if may_break { Piece::Break } else { Piece::text(" ") });
+    pieces.push(Piece::text(if guard.unless { "unless " } else { "when " }));
+    pieces.push(Piece::Expr(&guard.condition));
+}
+
+fn requires<'a>(all: &'a [Vec<Requirement>], condition: Option<&'a Guard>) -> Vec<Piece<'a>> {
+    let mut pieces = vec![Piece::text("requires")];
+    for (index, alternatives) in all.iter().enumerate() {
+        let text: Vec<String> = alternatives.iter().map(requirement).collect();
+        let comma = if index + 1 < all.len() { "," } else { "" };
+        pieces.push(if index == 0 { Piece::text(" ") } else { Piece::Break });
+        pieces.push(Piece::text(format!("{}{comma}", text.join(" or "))));
+    }
+    guard(&mut pieces, condition, true);
+    pieces
+}
+
+fn requirement(r: &Requirement) -> String {
+    let keys = if r.keys.is_empty() { String::new() } else { text::args(&r.keys) };
+    let since = r.since.as_ref().map_or(String::new(), |t| format!(" since {}", t.node));
+    let within = r.within.as_ref().map_or(String::new(), |d| format!(" within {}", d.node));
+    format!("{}{keys}{since}{within}", r.tool.node)
+}
+
+fn limit(limit: &Limit) -> Vec<Piece<'_>> {
+    let scope = match &limit.scope {
+        LimitScope::Window(d) => format!("per {}", d.node),
+        LimitScope::Session => "per session".to_owned(),
+        LimitScope::InFlight => "in flight".to_owned(),
+        LimitScope::Identical => "identical".to_owned(),
+    };
+    let mut pieces = vec![Piece::text(format!("limit {} {scope}", limit.count.node))];
+    if let Some(by) = &limit.by {
+        pieces.extend([Piece::text(" by "), Piece::Expr(by)]);
+    }
+    pieces
+}
+
+pub(super) fn target(target: &Target) -> String {
+    let step = |step: &Step| match step {
+        Step::Field(name) => format!(".{}", name.node),
+        Step::Index(key) => format!("[{}]", super::expr::flat(key)),
+    };
+    format!("{}{}", target.var.node, target.path.iter().map(step).collect::<String>())
+}
+
+impl Page<'_> {
+    fn effect(&mut self, statements: &[Effect], span: Span) {
+        self.push("effect");
+        match statements {
+            [only] => {
+                self.push(" ");
+                only.print(self);
+            }
+            _ => self.block(span, statements),
+        }
+    }
+
+    pub fn learn(&mut self, learn: &Learn) {
+        let mut pieces = vec![Piece::text(format!("learn {}{}", learn.fact.node, text::args(&learn.args)))];
+        if let Some((binders, over)) = &learn.each {
+            pieces.extend([Piece::Break, Piece::text(format!("for {} in ", names(binders))), Piece::Expr(over)]);
+        }
+        if let Some(when) = &learn.when {
+            pieces.extend([Piece::Break, Piece::text("when "), Piece::Expr(when)]);
+        }
+        self.flow(&pieces);
+    }
+}
+
+impl Element for Effect {
+    fn span(&self) -> Span {
+        self.span.0
+    }
+
+    fn print(&self, page: &mut Page) {
+        let to = target(&self.target);
+        let assign = |op: &str| Piece::text(format!("{to} {op} "));
+        let pieces = match &self.kind {
+            EffectKind::Set(e) => vec![assign("="), Piece::Expr(e)],
+            EffectKind::Add(e) => vec![assign("+="), Piece::Expr(e)],
+            EffectKind::Subtract(e) => vec![assign("-="), Piece::Expr(e)],
+            EffectKind::Multiply(e) => vec![assign("*="), Piece::Expr(e)],
+            EffectKind::Append(e) => vec![Piece::text("append "), Piece::Expr(e), Piece::text(format!(" to {to}"))],
+            EffectKind::Insert(e) => vec![Piece::text("add "), Piece::Expr(e), Piece::text(format!(" to {to}"))],
+            EffectKind::Remove(e) => vec![Piece::text("remove "), Piece::Expr(e), Piece::text(format!(" from {to}"))],
+            EffectKind::Delete => vec![Piece::text(format!("delete {to}"))],
+        };
+        page.flow(&pieces);
+    }
+}

@@ -1,0 +1,241 @@
+//! Expressions: with the parentheses they need, on one line or on several.
+
+use super::text;
+use crate::ast::{Arg, BinaryOp, Expr, ExprKind, Ident, Quantifier, UnaryOp};
+use crate::parse::level;
+
+/// The soft width of a line.
+pub(super) const WIDTH: usize = 100;
+
+/// What stands around an expression.
+#[derive(Clone, Copy)]
+struct Around {
+    /// The loosest level that needs no parentheses.
+    min: u8,
+    /// Nothing of the same expression follows on the right.
+    tail: bool,
+    /// Inside a `then` branch, where `else` ends the branch.
+    branch: bool,
+}
+
+const FREE: Around = Around { min: 0, tail: true, branch: false };
+
+/// An expression on one line.
+pub(super) fn flat(e: &Expr) -> String {
+    write(e, FREE, &mut Layout::flat())
+}
+
+/// An expression that begins in `column`; its further lines are indented by `indent`.
+pub(super) fn laid_out(e: &Expr, column: usize, indent: usize) -> String {
+    let line = flat(e);
+    if column + width(&line) <= WIDTH { line } else { write(e, FREE, &mut Layout { indent: Some(indent) }) }
+}
+
+pub(super) fn width(text: &str) -> usize {
+    text.chars().count()
+}
+
+/// How to lay out: on one line, or broken with this indent.
+#[derive(Clone, Copy)]
+struct Layout {
+    indent: Option<usize>,
+}
+
+impl Layout {
+    fn flat() -> Self {
+        Layout { indent: None }
+    }
+
+    /// A line end where the layout breaks, a blank where it does not.
+    fn line(self) -> String {
+        self.indent.map_or(" ".to_owned(), |n| format!("\n{}", " ".repeat(n)))
+    }
+
+    fn deeper(self) -> Self {
+        Layout { indent: self.indent.map(|n| n + 2) }
+    }
+
+    /// For a part that fits on a line of its own, flat.
+    fn for_part(self, part: &Expr, around: Around) -> Self {
+        match self.indent {
+            Some(n) if n + 8 + width(&write(part, around, &mut Layout::flat())) > WIDTH => self.deeper(),
+            _ => Layout::flat(),
+        }
+    }
+}
+
+/// How tightly the top of an expression binds.
+fn binds(e: &Expr) -> u8 {
+    match &e.kind {
+        ExprKind::If(..) | ExprKind::Quantified { op: Quantifier::All | Quantifier::Any, .. } => 0,
+        ExprKind::Binary(op, ..) => level(*op),
+        ExprKind::Unary(UnaryOp::Neg, _) => 10,
+        ExprKind::Unary(..) => 4,
+        ExprKind::Is(..) => 5,
+        ExprKind::Else(..) => 9,
+        _ => 12,
+    }
+}
+
+fn write(e: &Expr, around: Around, layout: &mut Layout) -> String {
+    let own = binds(e);
+    // Open to the right: fine at the end, behind a loose operator.
+    let open = own == 0 && (!around.tail || around.min > 4);
+    let loose = own > 0 && own < around.min;
+    let bare_else = around.branch && matches!(e.kind, ExprKind::Else(..));
+    // `probe` before a name would ask a probe.
+    let probe = matches!(&e.kind, ExprKind::Name(name) if name == "probe");
+    if open || loose || bare_else || probe {
+        return format!("({})", inner(e, FREE, layout));
+    }
+    inner(e, around, layout)
+}
+
+fn inner(e: &Expr, around: Around, layout: &mut Layout) -> String {
+    match &e.kind {
+        ExprKind::Binary(op, l, r) => binary(*op, l, r, around, layout),
+        ExprKind::Else(l, r) => {
+            let left = write(l, Around { min: 10, tail: false, ..around }, &mut Layout::flat());
+            format!("{left} else {}", write(r, Around { min: 9, ..around }, &mut Layout::flat()))
+        }
+        ExprKind::Unary(UnaryOp::Neg, of) => format!("-{}", write(of, Around { min: 11, ..around }, &mut Layout::flat())),
+        ExprKind::Unary(op, of) => {
+            let word = match op {
+                UnaryOp::Once => "once",
+                UnaryOp::Historically => "historically",
+                UnaryOp::Previous => "previous",
+                _ => "not",
+            };
+            format!("{word} {}", write(of, Around { min: 4, ..around }, layout))
+        }
+        ExprKind::Is(of, some) => {
+            let left = write(of, Around { min: 6, tail: false, ..around }, &mut Layout::flat());
+            format!("{left} is {}", if *some { "some" } else { "none" })
+        }
+        ExprKind::If(c, then, other) => {
+            let line = layout.line();
+            let condition = write(c, FREE, &mut Layout::flat());
+            let then = write(then, Around { branch: true, ..FREE }, &mut Layout::flat());
+            let other = write(other, Around { min: 0, tail: true, branch: around.branch }, &mut Layout::flat());
+            format!("if {condition}{line}then {then}{line}else {other}")
+        }
+        ExprKind::Quantified { op, binders, over, body } => quantified(*op, binders, over, body, around, layout),
+        _ => primary(e, layout),
+    }
+}
+
+fn binary(op: BinaryOp, l: &Expr, r: &Expr, around: Around, layout: &mut Layout) -> String {
+    if op == BinaryOp::Matches {
+        return format!("{} matches {}", write(l, Around { min: 6, tail: false, ..around }, &mut Layout::flat()), primary(r, layout));
+    }
+    let level = level(op);
+    let (left, right) = match level {
+        1 => (2, 1),
+        5 => (6, 6),
+        n => (n, n + 1),
+    };
+    let left_around = Around { min: left, tail: false, ..around };
+    let right_around = Around { min: right, ..around };
+    if level > 3 {
+        let left = write(l, left_around, &mut layout.for_part(l, left_around));
+        let right = write(r, right_around, &mut layout.for_part(r, right_around));
+        let line = if layout.indent.is_some() && width(&left) + width(&right) > WIDTH / 2 { layout.line() } else { " ".to_owned() };
+        return format!("{left}{line}{} {right}", symbol(op));
+    }
+    // A chain of one operator breaks before each of its links.
+    let same_on_left = matches!(&l.kind, ExprKind::Binary(inner, ..) if *inner == op && level != 1);
+    let left = if same_on_left { write(l, left_around, layout) } else { write(l, left_around, &mut layout.for_part(l, left_around)) };
+    let same_on_right = matches!(&r.kind, ExprKind::Binary(inner, ..) if *inner == op && level == 1);
+    let right = if same_on_right { write(r, right_around, layout) } else { write(r, right_around, &mut layout.for_part(r, right_around)) };
+    format!("{left}{}{} {right}", layout.line(), symbol(op))
+}
+
+fn quantified(op: Quantifier, binders: &[Ident], over: &Expr, body: &Expr, around: Around, layout: &mut Layout) -> String {
+    let names: Vec<&str> = binders.iter().map(|b| b.node.as_str()).collect();
+    let names = names.join(", ");
+    let over = write(over, FREE, &mut Layout::flat());
+    let (open, close) = match op {
+        Quantifier::All => ("all ", ""),
+        Quantifier::Any => ("any ", ""),
+        Quantifier::Count => ("count(", ")"),
+        Quantifier::Sum => ("sum(", ")"),
+    };
+    let around = if close.is_empty() { Around { min: 0, tail: true, branch: around.branch } } else { FREE };
+    let mut inside = layout.deeper();
+    let body = write(body, around, &mut inside);
+    format!("{open}{names} in {over}:{}{body}{close}", inside.line())
+}
+
+fn primary(e: &Expr, layout: &mut Layout) -> String {
+    match &e.kind {
+        ExprKind::Bool(value) => value.to_string(),
+        ExprKind::None => "none".to_owned(),
+        ExprKind::Number(text) | ExprKind::Duration(text) | ExprKind::Name(text) => text.clone(),
+        ExprKind::String(value) => text::string(value),
+        ExprKind::Regex(value) => text::regex(value),
+        ExprKind::Field(of, name) => format!("{}.{}", postfix_base(of, layout), name.node),
+        ExprKind::Index(of, key) => format!("{}[{}]", postfix_base(of, layout), write(key, FREE, &mut Layout::flat())),
+        ExprKind::Call(name, args) => format!("{}{}", name.node, call_args(&name.node, args, layout)),
+        ExprKind::Known(name, args) => format!("known {}{}", name.node, call_args(&name.node, args, layout)),
+        ExprKind::Probe(name) => format!("probe {}", name.node),
+        ExprKind::List(items) => sequence("[", items.iter().map(flat).collect(), "]", layout),
+        ExprKind::Set(items) => sequence("{", items.iter().map(flat).collect(), "}", layout),
+        ExprKind::Map(entries) => {
+            let one = |(key, value): &(Ident, Expr)| format!("{}: {}", text::key(&key.node), flat(value));
+            sequence("{", entries.iter().map(one).collect(), "}", layout)
+        }
+        _ => format!("({})", inner(e, FREE, layout)),
+    }
+}
+
+fn postfix_base(of: &Expr, layout: &mut Layout) -> String {
+    write(of, Around { min: 11, tail: false, branch: false }, layout)
+}
+
+fn call_args(name: &str, args: &[Arg], layout: &mut Layout) -> String {
+    // `count(x in xs)` would begin an aggregate.
+    let guarded = matches!(name, "count" | "sum");
+    let one = |arg: &Arg| match &arg.name {
+        Some(name) => format!("{}: {}", name.node, flat(&arg.value)),
+        None if guarded && binds(&arg.value) < 10 => format!("({})", flat(&arg.value)),
+        None => flat(&arg.value),
+    };
+    sequence("(", args.iter().map(one).collect(), ")", layout)
+}
+
+/// Parts between brackets, each on its own line where the layout breaks and one line would be too long.
+fn sequence(open: &str, parts: Vec<String>, close: &str, layout: &mut Layout) -> String {
+    let line = format!("{open}{}{close}", parts.join(", "));
+    match layout.indent {
+        Some(n) if parts.len() > 1 && n + width(&line) > WIDTH => {
+            let inside = layout.deeper().line();
+            format!("{open}{inside}{}{}{close}", parts.join(&format!(",{inside}")), layout.line())
+        }
+        _ => line,
+    }
+}
+
+fn symbol(op: BinaryOp) -> &'static str {
+    use BinaryOp as B;
+    match op {
+        B::Implies => "implies",
+        B::Or => "or",
+        B::And => "and",
+        B::Eq => "==",
+        B::Ne => "!=",
+        B::Lt => "<",
+        B::Le => "<=",
+        B::Gt => ">",
+        B::Ge => ">=",
+        B::In => "in",
+        B::Contains => "contains",
+        B::Matches => "matches",
+        B::Within => "within",
+        B::Since => "since",
+        B::Add => "+",
+        B::Sub => "-",
+        B::Mul => "*",
+        B::Div => "/",
+        B::Rem => "%",
+    }
+}

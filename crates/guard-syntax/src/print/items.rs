@@ -1,0 +1,348 @@
+//! Items, and the shape that all blocks share.
+
+use super::expr::{WIDTH, width};
+use super::page::Page;
+use super::text;
+use crate::ast::{
+    Enum, Expr, Field, Group, Header, Invariant, InvariantMode, Item, ItemKind, Learn, Member, Policy, Spanned,
+    StateVar, Tool, UseTarget, Variant,
+};
+use crate::span::Span;
+
+/// What stands on a line of its own in a block.
+pub(super) trait Element {
+    fn span(&self) -> Span;
+    fn docs(&self) -> &[String] {
+        &[]
+    }
+    /// Comments before this place move in front of the element.
+    fn front_end(&self, _page: &Page) -> u32 {
+        self.span().end
+    }
+    fn print(&self, page: &mut Page);
+}
+
+/// A part of a line.
+pub(super) enum Piece<'a> {
+    Text(String),
+    Expr(&'a Expr),
+    /// A blank, or a new line where the whole does not fit.
+    Break,
+}
+
+impl Piece<'_> {
+    pub fn text(text: impl Into<String>) -> Self {
+        Piece::Text(text.into())
+    }
+}
+
+impl Page<'_> {
+    /// Writes pieces on one line if they fit, else with a new line at each break.
+    pub fn flow(&mut self, pieces: &[Piece]) {
+        let mut line = String::new();
+        for piece in pieces {
+            match piece {
+                Piece::Text(text) => line.push_str(text),
+                Piece::Expr(e) => line.push_str(&super::expr::flat(e)),
+                Piece::Break => line.push(' '),
+            }
+        }
+        if self.column() + width(&line) <= WIDTH {
+            return self.push(&line);
+        }
+        self.indent += 2;
+        for piece in pieces {
+            match piece {
+                Piece::Text(text) => self.push(text),
+                Piece::Expr(e) => {
+                    let text = super::expr::laid_out(e, self.column(), self.indent + 2);
+                    self.push(&text);
+                }
+                Piece::Break => self.line(),
+            }
+        }
+        self.indent -= 2;
+    }
+
+    /// ` { … }`: one element a line; a single one stays on the line where the author had it there.
+    pub fn block<E: Element>(&mut self, span: Span, elements: &[E]) {
+        self.push(" {");
+        if elements.is_empty() && !self.comment_before(span.end) {
+            return self.push("}");
+        }
+        if let ([only], true) = (elements, self.was_one_line(span)) {
+            let mark = self.out.len();
+            self.push(" ");
+            only.print(self);
+            self.push(" }");
+            if only.docs().is_empty() && !self.out[mark..].contains('\n') && self.column() <= WIDTH {
+                return;
+            }
+            self.out.truncate(mark);
+        }
+        self.lines(span, elements);
+    }
+
+    /// The elements of a block that is open, and its end.
+    fn lines<E: Element>(&mut self, span: Span, elements: &[E]) {
+        let open = self.opened(span);
+        self.trail(open + 1);
+        self.indent += 2;
+        for (index, element) in elements.iter().enumerate() {
+            let front_end = element.front_end(self);
+            self.lead(element.span().start, front_end, element.docs(), index == 0);
+            element.print(self);
+            self.trail(element.span().end);
+        }
+        self.dangling(span.end.saturating_sub(1), elements.is_empty());
+        self.indent -= 2;
+        self.line();
+        self.push("}");
+    }
+
+    /// Comments of an item before this place move in front of it.
+    pub fn front_end(&self, item: &Item) -> u32 {
+        let span = item.span.0;
+        match &item.kind {
+            ItemKind::Invariant(_) => span.end,
+            _ => self.opened(span),
+        }
+    }
+
+    pub fn header(&mut self, header: &Header) {
+        let edition = header.edition.as_ref().map_or(String::new(), |e| format!(" edition {}", e.node));
+        let shadow = if header.shadow { " shadow" } else { "" };
+        self.push(&format!("guard {}{edition}{shadow}", header.name.node));
+    }
+
+    pub fn item(&mut self, item: &Item) {
+        let span = item.span.0;
+        match &item.kind {
+            ItemKind::Use(UseTarget::File(path)) => self.push(&format!("use {}", text::string(&path.node))),
+            ItemKind::Use(UseTarget::Std(name)) => self.push(&format!("use std.{}", name.node)),
+            ItemKind::DefaultAllow => self.push("default allow"),
+            ItemKind::Enum(e) => self.enumeration(e, span),
+            ItemKind::Record(r) => {
+                self.push(&format!("record {}", r.name.node));
+                self.fields(span, &r.fields);
+            }
+            ItemKind::Alias(a) => self.push(&format!("type {} = {}", a.name.node, text::ty(&a.ty))),
+            ItemKind::State(variables) => {
+                self.push("state");
+                self.block(span, variables);
+            }
+            ItemKind::Budget(b) => self.push(&format!("budget {} = {}", b.unit.node, b.amount.node)),
+            ItemKind::Deadline(d) => self.push(&format!("deadline {}", d.node)),
+            ItemKind::Tool(tool) => self.tool(tool, span),
+            ItemKind::Group(group) => self.group(group),
+            ItemKind::Policy(policy) => self.policy(policy, span),
+            ItemKind::Invariant(invariant) => self.invariant(invariant),
+            ItemKind::Fact(fact) => {
+                self.push(&format!("fact {}", fact.name.node));
+                let max = fact.max.as_ref().map_or(String::new(), |n| format!(" max {}", n.node));
+                self.params(&fact.columns, width(&max));
+                self.push(&max);
+            }
+            ItemKind::Source(source) => {
+                self.push(&format!("source {}", source.name.node));
+                self.block(span, &source.learns);
+            }
+            ItemKind::Lifecycle(l) => {
+                self.push(&format!("lifecycle {}", l.name.node));
+                self.block(span, &l.clauses);
+            }
+            ItemKind::Probe(p) => {
+                self.push(&format!("probe {}", p.name.node));
+                self.block(span, &p.clauses);
+            }
+            ItemKind::Feedback(f) => self.feedback(f, span),
+            ItemKind::Completion(c) => self.completion(c, span),
+            ItemKind::Attest(a) => {
+                self.push(&format!("attest {}", a.name.node));
+                self.block(span, &a.dimensions);
+            }
+            ItemKind::Goal(g) => {
+                self.push(&format!("goal {}", g.name.node));
+                self.block(span, &g.conditions);
+            }
+            ItemKind::Contract(c) => {
+                self.push(&format!("contract {}", c.name.node));
+                self.block(span, &c.clauses);
+            }
+            ItemKind::Test(t) => {
+                self.push(&format!("test {}", text::string(&t.title.node)));
+                self.block(span, &t.steps);
+            }
+        }
+    }
+
+    fn enumeration(&mut self, e: &Enum, span: Span) {
+        self.push(&format!("enum {}", e.name.node));
+        let variants: Vec<String> = e.variants.iter().map(variant).collect();
+        let line = format!(" {{ {} }}", variants.join(", "));
+        if variants.is_empty() || self.comment_before(span.end) || self.column() + width(&line) > WIDTH {
+            self.block(span, &e.variants);
+        } else {
+            self.push(&line);
+        }
+    }
+
+    /// Fields in braces: on one line where the author had them there.
+    pub fn fields(&mut self, span: Span, fields: &[Field]) {
+        let all: Vec<String> = fields.iter().map(text::field).collect();
+        let line = format!(" {{ {} }}", all.join(", "));
+        let documented = fields.iter().any(|f| !f.docs.is_empty());
+        let fits = self.column() + width(&line) <= WIDTH;
+        if fields.is_empty() || documented || !fits || !self.was_one_line(span) {
+            self.block(span, fields);
+        } else {
+            self.push(&line);
+        }
+    }
+
+    /// Fields in parentheses; `more` is the width of what follows on the line.
+    fn params(&mut self, fields: &[Field], more: usize) {
+        let all: Vec<String> = fields.iter().map(text::field).collect();
+        let line = format!("({})", all.join(", "));
+        let documented = fields.iter().any(|f| !f.docs.is_empty());
+        if !documented && self.column() + width(&line) + more <= WIDTH || fields.is_empty() {
+            return self.push(&line);
+        }
+        self.push("(");
+        self.indent += 2;
+        for field in fields {
+            self.docs(&field.docs, "///");
+            self.line();
+            self.push(&text::field(field));
+            self.push(",");
+        }
+        self.indent -= 2;
+        self.line();
+        self.push(")");
+    }
+
+    fn tool(&mut self, tool: &Tool, span: Span) {
+        let real = tool.real_name.as_ref().map_or(String::new(), |name| format!("{} as ", text::string(&name.node)));
+        self.push(&format!("tool {real}{}", tool.name.node));
+        let has_body = !tool.clauses.is_empty() || (self.opened(span) < span.end && self.comment_before(span.end));
+        self.params(&tool.params, if has_body { 2 } else { 0 });
+        if has_body {
+            self.block(span, &tool.clauses);
+        }
+    }
+
+    fn group(&mut self, group: &Group) {
+        let set = &group.members;
+        self.push(&format!("group {} =", group.name.node));
+        let line = format!(" {}", text::tools(set));
+        let fits = self.column() + width(&line) <= WIDTH && !self.comment_before(set.span.0.end);
+        if fits || set.bare { self.push(&line) } else { self.block(set.span.0, &set.members) }
+    }
+
+    fn policy(&mut self, policy: &Policy, span: Span) {
+        let shadow = if policy.shadow { " shadow" } else { "" };
+        self.push(&format!("policy {} for {}{shadow}", policy.name.node, text::tools(&policy.tools)));
+        self.block(span, &policy.clauses);
+    }
+
+    fn invariant(&mut self, invariant: &Invariant) {
+        let mode = match invariant.mode {
+            InvariantMode::Enforced => "",
+            InvariantMode::Monitor => " monitor",
+            InvariantMode::Proved => " proved",
+            InvariantMode::Shadow => " shadow",
+        };
+        let head = format!("invariant {}{mode} {{", invariant.name.node);
+        let mut pieces = vec![Piece::text(head), Piece::Break, Piece::Expr(&invariant.condition)];
+        let because = invariant.because.as_ref().map(|b| format!(" because {}", text::message(b)));
+        let flat = format!(" {} }}{}", super::expr::flat(&invariant.condition), because.as_deref().unwrap_or(""));
+        if self.column() + width(&flat) + invariant.name.node.len() + mode.len() + 11 <= WIDTH {
+            pieces.push(Piece::text(format!(" }}{}", because.unwrap_or_default())));
+            return self.flow(&pieces);
+        }
+        self.push(&format!("invariant {}{mode} {{", invariant.name.node));
+        self.indent += 2;
+        self.line();
+        let condition = super::expr::laid_out(&invariant.condition, self.indent, self.indent + 2);
+        self.push(&condition);
+        self.indent -= 2;
+        self.line();
+        self.push(&format!("}}{}", because.unwrap_or_default()));
+    }
+}
+
+fn variant(variant: &Variant) -> String {
+    if variant.quoted { text::string(&variant.name.node) } else { variant.name.node.clone() }
+}
+
+impl Element for Variant {
+    fn span(&self) -> Span {
+        self.name.span
+    }
+    fn print(&self, page: &mut Page) {
+        page.push(&variant(self));
+    }
+}
+
+impl Element for Member {
+    fn span(&self) -> Span {
+        match self {
+            Member::Name(name) | Member::Glob(name) => name.span,
+            // The mark `tag ` stands before the name.
+            Member::Tag(name) => Span { start: name.span.start.saturating_sub(4), ..name.span },
+            Member::All(span) => span.0,
+        }
+    }
+    fn print(&self, page: &mut Page) {
+        page.push(&text::member(self));
+    }
+}
+
+impl Element for Field {
+    fn span(&self) -> Span {
+        self.span.0
+    }
+    fn docs(&self) -> &[String] {
+        &self.docs
+    }
+    fn print(&self, page: &mut Page) {
+        page.push(&text::field(self));
+    }
+}
+
+impl Element for StateVar {
+    fn span(&self) -> Span {
+        self.span.0
+    }
+    fn docs(&self) -> &[String] {
+        &self.docs
+    }
+    fn print(&self, page: &mut Page) {
+        let head = format!("{}: {} = ", self.name.node, text::ty(&self.ty));
+        page.flow(&[Piece::text(head), Piece::Expr(&self.init)]);
+    }
+}
+
+impl Element for Expr {
+    fn span(&self) -> Span {
+        self.span
+    }
+    fn print(&self, page: &mut Page) {
+        let text = super::expr::laid_out(self, page.column(), page.indent + 2);
+        // Behind another condition a leading minus would subtract.
+        if text.starts_with('-') {
+            page.push(&format!("({text})"));
+        } else {
+            page.push(&text);
+        }
+    }
+}
+
+impl Element for Spanned<Learn> {
+    fn span(&self) -> Span {
+        self.span
+    }
+    fn print(&self, page: &mut Page) {
+        page.learn(&self.node);
+    }
+}

@@ -1,0 +1,165 @@
+//! The page being written: indentation, comments, blank lines.
+//!
+//! Knows nothing about the tree but spans and documentation. Without a source it writes no comments and no
+//! blank lines but those the layout demands.
+
+use crate::lexical::{Comment, CommentKind};
+use crate::span::Span;
+
+/// What the formatter knows about the text it formats.
+pub(super) struct Source<'t> {
+    pub text: &'t str,
+    /// The comments that document nothing, in order.
+    pub comments: Vec<Comment>,
+    /// For each documented node: where it starts and where its documentation does.
+    pub docs: Vec<(u32, u32)>,
+    /// For each closing bracket its opening one, sorted by closing one.
+    pub brackets: Vec<(u32, u32)>,
+}
+
+/// Text being written.
+pub(super) struct Page<'t> {
+    pub out: String,
+    pub indent: usize,
+    source: Option<Source<'t>>,
+    /// The next comment to write.
+    next: usize,
+}
+
+impl<'t> Page<'t> {
+    pub fn new(source: Option<Source<'t>>) -> Self {
+        Page { out: String::new(), indent: 0, source, next: 0 }
+    }
+
+    pub fn push(&mut self, text: &str) {
+        self.out.push_str(text);
+    }
+
+    /// A new line, indented.
+    pub fn line(&mut self) {
+        if !self.out.is_empty() {
+            self.out.push('\n');
+        }
+        self.out.extend(std::iter::repeat_n(' ', self.indent));
+    }
+
+    /// How far the current line is filled.
+    pub fn column(&self) -> usize {
+        let start = self.out.rfind('\n').map_or(0, |n| n + 1);
+        self.out[start..].chars().count()
+    }
+
+    /// Whether the author wrote this on one line and without comments.
+    pub fn was_one_line(&self, span: Span) -> bool {
+        let Some(source) = &self.source else { return false };
+        let text = source.text.get(span.start as usize..span.end as usize);
+        text.is_some_and(|t| !t.contains('\n')) && !self.comment_before(span.end)
+    }
+
+    /// Whether a comment that is still to be written stands before `end`.
+    pub fn comment_before(&self, end: u32) -> bool {
+        self.peek().is_some_and(|c| c.start < end)
+    }
+
+    fn peek(&self) -> Option<Comment> {
+        self.source.as_ref()?.comments.get(self.next).copied()
+    }
+
+    /// The brace that `span` ends with: where it was opened.
+    pub fn opened(&self, span: Span) -> u32 {
+        let Some(source) = &self.source else { return span.end };
+        let close = span.end.saturating_sub(1);
+        if source.text.as_bytes().get(close as usize) != Some(&b'}') {
+            return span.end;
+        }
+        match source.brackets.binary_search_by_key(&close, |&(close, _)| close) {
+            Ok(at) => source.brackets[at].1,
+            Err(_) => span.end,
+        }
+    }
+
+    /// Whether an empty line stands before this place in the source.
+    pub fn blank_before(&self, place: u32) -> bool {
+        let Some(source) = &self.source else { return false };
+        let Some(before) = source.text.get(..place as usize) else { return false };
+        let gap = before.len() - before.trim_end().len();
+        before[before.len() - gap..].bytes().filter(|&b| b == b'\n').count() > 1
+    }
+
+    /// Where a node starts, its documentation included.
+    pub fn start(&self, start: u32) -> u32 {
+        let Some(source) = &self.source else { return start };
+        source.docs.binary_search_by_key(&start, |&(node, _)| node).map_or(start, |at| source.docs[at].1)
+    }
+
+    /// Begins an element on a new line: comments and blank lines before it, comments from inside it up to
+    /// `front_end`, its documentation.
+    pub fn lead(&mut self, start: u32, front_end: u32, docs: &[String], mut first: bool) {
+        let place = self.start(start);
+        while self.comment_before(place) {
+            self.own_line(&mut first);
+        }
+        if !first && self.blank_before(place) {
+            self.out.push('\n');
+        }
+        while self.comment_before(front_end) {
+            self.line();
+            self.comment();
+        }
+        self.docs(docs, "///");
+        self.line();
+    }
+
+    pub fn docs(&mut self, docs: &[String], marker: &str) {
+        for line in docs {
+            self.line();
+            self.push(marker);
+            if !line.is_empty() {
+                self.push(" ");
+                self.push(line);
+            }
+        }
+    }
+
+    /// The next comment on its own line, with the blank line it had.
+    fn own_line(&mut self, first: &mut bool) {
+        if !*first && self.peek().is_some_and(|c| self.blank_before(c.start)) {
+            self.out.push('\n');
+        }
+        *first = false;
+        self.line();
+        self.comment();
+    }
+
+    /// Writes the next comment; one that looks like documentation becomes an ordinary one.
+    fn comment(&mut self) {
+        let Some(comment) = self.peek() else { return };
+        self.next += 1;
+        let text = self.source.as_ref().and_then(|s| s.text.get(comment.start as usize..comment.end as usize));
+        let text = text.unwrap_or("").trim_end();
+        match comment.kind {
+            CommentKind::Plain => self.out.push_str(text),
+            CommentKind::Doc | CommentKind::FileDoc => {
+                self.out.push_str("//");
+                self.out.push_str(text.get(3..).unwrap_or(""));
+            }
+        }
+    }
+
+    /// The comment behind what ends at `end`, on the same line.
+    pub fn trail(&mut self, end: u32) {
+        let (Some(comment), Some(source)) = (self.peek(), &self.source) else { return };
+        let gap = source.text.get(end as usize..comment.start as usize);
+        if gap.is_some_and(|gap| gap.chars().all(|c| matches!(c, ' ' | '\t' | '\r' | ',' | ';'))) {
+            self.push("  ");
+            self.comment();
+        }
+    }
+
+    /// The comments before a closing bracket, each on its own line.
+    pub fn dangling(&mut self, close: u32, mut first: bool) {
+        while self.comment_before(close) {
+            self.own_line(&mut first);
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! The steps of scenarios.
+
+use super::clauses::names;
+use super::items::{Element, Piece};
+use super::page::Page;
+use super::text;
+use crate::ast::{Expr, Str, TestStep, TestStepKind, ToolCall};
+use crate::span::Span;
+
+impl Element for TestStep {
+    fn span(&self) -> Span {
+        self.span.0
+    }
+
+    fn print(&self, page: &mut Page) {
+        let pieces = pieces(&self.kind);
+        page.flow(&pieces);
+    }
+}
+
+fn outcome(success: bool) -> &'static str {
+    if success { "ok" } else { "fails" }
+}
+
+fn call(call: &ToolCall) -> String {
+    format!("{}{}", call.tool.node, text::args(&call.args))
+}
+
+fn quoted(word: &str, string: Option<&Str>) -> String {
+    string.map_or(String::new(), |s| format!(" {word} {}", text::string(&s.node)))
+}
+
+fn returning(head: String, returns: Option<&Expr>) -> Vec<Piece<'_>> {
+    let mut pieces = vec![Piece::Text(head)];
+    if let Some(e) = returns {
+        pieces.extend([Piece::Break, Piece::text("returns "), Piece::Expr(e)]);
+    }
+    pieces
+}
+
+fn pieces(kind: &TestStepKind) -> Vec<Piece<'_>> {
+    match kind {
+        TestStepKind::Run { success, call: c, returns } => {
+            returning(format!("{} {}", outcome(*success), call(c)), returns.as_ref())
+        }
+        TestStepKind::Finish { name, success, returns } => {
+            returning(format!("finish {} {}", name.node, outcome(*success)), returns.as_ref())
+        }
+        TestStepKind::Probe(name, e) => vec![Piece::text(format!("probe {} = ", name.node)), Piece::Expr(e)],
+        TestStepKind::Expect(e) => vec![Piece::text("expect "), Piece::Expr(e)],
+        kind => vec![Piece::Text(line(kind))],
+    }
+}
+
+/// The steps that stay on one line.
+fn line(kind: &TestStepKind) -> String {
+    match kind {
+        TestStepKind::Allowed(c) => format!("allowed {}", call(c)),
+        TestStepKind::Denied { call: c, by, names: mentioned, because } => {
+            let mentioned = if mentioned.is_empty() { String::new() } else { format!("({})", names(mentioned)) };
+            let by = by.as_ref().map_or(String::new(), |code| format!(" by {}{mentioned}", code.node));
+            format!("denied {}{by}{}", call(c), quoted("because", because.as_ref()))
+        }
+        TestStepKind::Asks { call: c, of } => {
+            format!("asks {}{}", call(c), of.as_ref().map_or(String::new(), |r| format!(" of {}", r.node)))
+        }
+        TestStepKind::Waits { call: c, for_tool } => {
+            format!("waits {}{}", call(c), for_tool.as_ref().map_or(String::new(), |t| format!(" for {}", t.node)))
+        }
+        TestStepKind::Start(name, c) => format!("start {} = {}", name.node, call(c)),
+        TestStepKind::Approve { call: c, role, within } => {
+            let within = within.as_ref().map_or(String::new(), |d| format!(" within {}", d.node));
+            format!("approve {} by {}{within}", call(c), role.node)
+        }
+        TestStepKind::After(d) => format!("after {}", d.node),
+        TestStepKind::At(time) => format!("at {}", text::string(&time.node)),
+        TestStepKind::Exists(true, path) => format!("exists {}", text::string(&path.node)),
+        TestStepKind::Exists(false, path) => format!("missing {}", text::string(&path.node)),
+        TestStepKind::File(path, what) => {
+            format!("file {} contains {}", text::string(&path.node), text::string(&what.node))
+        }
+        TestStepKind::Usage(n, unit) => format!("usage {} {}", n.node, unit.node),
+        TestStepKind::Prompt(words) => format!("prompt {}", text::string(&words.node)),
+        TestStepKind::Resume(role) => format!("resume by {}", role.node),
+        TestStepKind::Feedback(name, contains) => {
+            format!("feedback {}{}", name.node, quoted("contains", contains.as_ref()))
+        }
+        TestStepKind::NoFeedback(None) => "no feedback".to_owned(),
+        TestStepKind::NoFeedback(Some(name)) => format!("no feedback {}", name.node),
+        TestStepKind::Stop(what, because) => format!("stop {}{}", what.node, quoted("because", because.as_ref())),
+        _ => "halted".to_owned(),
+    }
+}

@@ -1,0 +1,125 @@
+//! The text of strings, messages, regular expressions and types.
+
+use super::expr;
+use crate::ast::{Arg, Field, Member, Refinement, Template, TemplatePart, ToolSet, Type, TypeKind};
+use std::fmt::Write as _;
+
+/// A string literal.
+pub(super) fn string(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + 2);
+    out.push('"');
+    escape(text, &mut out);
+    out.push('"');
+    out
+}
+
+fn escape(text: &str, out: &mut String) {
+    for c in text.chars() {
+        match c {
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            '\n' => out.push_str("\\n"),
+            '\t' => out.push_str("\\t"),
+            '\r' => out.push_str("\\r"),
+            c if c.is_control() => {
+                let _ = write!(out, "\\u{{{:x}}}", u32::from(c));
+            }
+            c => out.push(c),
+        }
+    }
+}
+
+/// A message: braces doubled, expressions between single ones.
+pub(super) fn message(template: &Template) -> String {
+    let mut out = String::from("\"");
+    for part in &template.parts {
+        match part {
+            TemplatePart::Text(text) => escape(&text.replace('{', "{{").replace('}', "}}"), &mut out),
+            TemplatePart::Expr(e) => {
+                let text = expr::flat(e);
+                // `{{` would be a brace.
+                let pad = if text.starts_with('{') || text.ends_with('}') { " " } else { "" };
+                let _ = write!(out, "{{{pad}");
+                escape(&text, &mut out);
+                let _ = write!(out, "{pad}}}");
+            }
+        }
+    }
+    out.push('"');
+    out
+}
+
+/// A regular expression between slashes.
+pub(super) fn regex(text: &str) -> String {
+    format!("/{}/", text.replace('/', "\\/"))
+}
+
+/// A name where the grammar allows one, else a string: keys of maps.
+pub(super) fn key(text: &str) -> String {
+    if crate::parse::is_name(text) { text.to_owned() } else { string(text) }
+}
+
+pub(super) fn ty(ty: &Type) -> String {
+    let mut out = match &ty.kind {
+        TypeKind::Name(name) => name.node.clone(),
+        TypeKind::List(of) => format!("list<{}>", self::ty(of)),
+        TypeKind::Set(of) => format!("set<{}>", self::ty(of)),
+        TypeKind::Map(key, value) => format!("map<{}, {}>", self::ty(key), self::ty(value)),
+    };
+    if ty.optional {
+        out.push('?');
+    }
+    for refinement in &ty.refinements {
+        out.push(' ');
+        match refinement {
+            Refinement::Range { low, high, inclusive, .. } => {
+                let bound = |b: &Option<crate::ast::Literal>| b.as_ref().map_or("", |l| l.node.as_str()).to_owned();
+                let dots = if *inclusive { "..=" } else { ".." };
+                let _ = write!(out, "in {}{dots}{}", bound(low), bound(high));
+            }
+            Refinement::Max(n) => {
+                let _ = write!(out, "max {}", n.node);
+            }
+            Refinement::Matches(re) => {
+                let _ = write!(out, "matches {}", regex(&re.node));
+            }
+            Refinement::Format(f) => {
+                let _ = write!(out, "format {}", string(&f.node));
+            }
+        }
+    }
+    out
+}
+
+pub(super) fn field(field: &Field) -> String {
+    let secret = if field.secret { "secret " } else { "" };
+    let key = if field.key { " key" } else { "" };
+    format!("{}: {secret}{}{key}", field.name.node, ty(&field.ty))
+}
+
+pub(super) fn args(args: &[Arg]) -> String {
+    let one = |arg: &Arg| match &arg.name {
+        Some(name) => format!("{}: {}", name.node, expr::flat(&arg.value)),
+        None => expr::flat(&arg.value),
+    };
+    format!("({})", args.iter().map(one).collect::<Vec<_>>().join(", "))
+}
+
+pub(super) fn member(member: &Member) -> String {
+    match member {
+        Member::Name(name) => name.node.clone(),
+        Member::Tag(name) => format!("tag {}", name.node),
+        Member::Glob(glob) => string(&glob.node),
+        Member::All(_) => "all".to_owned(),
+    }
+}
+
+/// A set of tools on one line.
+pub(super) fn tools(set: &ToolSet) -> String {
+    let members: Vec<String> = set.members.iter().map(member).collect();
+    match (set.bare, members.is_empty()) {
+        (true, _) => members.join(", "),
+        (false, true) => "{}".to_owned(),
+        (false, false) => format!("{{ {} }}", members.join(", ")),
+    }
+}
