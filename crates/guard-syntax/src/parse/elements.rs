@@ -134,6 +134,44 @@ pub(super) fn begins(kind: Kind, site: &Site, index: usize) -> bool {
     }
 }
 
+/// Whether a keyword on a new line begins an element, however broken the one before it is.
+pub(super) fn begins_afresh(kind: Kind, site: &Site, index: usize) -> bool {
+    matches!(kind.rule, Rule::clause | Rule::step | Rule::block)
+        && site.fresh_line(index)
+        && kind.keywords.contains(&site.word(index))
+        && !matches!(site.word(index - 1), "," | "or" | "shadow")
+        && !matches!(site.kind(index + 1), Some(TokenKind::Close))
+        && (site.kind(index + 1) != Some(TokenKind::Punct) || site.word(index + 1) == ":")
+        && (kind.rule != Rule::clause || site.word(index + 1) != ":")
+}
+
+/// How an element is written, by its keyword.
+pub(super) fn usage(keyword: &str) -> Option<&'static str> {
+    Some(match keyword {
+        "requires" => "write `requires TOOL, TOOL`, with `(key)`, `since TOOL`, `within D` and `when CONDITION` as needed",
+        "deny" => "write `deny when CONDITION because \"…\"` or `deny unless CONDITION because \"…\"`",
+        "limit" => "write `limit 5 per 1h`, `limit 5 per session`, `limit 1 in flight` or `limit 3 identical`, with `by VALUE` as needed",
+        "costs" => "write the amount and the unit, as in `costs 2.00 usd`",
+        "risk" => "write `risk low`, `risk medium`, `risk high` or `risk critical`",
+        "approval" => "write `approval ROLE`, with `within D` and `when CONDITION` as needed",
+        "ready" => "write `ready when probe NAME`",
+        "effect" => "write `effect x = e`, `x += e`, `append e to xs`, `add e to s`, `remove e from xs` or `delete x`, several in braces",
+        "learn" => "write `learn FACT(VALUE, …)`, with `for x in xs` and `when CONDITION` as needed",
+        "prior" => "write `prior Beta(2, 1)`",
+        "ok" | "fails" => "write `ok TOOL(param: value)`, with `returns VALUE` as needed",
+        "allowed" => "write `allowed TOOL(param: value)`",
+        "denied" => "write `denied TOOL(param: value) by CODE(NAME)`",
+        "asks" => "write `asks TOOL(param: value) of ROLE`",
+        "approve" => "write `approve TOOL(param: value) by ROLE`",
+        "start" => "write `start NAME = TOOL(param: value)`",
+        "finish" => "write `finish NAME ok` or `finish NAME fails`",
+        "info" | "caution" | "warning" => "write `warning when CONDITION: \"…\"`, `info otherwise: \"…\"` or `info: \"…\"`",
+        "agent" | "harness" => "write `agent NAME: STATE -> STATE`",
+        "command" => "write `command \"cargo\" \"test\" exits 0 within 5m`",
+        _ => return None,
+    })
+}
+
 fn begins_clause(site: &Site, index: usize) -> bool {
     let next = site.kind(index + 1);
     let named = next == Some(TokenKind::Word);

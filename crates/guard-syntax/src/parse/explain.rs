@@ -3,6 +3,7 @@
 //! Reads the text once more to learn where it stops and what could have stood there, looks for a slip that
 //! people make, and otherwise says what was found and what was expected, in the words of the reference.
 
+use super::elements;
 use super::grammar::{self, Rule};
 use crate::diagnostic::Diagnostic;
 use crate::errors;
@@ -85,7 +86,7 @@ pub(super) fn explain_text(site: Site, rule: Rule, text: &str, next: &str) -> Di
     };
     let wanted = phrase(&expected, next);
     let mut diagnostic = errors::unexpected(span, found, &wanted);
-    if let Some(help) = help(&expected) {
+    if let Some(help) = help(&expected).or_else(|| elements::usage(site.word(site.first))) {
         diagnostic = diagnostic.help(help);
     }
     diagnostic
@@ -117,7 +118,7 @@ fn slip(site: &Site, index: usize, expected: &[Rule]) -> Option<Diagnostic> {
     if found == "if" && (wants(Rule::guard) || wants(Rule::when_word)) {
         return Some(errors::if_for_when(at));
     }
-    if wants(Rule::message) && before == "because" {
+    if (wants(Rule::message) || wants(Rule::string)) && before == "because" {
         return Some(errors::missing_message(if inside { at } else { site.span(index - 1) }));
     }
     if let Some(diagnostic) = separated_bracket(site, index, inside) {
@@ -327,9 +328,6 @@ fn help(expected: &[Rule]) -> Option<&'static str> {
     if wants(Rule::limit_scope) || wants(Rule::per_window) {
         return Some("a limit is written `limit 5 per 1h`, `limit 5 per session`, `limit 1 in flight` or `limit 3 identical`");
     }
-    if wants(Rule::guard) && wants(Rule::guard) && expected.len() == 1 {
-        return Some("write the condition after `when` or `unless`");
-    }
     if wants(Rule::trigger) {
         return Some("feedback is woken by `every 3 calls`, `every 30s`, `on created(\"file\")`, `on denied` or `on CONDITION`");
     }
@@ -339,7 +337,7 @@ fn help(expected: &[Rule]) -> Option<&'static str> {
     if wants(Rule::params) {
         return Some("a tool is written `tool NAME(param: type, …)`; one without parameters `tool NAME()`");
     }
-    if wants(Rule::ty) || wants(Rule::colon) {
+    if wants(Rule::ty) {
         return Some("a field is written `name: type`, as in `count: int in 1..=5`");
     }
     None

@@ -128,7 +128,10 @@ impl<'t> Parser<'t> {
     }
 
     fn header(&mut self, chunk: Chunk, index: usize, first: &mut Option<Span>, tree: &mut ast::File) {
-        let span = self.chunk_span(chunk);
+        // The words on the first line that the header can have.
+        let site = self.site(chunk.first, chunk.last);
+        let words = (chunk.first + 1..chunk.last.min(chunk.first + 5)).take_while(|&i| !site.fresh_line(i)).count();
+        let span = self.chunk_span(Chunk { last: chunk.first + 1 + words, ..chunk });
         if let Some(earlier) = *first {
             self.builder.report(errors::second_header(span, earlier));
             return;

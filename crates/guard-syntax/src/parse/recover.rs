@@ -25,7 +25,7 @@ struct Cut {
 }
 
 impl<'t> Parser<'t> {
-    fn site(&self, first: usize, last: usize) -> Site<'t> {
+    pub(super) fn site(&self, first: usize, last: usize) -> Site<'t> {
         Site { file: self.file, text: self.text, tokens: &self.scan.tokens, first, last }
     }
 
@@ -159,6 +159,8 @@ impl<'t> Parser<'t> {
         let mut index = first;
         while index < last {
             let begins = if index == first {
+                Some(true)
+            } else if elements::begins_afresh(kind, &site, index) {
                 Some(true)
             } else if !elements::ends(&site, index - 1) || site.word(index) == ";" || site.word(index) == "," {
                 None

@@ -137,7 +137,7 @@ fn limit(limit: &Limit) -> Vec<Piece<'_>> {
 pub(super) fn target(target: &Target) -> String {
     let step = |step: &Step| match step {
         Step::Field(name) => format!(".{}", name.node),
-        Step::Index(key) => format!("[{}]", super::expr::flat(key)),
+        Step::Index(key) => format!("[{}]", super::expr::enclosed(key)),
     };
     format!("{}{}", target.var.node, target.path.iter().map(step).collect::<String>())
 }

@@ -16,13 +16,21 @@ struct Around {
     tail: bool,
     /// Inside a `then` branch, where `else` ends the branch.
     branch: bool,
+    /// The last thing of its text, so that a name may follow.
+    last: bool,
 }
 
-const FREE: Around = Around { min: 0, tail: true, branch: false };
+const FREE: Around = Around { min: 0, tail: true, branch: false, last: true };
+const ENCLOSED: Around = Around { last: false, ..FREE };
 
 /// An expression on one line.
 pub(super) fn flat(e: &Expr) -> String {
     write(e, FREE, &mut Layout::flat())
+}
+
+/// An expression between brackets, on one line.
+pub(super) fn enclosed(e: &Expr) -> String {
+    write(e, ENCLOSED, &mut Layout::flat())
 }
 
 /// An expression that begins in `column`; its further lines are indented by `indent`.
@@ -84,9 +92,9 @@ fn write(e: &Expr, around: Around, layout: &mut Layout) -> String {
     let loose = own > 0 && own < around.min;
     let bare_else = around.branch && matches!(e.kind, ExprKind::Else(..));
     // `probe` before a name would ask a probe.
-    let probe = matches!(&e.kind, ExprKind::Name(name) if name == "probe");
+    let probe = around.last && around.tail && matches!(&e.kind, ExprKind::Name(name) if name == "probe");
     if open || loose || bare_else || probe {
-        return format!("({})", inner(e, FREE, layout));
+        return format!("({})", inner(e, ENCLOSED, layout));
     }
     inner(e, around, layout)
 }
@@ -114,9 +122,9 @@ fn inner(e: &Expr, around: Around, layout: &mut Layout) -> String {
         }
         ExprKind::If(c, then, other) => {
             let line = layout.line();
-            let condition = write(c, FREE, &mut Layout::flat());
-            let then = write(then, Around { branch: true, ..FREE }, &mut Layout::flat());
-            let other = write(other, Around { min: 0, tail: true, branch: around.branch }, &mut Layout::flat());
+            let condition = write(c, ENCLOSED, &mut Layout::flat());
+            let then = write(then, Around { branch: true, ..ENCLOSED }, &mut Layout::flat());
+            let other = write(other, Around { min: 0, tail: true, branch: around.branch, ..around }, &mut Layout::flat());
             format!("if {condition}{line}then {then}{line}else {other}")
         }
         ExprKind::Quantified { op, binders, over, body } => quantified(*op, binders, over, body, around, layout),
@@ -153,14 +161,14 @@ fn binary(op: BinaryOp, l: &Expr, r: &Expr, around: Around, layout: &mut Layout)
 fn quantified(op: Quantifier, binders: &[Ident], over: &Expr, body: &Expr, around: Around, layout: &mut Layout) -> String {
     let names: Vec<&str> = binders.iter().map(|b| b.node.as_str()).collect();
     let names = names.join(", ");
-    let over = write(over, FREE, &mut Layout::flat());
+    let over = write(over, ENCLOSED, &mut Layout::flat());
     let (open, close) = match op {
         Quantifier::All => ("all ", ""),
         Quantifier::Any => ("any ", ""),
         Quantifier::Count => ("count(", ")"),
         Quantifier::Sum => ("sum(", ")"),
     };
-    let around = if close.is_empty() { Around { min: 0, tail: true, branch: around.branch } } else { FREE };
+    let around = if close.is_empty() { Around { min: 0, tail: true, branch: around.branch, ..around } } else { ENCLOSED };
     let mut inside = layout.deeper();
     let body = write(body, around, &mut inside);
     format!("{open}{names} in {over}:{}{body}{close}", inside.line())
@@ -174,31 +182,31 @@ fn primary(e: &Expr, layout: &mut Layout) -> String {
         ExprKind::String(value) => text::string(value),
         ExprKind::Regex(value) => text::regex(value),
         ExprKind::Field(of, name) => format!("{}.{}", postfix_base(of, layout), name.node),
-        ExprKind::Index(of, key) => format!("{}[{}]", postfix_base(of, layout), write(key, FREE, &mut Layout::flat())),
+        ExprKind::Index(of, key) => format!("{}[{}]", postfix_base(of, layout), write(key, ENCLOSED, &mut Layout::flat())),
         ExprKind::Call(name, args) => format!("{}{}", name.node, call_args(&name.node, args, layout)),
         ExprKind::Known(name, args) => format!("known {}{}", name.node, call_args(&name.node, args, layout)),
         ExprKind::Probe(name) => format!("probe {}", name.node),
-        ExprKind::List(items) => sequence("[", items.iter().map(flat).collect(), "]", layout),
-        ExprKind::Set(items) => sequence("{", items.iter().map(flat).collect(), "}", layout),
+        ExprKind::List(items) => sequence("[", items.iter().map(enclosed).collect(), "]", layout),
+        ExprKind::Set(items) => sequence("{", items.iter().map(enclosed).collect(), "}", layout),
         ExprKind::Map(entries) => {
-            let one = |(key, value): &(Ident, Expr)| format!("{}: {}", text::key(&key.node), flat(value));
+            let one = |(key, value): &(Ident, Expr)| format!("{}: {}", text::key(&key.node), enclosed(value));
             sequence("{", entries.iter().map(one).collect(), "}", layout)
         }
-        _ => format!("({})", inner(e, FREE, layout)),
+        _ => format!("({})", inner(e, ENCLOSED, layout)),
     }
 }
 
 fn postfix_base(of: &Expr, layout: &mut Layout) -> String {
-    write(of, Around { min: 11, tail: false, branch: false }, layout)
+    write(of, Around { min: 11, tail: false, ..ENCLOSED }, layout)
 }
 
 fn call_args(name: &str, args: &[Arg], layout: &mut Layout) -> String {
     // `count(x in xs)` would begin an aggregate.
     let guarded = matches!(name, "count" | "sum");
     let one = |arg: &Arg| match &arg.name {
-        Some(name) => format!("{}: {}", name.node, flat(&arg.value)),
-        None if guarded && binds(&arg.value) < 10 => format!("({})", flat(&arg.value)),
-        None => flat(&arg.value),
+        Some(name) => format!("{}: {}", name.node, enclosed(&arg.value)),
+        None if guarded && binds(&arg.value) < 10 => format!("({})", enclosed(&arg.value)),
+        None => enclosed(&arg.value),
     };
     sequence("(", args.iter().map(one).collect(), ")", layout)
 }

@@ -36,7 +36,7 @@ pub(super) fn message(template: &Template) -> String {
         match part {
             TemplatePart::Text(text) => escape(&text.replace('{', "{{").replace('}', "}}"), &mut out),
             TemplatePart::Expr(e) => {
-                let text = expr::flat(e);
+                let text = expr::enclosed(e);
                 // `{{` would be a brace.
                 let pad = if text.starts_with('{') || text.ends_with('}') { " " } else { "" };
                 let _ = write!(out, "{{{pad}");
@@ -99,8 +99,8 @@ pub(super) fn field(field: &Field) -> String {
 
 pub(super) fn args(args: &[Arg]) -> String {
     let one = |arg: &Arg| match &arg.name {
-        Some(name) => format!("{}: {}", name.node, expr::flat(&arg.value)),
-        None => expr::flat(&arg.value),
+        Some(name) => format!("{}: {}", name.node, expr::enclosed(&arg.value)),
+        None => expr::enclosed(&arg.value),
     };
     format!("({})", args.iter().map(one).collect::<Vec<_>>().join(", "))
 }
