@@ -8,6 +8,7 @@ mod errors;
 pub mod hir;
 mod lower;
 mod names;
+pub mod reference;
 pub mod scenario;
 mod sources;
 mod types;

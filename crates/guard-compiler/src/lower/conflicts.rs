@@ -87,6 +87,36 @@ fn conflicts(tables: &Tables, footprints: &[Footprint], plan: &mut Plan) {
     }
 }
 
+/// Whether a call of `tool` must wait for an unsettled one of `other`, worked out for this pair alone: what
+/// the precomputed conflicts must agree with.
+pub(crate) fn waits_for(program: &Program, tool: usize, other: usize) -> bool {
+    let (mine, theirs) = (
+        footprint(&program.tools[tool]),
+        footprint(&program.tools[other]),
+    );
+    let written: BTreeSet<usize> = theirs
+        .effect_vars
+        .union(&theirs.observe_vars)
+        .copied()
+        .collect();
+    let own: BTreeSet<usize> = mine
+        .effect_vars
+        .union(&mine.observe_vars)
+        .copied()
+        .collect();
+    let mut touched: BTreeSet<usize> = mine.read_vars.union(&own).copied().collect();
+    for invariant in &program.invariants {
+        let reads = variables(&invariant.condition);
+        if !reads.is_disjoint(&own) {
+            touched.extend(reads);
+        }
+    }
+    let facts: BTreeSet<usize> = mine.read_facts.union(&mine.taught).copied().collect();
+    !touched.is_disjoint(&written)
+        || !facts.is_disjoint(&theirs.taught)
+        || mine.read_history.contains(&other)
+}
+
 fn footprint(tool: &Tool) -> Footprint {
     let mut footprint = Footprint::default();
     for clause in &tool.clauses {

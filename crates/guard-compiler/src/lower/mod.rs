@@ -12,7 +12,8 @@ mod tools;
 use crate::hir::{self, Program};
 use crate::scenario::{Scenario, StepKind};
 use crate::sources::SourceFile;
-use collect::Tables;
+pub(crate) use collect::Tables;
+pub(crate) use conflicts::waits_for;
 use guard_plan::plan::{self, Plan, RuleMeta, SourceSpan, Sources, SpanId};
 use guard_syntax::span::Span;
 

@@ -1,0 +1,589 @@
+//! Evaluation of typed expressions, as `docs/reference/semantics.md` §1, §2 and §6 read.
+//!
+//! Walks the tree, clones values, rescans the history: simple on purpose. Arithmetic is done in 128 bits
+//! and narrowed, where the kernel checks 64-bit operations.
+
+use super::{Ask, Reference, Settled};
+use crate::hir::{Expr, ExprKind, ToolId, Type};
+use guard_plan::json::Json;
+use guard_plan::plan::{ArithOp, ClockPart, CompareOp, QuantifierOp, TemporalOp, UrlPart};
+use guard_plan::value::{DECIMAL_ONE, Fault, Value};
+use std::cmp::Ordering;
+
+/// A value, or why there is none.
+pub(super) type Evaluated = Result<Value, Fault>;
+
+/// What an expression may speak of besides the session.
+#[derive(Clone, Copy)]
+pub(super) struct Env<'e> {
+    pub args: &'e [Value],
+    pub result: Option<&'e Value>,
+    pub locals: &'e [Value],
+    /// The state read: committed, simulated, or an earlier one.
+    pub state: &'e [Value],
+    pub world: &'e dyn Fn(&Ask) -> Option<Json>,
+}
+
+impl Reference<'_> {
+    /// The truth of a condition.
+    pub(super) fn holds(&self, e: &Expr, env: Env) -> Result<bool, Fault> {
+        match self.eval(e, env)? {
+            Value::Bool(truth) => Ok(truth),
+            other => Err(Fault::Decode(format!("a condition gave {other:?}"))),
+        }
+    }
+
+    /// The value of an expression.
+    pub(super) fn eval(&self, e: &Expr, env: Env) -> Evaluated {
+        use ExprKind as K;
+        let all = |xs: &[Expr]| {
+            xs.iter()
+                .map(|x| self.eval(x, env))
+                .collect::<Result<Vec<_>, _>>()
+        };
+        Ok(match &e.kind {
+            K::None => Value::None,
+            K::Error => return Err(Fault::Decode("an expression that was not checked".into())),
+            K::Bool(b) => Value::Bool(*b),
+            K::Int(v) => Value::Int(*v),
+            K::Decimal(v) => Value::Decimal(*v),
+            K::String(s) => Value::String(s.as_str().into()),
+            K::Path(p) => self.path(p),
+            K::Duration(ms) => Value::Duration(*ms),
+            K::Time(ms) => Value::Time(*ms),
+            K::Enum(at) => Value::Enum(*at),
+            K::Url(text) => guard_plan::url::Url::parse(text)
+                .map(|u| Value::Url(Box::new(u)))
+                .map_err(|e| Fault::Decode(e.to_string()))?,
+            K::List(xs) => Value::List(all(xs)?),
+            K::Set(xs) => Value::Set(all(xs)?.into_iter().collect()),
+            K::Record(xs) => Value::Record(all(xs)?),
+            K::Map(entries) => {
+                let values = entries
+                    .iter()
+                    .map(|(k, v)| Ok((k.as_str().into(), self.eval(v, env)?)));
+                Value::Map(values.collect::<Result<_, Fault>>()?)
+            }
+            K::Param(at) => env.args.get(*at as usize).cloned().unwrap_or(Value::None),
+            K::State(var) => env.state[*var].clone(),
+            K::Local(slot) => env
+                .locals
+                .get(*slot as usize)
+                .cloned()
+                .unwrap_or(Value::None),
+            K::Result => env.result.cloned().unwrap_or(Value::None),
+            K::Workspace => Value::Path(self.workspace.as_str().into()),
+            K::Text => Value::None,
+            K::Now => Value::Time(self.now),
+            K::Elapsed => Value::Duration(self.now - self.start),
+            K::Clock(part) => self.clock(*part),
+            K::RemainingTime => {
+                let deadline = self.program.deadline.ok_or(Fault::NoDeadline)?;
+                Value::Duration((self.start + deadline - self.now).max(0))
+            }
+            K::Remaining(unit) => {
+                let budget = self.program.units[*unit].budget.unwrap_or(0);
+                Value::Decimal(budget.saturating_sub(self.spent[*unit]))
+            }
+            K::Spent(unit) => Value::Decimal(self.spent[*unit]),
+            K::Field(of, at) => match self.eval(of, env)? {
+                Value::Record(fields) => fields.get(*at as usize).cloned().unwrap_or(Value::None),
+                _ => Value::None,
+            },
+            K::Member(of, name) => match self.eval(of, env)? {
+                Value::Json(json) => json.get(name).map_or(Value::None, opened),
+                _ => Value::None,
+            },
+            K::UrlPart(of, part) => match self.eval(of, env)? {
+                Value::Url(url) => url_part(&url, *part),
+                _ => Value::None,
+            },
+            K::Index(of, at) => index(self.eval(of, env)?, self.eval(at, env)?),
+            K::Row(fact, key) => {
+                let key = all(key)?;
+                let row = self.facts[*fact]
+                    .iter()
+                    .find(|row| row[..key.len()] == key[..]);
+                row.map_or(Value::None, |row| Value::Record(row.clone()))
+            }
+            K::Known(fact, key) => {
+                let key = all(key)?;
+                Value::Bool(
+                    self.facts[*fact]
+                        .iter()
+                        .any(|row| row[..key.len()] == key[..]),
+                )
+            }
+            K::Not(of) => Value::Bool(!self.holds(of, env)?),
+            K::Neg(of) => negate(self.eval(of, env)?)?,
+            K::And(a, b) => Value::Bool(self.holds(a, env)? && self.holds(b, env)?),
+            K::Or(a, b) => Value::Bool(self.holds(a, env)? || self.holds(b, env)?),
+            K::Implies(a, b) => Value::Bool(!self.holds(a, env)? || self.holds(b, env)?),
+            K::Compare(op, a, b) => {
+                Value::Bool(compare(*op, &self.eval(a, env)?, &self.eval(b, env)?))
+            }
+            K::Arith(op, a, b) => arithmetic(*op, self.eval(a, env)?, self.eval(b, env)?)?,
+            K::In(a, b) => Value::Bool(is_in(&self.eval(a, env)?, &self.eval(b, env)?)),
+            K::Within(a, b) => match (self.eval(a, env)?, self.eval(b, env)?) {
+                (Value::Path(a), Value::Path(b)) => Value::Bool(is_below(&a, &b)),
+                _ => Value::Bool(false),
+            },
+            K::Matches(of, pattern) => match self.eval(of, env)? {
+                Value::String(text) => {
+                    Value::Bool(self.regexes.get(pattern).is_some_and(|r| r.is_match(&text)))
+                }
+                _ => Value::Bool(false),
+            },
+            K::IsSome(of) => Value::Bool(self.eval(of, env)? != Value::None),
+            K::Else(a, b) => match self.eval(a, env)? {
+                Value::None => self.eval(b, env)?,
+                value => value,
+            },
+            K::Unwrap(of, what) => match self.eval(of, env)? {
+                Value::None => return Err(Fault::Missing(what.clone())),
+                value => value,
+            },
+            K::If(c, a, b) => {
+                if self.holds(c, env)? {
+                    self.eval(a, env)?
+                } else {
+                    self.eval(b, env)?
+                }
+            }
+            K::Quantified {
+                op,
+                over,
+                binders,
+                body,
+            } => self.quantified(*op, over, binders, body, env)?,
+            K::Call(builtin, args) => builtin.eval(&all(args)?.iter().collect::<Vec<_>>())?,
+            K::Called {
+                tool,
+                key,
+                since,
+                within,
+            } => {
+                let mut wanted = Vec::new();
+                for (param, value) in key {
+                    wanted.push((*param as usize, self.eval(value, env)?));
+                }
+                Value::Bool(self.called(*tool, &wanted, *since, *within))
+            }
+            K::Failed {
+                tool,
+                since,
+                within,
+            } => {
+                let from = self.last_success(*since);
+                let matching = |s: &&Settled| {
+                    !s.success && s.tool == *tool && s.number > from && self.recent(s, *within)
+                };
+                Value::Bool(self.settled.iter().any(|s| matching(&s)))
+            }
+            K::Calls {
+                tool,
+                failures,
+                within,
+            } => {
+                let matching = |s: &&Settled| {
+                    s.success != *failures && s.tool == *tool && self.recent(s, *within)
+                };
+                Value::Int(self.settled.iter().filter(matching).count() as i64)
+            }
+            K::LastArg(tool, at) => self
+                .last(*tool)
+                .map_or(Value::None, |s| s.args[*at as usize].clone()),
+            K::LastResult(tool) => self.last(*tool).map_or(Value::None, |s| s.result.clone()),
+            K::Temporal(op, of, trigger) => {
+                Value::Bool(self.temporal(*op, of, trigger.as_deref(), env)?)
+            }
+            K::Exists(path) => match self.eval(path, env)? {
+                Value::Path(path) => match (env.world)(&Ask::Exists(path.to_string())) {
+                    Some(Json::Bool(exists)) => Value::Bool(exists),
+                    _ => {
+                        return Err(Fault::NoAnswer(format!(
+                            "nobody can say whether `{path}` exists"
+                        )));
+                    }
+                },
+                _ => return Err(Fault::Decode("no path".into())),
+            },
+            K::Probe(probe) => {
+                let probe = &self.program.probes[*probe];
+                match (env.world)(&Ask::Probe(probe.name.clone())) {
+                    Some(answer) => self
+                        .decode(&probe.returns, &answer, true)
+                        .map_err(Fault::Decode)?,
+                    None => {
+                        return Err(Fault::NoAnswer(format!(
+                            "the probe `{}` gives no answer",
+                            probe.name
+                        )));
+                    }
+                }
+            }
+        })
+    }
+
+    pub(super) fn path(&self, literal: &str) -> Value {
+        guard_plan::path::normalise(&self.workspace, literal)
+            .map_or(Value::None, |p| Value::Path(p.as_ref().into()))
+    }
+
+    fn clock(&self, part: ClockPart) -> Value {
+        let civil = guard_plan::time::Civil::from_millis(self.now);
+        match part {
+            ClockPart::Weekday => Value::Enum(guard_plan::time::weekday(self.now)),
+            ClockPart::Hour => Value::Int(civil.hour.into()),
+            ClockPart::Minute => Value::Int(civil.minute.into()),
+            ClockPart::Day => Value::Int(civil.day.into()),
+            ClockPart::Month => Value::Int(civil.month.into()),
+            ClockPart::Year => Value::Int(civil.year),
+        }
+    }
+
+    /// The number of the tool's last success; 0 where there is no tool or no success.
+    fn last_success(&self, tool: Option<ToolId>) -> u64 {
+        tool.and_then(|t| self.last(t)).map_or(0, |s| s.number)
+    }
+
+    fn last(&self, tool: ToolId) -> Option<&Settled> {
+        self.settled
+            .iter()
+            .rev()
+            .find(|s| s.success && s.tool == tool)
+    }
+
+    fn recent(&self, settled: &Settled, within: Option<i64>) -> bool {
+        within.is_none_or(|d| self.now - settled.time <= d)
+    }
+
+    /// Whether the tool has succeeded so.
+    pub(super) fn called(
+        &self,
+        tool: ToolId,
+        key: &[(usize, Value)],
+        since: Option<ToolId>,
+        within: Option<i64>,
+    ) -> bool {
+        let from = self.last_success(since);
+        self.settled.iter().any(|s| {
+            let same = key.iter().all(|(param, value)| s.args[*param] == *value);
+            s.success && s.tool == tool && s.number > from && self.recent(s, within) && same
+        })
+    }
+
+    fn quantified(
+        &self,
+        op: QuantifierOp,
+        over: &[Expr],
+        binders: &[u32],
+        body: &Expr,
+        env: Env,
+    ) -> Evaluated {
+        let mut sources = Vec::new();
+        for source in over {
+            sources.push(self.eval(source, env)?);
+        }
+        let rows = rows(&sources, binders.len())?;
+        let mut count = 0i64;
+        let mut sum = 0i128;
+        for row in rows {
+            let mut locals = env.locals.to_vec();
+            for (slot, value) in binders.iter().zip(row) {
+                let slot = *slot as usize;
+                if locals.len() <= slot {
+                    locals.resize(slot + 1, Value::None);
+                }
+                locals[slot] = value;
+            }
+            let inner = Env {
+                locals: &locals,
+                ..env
+            };
+            match op {
+                QuantifierOp::All if !self.holds(body, inner)? => return Ok(Value::Bool(false)),
+                QuantifierOp::Any if self.holds(body, inner)? => return Ok(Value::Bool(true)),
+                QuantifierOp::All | QuantifierOp::Any => {}
+                QuantifierOp::Count => count += i64::from(self.holds(body, inner)?),
+                QuantifierOp::SumInt | QuantifierOp::SumDecimal | QuantifierOp::SumDuration => {
+                    sum += i128::from(number(&self.eval(body, inner)?));
+                }
+            }
+        }
+        let total = || i64::try_from(sum).map_err(|_| Fault::Overflow("sum"));
+        Ok(match op {
+            QuantifierOp::All => Value::Bool(true),
+            QuantifierOp::Any => Value::Bool(false),
+            QuantifierOp::Count => Value::Int(count),
+            QuantifierOp::SumInt => Value::Int(total()?),
+            QuantifierOp::SumDecimal => Value::Decimal(total()?),
+            QuantifierOp::SumDuration => Value::Duration(total()?),
+        })
+    }
+
+    /// A temporal operator over all committed states so far, by its definition. It speaks of the past, so
+    /// an invariant's simulated state is no part of it.
+    fn temporal(
+        &self,
+        op: TemporalOp,
+        of: &Expr,
+        trigger: Option<&Expr>,
+        env: Env,
+    ) -> Result<bool, Fault> {
+        let at = |e: &Expr, step: usize| {
+            self.holds(
+                e,
+                Env {
+                    state: &self.states[step],
+                    args: &[],
+                    locals: &[],
+                    ..env
+                },
+            )
+        };
+        let last = self.states.len() - 1;
+        match op {
+            TemporalOp::Once => first_of(0..=last, |step| at(of, step), true),
+            TemporalOp::Historically => first_of(0..=last, |step| at(of, step), false),
+            TemporalOp::Previous => {
+                if last == 0 {
+                    return Ok(false);
+                }
+                at(of, last - 1)
+            }
+            TemporalOp::Since => {
+                let Some(trigger) = trigger else {
+                    return Ok(false);
+                };
+                for step in (0..=last).rev() {
+                    if at(trigger, step)? {
+                        return Ok(true);
+                    }
+                    if !at(of, step)? {
+                        return Ok(false);
+                    }
+                }
+                Ok(false)
+            }
+        }
+    }
+
+    /// JSON as a value of a type: closed for arguments, open for results.
+    pub(super) fn decode(&self, ty: &Type, json: &Json, open: bool) -> Result<Value, String> {
+        let matches = |id: u32, text: &str| {
+            let pattern = self.tables.regexes.iter().nth(id as usize);
+            pattern
+                .and_then(|p| self.regexes.get(p))
+                .is_some_and(|r| r.is_match(text))
+        };
+        let decoder = guard_plan::decode::Decoder {
+            types: &self.types,
+            workspace: &self.workspace,
+            open,
+            matches: &matches,
+        };
+        decoder
+            .decode(self.tables.ty(ty), json)
+            .map_err(|problems| problems.iter().map(|p| p.to_string() + "; ").collect())
+    }
+}
+
+/// Whether some step is (`wanted`), or all are (not `wanted`).
+fn first_of(
+    steps: impl Iterator<Item = usize>,
+    holds: impl Fn(usize) -> Result<bool, Fault>,
+    wanted: bool,
+) -> Result<bool, Fault> {
+    for step in steps {
+        if holds(step)? == wanted {
+            return Ok(wanted);
+        }
+    }
+    Ok(!wanted)
+}
+
+fn opened(json: &Json) -> Value {
+    match json {
+        Json::Null => Value::None,
+        other => Value::Json(Box::new(other.clone())),
+    }
+}
+
+fn url_part(url: &guard_plan::url::Url, part: UrlPart) -> Value {
+    match part {
+        UrlPart::Scheme => Value::String(url.scheme.as_ref().into()),
+        UrlPart::Host => Value::String(url.host.as_ref().into()),
+        UrlPart::Port => Value::Int(url.port.into()),
+        UrlPart::Path => Value::String(url.path.as_ref().into()),
+        UrlPart::Query => Value::String(url.query.as_ref().into()),
+    }
+}
+
+fn index(of: Value, at: Value) -> Value {
+    match (of, at) {
+        (Value::List(items), Value::Int(at)) => usize::try_from(at)
+            .ok()
+            .and_then(|at| items.get(at).cloned())
+            .unwrap_or(Value::None),
+        (Value::Map(entries), Value::String(key)) => {
+            entries.get(&*key).cloned().unwrap_or(Value::None)
+        }
+        (Value::Json(json), Value::String(key)) => json.get(&key).map_or(Value::None, opened),
+        (Value::Json(json), Value::Int(at)) => match (*json, usize::try_from(at)) {
+            (Json::Array(items), Ok(at)) => items.get(at).map_or(Value::None, opened),
+            _ => Value::None,
+        },
+        _ => Value::None,
+    }
+}
+
+/// What the binders of a quantifier are bound to, row by row.
+pub(super) fn rows(sources: &[Value], binders: usize) -> Result<Vec<Vec<Value>>, Fault> {
+    if sources.len() > 1 {
+        let lists: Vec<&Vec<Value>> = sources
+            .iter()
+            .filter_map(|s| {
+                if let Value::List(items) = s {
+                    Some(items)
+                } else {
+                    None
+                }
+            })
+            .collect();
+        let (Some(first), true) = (lists.first(), lists.len() == sources.len()) else {
+            return Ok(Vec::new());
+        };
+        if let Some(other) = lists.iter().find(|l| l.len() != first.len()) {
+            return Err(Fault::UnequalLengths(first.len(), other.len()));
+        }
+        return Ok((0..first.len())
+            .map(|at| lists.iter().map(|l| l[at].clone()).collect())
+            .collect());
+    }
+    let keyed = |key: Value, value: Value| {
+        if binders == 2 {
+            vec![key, value]
+        } else {
+            vec![value]
+        }
+    };
+    Ok(match sources.first() {
+        Some(Value::List(items)) => (0i64..)
+            .zip(items)
+            .map(|(at, v)| keyed(Value::Int(at), v.clone()))
+            .collect(),
+        Some(Value::Set(items)) => items.iter().map(|v| vec![v.clone()]).collect(),
+        Some(Value::Map(entries)) => {
+            let entry = |(k, v): (&Box<str>, &Value)| match binders {
+                2 => vec![Value::String(k.clone()), v.clone()],
+                _ => vec![Value::String(k.clone())],
+            };
+            entries.iter().map(entry).collect()
+        }
+        Some(Value::Json(json)) => match &**json {
+            Json::Array(items) => (0i64..)
+                .zip(items)
+                .map(|(at, v)| keyed(Value::Int(at), Value::Json(Box::new(v.clone()))))
+                .collect(),
+            Json::Object(members) => members
+                .iter()
+                .map(|(k, v)| keyed(Value::String(k.clone()), Value::Json(Box::new(v.clone()))))
+                .collect(),
+            _ => Vec::new(),
+        },
+        _ => Vec::new(),
+    })
+}
+
+fn number(value: &Value) -> i64 {
+    match value {
+        Value::Int(v) | Value::Decimal(v) | Value::Duration(v) | Value::Time(v) => *v,
+        _ => 0,
+    }
+}
+
+fn negate(value: Value) -> Evaluated {
+    let minus = |v: i64| v.checked_neg().ok_or(Fault::Overflow("-"));
+    Ok(match value {
+        Value::Int(v) => Value::Int(minus(v)?),
+        Value::Decimal(v) => Value::Decimal(minus(v)?),
+        Value::Duration(v) => Value::Duration(minus(v)?),
+        other => other,
+    })
+}
+
+fn compare(op: CompareOp, a: &Value, b: &Value) -> bool {
+    if *a == Value::None || *b == Value::None {
+        return op == CompareOp::Ne;
+    }
+    match op {
+        CompareOp::Eq => a == b,
+        CompareOp::Ne => a != b,
+        CompareOp::Lt => a.cmp(b) == Ordering::Less,
+        CompareOp::Le => a.cmp(b) != Ordering::Greater,
+        CompareOp::Gt => a.cmp(b) == Ordering::Greater,
+        CompareOp::Ge => a.cmp(b) != Ordering::Less,
+    }
+}
+
+fn is_in(one: &Value, many: &Value) -> bool {
+    match (one, many) {
+        (Value::None, _) => false,
+        (one, Value::List(items)) => items.contains(one),
+        (one, Value::Set(items)) => items.contains(one),
+        (Value::String(key), Value::Map(entries)) => entries.contains_key(key),
+        (Value::String(part), Value::String(whole)) => whole.contains(&**part),
+        _ => false,
+    }
+}
+
+fn is_below(path: &str, base: &str) -> bool {
+    let components = |p: &str| {
+        p.split('/')
+            .filter(|c| !c.is_empty())
+            .map(String::from)
+            .collect::<Vec<_>>()
+    };
+    components(path).starts_with(&components(base))
+}
+
+/// Two numbers of fitting kinds, computed exactly and narrowed.
+pub(super) fn arithmetic(op: ArithOp, a: Value, b: Value) -> Evaluated {
+    let (x, y) = (i128::from(number(&a)), i128::from(number(&b)));
+    let one = i128::from(DECIMAL_ONE);
+    let decimal = matches!((&a, &b), (Value::Decimal(_), Value::Decimal(_)));
+    let spelling = ["+", "-", "*", "/", "%"][op as usize];
+    let exact = match op {
+        ArithOp::Add => x + y,
+        ArithOp::Sub => x - y,
+        ArithOp::Mul if decimal => half_even(x * y, one),
+        ArithOp::Mul => x * y,
+        ArithOp::Div | ArithOp::Rem if y == 0 => return Err(Fault::DivisionByZero),
+        ArithOp::Div if decimal => half_even(x * one * y.signum(), y.abs()),
+        ArithOp::Div => x / y,
+        ArithOp::Rem => x % y,
+    };
+    let narrow = i64::try_from(exact).map_err(|_| Fault::Overflow(spelling))?;
+    Ok(match (op, &a, &b) {
+        (ArithOp::Div, Value::Duration(_), Value::Duration(_)) => Value::Int(narrow),
+        (ArithOp::Sub, Value::Time(_), Value::Time(_)) => Value::Duration(narrow),
+        (_, Value::Time(_), _) | (_, _, Value::Time(_)) => Value::Time(narrow),
+        (_, Value::Duration(_), _) | (_, _, Value::Duration(_)) => Value::Duration(narrow),
+        (_, Value::Decimal(_), _) => Value::Decimal(narrow),
+        _ => Value::Int(narrow),
+    })
+}
+
+/// `numerator / denominator`, rounded to the nearest, half to even; the denominator is positive.
+fn half_even(numerator: i128, denominator: i128) -> i128 {
+    let (floor, rest) = (
+        numerator.div_euclid(denominator),
+        numerator.rem_euclid(denominator),
+    );
+    match (2 * rest).cmp(&denominator) {
+        Ordering::Less => floor,
+        Ordering::Greater => floor + 1,
+        Ordering::Equal => floor + (floor & 1),
+    }
+}

@@ -1,0 +1,307 @@
+//! The reference evaluator: what a guard decides, on the checked program, as simply as
+//! `docs/reference/semantics.md` reads.
+//!
+//! No plan, no indexes, no memory but the list of everything that happened. It gives decisions and the
+//! codes and rules of their reasons, no messages. Laws hold it and the kernel together.
+
+mod eval;
+mod propose;
+mod settle;
+
+use crate::hir::{self, LimitId, Program, ToolId, VarId};
+use crate::lower::Tables;
+use guard_plan::json::Json;
+use guard_plan::plan::TypeDef;
+use guard_plan::value::{Fault, Value};
+use guard_plan::verdict::{Code, Decision};
+use std::collections::HashMap;
+use std::rc::Rc;
+
+/// A question to the world.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Ask {
+    /// Whether the file at a normalised path exists; answered by a bool.
+    Exists(String),
+    /// What a probe answers.
+    Probe(String),
+}
+
+/// What is said of a proposal: decision, and of every reason its decision, code and rule, in order.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Judgement {
+    /// The join of the reasons.
+    pub decision: Decision,
+    /// Reasons in effect.
+    pub reasons: Vec<(Code, String, Decision)>,
+    /// Reasons of rules in shadow.
+    pub shadowed: Vec<(Code, String, Decision)>,
+}
+
+/// A misuse by the host: an event that cannot be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Misuse(pub String);
+
+/// A session decided by the reference evaluator.
+#[derive(Clone)]
+pub struct Reference<'p> {
+    program: &'p Program,
+    tables: Rc<Tables<'p>>,
+    types: Rc<Vec<TypeDef>>,
+    regexes: Rc<HashMap<Rc<str>, regex::Regex>>,
+    start: i64,
+    now: i64,
+    workspace: String,
+    state: Vec<Value>,
+    /// Every committed state so far, for the temporal operators.
+    states: Vec<Vec<Value>>,
+    spent: Vec<i64>,
+    allowed: Vec<Allowed>,
+    settled: Vec<Settled>,
+    flights: Vec<Flight>,
+    grants: Vec<Grant>,
+    facts: Vec<Vec<Vec<Value>>>,
+    halted: bool,
+}
+
+/// A call that was allowed, for the limits.
+#[derive(Clone)]
+struct Allowed {
+    call: u64,
+    time: i64,
+    tool: ToolId,
+    args: Vec<Value>,
+    limits: Vec<(LimitId, Option<Value>)>,
+}
+
+/// A call that has settled.
+#[derive(Clone)]
+struct Settled {
+    tool: ToolId,
+    args: Vec<Value>,
+    result: Value,
+    success: bool,
+    time: i64,
+    number: u64,
+}
+
+/// A call between its allowance and its settlement; an undeclared tool has no number.
+#[derive(Clone)]
+struct Flight {
+    id: String,
+    call: u64,
+    tool: Option<ToolId>,
+    args: Vec<Value>,
+    writes: Vec<(VarId, Value)>,
+}
+
+/// An approval not yet used.
+#[derive(Clone)]
+struct Grant {
+    tool: ToolId,
+    args: Vec<Value>,
+    role: String,
+    given: i64,
+    expires: i64,
+}
+
+impl<'p> Reference<'p> {
+    /// Opens a session at `start` (milliseconds since 1970) in a workspace. Fails with the variable whose
+    /// initial value cannot be computed or does not fit its type, and why.
+    pub fn open(
+        program: &'p Program,
+        start: i64,
+        workspace: &str,
+    ) -> Result<Self, (VarId, String)> {
+        let tables = Tables::collect(program);
+        let regexes = tables
+            .regexes
+            .iter()
+            .filter_map(|p| Some((p.clone(), regex::Regex::new(p).ok()?)))
+            .collect();
+        let workspace = guard_plan::path::normalise("/", workspace)
+            .map_or_else(|_| "/".into(), |p| p.into_owned());
+        let mut session = Reference {
+            program,
+            types: Rc::new(tables.type_rows()),
+            tables: Rc::new(tables),
+            regexes: Rc::new(regexes),
+            start,
+            now: start,
+            workspace,
+            state: Vec::new(),
+            states: Vec::new(),
+            spent: vec![0; program.units.len()],
+            allowed: Vec::new(),
+            settled: Vec::new(),
+            flights: Vec::new(),
+            grants: Vec::new(),
+            facts: vec![Vec::new(); program.facts.len()],
+            halted: false,
+        };
+        for (at, var) in program.state.iter().enumerate() {
+            let env = eval::Env {
+                args: &[],
+                result: None,
+                locals: &[],
+                state: &[],
+                world: &|_| None,
+            };
+            let value = session
+                .eval(&var.init, env)
+                .map_err(|fault| (at, fault.to_string()))?;
+            if !session.fits(&var.ty, &value) {
+                return Err((at, "does not fit its type".to_string()));
+            }
+            session.state.push(value);
+        }
+        session.states.push(session.state.clone());
+        Ok(session)
+    }
+
+    /// The names of the enforced invariants that the initial state breaks, with what is wrong.
+    pub fn broken_initially(&self) -> Vec<(usize, String)> {
+        let env = eval::Env {
+            args: &[],
+            result: None,
+            locals: &[],
+            state: &self.state,
+            world: &|_| None,
+        };
+        let mut broken = Vec::new();
+        for (at, invariant) in self.program.invariants.iter().enumerate() {
+            match self.holds(&invariant.condition, env) {
+                Ok(true) => {}
+                Ok(false) => broken.push((at, "is false".to_string())),
+                Err(fault) => broken.push((at, fault.to_string())),
+            }
+        }
+        broken
+    }
+
+    /// The state, by variable in the order of declaration.
+    pub fn state(&self) -> impl Iterator<Item = (&str, &Value)> {
+        self.program
+            .state
+            .iter()
+            .map(|v| v.name.as_str())
+            .zip(&self.state)
+    }
+
+    /// What was spent of each unit, in units of 10⁻⁶.
+    pub fn spent(&self) -> impl Iterator<Item = (&str, i64)> {
+        self.program
+            .units
+            .iter()
+            .map(|u| u.name.as_str())
+            .zip(self.spent.iter().copied())
+    }
+
+    /// Whether the session is halted.
+    pub fn halted(&self) -> bool {
+        self.halted
+    }
+
+    fn advance(&mut self, now: i64) {
+        self.now = self.now.max(now);
+    }
+
+    /// The tool with this wire name, or else with this name in the guard.
+    fn tool(&self, name: &str) -> Option<ToolId> {
+        let tools = &self.program.tools;
+        tools
+            .iter()
+            .position(|t| t.wire_name == name)
+            .or_else(|| tools.iter().position(|t| t.name == name))
+    }
+
+    /// The typed arguments, or how many things are wrong with them.
+    fn arguments(&self, tool: &hir::Tool, args: &Json) -> Result<Vec<Value>, usize> {
+        let Json::Object(members) = args else {
+            return Err(1);
+        };
+        let mut wrong = members
+            .iter()
+            .filter(|(name, _)| !tool.params.iter().any(|p| *p.name == **name))
+            .count();
+        let mut values = Vec::new();
+        for param in &tool.params {
+            let given = args.get(&param.name).filter(|v| !matches!(v, Json::Null));
+            match given {
+                Some(json) => match self.decode(&param.ty, json, false) {
+                    Ok(value) => values.push(value),
+                    Err(_) => wrong += 1,
+                },
+                None if param.ty.is_option() => values.push(Value::None),
+                // `null` is a value of `json` itself.
+                None if param.ty == hir::Type::Json && args.get(&param.name).is_some() => {
+                    values.push(Value::Json(Box::new(Json::Null)));
+                }
+                None => wrong += 1,
+            }
+        }
+        if wrong == 0 { Ok(values) } else { Err(wrong) }
+    }
+
+    /// Whether a computed value is within the refinements of a type: by a round through JSON.
+    fn fits(&self, ty: &hir::Type, value: &Value) -> bool {
+        if *value == Value::None {
+            return ty.is_option();
+        }
+        let json = guard_plan::render::to_json(&self.types, self.tables.ty(ty), value);
+        self.decode(ty, &json, false).is_ok()
+    }
+
+    /// An approval by `role` of exactly this call, until `expires` or for an hour.
+    pub fn approve(
+        &mut self,
+        tool: &str,
+        args: &Json,
+        role: &str,
+        expires: Option<i64>,
+        now: i64,
+    ) -> Result<(), Misuse> {
+        let tool = self
+            .tool(tool)
+            .ok_or_else(|| Misuse(format!("unknown tool `{tool}`")))?;
+        let args = self
+            .arguments(&self.program.tools[tool], args)
+            .map_err(|n| Misuse(format!("{n} wrong arguments")))?;
+        self.advance(now);
+        let expires = expires.unwrap_or(self.now.saturating_add(3_600_000));
+        self.grants.push(Grant {
+            tool,
+            args,
+            role: role.to_string(),
+            given: self.now,
+            expires,
+        });
+        Ok(())
+    }
+
+    /// The host reports use of a host-charged unit.
+    pub fn usage(&mut self, unit: &str, amount: i64, now: i64) -> Result<(), Misuse> {
+        let at = self
+            .program
+            .units
+            .iter()
+            .position(|u| u.name == unit && u.host_charged);
+        let at = at.ok_or_else(|| Misuse(format!("`{unit}` is not charged by the host")))?;
+        if amount < 0 {
+            return Err(Misuse("use is never negative".into()));
+        }
+        self.advance(now);
+        self.spent[at] = self.spent[at].saturating_add(amount);
+        Ok(())
+    }
+
+    /// A halt ends.
+    pub fn resume(&mut self, now: i64) {
+        self.advance(now);
+        self.halted = false;
+    }
+}
+
+/// A fault that only says that another rule has not established something yet.
+fn is_missing(fault: &Fault) -> bool {
+    matches!(fault, Fault::Missing(_))
+}

@@ -1,0 +1,613 @@
+//! What is said of a proposed call (semantics §3).
+
+use super::eval::{Env, Evaluated, arithmetic};
+use super::{Allowed, Ask, Flight, Judgement, Misuse, Reference, is_missing};
+use crate::hir::{
+    ClauseKind, Expr, LimitId, Requirement, RuleMeta, Step, Target, Tool, ToolId, VarId,
+};
+use crate::lower::waits_for;
+use guard_plan::json::Json;
+use guard_plan::plan::{ArithOp, EffectOp, LimitScope, Risk};
+use guard_plan::value::{DECIMAL_ONE, Fault, Value};
+use guard_plan::verdict::{Code, Decision};
+use std::collections::BTreeMap;
+
+/// Reasons as they are found; faults of missing values apart.
+#[derive(Default)]
+struct Findings {
+    reasons: Vec<(Code, String, Decision)>,
+    shadowed: Vec<(Code, String, Decision)>,
+    missing: Vec<(Code, String, Decision)>,
+}
+
+impl Findings {
+    fn add(&mut self, rule: &RuleMeta, code: Code, decision: Decision) {
+        let list = if rule.shadow {
+            &mut self.shadowed
+        } else {
+            &mut self.reasons
+        };
+        list.push((code, rule.owner.clone(), decision));
+    }
+
+    fn named(&mut self, rule: &str, code: Code, decision: Decision) {
+        self.reasons.push((code, rule.to_string(), decision));
+    }
+
+    fn fault(&mut self, rule: &RuleMeta, fault: &Fault) {
+        let reason = (Code::EvaluationError, rule.owner.clone(), Decision::Deny);
+        match (rule.shadow, is_missing(fault)) {
+            (true, _) => {}
+            (false, true) => self.missing.push(reason),
+            (false, false) => self.reasons.push(reason),
+        }
+    }
+
+    /// The value, or none and a finding.
+    fn ok<T>(&mut self, rule: &RuleMeta, value: Result<T, Fault>) -> Option<T> {
+        value.map_err(|fault| self.fault(rule, &fault)).ok()
+    }
+
+    fn judgement(mut self) -> Judgement {
+        let stops = |r: &(Code, String, Decision)| matches!(r.2, Decision::Deny | Decision::Wait);
+        if !self.reasons.iter().any(stops) {
+            self.reasons.append(&mut self.missing);
+        }
+        for list in [&mut self.reasons, &mut self.shadowed] {
+            list.sort();
+            list.dedup();
+        }
+        let decision = self
+            .reasons
+            .iter()
+            .map(|r| r.2)
+            .max()
+            .unwrap_or(Decision::Allow);
+        Judgement {
+            decision,
+            reasons: self.reasons,
+            shadowed: self.shadowed,
+        }
+    }
+}
+
+/// What an allowed call changes.
+#[derive(Default)]
+struct Consequences {
+    charges: BTreeMap<usize, i64>,
+    limits: Vec<(LimitId, Option<Value>)>,
+    writes: Vec<(VarId, Value)>,
+    /// Roles whose approval is used, with the age it may have; `None` for any role.
+    roles: BTreeMap<Option<String>, Option<i64>>,
+}
+
+impl Reference<'_> {
+    /// The judgement of a proposal; allowed, it is in flight under `id`.
+    pub fn propose(
+        &mut self,
+        id: &str,
+        tool: &str,
+        args: &Json,
+        now: i64,
+        world: &dyn Fn(&Ask) -> Option<Json>,
+    ) -> Result<Judgement, Misuse> {
+        if self.flights.iter().any(|f| f.id == id) {
+            return Err(Misuse(format!("the call `{id}` is in flight")));
+        }
+        self.advance(now);
+        let mut findings = Findings::default();
+        if self.halted {
+            findings.named("session", Code::Halted, Decision::Deny);
+            return Ok(findings.judgement());
+        }
+        let Some(at) = self.tool(tool) else {
+            return Ok(self.undeclared(id, tool));
+        };
+        let declared = &self.program.tools[at];
+        let args = match self.arguments(declared, args) {
+            Ok(args) => args,
+            Err(_) => {
+                findings.named(&declared.name, Code::InvalidArguments, Decision::Deny);
+                return Ok(findings.judgement());
+            }
+        };
+        let env = Env {
+            args: &args,
+            result: None,
+            locals: &[],
+            state: &self.state,
+            world,
+        };
+        let mut after = Consequences::default();
+        self.requirements(declared, env, &mut findings);
+        self.denies(declared, env, &mut findings);
+        self.limits(at, declared, env, &mut findings, &mut after);
+        self.budgets(declared, env, &mut findings, &mut after);
+        self.effects(declared, env, &mut findings, &mut after);
+        self.approvals(at, declared, env, &mut findings, &mut after);
+        self.ready(declared, env, &mut findings);
+        for flight in &self.flights {
+            if flight
+                .tool
+                .is_some_and(|other| waits_for(self.program, at, other))
+            {
+                findings.named(&declared.name, Code::Conflict, Decision::Wait);
+            }
+        }
+        let judgement = findings.judgement();
+        if judgement.decision == Decision::Allow {
+            self.consume(at, &args, &after);
+            self.take_off(id, Some(at), args, after);
+        }
+        Ok(judgement)
+    }
+
+    fn undeclared(&mut self, id: &str, tool: &str) -> Judgement {
+        let mut findings = Findings::default();
+        if !self.program.default_allow {
+            findings.named(tool, Code::UnknownTool, Decision::Deny);
+            return findings.judgement();
+        }
+        let mut after = Consequences::default();
+        self.spending(BTreeMap::new(), &mut findings, &mut after);
+        let judgement = findings.judgement();
+        if judgement.decision == Decision::Allow {
+            self.take_off(id, None, Vec::new(), after);
+        }
+        judgement
+    }
+
+    fn take_off(&mut self, id: &str, tool: Option<ToolId>, args: Vec<Value>, after: Consequences) {
+        for (unit, amount) in &after.charges {
+            self.spent[*unit] += amount;
+        }
+        let call = self.allowed.len() as u64;
+        let mark = tool.unwrap_or(usize::MAX);
+        self.allowed.push(Allowed {
+            call,
+            time: self.now,
+            tool: mark,
+            args: args.clone(),
+            limits: after.limits,
+        });
+        self.flights.push(Flight {
+            id: id.to_string(),
+            call,
+            tool,
+            args,
+            writes: after.writes,
+        });
+    }
+
+    fn requirements(&self, tool: &Tool, env: Env, findings: &mut Findings) {
+        for clause in &tool.clauses {
+            let ClauseKind::Requires { any_of, when } = &clause.kind else {
+                continue;
+            };
+            let applies = when.as_ref().map_or(Ok(true), |w| self.holds(w, env));
+            if findings.ok(&clause.rule, applies) != Some(true) {
+                continue;
+            }
+            match self.unmet(any_of, env) {
+                Ok(None) => {}
+                Ok(Some(decision)) => findings.add(&clause.rule, Code::Requires, decision),
+                Err(fault) => findings.fault(&clause.rule, &fault),
+            }
+        }
+    }
+
+    /// What a requirement without a success decides; none where one alternative holds.
+    fn unmet(&self, any_of: &[Requirement], env: Env) -> Result<Option<Decision>, Fault> {
+        let mut fault = None;
+        let mut waits = false;
+        for alternative in any_of {
+            let key: Result<Vec<(usize, Value)>, Fault> = alternative
+                .key
+                .iter()
+                .map(|(p, e)| Ok((*p as usize, self.eval(e, env)?)))
+                .collect();
+            match key {
+                Ok(key)
+                    if self.called(
+                        alternative.tool,
+                        &key,
+                        alternative.since,
+                        alternative.within,
+                    ) =>
+                {
+                    return Ok(None);
+                }
+                Ok(key) => {
+                    waits |= self.flights.iter().any(|f| {
+                        f.tool == Some(alternative.tool)
+                            && key.iter().all(|(p, v)| f.args[*p] == *v)
+                    });
+                }
+                Err(found) => fault = Some(found),
+            }
+        }
+        match fault {
+            Some(fault) => Err(fault),
+            None => Ok(Some(if waits {
+                Decision::Wait
+            } else {
+                Decision::Deny
+            })),
+        }
+    }
+
+    fn denies(&self, tool: &Tool, env: Env, findings: &mut Findings) {
+        for clause in &tool.clauses {
+            if let ClauseKind::Deny { condition, .. } = &clause.kind
+                && findings.ok(&clause.rule, self.holds(condition, env)) == Some(true)
+            {
+                findings.add(&clause.rule, Code::Denied, Decision::Deny);
+            }
+        }
+    }
+
+    fn limits(
+        &self,
+        at: ToolId,
+        tool: &Tool,
+        env: Env,
+        findings: &mut Findings,
+        after: &mut Consequences,
+    ) {
+        for clause in &tool.clauses {
+            let ClauseKind::Limit { limit: id, by } = &clause.kind else {
+                continue;
+            };
+            let key = by.as_ref().map(|by| self.eval(by, env)).transpose();
+            let Some(key) = findings.ok(&clause.rule, key) else {
+                continue;
+            };
+            let limit = &self.program.limits[*id];
+            let counted = |a: &&Allowed| {
+                let same = a.limits.iter().any(|(l, k)| l == id && *k == key);
+                same && match limit.scope {
+                    LimitScope::Window(window) => self.now - a.time < window,
+                    LimitScope::Session => true,
+                    LimitScope::InFlight => self.flights.iter().any(|f| f.call == a.call),
+                    LimitScope::Identical => a.tool == at && a.args == env.args,
+                }
+            };
+            if self.allowed.iter().filter(counted).count() >= limit.count as usize {
+                let decision = if limit.scope == LimitScope::InFlight {
+                    Decision::Wait
+                } else {
+                    Decision::Deny
+                };
+                findings.add(&clause.rule, Code::Limit, decision);
+            }
+            after.limits.push((*id, key));
+        }
+    }
+
+    fn budgets(&self, tool: &Tool, env: Env, findings: &mut Findings, after: &mut Consequences) {
+        let mut costs: BTreeMap<usize, i128> = BTreeMap::new();
+        let mut shadowed: Vec<(&RuleMeta, usize, i128)> = Vec::new();
+        for clause in &tool.clauses {
+            let ClauseKind::Costs { unit, amount } = &clause.kind else {
+                continue;
+            };
+            let amount = match self.eval(amount, env) {
+                Ok(Value::Decimal(amount)) if amount < 0 => Err(Fault::NegativeCost(String::new())),
+                Ok(Value::Decimal(amount)) => Ok(amount),
+                Ok(_) => Err(Fault::Decode("a cost is a decimal".into())),
+                Err(fault) => Err(fault),
+            };
+            let Some(amount) = findings.ok(&clause.rule, amount) else {
+                continue;
+            };
+            if clause.rule.shadow {
+                shadowed.push((&clause.rule, *unit, amount.into()));
+            } else {
+                *costs.entry(*unit).or_default() += i128::from(amount);
+            }
+        }
+        for (rule, unit, amount) in shadowed {
+            let plain = costs.get(&unit).copied().unwrap_or(0);
+            let one = if self.program.units[unit].name == "calls" {
+                i128::from(DECIMAL_ONE)
+            } else {
+                0
+            };
+            let over = |budget: i64| {
+                i128::from(self.spent[unit]) + plain + one + amount > i128::from(budget)
+            };
+            if self.program.units[unit].budget.is_some_and(over) {
+                findings.add(rule, Code::Budget, Decision::Deny);
+            }
+        }
+        self.spending(costs, findings, after);
+    }
+
+    fn spending(
+        &self,
+        mut costs: BTreeMap<usize, i128>,
+        findings: &mut Findings,
+        after: &mut Consequences,
+    ) {
+        *costs.entry(0).or_default() += i128::from(DECIMAL_ONE);
+        for (at, unit) in self.program.units.iter().enumerate() {
+            let cost = costs.get(&at).copied().unwrap_or(0);
+            let total = i128::from(self.spent[at]) + cost;
+            let over = unit.budget.is_some_and(|budget| {
+                (cost > 0 && total > i128::from(budget))
+                    || (unit.host_charged && self.spent[at] >= budget)
+            });
+            if over || i64::try_from(total).is_err() {
+                findings.named(&unit.name, Code::Budget, Decision::Deny);
+            }
+            if cost > 0 {
+                after
+                    .charges
+                    .insert(at, i64::try_from(cost).unwrap_or(i64::MAX));
+            }
+        }
+        if self
+            .program
+            .deadline
+            .is_some_and(|d| self.now >= self.start.saturating_add(d))
+        {
+            findings.named("deadline", Code::Deadline, Decision::Deny);
+        }
+    }
+
+    fn effects(&self, tool: &Tool, env: Env, findings: &mut Findings, after: &mut Consequences) {
+        let mut simulated = self.state.clone();
+        let mut faulted = false;
+        for clause in &tool.clauses {
+            let ClauseKind::Effect { target, op, value } = &clause.kind else {
+                continue;
+            };
+            let written = self.apply(target, *op, value.as_ref(), env, &mut simulated);
+            faulted |= findings.ok(&clause.rule, written).is_none();
+        }
+        if faulted {
+            return;
+        }
+        let touched: Vec<VarId> = (0..simulated.len())
+            .filter(|var| writes(tool, *var))
+            .collect();
+        for var in &touched {
+            if !self.fits(&self.program.state[*var].ty, &simulated[*var]) {
+                findings.named(
+                    &self.program.state[*var].name,
+                    Code::Invariant,
+                    Decision::Deny,
+                );
+            }
+        }
+        let env = Env {
+            state: &simulated,
+            args: &[],
+            ..env
+        };
+        for invariant in &self.program.invariants {
+            if !touched.iter().any(|var| reads(&invariant.condition, *var)) {
+                continue;
+            }
+            // A monitor never denies, whatever it says.
+            let mut rule = invariant.rule.clone();
+            rule.shadow |= invariant.monitor;
+            match self.holds(&invariant.condition, env) {
+                Ok(true) => {}
+                Ok(false) => findings.add(&rule, Code::Invariant, Decision::Deny),
+                Err(fault) => findings.fault(&rule, &fault),
+            }
+        }
+        after.writes = touched
+            .into_iter()
+            .map(|var| (var, simulated[var].clone()))
+            .collect();
+    }
+
+    /// Writes one effect into `state`; everything it reads is read in `env`.
+    pub(super) fn apply(
+        &self,
+        target: &Target,
+        op: EffectOp,
+        value: Option<&Expr>,
+        env: Env,
+        state: &mut [Value],
+    ) -> Result<(), Fault> {
+        let value = value.map_or(Ok(Value::None), |v| self.eval(v, env))?;
+        let mut keys = Vec::new();
+        for step in &target.path {
+            keys.push(match step {
+                Step::Field(at) => Key::Field(*at as usize),
+                Step::Index(e) => Key::Entry(self.eval(e, env)?),
+            });
+        }
+        write(&mut state[target.var], &keys, op, value)
+    }
+
+    fn approvals(
+        &self,
+        at: ToolId,
+        tool: &Tool,
+        env: Env,
+        findings: &mut Findings,
+        after: &mut Consequences,
+    ) {
+        let good = |role: Option<&str>, within: Option<i64>| {
+            self.grants
+                .iter()
+                .any(|g| self.good(g, at, env.args, role, within))
+        };
+        for clause in &tool.clauses {
+            let ClauseKind::Approval { role, within, when } = &clause.kind else {
+                continue;
+            };
+            let applies = when.as_ref().map_or(Ok(true), |w| self.holds(w, env));
+            if findings.ok(&clause.rule, applies) != Some(true) {
+                continue;
+            }
+            if !good(Some(role), *within) {
+                findings.add(&clause.rule, Code::Approval, Decision::Ask);
+            }
+            if !clause.rule.shadow {
+                let age = after.roles.entry(Some(role.clone())).or_insert(*within);
+                *age = match (*age, *within) {
+                    (Some(a), Some(b)) => Some(a.min(b)),
+                    (a, b) => a.or(b),
+                };
+            }
+        }
+        if tool.irreversible && tool.risk == Risk::Critical {
+            if !good(None, None) {
+                findings.named(&tool.name, Code::Gated, Decision::Deny);
+            }
+            if after.roles.is_empty() {
+                after.roles.insert(None, None);
+            }
+        }
+    }
+
+    fn good(
+        &self,
+        grant: &super::Grant,
+        tool: ToolId,
+        args: &[Value],
+        role: Option<&str>,
+        within: Option<i64>,
+    ) -> bool {
+        grant.tool == tool
+            && grant.args == args
+            && role.is_none_or(|r| r == grant.role)
+            && self.now < grant.expires
+            && within.is_none_or(|d| self.now - grant.given <= d)
+    }
+
+    /// Approvals are single use: of each role, the one that expires first.
+    fn consume(&mut self, tool: ToolId, args: &[Value], after: &Consequences) {
+        for (role, within) in &after.roles {
+            let candidates = (0..self.grants.len())
+                .filter(|at| self.good(&self.grants[*at], tool, args, role.as_deref(), *within));
+            if let Some(first) = candidates.min_by_key(|at| self.grants[*at].expires) {
+                self.grants.remove(first);
+            }
+        }
+    }
+
+    fn ready(&self, tool: &Tool, env: Env, findings: &mut Findings) {
+        for clause in &tool.clauses {
+            let ClauseKind::Ready(id) = &clause.kind else {
+                continue;
+            };
+            let probe = &self.program.probes[*id];
+            let answer = match (env.world)(&Ask::Probe(probe.name.clone())) {
+                Some(json) => self
+                    .decode(&probe.returns, &json, true)
+                    .map_err(Fault::Decode),
+                None => Err(Fault::NoAnswer(probe.name.clone())),
+            };
+            match findings.ok(&clause.rule, answer) {
+                Some(Value::Bool(true)) | None => {}
+                Some(_) => findings.add(&clause.rule, Code::NotReady, Decision::Deny),
+            }
+        }
+    }
+}
+
+/// Whether the tool's effects write the variable.
+pub(super) fn writes(tool: &Tool, var: VarId) -> bool {
+    tool.clauses
+        .iter()
+        .any(|c| matches!(&c.kind, ClauseKind::Effect { target, .. } if target.var == var))
+}
+
+/// Whether a condition reads the variable.
+pub(super) fn reads(e: &Expr, var: VarId) -> bool {
+    let mut found = false;
+    e.walk(&mut |part| found |= matches!(part.kind, crate::hir::ExprKind::State(v) if v == var));
+    found
+}
+
+/// One evaluated step into a value.
+enum Key {
+    Field(usize),
+    Entry(Value),
+}
+
+fn missing() -> Fault {
+    Fault::Missing("what is written".into())
+}
+
+/// Changes the place at the end of the way.
+fn write(place: &mut Value, keys: &[Key], op: EffectOp, value: Value) -> Result<(), Fault> {
+    match keys {
+        [] => change(place, op, value),
+        [Key::Field(at), rest @ ..] => match place {
+            Value::Record(fields) => {
+                write(fields.get_mut(*at).ok_or_else(missing)?, rest, op, value)
+            }
+            _ => Err(missing()),
+        },
+        [Key::Entry(Value::String(key)), rest @ ..] => match place {
+            Value::Map(entries) => match (rest.is_empty(), op) {
+                (true, EffectOp::Set) => {
+                    entries.insert(key.clone(), value);
+                    Ok(())
+                }
+                (true, EffectOp::Delete) => {
+                    entries.remove(key);
+                    Ok(())
+                }
+                _ => write(entries.get_mut(key).ok_or_else(missing)?, rest, op, value),
+            },
+            _ => Err(missing()),
+        },
+        [Key::Entry(Value::Int(at)), rest @ ..] => match (place, usize::try_from(*at)) {
+            (Value::List(items), Ok(at)) => match (rest.is_empty(), op) {
+                (true, EffectOp::Delete) if at < items.len() => {
+                    items.remove(at);
+                    Ok(())
+                }
+                _ => write(items.get_mut(at).ok_or_else(missing)?, rest, op, value),
+            },
+            _ => Err(missing()),
+        },
+        [Key::Entry(_), ..] => Err(missing()),
+    }
+}
+
+fn change(place: &mut Value, op: EffectOp, value: Value) -> Result<(), Fault> {
+    let computed = |op: ArithOp, place: &Value, value: Value| -> Evaluated {
+        arithmetic(op, place.clone(), value)
+    };
+    match op {
+        EffectOp::Set => *place = value,
+        EffectOp::Add => *place = computed(ArithOp::Add, place, value)?,
+        EffectOp::Subtract => *place = computed(ArithOp::Sub, place, value)?,
+        EffectOp::Multiply => *place = computed(ArithOp::Mul, place, value)?,
+        EffectOp::Delete => *place = Value::None,
+        EffectOp::Append => match place {
+            Value::List(items) => items.push(value),
+            _ => return Err(missing()),
+        },
+        EffectOp::Insert => match place {
+            Value::Set(items) => {
+                items.insert(value);
+            }
+            _ => return Err(missing()),
+        },
+        EffectOp::Remove => match (place, value) {
+            (Value::Set(items), value) => {
+                items.remove(&value);
+            }
+            (Value::List(items), value) => {
+                if let Some(at) = items.iter().position(|v| *v == value) {
+                    items.remove(at);
+                }
+            }
+            (Value::Map(entries), Value::String(key)) => {
+                entries.remove(&key);
+            }
+            _ => return Err(missing()),
+        },
+    }
+    Ok(())
+}
