@@ -72,9 +72,7 @@ pub const CODES: &[(&str, &str)] = &[
 
 fn suggest(diagnostic: Diagnostic, span: Span, near: Option<&str>, otherwise: &str) -> Diagnostic {
     match near {
-        Some(near) => diagnostic
-            .help(format!("did you mean `{near}`?"))
-            .fix(span, near),
+        Some(near) => diagnostic.help(format!("did you mean `{near}`?")).fix(span, near),
         None if otherwise.is_empty() => diagnostic,
         None => diagnostic.help(otherwise),
     }
@@ -85,11 +83,7 @@ fn list<'a>(names: impl Iterator<Item = &'a str>) -> String {
     names.sort();
     let more = names.len().saturating_sub(12);
     names.truncate(12);
-    let tail = if more > 0 {
-        format!(" and {more} more")
-    } else {
-        String::new()
-    };
+    let tail = if more > 0 { format!(" and {more} more") } else { String::new() };
     names.join(", ") + &tail
 }
 
@@ -102,14 +96,10 @@ pub(crate) fn no_header(span: Span) -> Diagnostic {
 }
 
 pub(crate) fn duplicate(what: &str, name: &Ident, first: Span) -> Diagnostic {
-    Diagnostic::error(
-        "G0102",
-        name.span,
-        format!("the {what} `{}` is declared twice", name.node),
-    )
-    .label("declared again here")
-    .also(first, "first declared here")
-    .help("rename one of them, or remove it")
+    Diagnostic::error("G0102", name.span, format!("the {what} `{}` is declared twice", name.node))
+        .label("declared again here")
+        .also(first, "first declared here")
+        .help("rename one of them, or remove it")
 }
 
 pub(crate) fn cannot_use(span: Span, path: &str, why: &str) -> Diagnostic {
@@ -139,11 +129,8 @@ pub(crate) fn unknown_library<'a>(
     known: impl Iterator<Item = &'a str> + Clone,
 ) -> Diagnostic {
     let all = format!("the bundled libraries are {}", list(known.clone()));
-    let d = Diagnostic::error(
-        "G0106",
-        name.span,
-        format!("there is no library `std.{}`", name.node),
-    );
+    let d =
+        Diagnostic::error("G0106", name.span, format!("there is no library `std.{}`", name.node));
     suggest(d, name.span, nearest(&name.node, known), &all)
 }
 
@@ -196,11 +183,7 @@ pub(crate) fn unknown_field<'a>(
     of: &str,
     known: impl Iterator<Item = &'a str> + Clone,
 ) -> Diagnostic {
-    let d = Diagnostic::error(
-        "G0113",
-        name.span,
-        format!("{of} has no field `{}`", name.node),
-    );
+    let d = Diagnostic::error("G0113", name.span, format!("{of} has no field `{}`", name.node));
     let all = format!("it has {}", list(known.clone()));
     suggest(d, name.span, nearest(&name.node, known), &all)
 }
@@ -209,11 +192,7 @@ pub(crate) fn unknown_function<'a>(
     name: &Ident,
     known: impl Iterator<Item = &'a str>,
 ) -> Diagnostic {
-    let d = Diagnostic::error(
-        "G0114",
-        name.span,
-        format!("unknown function `{}`", name.node),
-    );
+    let d = Diagnostic::error("G0114", name.span, format!("unknown function `{}`", name.node));
     suggest(
         d,
         name.span,
@@ -245,12 +224,9 @@ pub(crate) fn unknown_parameter<'a>(
         Some(_) => format!("it has {}", list(known.clone())),
         None => "it has no parameters".into(),
     };
-    let d = Diagnostic::error(
-        "G0116",
-        name.span,
-        format!("`{tool}` has no parameter `{}`", name.node),
-    )
-    .also(declared, format!("`{tool}` is declared here"));
+    let d =
+        Diagnostic::error("G0116", name.span, format!("`{tool}` has no parameter `{}`", name.node))
+            .also(declared, format!("`{tool}` is declared here"));
     suggest(d, name.span, nearest(&name.node, known), &all)
 }
 
@@ -274,11 +250,7 @@ pub(crate) fn unknown_word<'a>(
         Some(_) => format!("known are {}", list(known.clone())),
         None => format!("no {what} is declared"),
     };
-    let d = Diagnostic::error(
-        "G0118",
-        name.span,
-        format!("unknown {what} `{}`", name.node),
-    );
+    let d = Diagnostic::error("G0118", name.span, format!("unknown {what} `{}`", name.node));
     suggest(d, name.span, nearest(&name.node, known), &all)
 }
 
@@ -318,12 +290,8 @@ pub(crate) fn operator(
         Some((_, right)) => format!("{} and {right}", left.1),
         None => left.1.to_string(),
     };
-    let mut d = Diagnostic::error(
-        "G0202",
-        span,
-        format!("`{op}` does not apply to {operands}"),
-    )
-    .also(left.0, format!("this is {}", left.1));
+    let mut d = Diagnostic::error("G0202", span, format!("`{op}` does not apply to {operands}"))
+        .also(left.0, format!("this is {}", left.1));
     if let Some((span, ty)) = right {
         d = d.also(span, format!("this is {ty}"));
     }
@@ -350,12 +318,9 @@ pub(crate) fn may_be_missing(span: Span, text: &str) -> Diagnostic {
 }
 
 pub(crate) fn json_value(span: Span, what: &str) -> Diagnostic {
-    Diagnostic::error(
-        "G0205",
-        span,
-        format!("{what}, and `json` cannot be computed with"),
+    Diagnostic::error("G0205", span, format!("{what}, and `json` cannot be computed with")).help(
+        "declare what the tool gives with `returns TYPE`, or observe it into a typed variable",
     )
-    .help("declare what the tool gives with `returns TYPE`, or observe it into a typed variable")
 }
 
 pub(crate) fn mixed_numbers(
@@ -365,11 +330,7 @@ pub(crate) fn mixed_numbers(
     right: Span,
     left_is_int: bool,
 ) -> Diagnostic {
-    let (l, r) = if left_is_int {
-        ("an int", "a decimal")
-    } else {
-        ("a decimal", "an int")
-    };
+    let (l, r) = if left_is_int { ("an int", "a decimal") } else { ("a decimal", "an int") };
     Diagnostic::error("G0206", span, format!("`{op}` mixes int and decimal"))
         .also(left, format!("this is {l}"))
         .also(right, format!("this is {r}"))
@@ -424,22 +385,15 @@ pub(crate) fn written_twice(var: &str, second: Span, first: Span, tool: &str) ->
 }
 
 pub(crate) fn requirement_cycle(cycle: &[(&str, Span)]) -> Diagnostic {
-    let names: Vec<&str> = cycle
-        .iter()
-        .map(|(n, _)| *n)
-        .chain(cycle.first().map(|(n, _)| *n))
-        .collect();
+    let names: Vec<&str> =
+        cycle.iter().map(|(n, _)| *n).chain(cycle.first().map(|(n, _)| *n)).collect();
     let first = cycle.first().map(|(_, s)| *s).unwrap_or_default();
     let mut d = Diagnostic::error(
         "G0302",
         first,
         format!("requirements in a circle: {}", names.join(" → ")),
     )
-    .label(format!(
-        "`{}` requires `{}`",
-        names[0],
-        names.get(1).unwrap_or(&names[0])
-    ));
+    .label(format!("`{}` requires `{}`", names[0], names.get(1).unwrap_or(&names[0])));
     for (at, (name, span)) in cycle.iter().enumerate().skip(1) {
         d = d.also(*span, format!("`{name}` requires `{}`", names[at + 1]));
     }
@@ -462,13 +416,9 @@ pub(crate) fn effect_misfit(
     declared: Span,
     help: &str,
 ) -> Diagnostic {
-    Diagnostic::error(
-        "G0305",
-        span,
-        format!("`{op}` does not fit `{var}`, which is {ty}"),
-    )
-    .also(declared, "declared here")
-    .help(help)
+    Diagnostic::error("G0305", span, format!("`{op}` does not fit `{var}`, which is {ty}"))
+        .also(declared, "declared here")
+        .help(help)
 }
 
 pub(crate) fn policy_parameter(
@@ -555,30 +505,18 @@ pub(crate) fn initial_state(span: Span, why: String, other: Option<(Span, &str)>
 // Warnings.
 
 pub(crate) fn default_allow(span: Span) -> Diagnostic {
-    Diagnostic::warning(
-        "G0501",
-        span,
-        "tools that this guard does not declare are allowed",
-    )
-    .help("declare the tools and remove `default allow`, unless other guards govern the rest")
+    Diagnostic::warning("G0501", span, "tools that this guard does not declare are allowed")
+        .help("declare the tools and remove `default allow`, unless other guards govern the rest")
 }
 
 pub(crate) fn unused(what: &str, name: &Ident) -> Diagnostic {
-    Diagnostic::warning(
-        "G0502",
-        name.span,
-        format!("the {what} `{}` is never used", name.node),
-    )
-    .help("remove it, or use it")
+    Diagnostic::warning("G0502", name.span, format!("the {what} `{}` is never used", name.node))
+        .help("remove it, or use it")
 }
 
 pub(crate) fn unanchored(span: Span, pattern: &str) -> Diagnostic {
-    Diagnostic::warning(
-        "G0503",
-        span,
-        format!("`/{pattern}/` matches anywhere in the text"),
-    )
-    .help("anchor it with `^…$`, or begin and end it with `.*` to say that this is meant")
+    Diagnostic::warning("G0503", span, format!("`/{pattern}/` matches anywhere in the text"))
+        .help("anchor it with `^…$`, or begin and end it with `.*` to say that this is meant")
 }
 
 pub(crate) fn word_class(span: Span, class: &str) -> Diagnostic {
@@ -596,12 +534,8 @@ pub(crate) fn nested_repetition(span: Span) -> Diagnostic {
 }
 
 pub(crate) fn governs_nothing(name: &Ident) -> Diagnostic {
-    Diagnostic::warning(
-        "G0506",
-        name.span,
-        format!("the policy `{}` governs no tool", name.node),
-    )
-    .help("its tags or patterns match nothing that is declared; its rules were not checked")
+    Diagnostic::warning("G0506", name.span, format!("the policy `{}` governs no tool", name.node))
+        .help("its tags or patterns match nothing that is declared; its rules were not checked")
 }
 
 pub(crate) fn not_enforced(what: &str, span: Span) -> Diagnostic {
@@ -619,9 +553,5 @@ pub(crate) fn hidden_variable(param: &str, span: Span, var: Span) -> Diagnostic 
 }
 
 pub(crate) fn never_varies(span: Span, outcome: bool, why: &str) -> Diagnostic {
-    Diagnostic::warning(
-        "G0509",
-        span,
-        format!("this comparison is always {outcome}: {why}"),
-    )
+    Diagnostic::warning("G0509", span, format!("this comparison is always {outcome}: {why}"))
 }

@@ -469,10 +469,7 @@ pub struct Expr {
 
 /// Every expression form; each is the plan node of the same name (`guard_plan::plan::Node`).
 #[derive(Debug, Clone)]
-#[allow(
-    missing_docs,
-    reason = "documented once, at the plan's node of the same name"
-)]
+#[allow(missing_docs, reason = "documented once, at the plan's node of the same name")]
 pub enum ExprKind {
     None,
     Bool(bool),

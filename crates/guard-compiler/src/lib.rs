@@ -61,11 +61,7 @@ pub fn compile(root: SourceFile, loader: &mut dyn Loader) -> Compilation {
         output = None;
     }
     diagnostics.sort_by_key(|d| (d.primary.span, d.code));
-    Compilation {
-        files: sources.files,
-        diagnostics,
-        output,
-    }
+    Compilation { files: sources.files, diagnostics, output }
 }
 
 fn finish(
@@ -78,25 +74,33 @@ fn finish(
     lower::lower_expectations(&checked.program, &checked.expectations, &mut scenarios);
     for step in scenarios.iter_mut().flat_map(|s| &mut s.steps) {
         let text = &files[step.span.file.0 as usize].text;
-        let text = text
-            .get(step.span.start as usize..step.span.end as usize)
-            .unwrap_or_default();
+        let text = text.get(step.span.start as usize..step.span.end as usize).unwrap_or_default();
         step.text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     }
     for tool in plan.tools.iter().filter(|t| t.steps > lower::MAX_STEPS) {
         let declared = checked.program.tools.iter().find(|t| t.name == tool.name);
         let span = declared.map(|t| t.span).unwrap_or_default();
-        diagnostics.push(errors::over_bound(
-            span,
-            &tool.name,
-            tool.steps,
-            lower::MAX_STEPS,
-        ));
+        diagnostics.push(errors::over_bound(span, &tool.name, tool.steps, lower::MAX_STEPS));
     }
-    Output {
-        program: checked.program,
-        plan,
-        sources,
-        scenarios,
+    initial_state(&checked.program, diagnostics);
+    Output { program: checked.program, plan, sources, scenarios }
+}
+
+/// A session must begin in an allowed state: the reference evaluator looks at it once.
+fn initial_state(program: &hir::Program, diagnostics: &mut Vec<Diagnostic>) {
+    let session = match reference::Reference::open(program, 0, "/") {
+        Ok(session) => session,
+        Err((var, why)) => {
+            let var = &program.state[var];
+            let why = format!("the initial value of `{}` {why}", var.name);
+            let declared = Some((var.span, "declared here"));
+            diagnostics.push(errors::initial_state(var.init.span, why, declared));
+            return;
+        }
+    };
+    for (at, why) in session.broken_initially() {
+        let invariant = &program.invariants[at];
+        let why = format!("the invariant `{}` {why} in the initial state", invariant.rule.owner);
+        diagnostics.push(errors::initial_state(invariant.rule.span, why, None));
     }
 }

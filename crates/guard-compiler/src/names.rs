@@ -30,10 +30,7 @@ pub(crate) struct Entry<'a, T> {
 
 impl<T> Default for Table<'_, T> {
     fn default() -> Self {
-        Table {
-            index: HashMap::new(),
-            items: Vec::new(),
-        }
+        Table { index: HashMap::new(), items: Vec::new() }
     }
 }
 
@@ -131,26 +128,15 @@ fn add<'a, T>(
         return;
     }
     table.index.insert(&name.node, at);
-    table.items.push(Entry {
-        name,
-        decl,
-        docs,
-        bundled,
-        used: Cell::new(false),
-    });
+    table.items.push(Entry { name, decl, docs, bundled, used: Cell::new(false) });
 }
 
-const BUILTIN_TYPES: [&str; 10] = [
-    "bool", "int", "decimal", "string", "path", "url", "duration", "time", "json", "Weekday",
-];
+const BUILTIN_TYPES: [&str; 10] =
+    ["bool", "int", "decimal", "string", "path", "url", "duration", "time", "json", "Weekday"];
 
 impl<'a> Collector<'a, '_> {
     fn item(&mut self, item: &'a ast::Item, root: bool, bundled: bool) {
-        let (names, docs, d) = (
-            &mut self.names,
-            item.docs.as_slice(),
-            &mut *self.diagnostics,
-        );
+        let (names, docs, d) = (&mut self.names, item.docs.as_slice(), &mut *self.diagnostics);
         match &item.kind {
             ItemKind::Use(_) => {}
             ItemKind::DefaultAllow => names.default_allow = Some(item.span.0),
@@ -160,15 +146,7 @@ impl<'a> Collector<'a, '_> {
             },
             ItemKind::Enum(x) => {
                 if self.type_name(&x.name) {
-                    add(
-                        &mut self.names.enums,
-                        "enum",
-                        &x.name,
-                        x,
-                        docs,
-                        bundled,
-                        self.diagnostics,
-                    );
+                    add(&mut self.names.enums, "enum", &x.name, x, docs, bundled, self.diagnostics);
                 }
             }
             ItemKind::Record(x) => {
@@ -199,15 +177,7 @@ impl<'a> Collector<'a, '_> {
             }
             ItemKind::State(vars) => {
                 for x in vars {
-                    add(
-                        &mut names.state,
-                        "variable",
-                        &x.name,
-                        x,
-                        &x.docs,
-                        bundled,
-                        d,
-                    );
+                    add(&mut names.state, "variable", &x.name, x, &x.docs, bundled, d);
                 }
             }
             ItemKind::Budget(x) => add(&mut names.budgets, "budget", &x.unit, x, docs, bundled, d),
@@ -224,36 +194,18 @@ impl<'a> Collector<'a, '_> {
                 }
             }
             ItemKind::Policy(x) => add(&mut names.policies, "policy", &x.name, x, docs, bundled, d),
-            ItemKind::Invariant(x) => add(
-                &mut names.invariants,
-                "invariant",
-                &x.name,
-                x,
-                docs,
-                bundled,
-                d,
-            ),
+            ItemKind::Invariant(x) => {
+                add(&mut names.invariants, "invariant", &x.name, x, docs, bundled, d)
+            }
             ItemKind::Fact(x) => add(&mut names.facts, "fact", &x.name, x, docs, bundled, d),
             ItemKind::Source(x) => names.sources.push(x),
-            ItemKind::Lifecycle(x) => add(
-                &mut names.lifecycles,
-                "lifecycle",
-                &x.name,
-                x,
-                docs,
-                bundled,
-                d,
-            ),
+            ItemKind::Lifecycle(x) => {
+                add(&mut names.lifecycles, "lifecycle", &x.name, x, docs, bundled, d)
+            }
             ItemKind::Probe(x) => add(&mut names.probes, "probe", &x.name, x, docs, bundled, d),
-            ItemKind::Feedback(x) => add(
-                &mut names.feedbacks,
-                "feedback",
-                &x.name,
-                x,
-                docs,
-                bundled,
-                d,
-            ),
+            ItemKind::Feedback(x) => {
+                add(&mut names.feedbacks, "feedback", &x.name, x, docs, bundled, d)
+            }
             ItemKind::Completion(x) => match names.completion {
                 Some((_, first)) => {
                     d.push(errors::said_twice("the completion", item.span.0, first))
@@ -262,15 +214,9 @@ impl<'a> Collector<'a, '_> {
             },
             ItemKind::Attest(x) => add(&mut names.attests, "attest", &x.name, x, docs, bundled, d),
             ItemKind::Goal(x) => add(&mut names.goals, "goal", &x.name, x, docs, bundled, d),
-            ItemKind::Contract(x) => add(
-                &mut names.contracts,
-                "contract",
-                &x.name,
-                x,
-                docs,
-                bundled,
-                d,
-            ),
+            ItemKind::Contract(x) => {
+                add(&mut names.contracts, "contract", &x.name, x, docs, bundled, d)
+            }
             ItemKind::Test(x) if root => names.tests.push((x, item.span.0)),
             ItemKind::Test(_) => {}
         }
@@ -279,42 +225,28 @@ impl<'a> Collector<'a, '_> {
     fn tool(&mut self, tool: &'a ast::Tool, docs: &'a [String], bundled: bool) {
         if let Some(at) = self.names.groups.peek(&tool.name.node) {
             let first = self.names.groups.items[at].name.span;
-            self.diagnostics
-                .push(errors::duplicate("tool or group", &tool.name, first));
+            self.diagnostics.push(errors::duplicate("tool or group", &tool.name, first));
             return;
         }
         let known = self.names.tools.items.len();
-        add(
-            &mut self.names.tools,
-            "tool",
-            &tool.name,
-            tool,
-            docs,
-            bundled,
-            self.diagnostics,
-        );
+        add(&mut self.names.tools, "tool", &tool.name, tool, docs, bundled, self.diagnostics);
         if known == self.names.tools.items.len() {
             return;
         }
         let wire = tool.real_name.as_ref().unwrap_or(&tool.name);
         if let Some(first) = self.wires.insert(&wire.node, wire.span) {
-            self.diagnostics
-                .push(errors::duplicate("tool", wire, first));
+            self.diagnostics.push(errors::duplicate("tool", wire, first));
         }
     }
 
     fn type_name(&mut self, name: &'a Ident) -> bool {
         if BUILTIN_TYPES.contains(&name.node.as_str()) {
             let d = errors::duplicate("type", name, name.span).label("this type is built in");
-            self.diagnostics.push(Diagnostic {
-                secondary: Vec::new(),
-                ..d
-            });
+            self.diagnostics.push(Diagnostic { secondary: Vec::new(), ..d });
             return false;
         }
         if let Some(first) = self.types.get(name.node.as_str()) {
-            self.diagnostics
-                .push(errors::duplicate("type", name, *first));
+            self.diagnostics.push(errors::duplicate("type", name, *first));
             return false;
         }
         self.types.insert(&name.node, name.span);
@@ -331,36 +263,12 @@ impl Names<'_> {
                 diagnostics.push(errors::unused("enum", e.name));
             }
         }
-        diagnostics.extend(
-            self.records
-                .unused()
-                .map(|e| errors::unused("record", e.name)),
-        );
-        diagnostics.extend(
-            self.aliases
-                .unused()
-                .map(|e| errors::unused("type", e.name)),
-        );
-        diagnostics.extend(
-            self.state
-                .unused()
-                .map(|e| errors::unused("variable", e.name)),
-        );
-        diagnostics.extend(
-            self.groups
-                .unused()
-                .map(|e| errors::unused("group", e.name)),
-        );
+        diagnostics.extend(self.records.unused().map(|e| errors::unused("record", e.name)));
+        diagnostics.extend(self.aliases.unused().map(|e| errors::unused("type", e.name)));
+        diagnostics.extend(self.state.unused().map(|e| errors::unused("variable", e.name)));
+        diagnostics.extend(self.groups.unused().map(|e| errors::unused("group", e.name)));
         diagnostics.extend(self.facts.unused().map(|e| errors::unused("fact", e.name)));
-        diagnostics.extend(
-            self.probes
-                .unused()
-                .map(|e| errors::unused("probe", e.name)),
-        );
-        diagnostics.extend(
-            self.attests
-                .unused()
-                .map(|e| errors::unused("attest", e.name)),
-        );
+        diagnostics.extend(self.probes.unused().map(|e| errors::unused("probe", e.name)));
+        diagnostics.extend(self.attests.unused().map(|e| errors::unused("attest", e.name)));
     }
 }

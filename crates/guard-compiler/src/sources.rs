@@ -120,8 +120,7 @@ impl Sources {
         if let Some(id) = self.files.iter().position(|file| file.path == path) {
             if let Some(from) = open.iter().position(|o| o.id == id) {
                 let chain = open[from..].iter().map(|o| self.files[o.id].path.as_str());
-                self.diagnostics
-                    .push(errors::use_cycle(span, chain.chain([path.as_str()])));
+                self.diagnostics.push(errors::use_cycle(span, chain.chain([path.as_str()])));
             }
             return None;
         }

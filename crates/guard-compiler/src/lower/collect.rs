@@ -95,10 +95,7 @@ impl<'p> Tables<'p> {
         let program = self.program;
         each_requirement(program, &mut |r| {
             if !r.key.is_empty() {
-                indexes.insert((
-                    self.tools.of(r.tool),
-                    r.key.iter().map(|(p, _)| *p).collect(),
-                ));
+                indexes.insert((self.tools.of(r.tool), r.key.iter().map(|(p, _)| *p).collect()));
             }
         });
         each_expr(program, &mut |root| {
@@ -112,11 +109,7 @@ impl<'p> Tables<'p> {
                 ExprKind::Called { tool, key, .. } if !key.is_empty() => {
                     indexes.insert((self.tools.of(*tool), key.iter().map(|(p, _)| *p).collect()));
                 }
-                ExprKind::Calls {
-                    tool,
-                    failures,
-                    within: Some(within),
-                } => {
+                ExprKind::Calls { tool, failures, within: Some(within) } => {
                     windows.insert((self.tools.of(*tool), *failures, *within));
                 }
                 ExprKind::LastArg(tool, _) => {
@@ -129,17 +122,11 @@ impl<'p> Tables<'p> {
             });
         });
         each_type(program, &mut |ty| patterns(ty, &mut self.regexes));
-        self.indexes = indexes
-            .into_iter()
-            .map(|(tool, params)| SuccessIndex { tool, params })
-            .collect();
+        self.indexes =
+            indexes.into_iter().map(|(tool, params)| SuccessIndex { tool, params }).collect();
         self.windows = windows
             .into_iter()
-            .map(|(tool, failures, within)| Window {
-                tool,
-                failures,
-                within,
-            })
+            .map(|(tool, failures, within)| Window { tool, failures, within })
             .collect();
     }
 
@@ -173,23 +160,14 @@ impl<'p> Tables<'p> {
 
     /// The number of the memory of these parameters of a tool.
     pub fn index(&self, tool: hir::ToolId, key: &[(u32, Expr)]) -> u32 {
-        let wanted = (
-            self.tools.of(tool),
-            key.iter().map(|(p, _)| *p).collect::<Vec<_>>(),
-        );
-        self.indexes
-            .iter()
-            .position(|i| (i.tool, &i.params) == (wanted.0, &wanted.1))
-            .unwrap_or(0) as u32
+        let wanted = (self.tools.of(tool), key.iter().map(|(p, _)| *p).collect::<Vec<_>>());
+        self.indexes.iter().position(|i| (i.tool, &i.params) == (wanted.0, &wanted.1)).unwrap_or(0)
+            as u32
     }
 
     /// The number of the memory of the times of a tool's calls.
     pub fn window(&self, tool: hir::ToolId, failures: bool, within: i64) -> u32 {
-        let wanted = Window {
-            tool: self.tools.of(tool),
-            failures,
-            within,
-        };
+        let wanted = Window { tool: self.tools.of(tool), failures, within };
         self.windows.iter().position(|w| *w == wanted).unwrap_or(0) as u32
     }
 
@@ -218,14 +196,8 @@ impl<'p> Tables<'p> {
         let bounded = |max: &Option<u64>| Some(max.unwrap_or(DEFAULT_ELEMENTS));
         let row = match ty {
             Type::Bool | Type::Never | Type::Error => TypeDef::Bool,
-            Type::Int(min, max) => TypeDef::Int {
-                min: *min,
-                max: *max,
-            },
-            Type::Decimal(min, max) => TypeDef::Decimal {
-                min: *min,
-                max: *max,
-            },
+            Type::Int(min, max) => TypeDef::Int { min: *min, max: *max },
+            Type::Decimal(min, max) => TypeDef::Decimal { min: *min, max: *max },
             Type::String(bounds) => TypeDef::String {
                 max_chars: bounds.max_chars,
                 max_bytes: bounds.max_bytes,
@@ -233,44 +205,22 @@ impl<'p> Tables<'p> {
             },
             Type::Path => TypeDef::Path,
             Type::Url => TypeDef::Url,
-            Type::Duration(min, max) => TypeDef::Duration {
-                min: *min,
-                max: *max,
-            },
-            Type::Time(format) => TypeDef::Time {
-                format: format.as_ref().map(|f| f.to_string()),
-            },
+            Type::Duration(min, max) => TypeDef::Duration { min: *min, max: *max },
+            Type::Time(format) => TypeDef::Time { format: format.as_ref().map(|f| f.to_string()) },
             Type::Json => TypeDef::Json,
             Type::Enum(id) => {
                 let def = &self.program.enums[*id];
-                TypeDef::Enum {
-                    name: def.name.clone(),
-                    variants: def.variants.clone(),
-                }
+                TypeDef::Enum { name: def.name.clone(), variants: def.variants.clone() }
             }
             Type::Record(id) => {
                 let def = &self.program.records[*id];
                 let fields = def.fields.iter().map(|f| self.field(f)).collect();
-                TypeDef::Record {
-                    name: def.name.clone(),
-                    fields,
-                }
+                TypeDef::Record { name: def.name.clone(), fields }
             }
-            Type::List(of, max) => TypeDef::List {
-                of: self.intern(of),
-                max: bounded(max),
-            },
-            Type::Set(of, max) => TypeDef::Set {
-                of: self.intern(of),
-                max: bounded(max),
-            },
-            Type::Map(of, max) => TypeDef::Map {
-                of: self.intern(of),
-                max: bounded(max),
-            },
-            Type::Option(of) => TypeDef::Option {
-                of: self.intern(of),
-            },
+            Type::List(of, max) => TypeDef::List { of: self.intern(of), max: bounded(max) },
+            Type::Set(of, max) => TypeDef::Set { of: self.intern(of), max: bounded(max) },
+            Type::Map(of, max) => TypeDef::Map { of: self.intern(of), max: bounded(max) },
+            Type::Option(of) => TypeDef::Option { of: self.intern(of) },
         };
         let id = self.rows.len() as TypeId;
         self.rows.push(row);
@@ -279,11 +229,7 @@ impl<'p> Tables<'p> {
     }
 
     fn field(&mut self, field: &hir::Field) -> plan::Field {
-        plan::Field {
-            name: field.name.clone(),
-            ty: self.intern(&field.ty),
-            secret: field.secret,
-        }
+        plan::Field { name: field.name.clone(), ty: self.intern(&field.ty), secret: field.secret }
     }
 
     /// A name for a type that says all of it and nothing of the order of declarations.
@@ -431,15 +377,10 @@ fn message_exprs<'p>(message: Option<&'p hir::Message>, visit: &mut dyn FnMut(&'
 pub(crate) fn clause_exprs<'p>(clause: &'p ClauseKind, visit: &mut dyn FnMut(&'p Expr)) {
     match clause {
         ClauseKind::Requires { any_of, when } => {
-            any_of
-                .iter()
-                .flat_map(|r| &r.key)
-                .for_each(|(_, e)| visit(e));
+            any_of.iter().flat_map(|r| &r.key).for_each(|(_, e)| visit(e));
             when.iter().for_each(visit);
         }
-        ClauseKind::Deny {
-            condition, because, ..
-        } => {
+        ClauseKind::Deny { condition, because, .. } => {
             visit(condition);
             message_exprs(because.as_ref(), visit);
         }

@@ -19,27 +19,18 @@ struct Footprint {
 
 /// Fills in the frames and conflicts of every tool (semantics §7).
 pub(super) fn fill(program: &Program, tables: &Tables, plan: &mut Plan) {
-    let reads: Vec<BTreeSet<usize>> = program
-        .invariants
-        .iter()
-        .map(|i| variables(&i.condition))
-        .collect();
+    let reads: Vec<BTreeSet<usize>> =
+        program.invariants.iter().map(|i| variables(&i.condition)).collect();
     let mut by_var: HashMap<usize, Vec<usize>> = HashMap::new();
     for (at, vars) in reads.iter().enumerate() {
-        vars.iter()
-            .for_each(|var| by_var.entry(*var).or_default().push(at));
+        vars.iter().for_each(|var| by_var.entry(*var).or_default().push(at));
     }
     let frame = |vars: &BTreeSet<usize>| -> BTreeSet<usize> {
-        vars.iter()
-            .flat_map(|var| by_var.get(var).into_iter().flatten().copied())
-            .collect()
+        vars.iter().flat_map(|var| by_var.get(var).into_iter().flatten().copied()).collect()
     };
     let mut footprints: Vec<Footprint> = program.tools.iter().map(footprint).collect();
     for (declared, footprint) in footprints.iter_mut().enumerate() {
-        let (effects, observes) = (
-            frame(&footprint.effect_vars),
-            frame(&footprint.observe_vars),
-        );
+        let (effects, observes) = (frame(&footprint.effect_vars), frame(&footprint.observe_vars));
         for invariant in effects.iter().chain(&observes) {
             footprint.read_vars.extend(&reads[*invariant]);
         }
@@ -67,21 +58,14 @@ fn conflicts(tables: &Tables, footprints: &[Footprint], plan: &mut Plan) {
         }
     }
     for (declared, footprint) in footprints.iter().enumerate() {
-        let touched = footprint
-            .read_vars
-            .iter()
-            .chain(&footprint.effect_vars)
-            .chain(&footprint.observe_vars);
-        let mut waits: BTreeSet<usize> = touched
-            .flat_map(|var| writers.get(var).into_iter().flatten().copied())
-            .collect();
+        let touched =
+            footprint.read_vars.iter().chain(&footprint.effect_vars).chain(&footprint.observe_vars);
+        let mut waits: BTreeSet<usize> =
+            touched.flat_map(|var| writers.get(var).into_iter().flatten().copied()).collect();
         let facts = footprint.read_facts.iter().chain(&footprint.taught);
         waits.extend(facts.flat_map(|fact| teachers.get(fact).into_iter().flatten().copied()));
         waits.extend(&footprint.read_history);
-        let mut ids: Vec<u32> = waits
-            .into_iter()
-            .map(|tool| tables.tools.of(tool))
-            .collect();
+        let mut ids: Vec<u32> = waits.into_iter().map(|tool| tables.tools.of(tool)).collect();
         ids.sort_unstable();
         plan.tools[tables.tools.of(declared) as usize].conflicts = ids;
     }
@@ -90,20 +74,10 @@ fn conflicts(tables: &Tables, footprints: &[Footprint], plan: &mut Plan) {
 /// Whether a call of `tool` must wait for an unsettled one of `other`, worked out for this pair alone: what
 /// the precomputed conflicts must agree with.
 pub(crate) fn waits_for(program: &Program, tool: usize, other: usize) -> bool {
-    let (mine, theirs) = (
-        footprint(&program.tools[tool]),
-        footprint(&program.tools[other]),
-    );
-    let written: BTreeSet<usize> = theirs
-        .effect_vars
-        .union(&theirs.observe_vars)
-        .copied()
-        .collect();
-    let own: BTreeSet<usize> = mine
-        .effect_vars
-        .union(&mine.observe_vars)
-        .copied()
-        .collect();
+    let (mine, theirs) = (footprint(&program.tools[tool]), footprint(&program.tools[other]));
+    let written: BTreeSet<usize> =
+        theirs.effect_vars.union(&theirs.observe_vars).copied().collect();
+    let own: BTreeSet<usize> = mine.effect_vars.union(&mine.observe_vars).copied().collect();
     let mut touched: BTreeSet<usize> = mine.read_vars.union(&own).copied().collect();
     for invariant in &program.invariants {
         let reads = variables(&invariant.condition);
@@ -132,9 +106,7 @@ fn footprint(tool: &Tool) -> Footprint {
                 footprint.taught.insert(learn.fact);
             }
             ClauseKind::Requires { any_of, .. } => {
-                footprint
-                    .read_history
-                    .extend(any_of.iter().filter_map(|r| r.since));
+                footprint.read_history.extend(any_of.iter().filter_map(|r| r.since));
             }
             _ => {}
         }

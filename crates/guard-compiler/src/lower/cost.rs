@@ -23,22 +23,11 @@ pub(super) fn fill(plan: &mut Plan) {
 fn decision(plan: &Plan, tool: &Tool) -> u64 {
     let cost = |e: &Expr| steps(plan, tool, e);
     let optional = |e: &Option<Expr>| e.as_ref().map_or(0, cost);
-    let shows = |shows: &[Show]| {
-        shows
-            .iter()
-            .map(|s| cost(&s.expr))
-            .fold(0, u64::saturating_add)
-    };
+    let shows = |shows: &[Show]| shows.iter().map(|s| cost(&s.expr)).fold(0, u64::saturating_add);
     let message = |m: &Option<Message>| {
         let parts = m.iter().flat_map(|m| &m.parts);
         parts
-            .map(|p| {
-                if let Part::Value(s) = p {
-                    cost(&s.expr)
-                } else {
-                    1
-                }
-            })
+            .map(|p| if let Part::Value(s) = p { cost(&s.expr) } else { 1 })
             .fold(0, u64::saturating_add)
     };
     let target = |t: &Target| {
@@ -56,21 +45,15 @@ fn decision(plan: &Plan, tool: &Tool) -> u64 {
             .for_each(|a| add(a.key.iter().flat_map(|k| &k.values).map(cost).sum::<u64>() + 1));
     }
     tool.denies.iter().for_each(|d| {
-        add(cost(&d.condition)
-            .saturating_add(message(&d.because))
-            .saturating_add(shows(&d.shows)))
+        add(cost(&d.condition).saturating_add(message(&d.because)).saturating_add(shows(&d.shows)))
     });
     tool.limits.iter().for_each(|l| add(optional(&l.by)));
     tool.costs.iter().for_each(|c| add(cost(&c.amount)));
-    tool.effects
-        .iter()
-        .for_each(|e| add(target(&e.target).saturating_add(optional(&e.value))));
+    tool.effects.iter().for_each(|e| add(target(&e.target).saturating_add(optional(&e.value))));
     for invariant in tool.frame.iter().map(|i| &plan.invariants[*i as usize]) {
         add(cost(&invariant.condition).saturating_add(shows(&invariant.shows)));
     }
-    tool.approvals
-        .iter()
-        .for_each(|a| add(1 + optional(&a.when)));
+    tool.approvals.iter().for_each(|a| add(1 + optional(&a.when)));
     add(tool.ready.len() as u64 + tool.conflicts.len() as u64);
     total
 }
@@ -81,11 +64,7 @@ fn steps(plan: &Plan, tool: &Tool, e: &Expr) -> u64 {
         let mut total: u64 = 1;
         match node {
             Node::Quantified { over, body, .. } => {
-                let elements = over
-                    .iter()
-                    .map(|o| elements(plan, tool, e, *o))
-                    .max()
-                    .unwrap_or(0);
+                let elements = over.iter().map(|o| elements(plan, tool, e, *o)).max().unwrap_or(0);
                 let walked = elements.saturating_mul(costs[*body as usize].saturating_add(1));
                 total = over
                     .iter()

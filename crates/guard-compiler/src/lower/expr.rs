@@ -18,11 +18,7 @@ pub(crate) fn monitor(
     of: &Expr,
     trigger: Option<&Expr>,
 ) -> Monitor {
-    Monitor {
-        op,
-        of: flatten(tables, of),
-        trigger: trigger.map(|t| flatten(tables, t)),
-    }
+    Monitor { op, of: flatten(tables, of), trigger: trigger.map(|t| flatten(tables, t)) }
 }
 
 fn push(t: &Tables, e: &Expr, nodes: &mut Vec<Node>) -> NodeId {
@@ -51,12 +47,9 @@ fn node(t: &Tables, e: &Expr, out: &mut Vec<Node>) -> Node {
         K::List(xs) => Node::List(all(xs, out)),
         K::Set(xs) => Node::Set(all(xs, out)),
         K::Record(xs) => Node::Record(all(xs, out)),
-        K::Map(entries) => Node::Map(
-            entries
-                .iter()
-                .map(|(k, v)| (k.clone(), push(t, v, out)))
-                .collect(),
-        ),
+        K::Map(entries) => {
+            Node::Map(entries.iter().map(|(k, v)| (k.clone(), push(t, v, out))).collect())
+        }
         K::Param(at) => Node::Param(*at),
         K::State(var) => Node::State(t.state.of(*var)),
         K::Local(slot) => Node::Local(*slot),
@@ -89,27 +82,12 @@ fn node(t: &Tables, e: &Expr, out: &mut Vec<Node>) -> Node {
         K::Else(a, b) => Node::Else(push(t, a, out), push(t, b, out)),
         K::Unwrap(of, _) => Node::Unwrap(push(t, of, out)),
         K::If(c, a, b) => Node::If(push(t, c, out), push(t, a, out), push(t, b, out)),
-        K::Quantified {
-            op,
-            over,
-            binders,
-            body,
-        } => {
+        K::Quantified { op, over, binders, body } => {
             let over = all(over, out);
-            Node::Quantified {
-                op: *op,
-                over,
-                binders: binders.clone(),
-                body: push(t, body, out),
-            }
+            Node::Quantified { op: *op, over, binders: binders.clone(), body: push(t, body, out) }
         }
         K::Call(builtin, args) => Node::Call(*builtin, all(args, out)),
-        K::Called {
-            tool,
-            key,
-            since,
-            within,
-        } => {
+        K::Called { tool, key, since, within } => {
             let index = (!key.is_empty()).then(|| t.index(*tool, key));
             let values: Vec<NodeId> = key.iter().map(|(_, e)| push(t, e, out)).collect();
             Node::Called {
@@ -119,20 +97,12 @@ fn node(t: &Tables, e: &Expr, out: &mut Vec<Node>) -> Node {
                 within: *within,
             }
         }
-        K::Failed {
-            tool,
-            since,
-            within,
-        } => Node::Failed {
+        K::Failed { tool, since, within } => Node::Failed {
             tool: t.tools.of(*tool),
             since: since.map(|s| t.tools.of(s)),
             within: *within,
         },
-        K::Calls {
-            tool,
-            failures,
-            within,
-        } => Node::Calls {
+        K::Calls { tool, failures, within } => Node::Calls {
             tool: t.tools.of(*tool),
             failures: *failures,
             window: within.map(|within| t.window(*tool, *failures, within)),
@@ -181,9 +151,7 @@ fn add_places<'e>(e: &'e Expr, found: &mut Vec<&'e Expr>) {
         over.iter().for_each(|o| add_places(o, found));
         return;
     }
-    e.children()
-        .into_iter()
-        .for_each(|child| add_places(child, found));
+    e.children().into_iter().for_each(|child| add_places(child, found));
 }
 
 fn is_place(e: &Expr) -> bool {
@@ -204,10 +172,7 @@ fn is_place(e: &Expr) -> bool {
 pub(crate) fn label(program: &Program, e: &Expr, params: &[Field]) -> String {
     let inner = |e: &Expr| label(program, e, params);
     match &e.kind {
-        ExprKind::Param(at) => params
-            .get(*at as usize)
-            .map(|p| p.name.clone())
-            .unwrap_or_default(),
+        ExprKind::Param(at) => params.get(*at as usize).map(|p| p.name.clone()).unwrap_or_default(),
         ExprKind::State(var) => program.state[*var].name.clone(),
         ExprKind::Clock(part) => format!("clock.{}", format!("{part:?}").to_lowercase()),
         ExprKind::Elapsed => "elapsed".into(),
@@ -215,11 +180,9 @@ pub(crate) fn label(program: &Program, e: &Expr, params: &[Field]) -> String {
         ExprKind::Remaining(unit) => format!("remaining({})", program.units[*unit].name),
         ExprKind::Spent(unit) => format!("spent({})", program.units[*unit].name),
         ExprKind::Field(of, at) => match of.ty.required() {
-            crate::hir::Type::Record(id) => format!(
-                "{}.{}",
-                inner(of),
-                program.records[*id].fields[*at as usize].name
-            ),
+            crate::hir::Type::Record(id) => {
+                format!("{}.{}", inner(of), program.records[*id].fields[*at as usize].name)
+            }
             _ => inner(of),
         },
         ExprKind::UrlPart(of, part) => {

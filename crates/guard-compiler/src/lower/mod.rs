@@ -22,11 +22,7 @@ pub(crate) use cost::MAX_STEPS;
 /// The plan of a program, and where its rules stand.
 pub(crate) fn lower(program: &Program, files: &[SourceFile]) -> (Plan, Sources) {
     let tables = Tables::collect(program);
-    let mut lowering = Lowering {
-        program,
-        tables,
-        spans: Vec::new(),
-    };
+    let mut lowering = Lowering { program, tables, spans: Vec::new() };
     let mut plan = lowering.plan();
     conflicts::fill(program, &lowering.tables, &mut plan);
     cost::fill(&mut plan);
@@ -90,24 +86,13 @@ impl Lowering<'_> {
             default_allow: p.default_allow,
             deadline: p.deadline,
             types: self.tables.type_rows(),
-            state: state
-                .iter()
-                .map(|at| self.state_var(&p.state[*at]))
-                .collect(),
+            state: state.iter().map(|at| self.state_var(&p.state[*at])).collect(),
             units: units.iter().map(|at| self.unit(&p.units[*at])).collect(),
             limits: limits.iter().map(|at| self.limit(&p.limits[*at])).collect(),
             regexes: self.tables.regexes.iter().map(|r| r.to_string()).collect(),
             paths: self.tables.paths.iter().cloned().collect(),
-            invariants: invariants
-                .iter()
-                .map(|at| self.invariant(&p.invariants[*at]))
-                .collect(),
-            monitors: self
-                .tables
-                .monitors
-                .iter()
-                .map(|(_, monitor)| monitor.clone())
-                .collect(),
+            invariants: invariants.iter().map(|at| self.invariant(&p.invariants[*at])).collect(),
+            monitors: self.tables.monitors.iter().map(|(_, monitor)| monitor.clone()).collect(),
             indexes: self.tables.indexes.clone(),
             windows: self.tables.windows.clone(),
             facts: facts.iter().map(|at| self.fact(&p.facts[*at])).collect(),
@@ -136,12 +121,7 @@ impl Lowering<'_> {
 
     fn limit(&mut self, limit: &hir::Limit) -> plan::Limit {
         let rule = self.rule(&limit.rule);
-        plan::Limit {
-            rule,
-            count: limit.count,
-            scope: limit.scope,
-            keyed: limit.keyed,
-        }
+        plan::Limit { rule, count: limit.count, scope: limit.scope, keyed: limit.keyed }
     }
 
     fn fact(&mut self, fact: &hir::Fact) -> plan::Fact {
@@ -154,10 +134,7 @@ impl Lowering<'_> {
     }
 
     fn probe(&mut self, probe: &hir::Probe) -> plan::Probe {
-        plan::Probe {
-            name: probe.name.clone(),
-            returns: self.tables.ty(&probe.returns),
-        }
+        plan::Probe { name: probe.name.clone(), returns: self.tables.ty(&probe.returns) }
     }
 
     fn invariant(&mut self, invariant: &hir::Invariant) -> plan::Invariant {
@@ -186,12 +163,7 @@ impl Lowering<'_> {
 
     fn rule(&mut self, rule: &hir::RuleMeta) -> RuleMeta {
         let span = self.span(rule.span);
-        RuleMeta {
-            owner: rule.owner.clone(),
-            doc: rule.doc.clone(),
-            shadow: rule.shadow,
-            span,
-        }
+        RuleMeta { owner: rule.owner.clone(), doc: rule.doc.clone(), shadow: rule.shadow, span }
     }
 
     /// A provisional number; the final one follows the order of the plan.
@@ -243,20 +215,13 @@ impl Lowering<'_> {
             spans.push(lines[span.file.0 as usize].place(span));
         };
         plan.units.iter_mut().for_each(|u| number(&mut u.span));
-        plan.limits
-            .iter_mut()
-            .for_each(|l| number(&mut l.rule.span));
-        plan.invariants
-            .iter_mut()
-            .for_each(|i| number(&mut i.rule.span));
+        plan.limits.iter_mut().for_each(|l| number(&mut l.rule.span));
+        plan.invariants.iter_mut().for_each(|i| number(&mut i.rule.span));
         for tool in &mut plan.tools {
             number(&mut tool.span);
             tools::rules(tool).for_each(|rule| number(&mut rule.span));
         }
-        Sources {
-            files: files.iter().map(|f| f.path.clone()).collect(),
-            spans,
-        }
+        Sources { files: files.iter().map(|f| f.path.clone()).collect(), spans }
     }
 }
 
@@ -268,9 +233,8 @@ struct Lines<'t> {
 
 impl<'t> Lines<'t> {
     fn new(text: &'t str) -> Self {
-        let starts = std::iter::once(0)
-            .chain(text.match_indices('\n').map(|(at, _)| at + 1))
-            .collect();
+        let starts =
+            std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1)).collect();
         Lines { text, starts }
     }
 
@@ -278,22 +242,13 @@ impl<'t> Lines<'t> {
     fn locate(&self, offset: usize) -> (u32, u32) {
         let line = self.starts.partition_point(|start| *start <= offset).max(1);
         let start = self.starts[line - 1];
-        let column = self
-            .text
-            .get(start..offset)
-            .map_or(0, |t| t.chars().count());
+        let column = self.text.get(start..offset).map_or(0, |t| t.chars().count());
         (line as u32, column as u32 + 1)
     }
 
     fn place(&self, span: Span) -> SourceSpan {
         let (line, column) = self.locate(span.start as usize);
         let (end_line, end_column) = self.locate(span.end as usize);
-        SourceSpan {
-            file: span.file.0,
-            line,
-            column,
-            end_line,
-            end_column,
-        }
+        SourceSpan { file: span.file.0, line, column, end_line, end_column }
     }
 }

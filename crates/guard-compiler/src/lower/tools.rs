@@ -62,11 +62,7 @@ impl Lowering<'_> {
     fn memories(&self, declared: hir::ToolId, out: &mut Tool) {
         let id = self.tables.tools.of(declared);
         let numbered = |tools: &mut dyn Iterator<Item = u32>| -> Vec<u32> {
-            tools
-                .enumerate()
-                .filter(|(_, tool)| *tool == id)
-                .map(|(at, _)| at as u32)
-                .collect()
+            tools.enumerate().filter(|(_, tool)| *tool == id).map(|(at, _)| at as u32).collect()
         };
         out.indexes = numbered(&mut self.tables.indexes.iter().map(|i| i.tool));
         out.windows = numbered(&mut self.tables.windows.iter().map(|w| w.tool));
@@ -80,11 +76,7 @@ impl Lowering<'_> {
                 any_of: any_of.iter().map(|r| self.requirement(r)).collect(),
                 when: when.as_ref().map(|w| self.expr(w)),
             }),
-            ClauseKind::Deny {
-                condition,
-                text,
-                because,
-            } => out.denies.push(plan::Deny {
+            ClauseKind::Deny { condition, text, because } => out.denies.push(plan::Deny {
                 rule,
                 condition: self.expr(condition),
                 text: text.clone(),
@@ -109,22 +101,16 @@ impl Lowering<'_> {
                 within: *within,
                 when: when.as_ref().map(|w| self.expr(w)),
             }),
-            ClauseKind::Ready(probe) => out.ready.push(plan::Ready {
-                rule,
-                probe: self.tables.probes.of(*probe),
-            }),
+            ClauseKind::Ready(probe) => {
+                out.ready.push(plan::Ready { rule, probe: self.tables.probes.of(*probe) })
+            }
             ClauseKind::Effect { target, op, value } => out.effects.push(plan::Effect {
                 rule,
                 target: self.target(target),
                 op: *op,
                 value: value.as_ref().map(|v| self.expr(v)),
             }),
-            ClauseKind::Observe {
-                target,
-                value,
-                ty,
-                warn,
-            } => out.observes.push(plan::Observe {
+            ClauseKind::Observe { target, value, ty, warn } => out.observes.push(plan::Observe {
                 rule,
                 target: self.target(target),
                 value: self.expr(value),
@@ -183,23 +169,13 @@ pub(super) fn rules(tool: &mut Tool) -> impl Iterator<Item = &mut RuleMeta> {
     let observes = tool.observes.iter_mut().map(|r| &mut r.rule);
     let learns = tool.learns.iter_mut().map(|r| &mut r.rule);
     let reconciles = tool.reconciles.iter_mut().map(|r| &mut r.rule);
-    let first = requires
-        .chain(denies)
-        .chain(costs)
-        .chain(effects)
-        .chain(approvals);
-    first
-        .chain(ready)
-        .chain(observes)
-        .chain(learns)
-        .chain(reconciles)
+    let first = requires.chain(denies).chain(costs).chain(effects).chain(approvals);
+    first.chain(ready).chain(observes).chain(learns).chain(reconciles)
 }
 
 /// Puts the rules of each kind in an order that depends on what they say, not on where they stand.
 fn sort(tool: &mut Tool) {
-    tool.requires
-        .iter_mut()
-        .for_each(|r| r.any_of.sort_by_cached_key(|a| format!("{a:?}")));
+    tool.requires.iter_mut().for_each(|r| r.any_of.sort_by_cached_key(|a| format!("{a:?}")));
     by_content(&mut tool.requires, |r| &mut r.rule);
     by_content(&mut tool.denies, |r| &mut r.rule);
     by_content(&mut tool.costs, |r| &mut r.rule);

@@ -36,11 +36,7 @@ impl Reference<'_> {
     /// The value of an expression.
     pub(super) fn eval(&self, e: &Expr, env: Env) -> Evaluated {
         use ExprKind as K;
-        let all = |xs: &[Expr]| {
-            xs.iter()
-                .map(|x| self.eval(x, env))
-                .collect::<Result<Vec<_>, _>>()
-        };
+        let all = |xs: &[Expr]| xs.iter().map(|x| self.eval(x, env)).collect::<Result<Vec<_>, _>>();
         Ok(match &e.kind {
             K::None => Value::None,
             K::Error => return Err(Fault::Decode("an expression that was not checked".into())),
@@ -59,18 +55,13 @@ impl Reference<'_> {
             K::Set(xs) => Value::Set(all(xs)?.into_iter().collect()),
             K::Record(xs) => Value::Record(all(xs)?),
             K::Map(entries) => {
-                let values = entries
-                    .iter()
-                    .map(|(k, v)| Ok((k.as_str().into(), self.eval(v, env)?)));
+                let values =
+                    entries.iter().map(|(k, v)| Ok((k.as_str().into(), self.eval(v, env)?)));
                 Value::Map(values.collect::<Result<_, Fault>>()?)
             }
             K::Param(at) => env.args.get(*at as usize).cloned().unwrap_or(Value::None),
             K::State(var) => env.state[*var].clone(),
-            K::Local(slot) => env
-                .locals
-                .get(*slot as usize)
-                .cloned()
-                .unwrap_or(Value::None),
+            K::Local(slot) => env.locals.get(*slot as usize).cloned().unwrap_or(Value::None),
             K::Result => env.result.cloned().unwrap_or(Value::None),
             K::Workspace => Value::Path(self.workspace.as_str().into()),
             K::Text => Value::None,
@@ -101,18 +92,12 @@ impl Reference<'_> {
             K::Index(of, at) => index(self.eval(of, env)?, self.eval(at, env)?),
             K::Row(fact, key) => {
                 let key = all(key)?;
-                let row = self.facts[*fact]
-                    .iter()
-                    .find(|row| row[..key.len()] == key[..]);
+                let row = self.facts[*fact].iter().find(|row| row[..key.len()] == key[..]);
                 row.map_or(Value::None, |row| Value::Record(row.clone()))
             }
             K::Known(fact, key) => {
                 let key = all(key)?;
-                Value::Bool(
-                    self.facts[*fact]
-                        .iter()
-                        .any(|row| row[..key.len()] == key[..]),
-                )
+                Value::Bool(self.facts[*fact].iter().any(|row| row[..key.len()] == key[..]))
             }
             K::Not(of) => Value::Bool(!self.holds(of, env)?),
             K::Neg(of) => negate(self.eval(of, env)?)?,
@@ -150,49 +135,33 @@ impl Reference<'_> {
                     self.eval(b, env)?
                 }
             }
-            K::Quantified {
-                op,
-                over,
-                binders,
-                body,
-            } => self.quantified(*op, over, binders, body, env)?,
+            K::Quantified { op, over, binders, body } => {
+                self.quantified(*op, over, binders, body, env)?
+            }
             K::Call(builtin, args) => builtin.eval(&all(args)?.iter().collect::<Vec<_>>())?,
-            K::Called {
-                tool,
-                key,
-                since,
-                within,
-            } => {
+            K::Called { tool, key, since, within } => {
                 let mut wanted = Vec::new();
                 for (param, value) in key {
                     wanted.push((*param as usize, self.eval(value, env)?));
                 }
                 Value::Bool(self.called(*tool, &wanted, *since, *within))
             }
-            K::Failed {
-                tool,
-                since,
-                within,
-            } => {
+            K::Failed { tool, since, within } => {
                 let from = self.last_success(*since);
                 let matching = |s: &&Settled| {
                     !s.success && s.tool == *tool && s.number > from && self.recent(s, *within)
                 };
                 Value::Bool(self.settled.iter().any(|s| matching(&s)))
             }
-            K::Calls {
-                tool,
-                failures,
-                within,
-            } => {
+            K::Calls { tool, failures, within } => {
                 let matching = |s: &&Settled| {
                     s.success != *failures && s.tool == *tool && self.recent(s, *within)
                 };
                 Value::Int(self.settled.iter().filter(matching).count() as i64)
             }
-            K::LastArg(tool, at) => self
-                .last(*tool)
-                .map_or(Value::None, |s| s.args[*at as usize].clone()),
+            K::LastArg(tool, at) => {
+                self.last(*tool).map_or(Value::None, |s| s.args[*at as usize].clone())
+            }
             K::LastResult(tool) => self.last(*tool).map_or(Value::None, |s| s.result.clone()),
             K::Temporal(op, of, trigger) => {
                 Value::Bool(self.temporal(*op, of, trigger.as_deref(), env)?)
@@ -211,9 +180,9 @@ impl Reference<'_> {
             K::Probe(probe) => {
                 let probe = &self.program.probes[*probe];
                 match (env.world)(&Ask::Probe(probe.name.clone())) {
-                    Some(answer) => self
-                        .decode(&probe.returns, &answer, true)
-                        .map_err(Fault::Decode)?,
+                    Some(answer) => {
+                        self.decode(&probe.returns, &answer, true).map_err(Fault::Decode)?
+                    }
                     None => {
                         return Err(Fault::NoAnswer(format!(
                             "the probe `{}` gives no answer",
@@ -248,10 +217,7 @@ impl Reference<'_> {
     }
 
     fn last(&self, tool: ToolId) -> Option<&Settled> {
-        self.settled
-            .iter()
-            .rev()
-            .find(|s| s.success && s.tool == tool)
+        self.settled.iter().rev().find(|s| s.success && s.tool == tool)
     }
 
     fn recent(&self, settled: &Settled, within: Option<i64>) -> bool {
@@ -297,10 +263,7 @@ impl Reference<'_> {
                 }
                 locals[slot] = value;
             }
-            let inner = Env {
-                locals: &locals,
-                ..env
-            };
+            let inner = Env { locals: &locals, ..env };
             match op {
                 QuantifierOp::All if !self.holds(body, inner)? => return Ok(Value::Bool(false)),
                 QuantifierOp::Any if self.holds(body, inner)? => return Ok(Value::Bool(true)),
@@ -332,15 +295,7 @@ impl Reference<'_> {
         env: Env,
     ) -> Result<bool, Fault> {
         let at = |e: &Expr, step: usize| {
-            self.holds(
-                e,
-                Env {
-                    state: &self.states[step],
-                    args: &[],
-                    locals: &[],
-                    ..env
-                },
-            )
+            self.holds(e, Env { state: &self.states[step], args: &[], locals: &[], ..env })
         };
         let last = self.states.len() - 1;
         match op {
@@ -373,9 +328,7 @@ impl Reference<'_> {
     pub(super) fn decode(&self, ty: &Type, json: &Json, open: bool) -> Result<Value, String> {
         let matches = |id: u32, text: &str| {
             let pattern = self.tables.regexes.iter().nth(id as usize);
-            pattern
-                .and_then(|p| self.regexes.get(p))
-                .is_some_and(|r| r.is_match(text))
+            pattern.and_then(|p| self.regexes.get(p)).is_some_and(|r| r.is_match(text))
         };
         let decoder = guard_plan::decode::Decoder {
             types: &self.types,
@@ -422,10 +375,9 @@ fn url_part(url: &guard_plan::url::Url, part: UrlPart) -> Value {
 
 fn index(of: Value, at: Value) -> Value {
     match (of, at) {
-        (Value::List(items), Value::Int(at)) => usize::try_from(at)
-            .ok()
-            .and_then(|at| items.get(at).cloned())
-            .unwrap_or(Value::None),
+        (Value::List(items), Value::Int(at)) => {
+            usize::try_from(at).ok().and_then(|at| items.get(at).cloned()).unwrap_or(Value::None)
+        }
         (Value::Map(entries), Value::String(key)) => {
             entries.get(&*key).cloned().unwrap_or(Value::None)
         }
@@ -443,13 +395,7 @@ pub(super) fn rows(sources: &[Value], binders: usize) -> Result<Vec<Vec<Value>>,
     if sources.len() > 1 {
         let lists: Vec<&Vec<Value>> = sources
             .iter()
-            .filter_map(|s| {
-                if let Value::List(items) = s {
-                    Some(items)
-                } else {
-                    None
-                }
-            })
+            .filter_map(|s| if let Value::List(items) = s { Some(items) } else { None })
             .collect();
         let (Some(first), true) = (lists.first(), lists.len() == sources.len()) else {
             return Ok(Vec::new());
@@ -462,17 +408,12 @@ pub(super) fn rows(sources: &[Value], binders: usize) -> Result<Vec<Vec<Value>>,
             .collect());
     }
     let keyed = |key: Value, value: Value| {
-        if binders == 2 {
-            vec![key, value]
-        } else {
-            vec![value]
-        }
+        if binders == 2 { vec![key, value] } else { vec![value] }
     };
     Ok(match sources.first() {
-        Some(Value::List(items)) => (0i64..)
-            .zip(items)
-            .map(|(at, v)| keyed(Value::Int(at), v.clone()))
-            .collect(),
+        Some(Value::List(items)) => {
+            (0i64..).zip(items).map(|(at, v)| keyed(Value::Int(at), v.clone())).collect()
+        }
         Some(Value::Set(items)) => items.iter().map(|v| vec![v.clone()]).collect(),
         Some(Value::Map(entries)) => {
             let entry = |(k, v): (&Box<str>, &Value)| match binders {
@@ -539,12 +480,8 @@ fn is_in(one: &Value, many: &Value) -> bool {
 }
 
 fn is_below(path: &str, base: &str) -> bool {
-    let components = |p: &str| {
-        p.split('/')
-            .filter(|c| !c.is_empty())
-            .map(String::from)
-            .collect::<Vec<_>>()
-    };
+    let components =
+        |p: &str| p.split('/').filter(|c| !c.is_empty()).map(String::from).collect::<Vec<_>>();
     components(path).starts_with(&components(base))
 }
 
@@ -577,10 +514,7 @@ pub(super) fn arithmetic(op: ArithOp, a: Value, b: Value) -> Evaluated {
 
 /// `numerator / denominator`, rounded to the nearest, half to even; the denominator is positive.
 fn half_even(numerator: i128, denominator: i128) -> i128 {
-    let (floor, rest) = (
-        numerator.div_euclid(denominator),
-        numerator.rem_euclid(denominator),
-    );
+    let (floor, rest) = (numerator.div_euclid(denominator), numerator.rem_euclid(denominator));
     match (2 * rest).cmp(&denominator) {
         Ordering::Less => floor,
         Ordering::Greater => floor + 1,

@@ -139,16 +139,9 @@ impl<'p> Reference<'p> {
             halted: false,
         };
         for (at, var) in program.state.iter().enumerate() {
-            let env = eval::Env {
-                args: &[],
-                result: None,
-                locals: &[],
-                state: &[],
-                world: &|_| None,
-            };
-            let value = session
-                .eval(&var.init, env)
-                .map_err(|fault| (at, fault.to_string()))?;
+            let env =
+                eval::Env { args: &[], result: None, locals: &[], state: &[], world: &|_| None };
+            let value = session.eval(&var.init, env).map_err(|fault| (at, fault.to_string()))?;
             if !session.fits(&var.ty, &value) {
                 return Err((at, "does not fit its type".to_string()));
             }
@@ -180,20 +173,12 @@ impl<'p> Reference<'p> {
 
     /// The state, by variable in the order of declaration.
     pub fn state(&self) -> impl Iterator<Item = (&str, &Value)> {
-        self.program
-            .state
-            .iter()
-            .map(|v| v.name.as_str())
-            .zip(&self.state)
+        self.program.state.iter().map(|v| v.name.as_str()).zip(&self.state)
     }
 
     /// What was spent of each unit, in units of 10⁻⁶.
     pub fn spent(&self) -> impl Iterator<Item = (&str, i64)> {
-        self.program
-            .units
-            .iter()
-            .map(|u| u.name.as_str())
-            .zip(self.spent.iter().copied())
+        self.program.units.iter().map(|u| u.name.as_str()).zip(self.spent.iter().copied())
     }
 
     /// Whether the session is halted.
@@ -260,31 +245,19 @@ impl<'p> Reference<'p> {
         expires: Option<i64>,
         now: i64,
     ) -> Result<(), Misuse> {
-        let tool = self
-            .tool(tool)
-            .ok_or_else(|| Misuse(format!("unknown tool `{tool}`")))?;
+        let tool = self.tool(tool).ok_or_else(|| Misuse(format!("unknown tool `{tool}`")))?;
         let args = self
             .arguments(&self.program.tools[tool], args)
             .map_err(|n| Misuse(format!("{n} wrong arguments")))?;
         self.advance(now);
         let expires = expires.unwrap_or(self.now.saturating_add(3_600_000));
-        self.grants.push(Grant {
-            tool,
-            args,
-            role: role.to_string(),
-            given: self.now,
-            expires,
-        });
+        self.grants.push(Grant { tool, args, role: role.to_string(), given: self.now, expires });
         Ok(())
     }
 
     /// The host reports use of a host-charged unit.
     pub fn usage(&mut self, unit: &str, amount: i64, now: i64) -> Result<(), Misuse> {
-        let at = self
-            .program
-            .units
-            .iter()
-            .position(|u| u.name == unit && u.host_charged);
+        let at = self.program.units.iter().position(|u| u.name == unit && u.host_charged);
         let at = at.ok_or_else(|| Misuse(format!("`{unit}` is not charged by the host")))?;
         if amount < 0 {
             return Err(Misuse("use is never negative".into()));

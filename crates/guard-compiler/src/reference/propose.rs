@@ -22,11 +22,7 @@ struct Findings {
 
 impl Findings {
     fn add(&mut self, rule: &RuleMeta, code: Code, decision: Decision) {
-        let list = if rule.shadow {
-            &mut self.shadowed
-        } else {
-            &mut self.reasons
-        };
+        let list = if rule.shadow { &mut self.shadowed } else { &mut self.reasons };
         list.push((code, rule.owner.clone(), decision));
     }
 
@@ -57,17 +53,8 @@ impl Findings {
             list.sort();
             list.dedup();
         }
-        let decision = self
-            .reasons
-            .iter()
-            .map(|r| r.2)
-            .max()
-            .unwrap_or(Decision::Allow);
-        Judgement {
-            decision,
-            reasons: self.reasons,
-            shadowed: self.shadowed,
-        }
+        let decision = self.reasons.iter().map(|r| r.2).max().unwrap_or(Decision::Allow);
+        Judgement { decision, reasons: self.reasons, shadowed: self.shadowed }
     }
 }
 
@@ -111,13 +98,7 @@ impl Reference<'_> {
                 return Ok(findings.judgement());
             }
         };
-        let env = Env {
-            args: &args,
-            result: None,
-            locals: &[],
-            state: &self.state,
-            world,
-        };
+        let env = Env { args: &args, result: None, locals: &[], state: &self.state, world };
         let mut after = Consequences::default();
         self.requirements(declared, env, &mut findings);
         self.denies(declared, env, &mut findings);
@@ -127,10 +108,7 @@ impl Reference<'_> {
         self.approvals(at, declared, env, &mut findings, &mut after);
         self.ready(declared, env, &mut findings);
         for flight in &self.flights {
-            if flight
-                .tool
-                .is_some_and(|other| waits_for(self.program, at, other))
-            {
+            if flight.tool.is_some_and(|other| waits_for(self.program, at, other)) {
                 findings.named(&declared.name, Code::Conflict, Decision::Wait);
             }
         }
@@ -170,13 +148,7 @@ impl Reference<'_> {
             args: args.clone(),
             limits: after.limits,
         });
-        self.flights.push(Flight {
-            id: id.to_string(),
-            call,
-            tool,
-            args,
-            writes: after.writes,
-        });
+        self.flights.push(Flight { id: id.to_string(), call, tool, args, writes: after.writes });
     }
 
     fn requirements(&self, tool: &Tool, env: Env, findings: &mut Findings) {
@@ -228,11 +200,7 @@ impl Reference<'_> {
         }
         match fault {
             Some(fault) => Err(fault),
-            None => Ok(Some(if waits {
-                Decision::Wait
-            } else {
-                Decision::Deny
-            })),
+            None => Ok(Some(if waits { Decision::Wait } else { Decision::Deny })),
         }
     }
 
@@ -308,11 +276,8 @@ impl Reference<'_> {
         }
         for (rule, unit, amount) in shadowed {
             let plain = costs.get(&unit).copied().unwrap_or(0);
-            let one = if self.program.units[unit].name == "calls" {
-                i128::from(DECIMAL_ONE)
-            } else {
-                0
-            };
+            let one =
+                if self.program.units[unit].name == "calls" { i128::from(DECIMAL_ONE) } else { 0 };
             let over = |budget: i64| {
                 i128::from(self.spent[unit]) + plain + one + amount > i128::from(budget)
             };
@@ -341,16 +306,10 @@ impl Reference<'_> {
                 findings.named(&unit.name, Code::Budget, Decision::Deny);
             }
             if cost > 0 {
-                after
-                    .charges
-                    .insert(at, i64::try_from(cost).unwrap_or(i64::MAX));
+                after.charges.insert(at, i64::try_from(cost).unwrap_or(i64::MAX));
             }
         }
-        if self
-            .program
-            .deadline
-            .is_some_and(|d| self.now >= self.start.saturating_add(d))
-        {
+        if self.program.deadline.is_some_and(|d| self.now >= self.start.saturating_add(d)) {
             findings.named("deadline", Code::Deadline, Decision::Deny);
         }
     }
@@ -368,23 +327,13 @@ impl Reference<'_> {
         if faulted {
             return;
         }
-        let touched: Vec<VarId> = (0..simulated.len())
-            .filter(|var| writes(tool, *var))
-            .collect();
+        let touched: Vec<VarId> = (0..simulated.len()).filter(|var| writes(tool, *var)).collect();
         for var in &touched {
             if !self.fits(&self.program.state[*var].ty, &simulated[*var]) {
-                findings.named(
-                    &self.program.state[*var].name,
-                    Code::Invariant,
-                    Decision::Deny,
-                );
+                findings.named(&self.program.state[*var].name, Code::Invariant, Decision::Deny);
             }
         }
-        let env = Env {
-            state: &simulated,
-            args: &[],
-            ..env
-        };
+        let env = Env { state: &simulated, args: &[], ..env };
         for invariant in &self.program.invariants {
             if !touched.iter().any(|var| reads(&invariant.condition, *var)) {
                 continue;
@@ -398,10 +347,7 @@ impl Reference<'_> {
                 Err(fault) => findings.fault(&rule, &fault),
             }
         }
-        after.writes = touched
-            .into_iter()
-            .map(|var| (var, simulated[var].clone()))
-            .collect();
+        after.writes = touched.into_iter().map(|var| (var, simulated[var].clone())).collect();
     }
 
     /// Writes one effect into `state`; everything it reads is read in `env`.
@@ -433,9 +379,7 @@ impl Reference<'_> {
         after: &mut Consequences,
     ) {
         let good = |role: Option<&str>, within: Option<i64>| {
-            self.grants
-                .iter()
-                .any(|g| self.good(g, at, env.args, role, within))
+            self.grants.iter().any(|g| self.good(g, at, env.args, role, within))
         };
         for clause in &tool.clauses {
             let ClauseKind::Approval { role, within, when } = &clause.kind else {
@@ -499,9 +443,7 @@ impl Reference<'_> {
             };
             let probe = &self.program.probes[*id];
             let answer = match (env.world)(&Ask::Probe(probe.name.clone())) {
-                Some(json) => self
-                    .decode(&probe.returns, &json, true)
-                    .map_err(Fault::Decode),
+                Some(json) => self.decode(&probe.returns, &json, true).map_err(Fault::Decode),
                 None => Err(Fault::NoAnswer(probe.name.clone())),
             };
             match findings.ok(&clause.rule, answer) {

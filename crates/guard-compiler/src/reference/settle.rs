@@ -49,14 +49,8 @@ impl Reference<'_> {
         }
         if let Some(tool) = flight.tool {
             let number = self.settled.len() as u64 + 1;
-            let settled = Settled {
-                tool,
-                args: flight.args,
-                result: kept,
-                success,
-                time: self.now,
-                number,
-            };
+            let settled =
+                Settled { tool, args: flight.args, result: kept, success, time: self.now, number };
             self.settled.push(settled);
         }
         self.states.push(self.state.clone());
@@ -73,21 +67,9 @@ impl Reference<'_> {
         let mut observed = self.state.clone();
         let mut written: Vec<(VarId, bool)> = Vec::new();
         let mut halts = false;
-        let env = Env {
-            args,
-            result: Some(result),
-            locals: &[],
-            state: &self.state,
-            world,
-        };
+        let env = Env { args, result: Some(result), locals: &[], state: &self.state, world };
         for clause in &tool.clauses {
-            let ClauseKind::Observe {
-                target,
-                value,
-                ty,
-                warn,
-            } = &clause.kind
-            else {
+            let ClauseKind::Observe { target, value, ty, warn } = &clause.kind else {
                 continue;
             };
             let before = observed[target.var].clone();
@@ -104,12 +86,7 @@ impl Reference<'_> {
                 halts |= !warn;
             }
         }
-        let env = Env {
-            state: &observed,
-            args: &[],
-            result: None,
-            ..env
-        };
+        let env = Env { state: &observed, args: &[], result: None, ..env };
         for invariant in &self.program.invariants {
             let touching: Vec<bool> = written
                 .iter()
@@ -142,16 +119,7 @@ impl Reference<'_> {
             ty: Type::Error,
             span: Default::default(),
         };
-        self.apply(
-            target,
-            EffectOp::Set,
-            Some(&bound),
-            Env {
-                locals: &locals,
-                ..env
-            },
-            state,
-        )
+        self.apply(target, EffectOp::Set, Some(&bound), Env { locals: &locals, ..env }, state)
     }
 
     /// A value for a place of a type: `json` is decoded to it.
@@ -180,13 +148,7 @@ impl Reference<'_> {
             let ClauseKind::Learn(learn) = &clause.kind else {
                 continue;
             };
-            let env = Env {
-                args,
-                result: Some(result),
-                locals: &[],
-                state: &self.state,
-                world,
-            };
+            let env = Env { args, result: Some(result), locals: &[], state: &self.state, world };
             let mut taught = Vec::new();
             let sources = learn.over.as_ref().map(|over| self.eval(over, env));
             let bound = match sources {
@@ -200,14 +162,7 @@ impl Reference<'_> {
                     locals.resize((*slot as usize + 1).max(locals.len()), Value::None);
                     locals[*slot as usize] = value;
                 }
-                self.learned_rows(
-                    learn,
-                    Env {
-                        locals: &locals,
-                        ..env
-                    },
-                    &mut taught,
-                );
+                self.learned_rows(learn, Env { locals: &locals, ..env }, &mut taught);
             }
             for row in taught {
                 self.teach(learn.fact, row);
@@ -252,10 +207,7 @@ impl Reference<'_> {
     fn teach(&mut self, fact: usize, row: Vec<Value>) {
         let def = &self.program.facts[fact];
         let table = &mut self.facts[fact];
-        if let Some(known) = table
-            .iter_mut()
-            .find(|known| known[..def.keys] == row[..def.keys])
-        {
+        if let Some(known) = table.iter_mut().find(|known| known[..def.keys] == row[..def.keys]) {
             *known = row;
             return;
         }
@@ -274,13 +226,7 @@ impl Reference<'_> {
         result: &Value,
         world: &dyn Fn(&Ask) -> Option<Json>,
     ) {
-        let env = Env {
-            args,
-            result: Some(result),
-            locals: &[],
-            state: &self.state,
-            world,
-        };
+        let env = Env { args, result: Some(result), locals: &[], state: &self.state, world };
         let broken = |clause: &Clause| match &clause.kind {
             ClauseKind::Reconcile { condition, .. } => self.holds(condition, env) != Ok(true),
             _ => false,

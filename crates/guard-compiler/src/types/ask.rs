@@ -13,16 +13,8 @@ use guard_syntax::span::Span;
 /// The questions about earlier calls.
 const HISTORY: [&str; 4] = ["called", "failed", "calls", "failures"];
 /// Questions that are no pure functions.
-const QUESTIONS: [&str; 8] = [
-    "called",
-    "failed",
-    "calls",
-    "failures",
-    "last",
-    "remaining",
-    "spent",
-    "exists",
-];
+const QUESTIONS: [&str; 8] =
+    ["called", "failed", "calls", "failures", "last", "remaining", "spent", "exists"];
 
 /// A question about earlier calls, taken apart.
 struct History<'e> {
@@ -131,16 +123,8 @@ impl Checker<'_, '_> {
         if !scope.place.asks() {
             return self.misplaced(span, &format!("`{}`", name.node), scope);
         }
-        let [
-            Arg {
-                name: None,
-                value:
-                    ast::Expr {
-                        kind: ast::ExprKind::Name(unit),
-                        span: at,
-                    },
-            },
-        ] = args
+        let [Arg { name: None, value: ast::Expr { kind: ast::ExprKind::Name(unit), span: at } }] =
+            args
         else {
             let message = format!("`{}` asks for one unit", name.node);
             self.report(errors::arguments(
@@ -154,10 +138,7 @@ impl Checker<'_, '_> {
             if self.names.deadline.is_none() {
                 let d = errors::unknown_word(
                     "deadline",
-                    &Ident {
-                        node: unit.clone(),
-                        span: *at,
-                    },
+                    &Ident { node: unit.clone(), span: *at },
                     [].into_iter(),
                 );
                 self.report(d.help("declare one: `deadline 30m`"));
@@ -165,10 +146,7 @@ impl Checker<'_, '_> {
             }
             return typed(ExprKind::RemainingTime, Type::Duration(Some(0), None), span);
         }
-        let Some(id) = self.unit(&Ident {
-            node: unit.clone(),
-            span: *at,
-        }) else {
+        let Some(id) = self.unit(&Ident { node: unit.clone(), span: *at }) else {
             return broken(span);
         };
         if name.node == "spent" {
@@ -176,10 +154,7 @@ impl Checker<'_, '_> {
         }
         if self.program.units[id].budget.is_none() {
             self.report(errors::unknown_unit(
-                &Ident {
-                    node: unit.clone(),
-                    span: *at,
-                },
+                &Ident { node: unit.clone(), span: *at },
                 self.names.budgets.names(),
             ));
             return broken(span);
@@ -208,17 +183,11 @@ impl Checker<'_, '_> {
             return self.misplaced(name.span, "a probe", scope);
         }
         match self.names.probes.get(&name.node) {
-            Some(id) => typed(
-                ExprKind::Probe(id),
-                self.program.probes[id].returns.clone(),
-                name.span,
-            ),
+            Some(id) => {
+                typed(ExprKind::Probe(id), self.program.probes[id].returns.clone(), name.span)
+            }
             None => {
-                self.report(errors::unknown_word(
-                    "probe",
-                    name,
-                    self.names.probes.names(),
-                ));
+                self.report(errors::unknown_word("probe", name, self.names.probes.names()));
                 broken(name.span)
             }
         }
@@ -254,11 +223,8 @@ impl Checker<'_, '_> {
         let keys = fact.keys;
         if args.len() != keys || args.iter().any(|a| a.name.is_some()) {
             let names: Vec<&str> = columns[..keys].iter().map(|c| c.name.as_str()).collect();
-            let message = format!(
-                "`known {}` asks by {keys} value(s), found {}",
-                name.node,
-                args.len()
-            );
+            let message =
+                format!("`known {}` asks by {keys} value(s), found {}", name.node, args.len());
             self.report(errors::arguments(
                 span,
                 message,
@@ -266,11 +232,8 @@ impl Checker<'_, '_> {
             ));
             return broken(span);
         }
-        let values = args
-            .iter()
-            .zip(&columns)
-            .map(|(a, c)| self.value(&a.value, &c.ty, scope))
-            .collect();
+        let values =
+            args.iter().zip(&columns).map(|(a, c)| self.value(&a.value, &c.ty, scope)).collect();
         typed(ExprKind::Known(id, values), Type::Bool, span)
     }
 
@@ -289,11 +252,7 @@ impl Checker<'_, '_> {
         }
         let key_type = self.program.records[row].fields[0].ty.clone();
         let key = self.value(at, &key_type, scope);
-        typed(
-            ExprKind::Row(id, vec![key]),
-            Type::Record(row).optional(),
-            span,
-        )
+        typed(ExprKind::Row(id, vec![key]), Type::Record(row).optional(), span)
     }
 
     /// `last(T).arg` and `last(T).result`.
@@ -315,11 +274,7 @@ impl Checker<'_, '_> {
             let ty = self.signatures[tool].returns.clone().unwrap_or(Type::Json);
             return typed(ExprKind::LastResult(tool), ty.optional(), span);
         }
-        match self.signatures[tool]
-            .params
-            .iter()
-            .position(|p| p.name == part.node)
-        {
+        match self.signatures[tool].params.iter().position(|p| p.name == part.node) {
             Some(at) => {
                 let ty = self.signatures[tool].params[at].ty.clone().optional();
                 typed(ExprKind::LastArg(tool, at as u32), ty, span)
@@ -336,15 +291,8 @@ impl Checker<'_, '_> {
         match args.first() {
             Some(Arg {
                 name: None,
-                value:
-                    ast::Expr {
-                        kind: ast::ExprKind::Name(tool),
-                        span,
-                    },
-            }) => self.tool(&Ident {
-                node: tool.clone(),
-                span: *span,
-            }),
+                value: ast::Expr { kind: ast::ExprKind::Name(tool), span },
+            }) => self.tool(&Ident { node: tool.clone(), span: *span }),
             _ => {
                 let message = format!("`{}` asks about a tool", question.node);
                 self.report(errors::arguments(
@@ -370,10 +318,7 @@ impl Checker<'_, '_> {
         if !scope.place.asks() {
             return Some(self.misplaced(e.span, "what was called before", scope));
         }
-        Some(
-            self.typed_history(&history, scope)
-                .unwrap_or_else(|| broken(e.span)),
-        )
+        Some(self.typed_history(&history, scope).unwrap_or_else(|| broken(e.span)))
     }
 
     fn typed_history(&mut self, h: &History, scope: &mut Scope) -> Option<Expr> {
@@ -391,23 +336,8 @@ impl Checker<'_, '_> {
             return None;
         }
         let (kind, ty) = match name {
-            "called" => (
-                ExprKind::Called {
-                    tool,
-                    key,
-                    since,
-                    within,
-                },
-                Type::Bool,
-            ),
-            "failed" => (
-                ExprKind::Failed {
-                    tool,
-                    since,
-                    within,
-                },
-                Type::Bool,
-            ),
+            "called" => (ExprKind::Called { tool, key, since, within }, Type::Bool),
+            "failed" => (ExprKind::Failed { tool, since, within }, Type::Bool),
             _ if since.is_some() => {
                 let message = format!("`{name}` takes no `since`");
                 self.report(errors::arguments(
@@ -418,11 +348,7 @@ impl Checker<'_, '_> {
                 return None;
             }
             _ => (
-                ExprKind::Calls {
-                    tool,
-                    failures: name == "failures",
-                    within,
-                },
+                ExprKind::Calls { tool, failures: name == "failures", within },
                 Type::Int(Some(0), None),
             ),
         };
@@ -440,10 +366,9 @@ impl Checker<'_, '_> {
         let mut complete = true;
         for arg in args {
             let shorthand = match &arg.value.kind {
-                ast::ExprKind::Name(name) => Some(Ident {
-                    node: name.clone(),
-                    span: arg.value.span,
-                }),
+                ast::ExprKind::Name(name) => {
+                    Some(Ident { node: name.clone(), span: arg.value.span })
+                }
                 _ => None,
             };
             let Some(name) = arg.name.clone().or(shorthand) else {
@@ -457,10 +382,7 @@ impl Checker<'_, '_> {
                 complete = false;
                 continue;
             };
-            let Some(at) = self.signatures[tool]
-                .params
-                .iter()
-                .position(|p| p.name == name.node)
+            let Some(at) = self.signatures[tool].params.iter().position(|p| p.name == name.node)
             else {
                 self.unknown_parameter(tool, &name);
                 complete = false;
@@ -488,13 +410,7 @@ impl Checker<'_, '_> {
 fn take_apart(e: &ast::Expr) -> Option<Result<History<'_>, (String, Span, String)>> {
     match &e.kind {
         ast::ExprKind::Call(name, args) if HISTORY.contains(&name.node.as_str()) => {
-            Some(Ok(History {
-                name,
-                args,
-                since: None,
-                within: None,
-                span: e.span,
-            }))
+            Some(Ok(History { name, args, since: None, within: None, span: e.span }))
         }
         ast::ExprKind::Binary(BinaryOp::Within, left, right) => {
             let ast::ExprKind::Duration(text) = &right.kind else {
@@ -502,11 +418,7 @@ fn take_apart(e: &ast::Expr) -> Option<Result<History<'_>, (String, Span, String
             };
             let inner = take_apart(left)?;
             Some(inner.and_then(|h| match literal::duration(text) {
-                Ok(ms) => Ok(History {
-                    within: Some((ms, right.span)),
-                    span: e.span,
-                    ..h
-                }),
+                Ok(ms) => Ok(History { within: Some((ms, right.span)), span: e.span, ..h }),
                 Err(why) => Err((text.clone(), right.span, why)),
             }))
         }
@@ -514,16 +426,9 @@ fn take_apart(e: &ast::Expr) -> Option<Result<History<'_>, (String, Span, String
             let ast::ExprKind::Name(tool) = &right.kind else {
                 return None;
             };
-            let since = Ident {
-                node: tool.clone(),
-                span: right.span,
-            };
+            let since = Ident { node: tool.clone(), span: right.span };
             let inner = take_apart(left)?;
-            Some(inner.map(|h| History {
-                since: Some(since),
-                span: e.span,
-                ..h
-            }))
+            Some(inner.map(|h| History { since: Some(since), span: e.span, ..h }))
         }
         _ => None,
     }
@@ -551,10 +456,8 @@ fn accepts(kind: Kind, ty: &Type, same: Option<&Type>) -> bool {
         Kind::Ordered => (number || matches!(ty, Type::Time(_))) && alike,
         Kind::Text => matches!(ty.required(), Type::String(_) | Type::Json),
         Kind::Measurable => {
-            let measured = matches!(
-                ty,
-                Type::String(_) | Type::List(..) | Type::Set(..) | Type::Map(..)
-            );
+            let measured =
+                matches!(ty, Type::String(_) | Type::List(..) | Type::Set(..) | Type::Map(..));
             measured || *ty.required() == Type::Json
         }
     }
@@ -590,16 +493,12 @@ fn same_bounds(builtin: guard_plan::builtin::Builtin, args: &[Expr]) -> Type {
     let Some(first) = args.first() else {
         return Type::Error;
     };
-    let (a, b) = (
-        range(&first.ty),
-        args.get(1).map_or((None, None), |b| range(&b.ty)),
-    );
+    let (a, b) = (range(&first.ty), args.get(1).map_or((None, None), |b| range(&b.ty)));
     let (low, high) = match builtin {
         Builtin::Max => (a.0.max(b.0), a.1.zip(b.1).map(|(x, y)| x.max(y))),
-        Builtin::Min => (
-            a.0.zip(b.0).map(|(x, y)| x.min(y)),
-            [a.1, b.1].into_iter().flatten().min(),
-        ),
+        Builtin::Min => {
+            (a.0.zip(b.0).map(|(x, y)| x.min(y)), [a.1, b.1].into_iter().flatten().min())
+        }
         Builtin::Abs => (Some(0), None),
         _ => a,
     };

@@ -36,11 +36,7 @@ impl<'a> Checker<'a, '_> {
         for entry in &names.invariants.items {
             let mut scope = Scope::new(Place::State, &[], Missing::Refuses(false));
             let condition = self.condition(&entry.decl.condition, &mut scope);
-            let because = entry
-                .decl
-                .because
-                .as_ref()
-                .map(|b| self.message(b, &mut scope));
+            let because = entry.decl.because.as_ref().map(|b| self.message(b, &mut scope));
             let rule = RuleMeta {
                 owner: entry.name.node.clone(),
                 doc: entry.docs.join("\n"),
@@ -56,10 +52,7 @@ impl<'a> Checker<'a, '_> {
                 because,
             });
             if entry.decl.mode == ast::InvariantMode::Proved {
-                self.report(errors::not_enforced(
-                    "that the invariant is proved",
-                    entry.name.span,
-                ));
+                self.report(errors::not_enforced("that the invariant is proved", entry.name.span));
             }
         }
     }
@@ -73,13 +66,7 @@ impl<'a> Checker<'a, '_> {
             let signature = self.signatures[at].clone();
             let mut tool = hir::Tool {
                 name: entry.name.node.clone(),
-                wire_name: entry
-                    .decl
-                    .real_name
-                    .as_ref()
-                    .unwrap_or(entry.name)
-                    .node
-                    .clone(),
+                wire_name: entry.decl.real_name.as_ref().unwrap_or(entry.name).node.clone(),
                 title: None,
                 doc: entry.docs.join("\n"),
                 tags: Vec::new(),
@@ -122,15 +109,7 @@ impl<'a> Checker<'a, '_> {
                 .decl
                 .clauses
                 .iter()
-                .map(|clause| {
-                    (
-                        Governing {
-                            clause,
-                            policy: None,
-                        },
-                        none.clone(),
-                    )
-                })
+                .map(|clause| (Governing { clause, policy: None }, none.clone()))
                 .collect()
         };
         let mut governing: Vec<Vec<_>> = names.tools.items.iter().map(own).collect();
@@ -166,10 +145,7 @@ impl<'a> Checker<'a, '_> {
     ) {
         let clause = governing.clause;
         let rule = RuleMeta {
-            owner: governing
-                .policy
-                .map_or(&tool.name, |p| &p.name.node)
-                .clone(),
+            owner: governing.policy.map_or(&tool.name, |p| &p.name.node).clone(),
             doc: clause.docs.join("\n"),
             shadow: governing.shadow(),
             span: clause.span.0,
@@ -179,25 +155,14 @@ impl<'a> Checker<'a, '_> {
             C::Requires { all, guard } => {
                 let when = guard.as_ref().map(|g| self.guard(g, scope));
                 for alternatives in all {
-                    let any_of = alternatives
-                        .iter()
-                        .filter_map(|r| self.requirement(r, scope))
-                        .collect();
+                    let any_of =
+                        alternatives.iter().filter_map(|r| self.requirement(r, scope)).collect();
                     let span = match (alternatives.first(), alternatives.last()) {
                         (Some(first), Some(last)) if all.len() > 1 => first.span.0.to(last.span.0),
                         _ => rule.span,
                     };
-                    let kind = ClauseKind::Requires {
-                        any_of,
-                        when: when.clone(),
-                    };
-                    tool.clauses.push(Clause {
-                        rule: RuleMeta {
-                            span,
-                            ..rule.clone()
-                        },
-                        kind,
-                    });
+                    let kind = ClauseKind::Requires { any_of, when: when.clone() };
+                    tool.clauses.push(Clause { rule: RuleMeta { span, ..rule.clone() }, kind });
                 }
             }
             C::Deny { guard, because } => {
@@ -205,14 +170,8 @@ impl<'a> Checker<'a, '_> {
                 let because = because.as_ref().map(|b| self.message(b, scope));
                 let word = if guard.unless { "unless" } else { "when" };
                 let text = format!("{word} {}", text(&guard.condition));
-                tool.clauses.push(Clause {
-                    rule,
-                    kind: ClauseKind::Deny {
-                        condition,
-                        text,
-                        because,
-                    },
-                });
+                tool.clauses
+                    .push(Clause { rule, kind: ClauseKind::Deny { condition, text, because } });
             }
             C::Limit(limit) => self.limit(limit, rule, tool, scope, limits),
             C::Costs { amount, unit } => {
@@ -223,27 +182,14 @@ impl<'a> Checker<'a, '_> {
                     self.report(errors::negative_cost(amount.span, &text(amount)));
                 }
                 if let Some(unit) = self.unit(unit) {
-                    tool.clauses.push(Clause {
-                        rule,
-                        kind: ClauseKind::Costs {
-                            unit,
-                            amount: value,
-                        },
-                    });
+                    tool.clauses
+                        .push(Clause { rule, kind: ClauseKind::Costs { unit, amount: value } });
                 }
             }
-            C::Approval {
-                role,
-                within,
-                guard,
-            } => {
+            C::Approval { role, within, guard } => {
                 let when = guard.as_ref().map(|g| self.guard(g, scope));
                 let within = within.as_ref().and_then(|w| self.duration(w));
-                let kind = ClauseKind::Approval {
-                    role: role.node.clone(),
-                    within,
-                    when,
-                };
+                let kind = ClauseKind::Approval { role: role.node.clone(), within, when };
                 tool.clauses.push(Clause { rule, kind });
             }
             C::Ready(name) => {
@@ -257,18 +203,12 @@ impl<'a> Checker<'a, '_> {
                             &shown,
                         ));
                     }
-                    tool.clauses.push(Clause {
-                        rule,
-                        kind: ClauseKind::Ready(id),
-                    });
+                    tool.clauses.push(Clause { rule, kind: ClauseKind::Ready(id) });
                 }
             }
             C::Effect(effects) => {
                 for effect in effects {
-                    let rule = RuleMeta {
-                        span: effect.span.0,
-                        ..rule.clone()
-                    };
+                    let rule = RuleMeta { span: effect.span.0, ..rule.clone() };
                     self.effect(effect, rule, tool, scope);
                 }
             }
@@ -370,12 +310,7 @@ impl<'a> Checker<'a, '_> {
             None => None,
         };
         let key = self.keys(tool?, &requirement.keys, scope)?;
-        Some(hir::Requirement {
-            tool: tool?,
-            key,
-            since,
-            within,
-        })
+        Some(hir::Requirement { tool: tool?, key, since, within })
     }
 
     fn limit(
@@ -389,16 +324,9 @@ impl<'a> Checker<'a, '_> {
         let by = limit.by.as_ref().map(|by| {
             let found = self.expr(by, None, scope);
             let found = self.present(by, found, scope);
-            if matches!(
-                found.ty,
-                Type::Json | Type::List(..) | Type::Map(..) | Type::Record(_)
-            ) {
+            if matches!(found.ty, Type::Json | Type::List(..) | Type::Map(..) | Type::Record(_)) {
                 let shown = self.show(&found.ty);
-                self.report(errors::mismatch(
-                    by.span,
-                    "a simple value to count by",
-                    &shown,
-                ));
+                self.report(errors::mismatch(by.span, "a simple value to count by", &shown));
             }
             found
         });
@@ -425,11 +353,7 @@ impl<'a> Checker<'a, '_> {
         }
         let shared = !matches!(scope, LimitScope::Identical);
         let next = self.program.limits.len();
-        let id = if shared {
-            *limits.entry(rule.span).or_insert(next)
-        } else {
-            next
-        };
+        let id = if shared { *limits.entry(rule.span).or_insert(next) } else { next };
         if id == next {
             self.program.limits.push(hir::Limit {
                 rule: rule.clone(),
@@ -438,10 +362,7 @@ impl<'a> Checker<'a, '_> {
                 keyed: by.is_some(),
             });
         }
-        tool.clauses.push(Clause {
-            rule,
-            kind: ClauseKind::Limit { limit: id, by },
-        });
+        tool.clauses.push(Clause { rule, kind: ClauseKind::Limit { limit: id, by } });
     }
 
     /// A tool writes a variable at most once, policies included; distinct fields of one entry are distinct.
@@ -461,12 +382,7 @@ impl<'a> Checker<'a, '_> {
                 let before = seen.entry(&target.var.node).or_default();
                 if let Some(first) = before.iter().find(|t| overlap(t, target)) {
                     let (second, first) = (target.span.0, first.span.0);
-                    self.report(errors::written_twice(
-                        &target.var.node,
-                        second,
-                        first,
-                        &tool.name,
-                    ));
+                    self.report(errors::written_twice(&target.var.node, second, first, &tool.name));
                 }
                 before.push(target);
             }
@@ -475,12 +391,8 @@ impl<'a> Checker<'a, '_> {
 
     /// Tools that require one another could never be called.
     fn requirement_cycles(&mut self) {
-        let edges: Vec<Vec<(ToolId, Span)>> = self
-            .program
-            .tools
-            .iter()
-            .map(certain_requirements)
-            .collect();
+        let edges: Vec<Vec<(ToolId, Span)>> =
+            self.program.tools.iter().map(certain_requirements).collect();
         let mut mark = vec![0u8; edges.len()];
         for start in 0..edges.len() {
             let mut path: Vec<(ToolId, usize)> = vec![(start, 0)];
@@ -517,9 +429,7 @@ impl<'a> Checker<'a, '_> {
             .map(|(at, next)| (self.program.tools[*at].name.clone(), edges[*at][next - 1].1))
             .collect();
         // Begin with the name that comes first, so that the report does not depend on the order of items.
-        let first = (0..cycle.len())
-            .min_by_key(|at| cycle[*at].0.clone())
-            .unwrap_or(0);
+        let first = (0..cycle.len()).min_by_key(|at| cycle[*at].0.clone()).unwrap_or(0);
         cycle.rotate_left(first);
         let named: Vec<(&str, Span)> = cycle.iter().map(|(n, s)| (n.as_str(), *s)).collect();
         self.report(errors::requirement_cycle(&named));

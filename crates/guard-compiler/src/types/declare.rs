@@ -57,10 +57,7 @@ impl<'a> Checker<'a, '_> {
     fn enums(&mut self) {
         let days = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"];
         let variants = days.into_iter().map(String::from).collect();
-        self.program.enums.push(EnumDef {
-            name: "Weekday".into(),
-            variants,
-        });
+        self.program.enums.push(EnumDef { name: "Weekday".into(), variants });
         for entry in &self.names.enums.items {
             let mut seen: HashMap<&str, Span> = HashMap::new();
             for variant in &entry.decl.variants {
@@ -70,31 +67,18 @@ impl<'a> Checker<'a, '_> {
             }
             if entry.decl.variants.is_empty() {
                 let why = format!("the enum `{}` has no variants", entry.name.node);
-                self.report(errors::impossible_type(
-                    entry.name.span,
-                    &why,
-                    "name at least one",
-                ));
+                self.report(errors::impossible_type(entry.name.span, &why, "name at least one"));
             }
-            let variants = entry
-                .decl
-                .variants
-                .iter()
-                .map(|v| v.name.node.clone())
-                .collect();
-            self.program.enums.push(EnumDef {
-                name: entry.name.node.clone(),
-                variants,
-            });
+            let variants = entry.decl.variants.iter().map(|v| v.name.node.clone()).collect();
+            self.program.enums.push(EnumDef { name: entry.name.node.clone(), variants });
         }
     }
 
     fn records(&mut self) {
         for entry in &self.names.records.items {
-            self.program.records.push(RecordDef {
-                name: entry.name.node.clone(),
-                fields: Vec::new(),
-            });
+            self.program
+                .records
+                .push(RecordDef { name: entry.name.node.clone(), fields: Vec::new() });
         }
         for (at, entry) in self.names.records.items.iter().enumerate() {
             let fields = self.fields("field", &entry.decl.fields);
@@ -143,11 +127,7 @@ impl<'a> Checker<'a, '_> {
         let why = format!("the record `{}` contains itself", name.node);
         let d = errors::impossible_type(name.span, &why, "refer to others by an id instead");
         let field = self.names.records.items[at].name.span;
-        self.report(if field == name.span {
-            d
-        } else {
-            d.also(field, "by way of this record")
-        });
+        self.report(if field == name.span { d } else { d.also(field, "by way of this record") });
         for field in &mut self.program.records[at].fields {
             field.ty = Type::Error;
         }
@@ -163,10 +143,8 @@ impl<'a> Checker<'a, '_> {
                 continue;
             }
             if field.key && what != "column" {
-                let why = format!(
-                    "`key` marks columns of a fact, and `{}` is a {what}",
-                    field.name.node
-                );
+                let why =
+                    format!("`key` marks columns of a fact, and `{}` is a {what}", field.name.node);
                 self.report(errors::refinement(field.span.0, &why, "remove `key`"));
             }
             let ty = self.ty(&field.ty);
@@ -204,24 +182,12 @@ impl<'a> Checker<'a, '_> {
             let whole = matches!(name, "calls" | "tokens");
             if whole && budget.is_some_and(|b| b % DECIMAL_ONE != 0) {
                 let why = format!("counts {name}, which are whole");
-                self.report(errors::literal(
-                    entry.decl.amount.span,
-                    &entry.decl.amount.node,
-                    &why,
-                ));
+                self.report(errors::literal(entry.decl.amount.span, &entry.decl.amount.node, &why));
             }
             let unit = push(name, budget, name == "tokens", entry.name.span);
-            if name == "calls" {
-                units[0] = unit
-            } else {
-                units.push(unit)
-            }
+            if name == "calls" { units[0] = unit } else { units.push(unit) }
         }
-        self.units = units
-            .iter()
-            .enumerate()
-            .map(|(at, u)| (u.name.clone(), at))
-            .collect();
+        self.units = units.iter().enumerate().map(|(at, u)| (u.name.clone(), at)).collect();
         self.program.units = units;
     }
 
@@ -254,32 +220,17 @@ impl<'a> Checker<'a, '_> {
             columns = order.iter().map(|at| columns[*at].clone()).collect();
             if columns.is_empty() {
                 let why = format!("the fact `{}` has no columns", entry.name.node);
-                self.report(errors::impossible_type(
-                    entry.name.span,
-                    &why,
-                    "name at least one",
-                ));
+                self.report(errors::impossible_type(entry.name.span, &why, "name at least one"));
             }
             let row = self.program.records.len();
             let keys = if keys == 0 { columns.len() } else { keys };
             // Named apart from a record of the same name.
-            self.program.records.push(RecordDef {
-                name: format!("fact {}", entry.name.node),
-                fields: columns,
-            });
-            let max = entry
-                .decl
-                .max
-                .as_ref()
-                .and_then(|m| self.count(m))
-                .unwrap_or(DEFAULT_ROWS);
-            let fact = hir::Fact {
-                name: entry.name.node.clone(),
-                row,
-                keys,
-                max,
-                span: entry.name.span,
-            };
+            self.program
+                .records
+                .push(RecordDef { name: format!("fact {}", entry.name.node), fields: columns });
+            let max = entry.decl.max.as_ref().and_then(|m| self.count(m)).unwrap_or(DEFAULT_ROWS);
+            let fact =
+                hir::Fact { name: entry.name.node.clone(), row, keys, max, span: entry.name.span };
             self.program.facts.push(fact);
         }
     }
@@ -292,10 +243,7 @@ impl<'a> Checker<'a, '_> {
                 self.probe_clause(&clause.node, clause.span, &mut returns);
             }
             let returns = returns.map_or(Type::Bool, |(ty, _)| ty);
-            self.program.probes.push(hir::Probe {
-                name: entry.name.node.clone(),
-                returns,
-            });
+            self.program.probes.push(hir::Probe { name: entry.name.node.clone(), returns });
         }
     }
 
@@ -401,11 +349,7 @@ impl<'a> Checker<'a, '_> {
             self.report(errors::not_enforced("trust in a part of a result", span));
         }
         if let Some((_, first)) = known {
-            self.report(errors::said_twice(
-                "whether the result is trusted",
-                span,
-                first,
-            ));
+            self.report(errors::said_twice("whether the result is trusted", span, first));
         }
         (trusted && path.is_empty(), span)
     }

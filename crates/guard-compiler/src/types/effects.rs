@@ -25,18 +25,15 @@ impl Checker<'_, '_> {
         };
         let (op, value) = match &effect.kind {
             EffectKind::Set(value) => (EffectOp::Set, Some(self.value(value, &ty, scope))),
-            EffectKind::Add(value) => (
-                EffectOp::Add,
-                self.increment("+=", value, &effect.target, &ty, scope),
-            ),
-            EffectKind::Subtract(value) => (
-                EffectOp::Subtract,
-                self.increment("-=", value, &effect.target, &ty, scope),
-            ),
-            EffectKind::Multiply(value) => (
-                EffectOp::Multiply,
-                self.increment("*=", value, &effect.target, &ty, scope),
-            ),
+            EffectKind::Add(value) => {
+                (EffectOp::Add, self.increment("+=", value, &effect.target, &ty, scope))
+            }
+            EffectKind::Subtract(value) => {
+                (EffectOp::Subtract, self.increment("-=", value, &effect.target, &ty, scope))
+            }
+            EffectKind::Multiply(value) => {
+                (EffectOp::Multiply, self.increment("*=", value, &effect.target, &ty, scope))
+            }
             EffectKind::Append(value) => match &ty {
                 Type::List(of, _) => (EffectOp::Append, Some(self.value(value, of, scope))),
                 _ => {
@@ -63,10 +60,9 @@ impl Checker<'_, '_> {
                 Type::Set(of, _) | Type::List(of, _) => {
                     (EffectOp::Remove, Some(self.value(value, of, scope)))
                 }
-                Type::Map(..) => (
-                    EffectOp::Remove,
-                    Some(self.value(value, &Type::string(), scope)),
-                ),
+                Type::Map(..) => {
+                    (EffectOp::Remove, Some(self.value(value, &Type::string(), scope)))
+                }
                 _ => {
                     let help =
                         "`remove` takes an element out of a list or set, or an entry out of a map";
@@ -82,10 +78,7 @@ impl Checker<'_, '_> {
                 (EffectOp::Delete, None)
             }
         };
-        tool.clauses.push(Clause {
-            rule,
-            kind: ClauseKind::Effect { target, op, value },
-        });
+        tool.clauses.push(Clause { rule, kind: ClauseKind::Effect { target, op, value } });
     }
 
     fn misfit_effect(&mut self, op: &str, target: &ast::Target, ty: &Type, help: &str) {
@@ -221,15 +214,9 @@ impl Checker<'_, '_> {
         scope.place = Place::Settle;
         scope.result = Some(self.signatures[at].returns.clone().unwrap_or(Type::Json));
         match &clause.kind {
-            ast::ClauseKind::Observe {
-                target,
-                value,
-                on_break,
-            } => {
+            ast::ClauseKind::Observe { target, value, on_break } => {
                 let words = ["halt", "warn"];
-                if let Some(word) = on_break
-                    .as_ref()
-                    .filter(|w| !words.contains(&w.node.as_str()))
+                if let Some(word) = on_break.as_ref().filter(|w| !words.contains(&w.node.as_str()))
                 {
                     self.report(errors::unknown_word("reaction", word, words.into_iter()));
                 }
@@ -241,12 +228,7 @@ impl Checker<'_, '_> {
                 let warn = on_break.as_ref().is_some_and(|w| w.node == "warn");
                 tool.clauses.push(Clause {
                     rule,
-                    kind: ClauseKind::Observe {
-                        target: place,
-                        value,
-                        ty,
-                        warn,
-                    },
+                    kind: ClauseKind::Observe { target: place, value, ty, warn },
                 });
             }
             ast::ClauseKind::Reconcile(condition) => {
@@ -263,10 +245,7 @@ impl Checker<'_, '_> {
                     self.report(errors::untrusted_learn(clause.span.0, &tool.name, declared));
                 }
                 if let Some(learn) = self.learn(learn, clause.span.0, &mut scope) {
-                    tool.clauses.push(Clause {
-                        rule,
-                        kind: ClauseKind::Learn(learn),
-                    });
+                    tool.clauses.push(Clause { rule, kind: ClauseKind::Learn(learn) });
                 }
             }
             _ => {}
@@ -300,13 +279,7 @@ impl Checker<'_, '_> {
         scope.decodes = false;
         scope.locals.truncate(depth);
         let (fact, row) = row?;
-        Some(hir::Learn {
-            fact,
-            over,
-            binders: slots,
-            when,
-            row,
-        })
+        Some(hir::Learn { fact, over, binders: slots, when, row })
     }
 
     fn learned_row(

@@ -109,10 +109,7 @@ fn place<'a>(target: &'a ast::Target, tool: &'a ast::Tool) -> Option<Filled<'a>>
             },
         });
     }
-    Some(Filled {
-        var: &target.var.node,
-        steps,
-    })
+    Some(Filled { var: &target.var.node, steps })
 }
 
 /// The keys that a tool's clauses establish, each with the clause that does.
@@ -160,18 +157,10 @@ fn required(
                 Some(name) => name.node == parameter,
                 None => matches!(&arg.value.kind, ExprKind::Name(n) if n == parameter),
             };
-            if named {
-                narrow::key(&arg.value, scope)
-            } else {
-                None
-            }
+            if named { narrow::key(&arg.value, scope) } else { None }
         })
     };
-    for place in filled
-        .get(requirement.tool.node.as_str())
-        .into_iter()
-        .flatten()
-    {
+    for place in filled.get(requirement.tool.node.as_str()).into_iter().flatten() {
         let mut key = place.var.to_string();
         let mut whole = names.state.peek(place.var).is_some();
         for step in &place.steps {

@@ -74,9 +74,9 @@ impl Checker<'_, '_> {
         match (&e.kind, &found.kind) {
             (ast::ExprKind::Field(of, _), ExprKind::Field(inner, at)) => {
                 let plain = match inner.ty.required() {
-                    Type::Record(id) => !self.program.records[*id].fields[*at as usize]
-                        .ty
-                        .is_option(),
+                    Type::Record(id) => {
+                        !self.program.records[*id].fields[*at as usize].ty.is_option()
+                    }
                     _ => false,
                 };
                 plain && self.is_established(of, inner, scope)
@@ -108,11 +108,7 @@ impl Checker<'_, '_> {
             E::None => typed(ExprKind::None, Type::Option(Type::Never.into()), span),
             E::Number(text) => self.number(text, wanted, span),
             E::Duration(text) => match literal::duration(text) {
-                Ok(ms) => typed(
-                    ExprKind::Duration(ms),
-                    Type::Duration(Some(ms), Some(ms)),
-                    span,
-                ),
+                Ok(ms) => typed(ExprKind::Duration(ms), Type::Duration(Some(ms), Some(ms)), span),
                 Err(why) => self.bad_literal(span, text, &why),
             },
             E::String(text) => self.string(text, wanted, span),
@@ -139,12 +135,9 @@ impl Checker<'_, '_> {
             E::Is(of, some) => self.is(of, *some, span, scope),
             E::Else(a, b) => self.or_else(a, b, expected, span, scope),
             E::If(c, a, b) => self.conditional(c, a, b, expected, span, scope),
-            E::Quantified {
-                op,
-                binders,
-                over,
-                body,
-            } => self.quantified(*op, binders, over, body, wanted, span, scope),
+            E::Quantified { op, binders, over, body } => {
+                self.quantified(*op, binders, over, body, wanted, span, scope)
+            }
             E::List(xs) => self.list(xs, wanted, span, scope),
             E::Set(xs) => self.set(xs, wanted, span, scope),
             E::Map(entries) => self.map(entries, wanted, span, scope),
@@ -181,12 +174,9 @@ impl Checker<'_, '_> {
             },
             Some(Type::Time(_)) => match guard_plan::time::parse_rfc3339(text) {
                 Some(at) => typed(ExprKind::Time(at), Type::Time(None), span),
-                None => self.bad_text(
-                    span,
-                    text,
-                    "time",
-                    "write RFC 3339, as `2026-01-05T09:00:00Z`",
-                ),
+                None => {
+                    self.bad_text(span, text, "time", "write RFC 3339, as `2026-01-05T09:00:00Z`")
+                }
             },
             Some(Type::Enum(id)) => self.variant(*id, text, span),
             _ => typed(ExprKind::String(text.into()), Type::string(), span),
@@ -228,11 +218,7 @@ impl Checker<'_, '_> {
             return typed(ExprKind::Result, ty.clone(), span);
         }
         if let Some(at) = scope.param(name) {
-            return typed(
-                ExprKind::Param(at as u32),
-                scope.params[at].ty.clone(),
-                span,
-            );
+            return typed(ExprKind::Param(at as u32), scope.params[at].ty.clone(), span);
         }
         if let Some(at) = self.names.state.get(name) {
             if !scope.place.reads_state() {
@@ -288,9 +274,7 @@ impl Checker<'_, '_> {
             [id] => return self.variant(*id, name, span),
             [] => {}
             several => {
-                let names = several
-                    .iter()
-                    .map(|id| self.program.enums[*id].name.as_str());
+                let names = several.iter().map(|id| self.program.enums[*id].name.as_str());
                 let d = errors::ambiguous_variant(name, span, names);
                 self.report(d);
                 return broken(span);
@@ -306,19 +290,12 @@ impl Checker<'_, '_> {
             return broken(span);
         }
         let names = self.names;
-        let variants = self
-            .program
-            .enums
-            .iter()
-            .flat_map(|e| e.variants.iter().map(String::as_str));
+        let variants =
+            self.program.enums.iter().flat_map(|e| e.variants.iter().map(String::as_str));
         let params = scope.params.iter().map(|p| p.name.as_str());
         let locals = scope.locals.iter().map(|l| l.name.as_str());
         let builtins = ["now", "elapsed", "workspace", "clock", "result"].into_iter();
-        let known = params
-            .chain(locals)
-            .chain(names.state.names())
-            .chain(variants)
-            .chain(builtins);
+        let known = params.chain(locals).chain(names.state.names()).chain(variants).chain(builtins);
         let d = errors::unknown_name(name, span, known);
         self.report(d);
         broken(span)
@@ -346,11 +323,7 @@ impl Checker<'_, '_> {
         }
         let inner = self.expr(of, None, scope);
         let lift = |ty: Type| {
-            if inner.ty.is_option() {
-                ty.optional()
-            } else {
-                ty
-            }
+            if inner.ty.is_option() { ty.optional() } else { ty }
         };
         match inner.ty.required() {
             Type::Record(id) => {
@@ -440,11 +413,7 @@ impl Checker<'_, '_> {
         match parts.iter().find(|(known, ..)| *known == part.node) {
             Some((_, part, ty)) => typed(ExprKind::Clock(*part), ty.clone(), span),
             None => {
-                self.report(errors::unknown_field(
-                    part,
-                    "`clock`",
-                    parts.iter().map(|p| p.0),
-                ));
+                self.report(errors::unknown_field(part, "`clock`", parts.iter().map(|p| p.0)));
                 broken(span)
             }
         }
@@ -464,14 +433,9 @@ impl Checker<'_, '_> {
         let (key, ty) = match &inner.ty {
             Type::List(of, _) => (Type::int(), (**of).clone()),
             Type::Map(of, _) => (Type::string(), (**of).clone()),
-            Type::Json => (
-                if self.looks_like_int(at) {
-                    Type::int()
-                } else {
-                    Type::string()
-                },
-                Type::Json,
-            ),
+            Type::Json => {
+                (if self.looks_like_int(at) { Type::int() } else { Type::string() }, Type::Json)
+            }
             Type::Error => {
                 self.expr(at, None, scope);
                 return broken(span);
@@ -483,11 +447,7 @@ impl Checker<'_, '_> {
             }
         };
         let at = self.value(at, &key, scope);
-        typed(
-            ExprKind::Index(boxed(inner), boxed(at)),
-            ty.optional(),
-            span,
-        )
+        typed(ExprKind::Index(boxed(inner), boxed(at)), ty.optional(), span)
     }
 
     fn present_unless_json(&mut self, e: &ast::Expr, found: Expr, scope: &Scope) -> Expr {
@@ -538,10 +498,7 @@ impl Checker<'_, '_> {
         let inner = self.expr(of, wanted, scope);
         let inner = self.present(of, inner, scope);
         let flip = |low: Option<i64>, high: Option<i64>| {
-            (
-                high.and_then(i64::checked_neg),
-                low.and_then(i64::checked_neg),
-            )
+            (high.and_then(i64::checked_neg), low.and_then(i64::checked_neg))
         };
         let ty = match &inner.ty {
             Type::Int(l, h) => Type::Int(flip(*l, *h).0, flip(*l, *h).1),
@@ -592,11 +549,7 @@ impl Checker<'_, '_> {
             return broken(span);
         }
         let test = typed(ExprKind::IsSome(boxed(inner)), Type::Bool, span);
-        if some {
-            test
-        } else {
-            typed(ExprKind::Not(boxed(test)), Type::Bool, span)
-        }
+        if some { test } else { typed(ExprKind::Not(boxed(test)), Type::Bool, span) }
     }
 
     fn or_else(
@@ -609,11 +562,8 @@ impl Checker<'_, '_> {
     ) -> Expr {
         let left = self.expr(a, expected, scope);
         let json = *left.ty.required() == Type::Json;
-        let wanted = if json {
-            expected.cloned().unwrap_or(Type::Json)
-        } else {
-            left.ty.required().clone()
-        };
+        let wanted =
+            if json { expected.cloned().unwrap_or(Type::Json) } else { left.ty.required().clone() };
         let right = self.expr(b, Some(&wanted), scope);
         if left.ty == Type::Error || right.ty == Type::Error {
             return broken(span);
@@ -656,15 +606,10 @@ impl Checker<'_, '_> {
         scope.missing = outer;
         let left = self.narrowed(c, true, scope, |this, scope| this.expr(a, expected, scope));
         let wanted = expected.cloned().unwrap_or_else(|| left.ty.clone());
-        let right = self.narrowed(c, false, scope, |this, scope| {
-            this.expr(b, Some(&wanted), scope)
-        });
+        let right =
+            self.narrowed(c, false, scope, |this, scope| this.expr(b, Some(&wanted), scope));
         match join(&left.ty, &right.ty) {
-            Some(ty) => typed(
-                ExprKind::If(boxed(condition), boxed(left), boxed(right)),
-                ty,
-                span,
-            ),
+            Some(ty) => typed(ExprKind::If(boxed(condition), boxed(left), boxed(right)), ty, span),
             None => {
                 let (l, r) = (self.show(&left.ty), self.show(&right.ty));
                 self.report(errors::mismatch(b.span, &l, &r));
@@ -720,14 +665,12 @@ impl Checker<'_, '_> {
             (Quantifier::All, _) => (QuantifierOp::All, Type::Bool),
             (Quantifier::Any, _) => (QuantifierOp::Any, Type::Bool),
             (Quantifier::Count, _) => (QuantifierOp::Count, Type::Int(Some(0), None)),
-            (Quantifier::Sum, Type::Int(low, _)) => (
-                QuantifierOp::SumInt,
-                Type::Int(low.filter(|l| *l >= 0).map(|_| 0), None),
-            ),
-            (Quantifier::Sum, Type::Decimal(low, _)) => (
-                QuantifierOp::SumDecimal,
-                Type::Decimal(low.filter(|l| *l >= 0).map(|_| 0), None),
-            ),
+            (Quantifier::Sum, Type::Int(low, _)) => {
+                (QuantifierOp::SumInt, Type::Int(low.filter(|l| *l >= 0).map(|_| 0), None))
+            }
+            (Quantifier::Sum, Type::Decimal(low, _)) => {
+                (QuantifierOp::SumDecimal, Type::Decimal(low.filter(|l| *l >= 0).map(|_| 0), None))
+            }
             (Quantifier::Sum, Type::Duration(..)) => (QuantifierOp::SumDuration, Type::duration()),
             (Quantifier::Sum, Type::Error) => return broken(span),
             (Quantifier::Sum, other) => {
@@ -742,12 +685,7 @@ impl Checker<'_, '_> {
                 return broken(span);
             }
         };
-        let kind = ExprKind::Quantified {
-            op,
-            over: sources,
-            binders: slots,
-            body: boxed(result),
-        };
+        let kind = ExprKind::Quantified { op, over: sources, binders: slots, body: boxed(result) };
         typed(kind, ty, span)
     }
 
@@ -777,11 +715,7 @@ impl Checker<'_, '_> {
         };
         let mut slots = Vec::new();
         for (at, binder) in binders.iter().enumerate() {
-            let symbol = if sources.len() == binders.len() {
-                symbols[at].clone()
-            } else {
-                None
-            };
+            let symbol = if sources.len() == binders.len() { symbols[at].clone() } else { None };
             let ty = elements.get(at).cloned().unwrap_or(Type::Error);
             slots.push(scope.bind(&binder.node, ty, symbol));
         }
@@ -790,16 +724,8 @@ impl Checker<'_, '_> {
 
     fn zip_elements(&mut self, binders: &[ast::Ident], sources: &[Expr], span: Span) -> Vec<Type> {
         if binders.len() != sources.len() || sources.len() < 2 {
-            let message = format!(
-                "`zip` of {} lists binds {} names",
-                sources.len(),
-                binders.len()
-            );
-            self.report(errors::arguments(
-                span,
-                message,
-                "all a, b in zip(xs, ys): …",
-            ));
+            let message = format!("`zip` of {} lists binds {} names", sources.len(), binders.len());
+            self.report(errors::arguments(span, message, "all a, b in zip(xs, ys): …"));
             return Vec::new();
         }
         sources
@@ -869,11 +795,7 @@ impl Checker<'_, '_> {
         scope: &mut Scope,
     ) -> Expr {
         if let (true, Some(Type::Map(of, _))) = (xs.is_empty(), wanted) {
-            return typed(
-                ExprKind::Map(Vec::new()),
-                Type::Map(of.clone(), Some(0)),
-                span,
-            );
+            return typed(ExprKind::Map(Vec::new()), Type::Map(of.clone(), Some(0)), span);
         }
         let element = match wanted {
             Some(Type::List(of, _) | Type::Set(of, _)) => Some((**of).clone()),
@@ -894,11 +816,7 @@ impl Checker<'_, '_> {
         let mut ty = element.clone().unwrap_or(Type::Never);
         let mut typed = Vec::new();
         for x in xs {
-            let guide = if ty == Type::Never {
-                None
-            } else {
-                Some(ty.clone())
-            };
+            let guide = if ty == Type::Never { None } else { Some(ty.clone()) };
             let found = self.expr(x, guide.as_ref(), scope);
             let found = match &guide {
                 Some(wanted) => self.fit(x, found, wanted, scope),
@@ -929,11 +847,7 @@ impl Checker<'_, '_> {
         };
         let values: Vec<ast::Expr> = entries.iter().map(|(_, v)| v.clone()).collect();
         let (values, ty) = self.members(&values, element, scope);
-        let entries: Vec<_> = entries
-            .iter()
-            .map(|(k, _)| k.node.clone())
-            .zip(values)
-            .collect();
+        let entries: Vec<_> = entries.iter().map(|(k, _)| k.node.clone()).zip(values).collect();
         let n = entries.len() as u64;
         typed(ExprKind::Map(entries), Type::Map(ty.into(), Some(n)), span)
     }
@@ -997,11 +911,7 @@ impl Checker<'_, '_> {
                 let left = self.condition(a, scope);
                 scope.missing = outer;
                 let right = self.narrowed(a, true, scope, |this, scope| this.condition(b, scope));
-                typed(
-                    ExprKind::Implies(boxed(left), boxed(right)),
-                    Type::Bool,
-                    e.span,
-                )
+                typed(ExprKind::Implies(boxed(left), boxed(right)), Type::Bool, e.span)
             }
             BinaryOp::Eq
             | BinaryOp::Ne
@@ -1040,23 +950,13 @@ impl Checker<'_, '_> {
             let right = self.expr(b, None, scope);
             let (l, r) = (self.show(&left.ty), self.show(&right.ty));
             let help = "write the expression between slashes: `text matches /^a+$/`";
-            self.report(errors::operator(
-                span,
-                "matches",
-                (a.span, &l),
-                Some((b.span, &r)),
-                help,
-            ));
+            self.report(errors::operator(span, "matches", (a.span, &l), Some((b.span, &r)), help));
             return broken(span);
         };
         if !regex::check(self, pattern, b.span) {
             return broken(span);
         }
-        typed(
-            ExprKind::Matches(boxed(left), pattern.as_str().into()),
-            Type::Bool,
-            span,
-        )
+        typed(ExprKind::Matches(boxed(left), pattern.as_str().into()), Type::Bool, span)
     }
 
     fn within(&mut self, a: &ast::Expr, b: &ast::Expr, span: Span, scope: &mut Scope) -> Expr {
@@ -1068,22 +968,12 @@ impl Checker<'_, '_> {
         if *left.ty.required() == Type::Path && *right.ty.required() == Type::Path {
             let left = self.present(a, left, scope);
             let right = self.present(b, right, scope);
-            return typed(
-                ExprKind::Within(boxed(left), boxed(right)),
-                Type::Bool,
-                span,
-            );
+            return typed(ExprKind::Within(boxed(left), boxed(right)), Type::Bool, span);
         }
         let (l, r) = (self.show(&left.ty), self.show(&right.ty));
         let help = "`within` compares paths (`path within workspace`) or history and a duration \
                     (`called(test) within 10m`)";
-        self.report(errors::operator(
-            span,
-            "within",
-            (a.span, &l),
-            Some((b.span, &r)),
-            help,
-        ));
+        self.report(errors::operator(span, "within", (a.span, &l), Some((b.span, &r)), help));
         broken(span)
     }
 }

@@ -140,11 +140,7 @@ impl Checker<'_, '_> {
             CheckKind::Every { lifecycle, state } => self.every(lifecycle, state),
             CheckKind::Attest(name) => {
                 if self.names.attests.get(&name.node).is_none() {
-                    self.report(errors::unknown_word(
-                        "attest",
-                        name,
-                        self.names.attests.names(),
-                    ));
+                    self.report(errors::unknown_word("attest", name, self.names.attests.names()));
                 }
             }
             CheckKind::All(checks) => self.checks(checks),
@@ -161,10 +157,8 @@ impl Checker<'_, '_> {
                     return;
                 }
                 let found = self.expr(e, None, &mut scope);
-                let score = matches!(
-                    found.ty.required(),
-                    Type::Bool | Type::Decimal(..) | Type::Error
-                );
+                let score =
+                    matches!(found.ty.required(), Type::Bool | Type::Decimal(..) | Type::Error);
                 if !score {
                     let shown = self.show(&found.ty);
                     self.report(errors::mismatch(
@@ -251,15 +245,8 @@ impl Checker<'_, '_> {
         transitions: &[&ast::Transition],
     ) {
         let Some(initial) = initial else {
-            let why = format!(
-                "the lifecycle `{}` has no initial state",
-                lifecycle.name.node
-            );
-            self.report(errors::lifecycle(
-                lifecycle.name.span,
-                why,
-                "write `initial pending`",
-            ));
+            let why = format!("the lifecycle `{}` has no initial state", lifecycle.name.node);
+            self.report(errors::lifecycle(lifecycle.name.span, why, "write `initial pending`"));
             return;
         };
         let mut names: HashMap<&str, Span> = HashMap::new();
@@ -272,9 +259,7 @@ impl Checker<'_, '_> {
         let mut next = 0;
         while let Some(state) = reached.get(next).copied() {
             next += 1;
-            for transition in transitions
-                .iter()
-                .filter(|t| t.from.iter().any(|f| f.node == state))
+            for transition in transitions.iter().filter(|t| t.from.iter().any(|f| f.node == state))
             {
                 if !reached.contains(&transition.to.node.as_str()) {
                     reached.push(&transition.to.node);
@@ -299,12 +284,7 @@ impl Checker<'_, '_> {
                     let ty = self.ty(&field.ty);
                     self.member(&mut members, &field.name, ty);
                 }
-                ContractClause::Items {
-                    name,
-                    shape,
-                    max,
-                    by,
-                } => {
+                ContractClause::Items { name, shape, max, by } => {
                     let max = max.as_ref().and_then(|m| self.count(m));
                     let ty = match shape {
                         ast::ItemShape::Type(ty) => self.ty(ty),
@@ -335,10 +315,7 @@ impl Checker<'_, '_> {
     fn ranked_by(&mut self, by: &Ident, item: &Type) {
         let Type::Record(id) = item else {
             if !matches!(item, Type::Json | Type::Error) {
-                let why = format!(
-                    "items are ranked by a field, and this is {}",
-                    self.show(item)
-                );
+                let why = format!("items are ranked by a field, and this is {}", self.show(item));
                 self.report(errors::contract(
                     by.span,
                     why,
@@ -403,11 +380,7 @@ impl Checker<'_, '_> {
         let Some((mut ty, _)) = members.get(&first.node).cloned() else {
             let mut known: Vec<&str> = members.keys().map(String::as_str).collect();
             known.sort_unstable();
-            self.report(errors::unknown_field(
-                first,
-                "the contract",
-                known.into_iter(),
-            ));
+            self.report(errors::unknown_field(first, "the contract", known.into_iter()));
             return;
         };
         for name in &path[1..] {
@@ -449,22 +422,15 @@ impl Checker<'_, '_> {
             return;
         }
         let mut scope = session_scope(Missing::Any);
-        let found = self.expr(
-            allowed,
-            Some(&Type::Set(ty.required().clone().into(), None)),
-            &mut scope,
-        );
+        let found =
+            self.expr(allowed, Some(&Type::Set(ty.required().clone().into(), None)), &mut scope);
         let element = match found.ty.required() {
             Type::List(of, _) | Type::Set(of, _) => (**of).clone(),
             Type::Map(..) => Type::string(),
             Type::Error => return,
             other => {
                 let shown = self.show(other);
-                self.report(errors::mismatch(
-                    allowed.span,
-                    "a collection or a fact",
-                    &shown,
-                ));
+                self.report(errors::mismatch(allowed.span, "a collection or a fact", &shown));
                 return;
             }
         };
@@ -481,11 +447,7 @@ impl Checker<'_, '_> {
     fn source(&mut self, source: &ast::Source) {
         let known = ["prompt", "start"];
         if !known.contains(&source.name.node.as_str()) {
-            self.report(errors::unknown_word(
-                "source",
-                &source.name,
-                known.into_iter(),
-            ));
+            self.report(errors::unknown_word("source", &source.name, known.into_iter()));
         }
         for learn in &source.learns {
             let mut scope = Scope::new(Place::Source, &[], Missing::Any);

@@ -20,15 +20,10 @@ pub(crate) fn duration(text: &str) -> Result<i64, String> {
     while !rest.is_empty() {
         let digits = rest.len() - rest.trim_start_matches(|c: char| c.is_ascii_digit()).len();
         let (number, tail) = rest.split_at(digits);
-        let letters = tail.len()
-            - tail
-                .trim_start_matches(|c: char| c.is_ascii_alphabetic())
-                .len();
+        let letters = tail.len() - tail.trim_start_matches(|c: char| c.is_ascii_alphabetic()).len();
         let (unit, tail) = tail.split_at(letters);
         let Some(at) = UNITS.iter().position(|(name, _)| *name == unit) else {
-            return Err(format!(
-                "has the unknown unit `{unit}`: units are w, d, h, m, s, ms"
-            ));
+            return Err(format!("has the unknown unit `{unit}`: units are w, d, h, m, s, ms"));
         };
         if rest.len() != text.len() && at <= last {
             return Err("must name larger units first, each once".into());
@@ -52,16 +47,11 @@ pub(crate) fn size(text: &str) -> Result<Option<u64>, String> {
         "MiB" => 1 << 20,
         "GiB" => 1 << 30,
         _ => {
-            return Err(format!(
-                "has the unknown unit `{unit}`: units are B, KiB, MiB, GiB"
-            ));
+            return Err(format!("has the unknown unit `{unit}`: units are B, KiB, MiB, GiB"));
         }
     };
     let number: u64 = number.parse().map_err(|_| "is too large".to_string())?;
-    number
-        .checked_mul(scale)
-        .map(Some)
-        .ok_or_else(|| "is too large".into())
+    number.checked_mul(scale).map(Some).ok_or_else(|| "is too large".into())
 }
 
 /// The value of `50.00` in units of 10⁻⁶.
@@ -77,11 +67,8 @@ pub(crate) fn decimal(text: &str) -> Result<i64, String> {
     }
     let too_large = "does not fit a decimal, which is less than 9.2 million million";
     let whole: i128 = whole.parse().map_err(|_| too_large.to_string())?;
-    let micros: i128 = if fraction.is_empty() {
-        0
-    } else {
-        format!("{fraction:0<6}").parse().unwrap_or(0)
-    };
+    let micros: i128 =
+        if fraction.is_empty() { 0 } else { format!("{fraction:0<6}").parse().unwrap_or(0) };
     let value = whole
         .checked_mul(i128::from(DECIMAL_ONE))
         .and_then(|w| w.checked_add(micros))
@@ -110,23 +97,14 @@ mod tests {
     fn literals() {
         check(duration("1h30m"), "5400000");
         check(duration("250ms"), "250");
-        check(
-            duration("30m1h"),
-            "error: must name larger units first, each once",
-        );
-        check(
-            duration("3y"),
-            "error: has the unknown unit `y`: units are w, d, h, m, s, ms",
-        );
+        check(duration("30m1h"), "error: must name larger units first, each once");
+        check(duration("3y"), "error: has the unknown unit `y`: units are w, d, h, m, s, ms");
         check(duration("99999999999999999999s"), "error: is too large");
         check(size("1MiB"), "Some(1048576)");
         check(size("7"), "None");
         check(decimal("50.00"), "50000000");
         check(decimal("-0.1"), "-100000");
-        check(
-            decimal("0.1234567"),
-            "error: has more than six decimal places",
-        );
+        check(decimal("0.1234567"), "error: has more than six decimal places");
         check(
             decimal("9300000000000"),
             "error: does not fit a decimal, which is less than 9.2 million million",

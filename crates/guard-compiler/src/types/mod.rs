@@ -46,11 +46,7 @@ pub(crate) fn check(names: &Names, root: Span, diagnostics: &mut Vec<Diagnostic>
     checker.tools();
     checker.items();
     let scenarios = checker.scenarios();
-    Checked {
-        program: checker.program,
-        scenarios,
-        expectations: checker.expectations,
-    }
+    Checked { program: checker.program, scenarios, expectations: checker.expectations }
 }
 
 /// What other clauses need to know of a tool before its own are checked.

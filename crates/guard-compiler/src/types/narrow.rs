@@ -10,10 +10,7 @@ use guard_syntax::ast::{BinaryOp, Expr, ExprKind, Quantifier, UnaryOp};
 pub(crate) fn key(expr: &Expr, scope: &Scope) -> Option<String> {
     match &expr.kind {
         ExprKind::Name(name) => match scope.local(name) {
-            Some(local) => local
-                .symbol
-                .clone()
-                .or_else(|| Some(format!("‹{}›{name}", local.slot))),
+            Some(local) => local.symbol.clone().or_else(|| Some(format!("‹{}›{name}", local.slot))),
             None => Some(name.clone()),
         },
         ExprKind::Field(of, name) => Some(format!("{}.{}", key(of, scope)?, name.node)),
@@ -53,12 +50,7 @@ pub(crate) fn implied(condition: &Expr, truth: bool, scope: &Scope, out: &mut Ve
                 out.push(format!("{}[{at}]", fact.node));
             }
         }
-        ExprKind::Quantified {
-            op,
-            binders,
-            over,
-            body,
-        } => {
+        ExprKind::Quantified { op, binders, over, body } => {
             if (*op == Quantifier::All && truth) || (*op == Quantifier::Any && !truth) {
                 let mut inner = scope.clone();
                 bind_symbols(binders, over, &mut inner);
@@ -100,11 +92,7 @@ fn bind_symbols(binders: &[guard_syntax::ast::Ident], over: &Expr, scope: &mut S
     };
     let symbols: Vec<Option<String>> = sources.iter().map(|s| each(s, scope)).collect();
     for (at, binder) in binders.iter().enumerate() {
-        let symbol = if symbols.len() == binders.len() {
-            symbols[at].clone()
-        } else {
-            None
-        };
+        let symbol = if symbols.len() == binders.len() { symbols[at].clone() } else { None };
         scope.bind(&binder.node, crate::hir::Type::Error, symbol);
     }
 }

@@ -56,25 +56,12 @@ impl Checker<'_, '_> {
             return broken(span);
         }
         if left.ty.required() == &Type::Never || right.ty.required() == &Type::Never {
-            let (test, other) = if left.ty.required() == &Type::Never {
-                (b, &right)
-            } else {
-                (a, &left)
-            };
+            let (test, other) =
+                if left.ty.required() == &Type::Never { (b, &right) } else { (a, &left) };
             let shown = self.show(&other.ty);
-            let is = if op == BinaryOp::Ne {
-                "is some"
-            } else {
-                "is none"
-            };
+            let is = if op == BinaryOp::Ne { "is some" } else { "is none" };
             let help = format!("write `{} {is}`", text(test));
-            self.report(errors::operator(
-                span,
-                operator(op).1,
-                (test.span, &shown),
-                None,
-                &help,
-            ));
+            self.report(errors::operator(span, operator(op).1, (test.span, &shown), None, &help));
             return broken(span);
         }
         if !self.comparable(op, a, &left, b, &right, span) {
@@ -97,11 +84,7 @@ impl Checker<'_, '_> {
             BinaryOp::Gt => CompareOp::Gt,
             _ => CompareOp::Ge,
         };
-        typed(
-            ExprKind::Compare(op, Box::new(left), Box::new(right)),
-            Type::Bool,
-            span,
-        )
+        typed(ExprKind::Compare(op, Box::new(left), Box::new(right)), Type::Bool, span)
     }
 
     fn comparable(
@@ -136,13 +119,7 @@ impl Checker<'_, '_> {
         if !ordered && !matches!(op, BinaryOp::Eq | BinaryOp::Ne) {
             let (l, r) = (self.show(l), self.show(r));
             let help = "numbers, durations, times, strings and enums have an order; the rest is compared with `==`";
-            self.report(errors::operator(
-                span,
-                spelling,
-                (a.span, &l),
-                Some((b.span, &r)),
-                help,
-            ));
+            self.report(errors::operator(span, spelling, (a.span, &l), Some((b.span, &r)), help));
             return false;
         }
         true
@@ -191,10 +168,7 @@ impl Checker<'_, '_> {
     /// A comparison of a refined value with a literal outside its range never varies.
     fn lint_comparison(&mut self, op: BinaryOp, left: &Expr, right: &Expr, span: Span) {
         let literal = |e: &Expr| {
-            matches!(
-                e.kind,
-                ExprKind::Int(_) | ExprKind::Decimal(_) | ExprKind::Duration(_)
-            )
+            matches!(e.kind, ExprKind::Int(_) | ExprKind::Decimal(_) | ExprKind::Duration(_))
         };
         let range = |ty: &Type| match ty {
             Type::Int(l, h) | Type::Decimal(l, h) | Type::Duration(l, h) => Some((*l, *h)),
@@ -224,11 +198,7 @@ impl Checker<'_, '_> {
             BinaryOp::Ge if below => false,
             _ => return,
         };
-        self.report(errors::never_varies(
-            span,
-            outcome,
-            "the type's range decides it",
-        ));
+        self.report(errors::never_varies(span, outcome, "the type's range decides it"));
     }
 
     /// `item in collection`; written `collection contains item` when `flipped`.
@@ -256,27 +226,16 @@ impl Checker<'_, '_> {
             let (one, many) = if scope.missing.accepts(false) {
                 (one, self.present(collection, many, scope))
             } else {
-                (
-                    self.present(item, one, scope),
-                    self.present(collection, many, scope),
-                )
+                (self.present(item, one, scope), self.present(collection, many, scope))
             };
-            return typed(
-                ExprKind::In(Box::new(one), Box::new(many)),
-                Type::Bool,
-                span,
-            );
+            return typed(ExprKind::In(Box::new(one), Box::new(many)), Type::Bool, span);
         }
         // The other way round it would fit: the commonest slip.
         let reversed = match one.ty.required() {
             Type::List(of, _) | Type::Set(of, _) => fits(many.ty.required(), of),
             _ => false,
         };
-        let (a, b) = if flipped {
-            (collection, item)
-        } else {
-            (item, collection)
-        };
+        let (a, b) = if flipped { (collection, item) } else { (item, collection) };
         if reversed {
             let repaired = if flipped {
                 format!("{} in {}", text(collection), text(item))
@@ -286,20 +245,10 @@ impl Checker<'_, '_> {
             self.report(errors::membership(span, spelling, &repaired));
             return broken(span);
         }
-        let (l, r) = if flipped {
-            (&many, &one)
-        } else {
-            (&one, &many)
-        };
+        let (l, r) = if flipped { (&many, &one) } else { (&one, &many) };
         let (l, r) = (self.show(&l.ty), self.show(&r.ty));
         let help = "`x in xs` and `xs contains x` ask for an element of a list or set, a key of a map, or a part of a string";
-        self.report(errors::operator(
-            span,
-            spelling,
-            (a.span, &l),
-            Some((b.span, &r)),
-            help,
-        ));
+        self.report(errors::operator(span, spelling, (a.span, &l), Some((b.span, &r)), help));
         broken(span)
     }
 
@@ -337,10 +286,9 @@ impl Checker<'_, '_> {
     ) -> Expr {
         let guide = wanted.filter(|t| matches!(t, Type::Decimal(..))).cloned();
         let (left, right) = match guide {
-            Some(guide) if self.needs_guide(a, scope) && self.needs_guide(b, scope) => (
-                self.expr(a, Some(&guide), scope),
-                self.expr(b, Some(&guide), scope),
-            ),
+            Some(guide) if self.needs_guide(a, scope) && self.needs_guide(b, scope) => {
+                (self.expr(a, Some(&guide), scope), self.expr(b, Some(&guide), scope))
+            }
             _ => self.operands(a, b, scope),
         };
         let left = self.present(a, left, scope);
@@ -356,13 +304,7 @@ impl Checker<'_, '_> {
             );
             if mixed {
                 let left_is_int = matches!(left.ty, Type::Int(..));
-                self.report(errors::mixed_numbers(
-                    span,
-                    spelling,
-                    a.span,
-                    b.span,
-                    left_is_int,
-                ));
+                self.report(errors::mixed_numbers(span, spelling, a.span, b.span, left_is_int));
             } else if left.ty == Type::Json || right.ty == Type::Json {
                 self.report(errors::json_value(
                     span,
@@ -389,11 +331,7 @@ impl Checker<'_, '_> {
             BinaryOp::Div => ArithOp::Div,
             _ => ArithOp::Rem,
         };
-        typed(
-            ExprKind::Arith(op, Box::new(left), Box::new(right)),
-            ty,
-            span,
-        )
+        typed(ExprKind::Arith(op, Box::new(left), Box::new(right)), ty, span)
     }
 }
 

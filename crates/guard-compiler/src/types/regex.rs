@@ -12,18 +12,12 @@ pub(crate) fn check(checker: &mut Checker, pattern: &str, span: Span) -> bool {
     if let Some(known) = checker.patterns.get(pattern) {
         return *known;
     }
-    let compiled = regex::RegexBuilder::new(pattern)
-        .size_limit(SIZE_LIMIT)
-        .build();
+    let compiled = regex::RegexBuilder::new(pattern).size_limit(SIZE_LIMIT).build();
     let ok = compiled.is_ok();
     checker.patterns.insert(pattern.to_string(), ok);
     if let Err(why) = compiled {
         let why = why.to_string();
-        let last = why
-            .lines()
-            .last()
-            .unwrap_or("it does not parse")
-            .trim_start_matches("error: ");
+        let last = why.lines().last().unwrap_or("it does not parse").trim_start_matches("error: ");
         checker.report(errors::bad_regex(span, last));
         return false;
     }
@@ -40,10 +34,7 @@ fn lint(checker: &mut Checker, pattern: &str, span: Span) {
     if let Some(class) = word_in_negated_class(pattern) {
         checker.report(errors::word_class(span, class));
     }
-    if ["+)+", "*)*", "+)*", "*)+"]
-        .iter()
-        .any(|nested| pattern.contains(nested))
-    {
+    if ["+)+", "*)*", "+)*", "*)+"].iter().any(|nested| pattern.contains(nested)) {
         checker.report(errors::nested_repetition(span));
     }
 }
@@ -56,11 +47,8 @@ fn word_in_negated_class(pattern: &str) -> Option<&str> {
         .filter_map(|rest| rest.split_once(']'))
         .map(|(class, _)| class)
         .find(|class| {
-            let letters = class
-                .split(|c: char| !c.is_ascii_alphabetic())
-                .map(str::len)
-                .max()
-                .unwrap_or(0);
+            let letters =
+                class.split(|c: char| !c.is_ascii_alphabetic()).map(str::len).max().unwrap_or(0);
             letters >= 3 && !class.contains('-')
         })
 }

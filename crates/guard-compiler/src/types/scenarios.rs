@@ -23,16 +23,9 @@ impl Checker<'_, '_> {
                 self.report(errors::duplicate("scenario", &test.title, first));
             }
             let mut started: HashMap<&str, Span> = HashMap::new();
-            let steps = test
-                .steps
-                .iter()
-                .filter_map(|step| self.step(step, &mut started))
-                .collect();
-            scenarios.push(Scenario {
-                title: test.title.node.clone(),
-                span: *span,
-                steps,
-            });
+            let steps =
+                test.steps.iter().filter_map(|step| self.step(step, &mut started)).collect();
+            scenarios.push(Scenario { title: test.title.node.clone(), span: *span, steps });
         }
         scenarios
     }
@@ -43,25 +36,12 @@ impl Checker<'_, '_> {
         started: &mut HashMap<&'t str, Span>,
     ) -> Option<Step> {
         let kind = match &step.kind {
-            T::Run {
-                success,
-                call,
-                returns,
-            } => {
+            T::Run { success, call, returns } => {
                 let call = self.scenario_call(call, false)?;
-                StepKind::Run {
-                    result: self.returned(returns),
-                    call,
-                    success: *success,
-                }
+                StepKind::Run { result: self.returned(returns), call, success: *success }
             }
             T::Allowed(call) => StepKind::Allowed(self.scenario_call(call, false)?),
-            T::Denied {
-                call,
-                by,
-                names,
-                because,
-            } => {
+            T::Denied { call, by, names, because } => {
                 let lenient = by.as_ref().is_some_and(|b| {
                     matches!(b.node.as_str(), "invalid_arguments" | "unknown_tool")
                 });
@@ -81,10 +61,7 @@ impl Checker<'_, '_> {
                     Some(name) => Some(self.wire(name)?),
                     None => None,
                 };
-                StepKind::Waits {
-                    call: self.scenario_call(call, false)?,
-                    for_tool,
-                }
+                StepKind::Waits { call: self.scenario_call(call, false)?, for_tool }
             }
             T::Start(name, call) => {
                 if let Some(first) = started.insert(&name.node, name.span) {
@@ -92,11 +69,7 @@ impl Checker<'_, '_> {
                 }
                 StepKind::Start(name.node.clone(), self.scenario_call(call, false)?)
             }
-            T::Finish {
-                name,
-                success,
-                returns,
-            } => {
+            T::Finish { name, success, returns } => {
                 if started.remove(name.node.as_str()).is_none() {
                     let why = format!("no call named `{}` is in flight here", name.node);
                     self.report(errors::scenario(
@@ -129,11 +102,7 @@ impl Checker<'_, '_> {
             T::File(path, content) => StepKind::File(path.node.clone(), content.node.clone()),
             T::Probe(name, value) => {
                 if self.names.probes.get(&name.node).is_none() {
-                    self.report(errors::unknown_word(
-                        "probe",
-                        name,
-                        self.names.probes.names(),
-                    ));
+                    self.report(errors::unknown_word("probe", name, self.names.probes.names()));
                 }
                 StepKind::Probe(name.node.clone(), self.json(value, None)?)
             }
@@ -169,20 +138,12 @@ impl Checker<'_, '_> {
                 StepKind::Stop(outcome.node.clone(), text.as_ref().map(|t| t.node.clone()))
             }
         };
-        Some(Step {
-            kind,
-            span: step.span.0,
-            text: String::new(),
-        })
+        Some(Step { kind, span: step.span.0, text: String::new() })
     }
 
     fn provider(&mut self, name: &Ident) {
         if self.names.feedbacks.get(&name.node).is_none() {
-            self.report(errors::unknown_word(
-                "feedback",
-                name,
-                self.names.feedbacks.names(),
-            ));
+            self.report(errors::unknown_word("feedback", name, self.names.feedbacks.names()));
         }
     }
 
@@ -214,10 +175,8 @@ impl Checker<'_, '_> {
                 return None;
             }
         };
-        let wire = tool.map_or_else(
-            || call.tool.node.clone(),
-            |t| self.program.tools[t].wire_name.clone(),
-        );
+        let wire = tool
+            .map_or_else(|| call.tool.node.clone(), |t| self.program.tools[t].wire_name.clone());
         let mut args: Vec<(Box<str>, Json)> = Vec::new();
         for arg in &call.args {
             let Some(name) = &arg.name else {
@@ -226,11 +185,7 @@ impl Checker<'_, '_> {
                 return None;
             };
             let param = tool.and_then(|t| {
-                self.signatures[t]
-                    .params
-                    .iter()
-                    .position(|p| p.name == name.node)
-                    .map(|p| (t, p))
+                self.signatures[t].params.iter().position(|p| p.name == name.node).map(|p| (t, p))
             });
             if let (None, Some(tool), false) = (param, tool, lenient) {
                 self.unknown_parameter(tool, name);
@@ -248,10 +203,7 @@ impl Checker<'_, '_> {
             let value = self.json(&arg.value, ty.as_ref())?;
             args.push((name.node.as_str().into(), value));
         }
-        Some(Call {
-            tool: wire,
-            args: Json::Object(args),
-        })
+        Some(Call { tool: wire, args: Json::Object(args) })
     }
 
     fn returned(&mut self, returns: &Option<ast::Expr>) -> Option<Json> {
@@ -279,11 +231,8 @@ impl Checker<'_, '_> {
                     Some(Type::Enum(id)) => Some(self.program.enums[*id].clone()),
                     _ => None,
                 };
-                let any = self
-                    .program
-                    .enums
-                    .iter()
-                    .any(|def| def.variants.iter().any(|v| v == name));
+                let any =
+                    self.program.enums.iter().any(|def| def.variants.iter().any(|v| v == name));
                 match variants {
                     Some(def) if !def.variants.iter().any(|v| v == name) => {
                         let known = def.variants.iter().map(String::as_str);
@@ -299,9 +248,7 @@ impl Checker<'_, '_> {
             }
             E::List(xs) | E::Set(xs) if !xs.is_empty() || matches!(e.kind, E::List(_)) => {
                 Json::Array(
-                    xs.iter()
-                        .map(|x| self.json(x, element.as_ref()))
-                        .collect::<Option<_>>()?,
+                    xs.iter().map(|x| self.json(x, element.as_ref())).collect::<Option<_>>()?,
                 )
             }
             E::Set(_) if matches!(ty.map(Type::required), Some(Type::List(..) | Type::Set(..))) => {
@@ -350,9 +297,7 @@ impl Checker<'_, '_> {
             ExprKind::Temporal(..) | ExprKind::LastArg(..) | ExprKind::LastResult(_) => {
                 asks = Some(part.span)
             }
-            ExprKind::Calls {
-                within: Some(_), ..
-            } => asks = Some(part.span),
+            ExprKind::Calls { within: Some(_), .. } => asks = Some(part.span),
             ExprKind::Called { key, .. } if !key.is_empty() => asks = Some(part.span),
             ExprKind::Error => broken = true,
             _ => {}
@@ -368,9 +313,6 @@ impl Checker<'_, '_> {
         }
         self.expectations.push(condition);
         // The plan's form of the condition is filled in when the guard is lowered.
-        Some(StepKind::Expect {
-            condition: plan::Expr(Vec::new()),
-            shows: Vec::new(),
-        })
+        Some(StepKind::Expect { condition: plan::Expr(Vec::new()), shows: Vec::new() })
     }
 }

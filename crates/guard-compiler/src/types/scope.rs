@@ -121,10 +121,7 @@ impl<'s> Scope<'s> {
     /// Whether the expression with this key has a value here.
     pub fn establishes(&self, key: &str) -> bool {
         self.established.iter().any(|k| k == key)
-            || self
-                .by_clauses
-                .iter()
-                .any(|(clause, k)| *clause != self.clause && k == key)
+            || self.by_clauses.iter().any(|(clause, k)| *clause != self.clause && k == key)
     }
 
     /// The parameter of this name.
@@ -140,12 +137,7 @@ impl<'s> Scope<'s> {
     /// Binds a variable and gives its slot.
     pub fn bind(&mut self, name: &str, ty: Type, symbol: Option<String>) -> u32 {
         let slot = self.locals.len() as u32;
-        self.locals.push(Local {
-            name: name.to_string(),
-            ty,
-            slot,
-            symbol,
-        });
+        self.locals.push(Local { name: name.to_string(), ty, slot, symbol });
         slot
     }
 }

@@ -47,10 +47,7 @@ fn unary(op: UnaryOp) -> (u8, &'static str) {
 fn level(expr: &Expr) -> u8 {
     match &expr.kind {
         ExprKind::If(..) => 0,
-        ExprKind::Quantified {
-            op: Quantifier::All | Quantifier::Any,
-            ..
-        } => 0,
+        ExprKind::Quantified { op: Quantifier::All | Quantifier::Any, .. } => 0,
         ExprKind::Binary(op, ..) => operator(*op).0,
         ExprKind::Unary(op, _) => unary(*op).0,
         ExprKind::Is(..) => 5,
@@ -134,12 +131,7 @@ fn write_bare(expr: &Expr, out: &mut String) {
             out.push_str(" else ");
             write(b, 0, out);
         }
-        ExprKind::Quantified {
-            op,
-            binders,
-            over,
-            body,
-        } => {
+        ExprKind::Quantified { op, binders, over, body } => {
             let names: Vec<&str> = binders.iter().map(|b| b.node.as_str()).collect();
             let (open, close) = match op {
                 Quantifier::All => ("all ", ""),

@@ -112,20 +112,13 @@ impl Checker<'_, '_> {
     /// The meaning of a written type.
     pub fn ty(&mut self, ty: &ast::Type) -> Type {
         let head = self.head(&ty.kind, ty.span);
-        let refined = ty
-            .refinements
-            .iter()
-            .fold(head, |head, r| self.refine(head, r));
+        let refined = ty.refinements.iter().fold(head, |head, r| self.refine(head, r));
         if !ty.optional {
             return refined;
         }
         if refined.is_option() {
             let help = "remove one `?`: there is only one way for a value to be missing";
-            self.report(errors::impossible_type(
-                ty.span,
-                "an option of an option",
-                help,
-            ));
+            self.report(errors::impossible_type(ty.span, "an option of an option", help));
             return refined;
         }
         refined.optional()
@@ -150,11 +143,7 @@ impl Checker<'_, '_> {
         let of = self.ty(ty);
         if of.is_option() {
             let help = "leave missing elements out instead";
-            self.report(errors::impossible_type(
-                ty.span,
-                "a collection of options",
-                help,
-            ));
+            self.report(errors::impossible_type(ty.span, "a collection of options", help));
             return Type::Error;
         }
         of
@@ -191,14 +180,8 @@ impl Checker<'_, '_> {
             "Weekday",
         ];
         let names = self.names;
-        let known = builtin
-            .into_iter()
-            .chain(names.enums.names())
-            .chain(names.records.names());
-        self.report(errors::unknown_type(
-            ident,
-            known.chain(names.aliases.names()),
-        ));
+        let known = builtin.into_iter().chain(names.enums.names()).chain(names.records.names());
+        self.report(errors::unknown_type(ident, known.chain(names.aliases.names())));
         Type::Error
     }
 
@@ -228,39 +211,15 @@ impl Checker<'_, '_> {
         match (ty, refinement) {
             (Type::Error, _) => Type::Error,
             (Type::Option(of), r) => self.refine((*of).clone(), r).optional(),
-            (
-                Type::Int(..),
-                Refinement::Range {
-                    low,
-                    high,
-                    inclusive,
-                    span,
-                },
-            ) => {
+            (Type::Int(..), Refinement::Range { low, high, inclusive, span }) => {
                 let (lo, hi) = self.range(low, high, *inclusive, span.0, literal::int);
                 Type::Int(lo, hi)
             }
-            (
-                Type::Decimal(..),
-                Refinement::Range {
-                    low,
-                    high,
-                    inclusive,
-                    span,
-                },
-            ) => {
+            (Type::Decimal(..), Refinement::Range { low, high, inclusive, span }) => {
                 let (lo, hi) = self.range(low, high, *inclusive, span.0, literal::decimal);
                 Type::Decimal(lo, hi)
             }
-            (
-                Type::Duration(..),
-                Refinement::Range {
-                    low,
-                    high,
-                    inclusive,
-                    span,
-                },
-            ) => {
+            (Type::Duration(..), Refinement::Range { low, high, inclusive, span }) => {
                 let (lo, hi) = self.range(low, high, *inclusive, span.0, literal::duration);
                 Type::Duration(lo, hi)
             }
