@@ -1,1 +1,28 @@
-//! The kernel.
+//! The kernel of Guard: a plan and the events of a session go in, verdicts come out.
+//!
+//! A pure state machine: same plan and same events, same verdicts. It has no clock, reads no files and runs
+//! nothing; what it must know of the world it asks a [`World`], and says what it asked.
+
+#![forbid(unsafe_code)]
+
+mod error;
+mod eval;
+mod host;
+mod kernel;
+mod prepare;
+mod propose;
+mod reason;
+mod session;
+mod settle;
+mod stage;
+mod target;
+mod val;
+mod world;
+
+pub use error::{KernelError, StepError};
+pub use host::{Approve, Event, Outcome, Resume, Usage};
+pub use kernel::Kernel;
+pub use propose::{Proposal, Proposed};
+pub use session::{Halt, Session};
+pub use settle::{Ending, Note, NoteKind, Settled, Settlement};
+pub use world::{Asked, NoWorld, World};

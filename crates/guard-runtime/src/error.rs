@@ -1,0 +1,71 @@
+//! Errors of the host: what it asked makes no sense. A refusal is a verdict, never one of these.
+
+use guard_plan::decode::Problem;
+use guard_plan::path::PathError;
+use std::fmt;
+
+/// Why no kernel can be made of a plan.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum KernelError {
+    /// A regular expression does not compile, or is too large; the expression and why.
+    Regex(String, String),
+    /// The initial state has no value.
+    State(String),
+}
+
+impl fmt::Display for KernelError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            KernelError::Regex(pattern, why) => write!(f, "the expression /{pattern}/: {why}"),
+            KernelError::State(why) => f.write_str(why),
+        }
+    }
+}
+
+impl std::error::Error for KernelError {}
+
+/// Why an event cannot be taken.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum StepError {
+    /// The workspace is no path.
+    Workspace(PathError),
+    /// A state variable has no initial value; its name and why.
+    InitialState(String, String),
+    /// A call with this id is in flight.
+    CallInFlight(String),
+    /// No call with this id is in flight.
+    NoSuchCall(String),
+    /// The guard declares no such tool.
+    UnknownTool(String),
+    /// The arguments are not those of the tool.
+    InvalidArguments(Vec<Problem>),
+    /// The guard has no such unit, or the host does not charge it.
+    NotHostCharged(String),
+    /// An amount is negative.
+    NegativeAmount(i64),
+    /// The session is not halted.
+    NotHalted,
+}
+
+impl fmt::Display for StepError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            StepError::Workspace(error) => write!(f, "the workspace: {error}"),
+            StepError::InitialState(name, why) => write!(f, "the initial value of `{name}`: {why}"),
+            StepError::CallInFlight(call) => write!(f, "the call `{call}` is in flight"),
+            StepError::NoSuchCall(call) => write!(f, "no call `{call}` is in flight"),
+            StepError::UnknownTool(tool) => write!(f, "the guard declares no tool `{tool}`"),
+            StepError::InvalidArguments(problems) => {
+                f.write_str("the arguments are not valid")?;
+                problems
+                    .iter()
+                    .try_for_each(|problem| write!(f, "; {problem}"))
+            }
+            StepError::NotHostCharged(unit) => write!(f, "`{unit}` is not charged by the host"),
+            StepError::NegativeAmount(_) => f.write_str("an amount is negative"),
+            StepError::NotHalted => f.write_str("the session is not halted"),
+        }
+    }
+}
+
+impl std::error::Error for StepError {}

@@ -1,0 +1,401 @@
+//! The evaluator of prepared expressions.
+//!
+//! Total: whatever the plan, an expression has a value or a fault, within a bounded number of steps. Reads
+//! the session, never writes it.
+
+mod arith;
+mod collections;
+mod history;
+
+pub(crate) use arith::arith;
+pub(crate) use collections::Items;
+
+use crate::kernel::Kernel;
+use crate::prepare::{Op, Prepared};
+use crate::session::Session;
+use crate::val::{Val, confused};
+use crate::world::Questions;
+use guard_plan::json::Json;
+use guard_plan::plan::{ClockPart, CompareOp, Node, NodeId, UrlPart, VarId};
+use guard_plan::time::{Civil, weekday};
+use guard_plan::value::{Fault, Value};
+use std::cell::{Cell, RefCell};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Most steps of one decision, whatever the plan says of itself.
+const FUEL: u64 = 20_000_000;
+
+/// What the evaluations of one decision share.
+pub(crate) struct Decision {
+    fuel: Cell<u64>,
+    /// For keys, so that looking one up needs no allocation.
+    pub buffer: RefCell<Vec<u8>>,
+}
+
+impl Default for Decision {
+    fn default() -> Self {
+        Decision {
+            fuel: Cell::new(FUEL),
+            buffer: RefCell::default(),
+        }
+    }
+}
+
+/// What an expression may read.
+#[derive(Clone, Copy)]
+pub(crate) struct Context<'a> {
+    pub kernel: &'a Kernel,
+    pub session: &'a Session,
+    pub decision: &'a Decision,
+    pub answers: &'a dyn Questions,
+    /// The clock of the session at this decision.
+    pub now: i64,
+    /// The arguments of the call.
+    pub args: &'a [Val<'a>],
+    /// Simulated values of state variables, before the session's own.
+    pub writes: &'a [(VarId, Value)],
+    /// The decoded result of the call.
+    pub result: Option<&'a Value>,
+}
+
+/// Bound variables, the innermost first.
+pub(crate) struct Scope<'s, 'a> {
+    pub slots: &'s [u32],
+    pub values: &'s [Val<'a>],
+    pub outer: Option<&'s Scope<'s, 'a>>,
+}
+
+type Evaluated<'a> = Result<Val<'a>, Fault>;
+
+impl<'a> Context<'a> {
+    /// The value of an expression.
+    pub fn eval(&self, expr: &'a Prepared) -> Evaluated<'a> {
+        self.node(expr, expr.root(), None)
+    }
+
+    /// The value of an expression in which some slots are bound.
+    pub fn eval_in(&self, expr: &'a Prepared, scope: &Scope<'_, 'a>) -> Evaluated<'a> {
+        self.node(expr, expr.root(), Some(scope))
+    }
+
+    /// The value of an expression that lives shorter than what it reads.
+    pub fn eval_shown(&self, expr: &Prepared) -> Result<Value, Fault> {
+        fn eval(cx: Context<'_>, expr: &Prepared) -> Result<Value, Fault> {
+            shorter(cx, expr).map(Val::into_value)
+        }
+        fn shorter<'s>(cx: Context<'s>, expr: &'s Prepared) -> Evaluated<'s> {
+            cx.eval(expr)
+        }
+        eval(*self, expr)
+    }
+
+    /// Whether a condition holds.
+    pub fn holds(&self, expr: &'a Prepared) -> Result<bool, Fault> {
+        self.eval(expr)?.truth()
+    }
+
+    /// Whether a condition holds; one that is absent does.
+    pub fn holds_if_any(&self, expr: &'a Option<Prepared>) -> Result<bool, Fault> {
+        expr.as_ref().map_or(Ok(true), |expr| self.holds(expr))
+    }
+
+    fn truth(
+        &self,
+        expr: &'a Prepared,
+        id: NodeId,
+        scope: Option<&Scope<'_, 'a>>,
+    ) -> Result<bool, Fault> {
+        self.node(expr, id, scope)?.truth()
+    }
+
+    fn node(&self, expr: &'a Prepared, id: NodeId, scope: Option<&Scope<'_, 'a>>) -> Evaluated<'a> {
+        let fuel = self.decision.fuel.get();
+        if fuel == 0 {
+            return Err(Fault::Decode("the decision takes too many steps".into()));
+        }
+        self.decision.fuel.set(fuel - 1);
+        let node = match expr.op(id) {
+            Op::Const(value) => return Ok(Val::of(value)),
+            Op::Node(node) => node,
+        };
+        let eval = |id: &NodeId| self.node(expr, *id, scope);
+        match node {
+            Node::Bool(value) => Ok(Val::Bool(*value)),
+            Node::Int(number) => Ok(Val::Int(*number)),
+            Node::Decimal(units) => Ok(Val::Decimal(*units)),
+            Node::Enum(index) => Ok(Val::Enum(*index)),
+            Node::String(text) => Ok(Val::Str(text)),
+            Node::Param(index) => self.param(*index),
+            Node::State(var) => Ok(self.state(*var)),
+            Node::Compare(op, a, b) => compare(*op, &eval(a)?, &eval(b)?).map(Val::Bool),
+            Node::Arith(op, a, b) => arith(*op, &eval(a)?, &eval(b)?),
+            Node::Not(a) => Ok(Val::Bool(!self.truth(expr, *a, scope)?)),
+            Node::And(a, b) => Ok(Val::Bool(
+                self.truth(expr, *a, scope)? && self.truth(expr, *b, scope)?,
+            )),
+            Node::Or(a, b) => Ok(Val::Bool(
+                self.truth(expr, *a, scope)? || self.truth(expr, *b, scope)?,
+            )),
+            Node::Implies(a, b) => Ok(Val::Bool(
+                !self.truth(expr, *a, scope)? || self.truth(expr, *b, scope)?,
+            )),
+            Node::If(condition, then, other) => {
+                let branch = if self.truth(expr, *condition, scope)? {
+                    then
+                } else {
+                    other
+                };
+                eval(branch)
+            }
+            Node::Else(a, b) => match eval(a)? {
+                Val::None => eval(b),
+                value => Ok(value),
+            },
+            Node::IsSome(a) => Ok(Val::Bool(!eval(a)?.is_none())),
+            Node::Unwrap(a) => match eval(a)? {
+                Val::None => Err(Fault::Missing(self.describe(expr, *a))),
+                value => Ok(value),
+            },
+            Node::Field(a, index) => field(eval(a)?, *index as usize),
+            Node::In(a, b) => self.is_in(expr, *a, *b, scope).map(Val::Bool),
+            Node::Local(slot) => local(*slot, scope),
+            _ => self.rare(expr, node, scope),
+        }
+    }
+
+    /// The nodes that are not on every path.
+    fn rare(
+        &self,
+        expr: &'a Prepared,
+        node: &'a Node,
+        scope: Option<&Scope<'_, 'a>>,
+    ) -> Evaluated<'a> {
+        let eval = |id: &NodeId| self.node(expr, *id, scope);
+        match node {
+            Node::None => Ok(Val::None),
+            Node::Path(id) => match self.session.paths.get(*id as usize) {
+                Some(path) => Ok(Val::Path(path)),
+                None => Err(confused("a path that is none")),
+            },
+            Node::Duration(millis) => Ok(Val::Duration(*millis)),
+            Node::Time(at) => Ok(Val::Time(*at)),
+            Node::Neg(a) => arith::negate(&eval(a)?),
+            Node::List(ids) => Ok(Val::Own(Value::List(self.all(expr, ids, scope)?))),
+            Node::Set(ids) => {
+                let items = BTreeSet::from_iter(self.all(expr, ids, scope)?);
+                Ok(Val::Own(Value::Set(items)))
+            }
+            Node::Record(ids) => Ok(Val::Own(Value::Record(self.all(expr, ids, scope)?))),
+            Node::Map(entries) => {
+                let mut map = BTreeMap::new();
+                for (key, id) in entries {
+                    map.insert(key.as_str().into(), eval(id)?.into_value());
+                }
+                Ok(Val::Own(Value::Map(map)))
+            }
+            Node::Member(a, name) => Ok(member(eval(a)?, name)),
+            Node::UrlPart(a, part) => url_part(eval(a)?, *part),
+            Node::Index(a, key) => collections::index(eval(a)?, &eval(key)?),
+            Node::Within(a, b) => within(&eval(a)?, &eval(b)?).map(Val::Bool),
+            Node::Matches(a, id) => match eval(a)? {
+                Val::None => Ok(Val::Bool(false)),
+                value => {
+                    let text = value.text().or(value.path());
+                    let text = text.ok_or_else(|| confused("a match of what is no text"))?;
+                    Ok(Val::Bool(self.kernel.matches(*id, text)))
+                }
+            },
+            Node::Call(builtin, ids) => {
+                let values = self.all(expr, ids, scope)?;
+                let arguments: Vec<&Value> = values.iter().collect();
+                builtin.eval(&arguments).map(Val::own)
+            }
+            Node::Quantified {
+                op,
+                over,
+                binders,
+                body,
+            } => self.quantified(expr, *op, over, binders, *body, scope),
+            Node::Exists(a) => match eval(a)? {
+                Val::None => Ok(Val::Bool(false)),
+                value => {
+                    let path = value
+                        .path()
+                        .ok_or_else(|| confused("the existence of no path"))?;
+                    self.answers.exists(path).map(Val::Bool)
+                }
+            },
+            Node::Probe(id) => self.probe(*id),
+            _ => self.asked(expr, node, scope),
+        }
+    }
+
+    fn all(
+        &self,
+        expr: &'a Prepared,
+        ids: &[NodeId],
+        scope: Option<&Scope<'_, 'a>>,
+    ) -> Result<Vec<Value>, Fault> {
+        ids.iter()
+            .map(|id| self.node(expr, *id, scope).map(Val::into_value))
+            .collect()
+    }
+
+    fn param(&self, index: u32) -> Evaluated<'a> {
+        let args: &'a [Val<'a>] = self.args;
+        args.get(index as usize)
+            .map(Val::view)
+            .ok_or_else(|| confused("an argument that is not there"))
+    }
+
+    /// The simulated value of a variable, or else the committed one.
+    fn state(&self, var: VarId) -> Val<'a> {
+        let simulated = self.writes.iter().find(|(written, _)| *written == var);
+        Val::of(simulated.map_or(&self.session.state[var as usize], |(_, value)| value))
+    }
+
+    /// What a probe answers, decoded as it declares.
+    pub fn probe(&self, id: u32) -> Evaluated<'a> {
+        let probe = &self.kernel.plan().probes[id as usize];
+        let answer = self.answers.probe(id, &probe.name, &|json: &Json| {
+            let matches = |id, text: &str| self.kernel.matches(id, text);
+            let decoder = self.kernel.decoder(self.session, true, &matches);
+            decoder.decode(probe.returns, json).map_err(|problems| {
+                let why = problems
+                    .first()
+                    .map(ToString::to_string)
+                    .unwrap_or_default();
+                Fault::Decode(format!(
+                    "the probe `{}` answers something else: {why}",
+                    probe.name
+                ))
+            })
+        });
+        answer.map(Val::own)
+    }
+
+    fn clock(&self, part: ClockPart) -> Val<'a> {
+        let at = Civil::from_millis(self.now);
+        match part {
+            ClockPart::Hour => Val::Int(at.hour),
+            ClockPart::Minute => Val::Int(at.minute),
+            ClockPart::Weekday => Val::Enum(weekday(self.now)),
+            ClockPart::Day => Val::Int(at.day),
+            ClockPart::Month => Val::Int(at.month),
+            ClockPart::Year => Val::Int(at.year),
+        }
+    }
+
+    /// What an expression is about, roughly: the names on its way.
+    fn describe(&self, expr: &'a Prepared, id: NodeId) -> String {
+        let Op::Node(node) = expr.op(id) else {
+            return "a value".into();
+        };
+        let plan = self.kernel.plan();
+        match node {
+            Node::State(var) => format!("`{}`", plan.state[*var as usize].name),
+            Node::Index(a, _) => format!("an entry of {}", self.describe(expr, *a)),
+            Node::Member(a, name) => format!("`{name}` of {}", self.describe(expr, *a)),
+            Node::Field(a, _) => format!("a field of {}", self.describe(expr, *a)),
+            Node::Row(fact, _) => format!("a row of `{}`", plan.facts[*fact as usize].name),
+            Node::LastArg(tool, _) | Node::LastResult(tool) => {
+                format!("the last call of `{}`", plan.tools[*tool as usize].name)
+            }
+            Node::Result => "the result".into(),
+            _ => "a value".into(),
+        }
+    }
+}
+
+fn local<'a>(slot: u32, mut scope: Option<&Scope<'_, 'a>>) -> Evaluated<'a> {
+    while let Some(inner) = scope {
+        if let Some(at) = inner.slots.iter().position(|bound| *bound == slot) {
+            return inner
+                .values
+                .get(at)
+                .cloned()
+                .ok_or_else(|| confused("a name without value"));
+        }
+        scope = inner.outer;
+    }
+    Err(confused("a name that is not bound"))
+}
+
+/// Compares; a missing option makes every comparison false but `!=`.
+pub(crate) fn compare(op: CompareOp, a: &Val<'_>, b: &Val<'_>) -> Result<bool, Fault> {
+    if a.is_none() || b.is_none() {
+        return Ok(op == CompareOp::Ne);
+    }
+    Ok(match op {
+        CompareOp::Eq => a.same(b),
+        CompareOp::Ne => !a.same(b),
+        CompareOp::Lt => a.order(b)?.is_lt(),
+        CompareOp::Le => a.order(b)?.is_le(),
+        CompareOp::Gt => a.order(b)?.is_gt(),
+        CompareOp::Ge => a.order(b)?.is_ge(),
+    })
+}
+
+fn field(value: Val<'_>, index: usize) -> Evaluated<'_> {
+    let missing = || confused("a field of what has none");
+    match value {
+        Val::None => Ok(Val::None),
+        Val::Ref(Value::Record(fields)) => fields.get(index).map(Val::of).ok_or_else(missing),
+        Val::Own(Value::Record(mut fields)) if index < fields.len() => {
+            Ok(Val::own(fields.swap_remove(index)))
+        }
+        _ => Err(missing()),
+    }
+}
+
+fn member<'a>(value: Val<'a>, name: &str) -> Val<'a> {
+    let find = |members: &'a [(Box<str>, Json)]| {
+        members
+            .iter()
+            .find(|(key, _)| **key == *name)
+            .map_or(Val::None, |(_, json)| Val::Json(json))
+    };
+    match value {
+        Val::Json(Json::Object(members)) => find(members),
+        Val::Own(Value::Json(json)) => match *json {
+            Json::Object(members) => members
+                .into_iter()
+                .find(|(key, _)| **key == *name)
+                .map_or(Val::None, |(_, json)| Val::Own(Value::Json(Box::new(json)))),
+            _ => Val::None,
+        },
+        _ => Val::None,
+    }
+}
+
+fn url_part(value: Val<'_>, part: UrlPart) -> Evaluated<'_> {
+    if value.is_none() {
+        return Ok(Val::None);
+    }
+    let text = |url: &guard_plan::url::Url| match part {
+        UrlPart::Scheme => url.scheme.clone(),
+        UrlPart::Host => url.host.clone(),
+        UrlPart::Path => url.path.clone(),
+        UrlPart::Port | UrlPart::Query => url.query.clone(),
+    };
+    match (value, part) {
+        (Val::Ref(Value::Url(url)), UrlPart::Port) => Ok(Val::Int(url.port.into())),
+        (Val::Own(Value::Url(url)), UrlPart::Port) => Ok(Val::Int(url.port.into())),
+        (Val::Ref(Value::Url(url)), UrlPart::Scheme) => Ok(Val::Str(&url.scheme)),
+        (Val::Ref(Value::Url(url)), UrlPart::Host) => Ok(Val::Str(&url.host)),
+        (Val::Ref(Value::Url(url)), UrlPart::Path) => Ok(Val::Str(&url.path)),
+        (Val::Ref(Value::Url(url)), UrlPart::Query) => Ok(Val::Str(&url.query)),
+        (Val::Own(Value::Url(url)), _) => Ok(Val::Own(Value::String(text(&url)))),
+        _ => Err(confused("a part of no url")),
+    }
+}
+
+fn within(a: &Val<'_>, b: &Val<'_>) -> Result<bool, Fault> {
+    if a.is_none() || b.is_none() {
+        return Ok(false);
+    }
+    match (a.path(), b.path()) {
+        (Some(a), Some(b)) => Ok(guard_plan::path::within(a, b)),
+        _ => Err(confused("containment of no paths")),
+    }
+}

@@ -1,0 +1,295 @@
+//! Quantifiers, membership and indexing.
+
+use super::{Context, Evaluated, Scope};
+use crate::prepare::{Op, Prepared};
+use crate::val::{Val, confused};
+use guard_plan::json::Json;
+use guard_plan::plan::{Node, NodeId, QuantifierOp};
+use guard_plan::value::{Fault, Value};
+use std::collections::{BTreeMap, BTreeSet, btree_map, btree_set};
+use std::{slice, vec};
+
+/// Sets up to this size are searched one by one rather than by an owned key.
+const FEW: usize = 8;
+
+/// The elements of a collection, each with its key or index.
+pub(crate) enum Items<'a> {
+    List(usize, slice::Iter<'a, Value>),
+    OwnList(usize, vec::IntoIter<Value>),
+    Set(usize, btree_set::Iter<'a, Value>),
+    OwnSet(usize, btree_set::IntoIter<Value>),
+    Map(btree_map::Iter<'a, Box<str>, Value>),
+    OwnMap(btree_map::IntoIter<Box<str>, Value>),
+    Array(usize, slice::Iter<'a, Json>),
+    Object(slice::Iter<'a, (Box<str>, Json)>),
+}
+
+impl<'a> Items<'a> {
+    /// The elements of a list, set, map, or of either kind of `json`.
+    pub fn of(value: Val<'a>) -> Result<Items<'a>, Fault> {
+        Ok(match value {
+            Val::Ref(Value::List(items)) => Items::List(0, items.iter()),
+            Val::Own(Value::List(items)) => Items::OwnList(0, items.into_iter()),
+            Val::Ref(Value::Set(items)) => Items::Set(0, items.iter()),
+            Val::Own(Value::Set(items)) => Items::OwnSet(0, items.into_iter()),
+            Val::Ref(Value::Map(entries)) => Items::Map(entries.iter()),
+            Val::Own(Value::Map(entries)) => Items::OwnMap(entries.into_iter()),
+            Val::Json(Json::Array(items)) => Items::Array(0, items.iter()),
+            Val::Json(Json::Object(members)) => Items::Object(members.iter()),
+            Val::Own(Value::Json(json)) => Items::of_json(*json)?,
+            _ => return Err(Fault::Decode("what is walked is no collection".into())),
+        })
+    }
+
+    fn of_json(json: Json) -> Result<Items<'a>, Fault> {
+        let value = |json| Value::Json(Box::new(json));
+        match json {
+            Json::Array(items) => {
+                let items: Vec<Value> = items.into_iter().map(value).collect();
+                Ok(Items::OwnList(0, items.into_iter()))
+            }
+            Json::Object(members) => {
+                let entries = members.into_iter().map(|(key, json)| (key, value(json)));
+                Ok(Items::OwnMap(
+                    entries.collect::<BTreeMap<_, _>>().into_iter(),
+                ))
+            }
+            _ => Err(Fault::Decode("what is walked is no collection".into())),
+        }
+    }
+
+    /// How many are left.
+    pub fn count(&self) -> usize {
+        match self {
+            Items::List(_, items) => items.len(),
+            Items::OwnList(_, items) => items.len(),
+            Items::Set(_, items) => items.len(),
+            Items::OwnSet(_, items) => items.len(),
+            Items::Map(entries) => entries.len(),
+            Items::OwnMap(entries) => entries.len(),
+            Items::Array(_, items) => items.len(),
+            Items::Object(members) => members.len(),
+        }
+    }
+
+    /// Whether one bound name means the key.
+    pub fn by_key(&self) -> bool {
+        matches!(self, Items::Map(_) | Items::OwnMap(_) | Items::Object(_))
+    }
+}
+
+fn count(index: &mut usize) -> Val<'static> {
+    *index += 1;
+    Val::Int(i64::try_from(*index - 1).unwrap_or(i64::MAX))
+}
+
+impl<'a> Iterator for Items<'a> {
+    type Item = (Val<'a>, Val<'a>);
+
+    fn next(&mut self) -> Option<(Val<'a>, Val<'a>)> {
+        match self {
+            Items::List(i, items) => items.next().map(|item| (count(i), Val::of(item))),
+            Items::OwnList(i, items) => items.next().map(|item| (count(i), Val::own(item))),
+            Items::Set(i, items) => items.next().map(|item| (count(i), Val::of(item))),
+            Items::OwnSet(i, items) => items.next().map(|item| (count(i), Val::own(item))),
+            Items::Array(i, items) => items.next().map(|item| (count(i), Val::Json(item))),
+            Items::Map(entries) => entries
+                .next()
+                .map(|(key, value)| (Val::Str(key), Val::of(value))),
+            Items::OwnMap(entries) => entries
+                .next()
+                .map(|(key, value)| (Val::Own(Value::String(key)), Val::own(value))),
+            Items::Object(members) => members
+                .next()
+                .map(|(key, json)| (Val::Str(key), Val::Json(json))),
+        }
+    }
+}
+
+/// What a quantifier has found so far.
+struct Tally {
+    op: QuantifierOp,
+    found: i128,
+}
+
+impl Tally {
+    /// Takes one body; whether that settles it.
+    fn take(&mut self, body: &Val<'_>) -> Result<bool, Fault> {
+        match (self.op, body) {
+            (QuantifierOp::All | QuantifierOp::Any | QuantifierOp::Count, _) => {
+                let truth = body.truth()?;
+                self.found += i128::from(truth);
+                Ok(match self.op {
+                    QuantifierOp::All => !truth,
+                    QuantifierOp::Any => truth,
+                    _ => false,
+                })
+            }
+            (QuantifierOp::SumInt, Val::Int(number))
+            | (QuantifierOp::SumDecimal, Val::Decimal(number))
+            | (QuantifierOp::SumDuration, Val::Duration(number)) => {
+                self.found += i128::from(*number);
+                Ok(false)
+            }
+            _ => Err(confused("a sum of what is no number")),
+        }
+    }
+
+    fn value<'a>(&self, settled: bool) -> Evaluated<'a> {
+        let number = || i64::try_from(self.found).map_err(|_| Fault::Overflow("sum"));
+        Ok(match self.op {
+            QuantifierOp::All => Val::Bool(!settled),
+            QuantifierOp::Any => Val::Bool(settled),
+            QuantifierOp::Count | QuantifierOp::SumInt => Val::Int(number()?),
+            QuantifierOp::SumDecimal => Val::Decimal(number()?),
+            QuantifierOp::SumDuration => Val::Duration(number()?),
+        })
+    }
+}
+
+impl<'a> Context<'a> {
+    pub(super) fn quantified(
+        &self,
+        expr: &'a Prepared,
+        op: QuantifierOp,
+        over: &[NodeId],
+        binders: &[u32],
+        body: NodeId,
+        scope: Option<&Scope<'_, 'a>>,
+    ) -> Evaluated<'a> {
+        let mut tally = Tally { op, found: 0 };
+        let mut settled = false;
+        let mut take = |values: &[Val<'a>]| {
+            let inner = Scope {
+                slots: binders,
+                values,
+                outer: scope,
+            };
+            tally.take(&self.node(expr, body, Some(&inner))?)
+        };
+        if let [over] = over {
+            let items = Items::of(self.node(expr, *over, scope)?)?;
+            let by_key = items.by_key();
+            for (key, element) in items {
+                settled = match binders.len() {
+                    1 => take(&[if by_key { key } else { element }])?,
+                    _ => take(&[key, element])?,
+                };
+                if settled {
+                    break;
+                }
+            }
+            return tally.value(settled);
+        }
+        let mut lists = Vec::with_capacity(over.len());
+        for id in over {
+            lists.push(Items::of(self.node(expr, *id, scope)?)?);
+        }
+        let counts = || lists.iter().map(Items::count);
+        let first = counts().next().unwrap_or_default();
+        if let Some(other) = counts().find(|count| *count != first) {
+            return Err(Fault::UnequalLengths(first, other));
+        }
+        for _ in 0..first {
+            let step: Vec<Val<'a>> = lists
+                .iter_mut()
+                .filter_map(|list| list.next().map(|(_, element)| element))
+                .collect();
+            settled = take(&step)?;
+            if settled {
+                break;
+            }
+        }
+        tally.value(settled)
+    }
+
+    /// Membership; a collection that is written out is not built for it.
+    pub(super) fn is_in(
+        &self,
+        expr: &'a Prepared,
+        element: NodeId,
+        collection: NodeId,
+        scope: Option<&Scope<'_, 'a>>,
+    ) -> Result<bool, Fault> {
+        let element = self.node(expr, element, scope)?;
+        if let Op::Node(Node::List(ids) | Node::Set(ids)) = expr.op(collection) {
+            let mut found = false;
+            for id in ids {
+                let item = self.node(expr, *id, scope)?;
+                found |= !element.is_none() && element.same(&item);
+            }
+            return Ok(found);
+        }
+        contains(&self.node(expr, collection, scope)?, &element)
+    }
+}
+
+/// Whether an element is in a collection, a key in a map, a part in a string.
+fn contains(collection: &Val<'_>, element: &Val<'_>) -> Result<bool, Fault> {
+    if element.is_none() || collection.is_none() {
+        return Ok(false);
+    }
+    if let Some(text) = collection.text() {
+        let part = element
+            .text()
+            .ok_or_else(|| confused("a part of a string that is none"))?;
+        return Ok(text.contains(part));
+    }
+    Ok(match collection.compound() {
+        Some(Value::List(items)) => items.iter().any(|item| element.same(&Val::of(item))),
+        Some(Value::Set(items)) => in_set(items, element),
+        Some(Value::Map(entries)) => {
+            let key = element
+                .text()
+                .ok_or_else(|| confused("a key that is no string"))?;
+            entries.contains_key(key)
+        }
+        _ => return Err(confused("membership in what is no collection")),
+    })
+}
+
+fn in_set(items: &BTreeSet<Value>, element: &Val<'_>) -> bool {
+    if items.len() <= FEW {
+        return items.iter().any(|item| element.same(&Val::of(item)));
+    }
+    items.contains(&element.clone().into_value())
+}
+
+/// The element of a list, the entry of a map, or either of `json`; none where there is none.
+pub(super) fn index<'a>(value: Val<'a>, key: &Val<'_>) -> Evaluated<'a> {
+    let at = || match key {
+        Val::Int(number) => usize::try_from(*number).ok(),
+        _ => None,
+    };
+    Ok(match value {
+        Val::None => Val::None,
+        _ if key.is_none() => Val::None,
+        Val::Ref(Value::List(items)) => {
+            at().and_then(|at| items.get(at)).map_or(Val::None, Val::of)
+        }
+        Val::Own(Value::List(mut items)) => match at().filter(|at| *at < items.len()) {
+            Some(at) => Val::own(items.swap_remove(at)),
+            None => Val::None,
+        },
+        Val::Ref(Value::Map(entries)) => key
+            .text()
+            .and_then(|key| entries.get(key))
+            .map_or(Val::None, Val::of),
+        Val::Own(Value::Map(mut entries)) => key
+            .text()
+            .and_then(|key| entries.remove(key))
+            .map_or(Val::None, Val::own),
+        Val::Json(Json::Array(items)) => at()
+            .and_then(|at| items.get(at))
+            .map_or(Val::None, Val::Json),
+        Val::Json(json) => key
+            .text()
+            .and_then(|key| json.get(key))
+            .map_or(Val::None, Val::Json),
+        Val::Own(Value::Json(json)) => {
+            let found = index(Val::Json(&json), key)?.into_value();
+            Val::own(found)
+        }
+        _ => return Err(confused("an index into what has no elements")),
+    })
+}

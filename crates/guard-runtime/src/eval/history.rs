@@ -1,0 +1,146 @@
+//! The nodes that ask the history, the budgets, the clock and the facts.
+
+use super::{Context, Evaluated, Scope};
+use crate::prepare::Prepared;
+use crate::session::Stamp;
+use crate::val::{Val, confused};
+use guard_plan::plan::{IndexId, Millis, Node, NodeId, ToolId};
+use guard_plan::value::Fault;
+
+impl<'a> Context<'a> {
+    pub(super) fn asked(
+        &self,
+        expr: &'a Prepared,
+        node: &'a Node,
+        scope: Option<&Scope<'_, 'a>>,
+    ) -> Evaluated<'a> {
+        let session = self.session;
+        Ok(match node {
+            Node::Result => Val::of(self.result.ok_or_else(|| confused("no result"))?),
+            Node::Workspace => Val::Path(&session.workspace),
+            Node::Now => Val::Time(self.now),
+            Node::Elapsed => Val::Duration(self.now.saturating_sub(session.start)),
+            Node::Clock(part) => self.clock(*part),
+            Node::RemainingTime => {
+                let deadline = self.kernel.plan().deadline.ok_or(Fault::NoDeadline)?;
+                let end = session.start.saturating_add(deadline);
+                Val::Duration(end.saturating_sub(self.now).max(0))
+            }
+            Node::Remaining(unit) => {
+                let budget = self.kernel.plan().units[*unit as usize]
+                    .budget
+                    .unwrap_or_default();
+                Val::Decimal(budget.saturating_sub(session.spent[*unit as usize]))
+            }
+            Node::Spent(unit) => Val::Decimal(session.spent[*unit as usize]),
+            Node::Row(fact, keys) => self
+                .with_keys(expr, keys, scope, |key| {
+                    session.facts[*fact as usize].row(key)
+                })?
+                .flatten()
+                .map_or(Val::None, Val::Ref),
+            Node::Known(fact, keys) => {
+                let table = &session.facts[*fact as usize];
+                let known =
+                    self.with_keys(expr, keys, scope, |key| table.known(keys.len(), key))?;
+                Val::Bool(known.unwrap_or(false))
+            }
+            Node::Called {
+                tool,
+                key,
+                since,
+                within,
+            } => {
+                let stamp = match key {
+                    None => session.tools[*tool as usize].success,
+                    Some((index, keys)) => self.stamp(expr, *index, keys, scope)?,
+                };
+                Val::Bool(self.counts(stamp, *since, *within))
+            }
+            Node::Failed {
+                tool,
+                since,
+                within,
+            } => Val::Bool(self.counts(session.tools[*tool as usize].failure, *since, *within)),
+            Node::Calls {
+                tool,
+                failures,
+                window,
+            } => {
+                let history = &session.tools[*tool as usize];
+                let count = match window {
+                    Some(window) => session.windows[*window as usize].count(self.now),
+                    None if *failures => history.failures,
+                    None => history.successes,
+                };
+                Val::Int(i64::try_from(count).unwrap_or(i64::MAX))
+            }
+            Node::LastArg(tool, param) => {
+                let args = session.tools[*tool as usize].last_args.as_ref();
+                args.and_then(|args| args.get(*param as usize))
+                    .map_or(Val::None, Val::of)
+            }
+            Node::LastResult(tool) => session.tools[*tool as usize]
+                .last_result
+                .as_ref()
+                .map_or(Val::None, Val::of),
+            Node::Temporal(id) => Val::Bool(session.monitors[*id as usize].value.clone()?),
+            _ => return Err(confused("an expression that cannot stand here")),
+        })
+    }
+
+    /// Whether a stamp is there, after the last success of a tool, and young enough.
+    pub fn counts(
+        &self,
+        stamp: Option<Stamp>,
+        since: Option<ToolId>,
+        within: Option<Millis>,
+    ) -> bool {
+        let Some(stamp) = stamp else { return false };
+        let later = since.is_none_or(|tool| {
+            let last = self.session.tools[tool as usize].success;
+            last.is_none_or(|last| last.settlement < stamp.settlement)
+        });
+        later && within.is_none_or(|within| self.now.saturating_sub(stamp.time) <= within)
+    }
+
+    fn stamp(
+        &self,
+        expr: &'a Prepared,
+        index: IndexId,
+        keys: &[NodeId],
+        scope: Option<&Scope<'_, 'a>>,
+    ) -> Result<Option<Stamp>, Fault> {
+        let mut buffer = self.decision.buffer.take();
+        buffer.clear();
+        for id in keys {
+            self.node(expr, *id, scope)?.write_key(&mut buffer);
+        }
+        guard_plan::key::shorten(0, &mut buffer);
+        let stamp = self.session.indexes[index as usize].get(&*buffer).copied();
+        self.decision.buffer.replace(buffer);
+        Ok(stamp)
+    }
+
+    /// Looks up the bytes of some values; a missing one is nowhere.
+    fn with_keys<T>(
+        &self,
+        expr: &'a Prepared,
+        keys: &[NodeId],
+        scope: Option<&Scope<'_, 'a>>,
+        look: impl FnOnce(&[u8]) -> T,
+    ) -> Result<Option<T>, Fault> {
+        let mut buffer = self.decision.buffer.take();
+        buffer.clear();
+        let mut missing = false;
+        for id in keys {
+            let value = self.node(expr, *id, scope)?;
+            missing |= value.is_none();
+            value.write_key(&mut buffer);
+        }
+        guard_plan::key::shorten(0, &mut buffer);
+        let found = (!missing).then(|| look(&buffer));
+        self.decision.buffer.replace(buffer);
+        Ok(found)
+    }
+}

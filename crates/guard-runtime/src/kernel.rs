@@ -1,0 +1,224 @@
+//! The kernel: a plan made ready to decide, shared by all its sessions.
+
+use crate::error::{KernelError, StepError};
+use crate::eval::{Context, Decision};
+use crate::prepare::{Prepared, Tool};
+use crate::session::counter::Counter;
+use crate::session::facts::Table;
+use crate::session::{History, Session, Times, Truth};
+use crate::val::Val;
+use crate::world::{Answers, NoWorld, Questions};
+use guard_plan::LoadedPlan;
+use guard_plan::decode::Decoder;
+use guard_plan::plan::{Millis, Plan, RegexId, ToolId, UnitId, VarId};
+use guard_plan::value::Value;
+use regex::{Regex, RegexBuilder};
+use std::collections::HashMap;
+
+/// Most bytes a compiled regular expression may take.
+const REGEX_BYTES: usize = 1 << 20;
+
+/// A plan ready to decide. It keeps nothing of any session, so that one kernel behind an `Arc` serves all.
+#[derive(Debug)]
+pub struct Kernel {
+    loaded: LoadedPlan,
+    names: HashMap<Box<str>, ToolId>,
+    regexes: Box<[Regex]>,
+    pub(crate) tools: Box<[Tool]>,
+    pub(crate) invariants: Box<[Prepared]>,
+    pub(crate) monitors: Box<[(Prepared, Option<Prepared>)]>,
+    state: Box<[Prepared]>,
+    /// The unit `calls`.
+    pub(crate) calls: UnitId,
+    /// The units that the host charges and that have a budget.
+    pub(crate) host_charged: Box<[UnitId]>,
+}
+
+impl Kernel {
+    /// Makes a plan ready: compiles its regular expressions, builds its constants, looks at its initial
+    /// state.
+    pub fn new(loaded: LoadedPlan) -> Result<Kernel, KernelError> {
+        let plan = loaded.plan();
+        let regexes = plan.regexes.iter().map(|pattern| {
+            let regex = RegexBuilder::new(pattern).size_limit(REGEX_BYTES).build();
+            regex.map_err(|error| KernelError::Regex(pattern.clone(), error.to_string()))
+        });
+        let mut names = HashMap::with_capacity(plan.tools.len() * 2);
+        let wire = (0..)
+            .zip(&plan.tools)
+            .map(|(id, tool)| (id, &tool.wire_name));
+        // A guard name is heard only where no tool has it as its wire name.
+        for (id, name) in wire.chain((0..).zip(&plan.tools).map(|(id, tool)| (id, &tool.name))) {
+            names.entry(name.as_str().into()).or_insert(id);
+        }
+        let units = || (0..).zip(&plan.units);
+        let host = units().filter(|(_, unit)| unit.host_charged && unit.budget.is_some());
+        let kernel = Kernel {
+            regexes: regexes.collect::<Result<_, _>>()?,
+            names,
+            tools: plan.tools.iter().map(Tool::new).collect(),
+            invariants: plan
+                .invariants
+                .iter()
+                .map(|inv| Prepared::new(&inv.condition))
+                .collect(),
+            monitors: plan
+                .monitors
+                .iter()
+                .map(|monitor| {
+                    (
+                        Prepared::new(&monitor.of),
+                        Prepared::optional(&monitor.trigger),
+                    )
+                })
+                .collect(),
+            state: plan
+                .state
+                .iter()
+                .map(|var| Prepared::new(&var.init))
+                .collect(),
+            calls: units()
+                .find(|(_, unit)| unit.name == "calls")
+                .map_or(0, |(id, _)| id),
+            host_charged: host.map(|(id, _)| id).collect(),
+            loaded,
+        };
+        kernel
+            .open("", 0, "/")
+            .map_err(|error| KernelError::State(error.to_string()))?;
+        Ok(kernel)
+    }
+
+    /// The plan.
+    pub fn plan(&self) -> &Plan {
+        self.loaded.plan()
+    }
+
+    /// The plan as it was loaded, with hash and sources.
+    pub fn loaded(&self) -> &LoadedPlan {
+        &self.loaded
+    }
+
+    /// The tool with a wire name, or else with this name in the guard.
+    pub fn tool(&self, name: &str) -> Option<ToolId> {
+        self.names.get(name).copied()
+    }
+
+    pub(crate) fn matches(&self, regex: RegexId, text: &str) -> bool {
+        self.regexes
+            .get(regex as usize)
+            .is_some_and(|regex| regex.is_match(text))
+    }
+
+    pub(crate) fn decoder<'a>(
+        &'a self,
+        session: &'a Session,
+        open: bool,
+        matches: &'a dyn Fn(RegexId, &str) -> bool,
+    ) -> Decoder<'a> {
+        Decoder {
+            types: &self.plan().types,
+            workspace: &session.workspace,
+            open,
+            matches,
+        }
+    }
+
+    /// Begins a session.
+    pub fn open(&self, id: &str, start: Millis, workspace: &str) -> Result<Session, StepError> {
+        let plan = self.plan();
+        let path = |path: &str, base: &str| {
+            let normal = guard_plan::path::normalise(base, path);
+            normal
+                .map(|path| path.into_owned().into_boxed_str())
+                .map_err(StepError::Workspace)
+        };
+        let workspace = path(workspace, "/")?;
+        let paths = plan.paths.iter().map(|literal| path(literal, &workspace));
+        let mut session = Session {
+            id: id.into(),
+            start,
+            now: start,
+            paths: paths.collect::<Result<_, _>>()?,
+            workspace,
+            state: Box::default(),
+            spent: vec![0; plan.units.len()].into(),
+            counters: plan.limits.iter().map(Counter::new).collect(),
+            tools: vec![History::default(); plan.tools.len()].into(),
+            indexes: vec![HashMap::new(); plan.indexes.len()].into(),
+            windows: plan
+                .windows
+                .iter()
+                .map(|window| Times::new(window.within))
+                .collect(),
+            facts: plan
+                .facts
+                .iter()
+                .map(|fact| Table::new(fact, &plan.types))
+                .collect(),
+            monitors: vec![
+                Truth {
+                    value: Ok(false),
+                    operand: Ok(false)
+                };
+                plan.monitors.len()
+            ]
+            .into(),
+            flights: Vec::new(),
+            spare: Vec::new(),
+            approvals: Vec::new(),
+            settlements: 0,
+            calls: 0,
+            halted: None,
+            changes: Vec::new(),
+        };
+        session.state = self.initial_state(&session)?;
+        self.begin_monitors(&mut session);
+        Ok(session)
+    }
+
+    fn initial_state(
+        &self,
+        session: &Session,
+    ) -> Result<Box<[guard_plan::value::Value]>, StepError> {
+        let mut world = NoWorld;
+        let (decision, answers) = (Decision::default(), Answers::new(&mut world));
+        let context = self.context(session, &decision, &answers);
+        let matches = |id, text: &str| self.matches(id, text);
+        let decoder = self.decoder(session, false, &matches);
+        let mut state = Vec::with_capacity(self.state.len());
+        for (var, init) in self.plan().state.iter().zip(&self.state) {
+            let fail = |why: String| StepError::InitialState(var.name.clone(), why);
+            let value = context
+                .eval(init)
+                .map_err(|fault| fail(fault.to_string()))?
+                .into_value();
+            decoder
+                .conform(var.ty, &value)
+                .map_err(|problem| fail(problem.to_string()))?;
+            state.push(value);
+        }
+        Ok(state.into())
+    }
+
+    /// What an expression without arguments may read.
+    pub(crate) fn context<'a>(
+        &'a self,
+        session: &'a Session,
+        decision: &'a Decision,
+        answers: &'a dyn Questions,
+    ) -> Context<'a> {
+        let now = session.now;
+        let (args, writes): (&[Val<'a>], &[(VarId, Value)]) = (&[], &[]);
+        Context {
+            kernel: self,
+            session,
+            decision,
+            answers,
+            now,
+            args,
+            writes,
+            result: None,
+        }
+    }
+}

@@ -1,0 +1,178 @@
+//! The expressions of a plan made ready to run: constant collections are built once.
+//!
+//! Mirrors the plan rule by rule; names, texts and numbers stay there.
+
+use guard_plan::plan;
+use guard_plan::plan::{Expr, Node};
+use guard_plan::url::Url;
+use guard_plan::value::Value;
+
+/// One step of a prepared expression.
+#[derive(Debug, Clone)]
+pub(crate) enum Op {
+    /// A value known in advance.
+    Const(Value),
+    /// Something to evaluate.
+    Node(Node),
+}
+
+/// An expression ready to run; the last step is the root.
+#[derive(Debug, Clone)]
+pub(crate) struct Prepared(Box<[Op]>);
+
+impl Prepared {
+    pub fn new(expr: &Expr) -> Prepared {
+        let mut ops: Vec<Op> = Vec::with_capacity(expr.0.len());
+        for node in &expr.0 {
+            let op = constant(&ops, node).map_or_else(|| Op::Node(node.clone()), Op::Const);
+            ops.push(op);
+        }
+        Prepared(ops.into_boxed_slice())
+    }
+
+    pub fn optional(expr: &Option<Expr>) -> Option<Prepared> {
+        expr.as_ref().map(Prepared::new)
+    }
+
+    /// The step with an index; the loader has checked that there is one.
+    pub fn op(&self, id: u32) -> &Op {
+        &self.0[id as usize]
+    }
+
+    /// The index of the root.
+    pub fn root(&self) -> u32 {
+        (self.0.len() - 1) as u32
+    }
+}
+
+/// The value of a node that depends on nothing.
+fn constant(ops: &[Op], node: &Node) -> Option<Value> {
+    let child = |id: &u32| literal(&ops[*id as usize]);
+    let all = |ids: &[u32]| ids.iter().map(child).collect::<Option<Vec<_>>>();
+    match node {
+        Node::Url(text) => Url::parse(text).ok().map(|url| Value::Url(Box::new(url))),
+        Node::List(ids) => all(ids).map(Value::List),
+        Node::Set(ids) => all(ids).map(|items| Value::Set(items.into_iter().collect())),
+        Node::Record(ids) => all(ids).map(Value::Record),
+        Node::Map(entries) => entries
+            .iter()
+            .map(|(key, id)| Some((key.as_str().into(), child(id)?)))
+            .collect::<Option<_>>()
+            .map(Value::Map),
+        _ => None,
+    }
+}
+
+fn literal(op: &Op) -> Option<Value> {
+    Some(match op {
+        Op::Const(value) => value.clone(),
+        Op::Node(Node::None) => Value::None,
+        Op::Node(Node::Bool(value)) => Value::Bool(*value),
+        Op::Node(Node::Int(number)) => Value::Int(*number),
+        Op::Node(Node::Decimal(units)) => Value::Decimal(*units),
+        Op::Node(Node::String(text)) => Value::String(text.as_str().into()),
+        Op::Node(Node::Duration(millis)) => Value::Duration(*millis),
+        Op::Node(Node::Time(at)) => Value::Time(*at),
+        Op::Node(Node::Enum(index)) => Value::Enum(*index),
+        Op::Node(_) => return None,
+    })
+}
+
+/// The expressions of a tool.
+#[derive(Debug)]
+pub(crate) struct Tool {
+    pub requires: Box<[Requires]>,
+    pub denies: Box<[Prepared]>,
+    pub limits: Box<[Option<Prepared>]>,
+    pub costs: Box<[Prepared]>,
+    pub effects: Box<[Effect]>,
+    pub approvals: Box<[Option<Prepared>]>,
+    pub observes: Box<[(Target, Prepared)]>,
+    pub learns: Box<[Learn]>,
+    pub reconciles: Box<[Prepared]>,
+    /// Irreversible and critical.
+    pub gated: bool,
+    /// The arguments are asked for after the call.
+    pub retains_args: bool,
+    /// The result is asked for after the call.
+    pub reads_result: bool,
+    /// Some effects are in shadow.
+    pub shadow_effects: bool,
+}
+
+/// `when`, and the keys of the alternatives.
+#[derive(Debug)]
+pub(crate) struct Requires {
+    pub when: Option<Prepared>,
+    pub keys: Box<[Option<Box<[Prepared]>>]>,
+}
+
+/// A target and the operand.
+#[derive(Debug)]
+pub(crate) struct Effect {
+    pub target: Target,
+    pub value: Option<Prepared>,
+}
+
+/// The key expressions of a target's path; none for its fields.
+pub(crate) type Target = Box<[Option<Prepared>]>;
+
+/// The expressions of a lesson.
+#[derive(Debug)]
+pub(crate) struct Learn {
+    pub over: Option<Prepared>,
+    pub when: Option<Prepared>,
+    pub row: Box<[Prepared]>,
+}
+
+fn all<'p, T: 'p, U>(items: &'p [T], prepare: impl Fn(&'p T) -> U) -> Box<[U]> {
+    items.iter().map(prepare).collect()
+}
+
+fn target(target: &plan::Target) -> Target {
+    all(&target.path, |step| match step {
+        plan::Step::Field(_) => None,
+        plan::Step::Index(key) => Some(Prepared::new(key)),
+    })
+}
+
+impl Tool {
+    pub fn new(tool: &plan::Tool) -> Tool {
+        let later =
+            !(tool.observes.is_empty() && tool.learns.is_empty() && tool.reconciles.is_empty());
+        Tool {
+            requires: all(&tool.requires, |requires| Requires {
+                when: Prepared::optional(&requires.when),
+                keys: all(&requires.any_of, |alternative| {
+                    alternative
+                        .key
+                        .as_ref()
+                        .map(|key| all(&key.values, Prepared::new))
+                }),
+            }),
+            denies: all(&tool.denies, |deny| Prepared::new(&deny.condition)),
+            limits: all(&tool.limits, |used| Prepared::optional(&used.by)),
+            costs: all(&tool.costs, |cost| Prepared::new(&cost.amount)),
+            effects: all(&tool.effects, |effect| Effect {
+                target: target(&effect.target),
+                value: Prepared::optional(&effect.value),
+            }),
+            approvals: all(&tool.approvals, |approval| {
+                Prepared::optional(&approval.when)
+            }),
+            observes: all(&tool.observes, |observe| {
+                (target(&observe.target), Prepared::new(&observe.value))
+            }),
+            learns: all(&tool.learns, |learn| Learn {
+                over: Prepared::optional(&learn.over),
+                when: Prepared::optional(&learn.when),
+                row: all(&learn.row, Prepared::new),
+            }),
+            reconciles: all(&tool.reconciles, |rule| Prepared::new(&rule.condition)),
+            gated: tool.irreversible && tool.risk == plan::Risk::Critical,
+            retains_args: later || tool.keeps_args,
+            reads_result: later || tool.keeps_result || !tool.observe_frame.is_empty(),
+            shadow_effects: tool.effects.iter().any(|effect| effect.rule.shadow),
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! Reasons: how a verdict explains itself.
+
+use crate::eval::Context;
+use crate::prepare::Prepared;
+use guard_plan::plan::{Message, Part, RuleMeta, Show, SpanId};
+use guard_plan::render;
+use guard_plan::value::Fault;
+use guard_plan::verdict::{Code, Decision, Reason, Verdict};
+
+/// The reasons that were found so far.
+#[derive(Debug, Default)]
+pub(crate) struct Findings {
+    pub reasons: Vec<Reason>,
+    pub shadowed: Vec<Reason>,
+    /// Reported only if nothing else denies or waits.
+    missing: Vec<Reason>,
+}
+
+impl Findings {
+    /// Takes a reason; one of a rule in shadow counts for nothing.
+    pub fn push(&mut self, shadow: bool, reason: Reason) {
+        if shadow {
+            &mut self.shadowed
+        } else {
+            &mut self.reasons
+        }
+        .push(reason);
+    }
+
+    /// Takes a rule that could not be evaluated.
+    pub fn fault(&mut self, cx: &Context<'_>, rule: &RuleMeta, fault: &Fault) {
+        let message = format!("a rule cannot be evaluated: {fault}");
+        let reason = cx.reason(Code::EvaluationError, rule, message);
+        match fault {
+            Fault::Missing(_) if !rule.shadow => self.missing.push(reason),
+            _ => self.push(rule.shadow, reason),
+        }
+    }
+
+    /// The verdict. A guard in shadow refuses nothing.
+    pub fn verdict(mut self, shadow: bool) -> Verdict {
+        let refuses = |reason: &Reason| matches!(reason.decision, Decision::Deny | Decision::Wait);
+        if !self.missing.is_empty() && !self.reasons.iter().any(refuses) {
+            self.reasons.append(&mut self.missing);
+        }
+        if shadow {
+            self.shadowed.append(&mut self.reasons);
+        }
+        sort(&mut self.reasons);
+        sort(&mut self.shadowed);
+        let decision = self.reasons.iter().map(|reason| reason.decision).max();
+        let decision = decision.unwrap_or(Decision::Allow);
+        Verdict {
+            decision,
+            reasons: self.reasons,
+            shadowed: self.shadowed,
+        }
+    }
+}
+
+fn sort(reasons: &mut Vec<Reason>) {
+    if reasons.len() > 1 {
+        reasons.sort_by(|a, b| {
+            let key = |reason: &Reason| (reason.code, reason.decision);
+            (key(a), &a.rule, &a.message, &a.needs).cmp(&(key(b), &b.rule, &b.message, &b.needs))
+        });
+        reasons.dedup();
+    }
+}
+
+/// What a reason of this code decides by itself.
+fn decision(code: Code) -> Decision {
+    match code {
+        Code::Approval => Decision::Ask,
+        Code::Conflict => Decision::Wait,
+        _ => Decision::Deny,
+    }
+}
+
+impl Context<'_> {
+    /// A reason that a rule gives.
+    pub fn reason(&self, code: Code, rule: &RuleMeta, message: String) -> Reason {
+        self.reason_at(code, &rule.owner, Some(rule.span), message)
+    }
+
+    /// A reason of something that is no rule.
+    pub fn reason_at(
+        &self,
+        code: Code,
+        rule: &str,
+        span: Option<SpanId>,
+        message: String,
+    ) -> Reason {
+        Reason {
+            code,
+            decision: decision(code),
+            rule: rule.into(),
+            message,
+            help: String::new(),
+            span: span.and_then(|span| self.kernel.loaded().span_text(span)),
+            needs: Vec::new(),
+            values: Vec::new(),
+        }
+    }
+
+    /// The rendering of a value, or why it has none.
+    pub fn show(&self, show: &Show) -> String {
+        if show.secret {
+            return render::SECRET.into();
+        }
+        let expr = Prepared::new(&show.expr);
+        match self.eval_shown(&expr) {
+            Ok(value) => render::value(&self.kernel.plan().types, show.ty, &value),
+            Err(fault) => format!("({fault})"),
+        }
+    }
+
+    /// A message with its values.
+    pub fn message(&self, message: &Message) -> String {
+        let part = |part: &Part| match part {
+            Part::Text(text) => text.clone(),
+            Part::Value(show) => self.show(show),
+        };
+        message.parts.iter().map(part).collect()
+    }
+
+    /// Expressions and their values.
+    pub fn values(&self, shows: &[Show]) -> Vec<(String, String)> {
+        shows
+            .iter()
+            .map(|show| (show.label.clone(), self.show(show)))
+            .collect()
+    }
+}
+
+/// Names for a sentence: `a`, `b` or `c`.
+pub(crate) fn listed<'n>(names: impl ExactSizeIterator<Item = &'n str>, last: &str) -> String {
+    let count = names.len();
+    let mut out = String::new();
+    for (i, name) in names.enumerate() {
+        if i > 0 {
+            out.push_str(if i + 1 == count { last } else { ", " });
+        }
+        out.push('`');
+        out.push_str(name);
+        out.push('`');
+    }
+    out
+}

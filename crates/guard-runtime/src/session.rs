@@ -1,0 +1,199 @@
+//! Everything a session remembers.
+//!
+//! Plain data, changed only by the kernel. Bounded but for what rules ask to be remembered for good: the
+//! keys of keyed memories and limits.
+
+pub(crate) mod counter;
+pub(crate) mod facts;
+pub(crate) mod flight;
+mod report;
+
+use crate::session::counter::Counter;
+use crate::session::facts::Table;
+use crate::session::flight::Flight;
+use guard_plan::plan::{Millis, ToolId, VarId};
+use guard_plan::value::{Fault, Value};
+use std::collections::{HashMap, VecDeque};
+
+/// A session of one guard: what was decided, spent, learned, and is under way. Opened by
+/// [`Kernel::open`](crate::Kernel::open); a clone goes its own way.
+#[derive(Debug, Clone)]
+pub struct Session {
+    pub(crate) id: Box<str>,
+    pub(crate) start: Millis,
+    pub(crate) now: Millis,
+    pub(crate) workspace: Box<str>,
+    /// The plan's path literals, from this workspace.
+    pub(crate) paths: Box<[Box<str>]>,
+    pub(crate) state: Box<[Value]>,
+    /// In units of 10⁻⁶, by unit.
+    pub(crate) spent: Box<[i64]>,
+    pub(crate) counters: Box<[Counter]>,
+    pub(crate) tools: Box<[History]>,
+    pub(crate) indexes: Box<[HashMap<Box<[u8]>, Stamp>]>,
+    pub(crate) windows: Box<[Times]>,
+    pub(crate) facts: Box<[Table]>,
+    pub(crate) monitors: Box<[Truth]>,
+    pub(crate) flights: Vec<Box<Flight>>,
+    /// Flights that have landed, for reuse.
+    pub(crate) spare: Vec<Box<Flight>>,
+    pub(crate) approvals: Vec<Grant>,
+    pub(crate) settlements: u64,
+    pub(crate) calls: u64,
+    pub(crate) halted: Option<Halt>,
+    /// What the last settlement changed: variables and their values before.
+    pub(crate) changes: Vec<(VarId, Value)>,
+}
+
+/// When a call was settled.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Stamp {
+    pub settlement: u64,
+    pub time: Millis,
+}
+
+/// The memory of one tool's settled calls.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct History {
+    pub successes: u64,
+    pub failures: u64,
+    pub success: Option<Stamp>,
+    pub failure: Option<Stamp>,
+    pub last_args: Option<Vec<Value>>,
+    pub last_result: Option<Value>,
+}
+
+/// Times not longer ago than a span, ascending.
+#[derive(Debug, Clone)]
+pub(crate) struct Times {
+    within: Millis,
+    times: VecDeque<Millis>,
+}
+
+impl Times {
+    pub fn new(within: Millis) -> Times {
+        Times {
+            within,
+            times: VecDeque::new(),
+        }
+    }
+
+    pub fn push(&mut self, now: Millis) {
+        while self
+            .times
+            .front()
+            .is_some_and(|time| now.saturating_sub(*time) > self.within)
+        {
+            self.times.pop_front();
+        }
+        self.times.push_back(now);
+    }
+
+    pub fn count(&self, now: Millis) -> u64 {
+        let old = self
+            .times
+            .partition_point(|time| now.saturating_sub(*time) > self.within);
+        (self.times.len() - old) as u64
+    }
+}
+
+/// What a temporal operator says now, and of `previous` the operand now.
+#[derive(Debug, Clone)]
+pub(crate) struct Truth {
+    pub value: Result<bool, Fault>,
+    pub operand: Result<bool, Fault>,
+}
+
+/// An approval that was given and not used.
+#[derive(Debug, Clone)]
+pub(crate) struct Grant {
+    pub tool: ToolId,
+    /// The canonical arguments.
+    pub key: Box<[u8]>,
+    pub role: Box<str>,
+    pub by: Box<str>,
+    pub given: Millis,
+    pub expires: Millis,
+}
+
+/// Why a session denies everything.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Halt {
+    /// The rule that halted it.
+    pub rule: String,
+    /// What was wrong.
+    pub message: String,
+    /// When.
+    pub time: Millis,
+}
+
+impl Session {
+    /// Its id.
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// When it began.
+    pub fn start(&self) -> Millis {
+        self.start
+    }
+
+    /// Its clock: the latest time of its events.
+    pub fn now(&self) -> Millis {
+        self.now
+    }
+
+    /// Where relative paths start.
+    pub fn workspace(&self) -> &str {
+        &self.workspace
+    }
+
+    /// Why it denies everything, if it does.
+    pub fn halted(&self) -> Option<&Halt> {
+        self.halted.as_ref()
+    }
+
+    /// The ids of the calls that were allowed and are not settled, in the order of their proposals.
+    pub fn in_flight(&self) -> Vec<&str> {
+        let mut flights: Vec<_> = self.flights.iter().collect();
+        flights.sort_by_key(|flight| flight.number);
+        flights.into_iter().map(|flight| &*flight.call).collect()
+    }
+
+    /// What the last settlement changed: variables with their values before it.
+    pub fn changes(&self) -> &[(VarId, Value)] {
+        &self.changes
+    }
+
+    /// The committed value of a state variable.
+    pub fn value(&self, var: VarId) -> Option<&Value> {
+        self.state.get(var as usize)
+    }
+
+    /// What was spent of a unit, in units of 10⁻⁶.
+    pub fn spent(&self, unit: u32) -> Option<i64> {
+        self.spent.get(unit as usize).copied()
+    }
+
+    /// The session's clock moves to an event's time, never back.
+    pub(crate) fn advance(&mut self, now: Millis) {
+        self.now = self.now.max(now);
+    }
+
+    /// Keeps a flight's buffers for the next.
+    pub(crate) fn retire(&mut self, mut flight: Box<Flight>) {
+        flight.clear();
+        self.spare.push(flight);
+    }
+
+    pub(crate) fn halt(&mut self, rule: &str, message: &str) {
+        if self.halted.is_none() {
+            let time = self.now;
+            self.halted = Some(Halt {
+                rule: rule.into(),
+                message: message.into(),
+                time,
+            });
+        }
+    }
+}

@@ -1,0 +1,225 @@
+//! Counters of allowed calls.
+
+use guard_plan::plan::{Limit, LimitScope, Millis};
+use std::collections::{HashMap, VecDeque};
+
+/// One counter of a session, for all keys.
+#[derive(Debug, Clone)]
+pub(crate) enum Counter {
+    /// Times of the latest calls, never more than the limit.
+    Window(Window),
+    /// Calls of the session, or in flight.
+    Count(Counts),
+}
+
+#[derive(Debug, Clone)]
+pub(crate) struct Window {
+    span: Millis,
+    count: usize,
+    plain: VecDeque<Millis>,
+    keyed: HashMap<Box<[u8]>, VecDeque<Millis>>,
+    /// At this many keys those without recent calls are forgotten.
+    sweep_at: usize,
+}
+
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Counts {
+    plain: u32,
+    keyed: HashMap<Box<[u8]>, u32>,
+}
+
+/// How full a counter is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Usage {
+    pub used: u32,
+    /// When the next call is possible, where time alone makes it so.
+    pub next: Option<Millis>,
+}
+
+/// Keys a window has before the first sweep.
+const FIRST_SWEEP: usize = 64;
+
+impl Counter {
+    pub fn new(limit: &Limit) -> Counter {
+        match limit.scope {
+            LimitScope::Window(span) => Counter::Window(Window {
+                span,
+                count: limit.count as usize,
+                plain: VecDeque::new(),
+                keyed: HashMap::new(),
+                sweep_at: FIRST_SWEEP,
+            }),
+            _ => Counter::Count(Counts::default()),
+        }
+    }
+
+    /// How full it is now.
+    pub fn usage(&self, key: Option<&[u8]>, now: Millis) -> Usage {
+        match self {
+            Counter::Window(window) => window.usage(key, now),
+            Counter::Count(counts) => {
+                let used = key.map_or(Some(&counts.plain), |key| counts.keyed.get(key));
+                Usage {
+                    used: used.copied().unwrap_or(0),
+                    next: None,
+                }
+            }
+        }
+    }
+
+    /// Counts an allowed call.
+    pub fn add(&mut self, key: Option<&[u8]>, now: Millis) {
+        match self {
+            Counter::Window(window) => window.add(key, now),
+            Counter::Count(counts) => match key {
+                None => counts.plain = counts.plain.saturating_add(1),
+                Some(key) => match counts.keyed.get_mut(key) {
+                    Some(count) => *count = count.saturating_add(1),
+                    None => _ = counts.keyed.insert(key.into(), 1),
+                },
+            },
+        }
+    }
+
+    /// Forgets a call that is no longer in flight.
+    pub fn remove(&mut self, key: Option<&[u8]>) {
+        let Counter::Count(counts) = self else { return };
+        let Some(key) = key else {
+            counts.plain = counts.plain.saturating_sub(1);
+            return;
+        };
+        if let Some(count) = counts.keyed.get_mut(key) {
+            *count = count.saturating_sub(1);
+            if *count == 0 {
+                counts.keyed.remove(key);
+            }
+        }
+    }
+}
+
+impl Window {
+    fn usage(&self, key: Option<&[u8]>, now: Millis) -> Usage {
+        let times = key.map_or(Some(&self.plain), |key| self.keyed.get(key));
+        let Some(times) = times else {
+            return Usage {
+                used: 0,
+                next: None,
+            };
+        };
+        let old = times.partition_point(|time| now.saturating_sub(*time) >= self.span);
+        let used = times.len() - old;
+        let next = (used >= self.count && self.count > 0)
+            .then(|| times.get(times.len() - self.count))
+            .flatten()
+            .map(|time| time.saturating_add(self.span));
+        Usage {
+            used: u32::try_from(used).unwrap_or(u32::MAX),
+            next,
+        }
+    }
+
+    fn add(&mut self, key: Option<&[u8]>, now: Millis) {
+        if self.count == 0 {
+            return;
+        }
+        let (span, count) = (self.span, self.count);
+        let push = |times: &mut VecDeque<Millis>| {
+            let old = |time: &Millis| now.saturating_sub(*time) >= span;
+            while times.len() >= count || times.front().is_some_and(old) {
+                times.pop_front();
+            }
+            times.push_back(now);
+        };
+        let Some(key) = key else {
+            return push(&mut self.plain);
+        };
+        if let Some(times) = self.keyed.get_mut(key) {
+            return push(times);
+        }
+        if self.keyed.len() >= self.sweep_at {
+            let recent = |times: &VecDeque<Millis>| {
+                times
+                    .back()
+                    .is_some_and(|time| now.saturating_sub(*time) < span)
+            };
+            self.keyed.retain(|_, times| recent(times));
+            self.sweep_at = (self.keyed.len() * 2).max(FIRST_SWEEP);
+        }
+        push(self.keyed.entry(key.into()).or_default());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use guard_plan::plan::RuleMeta;
+
+    fn counter(count: u32, scope: LimitScope) -> Counter {
+        let rule = RuleMeta {
+            owner: "p".into(),
+            doc: String::new(),
+            shadow: false,
+            span: 0,
+        };
+        Counter::new(&Limit {
+            rule,
+            count,
+            scope,
+            keyed: false,
+        })
+    }
+
+    #[test]
+    fn a_window_slides() {
+        let mut counter = counter(2, LimitScope::Window(100));
+        counter.add(None, 0);
+        counter.add(None, 50);
+        assert_eq!(
+            counter.usage(None, 99),
+            Usage {
+                used: 2,
+                next: Some(100)
+            }
+        );
+        assert_eq!(
+            counter.usage(None, 100),
+            Usage {
+                used: 1,
+                next: None
+            }
+        );
+        counter.add(None, 100);
+        assert_eq!(
+            counter.usage(None, 100),
+            Usage {
+                used: 2,
+                next: Some(150)
+            }
+        );
+        assert_eq!(counter.usage(Some(b"k"), 100).used, 0);
+    }
+
+    #[test]
+    fn keys_are_swept() {
+        let mut counter = counter(1, LimitScope::Window(10));
+        for i in 0..10_000_i64 {
+            counter.add(Some(&i.to_be_bytes()), i);
+        }
+        let Counter::Window(window) = counter else {
+            unreachable!()
+        };
+        assert!(window.keyed.len() <= FIRST_SWEEP);
+    }
+
+    #[test]
+    fn counts_go_up_and_down() {
+        let mut counter = counter(2, LimitScope::InFlight);
+        counter.add(Some(b"a"), 0);
+        counter.add(None, 0);
+        assert_eq!(counter.usage(Some(b"a"), 9).used, 1);
+        counter.remove(Some(b"a"));
+        counter.remove(Some(b"a"));
+        assert_eq!(counter.usage(Some(b"a"), 9).used, 0);
+        assert_eq!(counter.usage(None, 9).used, 1);
+    }
+}

@@ -1,0 +1,321 @@
+//! The settlement of a call: what it did becomes part of the state, what it showed is learned.
+
+mod learn;
+mod monitors;
+mod observe;
+
+use crate::error::StepError;
+use crate::eval::{Context, Decision};
+use crate::kernel::Kernel;
+use crate::session::flight::Flight;
+use crate::session::{Session, Stamp};
+use crate::stage::Call;
+use crate::val::Val;
+use crate::world::{Answers, Asked, Questions, World};
+use guard_plan::json::Json;
+use guard_plan::plan::{Millis, VarId};
+use guard_plan::value::Value;
+
+/// How a call ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ending<'s> {
+    /// It did what it should; with its result, if it has one.
+    Success(Option<&'s Json>),
+    /// It failed.
+    Failure,
+}
+
+/// A call that has ended.
+#[derive(Debug, Clone, Copy)]
+pub struct Settlement<'s> {
+    /// Its id.
+    pub call: &'s str,
+    /// How it ended.
+    pub ending: Ending<'s>,
+    /// When.
+    pub now: Millis,
+}
+
+/// What was noticed at a settlement.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Note {
+    /// How grave it is.
+    pub kind: NoteKind,
+    /// The rule, tool or variable.
+    pub rule: String,
+    /// What was wrong.
+    pub message: String,
+}
+
+/// How grave something noticed is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum NoteKind {
+    /// A rule in shadow, or a monitor, would have spoken.
+    Shadow,
+    /// Reported only.
+    Warning,
+    /// The result does not decode; nothing was learned from it.
+    Undecoded,
+    /// It halted the session.
+    Halt,
+}
+
+/// What a settlement came to. The changed variables are in
+/// [`Session::changes`](crate::Session::changes).
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Settled {
+    /// What was noticed.
+    pub notes: Vec<Note>,
+    /// How many rows facts were taught.
+    pub learned: u64,
+    /// The session is halted now.
+    pub halted: bool,
+    /// What the world was asked, in order.
+    pub asked: Vec<Asked>,
+}
+
+impl Settled {
+    fn note(&mut self, kind: NoteKind, rule: &str, message: String) {
+        self.notes.push(Note {
+            kind,
+            rule: rule.into(),
+            message,
+        });
+    }
+}
+
+/// What the rules after a call read.
+struct After<'s> {
+    call: Call<'s>,
+    args: Vec<Value>,
+    result: Value,
+    decision: Decision,
+    answers: &'s dyn Questions,
+}
+
+impl After<'_> {
+    /// Runs something that reads the session.
+    fn read<T>(
+        &self,
+        kernel: &Kernel,
+        session: &Session,
+        read: impl FnOnce(&Context<'_>) -> T,
+    ) -> T {
+        let args: Vec<Val<'_>> = self.args.iter().map(Val::of).collect();
+        let context = kernel.context(session, &self.decision, self.answers);
+        read(&Context {
+            args: &args,
+            result: Some(&self.result),
+            ..context
+        })
+    }
+}
+
+impl Kernel {
+    /// Settles a call in flight.
+    pub fn settle(
+        &self,
+        session: &mut Session,
+        settlement: &Settlement<'_>,
+        world: &mut dyn World,
+    ) -> Result<Settled, StepError> {
+        let place = session
+            .flights
+            .iter()
+            .position(|flight| flight.call == settlement.call);
+        let place = place.ok_or_else(|| StepError::NoSuchCall(settlement.call.into()))?;
+        let mut flight = session.flights.swap_remove(place);
+        session.advance(settlement.now);
+        session.settlements += 1;
+        session.changes.clear();
+        self.land(session, &flight);
+        let answers = Answers::new(world);
+        let mut settled = Settled::default();
+        match settlement.ending {
+            Ending::Failure => self.failed(session, &flight),
+            Ending::Success(result) => {
+                self.succeeded(session, &mut flight, result, &answers, &mut settled);
+            }
+        }
+        self.step_monitors(session);
+        session.retire(flight);
+        settled.halted = session.halted.is_some();
+        settled.asked = answers.into_asked();
+        Ok(settled)
+    }
+
+    fn failed(&self, session: &mut Session, flight: &Flight) {
+        let Some(id) = flight.tool else { return };
+        let stamp = Stamp {
+            settlement: session.settlements,
+            time: session.now,
+        };
+        let history = &mut session.tools[id as usize];
+        history.failures += 1;
+        history.failure = Some(stamp);
+        self.count(session, flight, true);
+    }
+
+    /// Counts a settled call in the tool's windows.
+    fn count(&self, session: &mut Session, flight: &Flight, failure: bool) {
+        let Some(id) = flight.tool else { return };
+        for window in &self.plan().tools[id as usize].windows {
+            if self.plan().windows[*window as usize].failures == failure {
+                session.windows[*window as usize].push(session.now);
+            }
+        }
+    }
+
+    fn succeeded(
+        &self,
+        session: &mut Session,
+        flight: &mut Flight,
+        result: Option<&Json>,
+        answers: &dyn Questions,
+        settled: &mut Settled,
+    ) {
+        let Some(id) = flight.tool else { return };
+        for (var, value) in flight.draft.writes.drain(..) {
+            write(session, var, value);
+        }
+        let call = Call {
+            id,
+            tool: &self.plan().tools[id as usize],
+            ready: &self.tools[id as usize],
+        };
+        let result = if call.ready.reads_result {
+            self.result(session, call, result, settled)
+        } else {
+            self.undecodable(session, call, result, settled);
+            None
+        };
+        let mut kept = None;
+        if let Some(result) = result {
+            let args = std::mem::take(&mut flight.args);
+            let after = After {
+                call,
+                args,
+                result,
+                decision: Decision::default(),
+                answers,
+            };
+            self.observe(session, &after, settled);
+            if call.tool.trusted {
+                self.learn(session, &after, settled);
+            }
+            self.reconcile(session, &after, settled);
+            flight.args = after.args;
+            kept = Some(after.result);
+        }
+        self.remember(session, flight, call, kept);
+    }
+
+    /// The decoded result; none where it does not decode, which is noted.
+    fn result(
+        &self,
+        session: &Session,
+        call: Call<'_>,
+        result: Option<&Json>,
+        settled: &mut Settled,
+    ) -> Option<Value> {
+        let json = result.unwrap_or(&Json::Null);
+        let Some(ty) = call.tool.returns else {
+            return Some(Value::Json(Box::new(json.clone())));
+        };
+        let matches = |id, text: &str| self.matches(id, text);
+        match self.decoder(session, true, &matches).decode(ty, json) {
+            Ok(value) => Some(value),
+            Err(problems) => {
+                for problem in problems {
+                    settled.note(NoteKind::Undecoded, &call.tool.name, problem.to_string());
+                }
+                None
+            }
+        }
+    }
+
+    /// Notes a result that does not decode, though no rule reads it.
+    fn undecodable(
+        &self,
+        session: &Session,
+        call: Call<'_>,
+        result: Option<&Json>,
+        settled: &mut Settled,
+    ) {
+        if call.tool.returns.is_some() {
+            self.result(session, call, result, settled);
+        }
+    }
+
+    fn reconcile(&self, session: &mut Session, after: &After<'_>, settled: &mut Settled) {
+        let call = after.call;
+        for (rule, condition) in call.tool.reconciles.iter().zip(&call.ready.reconciles) {
+            let holds = after.read(self, session, |cx| {
+                cx.eval_shown(condition)
+                    .and_then(|value| Val::own(value).truth())
+            });
+            let message = match holds {
+                Ok(true) => continue,
+                Ok(false) => format!("`{}` does not hold after the call", rule.text),
+                Err(fault) => format!(
+                    "`{}` cannot be evaluated after the call: {fault}",
+                    rule.text
+                ),
+            };
+            let kind = if rule.rule.shadow {
+                NoteKind::Shadow
+            } else {
+                NoteKind::Halt
+            };
+            note(session, settled, kind, &rule.rule.owner, message);
+        }
+    }
+
+    /// Records the success.
+    fn remember(
+        &self,
+        session: &mut Session,
+        flight: &mut Flight,
+        call: Call<'_>,
+        result: Option<Value>,
+    ) {
+        let stamp = Stamp {
+            settlement: session.settlements,
+            time: session.now,
+        };
+        for (index, span) in call.tool.indexes.iter().zip(&flight.draft.keys) {
+            let key = flight.draft.key(*span);
+            let index = &mut session.indexes[*index as usize];
+            match index.get_mut(key) {
+                Some(last) => *last = stamp,
+                None => _ = index.insert(key.into(), stamp),
+            }
+        }
+        self.count(session, flight, false);
+        let history = &mut session.tools[call.id as usize];
+        history.successes += 1;
+        history.success = Some(stamp);
+        if call.tool.keeps_args {
+            history.last_args = Some(std::mem::take(&mut flight.args));
+        }
+        if call.tool.keeps_result {
+            history.last_result = result;
+        }
+    }
+}
+
+/// Writes a variable, and keeps its value before for the record.
+fn write(session: &mut Session, var: VarId, value: Value) {
+    let before = std::mem::replace(&mut session.state[var as usize], value);
+    if !session.changes.iter().any(|(changed, _)| *changed == var) {
+        session.changes.push((var, before));
+    }
+}
+
+/// Notes something; the gravest kind halts the session.
+fn note(session: &mut Session, settled: &mut Settled, kind: NoteKind, rule: &str, message: String) {
+    if kind == NoteKind::Halt {
+        session.halt(rule, &message);
+    }
+    settled.note(kind, rule, message);
+}

@@ -1,0 +1,205 @@
+//! Learning: trusted results fill facts.
+
+use super::{After, NoteKind, Settled};
+use crate::eval::{Context, Items, Scope};
+use crate::kernel::Kernel;
+use crate::prepare;
+use crate::session::Session;
+use crate::val::Val;
+use guard_plan::json::Json;
+use guard_plan::plan::{Field, Learn, TypeDef, TypeId};
+use guard_plan::value::{Fault, Value};
+
+/// Most rows that one call may teach one fact.
+const MAX_ROWS: usize = 100_000;
+
+/// A row, or why there is none.
+type Row = Result<Vec<Value>, Fault>;
+
+impl Kernel {
+    /// Adds the rows that a result teaches.
+    pub(super) fn learn(&self, session: &mut Session, after: &After<'_>, settled: &mut Settled) {
+        let call = after.call;
+        for (rule, ready) in call.tool.learns.iter().zip(&call.ready.learns) {
+            let rows = after.read(self, session, |cx| rows(cx, rule, ready));
+            for row in rows {
+                match row {
+                    Ok(_) if rule.rule.shadow => {}
+                    Ok(row) => {
+                        settled.learned += 1;
+                        session.facts[rule.fact as usize].add(row);
+                    }
+                    Err(fault) => {
+                        let fact = &self.plan().facts[rule.fact as usize].name;
+                        let message = format!("a row of `{fact}` was not learned: {fault}");
+                        if settled.notes.iter().all(|note| note.message != message) {
+                            settled.note(NoteKind::Warning, &rule.rule.owner, message);
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// All rows of one lesson.
+fn rows(cx: &Context<'_>, rule: &Learn, ready: &prepare::Learn) -> Vec<Row> {
+    let mut rows = Vec::new();
+    if let Err(fault) = collect(*cx, rule, ready, &mut rows) {
+        rows.push(Err(fault));
+    }
+    rows
+}
+
+fn collect<'s>(
+    cx: Context<'s>,
+    rule: &Learn,
+    ready: &'s prepare::Learn,
+    rows: &mut Vec<Row>,
+) -> Result<(), Fault> {
+    let Some(over) = &ready.over else {
+        lesson(&cx, rule, ready, &[], rows);
+        return Ok(());
+    };
+    let over = match cx.eval(over)? {
+        Val::None => return Ok(()),
+        over => over,
+    };
+    let items = Items::of(over)?;
+    let by_key = items.by_key();
+    for (key, element) in items {
+        if rows.len() >= MAX_ROWS {
+            break;
+        }
+        match rule.binders.len() {
+            1 => lesson(
+                &cx,
+                rule,
+                ready,
+                &[if by_key { key } else { element }],
+                rows,
+            ),
+            _ => lesson(&cx, rule, ready, &[key, element], rows),
+        }
+    }
+    Ok(())
+}
+
+/// The rows of one element.
+fn lesson<'s>(
+    cx: &Context<'s>,
+    rule: &Learn,
+    ready: &'s prepare::Learn,
+    values: &[Val<'s>],
+    rows: &mut Vec<Row>,
+) {
+    let scope = Scope {
+        slots: &rule.binders,
+        values,
+        outer: None,
+    };
+    let wanted = ready
+        .when
+        .as_ref()
+        .map_or(Ok(true), |when| cx.eval_in(when, &scope)?.truth());
+    let columns = match wanted {
+        Ok(true) => columns(cx, rule, ready, &scope),
+        Ok(false) => return,
+        Err(fault) => Err(fault),
+    };
+    match columns {
+        Ok(columns) => product(&columns, rows),
+        Err(fault) => rows.push(Err(fault)),
+    }
+}
+
+/// The values of each column: one, or those of a list or set in its place.
+fn columns<'s>(
+    cx: &Context<'s>,
+    rule: &Learn,
+    ready: &'s prepare::Learn,
+    scope: &Scope<'_, 's>,
+) -> Result<Vec<Vec<Value>>, Fault> {
+    let plan = cx.kernel.plan();
+    let fields: &[Field] = match &plan.types[plan.facts[rule.fact as usize].row as usize] {
+        TypeDef::Record { fields, .. } => fields,
+        _ => &[],
+    };
+    let mut columns = Vec::with_capacity(fields.len());
+    for (field, expr) in fields.iter().zip(&ready.row) {
+        columns.push(column(cx, field.ty, cx.eval_in(expr, scope)?.into_value())?);
+    }
+    Ok(columns)
+}
+
+fn column(cx: &Context<'_>, ty: TypeId, value: Value) -> Result<Vec<Value>, Fault> {
+    let collection = matches!(
+        resolved(&cx.kernel.plan().types, ty),
+        Some(TypeDef::List { .. } | TypeDef::Set { .. } | TypeDef::Json)
+    );
+    let values: Vec<Value> = match value {
+        Value::List(items) if !collection => items,
+        Value::Set(items) if !collection => items.into_iter().collect(),
+        Value::Json(json) if !collection => match *json {
+            Json::Array(items) => items
+                .into_iter()
+                .map(|json| Value::Json(Box::new(json)))
+                .collect(),
+            json => vec![Value::Json(Box::new(json))],
+        },
+        value => vec![value],
+    };
+    values.into_iter().map(|value| fit(cx, ty, value)).collect()
+}
+
+fn resolved(types: &[TypeDef], ty: TypeId) -> Option<&TypeDef> {
+    match types.get(ty as usize) {
+        Some(TypeDef::Option { of }) => types.get(*of as usize),
+        def => def,
+    }
+}
+
+/// A value of the column's type.
+fn fit(cx: &Context<'_>, ty: TypeId, value: Value) -> Result<Value, Fault> {
+    let kernel = cx.kernel;
+    let matches = |id, text: &str| kernel.matches(id, text);
+    let decoder = kernel.decoder(cx.session, true, &matches);
+    let json_column = matches!(resolved(&kernel.plan().types, ty), Some(TypeDef::Json));
+    match value {
+        Value::Json(json) if !json_column => decoder.decode(ty, &json).map_err(|problems| {
+            Fault::Decode(
+                problems
+                    .first()
+                    .map(ToString::to_string)
+                    .unwrap_or_default(),
+            )
+        }),
+        value => match decoder.conform(ty, &value) {
+            Ok(()) => Ok(value),
+            Err(problem) => Err(Fault::Decode(problem.to_string())),
+        },
+    }
+}
+
+/// Every combination of the columns' values, the last column fastest.
+fn product(columns: &[Vec<Value>], rows: &mut Vec<Row>) {
+    if columns.iter().any(Vec::is_empty) {
+        return;
+    }
+    let mut at = vec![0; columns.len()];
+    while rows.len() < MAX_ROWS {
+        rows.push(Ok(columns
+            .iter()
+            .zip(&at)
+            .map(|(column, at)| column[*at].clone())
+            .collect()));
+        let Some(place) = (0..at.len())
+            .rev()
+            .find(|place| at[*place] + 1 < columns[*place].len())
+        else {
+            return;
+        };
+        at[place] += 1;
+        at[place + 1..].fill(0);
+    }
+}

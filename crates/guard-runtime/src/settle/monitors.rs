@@ -1,0 +1,115 @@
+//! Temporal monitors: each operator over the past is one or two truths, stepped with every state.
+
+use crate::eval::Decision;
+use crate::kernel::Kernel;
+use crate::session::{Session, Truth};
+use crate::world::{Answers, NoWorld};
+use guard_plan::plan::{Monitor, TemporalOp};
+use guard_plan::value::Fault;
+
+type Maybe = Result<bool, Fault>;
+
+impl Kernel {
+    /// The monitors at the initial state.
+    pub(crate) fn begin_monitors(&self, session: &mut Session) {
+        for monitor in session.monitors.iter_mut() {
+            *monitor = Truth {
+                value: Ok(false),
+                operand: Ok(false),
+            };
+        }
+        for (id, monitor) in self.plan().monitors.iter().enumerate() {
+            let historically = monitor.op == TemporalOp::Historically;
+            session.monitors[id].value = Ok(historically);
+        }
+        self.step_monitors(session);
+    }
+
+    /// Takes the committed state into account.
+    pub(crate) fn step_monitors(&self, session: &mut Session) {
+        let mut world = NoWorld;
+        for (id, monitor) in self.plan().monitors.iter().enumerate() {
+            let (decision, answers) = (Decision::default(), Answers::new(&mut world));
+            let (of, trigger) = &self.monitors[id];
+            let context = self.context(session, &decision, &answers);
+            let operand = context.holds(of);
+            let trigger = trigger
+                .as_ref()
+                .map_or(Ok(false), |trigger| context.holds(trigger));
+            let truth = step(monitor, &session.monitors[id], operand, trigger);
+            session.monitors[id] = truth;
+        }
+    }
+}
+
+fn step(monitor: &Monitor, before: &Truth, operand: Maybe, trigger: Maybe) -> Truth {
+    let was = || before.value.clone();
+    let value = match monitor.op {
+        TemporalOp::Once => or(was(), operand.clone()),
+        TemporalOp::Historically => and(was(), operand.clone()),
+        TemporalOp::Previous => before.operand.clone(),
+        TemporalOp::Since => or(trigger, and(was(), operand.clone())),
+    };
+    Truth { value, operand }
+}
+
+/// True if either is, whatever the other; a fault if that leaves it open.
+fn or(a: Maybe, b: Maybe) -> Maybe {
+    match (a, b) {
+        (Ok(true), _) | (_, Ok(true)) => Ok(true),
+        (Err(fault), _) | (_, Err(fault)) => Err(fault),
+        _ => Ok(false),
+    }
+}
+
+fn and(a: Maybe, b: Maybe) -> Maybe {
+    match (a, b) {
+        (Ok(false), _) | (_, Ok(false)) => Ok(false),
+        (Err(fault), _) | (_, Err(fault)) => Err(fault),
+        _ => Ok(true),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use guard_plan::plan::{Expr, Node};
+
+    /// Runs an operator over operands (and triggers) and gives what it says at each.
+    fn run(op: TemporalOp, operands: &str, triggers: &str) -> String {
+        let monitor = Monitor {
+            op,
+            of: Expr(vec![Node::Bool(true)]),
+            trigger: None,
+        };
+        let mut truth = Truth {
+            value: Ok(op == TemporalOp::Historically),
+            operand: Ok(false),
+        };
+        let truth_of = |c| match c {
+            '1' => Ok(true),
+            '0' => Ok(false),
+            _ => Err(Fault::DivisionByZero),
+        };
+        let triggers = triggers.chars().chain(std::iter::repeat('0'));
+        let steps = operands.chars().zip(triggers).map(|(operand, trigger)| {
+            truth = step(&monitor, &truth, truth_of(operand), truth_of(trigger));
+            match truth.value {
+                Ok(true) => '1',
+                Ok(false) => '0',
+                Err(_) => '?',
+            }
+        });
+        steps.collect()
+    }
+
+    #[test]
+    fn operators() {
+        assert_eq!(run(TemporalOp::Once, "0010?0", ""), "001111");
+        assert_eq!(run(TemporalOp::Once, "0?01", ""), "0??1");
+        assert_eq!(run(TemporalOp::Historically, "1101", ""), "1100");
+        assert_eq!(run(TemporalOp::Historically, "1?10", ""), "1??0");
+        assert_eq!(run(TemporalOp::Previous, "101?0", ""), "0101?");
+        assert_eq!(run(TemporalOp::Since, "1110111", "0100010"), "0110011");
+    }
+}

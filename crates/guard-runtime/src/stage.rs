@@ -1,0 +1,23 @@
+//! The stages of a decision, one module each. They know nothing of one another; only `propose` knows
+//! their order.
+
+pub(crate) mod approvals;
+pub(crate) mod arguments;
+pub(crate) mod budgets;
+pub(crate) mod conflicts;
+pub(crate) mod effects;
+pub(crate) mod limits;
+pub(crate) mod ready;
+pub(crate) mod requirements;
+pub(crate) mod rules;
+
+use crate::prepare;
+use guard_plan::plan::{self, ToolId};
+
+/// The tool of the call that is decided.
+#[derive(Clone, Copy)]
+pub(crate) struct Call<'a> {
+    pub id: ToolId,
+    pub tool: &'a plan::Tool,
+    pub ready: &'a prepare::Tool,
+}

@@ -1,0 +1,118 @@
+//! Arguments: an object that holds exactly the parameters, each of its type.
+
+use crate::kernel::Kernel;
+use crate::session::Session;
+use crate::val::Val;
+use guard_plan::decode::{Decoder, Problem};
+use guard_plan::json::Json;
+use guard_plan::plan::{Field, TypeDef};
+use guard_plan::value::Value;
+use std::borrow::Cow;
+
+/// Parameters up to this many need no allocation.
+const FEW: usize = 8;
+
+/// The typed arguments of a call, as far as possible borrowed from the JSON.
+pub(crate) enum Arguments<'a> {
+    Few([Val<'a>; FEW], usize),
+    Many(Vec<Val<'a>>),
+}
+
+impl<'a> Arguments<'a> {
+    pub fn none() -> Self {
+        Arguments::Few([const { Val::None }; FEW], 0)
+    }
+
+    pub fn values(&self) -> &[Val<'a>] {
+        match self {
+            Arguments::Few(values, count) => &values[..*count],
+            Arguments::Many(values) => values,
+        }
+    }
+
+    fn push(&mut self, value: Val<'a>) {
+        match self {
+            Arguments::Few(values, count) if *count < FEW => {
+                values[*count] = value;
+                *count += 1;
+            }
+            Arguments::Few(values, _) => {
+                let mut many = Vec::with_capacity(FEW * 2);
+                many.extend(
+                    values
+                        .iter_mut()
+                        .map(|value| std::mem::replace(value, Val::None)),
+                );
+                many.push(value);
+                *self = Arguments::Many(many);
+            }
+            Arguments::Many(values) => values.push(value),
+        }
+    }
+}
+
+/// Decodes the arguments of a call, or says everything that is wrong with them.
+pub(crate) fn decode<'a>(
+    kernel: &Kernel,
+    session: &Session,
+    params: &[Field],
+    json: &'a Json,
+) -> Result<Arguments<'a>, Vec<Problem>> {
+    let matches = |id, text: &str| kernel.matches(id, text);
+    let decoder = kernel.decoder(session, false, &matches);
+    if let Some(arguments) = quick(&decoder, params, json) {
+        return Ok(arguments);
+    }
+    // The full decoder finds every problem, or none after all.
+    let mut arguments = Arguments::none();
+    decoder
+        .arguments(params, json)?
+        .into_iter()
+        .for_each(|value| arguments.push(Val::own(value)));
+    Ok(arguments)
+}
+
+/// The arguments, if all is well.
+fn quick<'a>(decoder: &Decoder<'_>, params: &[Field], json: &'a Json) -> Option<Arguments<'a>> {
+    let Json::Object(members) = json else {
+        return None;
+    };
+    let mut arguments = Arguments::none();
+    let mut found = 0;
+    for (at, param) in params.iter().enumerate() {
+        // Most callers keep the order of the declaration.
+        let member = members.get(at).filter(|(name, _)| **name == *param.name);
+        let member = member.or_else(|| members.iter().find(|(name, _)| **name == *param.name));
+        found += usize::from(member.is_some());
+        arguments.push(argument(decoder, param, member.map(|(_, json)| json))?);
+    }
+    (found == members.len()).then_some(arguments)
+}
+
+fn argument<'a>(decoder: &Decoder<'_>, param: &Field, json: Option<&'a Json>) -> Option<Val<'a>> {
+    let inside = |min: &Option<i64>, max: &Option<i64>, number: i64| {
+        min.is_none_or(|min| min <= number) && max.is_none_or(|max| number <= max)
+    };
+    match (decoder.types.get(param.ty as usize)?, json) {
+        (def @ TypeDef::String { .. }, Some(Json::String(text))) => decoder
+            .string_problem(def, text)
+            .is_none()
+            .then_some(Val::Str(text)),
+        (TypeDef::Path, Some(Json::String(text))) => {
+            match guard_plan::path::normalise(decoder.workspace, text).ok()? {
+                Cow::Borrowed(path) => Some(Val::Path(path)),
+                Cow::Owned(path) => Some(Val::Own(Value::Path(path.into()))),
+            }
+        }
+        (TypeDef::Int { min, max }, Some(Json::Int(number))) => {
+            inside(min, max, *number).then_some(Val::Int(*number))
+        }
+        (TypeDef::Enum { variants, .. }, Some(Json::String(text))) => {
+            let index = variants.iter().position(|variant| **variant == **text)?;
+            Some(Val::Enum(index as u32))
+        }
+        (TypeDef::Bool, Some(Json::Bool(value))) => Some(Val::Bool(*value)),
+        (TypeDef::Json, Some(json)) => Some(Val::Json(json)),
+        _ => decoder.argument(param, json).ok().map(Val::own),
+    }
+}

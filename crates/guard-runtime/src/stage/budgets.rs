@@ -1,0 +1,131 @@
+//! Budgets and the deadline.
+
+use super::Call;
+use crate::eval::Context;
+use crate::reason::Findings;
+use crate::session::flight::Draft;
+use crate::val::{Val, confused};
+use guard_plan::plan::{Cost, Unit, UnitId};
+use guard_plan::value::{DECIMAL_ONE, Fault};
+use guard_plan::verdict::{Code, Reason};
+use guard_plan::{decimal, time};
+
+/// Checks what a declared tool costs, and drafts the charges.
+pub(crate) fn check<'a>(
+    cx: &Context<'a>,
+    call: Call<'a>,
+    draft: &mut Draft,
+    findings: &mut Findings,
+) {
+    draft.charges.push((cx.kernel.calls, DECIMAL_ONE));
+    let mut in_shadow = Vec::new();
+    for (cost, amount) in call.tool.costs.iter().zip(&call.ready.costs) {
+        match cx.eval(amount).and_then(|amount| charge(cost, &amount)) {
+            Ok(amount) if cost.rule.shadow => in_shadow.push((cost.unit, amount)),
+            Ok(amount) => add(&mut draft.charges, cost.unit, amount),
+            Err(fault) => findings.fault(cx, &cost.rule, &fault),
+        }
+    }
+    for (unit, amount) in &draft.charges {
+        findings.reasons.extend(exceeded(cx, *unit, *amount));
+    }
+    for unit in &cx.kernel.host_charged {
+        findings.reasons.extend(exhausted(cx, *unit));
+    }
+    shadowed(cx, draft, &in_shadow, findings);
+}
+
+/// Checks the budget of calls alone.
+pub(crate) fn check_calls(cx: &Context<'_>, draft: &mut Draft, findings: &mut Findings) {
+    draft.charges.push((cx.kernel.calls, DECIMAL_ONE));
+    findings
+        .reasons
+        .extend(exceeded(cx, cx.kernel.calls, DECIMAL_ONE));
+}
+
+/// Denies from the deadline on.
+pub(crate) fn check_deadline(cx: &Context<'_>, findings: &mut Findings) {
+    let Some(deadline) = cx.kernel.plan().deadline else {
+        return;
+    };
+    if cx.now >= cx.session.start.saturating_add(deadline) {
+        let message = format!(
+            "the deadline of {} has passed",
+            time::describe_duration(deadline)
+        );
+        findings
+            .reasons
+            .push(cx.reason_at(Code::Deadline, "deadline", None, message));
+    }
+}
+
+fn charge(cost: &Cost, amount: &Val<'_>) -> Result<i64, Fault> {
+    match amount {
+        Val::Decimal(units) if *units >= 0 => Ok(*units),
+        Val::Decimal(units) => Err(Fault::NegativeCost(decimal::format(*units))),
+        _ => Err(confused(&format!(
+            "the cost that `{}` states",
+            cost.rule.owner
+        ))),
+    }
+}
+
+fn add(charges: &mut Vec<(UnitId, i64)>, unit: UnitId, amount: i64) {
+    match charges.iter_mut().find(|(charged, _)| *charged == unit) {
+        Some((_, sum)) => *sum = sum.saturating_add(amount),
+        None => charges.push((unit, amount)),
+    }
+}
+
+fn unit<'a>(cx: &Context<'a>, id: UnitId) -> (&'a Unit, i64) {
+    (
+        &cx.kernel.plan().units[id as usize],
+        cx.session.spent[id as usize],
+    )
+}
+
+fn exceeded(cx: &Context<'_>, id: UnitId, amount: i64) -> Option<Reason> {
+    let (unit, spent) = unit(cx, id);
+    let budget = unit.budget?;
+    if i128::from(spent) + i128::from(amount) <= i128::from(budget) {
+        return None;
+    }
+    let left = decimal::format(budget.saturating_sub(spent).max(0));
+    let (budget, cost) = (decimal::format(budget), decimal::format(amount));
+    let message = format!(
+        "{left} of {budget} {} left, this call costs {cost}",
+        unit.name
+    );
+    Some(cx.reason_at(Code::Budget, &unit.name, Some(unit.span), message))
+}
+
+fn exhausted(cx: &Context<'_>, id: UnitId) -> Option<Reason> {
+    let (unit, spent) = unit(cx, id);
+    let budget = unit.budget.filter(|budget| spent >= *budget)?;
+    let message = format!(
+        "nothing of {} {} is left",
+        decimal::format(budget),
+        unit.name
+    );
+    Some(cx.reason_at(Code::Budget, &unit.name, Some(unit.span), message))
+}
+
+/// What the budgets would say if the costs in shadow were charged.
+fn shadowed(cx: &Context<'_>, draft: &Draft, in_shadow: &[(UnitId, i64)], findings: &mut Findings) {
+    let mut sums = Vec::new();
+    for (unit, amount) in in_shadow {
+        add(&mut sums, *unit, *amount);
+    }
+    for (unit, amount) in sums {
+        let charged = draft
+            .charges
+            .iter()
+            .find(|(id, _)| *id == unit)
+            .map_or(0, |(_, sum)| *sum);
+        if exceeded(cx, unit, charged).is_none() {
+            findings
+                .shadowed
+                .extend(exceeded(cx, unit, charged.saturating_add(amount)));
+        }
+    }
+}

@@ -1,0 +1,32 @@
+//! Conflicts: unsettled calls that may write what this one depends on.
+
+use super::Call;
+use crate::eval::Context;
+use crate::reason::Findings;
+use guard_plan::verdict::Code;
+
+pub(crate) fn check(cx: &Context<'_>, call: Call<'_>, findings: &mut Findings) {
+    if cx.session.flights.is_empty() || call.tool.conflicts.is_empty() {
+        return;
+    }
+    let mut tools: Vec<_> = cx
+        .session
+        .flights
+        .iter()
+        .filter_map(|flight| flight.tool)
+        .collect();
+    tools.sort_unstable();
+    tools.dedup();
+    for id in tools
+        .iter()
+        .filter(|id| call.tool.conflicts.binary_search(id).is_ok())
+    {
+        let other = &cx.kernel.plan().tools[*id as usize].name;
+        let name = &call.tool.name;
+        let message = format!("`{name}` depends on what an unsettled call of `{other}` may change");
+        let mut reason = cx.reason_at(Code::Conflict, name, Some(call.tool.span), message);
+        reason.help = format!("wait for `{other}`");
+        reason.needs = vec![other.clone()];
+        findings.reasons.push(reason);
+    }
+}

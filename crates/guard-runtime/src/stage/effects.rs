@@ -1,0 +1,140 @@
+//! Effects and invariants: the call is tried on a copy of the state.
+
+use super::Call;
+use crate::eval::Context;
+use crate::kernel::Kernel;
+use crate::reason::Findings;
+use crate::session::flight::Draft;
+use crate::target;
+use crate::val::Val;
+use guard_plan::plan::{InvariantId, VarId};
+use guard_plan::value::{Fault, Value};
+use guard_plan::verdict::{Code, Reason};
+
+/// Simulates the effects of a call, drafts them, and checks what they may break.
+pub(crate) fn check<'a>(
+    cx: &Context<'a>,
+    call: Call<'a>,
+    draft: &mut Draft,
+    findings: &mut Findings,
+) {
+    simulate(cx, call, false, &mut draft.writes, findings);
+    if call.ready.shadow_effects {
+        let mut writes = Vec::new();
+        let mut would = Findings::default();
+        simulate(cx, call, true, &mut writes, &mut would);
+        let new = |reason: &Reason| !findings.reasons.contains(reason);
+        findings
+            .shadowed
+            .extend(would.reasons.into_iter().filter(new));
+    }
+}
+
+fn simulate<'a>(
+    cx: &Context<'a>,
+    call: Call<'a>,
+    in_shadow: bool,
+    writes: &mut Vec<(VarId, Value)>,
+    findings: &mut Findings,
+) {
+    let mut sound = true;
+    for (effect, ready) in call.tool.effects.iter().zip(&call.ready.effects) {
+        if effect.rule.shadow && !in_shadow {
+            continue;
+        }
+        let operand = ready.value.as_ref().map(|value| cx.eval(value)).transpose();
+        let written = operand.and_then(|operand| {
+            let way = target::resolve(cx, &effect.target, &ready.target)?;
+            let value = simulated(cx, writes, effect.target.var);
+            target::apply(value, &way, effect.op, operand)
+        });
+        if let Err(fault) = written {
+            sound = false;
+            findings.fault(cx, &effect.rule, &fault);
+        }
+    }
+    if sound {
+        refinements(cx, writes, findings);
+        let after = Context { writes, ..*cx };
+        for id in &call.tool.frame {
+            invariant(cx, &after, *id, findings);
+        }
+    } else {
+        writes.clear();
+    }
+}
+
+/// The simulated value of a variable, at first a copy of the committed one.
+fn simulated<'w>(
+    cx: &Context<'_>,
+    writes: &'w mut Vec<(VarId, Value)>,
+    var: VarId,
+) -> &'w mut Value {
+    let at = writes
+        .iter()
+        .position(|(written, _)| *written == var)
+        .unwrap_or_else(|| {
+            writes.push((var, cx.session.state[var as usize].clone()));
+            writes.len() - 1
+        });
+    &mut writes[at].1
+}
+
+fn refinements(cx: &Context<'_>, writes: &[(VarId, Value)], findings: &mut Findings) {
+    let kernel: &Kernel = cx.kernel;
+    let matches = |id, text: &str| kernel.matches(id, text);
+    let decoder = kernel.decoder(cx.session, false, &matches);
+    for (var, value) in writes {
+        let var = &kernel.plan().state[*var as usize];
+        if let Err(problem) = decoder.conform(var.ty, value) {
+            let message = format!("`{}` would leave its type: {problem}", var.name);
+            findings
+                .reasons
+                .push(cx.reason_at(Code::Invariant, &var.name, None, message));
+        }
+    }
+}
+
+/// Checks one invariant on the simulated state.
+fn invariant(before: &Context<'_>, after: &Context<'_>, id: InvariantId, findings: &mut Findings) {
+    let declared = &after.kernel.plan().invariants[id as usize];
+    let without_effect = declared.monitor || declared.rule.shadow;
+    let holds: Result<Val<'_>, Fault> = after.eval(&after.kernel.invariants[id as usize]);
+    match holds.and_then(|value| value.truth()) {
+        Ok(true) => {}
+        Ok(false) => findings.push(without_effect, broken(before, after, id)),
+        Err(fault) if without_effect => {
+            let message = format!("a rule cannot be evaluated: {fault}");
+            findings.push(
+                true,
+                after.reason(Code::EvaluationError, &declared.rule, message),
+            );
+        }
+        Err(fault) => findings.fault(after, &declared.rule, &fault),
+    }
+}
+
+fn broken(before: &Context<'_>, after: &Context<'_>, id: InvariantId) -> Reason {
+    let declared = &after.kernel.plan().invariants[id as usize];
+    let condition = format!("`{}` would be false", declared.text);
+    let (message, help) = match &declared.because {
+        Some(because) => (after.message(because), condition),
+        None => (condition, String::new()),
+    };
+    let mut reason = after.reason(Code::Invariant, &declared.rule, message);
+    reason.help = help;
+    reason.values = declared
+        .shows
+        .iter()
+        .map(|show| {
+            let (was, is) = (before.show(show), after.show(show));
+            let shown = if was == is {
+                is
+            } else {
+                format!("{was} → {is}")
+            };
+            (show.label.clone(), shown)
+        })
+        .collect();
+    reason
+}

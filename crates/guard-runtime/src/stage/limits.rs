@@ -1,0 +1,106 @@
+//! Limits: counters of allowed calls.
+
+use super::Call;
+use crate::eval::Context;
+use crate::prepare::Prepared;
+use crate::reason::Findings;
+use crate::session::counter::Usage;
+use crate::session::flight::{Draft, Span};
+use guard_plan::plan::{Limit, LimitScope, LimitUse};
+use guard_plan::value::Fault;
+use guard_plan::verdict::{Code, Decision, Reason};
+use guard_plan::{render, time};
+
+/// Checks the counters a call is held to, and drafts its counting.
+pub(crate) fn check<'a>(
+    cx: &Context<'a>,
+    call: Call<'a>,
+    draft: &mut Draft,
+    findings: &mut Findings,
+) {
+    for (used, by) in call.tool.limits.iter().zip(&call.ready.limits) {
+        let limit = &cx.kernel.plan().limits[used.limit as usize];
+        let key = match key(cx, call, limit, by.as_ref(), draft) {
+            Ok(key) => key,
+            Err(fault) => {
+                findings.fault(cx, &limit.rule, &fault);
+                continue;
+            }
+        };
+        let counter = &cx.session.counters[used.limit as usize];
+        let usage = counter.usage(key.map(|span| draft.key(span)), cx.now);
+        draft.counted.push((used.limit, key));
+        if usage.used >= limit.count {
+            findings.push(limit.rule.shadow, full(cx, limit, used, by.as_ref(), usage));
+        }
+    }
+}
+
+/// The key under which a call is counted.
+fn key<'a>(
+    cx: &Context<'a>,
+    call: Call<'a>,
+    limit: &Limit,
+    by: Option<&'a Prepared>,
+    draft: &mut Draft,
+) -> Result<Option<Span>, Fault> {
+    let identical = limit.scope == LimitScope::Identical;
+    if by.is_none() && !identical {
+        return Ok(None);
+    }
+    let start = draft.bytes.len();
+    if identical {
+        draft.bytes.extend(call.id.to_be_bytes());
+        cx.args
+            .iter()
+            .for_each(|arg| arg.write_key(&mut draft.bytes));
+    }
+    if let Some(by) = by {
+        cx.eval(by)?.write_key(&mut draft.bytes);
+    }
+    Ok(Some(draft.span_from(start)))
+}
+
+fn full(
+    cx: &Context<'_>,
+    limit: &Limit,
+    used: &LimitUse,
+    by: Option<&Prepared>,
+    usage: Usage,
+) -> Reason {
+    let Limit {
+        rule, count, scope, ..
+    } = limit;
+    let over = match scope {
+        LimitScope::Window(span) => format!("in the last {}", time::describe_duration(*span)),
+        LimitScope::Session => "in this session".into(),
+        LimitScope::InFlight => "in flight".into(),
+        LimitScope::Identical => "with the same arguments".into(),
+    };
+    let number = usage.used;
+    let calls = if *count == 1 { "call" } else { "calls" };
+    let mut message = format!("{number} of {count} {calls} {over} used");
+    let mut values = Vec::new();
+    if let (Some(by), Some(ty)) = (by, used.by_type)
+        && let Ok(value) = cx.eval_shown(by)
+    {
+        let shown = render::value(&cx.kernel.plan().types, ty, &value);
+        message.push_str(&format!(" for {shown}"));
+        values.push(("by".into(), shown));
+    }
+    let mut reason = cx.reason(Code::Limit, rule, message);
+    reason.values = values;
+    reason.help = match (scope, usage.next) {
+        (LimitScope::Window(_), Some(next)) => {
+            let wait = time::describe_duration(next.saturating_sub(cx.now));
+            format!("the next call is possible in {wait}")
+        }
+        (LimitScope::InFlight, _) => "wait until a call has settled".into(),
+        (LimitScope::Identical, _) => "do not repeat the call; change something".into(),
+        _ => String::new(),
+    };
+    if *scope == LimitScope::InFlight {
+        reason.decision = Decision::Wait;
+    }
+    reason
+}

@@ -1,0 +1,207 @@
+//! Requirements: what must have succeeded before.
+
+use super::Call;
+use crate::eval::Context;
+use crate::prepare::Prepared;
+use crate::reason::{Findings, listed};
+use crate::session::flight::Draft;
+use guard_plan::plan::{Key, Requirement, Requires, Tool, ToolId};
+use guard_plan::value::Fault;
+use guard_plan::verdict::{Code, Decision, Reason};
+use guard_plan::{key, render, time};
+
+/// Most names in the help.
+const MAX_CHAIN: usize = 16;
+
+/// How an alternative stands.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Standing {
+    Missing,
+    InFlight,
+    Met,
+}
+
+pub(crate) fn check<'a>(
+    cx: &Context<'a>,
+    call: Call<'a>,
+    draft: &mut Draft,
+    findings: &mut Findings,
+) {
+    for (requires, ready) in call.tool.requires.iter().zip(&call.ready.requires) {
+        let standing = match cx.holds_if_any(&ready.when) {
+            Ok(true) => standing(cx, requires, &ready.keys, draft),
+            Ok(false) => continue,
+            Err(fault) => Err(fault),
+        };
+        match standing {
+            Ok(Standing::Met) => {}
+            Ok(standing) => {
+                let reason = unmet(cx, call, requires, standing == Standing::InFlight);
+                findings.push(requires.rule.shadow, reason);
+            }
+            Err(fault) => findings.fault(cx, &requires.rule, &fault),
+        }
+    }
+}
+
+/// How the best alternative stands. A fault counts only where none holds.
+fn standing<'a>(
+    cx: &Context<'a>,
+    requires: &Requires,
+    keys: &'a [Option<Box<[Prepared]>>],
+    draft: &mut Draft,
+) -> Result<Standing, Fault> {
+    let mut best = Ok(Standing::Missing);
+    for (alternative, key) in requires.any_of.iter().zip(keys) {
+        match one(cx, alternative, key.as_deref(), draft) {
+            Ok(Standing::Met) => return Ok(Standing::Met),
+            Ok(standing) => best = best.map(|best| best.max(standing)),
+            Err(fault) => best = best.and(Err(fault)),
+        }
+    }
+    best
+}
+
+fn one<'a>(
+    cx: &Context<'a>,
+    alternative: &Requirement,
+    values: Option<&'a [Prepared]>,
+    draft: &mut Draft,
+) -> Result<Standing, Fault> {
+    let Requirement {
+        tool,
+        key,
+        since,
+        within,
+    } = alternative;
+    let session = cx.session;
+    let start = draft.bytes.len();
+    let stamp = match (key, values) {
+        (Some(key), Some(values)) => {
+            for value in values {
+                cx.eval(value)?.write_key(&mut draft.bytes);
+            }
+            key::shorten(start, &mut draft.bytes);
+            session.indexes[key.index as usize]
+                .get(&draft.bytes[start..])
+                .copied()
+        }
+        _ => session.tools[*tool as usize].success,
+    };
+    let standing = if cx.counts(stamp, *since, *within) {
+        Standing::Met
+    } else if in_flight(cx, *tool, key.as_ref(), &draft.bytes[start..]) {
+        Standing::InFlight
+    } else {
+        Standing::Missing
+    };
+    draft.bytes.truncate(start);
+    Ok(standing)
+}
+
+/// Whether a call of a tool, with a key where there is one, is in flight.
+fn in_flight(cx: &Context<'_>, tool: ToolId, key: Option<&Key>, bytes: &[u8]) -> bool {
+    let place = |key: &Key| {
+        let indexes = &cx.kernel.plan().tools[tool as usize].indexes;
+        indexes.iter().position(|index| *index == key.index)
+    };
+    cx.session
+        .flights
+        .iter()
+        .filter(|flight| flight.tool == Some(tool))
+        .any(|flight| match key {
+            None => true,
+            Some(key) => {
+                let span = place(key).and_then(|place| flight.draft.keys.get(place));
+                span.is_some_and(|span| flight.draft.key(*span) == bytes)
+            }
+        })
+}
+
+fn unmet(cx: &Context<'_>, call: Call<'_>, requires: &Requires, in_flight: bool) -> Reason {
+    let tools = &cx.kernel.plan().tools;
+    let alternatives: Vec<String> = requires
+        .any_of
+        .iter()
+        .map(|alternative| described(cx, alternative))
+        .collect();
+    let message = format!(
+        "`{}` requires {}",
+        call.tool.name,
+        alternatives.join(" or ")
+    );
+    let mut reason = cx.reason(Code::Requires, &requires.rule, message);
+    reason.needs = requires
+        .any_of
+        .iter()
+        .map(|one| tools[one.tool as usize].name.clone())
+        .collect();
+    reason.needs.sort();
+    reason.needs.dedup();
+    let names = || reason.needs.iter().map(String::as_str);
+    if in_flight {
+        reason.help = format!("wait for {}", listed(names(), " or "));
+        reason.decision = Decision::Wait;
+    } else if let [only] = requires.any_of.as_slice() {
+        let mut chain = Vec::new();
+        missing_before(cx, only.tool, &mut chain, 0);
+        let names: Vec<String> = chain
+            .iter()
+            .map(|id| format!("`{}`", tools[*id as usize].name))
+            .collect();
+        reason.help = format!("call {} first", names.join(", then "));
+    } else {
+        reason.help = format!("call {} first", listed(names(), " or "));
+    }
+    reason
+}
+
+/// An alternative in words.
+fn described(cx: &Context<'_>, alternative: &Requirement) -> String {
+    let plan = cx.kernel.plan();
+    let tool = &plan.tools[alternative.tool as usize];
+    let mut out = format!("`{}`", tool.name);
+    if let Some(key) = &alternative.key {
+        let params = &plan.indexes[key.index as usize].params;
+        let shown = params.iter().zip(&key.values).map(|(param, expr)| {
+            let param = &tool.params[*param as usize];
+            let value = match cx.eval_shown(&Prepared::new(expr)) {
+                _ if param.secret => render::SECRET.into(),
+                Ok(value) => render::value(&plan.types, param.ty, &value),
+                Err(fault) => format!("({fault})"),
+            };
+            format!("{} {value}", param.name)
+        });
+        out.push_str(&format!(" with {}", shown.collect::<Vec<_>>().join(", ")));
+    }
+    if let Some(since) = alternative.since {
+        out.push_str(&format!(
+            " since the last `{}`",
+            plan.tools[since as usize].name
+        ));
+    }
+    if let Some(within) = alternative.within {
+        out.push_str(&format!(" in the last {}", time::describe_duration(within)));
+    }
+    out
+}
+
+/// The tools still to call, in order: what a tool requires of itself, unconditionally, comes before it.
+fn missing_before(cx: &Context<'_>, tool: ToolId, chain: &mut Vec<ToolId>, depth: usize) {
+    if chain.contains(&tool) || depth > MAX_CHAIN {
+        return;
+    }
+    let declared: &Tool = &cx.kernel.plan().tools[tool as usize];
+    for requires in &declared.requires {
+        let [only] = requires.any_of.as_slice() else {
+            continue;
+        };
+        let done = cx.session.tools[only.tool as usize].success.is_some();
+        if requires.when.is_none() && !requires.rule.shadow && !done && chain.len() < MAX_CHAIN {
+            missing_before(cx, only.tool, chain, depth + 1);
+        }
+    }
+    if !chain.contains(&tool) {
+        chain.push(tool);
+    }
+}

@@ -1,0 +1,199 @@
+//! Values while they are computed: borrowed wherever they already exist.
+//!
+//! Scalars and texts are always in their own variants, so that comparing them needs no look behind a
+//! reference.
+
+use guard_plan::json::Json;
+use guard_plan::key;
+use guard_plan::value::{Fault, Value};
+use std::cmp::Ordering;
+
+/// A value in the middle of an evaluation.
+#[derive(Debug, Clone)]
+pub(crate) enum Val<'a> {
+    None,
+    Bool(bool),
+    Int(i64),
+    Decimal(i64),
+    Duration(i64),
+    Time(i64),
+    Enum(u32),
+    /// A string.
+    Str(&'a str),
+    /// A normalised path.
+    Path(&'a str),
+    /// A part of opaque JSON.
+    Json(&'a Json),
+    /// A url, collection, record or opaque JSON.
+    Ref(&'a Value),
+    /// The same, or a text, that exists nowhere else.
+    Own(Value),
+}
+
+/// The fault of values that a checked plan never brings together.
+#[cold]
+pub(crate) fn confused(what: &str) -> Fault {
+    Fault::Decode(format!("the plan confuses types: {what}"))
+}
+
+impl<'a> Val<'a> {
+    /// A view of a value.
+    pub fn of(value: &'a Value) -> Val<'a> {
+        match value {
+            Value::None => Val::None,
+            Value::Bool(value) => Val::Bool(*value),
+            Value::Int(number) => Val::Int(*number),
+            Value::Decimal(units) => Val::Decimal(*units),
+            Value::Duration(millis) => Val::Duration(*millis),
+            Value::Time(at) => Val::Time(*at),
+            Value::Enum(index) => Val::Enum(*index),
+            Value::String(text) => Val::Str(text),
+            Value::Path(text) => Val::Path(text),
+            Value::Json(json) => Val::Json(json),
+            _ => Val::Ref(value),
+        }
+    }
+
+    /// A value that was just computed.
+    pub fn own(value: Value) -> Val<'a> {
+        match value {
+            Value::None => Val::None,
+            Value::Bool(value) => Val::Bool(value),
+            Value::Int(number) => Val::Int(number),
+            Value::Decimal(units) => Val::Decimal(units),
+            Value::Duration(millis) => Val::Duration(millis),
+            Value::Time(at) => Val::Time(at),
+            Value::Enum(index) => Val::Enum(index),
+            value => Val::Own(value),
+        }
+    }
+
+    /// A view of this value, for as long as it stays where it is.
+    pub fn view(&'a self) -> Val<'a> {
+        match self {
+            Val::Own(value) => Val::of(value),
+            other => other.clone(),
+        }
+    }
+
+    /// The value by itself.
+    pub fn into_value(self) -> Value {
+        match self {
+            Val::None => Value::None,
+            Val::Bool(value) => Value::Bool(value),
+            Val::Int(number) => Value::Int(number),
+            Val::Decimal(units) => Value::Decimal(units),
+            Val::Duration(millis) => Value::Duration(millis),
+            Val::Time(at) => Value::Time(at),
+            Val::Enum(index) => Value::Enum(index),
+            Val::Str(text) => Value::String(text.into()),
+            Val::Path(text) => Value::Path(text.into()),
+            Val::Json(json) => Value::Json(Box::new(json.clone())),
+            Val::Ref(value) => value.clone(),
+            Val::Own(value) => value,
+        }
+    }
+
+    /// Whether it is the missing option.
+    pub fn is_none(&self) -> bool {
+        matches!(self, Val::None)
+    }
+
+    /// A truth value.
+    pub fn truth(&self) -> Result<bool, Fault> {
+        match self {
+            Val::Bool(value) => Ok(*value),
+            _ => Err(confused("a condition that is not true or false")),
+        }
+    }
+
+    /// The characters of a string.
+    pub fn text(&self) -> Option<&str> {
+        match self {
+            Val::Str(text) => Some(text),
+            Val::Own(Value::String(text)) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// The text of a path.
+    pub fn path(&self) -> Option<&str> {
+        match self {
+            Val::Path(text) => Some(text),
+            Val::Own(Value::Path(text)) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// The value behind it, where it is a url, collection or record.
+    pub fn compound(&self) -> Option<&Value> {
+        match self {
+            Val::Ref(value) => Some(value),
+            Val::Own(value) => Some(value),
+            _ => None,
+        }
+    }
+
+    /// The JSON behind it.
+    pub fn json(&self) -> Option<&Json> {
+        match self {
+            Val::Json(json) => Some(json),
+            Val::Ref(Value::Json(json)) | Val::Own(Value::Json(json)) => Some(json),
+            _ => None,
+        }
+    }
+
+    /// Appends its canonical key bytes.
+    pub fn write_key(&self, out: &mut Vec<u8>) {
+        match self {
+            Val::Int(number) => key::write_int(*number, out),
+            Val::Enum(index) => key::write_enum(*index, out),
+            Val::Str(text) => key::write_string(text, out),
+            Val::Path(text) => key::write_path(text, out),
+            Val::Ref(value) => key::write(value, out),
+            Val::Own(value) => key::write(value, out),
+            Val::Json(json) => key::write(&Value::Json(Box::new((*json).clone())), out),
+            scalar => key::write(&scalar.clone().into_value(), out),
+        }
+    }
+
+    /// Whether two values are the same one; missing options are, here.
+    pub fn same(&self, other: &Val<'_>) -> bool {
+        match (self, other) {
+            (Val::None, Val::None) => true,
+            (Val::Bool(a), Val::Bool(b)) => a == b,
+            (Val::Enum(a), Val::Enum(b)) => a == b,
+            (Val::Int(a), Val::Int(b))
+            | (Val::Decimal(a), Val::Decimal(b))
+            | (Val::Duration(a), Val::Duration(b))
+            | (Val::Time(a), Val::Time(b)) => a == b,
+            _ => {
+                if let (Some(a), Some(b)) = (self.text(), other.text()) {
+                    return a == b;
+                }
+                if let (Some(a), Some(b)) = (self.path(), other.path()) {
+                    return a == b;
+                }
+                if let (Some(a), Some(b)) = (self.json(), other.json()) {
+                    return a == b;
+                }
+                matches!((self.compound(), other.compound()), (Some(a), Some(b)) if a == b)
+            }
+        }
+    }
+
+    /// The order of two values of one ordered type.
+    pub fn order(&self, other: &Val<'_>) -> Result<Ordering, Fault> {
+        Ok(match (self, other) {
+            (Val::Int(a), Val::Int(b))
+            | (Val::Decimal(a), Val::Decimal(b))
+            | (Val::Duration(a), Val::Duration(b))
+            | (Val::Time(a), Val::Time(b)) => a.cmp(b),
+            (Val::Enum(a), Val::Enum(b)) => a.cmp(b),
+            _ => match (self.text(), other.text()) {
+                (Some(a), Some(b)) => a.cmp(b),
+                _ => return Err(confused("an order of what has none")),
+            },
+        })
+    }
+}
