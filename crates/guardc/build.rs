@@ -11,11 +11,7 @@ fn main() {
     let mut table = String::from("&[\n");
     for (code, page) in pages(&folder) {
         println!("cargo:rerun-if-changed={}", page.display());
-        let _ = writeln!(
-            table,
-            "    ({code:?}, include_str!({:?})),",
-            page.display().to_string()
-        );
+        let _ = writeln!(table, "    ({code:?}, include_str!({:?})),", page.display().to_string());
     }
     table.push_str("]\n");
     let out = PathBuf::from(std::env::var("OUT_DIR").unwrap_or_default()).join("codes.rs");

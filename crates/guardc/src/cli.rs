@@ -7,12 +7,7 @@ use clap::{Parser, Subcommand};
 
 /// Compiles, checks, tests and runs guards: small specs that govern the tool calls of AI agents
 #[derive(Debug, Parser)]
-#[command(
-    name = "guardc",
-    version,
-    propagate_version = false,
-    max_term_width = 100
-)]
+#[command(name = "guardc", version, propagate_version = false, max_term_width = 100)]
 #[command(after_help = "Exit codes: 0 fine, 1 findings, 2 usage or input and output.")]
 pub struct Cli {
     /// When to use colour: auto, always or never

@@ -7,13 +7,7 @@ use std::path::{Path, PathBuf};
 /// The name of the file.
 pub const NAME: &str = "guard.toml";
 
-const KEYS: [&str; 5] = [
-    "include",
-    "exclude",
-    "warnings-as-errors",
-    "min-coverage",
-    "max-steps",
-];
+const KEYS: [&str; 5] = ["include", "exclude", "warnings-as-errors", "min-coverage", "max-steps"];
 
 /// What `guard.toml` says; the defaults where there is none.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -46,19 +40,13 @@ impl Config {
                         Failure::new(format!("`{}`: {message}", crate::files::display(&path)))
                             .maybe_help(help)
                     })?;
-                    return Ok(Config {
-                        root: Some(folder.to_owned()),
-                        ..config
-                    });
+                    return Ok(Config { root: Some(folder.to_owned()), ..config });
                 }
                 Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
                 Err(error) if error.kind() == std::io::ErrorKind::NotADirectory => {}
                 Err(error) => {
                     let name = crate::files::display(&path);
-                    return Err(Failure::new(format!(
-                        "cannot read `{name}`: {}",
-                        reason(&error)
-                    )));
+                    return Err(Failure::new(format!("cannot read `{name}`: {}", reason(&error))));
                 }
             }
         }
@@ -71,16 +59,9 @@ type Problem = (String, Option<String>);
 
 fn parse(text: &str) -> Result<Config, Problem> {
     let table: toml::Table = text.parse().map_err(|e: toml::de::Error| {
-        let line = e.span().map_or(1, |s| {
-            text[..s.start.min(text.len())].matches('\n').count() + 1
-        });
-        (
-            format!(
-                "line {line}: {}",
-                e.message().lines().next().unwrap_or("not TOML")
-            ),
-            None,
-        )
+        let line =
+            e.span().map_or(1, |s| text[..s.start.min(text.len())].matches('\n').count() + 1);
+        (format!("line {line}: {}", e.message().lines().next().unwrap_or("not TOML")), None)
     })?;
     let mut config = Config::default();
     for (key, value) in &table {
@@ -88,14 +69,11 @@ fn parse(text: &str) -> Result<Config, Problem> {
             "include" => config.include = globs(key, value)?,
             "exclude" => config.exclude = globs(key, value)?,
             "warnings-as-errors" => {
-                config.warnings_as_errors = value
-                    .as_bool()
-                    .ok_or_else(|| wrong(key, "`true` or `false`"))?;
+                config.warnings_as_errors =
+                    value.as_bool().ok_or_else(|| wrong(key, "`true` or `false`"))?;
             }
             "min-coverage" => {
-                let percent = value
-                    .as_float()
-                    .or_else(|| value.as_integer().map(|n| n as f64));
+                let percent = value.as_float().or_else(|| value.as_integer().map(|n| n as f64));
                 let percent = percent.filter(|p| (0.0..=100.0).contains(p));
                 config.min_coverage =
                     Some(percent.ok_or_else(|| wrong(key, "a number from 0 to 100"))?);
@@ -114,10 +92,7 @@ fn parse(text: &str) -> Result<Config, Problem> {
 fn unknown(key: &str) -> Problem {
     let help = near::did_you_mean(key, KEYS);
     let known = || format!("the keys are {}", KEYS.map(|k| format!("`{k}`")).join(", "));
-    (
-        format!("unknown key `{key}`"),
-        Some(help.unwrap_or_else(known)),
-    )
+    (format!("unknown key `{key}`"), Some(help.unwrap_or_else(known)))
 }
 
 fn wrong(key: &str, expected: &str) -> Problem {
@@ -125,15 +100,9 @@ fn wrong(key: &str, expected: &str) -> Problem {
 }
 
 fn globs(key: &str, value: &toml::Value) -> Result<Vec<String>, Problem> {
-    let list = value
-        .as_array()
-        .ok_or_else(|| wrong(key, "a list of globs"))?;
+    let list = value.as_array().ok_or_else(|| wrong(key, "a list of globs"))?;
     list.iter()
-        .map(|glob| {
-            glob.as_str()
-                .map(str::to_owned)
-                .ok_or_else(|| wrong(key, "a list of globs"))
-        })
+        .map(|glob| glob.as_str().map(str::to_owned).ok_or_else(|| wrong(key, "a list of globs")))
         .collect()
 }
 
@@ -167,18 +136,9 @@ mod tests {
 
     #[test]
     fn refuses_what_it_does_not_know() {
-        check(
-            "includ = []",
-            Err("unknown key `includ`; did you mean `include`?"),
-        );
+        check("includ = []", Err("unknown key `includ`; did you mean `include`?"));
         check("include = 'a'", Err("`include` must be a list of globs"));
-        check(
-            "min-coverage = 101",
-            Err("`min-coverage` must be a number from 0 to 100"),
-        );
-        check(
-            "max-steps = -1",
-            Err("`max-steps` must be a whole number, not negative"),
-        );
+        check("min-coverage = 101", Err("`min-coverage` must be a number from 0 to 100"));
+        check("max-steps = -1", Err("`max-steps` must be a whole number, not negative"));
     }
 }

@@ -40,20 +40,16 @@ pub type Outcome = Result<Exit, Failure>;
 impl Failure {
     /// A failure that says `message`.
     pub fn new(message: impl Into<String>) -> Failure {
-        Failure::Message {
-            message: message.into(),
-            help: None,
-        }
+        Failure::Message { message: message.into(), help: None }
     }
 
     /// Says what to do about it.
     #[must_use]
     pub fn help(self, text: impl Into<String>) -> Failure {
         match self {
-            Failure::Message { message, .. } => Failure::Message {
-                message,
-                help: Some(text.into()),
-            },
+            Failure::Message { message, .. } => {
+                Failure::Message { message, help: Some(text.into()) }
+            }
             other => other,
         }
     }
@@ -71,10 +67,7 @@ impl Failure {
     pub fn output(error: &io::Error) -> Failure {
         match error.kind() {
             io::ErrorKind::BrokenPipe => Failure::Pipe,
-            _ => Failure::new(format!(
-                "cannot write to standard output: {}",
-                reason(error)
-            )),
+            _ => Failure::new(format!("cannot write to standard output: {}", reason(error))),
         }
     }
 }
@@ -93,10 +86,7 @@ pub fn reason(error: &io::Error) -> String {
             let text = error.to_string();
             let text = text.split(" (os error").next().unwrap_or_default();
             let mut letters = text.chars();
-            letters
-                .next()
-                .map(|c| c.to_lowercase().chain(letters).collect())
-                .unwrap_or_default()
+            letters.next().map(|c| c.to_lowercase().chain(letters).collect()).unwrap_or_default()
         }
     }
 }

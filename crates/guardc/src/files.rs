@@ -16,11 +16,7 @@ pub fn display(path: &Path) -> String {
     let here = std::env::current_dir().unwrap_or_default();
     let path = &normalize(path);
     let shown = path.strip_prefix(&here).unwrap_or(path);
-    let shown = if shown.as_os_str().is_empty() {
-        Path::new(".")
-    } else {
-        shown
-    };
+    let shown = if shown.as_os_str().is_empty() { Path::new(".") } else { shown };
     shown.to_string_lossy().replace('\\', "/")
 }
 
@@ -57,9 +53,7 @@ pub fn read_bytes(path: &Path) -> Result<Vec<u8>, String> {
 /// Everything `from` has to say, unless that is too much.
 pub fn bounded(from: impl Read) -> Result<Vec<u8>, String> {
     let mut bytes = Vec::new();
-    from.take(MAX_BYTES + 1)
-        .read_to_end(&mut bytes)
-        .map_err(|e| reason(&e))?;
+    from.take(MAX_BYTES + 1).read_to_end(&mut bytes).map_err(|e| reason(&e))?;
     if bytes.len() as u64 > MAX_BYTES {
         return Err("it is larger than 16 MiB".into());
     }
@@ -83,21 +77,11 @@ pub fn unreadable(path: &Path, why: &str) -> Failure {
     if path.exists() {
         return failure;
     }
-    let name = path
-        .file_name()
-        .unwrap_or_default()
-        .to_string_lossy()
-        .into_owned();
-    let folder = path
-        .parent()
-        .filter(|p| !p.as_os_str().is_empty())
-        .unwrap_or(Path::new("."));
+    let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let neighbours: Vec<String> = std::fs::read_dir(folder)
         .map(|entries| {
-            entries
-                .flatten()
-                .map(|e| e.file_name().to_string_lossy().into_owned())
-                .collect()
+            entries.flatten().map(|e| e.file_name().to_string_lossy().into_owned()).collect()
         })
         .unwrap_or_default();
     let near = near::nearest(&name, neighbours.iter().map(String::as_str));
@@ -107,11 +91,7 @@ pub fn unreadable(path: &Path, why: &str) -> Failure {
 /// Writes a file whole or not at all: a neighbour is written first, then takes its place.
 pub fn write_atomic(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
     let fail = |error: &std::io::Error| {
-        Failure::new(format!(
-            "cannot write `{}`: {}",
-            display(path),
-            reason(error)
-        ))
+        Failure::new(format!("cannot write `{}`: {}", display(path), reason(error)))
     };
     if path.is_dir() {
         return Err(fail(&std::io::ErrorKind::IsADirectory.into()));
@@ -167,32 +147,15 @@ pub fn find(
     let mut found: Vec<Input> = Vec::new();
     for path in paths {
         if path.as_os_str() == "-" {
-            let path = stdin_filename
-                .unwrap_or(Path::new("stdin.guard"))
-                .to_owned();
-            found.push(Input {
-                path,
-                walked: false,
-                stdin: true,
-            });
+            let path = stdin_filename.unwrap_or(Path::new("stdin.guard")).to_owned();
+            found.push(Input { path, walked: false, stdin: true });
         } else if path.is_dir() {
             let walked = walk(path, &filter)?;
-            found.extend(walked.into_iter().map(|path| Input {
-                path,
-                walked: true,
-                stdin: false,
-            }));
+            found.extend(walked.into_iter().map(|path| Input { path, walked: true, stdin: false }));
         } else if path.exists() {
-            found.push(Input {
-                path: path.clone(),
-                walked: false,
-                stdin: false,
-            });
+            found.push(Input { path: path.clone(), walked: false, stdin: false });
         } else {
-            let why = std::fs::metadata(path)
-                .map_err(|e| reason(&e))
-                .err()
-                .unwrap_or_default();
+            let why = std::fs::metadata(path).map_err(|e| reason(&e)).err().unwrap_or_default();
             return Err(unreadable(path, &why));
         }
     }
@@ -200,10 +163,7 @@ pub fn find(
     found.retain(|input| input.stdin || seen.insert(std::fs::canonicalize(&input.path).ok()));
     if found.is_empty() {
         let shown: Vec<String> = paths.iter().map(|p| format!("`{}`", display(p))).collect();
-        return Err(Failure::new(format!(
-            "no `.guard` files in {}",
-            shown.join(", ")
-        )));
+        return Err(Failure::new(format!("no `.guard` files in {}", shown.join(", "))));
     }
     Ok(found)
 }
@@ -233,10 +193,7 @@ impl Filter {
                 .map(Some)
                 .map_err(|e| Failure::new(format!("bad globs in `guard.toml`: {e}")))
         };
-        Ok(Filter {
-            include: build(&config.include)?,
-            exclude: build(&config.exclude)?,
-        })
+        Ok(Filter { include: build(&config.include)?, exclude: build(&config.exclude)? })
     }
 
     fn takes(&self, path: &Path) -> bool {
@@ -253,10 +210,7 @@ impl Filter {
 
 fn walk(folder: &Path, filter: &Filter) -> Result<Vec<PathBuf>, Failure> {
     let mut files = Vec::new();
-    let walk = WalkBuilder::new(folder)
-        .require_git(false)
-        .sort_by_file_path(Ord::cmp)
-        .build();
+    let walk = WalkBuilder::new(folder).require_git(false).sort_by_file_path(Ord::cmp).build();
     for entry in walk {
         let entry = entry.map_err(|e| {
             let shown = display(folder);

@@ -10,6 +10,7 @@ mod failure;
 mod files;
 mod near;
 mod plans;
+mod play;
 mod project;
 mod report;
 mod term;
@@ -22,11 +23,7 @@ use term::{ColorChoice, Term};
 
 fn main() -> ExitCode {
     let term = Term::new(color_flag());
-    let painted = if term.err.on {
-        clap::ColorChoice::Always
-    } else {
-        clap::ColorChoice::Never
-    };
+    let painted = if term.err.on { clap::ColorChoice::Always } else { clap::ColorChoice::Never };
     let parsed = cli::Cli::command()
         .color(painted)
         .try_get_matches()
@@ -59,16 +56,10 @@ fn say(term: &Term, failure: &Failure) {
 
 /// The value of `--color`, needed before the arguments are parsed so that usage errors obey it too.
 fn color_flag() -> ColorChoice {
-    let args: Vec<String> = std::env::args_os()
-        .map(|a| a.to_string_lossy().into_owned())
-        .collect();
+    let args: Vec<String> = std::env::args_os().map(|a| a.to_string_lossy().into_owned()).collect();
     let value = args.iter().enumerate().find_map(|(i, arg)| {
         let joined = arg.strip_prefix("--color=").map(str::to_owned);
-        joined.or_else(|| {
-            (arg == "--color")
-                .then(|| args.get(i + 1).cloned())
-                .flatten()
-        })
+        joined.or_else(|| (arg == "--color").then(|| args.get(i + 1).cloned()).flatten())
     });
     match value.as_deref() {
         Some("always") => ColorChoice::Always,

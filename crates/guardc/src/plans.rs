@@ -18,7 +18,9 @@ pub fn open(path: &Path, config: &Config, term: &Term) -> Result<Option<LoadedPl
             return load(&bytes).map(Some).map_err(bad);
         }
     }
-    let Some(compiled) = project::compile_one(path, config, term)? else { return Ok(None) };
+    let Some(compiled) = project::compile_one(path, config, term)? else {
+        return Ok(None);
+    };
     compiled.compilation.output.map(|output| loaded(output.plan, output.sources)).transpose()
 }
 
@@ -27,10 +29,11 @@ pub fn loaded(
     plan: guard_plan::plan::Plan,
     sources: guard_plan::plan::Sources,
 ) -> Result<LoadedPlan, Failure> {
-    LoadedPlan::from_plan(plan, sources).map_err(|why| Failure::new(format!("the compiled plan is refused: {why}")))
+    LoadedPlan::from_plan(plan, sources)
+        .map_err(|why| Failure::new(format!("the compiled plan is refused: {why}")))
 }
 
 /// Whether bytes are a plan in either form; a guard begins with a word or a comment.
-fn is_plan(bytes: &[u8]) -> bool {
+pub fn is_plan(bytes: &[u8]) -> bool {
     bytes.starts_with(MAGIC) || bytes.iter().find(|b| !b.is_ascii_whitespace()) == Some(&b'{')
 }

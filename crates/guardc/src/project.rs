@@ -34,20 +34,12 @@ pub fn read(input: &Input) -> Result<String, Failure> {
 
 /// Compiles `text`, which stands (or would stand) at `path`.
 pub fn compile(path: &Path, text: String, config: &Config) -> Compiled {
-    let path = std::path::absolute(path)
-        .map(|p| files::normalize(&p))
-        .unwrap_or_else(|_| path.to_owned());
+    let path =
+        std::path::absolute(path).map(|p| files::normalize(&p)).unwrap_or_else(|_| path.to_owned());
     let root = root_of(&path, config);
-    let root_file = SourceFile {
-        path: name(&root, &path),
-        text,
-    };
+    let root_file = SourceFile { path: name(&root, &path), text };
     let compilation = guard_compiler::compile(root_file, &mut Disk { root: root.clone() });
-    let shown = compilation
-        .files
-        .iter()
-        .map(|file| shown(&root, file))
-        .collect();
+    let shown = compilation.files.iter().map(|file| shown(&root, file)).collect();
     Compiled { compilation, shown }
 }
 
@@ -58,16 +50,8 @@ pub fn compile_one(
     term: &crate::term::Term,
 ) -> Result<Option<Compiled>, Failure> {
     let stdin = path.as_os_str() == "-";
-    let shown = if stdin {
-        Path::new("stdin.guard")
-    } else {
-        path
-    };
-    let text = read(&Input {
-        path: path.to_owned(),
-        walked: false,
-        stdin,
-    })?;
+    let shown = if stdin { Path::new("stdin.guard") } else { path };
+    let text = read(&Input { path: path.to_owned(), walked: false, stdin })?;
     let compiled = compile(shown, text, config);
     let mut report = Report::of_one();
     report.add(&compiled.shown, &compiled.compilation.diagnostics);
@@ -84,32 +68,19 @@ fn root_of(path: &Path, config: &Config) -> PathBuf {
     let here = std::env::current_dir().unwrap_or_default();
     let candidates = config.root.iter().chain(std::iter::once(&here));
     let root = candidates.into_iter().find(|root| path.starts_with(root));
-    root.map_or_else(
-        || path.parent().unwrap_or(Path::new("")).to_owned(),
-        Clone::clone,
-    )
+    root.map_or_else(|| path.parent().unwrap_or(Path::new("")).to_owned(), Clone::clone)
 }
 
 fn name(root: &Path, path: &Path) -> String {
-    path.strip_prefix(root)
-        .unwrap_or(path)
-        .to_string_lossy()
-        .replace('\\', "/")
+    path.strip_prefix(root).unwrap_or(path).to_string_lossy().replace('\\', "/")
 }
 
 fn shown(root: &Path, file: &SourceFile) -> SourceFile {
     let bundled = std_library()
         .iter()
         .any(|(name, text)| file.text == *text && file.path == format!("std/{name}.guard"));
-    let path = if bundled {
-        file.path.clone()
-    } else {
-        files::display(&root.join(&file.path))
-    };
-    SourceFile {
-        path,
-        text: file.text.clone(),
-    }
+    let path = if bundled { file.path.clone() } else { files::display(&root.join(&file.path)) };
+    SourceFile { path, text: file.text.clone() }
 }
 
 /// Loads what `use "…"` names from disk, below the project's root.
@@ -120,11 +91,7 @@ struct Disk {
 impl Loader for Disk {
     fn load(&mut self, path: &str) -> Result<String, String> {
         files::read_text(&self.root.join(path)).map_err(|why| {
-            if why == "no such file or directory" {
-                "no such file".into()
-            } else {
-                why
-            }
+            if why == "no such file or directory" { "no such file".into() } else { why }
         })
     }
 }

@@ -24,11 +24,7 @@ pub struct Style {
 
 impl Style {
     fn paint(self, code: &str, text: &str) -> String {
-        if self.on {
-            format!("\u{1b}[{code}m{text}\u{1b}[0m")
-        } else {
-            text.to_owned()
-        }
+        if self.on { format!("\u{1b}[{code}m{text}\u{1b}[0m") } else { text.to_owned() }
     }
 
     /// What matters.
@@ -80,18 +76,9 @@ impl Term {
     pub fn new(choice: ColorChoice) -> Term {
         let out_tty = io::stdout().is_terminal();
         let err_tty = io::stderr().is_terminal();
-        let out = Style {
-            on: wants_color(choice, out_tty),
-        };
-        let err = Style {
-            on: wants_color(choice, err_tty),
-        };
-        Term {
-            out,
-            err,
-            out_tty,
-            err_tty,
-        }
+        let out = Style { on: wants_color(choice, out_tty) };
+        let err = Style { on: wants_color(choice, err_tty) };
+        Term { out, err, out_tty, err_tty }
     }
 
     /// Writes to standard output, all of it.
@@ -102,10 +89,7 @@ impl Term {
     /// Writes bytes to standard output, all of them.
     pub fn write(&self, bytes: &[u8]) -> Result<(), Failure> {
         let mut stdout = io::stdout().lock();
-        stdout
-            .write_all(bytes)
-            .and_then(|()| stdout.flush())
-            .map_err(|e| Failure::output(&e))
+        stdout.write_all(bytes).and_then(|()| stdout.flush()).map_err(|e| Failure::output(&e))
     }
 
     /// Says a line on standard error; nobody listening is no reason to stop.
@@ -136,11 +120,7 @@ fn wants_color(choice: ColorChoice, tty: bool) -> bool {
 
 /// `1 error`, `3 errors`.
 pub fn count(n: usize, one: &str) -> String {
-    if n == 1 {
-        format!("1 {one}")
-    } else {
-        format!("{n} {one}s")
-    }
+    if n == 1 { format!("1 {one}") } else { format!("{n} {one}s") }
 }
 
 /// Says on standard error how far a long run has come; silent in the first second and off a terminal.
@@ -168,13 +148,8 @@ impl Progress {
     pub fn at(&mut self, done: usize, name: &str) {
         if self.active && self.started.elapsed().as_millis() > 1000 {
             self.shown = true;
-            let _ = write!(
-                io::stderr(),
-                "\r\u{1b}[K{} {}/{} {name}",
-                self.verb,
-                done + 1,
-                self.total
-            );
+            let _ =
+                write!(io::stderr(), "\r\u{1b}[K{} {}/{} {name}", self.verb, done + 1, self.total);
         }
     }
 }

@@ -41,11 +41,7 @@ pub struct Args {
 pub fn run(args: &Args, term: &Term) -> Outcome {
     let config = Config::discover(&std::path::PathBuf::from("."))?;
     let inputs = files::find(&args.paths, args.stdin_filename.as_deref(), &config)?;
-    let mut run = Run {
-        report: Report::default(),
-        costs: String::new(),
-        unread: false,
-    };
+    let mut run = Run { report: Report::default(), costs: String::new(), unread: false };
     run.all(&inputs, &config, term, args.cost);
     let mut report = run.report;
     if args.warnings_as_errors || config.warnings_as_errors {
@@ -102,8 +98,7 @@ impl Run {
 
     fn root(&mut self, compiled: &Compiled, config: &Config, cost: bool) {
         self.report.roots += 1;
-        self.report
-            .add(&compiled.shown, &compiled.compilation.diagnostics);
+        self.report.add(&compiled.shown, &compiled.compilation.diagnostics);
         let Some(output) = &compiled.compilation.output else {
             return;
         };
@@ -117,10 +112,7 @@ impl Run {
 
     /// A library nobody uses is read for its syntax only.
     fn library(&mut self, input: &Input, text: &str) {
-        let file = SourceFile {
-            path: files::display(&input.path),
-            text: text.to_owned(),
-        };
+        let file = SourceFile { path: files::display(&input.path), text: text.to_owned() };
         self.report.roots += 1;
         let diagnostics = guard_syntax::parse(FileId(0), text).diagnostics;
         self.report.add(&[file], &diagnostics);
@@ -137,28 +129,17 @@ pub fn is_library(text: &str) -> bool {
 pub fn over_bound(report: &mut Report, output: &Output, shown: &[SourceFile], max: u64) {
     for tool in output.plan.tools.iter().filter(|tool| tool.steps > max) {
         let span = output.sources.spans.get(tool.span as usize);
-        let file = span
-            .and_then(|span| shown.get(span.file as usize))
-            .or(shown.first());
+        let file = span.and_then(|span| shown.get(span.file as usize)).or(shown.first());
         let Some(file) = file else { continue };
         let file = report.text(&file.path, &file.text);
         let text = &report.texts[file];
-        let offset = |line: u32, column: u32| {
-            text.lines
-                .offset(&text.text, line as usize, column as usize)
-        };
-        let place = span.map_or(
-            Place {
-                file,
-                start: 0,
-                end: 0,
-            },
-            |s| Place {
-                file,
-                start: offset(s.line, s.column),
-                end: offset(s.end_line, s.end_column).max(offset(s.line, s.column)),
-            },
-        );
+        let offset =
+            |line: u32, column: u32| text.lines.offset(&text.text, line as usize, column as usize);
+        let place = span.map_or(Place { file, start: 0, end: 0 }, |s| Place {
+            file,
+            start: offset(s.line, s.column),
+            end: offset(s.end_line, s.end_column).max(offset(s.line, s.column)),
+        });
         report.findings.push(Finding {
             code: "max-steps",
             error: true,
@@ -178,19 +159,9 @@ pub fn over_bound(report: &mut Report, output: &Output, shown: &[SourceFile], ma
 }
 
 fn cost_table(output: &Output) -> String {
-    let mut tools: Vec<_> = output
-        .plan
-        .tools
-        .iter()
-        .map(|t| (t.steps, t.name.as_str()))
-        .collect();
+    let mut tools: Vec<_> = output.plan.tools.iter().map(|t| (t.steps, t.name.as_str())).collect();
     tools.sort_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(b.1)));
-    let width = tools
-        .iter()
-        .map(|(_, name)| name.len())
-        .max()
-        .unwrap_or(0)
-        .max(4);
+    let width = tools.iter().map(|(_, name)| name.len()).max().unwrap_or(0).max(4);
     let mut out = format!("\n{}: worst-case steps of one call\n", output.plan.guard);
     for (steps, name) in tools {
         let _ = writeln!(out, "  {name:width$}  {:>9}", thousands(steps));

@@ -37,10 +37,7 @@ pub enum Emit {
 pub fn run(args: &Args, term: &Term) -> Outcome {
     let config = Config::discover(args.file.parent().unwrap_or(Path::new(".")))?;
     let stdin = args.file.as_os_str() == "-";
-    let to_stdout = args
-        .output
-        .as_ref()
-        .map_or(stdin, |out| out.as_os_str() == "-");
+    let to_stdout = args.output.as_ref().map_or(stdin, |out| out.as_os_str() == "-");
     if to_stdout && term.out_tty && args.emit == Emit::Binary {
         let failure = Failure::new("a binary plan does not belong on a terminal");
         return Err(failure.help("name a file with `-o FILE`, or use `--emit json`"));
@@ -67,15 +64,8 @@ pub fn run(args: &Args, term: &Term) -> Outcome {
         term.write(&bytes)?;
         return Ok(Exit::Fine);
     }
-    let extension = if args.emit == Emit::Json {
-        "plan.json"
-    } else {
-        "plan"
-    };
-    let path = args
-        .output
-        .clone()
-        .unwrap_or_else(|| args.file.with_extension(extension));
+    let extension = if args.emit == Emit::Json { "plan.json" } else { "plan" };
+    let path = args.output.clone().unwrap_or_else(|| args.file.with_extension(extension));
     if path == args.file {
         return Err(Failure::new(format!(
             "`{}` would overwrite the guard itself",

@@ -14,12 +14,7 @@ pub struct Args {
 /// Runs the command.
 pub fn run(args: &Args, term: &Term) -> Outcome {
     let mut script = Vec::new();
-    clap_complete::generate(
-        args.shell,
-        &mut crate::cli::Cli::command(),
-        "guardc",
-        &mut script,
-    );
+    clap_complete::generate(args.shell, &mut crate::cli::Cli::command(), "guardc", &mut script);
     term.write(&script)?;
     Ok(Exit::Fine)
 }

@@ -5,12 +5,16 @@ use serde_json::{Value, json};
 
 /// `{diagnostics, summary}`, pretty-printed.
 pub fn render(report: &Report) -> String {
+    format!("{:#}\n", object(report))
+}
+
+/// `{diagnostics, summary}`.
+pub fn object(report: &Report) -> Value {
     let (errors, warnings) = report.counts();
-    let object = json!({
+    json!({
         "diagnostics": report.findings.iter().map(|f| finding(report, f)).collect::<Vec<_>>(),
         "summary": { "files": report.roots, "errors": errors, "warnings": warnings },
-    });
-    format!("{object:#}\n")
+    })
 }
 
 fn finding(report: &Report, finding: &Finding) -> Value {

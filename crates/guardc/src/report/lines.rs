@@ -18,14 +18,8 @@ pub struct Position {
 impl Lines {
     /// The lines of `text`.
     pub fn new(text: &str) -> Lines {
-        let breaks = text
-            .bytes()
-            .enumerate()
-            .filter(|(_, b)| *b == b'\n')
-            .map(|(i, _)| i + 1);
-        Lines {
-            starts: std::iter::once(0).chain(breaks).collect(),
-        }
+        let breaks = text.bytes().enumerate().filter(|(_, b)| *b == b'\n').map(|(i, _)| i + 1);
+        Lines { starts: std::iter::once(0).chain(breaks).collect() }
     }
 
     /// Where `offset` stands; an offset inside a character counts as its first byte.
@@ -35,10 +29,7 @@ impl Lines {
         let before = &text[self.starts[line - 1]..offset];
         // A byte order mark is no column.
         let mark = usize::from(line == 1 && before.starts_with('\u{feff}'));
-        Position {
-            line,
-            column: before.chars().count() - mark + 1,
-        }
+        Position { line, column: before.chars().count() - mark + 1 }
     }
 
     /// The offset of a position, where the text has it.
@@ -47,20 +38,14 @@ impl Lines {
             return text.len();
         };
         let rest = &text[*start..];
-        let within = rest
-            .char_indices()
-            .nth(column.saturating_sub(1))
-            .map_or(rest.len(), |(i, _)| i);
+        let within =
+            rest.char_indices().nth(column.saturating_sub(1)).map_or(rest.len(), |(i, _)| i);
         start + within
     }
 
     /// The text of a line without its end.
     pub fn line<'a>(&self, text: &'a str, line: usize) -> &'a str {
-        let start = self
-            .starts
-            .get(line.wrapping_sub(1))
-            .copied()
-            .unwrap_or(text.len());
+        let start = self.starts.get(line.wrapping_sub(1)).copied().unwrap_or(text.len());
         text[start..].lines().next().unwrap_or_default()
     }
 }

@@ -86,21 +86,14 @@ pub struct Report {
 impl Report {
     /// A report on one guard.
     pub fn of_one() -> Report {
-        Report {
-            roots: 1,
-            ..Report::default()
-        }
+        Report { roots: 1, ..Report::default() }
     }
 
     /// The index of a text; the same name is the same text.
     pub fn text(&mut self, name: &str, text: &str) -> usize {
         *self.names.entry(name.to_owned()).or_insert_with(|| {
             let (text, lines) = (Arc::from(text), Lines::new(text));
-            self.texts.push(Text {
-                name: name.to_owned(),
-                text,
-                lines,
-            });
+            self.texts.push(Text { name: name.to_owned(), text, lines });
             self.texts.len() - 1
         })
     }
@@ -126,19 +119,12 @@ impl Report {
             primary: label(&diagnostic.primary),
             secondary: diagnostic.secondary.iter().map(label).collect(),
             help: diagnostic.help.clone(),
-            fix: diagnostic
-                .fix
-                .as_ref()
-                .map(|fix| (place(fix.span), fix.replacement.clone())),
+            fix: diagnostic.fix.as_ref().map(|fix| (place(fix.span), fix.replacement.clone())),
         }
     }
 
     fn place(&self, map: &[usize], span: Span) -> Place {
-        let file = map
-            .get(span.file.0 as usize)
-            .or(map.first())
-            .copied()
-            .unwrap_or(0);
+        let file = map.get(span.file.0 as usize).or(map.first()).copied().unwrap_or(0);
         let text = self.texts.get(file).map_or("", |t| &t.text);
         let start = lines::floor(text, span.start as usize);
         let end = lines::floor(text, span.end as usize).max(start);
@@ -155,16 +141,18 @@ impl Report {
     /// `file:line:column` of a place.
     pub fn at(&self, place: Place) -> String {
         let (start, _) = self.positions(place);
-        format!(
-            "{}:{}:{}",
-            self.texts[place.file].name, start.line, start.column
-        )
+        format!("{}:{}:{}", self.texts[place.file].name, start.line, start.column)
     }
 
     /// How many findings are errors, and how many are not.
     pub fn counts(&self) -> (usize, usize) {
         let errors = self.findings.iter().filter(|f| f.error).count();
         (errors, self.findings.len() - errors)
+    }
+
+    /// The findings as JSON.
+    pub fn to_json(&self) -> serde_json::Value {
+        json::object(self)
     }
 
     /// Whether the run has failed.
@@ -174,9 +162,7 @@ impl Report {
 
     /// Warnings become errors.
     pub fn harden(&mut self) {
-        self.findings
-            .iter_mut()
-            .for_each(|finding| finding.error = true);
+        self.findings.iter_mut().for_each(|finding| finding.error = true);
     }
 
     /// Files in order of name, findings in order of place.
@@ -184,12 +170,8 @@ impl Report {
         let texts = &self.texts;
         self.findings.sort_by(|a, b| {
             let key = |f: &Finding| (f.primary.0.start, f.code);
-            let names = texts[a.primary.0.file]
-                .name
-                .cmp(&texts[b.primary.0.file].name);
-            names
-                .then_with(|| key(a).cmp(&key(b)))
-                .then_with(|| a.message.cmp(&b.message))
+            let names = texts[a.primary.0.file].name.cmp(&texts[b.primary.0.file].name);
+            names.then_with(|| key(a).cmp(&key(b))).then_with(|| a.message.cmp(&b.message))
         });
     }
 
@@ -212,20 +194,12 @@ impl Report {
 
     /// Writes all findings to standard error, as text, for a command whose output is something else.
     pub fn print_to_stderr(&self, term: &Term) {
-        let to_err = Term {
-            out: term.err,
-            out_tty: term.err_tty,
-            ..*term
-        };
+        let to_err = Term { out: term.err, out_tty: term.err_tty, ..*term };
         term.note(self.render_text(&to_err, 0, false).trim_end());
     }
 
     fn render_text(&self, term: &Term, max: usize, quiet: bool) -> String {
-        let shown = if max == 0 {
-            self.findings.len()
-        } else {
-            max.min(self.findings.len())
-        };
+        let shown = if max == 0 { self.findings.len() } else { max.min(self.findings.len()) };
         let mut text = String::new();
         for finding in &self.findings[..shown] {
             let one = if term.out_tty || term.out.on {
@@ -238,9 +212,7 @@ impl Report {
         }
         let hidden = self.findings.len() - shown;
         if hidden > 0 {
-            text.push_str(&format!(
-                "{hidden} more not shown; `--max-diagnostics 0` shows all\n"
-            ));
+            text.push_str(&format!("{hidden} more not shown; `--max-diagnostics 0` shows all\n"));
         }
         if !quiet {
             text.push_str(&self.summary(term));

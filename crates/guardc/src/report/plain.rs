@@ -27,28 +27,14 @@ pub fn render(report: &Report, finding: &Finding) -> String {
 fn excerpt(out: &mut String, report: &Report, place: Place, mark: char, label: &str) {
     let text = &report.texts[place.file];
     let (start, end) = report.positions(place);
-    let line = text
-        .lines
-        .line(&text.text, start.line)
-        .trim_start_matches('\u{feff}');
-    let to = if end.line == start.line {
-        end.column
-    } else {
-        line.chars().count() + 1
-    };
+    let line = text.lines.line(&text.text, start.line).trim_start_matches('\u{feff}');
+    let to = if end.line == start.line { end.column } else { line.chars().count() + 1 };
     let width = start.line.to_string().len().max(3);
-    let pad: String = line
-        .chars()
-        .take(start.column - 1)
-        .map(|c| if c == '\t' { '\t' } else { ' ' })
-        .collect();
+    let pad: String =
+        line.chars().take(start.column - 1).map(|c| if c == '\t' { '\t' } else { ' ' }).collect();
     let marks: String = std::iter::repeat_n(mark, to.saturating_sub(start.column).max(1)).collect();
     let _ = writeln!(out, "{:>width$} | {}", start.line, line.trim_end());
-    let label = if label.is_empty() {
-        String::new()
-    } else {
-        format!(" {label}")
-    };
+    let label = if label.is_empty() { String::new() } else { format!(" {label}") };
     let _ = writeln!(out, "{:>width$} | {pad}{marks}{label}", "");
 }
 

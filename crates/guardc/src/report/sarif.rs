@@ -10,11 +10,8 @@ pub fn render(report: &Report) -> String {
     let used: BTreeSet<&str> = report.findings.iter().map(|f| f.code).collect();
     let rules: Vec<Value> = used.iter().map(|code| rule(code)).collect();
     let index = |code: &str| used.iter().position(|c| *c == code);
-    let results: Vec<Value> = report
-        .findings
-        .iter()
-        .map(|f| result(report, f, index(f.code)))
-        .collect();
+    let results: Vec<Value> =
+        report.findings.iter().map(|f| result(report, f, index(f.code))).collect();
     let log = json!({
         "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
         "version": "2.1.0",
@@ -41,11 +38,7 @@ fn rule(code: &str) -> Value {
 }
 
 fn result(report: &Report, finding: &Finding, rule: Option<usize>) -> Value {
-    let help = finding
-        .help
-        .as_ref()
-        .map(|help| format!("\n{help}"))
-        .unwrap_or_default();
+    let help = finding.help.as_ref().map(|help| format!("\n{help}")).unwrap_or_default();
     let related: Vec<Value> = finding
         .secondary
         .iter()

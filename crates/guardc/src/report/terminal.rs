@@ -8,11 +8,8 @@ use std::sync::Arc;
 
 /// One finding, drawn. Places in other files follow as drawings of their own.
 pub fn render(report: &Report, finding: &Finding, term: &Term) -> String {
-    let theme = if term.out.on {
-        GraphicalTheme::unicode()
-    } else {
-        GraphicalTheme::unicode_nocolor()
-    };
+    let theme =
+        if term.out.on { GraphicalTheme::unicode() } else { GraphicalTheme::unicode_nocolor() };
     let handler = GraphicalReportHandler::new_themed(theme).with_context_lines(1);
     let mut out = String::new();
     match handler.render_report(&mut out, &Drawn::new(report, finding)) {
@@ -38,10 +35,8 @@ impl Drawn {
         let (primary, label) = &finding.primary;
         let span = |start: usize, end: usize| start..end;
         let text = |label: &str| (!label.is_empty()).then(|| label.to_owned());
-        let mut labels = vec![LabeledSpan::new_primary_with_span(
-            text(label),
-            span(primary.start, primary.end),
-        )];
+        let mut labels =
+            vec![LabeledSpan::new_primary_with_span(text(label), span(primary.start, primary.end))];
         let mut others: BTreeMap<usize, Vec<LabeledSpan>> = BTreeMap::new();
         for (place, label) in &finding.secondary {
             let drawn = LabeledSpan::new_with_span(text(label), span(place.start, place.end));
@@ -52,19 +47,11 @@ impl Drawn {
             }
             .push(drawn);
         }
-        let help: Vec<String> = finding
-            .help
-            .iter()
-            .cloned()
-            .chain(plain::fix_line(report, finding))
-            .collect();
+        let help: Vec<String> =
+            finding.help.iter().cloned().chain(plain::fix_line(report, finding)).collect();
         Drawn {
             code: Some(finding.code),
-            severity: if finding.error {
-                Severity::Error
-            } else {
-                Severity::Warning
-            },
+            severity: if finding.error { Severity::Error } else { Severity::Warning },
             message: finding.message.clone(),
             source: source(report, primary.file),
             labels,
@@ -104,8 +91,7 @@ impl std::error::Error for Drawn {}
 
 impl miette::Diagnostic for Drawn {
     fn code<'a>(&'a self) -> Option<Box<dyn std::fmt::Display + 'a>> {
-        self.code
-            .map(|code| Box::new(code) as Box<dyn std::fmt::Display>)
+        self.code.map(|code| Box::new(code) as Box<dyn std::fmt::Display>)
     }
 
     fn severity(&self) -> Option<Severity> {
@@ -113,9 +99,7 @@ impl miette::Diagnostic for Drawn {
     }
 
     fn help<'a>(&'a self) -> Option<Box<dyn std::fmt::Display + 'a>> {
-        self.help
-            .as_ref()
-            .map(|help| Box::new(help) as Box<dyn std::fmt::Display>)
+        self.help.as_ref().map(|help| Box::new(help) as Box<dyn std::fmt::Display>)
     }
 
     fn source_code(&self) -> Option<&dyn miette::SourceCode> {

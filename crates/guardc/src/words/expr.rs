@@ -19,10 +19,7 @@ pub struct Shows<'a> {
 
 /// An expression as text.
 pub fn expr(shows: &Shows, expr: &Expr) -> String {
-    let printer = Printer {
-        shows,
-        nodes: &expr.0,
-    };
+    let printer = Printer { shows, nodes: &expr.0 };
     expr.0
         .len()
         .checked_sub(1)
@@ -62,11 +59,7 @@ impl Printer<'_> {
             return "?".into();
         };
         let (level, text) = self.level(node, id, hint);
-        if level < tight {
-            format!("({text})")
-        } else {
-            text
-        }
+        if level < tight { format!("({text})") } else { text }
     }
 
     /// The binding level of a node (see the reference of the syntax) and its text.
@@ -87,12 +80,8 @@ impl Printer<'_> {
             Node::Compare(op, a, b) => (5, two(a, compare(*op), b, 6, 6)),
             Node::In(a, b) => (5, two(a, "in", b, 6, 6)),
             Node::Matches(a, regex) => {
-                let regex = self
-                    .shows
-                    .plan
-                    .regexes
-                    .get(*regex as usize)
-                    .map_or("?", String::as_str);
+                let regex =
+                    self.shows.plan.regexes.get(*regex as usize).map_or("?", String::as_str);
                 (5, format!("{} matches /{regex}/", sub(a, 6)))
             }
             Node::IsSome(a) => (5, format!("{} is some", sub(a, 6))),
@@ -103,16 +92,12 @@ impl Printer<'_> {
             }
             Node::Else(a, b) => (9, two(a, "else", b, 10, 9)),
             Node::Neg(a) => (10, format!("-{}", sub(a, 10))),
-            Node::If(c, a, b) => (
-                0,
-                format!("if {} then {} else {}", sub(c, 1), sub(a, 10), sub(b, 0)),
-            ),
-            Node::Quantified {
-                op,
-                over,
-                binders,
-                body,
-            } => self.quantified(*op, over, binders, *body),
+            Node::If(c, a, b) => {
+                (0, format!("if {} then {} else {}", sub(c, 1), sub(a, 10), sub(b, 0)))
+            }
+            Node::Quantified { op, over, binders, body } => {
+                self.quantified(*op, over, binders, *body)
+            }
             Node::Temporal(monitor) => (4, self.temporal(*monitor)),
             Node::Unwrap(a) => (11, self.node(*a, 11, hint)),
             _ => (11, self.primary(node, id, hint)),
@@ -131,10 +116,9 @@ impl Printer<'_> {
         let plan = self.shows.plan;
         match node {
             Node::Param(n) => self.param(*n),
-            Node::State(var) => plan
-                .state
-                .get(*var as usize)
-                .map_or("?".into(), |v| v.name.clone()),
+            Node::State(var) => {
+                plan.state.get(*var as usize).map_or("?".into(), |v| v.name.clone())
+            }
             Node::Field(a, field) => format!("{}.{}", sub(a, 11), self.field(*a, *field)),
             Node::Member(a, name) => format!("{}.{name}", sub(a, 11)),
             Node::UrlPart(a, part) => format!("{}.{}", sub(a, 11), url_part(*part)),
@@ -145,10 +129,7 @@ impl Printer<'_> {
             Node::Set(items) => format!("{{{}}}", all(items)),
             Node::Map(entries) => {
                 let entry = |(key, value): &(String, NodeId)| format!("{key}: {}", sub(value, 0));
-                format!(
-                    "{{{}}}",
-                    entries.iter().map(entry).collect::<Vec<_>>().join(", ")
-                )
+                format!("{{{}}}", entries.iter().map(entry).collect::<Vec<_>>().join(", "))
             }
             Node::Record(fields) => format!("{{{}}}", all(fields)),
             Node::Call(builtin, args) => format!("{}({})", builtin.row().name, all(args)),
@@ -156,18 +137,14 @@ impl Printer<'_> {
             Node::Probe(probe) => {
                 format!(
                     "probe {}",
-                    plan.probes
-                        .get(*probe as usize)
-                        .map_or("?", |p| p.name.as_str())
+                    plan.probes.get(*probe as usize).map_or("?", |p| p.name.as_str())
                 )
             }
             Node::Enum(variant) => self.variant(*variant, hint),
             Node::Remaining(unit) => format!("remaining({})", self.unit(*unit)),
             Node::Spent(unit) => format!("spent({})", self.unit(*unit)),
             Node::Local(slot) => local(*slot),
-            _ => self
-                .constant(node)
-                .unwrap_or_else(|| self.history(node, id)),
+            _ => self.constant(node).unwrap_or_else(|| self.history(node, id)),
         }
     }
 
@@ -178,13 +155,9 @@ impl Printer<'_> {
             Node::Int(n) => n.to_string(),
             Node::Decimal(n) => decimal::format(*n),
             Node::String(s) | Node::Url(s) => quoted(s),
-            Node::Path(path) => quoted(
-                self.shows
-                    .plan
-                    .paths
-                    .get(*path as usize)
-                    .map_or("?", String::as_str),
-            ),
+            Node::Path(path) => {
+                quoted(self.shows.plan.paths.get(*path as usize).map_or("?", String::as_str))
+            }
             Node::Duration(d) => duration(*d),
             Node::Time(t) => guard_plan::time::format_rfc3339(*t),
             Node::Result => "result".into(),
@@ -203,26 +176,14 @@ impl Printer<'_> {
         let tool = |id: u32| plan.tools.get(id as usize);
         let name = |id: u32| tool(id).map_or("?", |t| t.name.as_str());
         let tail = |since: &Option<u32>, within: &Option<i64>| {
-            let since = since
-                .map(|s| format!(" since {}", name(s)))
-                .unwrap_or_default();
-            let within = within
-                .map(|d| format!(" within {}", duration(d)))
-                .unwrap_or_default();
+            let since = since.map(|s| format!(" since {}", name(s))).unwrap_or_default();
+            let within = within.map(|d| format!(" within {}", duration(d))).unwrap_or_default();
             format!("{since}{within}")
         };
         match node {
-            Node::Called {
-                tool: of,
-                key,
-                since,
-                within,
-            } => {
+            Node::Called { tool: of, key, since, within } => {
                 let keys = key.as_ref().map(|(index, values)| {
-                    let params = plan
-                        .indexes
-                        .get(*index as usize)
-                        .map_or(&[][..], |i| &i.params);
+                    let params = plan.indexes.get(*index as usize).map_or(&[][..], |i| &i.params);
                     let one = |(p, v): (&u32, &NodeId)| {
                         let field = tool(*of).and_then(|t| t.params.get(*p as usize));
                         format!(
@@ -233,36 +194,19 @@ impl Printer<'_> {
                     };
                     params.iter().zip(values).map(one).collect::<String>()
                 });
-                format!(
-                    "called({}{}){}",
-                    name(*of),
-                    keys.unwrap_or_default(),
-                    tail(since, within)
-                )
+                format!("called({}{}){}", name(*of), keys.unwrap_or_default(), tail(since, within))
             }
-            Node::Failed {
-                tool,
-                since,
-                within,
-            } => format!("failed({}){}", name(*tool), tail(since, within)),
-            Node::Calls {
-                tool,
-                failures,
-                window,
-            } => {
+            Node::Failed { tool, since, within } => {
+                format!("failed({}){}", name(*tool), tail(since, within))
+            }
+            Node::Calls { tool, failures, window } => {
                 let what = if *failures { "failures" } else { "calls" };
-                let window = window
-                    .and_then(|w| plan.windows.get(w as usize))
-                    .map(|w| w.within);
+                let window = window.and_then(|w| plan.windows.get(w as usize)).map(|w| w.within);
                 format!("{what}({}){}", name(*tool), tail(&None, &window))
             }
             Node::LastArg(of, param) => {
                 let field = tool(*of).and_then(|t| t.params.get(*param as usize));
-                format!(
-                    "last({}).{}",
-                    name(*of),
-                    field.map_or("?", |f| f.name.as_str())
-                )
+                format!("last({}).{}", name(*of), field.map_or("?", |f| f.name.as_str()))
             }
             Node::LastResult(of) => format!("last({}).result", name(*of)),
             _ => "?".into(),
@@ -278,16 +222,9 @@ impl Printer<'_> {
     ) -> (u8, String) {
         let names: Vec<String> = binders.iter().map(|slot| local(*slot)).collect();
         let lists: Vec<String> = over.iter().map(|list| self.node(*list, 1, None)).collect();
-        let over = if lists.len() == 1 {
-            lists.concat()
-        } else {
-            format!("zip({})", lists.join(", "))
-        };
-        let inner = format!(
-            "{} in {over}: {}",
-            names.join(", "),
-            self.node(body, 0, None)
-        );
+        let over =
+            if lists.len() == 1 { lists.concat() } else { format!("zip({})", lists.join(", ")) };
+        let inner = format!("{} in {over}: {}", names.join(", "), self.node(body, 0, None));
         match op {
             QuantifierOp::All => (0, format!("all {inner}")),
             QuantifierOp::Any => (0, format!("any {inner}")),
@@ -308,11 +245,8 @@ impl Printer<'_> {
             TemporalOp::Historically => format!("historically ({of})"),
             TemporalOp::Previous => format!("previous ({of})"),
             TemporalOp::Since => {
-                let trigger = monitor
-                    .trigger
-                    .as_ref()
-                    .map(|t| expr(self.shows, t))
-                    .unwrap_or_default();
+                let trigger =
+                    monitor.trigger.as_ref().map(|t| expr(self.shows, t)).unwrap_or_default();
                 format!("({of}) since ({trigger})")
             }
         }
@@ -324,36 +258,20 @@ impl Printer<'_> {
     }
 
     fn fact(&self, id: u32) -> &str {
-        self.shows
-            .plan
-            .facts
-            .get(id as usize)
-            .map_or("?", |f| f.name.as_str())
+        self.shows.plan.facts.get(id as usize).map_or("?", |f| f.name.as_str())
     }
 
     fn unit(&self, id: u32) -> &str {
-        self.shows
-            .plan
-            .units
-            .get(id as usize)
-            .map_or("?", |u| u.name.as_str())
+        self.shows.plan.units.get(id as usize).map_or("?", |u| u.name.as_str())
     }
 
     fn field(&self, of: NodeId, field: u32) -> String {
-        let named = self
-            .ty(of)
-            .and_then(|id| self.record_field(id, field))
-            .map(|(name, _)| name);
+        let named = self.ty(of).and_then(|id| self.record_field(id, field)).map(|(name, _)| name);
         named.unwrap_or_else(|| format!("field {}", field + 1))
     }
 
     fn record_field(&self, id: TypeId, field: u32) -> Option<(String, TypeId)> {
-        match self
-            .shows
-            .plan
-            .types
-            .get(open(self.shows.plan, id) as usize)?
-        {
+        match self.shows.plan.types.get(open(self.shows.plan, id) as usize)? {
             TypeDef::Record { fields, .. } => {
                 fields.get(field as usize).map(|f| (f.name.clone(), f.ty))
             }
@@ -380,11 +298,8 @@ impl Printer<'_> {
             Node::Local(slot) => self.nodes.iter().find_map(|node| match node {
                 Node::Quantified { over, binders, .. } => {
                     let at = binders.iter().position(|b| b == slot)?;
-                    let over = if over.len() == binders.len() {
-                        over.get(at)
-                    } else {
-                        over.first()
-                    };
+                    let over =
+                        if over.len() == binders.len() { over.get(at) } else { over.first() };
                     element(plan, self.ty(*over?)?)
                 }
                 _ => None,

@@ -34,22 +34,13 @@ pub fn duration(millis: i64) -> String {
 /// One requirement: `` `build`, called with `path` = `path`, since `edit`, within 10m ``.
 pub fn requirement(shows: &Shows, one: &Requirement) -> String {
     let plan = shows.plan;
-    let name = |tool: u32| {
-        plan.tools
-            .get(tool as usize)
-            .map_or("?", |t| t.name.as_str())
-    };
+    let name = |tool: u32| plan.tools.get(tool as usize).map_or("?", |t| t.name.as_str());
     let mut out = format!("`{}`", name(one.tool));
     if let Some(key) = &one.key {
-        let params = plan
-            .indexes
-            .get(key.index as usize)
-            .map_or(&[][..], |index| &index.params);
+        let params = plan.indexes.get(key.index as usize).map_or(&[][..], |index| &index.params);
         let tool = plan.tools.get(one.tool as usize);
-        let param = |p: u32| {
-            tool.and_then(|t| t.params.get(p as usize))
-                .map_or("?", |f| f.name.as_str())
-        };
+        let param =
+            |p: u32| tool.and_then(|t| t.params.get(p as usize)).map_or("?", |f| f.name.as_str());
         let pairs: Vec<String> = params
             .iter()
             .zip(&key.values)
@@ -75,11 +66,7 @@ pub fn requirement(shows: &Shows, one: &Requirement) -> String {
 
 /// One `requires` clause, without its condition.
 pub fn requires(shows: &Shows, clause: &Requires) -> String {
-    let any: Vec<String> = clause
-        .any_of
-        .iter()
-        .map(|one| requirement(shows, one))
-        .collect();
+    let any: Vec<String> = clause.any_of.iter().map(|one| requirement(shows, one)).collect();
     any.join(" or ")
 }
 

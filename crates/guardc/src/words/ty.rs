@@ -17,15 +17,9 @@ pub fn ty(plan: &Plan, id: TypeId) -> String {
         TypeDef::Int { min, max } => range("int", *min, *max, |n| n.to_string()),
         TypeDef::Decimal { min, max } => range("decimal", *min, *max, decimal::format),
         TypeDef::Duration { min, max } => range("duration", *min, *max, duration),
-        TypeDef::String {
-            max_chars,
-            max_bytes,
-            patterns,
-        } => {
+        TypeDef::String { max_chars, max_bytes, patterns } => {
             let bytes = max_bytes.map(|n| format!(" max {n}B")).unwrap_or_default();
-            let patterns = patterns
-                .iter()
-                .filter_map(|p| plan.regexes.get(*p as usize));
+            let patterns = patterns.iter().filter_map(|p| plan.regexes.get(*p as usize));
             let patterns: String = patterns.map(|p| format!(" matches /{p}/")).collect();
             format!("string{}{bytes}{patterns}", max(max_chars))
         }
@@ -34,10 +28,7 @@ pub fn ty(plan: &Plan, id: TypeId) -> String {
         TypeDef::Time { format } => {
             format!(
                 "time{}",
-                format
-                    .as_ref()
-                    .map(|f| format!(" format \"{f}\""))
-                    .unwrap_or_default()
+                format.as_ref().map(|f| format!(" format \"{f}\"")).unwrap_or_default()
             )
         }
         TypeDef::Enum { name, .. } | TypeDef::Record { name, .. } => name.clone(),

@@ -5,10 +5,7 @@ static PAGES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/codes.rs"));
 
 /// The page of a code.
 pub fn page(code: &str) -> Option<&'static str> {
-    PAGES
-        .iter()
-        .find(|(name, _)| name.eq_ignore_ascii_case(code))
-        .map(|(_, page)| *page)
+    PAGES.iter().find(|(name, _)| name.eq_ignore_ascii_case(code)).map(|(_, page)| *page)
 }
 
 /// Every code, sorted.
@@ -18,24 +15,15 @@ pub fn all() -> impl Iterator<Item = (&'static str, &'static str)> {
 
 /// The first line of a page without its mark and code.
 pub fn title(page: &str) -> &str {
-    let line = page
-        .lines()
-        .find(|line| !line.trim().is_empty())
-        .unwrap_or_default();
+    let line = page.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
     let line = line.trim_start_matches('#').trim();
-    let rest = line
-        .get(5..)
-        .filter(|_| line.starts_with('G'))
-        .unwrap_or(line);
+    let rest = line.get(5..).filter(|_| line.starts_with('G')).unwrap_or(line);
     rest.trim_start_matches([':', '.', ' ', '-', '—'])
 }
 
 /// A reason code of a verdict: what it means, and what to do.
 pub fn reason(code: &str) -> Option<(&'static str, &'static str)> {
-    REASONS
-        .iter()
-        .find(|(name, _, _)| *name == code)
-        .map(|(_, means, remedy)| (*means, *remedy))
+    REASONS.iter().find(|(name, _, _)| *name == code).map(|(_, means, remedy)| (*means, *remedy))
 }
 
 /// The names of the reason codes.
@@ -69,16 +57,8 @@ const REASONS: [(&str, &str, &str); 16] = [
         "a counter of allowed calls is full",
         "Wait until the window has moved on, or do something else; a call in flight may have to settle.",
     ),
-    (
-        "budget",
-        "the budget does not cover what the call costs",
-        "Do something cheaper, or finish.",
-    ),
-    (
-        "deadline",
-        "the session's deadline has passed",
-        "Finish: no call is allowed any more.",
-    ),
+    ("budget", "the budget does not cover what the call costs", "Do something cheaper, or finish."),
+    ("deadline", "the session's deadline has passed", "Finish: no call is allowed any more."),
     (
         "invariant",
         "the state after the call would break an invariant or the range of a variable",
@@ -94,11 +74,7 @@ const REASONS: [(&str, &str, &str); 16] = [
         "the tool is irreversible and critical, and nobody has authorised this call",
         "Ask for an approval of exactly this call, by any role.",
     ),
-    (
-        "not_ready",
-        "a probe says that something is not ready",
-        "Wait, then call again.",
-    ),
+    ("not_ready", "a probe says that something is not ready", "Wait, then call again."),
     (
         "lifecycle",
         "an item's lifecycle does not permit the transition",

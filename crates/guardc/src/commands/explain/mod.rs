@@ -36,9 +36,7 @@ pub fn run(args: &Args, term: &Term) -> Outcome {
     }
     if let Some((means, remedy)) = codes::reason(what).filter(|_| !Path::new(what).exists()) {
         let code = term.out.bold(what);
-        term.print(&format!(
-            "{code}: {means}\n\nA reason of a verdict. {remedy}\n"
-        ))?;
+        term.print(&format!("{code}: {means}\n\nA reason of a verdict. {remedy}\n"))?;
         return Ok(Exit::Fine);
     }
     if what != "-" && !Path::new(what).exists() && !what.contains(['.', '/', '\\']) {
@@ -56,11 +54,8 @@ fn guard(path: &Path, tool: Option<&str>, term: &Term) -> Outcome {
     let tools: Vec<_> = match tool {
         None => plan.tools.iter().collect(),
         Some(name) => {
-            let found: Vec<_> = plan
-                .tools
-                .iter()
-                .filter(|t| t.name == name || t.wire_name == name)
-                .collect();
+            let found: Vec<_> =
+                plan.tools.iter().filter(|t| t.name == name || t.wire_name == name).collect();
             if found.is_empty() {
                 let names = plan.tools.iter().map(|t| t.name.as_str());
                 let failure = Failure::new(format!("`{}` declares no tool `{name}`", plan.guard));
@@ -89,9 +84,7 @@ fn unknown(what: &str) -> Failure {
     } else {
         format!("`{what}` is no code, no guard and no plan")
     };
-    let names = codes::all()
-        .map(|(code, _)| code)
-        .chain(codes::reasons().map(|(name, _)| name));
+    let names = codes::all().map(|(code, _)| code).chain(codes::reasons().map(|(name, _)| name));
     let near = near::did_you_mean(what, names);
     Failure::new(message)
         .help(near.unwrap_or_else(|| "`guardc explain --list` lists every code".into()))

@@ -20,11 +20,8 @@ enum Op {
 pub fn unified(name: &str, old: &str, new: &str, style: Style) -> String {
     let (a, b) = (lines(old), lines(new));
     let ops = script(&a, &b);
-    let mut out = format!(
-        "{}\n{}\n",
-        style.bold(&format!("--- {name}")),
-        style.bold(&format!("+++ {name}"))
-    );
+    let mut out =
+        format!("{}\n{}\n", style.bold(&format!("--- {name}")), style.bold(&format!("+++ {name}")));
     let mut at = 0;
     while let Some(first) = (at..ops.len()).find(|&i| ops[i] != Op::Keep) {
         let mut last = first;
@@ -55,18 +52,12 @@ fn hunk(
     style: Style,
 ) {
     let count = |ops: &[Op], skip: Op| ops.iter().filter(|op| **op != skip).count();
-    let (mut i, mut j) = (
-        count(&ops[..range.start], Op::Add),
-        count(&ops[..range.start], Op::Remove),
-    );
+    let (mut i, mut j) =
+        (count(&ops[..range.start], Op::Add), count(&ops[..range.start], Op::Remove));
     let here = &ops[range];
     let (len_a, len_b) = (count(here, Op::Add), count(here, Op::Remove));
     let start = |at: usize, len: usize| if len == 0 { at } else { at + 1 };
-    let head = format!(
-        "@@ -{},{len_a} +{},{len_b} @@",
-        start(i, len_a),
-        start(j, len_b)
-    );
+    let head = format!("@@ -{},{len_a} +{},{len_b} @@", start(i, len_a), start(j, len_b));
     let _ = writeln!(out, "{}", style.cyan(&head));
     for op in here {
         let (mark, line) = match op {
@@ -93,12 +84,7 @@ fn hunk(
 fn script(a: &[&str], b: &[&str]) -> Vec<Op> {
     let head = a.iter().zip(b).take_while(|(x, y)| x == y).count();
     let (a, b) = (&a[head..], &b[head..]);
-    let tail = a
-        .iter()
-        .rev()
-        .zip(b.iter().rev())
-        .take_while(|(x, y)| x == y)
-        .count();
+    let tail = a.iter().rev().zip(b.iter().rev()).take_while(|(x, y)| x == y).count();
     let (a, b) = (&a[..a.len() - tail], &b[..b.len() - tail]);
     let mut ops = vec![Op::Keep; head];
     middle(&mut ops, a, b);

@@ -72,22 +72,12 @@ fn one(
         Ok(formatted) => formatted,
         Err(diagnostics) => {
             done.report.roots += 1;
-            done.report.add(
-                &[SourceFile {
-                    path: name,
-                    text: text.to_owned(),
-                }],
-                &diagnostics,
-            );
+            done.report.add(&[SourceFile { path: name, text: text.to_owned() }], &diagnostics);
             return Ok(());
         }
     };
     let changed = formatted != text;
-    *if changed {
-        &mut done.changed
-    } else {
-        &mut done.unchanged
-    } += 1;
+    *if changed { &mut done.changed } else { &mut done.unchanged } += 1;
     if args.diff {
         return if changed {
             term.print(&diff::unified(&name, text, &formatted, term.out))
@@ -96,11 +86,7 @@ fn one(
         };
     }
     if args.check {
-        return if changed {
-            term.print(&format!("would format `{name}`\n"))
-        } else {
-            Ok(())
-        };
+        return if changed { term.print(&format!("would format `{name}`\n")) } else { Ok(()) };
     }
     if input.stdin {
         return term.print(&formatted);
@@ -131,7 +117,5 @@ fn finish(args: &Args, term: &Term, done: &Done) -> Outcome {
     if done.unread {
         return Err(Failure::Said);
     }
-    Ok(Exit::findings(
-        done.report.roots > 0 || (dry && done.changed > 0),
-    ))
+    Ok(Exit::findings(done.report.roots > 0 || (dry && done.changed > 0)))
 }

@@ -15,10 +15,8 @@ pub struct Args {
     pub dir: PathBuf,
 }
 
-const FILES: [(&str, &str); 2] = [
-    (config::NAME, include_str!("guard.toml")),
-    ("agent.guard", include_str!("agent.guard")),
-];
+const FILES: [(&str, &str); 2] =
+    [(config::NAME, include_str!("guard.toml")), ("agent.guard", include_str!("agent.guard"))];
 
 /// Runs the command.
 pub fn run(args: &Args, term: &Term) -> Outcome {
@@ -32,10 +30,7 @@ pub fn run(args: &Args, term: &Term) -> Outcome {
     std::fs::create_dir_all(&args.dir).map_err(|e| cannot(&args.dir, reason(&e)))?;
     for (name, text) in FILES {
         let path = args.dir.join(name);
-        let created = std::fs::OpenOptions::new()
-            .write(true)
-            .create_new(true)
-            .open(&path);
+        let created = std::fs::OpenOptions::new().write(true).create_new(true).open(&path);
         created
             .and_then(|mut file| file.write_all(text.as_bytes()))
             .map_err(|e| cannot(&path, reason(&e)))?;
@@ -43,25 +38,11 @@ pub fn run(args: &Args, term: &Term) -> Outcome {
     }
     let guard = files::display(&args.dir.join("agent.guard"));
     let style = term.out;
-    let next = [
-        ("guardc test", "runs its tests"),
-        ("guardc run", "lets you play the agent"),
-    ];
-    let width = next
-        .iter()
-        .map(|(command, _)| command.len())
-        .max()
-        .unwrap_or(0)
-        + 1
-        + guard.len();
+    let next = [("guardc test", "runs its tests"), ("guardc run", "lets you play the agent")];
+    let width = next.iter().map(|(command, _)| command.len()).max().unwrap_or(0) + 1 + guard.len();
     let lines = next.map(|(command, what)| {
         let command = format!("{command} {guard}");
-        format!(
-            "  {}{:pad$}  {what}\n",
-            style.cyan(&command),
-            "",
-            pad = width - command.len()
-        )
+        format!("  {}{:pad$}  {what}\n", style.cyan(&command), "", pad = width - command.len())
     });
     term.print(&format!("\nnext:\n{}", lines.concat()))?;
     Ok(Exit::Fine)

@@ -104,7 +104,9 @@ impl<'a> Reader<'a> {
             } else {
                 self.at = start;
                 let param = tool.and_then(|t| t.params.get(members.len()));
-                param.map(|p| p.name.clone()).ok_or_else(|| self.expected("a parameter's name and `:`"))?
+                param
+                    .map(|p| p.name.clone())
+                    .ok_or_else(|| self.expected("a parameter's name and `:`"))?
             };
             if members.iter().any(|(known, _)| **known == name) {
                 return Err(format!("`{name}` is given twice"));
@@ -211,7 +213,9 @@ impl<'a> Reader<'a> {
 
     /// A number, `true`, `false`, `none`, or a word: a variant, a duration, a path.
     fn word(&mut self) -> Result<Json, String> {
-        let word = self.run(|c| !c.is_whitespace() && !matches!(c, ',' | ')' | ']' | '}' | '(' | '[' | '{' | '"'));
+        let word = self.run(|c| {
+            !c.is_whitespace() && !matches!(c, ',' | ')' | ']' | '}' | '(' | '[' | '{' | '"')
+        });
         Ok(match word {
             "" => return Err(self.expected("a value")),
             "true" => Json::Bool(true),

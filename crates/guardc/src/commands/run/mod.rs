@@ -1,10 +1,99 @@
-//! Stub.
-use crate::failure::{Exit, Outcome};
+//! `guardc run`: play the agent, and see what the guard says.
+
+mod call;
+mod session;
+
+use crate::config::Config;
+use crate::failure::{Exit, Failure, Outcome, reason};
+use crate::files;
+use crate::plans;
+use crate::play;
 use crate::term::Term;
-/// Stub
+use session::{Repl, Said};
+use std::io::{BufRead, IsTerminal, Write};
+use std::path::{Path, PathBuf};
+
+/// Plays a session by hand: type calls, see verdicts
 #[derive(Debug, clap::Args)]
-pub struct Args {}
+pub struct Args {
+    /// A guard or a plan
+    pub file: PathBuf,
+    /// Read commands from this file instead of standard input
+    #[arg(long, value_name = "FILE")]
+    pub script: Option<PathBuf>,
+}
+
 /// Runs the command.
-pub fn run(_: &Args, _: &Term) -> Outcome {
-    Ok(Exit::Fine)
+pub fn run(args: &Args, term: &Term) -> Outcome {
+    if args.file.as_os_str() == "-" && args.script.is_none() {
+        return Err(Failure::new(
+            "the guard and the commands cannot both come from standard input",
+        )
+        .help("put the commands in a file and name it with `--script FILE`"));
+    }
+    let config = Config::discover(args.file.parent().unwrap_or(Path::new(".")))?;
+    let Some(plan) = plans::open(&args.file, &config, term)? else {
+        return Ok(Exit::Findings);
+    };
+    let kernel = play::kernel(&plan)?;
+    let mut repl = Repl::new(&kernel, term.out)?;
+    if let Some(script) = &args.script {
+        let text = files::read_text(script).map_err(|why| files::unreadable(script, &why))?;
+        return drive(&mut repl, text.as_bytes(), term, false);
+    }
+    let typed = std::io::stdin().is_terminal();
+    if typed {
+        term.print(&repl.greeting())?;
+    }
+    drive(&mut repl, std::io::stdin().lock(), term, typed)
+}
+
+/// Line after line until the end. Where nobody types, the lines are shown between the answers, and one that
+/// is not understood is a finding.
+fn drive(repl: &mut Repl, mut input: impl BufRead, term: &Term, typed: bool) -> Outcome {
+    let mut misunderstood = false;
+    loop {
+        if typed {
+            prompt(term)?;
+        }
+        let Some(line) = next_line(&mut input)? else {
+            if typed {
+                term.print("\n")?;
+            }
+            return Ok(Exit::findings(misunderstood && !typed));
+        };
+        let line = line.trim();
+        if line.is_empty() || line.starts_with("//") {
+            continue;
+        }
+        if !typed {
+            term.print(&format!("{} {line}\n", term.out.dim(">")))?;
+        }
+        match repl.line(line) {
+            Said::Text(text) => term.print(&text)?,
+            Said::Misunderstood(text) => {
+                misunderstood = true;
+                term.print(&text)?;
+            }
+            Said::Quit => return Ok(Exit::findings(misunderstood && !typed)),
+        }
+    }
+}
+
+fn prompt(term: &Term) -> Result<(), Failure> {
+    let mut stdout = std::io::stdout().lock();
+    let text = format!("{} ", term.out.cyan(">"));
+    stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()).map_err(|e| Failure::output(&e))
+}
+
+/// The next line, not longer than anybody types.
+fn next_line(input: &mut impl BufRead) -> Result<Option<String>, Failure> {
+    let mut bytes = Vec::new();
+    let read = std::io::Read::take(&mut *input, files::MAX_BYTES).read_until(b'\n', &mut bytes);
+    match read {
+        Ok(0) => Ok(None),
+        Ok(_) => Ok(Some(String::from_utf8_lossy(&bytes).into_owned())),
+        Err(error) if error.kind() == std::io::ErrorKind::Interrupted => Ok(Some(String::new())),
+        Err(error) => Err(Failure::new(format!("cannot read standard input: {}", reason(&error)))),
+    }
 }

@@ -1,0 +1,96 @@
+//! `guardc serve`: the sidecar. Any program speaks to it in lines of JSON-RPC 2.0 on standard input and
+//! output.
+
+mod live;
+mod rpc;
+mod server;
+
+use crate::failure::{Exit, Failure, Outcome, reason};
+use crate::term::Term;
+use rpc::{Error, Line, Request};
+use serde_json::value::RawValue;
+use server::Server;
+use std::io::{self, BufReader, Write};
+use std::path::PathBuf;
+
+/// Serves the sidecar protocol on standard input and output
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Keep the trace of every session in this directory
+    #[arg(long, value_name = "DIR")]
+    pub journal: Option<PathBuf>,
+}
+
+/// Runs the command.
+pub fn run(args: &Args, term: &Term) -> Outcome {
+    if args.journal.is_some() {
+        return Err(
+            Failure::new("this version keeps no journal").help("start it without `--journal`")
+        );
+    }
+    if term.out_tty {
+        term.note("guardc serves JSON-RPC 2.0, one object a line; the end of the input ends it");
+    }
+    let mut server = Server::new();
+    let mut input = BufReader::new(io::stdin().lock());
+    loop {
+        let line = rpc::read_line(&mut input)
+            .map_err(|e| Failure::new(format!("cannot read standard input: {}", reason(&e))))?;
+        let answer = match line {
+            Line::End => return Ok(Exit::Fine),
+            Line::TooLong => {
+                Some(rpc::answer(None, Err(Error::parse("the line is longer than 16 MiB"))))
+            }
+            Line::Text(text) if text.trim_ascii().is_empty() => None,
+            Line::Text(text) => one(&mut server, &text),
+        };
+        if let Some(mut answer) = answer {
+            answer.push('\n');
+            let mut stdout = io::stdout().lock();
+            stdout
+                .write_all(answer.as_bytes())
+                .and_then(|()| stdout.flush())
+                .map_err(|e| Failure::output(&e))?;
+        }
+    }
+}
+
+/// One line in; its answer, if anybody waits for one.
+fn one(server: &mut Server, line: &[u8]) -> Option<String> {
+    let text = match std::str::from_utf8(line) {
+        Ok(text) => text,
+        Err(error) => {
+            let message = format!("the line is not UTF-8, at byte {}", error.valid_up_to());
+            return Some(rpc::answer(None, Err(Error::parse(message))));
+        }
+    };
+    let raw: &RawValue = match serde_json::from_str(text) {
+        Ok(raw) => raw,
+        Err(error) => {
+            return Some(rpc::answer(
+                None,
+                Err(Error::parse(format!("the line is not JSON: {error}"))),
+            ));
+        }
+    };
+    let request: Request = match serde_json::from_str(raw.get()) {
+        Ok(request) => request,
+        Err(error) => {
+            return Some(rpc::answer(
+                None,
+                Err(Error::request(format!("the line is no request: {error}"))),
+            ));
+        }
+    };
+    let id = request.id.as_deref();
+    let scalar = id.is_none_or(|id| !id.get().starts_with(['{', '[', 't', 'f']));
+    if request.jsonrpc.as_deref() != Some("2.0") || !scalar {
+        let message = "a request has `jsonrpc` \"2.0\" and an `id` that is a string or a number";
+        return Some(rpc::answer(id.filter(|_| scalar), Err(Error::request(message))));
+    }
+    let Some(method) = &request.method else {
+        return Some(rpc::answer(id, Err(Error::request("a request has a `method`"))));
+    };
+    let result = server.call(method, request.params.as_deref());
+    request.id.as_deref().map(|id| rpc::answer(Some(id), result))
+}

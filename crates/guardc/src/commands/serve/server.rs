@@ -1,0 +1,286 @@
+//! The methods of the sidecar, and the sessions they speak of.
+
+use super::live::{Live, now};
+use super::rpc::Error;
+use crate::near;
+use crate::project;
+use guard_plan::json::Json;
+use guard_plan::{LoadedPlan, decimal, load, time};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::json;
+use serde_json::value::RawValue;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+const METHODS: [&str; 9] = [
+    "session.open",
+    "call.propose",
+    "call.settle",
+    "call.approve",
+    "session.usage",
+    "session.resume",
+    "session.state",
+    "session.trace",
+    "session.close",
+];
+
+/// In the protocol, and not in this version.
+const LATER: [&str; 7] = [
+    "session.stop",
+    "session.advise",
+    "session.guide",
+    "session.prompt",
+    "contract.check",
+    "contract.schema",
+    "contract.prompt",
+];
+
+/// The sessions of one process.
+pub struct Server {
+    sessions: BTreeMap<String, Live>,
+    opened: u64,
+}
+
+type Answer = Result<String, Error>;
+
+#[derive(Deserialize)]
+struct Open {
+    plan: Option<String>,
+    source: Option<String>,
+    session: Option<String>,
+    journal: Option<String>,
+    now: Option<String>,
+    workspace: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Propose {
+    session: String,
+    call: String,
+    tool: String,
+    args: Option<Box<RawValue>>,
+    now: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Settle {
+    session: String,
+    call: String,
+    outcome: String,
+    result: Option<Box<RawValue>>,
+    now: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Approve {
+    session: String,
+    tool: String,
+    args: Option<Box<RawValue>>,
+    role: String,
+    by: Option<String>,
+    expires: Option<String>,
+    now: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Usage {
+    session: String,
+    unit: String,
+    amount: Box<RawValue>,
+    now: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Resume {
+    session: String,
+    role: String,
+    by: Option<String>,
+    now: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Named {
+    session: String,
+}
+
+impl Server {
+    /// Without sessions.
+    pub fn new() -> Server {
+        Server { sessions: BTreeMap::new(), opened: 0 }
+    }
+
+    /// Answers one request with the text of its result.
+    pub fn call(&mut self, method: &str, params: Option<&RawValue>) -> Answer {
+        let params = params.map_or("{}", RawValue::get);
+        match method {
+            "session.open" => self.open(read(params)?),
+            "call.propose" => self.propose(read(params)?),
+            "call.settle" => self.settle(read(params)?),
+            "call.approve" => self.approve(read(params)?),
+            "session.usage" => self.usage(read(params)?),
+            "session.resume" => self.resume(read(params)?),
+            "session.state" => self.live(&read::<Named>(params)?.session).map(|live| live.state()),
+            "session.trace" => self.live(&read::<Named>(params)?.session).map(|live| live.trace()),
+            "session.close" => self.close(read(params)?),
+            other if LATER.contains(&other) || other.starts_with("item.") => Err(Error::method(
+                "not_available",
+                format!("`{other}` is not available in this version"),
+            )),
+            other => {
+                let near = near::did_you_mean(other, METHODS)
+                    .map(|near| format!("; {near}"))
+                    .unwrap_or_default();
+                Err(Error::method("unknown_method", format!("there is no method `{other}`{near}")))
+            }
+        }
+    }
+
+    fn live(&mut self, id: &str) -> Result<&mut Live, Error> {
+        let missing = || Error::failed("no_such_session", format!("no session `{id}` is open"));
+        self.sessions.get_mut(id).ok_or_else(missing)
+    }
+
+    fn open(&mut self, open: Open) -> Answer {
+        if open.journal.is_some() {
+            let message = "this version keeps no journal: open the session without `journal`";
+            return Err(Error::failed("not_available", message));
+        }
+        let plan = match (&open.plan, &open.source) {
+            (Some(path), None) => plan_at(Path::new(path))?,
+            (None, Some(source)) => compile(Path::new("source.guard"), source.clone())?,
+            _ => {
+                return Err(Error::params("give either `plan`, a path, or `source`, a text"));
+            }
+        };
+        let id = match open.session {
+            Some(id) if self.sessions.contains_key(&id) => {
+                return Err(Error::failed(
+                    "session_exists",
+                    format!("a session `{id}` is open already"),
+                ));
+            }
+            Some(id) => id,
+            None => self.new_id(),
+        };
+        let workspace = open.workspace.map(PathBuf::from);
+        let live = Live::open(&plan, &id, instant(open.now)?, workspace.as_deref())?;
+        let answer = live.opened();
+        self.sessions.insert(id, live);
+        Ok(answer)
+    }
+
+    fn new_id(&mut self) -> String {
+        loop {
+            self.opened += 1;
+            let id = format!("session-{}", self.opened);
+            if !self.sessions.contains_key(&id) {
+                return id;
+            }
+        }
+    }
+
+    fn propose(&mut self, request: Propose) -> Answer {
+        let now = instant(request.now)?;
+        let live = self.live(&request.session)?;
+        // What is no valid JSON here is the agent's mistake, and a verdict; the line itself was JSON.
+        let args = request.args.as_ref().map_or("{}", |args| args.get());
+        live.propose(now, &request.call, &request.tool, Json::parse(args))
+    }
+
+    fn settle(&mut self, request: Settle) -> Answer {
+        let now = instant(request.now)?;
+        let success = match request.outcome.as_str() {
+            "success" => true,
+            "failure" => false,
+            other => {
+                return Err(Error::params(format!(
+                    "`outcome` is \"success\" or \"failure\", not \"{other}\""
+                )));
+            }
+        };
+        let result = request.result.as_ref().map(|r| Json::parse(r.get())).transpose();
+        let result = result.map_err(|e| Error::params(format!("`result`: {e}")))?;
+        self.live(&request.session)?.settle(now, &request.call, success, result)
+    }
+
+    fn approve(&mut self, request: Approve) -> Answer {
+        let now = instant(request.now)?;
+        let expires = request.expires.map(|text| instant(Some(text))).transpose()?;
+        let args = Json::parse(request.args.as_ref().map_or("{}", |args| args.get()));
+        let args = args.map_err(|e| Error::params(format!("`args`: {e}")))?;
+        let by = request.by.unwrap_or_default();
+        let approve = guard_runtime::Approve {
+            tool: &request.tool,
+            args: &args,
+            role: &request.role,
+            by: &by,
+            expires,
+            now,
+        };
+        self.live(&request.session)?.approve(&approve)
+    }
+
+    fn usage(&mut self, request: Usage) -> Answer {
+        let now = instant(request.now)?;
+        let amount = decimal::parse(request.amount.get().trim_matches('"'));
+        let amount = amount
+            .ok_or_else(|| Error::params("`amount` is a number with at most six decimal places"))?;
+        self.live(&request.session)?.usage(now, &request.unit, amount)
+    }
+
+    fn resume(&mut self, request: Resume) -> Answer {
+        let now = instant(request.now)?;
+        let by = request.by.unwrap_or_default();
+        self.live(&request.session)?.resume(now, &request.role, &by)
+    }
+
+    fn close(&mut self, request: Named) -> Answer {
+        let answer = self.live(&request.session)?.closed();
+        self.sessions.remove(&request.session);
+        Ok(answer)
+    }
+}
+
+fn read<T: DeserializeOwned>(params: &str) -> Result<T, Error> {
+    serde_json::from_str(params).map_err(|error| {
+        let text = error.to_string();
+        Error::params(text.split(" at line").next().unwrap_or_default())
+    })
+}
+
+/// The caller's time, or ours.
+fn instant(text: Option<String>) -> Result<i64, Error> {
+    let Some(text) = text else { return Ok(now()) };
+    let bad = || Error::failed("bad_time", format!("`{text}` is no RFC 3339 time"));
+    time::parse_rfc3339(&text).ok_or_else(bad)
+}
+
+/// A plan, or a guard, from a file.
+fn plan_at(path: &Path) -> Result<LoadedPlan, Error> {
+    let shown = crate::files::display(path);
+    let bad = |why: String| Error::failed("bad_plan", format!("cannot load `{shown}`: {why}"));
+    let bytes = crate::files::read_bytes(path).map_err(bad)?;
+    if crate::plans::is_plan(&bytes) {
+        return load(&bytes).map_err(|e| bad(e.to_string()));
+    }
+    compile(path, crate::files::utf8(bytes).map_err(bad)?)
+}
+
+fn compile(path: &Path, text: String) -> Result<LoadedPlan, Error> {
+    let config = crate::config::Config::default();
+    let compiled = project::compile(path, text, &config);
+    let mut report = crate::report::Report::of_one();
+    report.add(&compiled.shown, &compiled.compilation.diagnostics);
+    let Some(output) = compiled.compilation.output else {
+        report.findings.retain(|finding| finding.error);
+        let first = report
+            .findings
+            .first()
+            .map_or("no reason is given", |finding| finding.message.as_str());
+        let error = Error::failed("bad_source", format!("the guard does not compile: {first}"));
+        return Err(error.with("diagnostics", report.to_json()["diagnostics"].clone()));
+    };
+    LoadedPlan::from_plan(output.plan, output.sources)
+        .map_err(|e| Error::failed("bad_plan", e.to_string()).with("compiled", json!(true)))
+}

@@ -1,0 +1,298 @@
+//! Which rules the tests have seen at work: to let a call pass, and to refuse one.
+//!
+//! A rule has let a call pass when a call of its tool was decided and the rule raised no reason; it has
+//! refused when its reason stood in a verdict (or in the shadow beside it). Effects, costs, observations
+//! and lessons have one side only: they have happened. What the compiler has proven is not there to cover.
+
+use guard_plan::LoadedPlan;
+use guard_plan::plan::{Risk, RuleMeta, SpanId, Tool};
+use guard_plan::verdict::{Code, Reason, Verdict};
+use std::collections::BTreeMap;
+
+/// What a rule is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Kind {
+    /// `requires`.
+    Requires,
+    /// `deny`.
+    Deny,
+    /// `limit`.
+    Limit,
+    /// A `budget` that some tool costs.
+    Budget,
+    /// `deadline`.
+    Deadline,
+    /// `invariant`.
+    Invariant,
+    /// `approval`.
+    Approval,
+    /// Irreversible and critical.
+    Gate,
+    /// `ready`.
+    Ready,
+    /// `reconcile`.
+    Reconcile,
+    /// `costs`.
+    Cost,
+    /// `effect`.
+    Effect,
+    /// `observe`.
+    Observe,
+    /// `learn`.
+    Learn,
+}
+
+impl Kind {
+    /// Whether there is something to refuse.
+    pub fn two_sided(self) -> bool {
+        !matches!(self, Kind::Cost | Kind::Effect | Kind::Observe | Kind::Learn)
+    }
+
+    /// The word for it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Kind::Requires => "requires",
+            Kind::Deny => "deny",
+            Kind::Limit => "limit",
+            Kind::Budget => "budget",
+            Kind::Deadline => "deadline",
+            Kind::Invariant => "invariant",
+            Kind::Approval => "approval",
+            Kind::Gate => "gate",
+            Kind::Ready => "ready",
+            Kind::Reconcile => "reconcile",
+            Kind::Cost => "costs",
+            Kind::Effect => "effect",
+            Kind::Observe => "observe",
+            Kind::Learn => "learn",
+        }
+    }
+
+    /// The code of the reasons it raises.
+    fn code(self) -> Option<Code> {
+        Some(match self {
+            Kind::Requires => Code::Requires,
+            Kind::Deny => Code::Denied,
+            Kind::Limit => Code::Limit,
+            Kind::Budget => Code::Budget,
+            Kind::Deadline => Code::Deadline,
+            Kind::Invariant => Code::Invariant,
+            Kind::Approval => Code::Approval,
+            Kind::Gate => Code::Gated,
+            Kind::Ready => Code::NotReady,
+            Kind::Reconcile | Kind::Cost | Kind::Effect | Kind::Observe | Kind::Learn => {
+                return None;
+            }
+        })
+    }
+}
+
+/// What makes a rule itself: its kind, its place, and what tells it from others at the same place. A policy's
+/// rule stands in the plan once for each tool, and in the source once.
+type Key = (Kind, Option<String>, String);
+
+/// One rule and what was seen of it.
+#[derive(Debug, Clone)]
+pub struct Rule {
+    /// What it is.
+    pub kind: Kind,
+    /// Where it stands: an index into the plan's spans.
+    pub span: SpanId,
+    /// `file:line:column`.
+    pub at: Option<String>,
+    /// The name its reasons may give instead of a place.
+    name: String,
+    /// What its reasons need, for requirements.
+    needs: Vec<String>,
+    /// The tools it governs, by name.
+    tools: Vec<String>,
+    /// It has let a call pass, or has happened.
+    pub passed: bool,
+    /// It has refused.
+    pub refused: bool,
+}
+
+impl Rule {
+    /// How many sides it has, and how many were seen.
+    pub fn sides(&self) -> (usize, usize) {
+        let two = self.kind.two_sided();
+        let seen = usize::from(self.passed) + usize::from(two && self.refused);
+        (if two { 2 } else { 1 }, seen)
+    }
+
+    fn raised(&self, reason: &Reason) -> bool {
+        if Some(reason.code) != self.kind.code() {
+            return false;
+        }
+        match self.kind {
+            Kind::Requires => reason.span == self.at && reason.needs == self.needs,
+            Kind::Deadline => true,
+            Kind::Budget | Kind::Gate => reason.rule == self.name,
+            _ => reason.span == self.at,
+        }
+    }
+}
+
+/// The rules of one guard.
+pub struct Coverage {
+    rules: BTreeMap<Key, Rule>,
+}
+
+impl Coverage {
+    /// Every rule of the plan, none of them seen.
+    pub fn new(plan: &LoadedPlan) -> Coverage {
+        let mut coverage = Coverage { rules: BTreeMap::new() };
+        for tool in &plan.plan().tools {
+            coverage.requires(plan, tool);
+            coverage.plain(plan, tool);
+            coverage.state(plan, tool);
+            coverage.after(plan, tool);
+            if plan.plan().deadline.is_some() {
+                coverage.add(plan, tool, Kind::Deadline, SpanId::MAX, "deadline");
+            }
+        }
+        coverage
+    }
+
+    /// The rules, by kind and place.
+    pub fn rules(&self) -> impl Iterator<Item = &Rule> {
+        self.rules.values()
+    }
+
+    /// A call was decided.
+    pub fn decided(&mut self, tool: &str, verdict: &Verdict) {
+        let unread = [Code::UnknownTool, Code::InvalidArguments, Code::Halted];
+        if verdict.reasons.iter().any(|reason| unread.contains(&reason.code)) {
+            return;
+        }
+        let reasons = || verdict.reasons.iter().chain(&verdict.shadowed);
+        for rule in self.rules.values_mut().filter(|rule| rule.kind.code().is_some()) {
+            if !rule.tools.iter().any(|name| name == tool) {
+                continue;
+            }
+            let erred = reasons().any(|r| r.code == Code::EvaluationError && r.span == rule.at);
+            if reasons().any(|reason| rule.raised(reason)) {
+                rule.refused = true;
+            } else if !erred {
+                rule.passed = true;
+            }
+        }
+    }
+
+    /// A call was allowed: it is charged.
+    pub fn allowed(&mut self, tool: &str) {
+        self.happened(tool, &[Kind::Cost]);
+    }
+
+    /// A call has succeeded: its effects are there, and what its result says if it could be read.
+    pub fn succeeded(&mut self, tool: &str, decoded: bool, reconciled: bool) {
+        self.happened(tool, &[Kind::Effect]);
+        if decoded {
+            self.happened(tool, &[Kind::Observe, Kind::Learn]);
+        }
+        for rule in self.rules.values_mut().filter(|rule| rule.kind == Kind::Reconcile) {
+            if rule.tools.iter().any(|name| name == tool) {
+                *if reconciled { &mut rule.passed } else { &mut rule.refused } = true;
+            }
+        }
+    }
+
+    fn happened(&mut self, tool: &str, kinds: &[Kind]) {
+        for rule in self.rules.values_mut().filter(|rule| kinds.contains(&rule.kind)) {
+            rule.passed |= rule.tools.iter().any(|name| name == tool);
+        }
+    }
+
+    fn add(
+        &mut self,
+        plan: &LoadedPlan,
+        tool: &Tool,
+        kind: Kind,
+        span: SpanId,
+        name: &str,
+    ) -> &mut Rule {
+        let rule = self.rules.entry((kind, plan.span_text(span), name.to_owned())).or_insert_with(|| Rule {
+            kind,
+            span,
+            at: plan.span_text(span),
+            name: name.to_owned(),
+            needs: Vec::new(),
+            tools: Vec::new(),
+            passed: false,
+            refused: false,
+        });
+        rule.tools.push(tool.name.clone());
+        rule
+    }
+
+    fn requires(&mut self, plan: &LoadedPlan, tool: &Tool) {
+        for clause in &tool.requires {
+            let name = |id: u32| plan.plan().tools.get(id as usize).map_or("", |t| t.name.as_str());
+            let mut needs: Vec<String> =
+                clause.any_of.iter().map(|one| name(one.tool).to_owned()).collect();
+            needs.sort();
+            needs.dedup();
+            let rule = self.add(plan, tool, Kind::Requires, clause.rule.span, &needs.join(" "));
+            rule.needs = needs;
+        }
+    }
+
+    fn plain(&mut self, plan: &LoadedPlan, tool: &Tool) {
+        let rules = |kind: Kind, rules: Vec<&RuleMeta>| {
+            rules.into_iter().map(move |r| (kind, r.span)).collect::<Vec<_>>()
+        };
+        let limits =
+            tool.limits.iter().filter_map(|used| plan.plan().limits.get(used.limit as usize));
+        let mut all = rules(Kind::Deny, tool.denies.iter().map(|d| &d.rule).collect());
+        all.extend(rules(Kind::Limit, limits.map(|l| &l.rule).collect()));
+        all.extend(rules(Kind::Approval, tool.approvals.iter().map(|a| &a.rule).collect()));
+        all.extend(rules(Kind::Ready, tool.ready.iter().map(|r| &r.rule).collect()));
+        all.extend(rules(Kind::Cost, tool.costs.iter().map(|c| &c.rule).collect()));
+        for (kind, span) in all {
+            self.add(plan, tool, kind, span, "");
+        }
+        for cost in &tool.costs {
+            let unit =
+                plan.plan().units.get(cost.unit as usize).filter(|unit| unit.budget.is_some());
+            if let Some(unit) = unit {
+                self.add(plan, tool, Kind::Budget, unit.span, &unit.name);
+            }
+        }
+        if tool.irreversible && tool.risk == Risk::Critical {
+            self.add(plan, tool, Kind::Gate, tool.span, &tool.name);
+        }
+    }
+
+    fn state(&mut self, plan: &LoadedPlan, tool: &Tool) {
+        for id in &tool.frame {
+            if let Some(invariant) = plan.plan().invariants.get(*id as usize) {
+                self.add(plan, tool, Kind::Invariant, invariant.rule.span, &invariant.rule.owner);
+            }
+        }
+        for effect in &tool.effects {
+            self.add(plan, tool, Kind::Effect, effect.rule.span, "");
+        }
+    }
+
+    fn after(&mut self, plan: &LoadedPlan, tool: &Tool) {
+        for observe in &tool.observes {
+            self.add(plan, tool, Kind::Observe, observe.rule.span, "");
+        }
+        for learn in &tool.learns {
+            self.add(plan, tool, Kind::Learn, learn.rule.span, "");
+        }
+        for reconcile in &tool.reconciles {
+            self.add(plan, tool, Kind::Reconcile, reconcile.rule.span, "");
+        }
+    }
+}
+
+/// Sides seen and sides there are.
+pub fn total<'a>(rules: impl Iterator<Item = &'a Rule>) -> (usize, usize) {
+    rules.map(Rule::sides).fold((0, 0), |(seen, all), (sides, one)| (seen + one, all + sides))
+}
+
+/// Percent; nothing to cover is covered whole.
+pub fn percent((seen, all): (usize, usize)) -> f64 {
+    if all == 0 { 100.0 } else { seen as f64 * 100.0 / all as f64 }
+}

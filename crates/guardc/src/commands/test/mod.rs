@@ -1,0 +1,217 @@
+//! `guardc test`: the scenarios of guards, on the real kernel, with a clock and a world of their own.
+
+mod coverage;
+mod expectations;
+mod json;
+mod junit;
+mod runner;
+mod text;
+
+use crate::config::Config;
+use crate::failure::{Exit, Failure, Outcome};
+use crate::files::{self, Input};
+use crate::plans;
+use crate::project;
+use crate::report::Report;
+use crate::term::{Progress, Term};
+use coverage::{Coverage, Rule};
+use guard_compiler::{Output, SourceFile};
+use runner::Ran;
+pub use runner::decision;
+use std::path::PathBuf;
+pub use text::reason_lines;
+
+/// Runs the `test` blocks of guards
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Files and directories; `-` is standard input
+    #[arg(default_value = ".")]
+    pub paths: Vec<PathBuf>,
+    /// Only tests whose title contains this
+    #[arg(long, value_name = "FILTER")]
+    pub run: Option<String>,
+    /// How results are written
+    #[arg(long, value_enum, default_value_t)]
+    pub format: Format,
+    /// Say which rules the tests have not seen at work
+    #[arg(long)]
+    pub coverage: bool,
+    /// Fail where less than this percent of the sides of rules was seen
+    #[arg(long, value_name = "PCT", value_parser = percent)]
+    pub min_coverage: Option<f64>,
+    /// The name standard input is shown and resolved by
+    #[arg(long, value_name = "PATH")]
+    pub stdin_filename: Option<PathBuf>,
+}
+
+/// How results are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
+pub enum Format {
+    /// For people.
+    #[default]
+    Text,
+    /// One JSON object.
+    Json,
+    /// JUnit XML, for build servers.
+    Junit,
+}
+
+/// The results of one guard.
+pub struct Suite {
+    /// Its file, as shown.
+    pub file: String,
+    /// Its name.
+    pub guard: String,
+    /// What became of its tests, in their order.
+    pub ran: Vec<Ran>,
+    /// Its rules.
+    pub rules: Vec<ShownRule>,
+}
+
+/// A rule with what to show of it.
+pub struct ShownRule {
+    /// The rule.
+    pub rule: Rule,
+    /// `file:line:column`, as shown here; the guard's file where the rule stands nowhere.
+    pub at: String,
+    /// The first line of its text.
+    pub text: String,
+}
+
+/// Everything a run of tests has found.
+#[derive(Default)]
+pub struct Results {
+    /// One for each guard with tests.
+    pub suites: Vec<Suite>,
+    /// How many guards had errors.
+    pub broken: usize,
+    /// The percent of sides that must be seen.
+    pub min_coverage: Option<f64>,
+    /// Coverage was asked for.
+    pub coverage: bool,
+}
+
+impl Results {
+    /// How many tests ran, and how many failed.
+    pub fn counts(&self) -> (usize, usize) {
+        let ran = || self.suites.iter().flat_map(|suite| &suite.ran);
+        (ran().count(), ran().filter(|test| test.failure.is_some()).count())
+    }
+
+    /// Sides of rules seen, and there.
+    pub fn sides(&self) -> (usize, usize) {
+        coverage::total(
+            self.suites.iter().flat_map(|suite| suite.rules.iter().map(|shown| &shown.rule)),
+        )
+    }
+
+    /// Whether too little was seen.
+    pub fn uncovered(&self) -> bool {
+        self.min_coverage.is_some_and(|min| coverage::percent(self.sides()) < min)
+    }
+}
+
+/// Runs the command.
+pub fn run(args: &Args, term: &Term) -> Outcome {
+    let config = Config::discover(&PathBuf::from("."))?;
+    let inputs = files::find(&args.paths, args.stdin_filename.as_deref(), &config)?;
+    let mut results = Results {
+        min_coverage: args.min_coverage.or(config.min_coverage.filter(|_| args.run.is_none())),
+        coverage: args.coverage,
+        ..Results::default()
+    };
+    let mut report = Report::default();
+    let mut progress = Progress::new(term, "testing", inputs.len());
+    let mut unread = false;
+    for (index, input) in inputs.iter().enumerate() {
+        progress.at(index, &files::display(&input.path));
+        if let Err(failure) = one(args, input, &config, &mut results, &mut report) {
+            unread = true;
+            crate::say(term, &failure);
+        }
+    }
+    drop(progress);
+    if report.failed() {
+        report.findings.retain(|finding| finding.error);
+        report.sort();
+        report.print_to_stderr(term);
+    }
+    term.print(&match args.format {
+        Format::Text => text::render(&results, term.out),
+        Format::Json => json::render(&results),
+        Format::Junit => junit::render(&results),
+    })?;
+    if unread {
+        return Err(Failure::Said);
+    }
+    let (ran, failed) = results.counts();
+    if let (0, Some(filter)) = (ran, &args.run) {
+        return Err(Failure::new(format!("no test's title contains `{filter}`")));
+    }
+    Ok(Exit::findings(failed > 0 || results.broken > 0 || results.uncovered()))
+}
+
+fn one(
+    args: &Args,
+    input: &Input,
+    config: &Config,
+    results: &mut Results,
+    report: &mut Report,
+) -> Result<(), Failure> {
+    let text = project::read(input)?;
+    if input.walked && super::check::is_library(&text) {
+        return Ok(());
+    }
+    let compiled = project::compile(&input.path, text, config);
+    report.roots += 1;
+    report.add(&compiled.shown, &compiled.compilation.diagnostics);
+    let Some(output) = compiled.compilation.output else {
+        results.broken += 1;
+        return Ok(());
+    };
+    results.suites.push(suite(args, output, &compiled.shown)?);
+    Ok(())
+}
+
+fn suite(args: &Args, output: Output, shown: &[SourceFile]) -> Result<Suite, Failure> {
+    let Output { plan, sources, scenarios, .. } = output;
+    let plan = plans::loaded(plan, sources)?;
+    let asked = expectations::with_expectations(plan.plan().clone(), &scenarios);
+    let kernel = crate::play::kernel(&plans::loaded(asked, plan.sources().clone())?)?;
+    let mut coverage = Coverage::new(&plan);
+    let wanted =
+        |title: &str| args.run.as_ref().is_none_or(|filter| title.contains(filter.as_str()));
+    let ran = scenarios
+        .iter()
+        .enumerate()
+        .filter(|(_, scenario)| wanted(&scenario.title))
+        .map(|scenario| runner::run(&kernel, scenario, shown, &mut coverage))
+        .collect::<Result<_, _>>()?;
+    let rules = coverage.rules().map(|rule| show(&plan, rule, shown)).collect();
+    let file = shown.first().map_or_else(String::new, |file| file.path.clone());
+    Ok(Suite { file, guard: plan.plan().guard.clone(), ran, rules })
+}
+
+fn show(plan: &guard_plan::LoadedPlan, rule: &Rule, shown: &[SourceFile]) -> ShownRule {
+    let span = plan.sources().spans.get(rule.span as usize);
+    let file = span.and_then(|span| shown.get(span.file as usize));
+    let (Some(span), Some(file)) = (span, file) else {
+        let at = shown.first().map_or_else(String::new, |file| file.path.clone());
+        return ShownRule { rule: rule.clone(), at, text: rule.kind.word().to_owned() };
+    };
+    let line = file.text.lines().nth(span.line.saturating_sub(1) as usize).unwrap_or_default();
+    let text: String = line.chars().skip(span.column.saturating_sub(1) as usize).collect();
+    ShownRule {
+        rule: rule.clone(),
+        at: format!("{}:{}:{}", file.path, span.line, span.column),
+        text: text.trim().trim_end_matches('{').trim_end().to_owned(),
+    }
+}
+
+fn percent(text: &str) -> Result<f64, String> {
+    let number = text.strip_suffix('%').unwrap_or(text).parse::<f64>();
+    number
+        .ok()
+        .filter(|n| (0.0..=100.0).contains(n))
+        .ok_or_else(|| "a number from 0 to 100 is expected".into())
+}

@@ -1,0 +1,328 @@
+//! One scenario, step by step, until a step is not as it says.
+
+use super::coverage::Coverage;
+use super::expectations;
+use crate::failure::Failure;
+use crate::play::Play;
+use crate::report::Lines;
+use crate::words::duration;
+use guard_compiler::SourceFile;
+use guard_compiler::scenario::{Call, Scenario, Step, StepKind};
+use guard_plan::json::Json;
+use guard_plan::verdict::{Code, Decision, Reason, Verdict};
+use guard_runtime::{Kernel, NoteKind};
+use guard_syntax::span::Span;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+/// What became of a test.
+pub struct Ran {
+    /// Its title.
+    pub title: String,
+    /// `file:line:column` of the block.
+    pub at: String,
+    /// How many steps went as they say.
+    pub steps: usize,
+    /// The step that did not.
+    pub failure: Option<Failed>,
+}
+
+/// A step that did not go as it says.
+#[derive(Debug, Default)]
+pub struct Failed {
+    /// `file:line:column` of the step.
+    pub at: String,
+    /// Its text.
+    pub step: String,
+    /// What it says.
+    pub expected: String,
+    /// What was.
+    pub got: String,
+    /// The verdict's reasons.
+    pub reasons: Vec<Reason>,
+    /// Values that mattered.
+    pub shows: Vec<(String, String)>,
+}
+
+impl Failed {
+    fn new(expected: impl Into<String>, got: impl Into<String>) -> Failed {
+        Failed { expected: expected.into(), got: got.into(), ..Failed::default() }
+    }
+
+    fn verdict(expected: impl Into<String>, verdict: Verdict) -> Failed {
+        let got =
+            if verdict.decision == Decision::Allow { "allow" } else { decision(verdict.decision) };
+        Failed { reasons: verdict.reasons, ..Failed::new(expected, got) }
+    }
+}
+
+/// `allow`, `wait`, `ask`, `deny`.
+pub fn decision(decision: Decision) -> &'static str {
+    match decision {
+        Decision::Allow => "allow",
+        Decision::Wait => "wait",
+        Decision::Ask => "ask",
+        Decision::Deny => "deny",
+    }
+}
+
+/// Runs one scenario on a session of its own.
+pub fn run(
+    kernel: &Rc<Kernel>,
+    (index, scenario): (usize, &Scenario),
+    shown: &[SourceFile],
+    coverage: &mut Coverage,
+) -> Result<Ran, Failure> {
+    let mut runner = Runner {
+        kernel,
+        play: Play::new(Rc::clone(kernel))?,
+        coverage,
+        started: BTreeMap::new(),
+        scenario: index,
+        number: 0,
+    };
+    let mut ran = Ran {
+        title: scenario.title.clone(),
+        at: place(scenario.span, shown),
+        steps: 0,
+        failure: None,
+    };
+    for step in &scenario.steps {
+        if let Err(failed) = runner.step(step) {
+            ran.failure =
+                Some(Failed { at: place(step.span, shown), step: step.text.clone(), ..*failed });
+            return Ok(ran);
+        }
+        ran.steps += 1;
+        runner.number += 1;
+    }
+    Ok(ran)
+}
+
+fn place(span: Span, shown: &[SourceFile]) -> String {
+    let Some(file) = shown.get(span.file.0 as usize) else {
+        return String::new();
+    };
+    let at = Lines::new(&file.text).position(&file.text, span.start as usize);
+    format!("{}:{}:{}", file.path, at.line, at.column)
+}
+
+type Stepped = Result<(), Box<Failed>>;
+
+struct Runner<'a> {
+    kernel: &'a Kernel,
+    play: Play,
+    coverage: &'a mut Coverage,
+    /// Started calls: name in the scenario, call id and tool.
+    started: BTreeMap<String, (String, String)>,
+    /// Which scenario of the guard this is, and which of its steps is next.
+    scenario: usize,
+    number: usize,
+}
+
+impl Runner<'_> {
+    fn step(&mut self, step: &Step) -> Stepped {
+        match &step.kind {
+            StepKind::Run { call, success, result } => {
+                let id = self.must_allow(call)?;
+                self.settle(&id, &call.tool, *success, result.as_ref())
+            }
+            StepKind::Allowed(call) => self.allowed(call),
+            StepKind::Denied { call, by, names, because } => {
+                self.denied(call, *by, names, because.as_deref())
+            }
+            StepKind::Asks { call, of } => self.asks(call, of.as_deref()),
+            StepKind::Waits { call, for_tool } => self.waits(call, for_tool.as_deref()),
+            StepKind::Start(name, call) => {
+                let id = self.must_allow(call)?;
+                self.started.insert(name.clone(), (id, call.tool.clone()));
+                Ok(())
+            }
+            StepKind::Finish { name, success, result } => {
+                let Some((id, tool)) = self.started.remove(name) else {
+                    return Err(Failed::new(
+                        "a started call",
+                        format!("nothing is in flight as `{name}`"),
+                    )
+                    .into());
+                };
+                self.settle(&id, &tool, *success, result.as_ref())
+            }
+            _ => self.around(&step.kind),
+        }
+    }
+
+    /// Steps that are no calls.
+    fn around(&mut self, kind: &StepKind) -> Stepped {
+        let done = |result: Result<(), String>| {
+            result.map_err(|why| Failed::new("to be possible", why).into())
+        };
+        match kind {
+            StepKind::Approve { call, role, within } => {
+                done(self.play.approve(&call.tool, &call.args, role, "test", *within))
+            }
+            StepKind::After(millis) => done(self.play.advance(*millis)),
+            StepKind::At(time) => done(self.play.set_clock(*time)),
+            StepKind::Exists(path, exists) => {
+                self.play.world.file(path, exists.then(String::new));
+                Ok(())
+            }
+            StepKind::File(path, content) => {
+                self.play.world.file(path, Some(content.clone()));
+                Ok(())
+            }
+            StepKind::Probe(name, answer) => {
+                self.play.world.probes.insert(name.clone(), answer.clone());
+                Ok(())
+            }
+            StepKind::Usage(unit, amount) => done(self.play.usage(unit, *amount)),
+            StepKind::Expect { .. } => self.expect(),
+            StepKind::Halted => match self.play.halted() {
+                Some(_) => Ok(()),
+                None => Err(Failed::new("a halted session", "it is not halted").into()),
+            },
+            StepKind::Resume(role) => done(self.play.resume(role, "test")),
+            other => self.later(other),
+        }
+    }
+
+    /// Steps about what the kernel does not do yet.
+    fn later(&self, kind: &StepKind) -> Stepped {
+        let what = match kind {
+            StepKind::Prompt(_) => "prompts",
+            StepKind::Feedback(..) | StepKind::NoFeedback(_) => "feedback",
+            StepKind::Stop(..) => "completion",
+            _ => "this step",
+        };
+        Err(Failed::new("to be possible", format!("this version of guardc does not run {what}"))
+            .into())
+    }
+
+    fn propose(&mut self, call: &Call) -> Result<(String, Verdict), Box<Failed>> {
+        let (id, verdict) = self
+            .play
+            .propose(&call.tool, &call.args)
+            .map_err(|why| Failed::new("a verdict", why))?;
+        self.seen(&call.tool, &verdict);
+        Ok((id, verdict))
+    }
+
+    fn seen(&mut self, tool: &str, verdict: &Verdict) {
+        let name = self.name(tool).to_owned();
+        self.coverage.decided(&name, verdict);
+    }
+
+    /// The guard's name of a tool.
+    fn name<'t>(&'t self, tool: &'t str) -> &'t str {
+        let found = self.kernel.plan().tools.iter().find(|t| t.wire_name == tool || t.name == tool);
+        found.map_or(tool, |t| t.name.as_str())
+    }
+
+    fn must_allow(&mut self, call: &Call) -> Result<String, Box<Failed>> {
+        let (id, verdict) = self.propose(call)?;
+        if verdict.decision != Decision::Allow {
+            return Err(Failed::verdict("allow", verdict).into());
+        }
+        let name = self.name(&call.tool).to_owned();
+        self.coverage.allowed(&name);
+        Ok(id)
+    }
+
+    fn settle(&mut self, id: &str, tool: &str, success: bool, result: Option<&Json>) -> Stepped {
+        let settled =
+            self.play.settle(id, success, result).map_err(|why| Failed::new("to settle", why))?;
+        if success {
+            let name = self.name(tool).to_owned();
+            let decoded = !settled.notes.iter().any(|note| note.kind == NoteKind::Undecoded);
+            self.coverage.succeeded(&name, decoded, !settled.halted);
+        }
+        Ok(())
+    }
+
+    fn allowed(&mut self, call: &Call) -> Stepped {
+        let verdict = self.play.would(&call.tool, &call.args);
+        self.seen(&call.tool, &verdict);
+        if verdict.decision == Decision::Allow {
+            Ok(())
+        } else {
+            Err(Failed::verdict("allow", verdict).into())
+        }
+    }
+
+    fn denied(
+        &mut self,
+        call: &Call,
+        by: Option<Code>,
+        names: &[String],
+        because: Option<&str>,
+    ) -> Stepped {
+        let (_, verdict) = self.propose(call)?;
+        let mut expected = String::from("deny");
+        if let Some(code) = by {
+            expected.push_str(&format!(" by {}", code.as_str()));
+        }
+        if !names.is_empty() {
+            expected.push_str(&format!(" ({})", names.join(", ")));
+        }
+        if let Some(text) = because {
+            expected.push_str(&format!(" because \"{text}\""));
+        }
+        let coded = || {
+            let denies = verdict.reasons.iter().filter(|reason| reason.decision == Decision::Deny);
+            denies.filter(move |reason| by.is_none_or(|code| reason.code == code))
+        };
+        let named = |name: &String| {
+            coded().any(|reason| reason.rule == *name || reason.needs.contains(name))
+        };
+        let said = because.is_none_or(|text| coded().any(|reason| reason.message.contains(text)));
+        let holds = verdict.decision == Decision::Deny
+            && coded().next().is_some()
+            && names.iter().all(named)
+            && said;
+        if holds { Ok(()) } else { Err(Failed::verdict(expected, verdict).into()) }
+    }
+
+    fn asks(&mut self, call: &Call, of: Option<&str>) -> Stepped {
+        let (_, verdict) = self.propose(call)?;
+        let asked = of.is_none_or(|role| {
+            verdict
+                .reasons
+                .iter()
+                .any(|r| r.decision == Decision::Ask && r.needs.iter().any(|need| need == role))
+        });
+        if verdict.decision == Decision::Ask && asked {
+            return Ok(());
+        }
+        let expected = of.map_or_else(|| "ask".into(), |role| format!("ask {role}"));
+        Err(Failed::verdict(expected, verdict).into())
+    }
+
+    fn waits(&mut self, call: &Call, for_tool: Option<&str>) -> Stepped {
+        let (_, verdict) = self.propose(call)?;
+        let name = for_tool.map(|tool| self.name(tool).to_owned());
+        let waits = name.as_ref().is_none_or(|name| {
+            let needs = |reason: &Reason| reason.needs.contains(name);
+            verdict.reasons.iter().any(|reason| reason.decision == Decision::Wait && needs(reason))
+        });
+        if verdict.decision == Decision::Wait && waits {
+            return Ok(());
+        }
+        let expected = name.map_or_else(|| "wait".into(), |name| format!("wait for `{name}`"));
+        Err(Failed::verdict(expected, verdict).into())
+    }
+
+    fn expect(&mut self) -> Stepped {
+        let name = expectations::name(self.scenario, self.number);
+        let verdict = self.play.would_if_resumed(&name);
+        let (holds, mut shows) = expectations::judged(&name, &verdict);
+        if holds == Ok(true) {
+            return Ok(());
+        }
+        if shows.is_empty() {
+            let elapsed = duration(self.play.elapsed());
+            shows.push(("now".into(), format!("{}, {elapsed} after the start", self.play.time())));
+        }
+        let got = holds.map_or_else(|fault| fault, |_| "false".into());
+        Err(Failed { shows, ..Failed::new("true", got) }.into())
+    }
+}
