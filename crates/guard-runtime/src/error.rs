@@ -57,9 +57,7 @@ impl fmt::Display for StepError {
             StepError::UnknownTool(tool) => write!(f, "the guard declares no tool `{tool}`"),
             StepError::InvalidArguments(problems) => {
                 f.write_str("the arguments are not valid")?;
-                problems
-                    .iter()
-                    .try_for_each(|problem| write!(f, "; {problem}"))
+                problems.iter().try_for_each(|problem| write!(f, "; {problem}"))
             }
             StepError::NotHostCharged(unit) => write!(f, "`{unit}` is not charged by the host"),
             StepError::NegativeAmount(_) => f.write_str("an amount is negative"),

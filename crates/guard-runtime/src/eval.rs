@@ -34,10 +34,7 @@ pub(crate) struct Decision {
 
 impl Default for Decision {
     fn default() -> Self {
-        Decision {
-            fuel: Cell::new(FUEL),
-            buffer: RefCell::default(),
-        }
+        Decision { fuel: Cell::new(FUEL), buffer: RefCell::default() }
     }
 }
 
@@ -130,21 +127,17 @@ impl<'a> Context<'a> {
             Node::Compare(op, a, b) => compare(*op, &eval(a)?, &eval(b)?).map(Val::Bool),
             Node::Arith(op, a, b) => arith(*op, &eval(a)?, &eval(b)?),
             Node::Not(a) => Ok(Val::Bool(!self.truth(expr, *a, scope)?)),
-            Node::And(a, b) => Ok(Val::Bool(
-                self.truth(expr, *a, scope)? && self.truth(expr, *b, scope)?,
-            )),
-            Node::Or(a, b) => Ok(Val::Bool(
-                self.truth(expr, *a, scope)? || self.truth(expr, *b, scope)?,
-            )),
-            Node::Implies(a, b) => Ok(Val::Bool(
-                !self.truth(expr, *a, scope)? || self.truth(expr, *b, scope)?,
-            )),
+            Node::And(a, b) => {
+                Ok(Val::Bool(self.truth(expr, *a, scope)? && self.truth(expr, *b, scope)?))
+            }
+            Node::Or(a, b) => {
+                Ok(Val::Bool(self.truth(expr, *a, scope)? || self.truth(expr, *b, scope)?))
+            }
+            Node::Implies(a, b) => {
+                Ok(Val::Bool(!self.truth(expr, *a, scope)? || self.truth(expr, *b, scope)?))
+            }
             Node::If(condition, then, other) => {
-                let branch = if self.truth(expr, *condition, scope)? {
-                    then
-                } else {
-                    other
-                };
+                let branch = if self.truth(expr, *condition, scope)? { then } else { other };
                 eval(branch)
             }
             Node::Else(a, b) => match eval(a)? {
@@ -210,18 +203,13 @@ impl<'a> Context<'a> {
                 let arguments: Vec<&Value> = values.iter().collect();
                 builtin.eval(&arguments).map(Val::own)
             }
-            Node::Quantified {
-                op,
-                over,
-                binders,
-                body,
-            } => self.quantified(expr, *op, over, binders, *body, scope),
+            Node::Quantified { op, over, binders, body } => {
+                self.quantified(expr, *op, over, binders, *body, scope)
+            }
             Node::Exists(a) => match eval(a)? {
                 Val::None => Ok(Val::Bool(false)),
                 value => {
-                    let path = value
-                        .path()
-                        .ok_or_else(|| confused("the existence of no path"))?;
+                    let path = value.path().ok_or_else(|| confused("the existence of no path"))?;
                     self.answers.exists(path).map(Val::Bool)
                 }
             },
@@ -236,9 +224,7 @@ impl<'a> Context<'a> {
         ids: &[NodeId],
         scope: Option<&Scope<'_, 'a>>,
     ) -> Result<Vec<Value>, Fault> {
-        ids.iter()
-            .map(|id| self.node(expr, *id, scope).map(Val::into_value))
-            .collect()
+        ids.iter().map(|id| self.node(expr, *id, scope).map(Val::into_value)).collect()
     }
 
     fn param(&self, index: u32) -> Evaluated<'a> {
@@ -261,14 +247,8 @@ impl<'a> Context<'a> {
             let matches = |id, text: &str| self.kernel.matches(id, text);
             let decoder = self.kernel.decoder(self.session, true, &matches);
             decoder.decode(probe.returns, json).map_err(|problems| {
-                let why = problems
-                    .first()
-                    .map(ToString::to_string)
-                    .unwrap_or_default();
-                Fault::Decode(format!(
-                    "the probe `{}` answers something else: {why}",
-                    probe.name
-                ))
+                let why = problems.first().map(ToString::to_string).unwrap_or_default();
+                Fault::Decode(format!("the probe `{}` answers something else: {why}", probe.name))
             })
         });
         answer.map(Val::own)
@@ -310,11 +290,7 @@ impl<'a> Context<'a> {
 fn local<'a>(slot: u32, mut scope: Option<&Scope<'_, 'a>>) -> Evaluated<'a> {
     while let Some(inner) = scope {
         if let Some(at) = inner.slots.iter().position(|bound| *bound == slot) {
-            return inner
-                .values
-                .get(at)
-                .cloned()
-                .ok_or_else(|| confused("a name without value"));
+            return inner.values.get(at).cloned().ok_or_else(|| confused("a name without value"));
         }
         scope = inner.outer;
     }

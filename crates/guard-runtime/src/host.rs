@@ -84,12 +84,12 @@ impl Kernel {
         world: &mut dyn World,
     ) -> Result<Outcome, StepError> {
         match event {
-            Event::Propose(proposal) => self
-                .propose(session, proposal, world)
-                .map(Outcome::Proposed),
-            Event::Settle(settlement) => self
-                .settle(session, settlement, world)
-                .map(Outcome::Settled),
+            Event::Propose(proposal) => {
+                self.propose(session, proposal, world).map(Outcome::Proposed)
+            }
+            Event::Settle(settlement) => {
+                self.settle(session, settlement, world).map(Outcome::Settled)
+            }
             Event::Approve(approve) => self.approve(session, approve).map(|()| Outcome::Taken),
             Event::Usage(usage) => self.usage(session, usage).map(|()| Outcome::Taken),
             Event::Resume(resume) => self.resume(session, resume).map(|()| Outcome::Taken),
@@ -104,9 +104,7 @@ impl Kernel {
         let args = arguments::decode(self, session, params, approve.args)
             .map_err(StepError::InvalidArguments)?;
         let mut bytes = Vec::new();
-        args.values()
-            .iter()
-            .for_each(|arg| arg.write_key(&mut bytes));
+        args.values().iter().for_each(|arg| arg.write_key(&mut bytes));
         key::shorten(0, &mut bytes);
         session.advance(approve.now);
         let given = session.now;
@@ -117,9 +115,7 @@ impl Kernel {
             role: approve.role.into(),
             by: approve.by.into(),
             given,
-            expires: approve
-                .expires
-                .unwrap_or(given.saturating_add(DEFAULT_APPROVAL)),
+            expires: approve.expires.unwrap_or(given.saturating_add(DEFAULT_APPROVAL)),
         });
         Ok(())
     }

@@ -44,9 +44,7 @@ impl Kernel {
             regex.map_err(|error| KernelError::Regex(pattern.clone(), error.to_string()))
         });
         let mut names = HashMap::with_capacity(plan.tools.len() * 2);
-        let wire = (0..)
-            .zip(&plan.tools)
-            .map(|(id, tool)| (id, &tool.wire_name));
+        let wire = (0..).zip(&plan.tools).map(|(id, tool)| (id, &tool.wire_name));
         // A guard name is heard only where no tool has it as its wire name.
         for (id, name) in wire.chain((0..).zip(&plan.tools).map(|(id, tool)| (id, &tool.name))) {
             names.entry(name.as_str().into()).or_insert(id);
@@ -57,35 +55,18 @@ impl Kernel {
             regexes: regexes.collect::<Result<_, _>>()?,
             names,
             tools: plan.tools.iter().map(Tool::new).collect(),
-            invariants: plan
-                .invariants
-                .iter()
-                .map(|inv| Prepared::new(&inv.condition))
-                .collect(),
+            invariants: plan.invariants.iter().map(|inv| Prepared::new(&inv.condition)).collect(),
             monitors: plan
                 .monitors
                 .iter()
-                .map(|monitor| {
-                    (
-                        Prepared::new(&monitor.of),
-                        Prepared::optional(&monitor.trigger),
-                    )
-                })
+                .map(|monitor| (Prepared::new(&monitor.of), Prepared::optional(&monitor.trigger)))
                 .collect(),
-            state: plan
-                .state
-                .iter()
-                .map(|var| Prepared::new(&var.init))
-                .collect(),
-            calls: units()
-                .find(|(_, unit)| unit.name == "calls")
-                .map_or(0, |(id, _)| id),
+            state: plan.state.iter().map(|var| Prepared::new(&var.init)).collect(),
+            calls: units().find(|(_, unit)| unit.name == "calls").map_or(0, |(id, _)| id),
             host_charged: host.map(|(id, _)| id).collect(),
             loaded,
         };
-        kernel
-            .open("", 0, "/")
-            .map_err(|error| KernelError::State(error.to_string()))?;
+        kernel.open("", 0, "/").map_err(|error| KernelError::State(error.to_string()))?;
         Ok(kernel)
     }
 
@@ -105,9 +86,7 @@ impl Kernel {
     }
 
     pub(crate) fn matches(&self, regex: RegexId, text: &str) -> bool {
-        self.regexes
-            .get(regex as usize)
-            .is_some_and(|regex| regex.is_match(text))
+        self.regexes.get(regex as usize).is_some_and(|regex| regex.is_match(text))
     }
 
     pub(crate) fn decoder<'a>(
@@ -116,12 +95,7 @@ impl Kernel {
         open: bool,
         matches: &'a dyn Fn(RegexId, &str) -> bool,
     ) -> Decoder<'a> {
-        Decoder {
-            types: &self.plan().types,
-            workspace: &session.workspace,
-            open,
-            matches,
-        }
+        Decoder { types: &self.plan().types, workspace: &session.workspace, open, matches }
     }
 
     /// Begins a session.
@@ -129,9 +103,7 @@ impl Kernel {
         let plan = self.plan();
         let path = |path: &str, base: &str| {
             let normal = guard_plan::path::normalise(base, path);
-            normal
-                .map(|path| path.into_owned().into_boxed_str())
-                .map_err(StepError::Workspace)
+            normal.map(|path| path.into_owned().into_boxed_str()).map_err(StepError::Workspace)
         };
         let workspace = path(workspace, "/")?;
         let paths = plan.paths.iter().map(|literal| path(literal, &workspace));
@@ -146,24 +118,10 @@ impl Kernel {
             counters: plan.limits.iter().map(Counter::new).collect(),
             tools: vec![History::default(); plan.tools.len()].into(),
             indexes: vec![HashMap::new(); plan.indexes.len()].into(),
-            windows: plan
-                .windows
-                .iter()
-                .map(|window| Times::new(window.within))
-                .collect(),
-            facts: plan
-                .facts
-                .iter()
-                .map(|fact| Table::new(fact, &plan.types))
-                .collect(),
-            monitors: vec![
-                Truth {
-                    value: Ok(false),
-                    operand: Ok(false)
-                };
-                plan.monitors.len()
-            ]
-            .into(),
+            windows: plan.windows.iter().map(|window| Times::new(window.within)).collect(),
+            facts: plan.facts.iter().map(|fact| Table::new(fact, &plan.types)).collect(),
+            monitors: vec![Truth { value: Ok(false), operand: Ok(false) }; plan.monitors.len()]
+                .into(),
             flights: Vec::new(),
             spare: Vec::new(),
             approvals: Vec::new(),
@@ -189,13 +147,8 @@ impl Kernel {
         let mut state = Vec::with_capacity(self.state.len());
         for (var, init) in self.plan().state.iter().zip(&self.state) {
             let fail = |why: String| StepError::InitialState(var.name.clone(), why);
-            let value = context
-                .eval(init)
-                .map_err(|fault| fail(fault.to_string()))?
-                .into_value();
-            decoder
-                .conform(var.ty, &value)
-                .map_err(|problem| fail(problem.to_string()))?;
+            let value = context.eval(init).map_err(|fault| fail(fault.to_string()))?.into_value();
+            decoder.conform(var.ty, &value).map_err(|problem| fail(problem.to_string()))?;
             state.push(value);
         }
         Ok(state.into())
@@ -210,15 +163,6 @@ impl Kernel {
     ) -> Context<'a> {
         let now = session.now;
         let (args, writes): (&[Val<'a>], &[(VarId, Value)]) = (&[], &[]);
-        Context {
-            kernel: self,
-            session,
-            decision,
-            answers,
-            now,
-            args,
-            writes,
-            result: None,
-        }
+        Context { kernel: self, session, decision, answers, now, args, writes, result: None }
     }
 }

@@ -144,10 +144,7 @@ impl Tool {
             requires: all(&tool.requires, |requires| Requires {
                 when: Prepared::optional(&requires.when),
                 keys: all(&requires.any_of, |alternative| {
-                    alternative
-                        .key
-                        .as_ref()
-                        .map(|key| all(&key.values, Prepared::new))
+                    alternative.key.as_ref().map(|key| all(&key.values, Prepared::new))
                 }),
             }),
             denies: all(&tool.denies, |deny| Prepared::new(&deny.condition)),
@@ -157,9 +154,7 @@ impl Tool {
                 target: target(&effect.target),
                 value: Prepared::optional(&effect.value),
             }),
-            approvals: all(&tool.approvals, |approval| {
-                Prepared::optional(&approval.when)
-            }),
+            approvals: all(&tool.approvals, |approval| Prepared::optional(&approval.when)),
             observes: all(&tool.observes, |observe| {
                 (target(&observe.target), Prepared::new(&observe.value))
             }),

@@ -49,11 +49,7 @@ impl Kernel {
         proposal: &Proposal<'_>,
         world: &mut dyn World,
     ) -> Result<Proposed, StepError> {
-        if session
-            .flights
-            .iter()
-            .any(|flight| flight.call == proposal.call)
-        {
+        if session.flights.iter().any(|flight| flight.call == proposal.call) {
             return Err(StepError::CallInFlight(proposal.call.into()));
         }
         session.advance(proposal.now);
@@ -66,10 +62,7 @@ impl Kernel {
         } else {
             session.retire(flight);
         }
-        Ok(Proposed {
-            verdict,
-            asked: answers.into_asked(),
-        })
+        Ok(Proposed { verdict, asked: answers.into_asked() })
     }
 
     /// What the kernel would say of a call, without any effect.
@@ -82,10 +75,7 @@ impl Kernel {
         let answers = Answers::new(world);
         let mut flight = Flight::default();
         let verdict = self.decide(session, proposal, &answers, &mut flight);
-        Proposed {
-            verdict,
-            asked: answers.into_asked(),
-        }
+        Proposed { verdict, asked: answers.into_asked() }
     }
 
     fn decide(
@@ -99,10 +89,7 @@ impl Kernel {
         let mut findings = Findings::default();
         let decision = Decision::default();
         let context = self.context(session, &decision, answers);
-        let context = Context {
-            now: session.now.max(proposal.now),
-            ..context
-        };
+        let context = Context { now: session.now.max(proposal.now), ..context };
         if let Some(halt) = &session.halted {
             let message = format!("the session is halted: {}", halt.message);
             let reason = context.reason_at(Code::Halted, &halt.rule, None, message);
@@ -125,11 +112,8 @@ impl Kernel {
         flight: &mut Flight,
         findings: &mut Findings,
     ) {
-        let call = Call {
-            id,
-            tool: &self.plan().tools[id as usize],
-            ready: &self.tools[id as usize],
-        };
+        let call =
+            Call { id, tool: &self.plan().tools[id as usize], ready: &self.tools[id as usize] };
         let args = match arguments::decode(self, cx.session, &call.tool.params, json) {
             Ok(args) => args,
             Err(problems) => {
@@ -145,10 +129,7 @@ impl Kernel {
         };
         flight.tool = Some(id);
         let draft = &mut flight.draft;
-        let cx = &Context {
-            args: args.values(),
-            ..*cx
-        };
+        let cx = &Context { args: args.values(), ..*cx };
         requirements::check(cx, call, draft, findings);
         rules::check(cx, call, findings);
         limits::check(cx, call, draft, findings);
@@ -207,9 +188,7 @@ fn keep(cx: &Context<'_>, call: Call<'_>, args: &Arguments<'_>, flight: &mut Fli
         draft.keys.push(span);
     }
     if call.ready.retains_args {
-        flight
-            .args
-            .extend(args.values().iter().cloned().map(Val::into_value));
+        flight.args.extend(args.values().iter().cloned().map(Val::into_value));
     }
 }
 
@@ -223,10 +202,7 @@ fn undeclared(cx: &Context<'_>, name: &str, draft: &mut Draft, findings: &mut Fi
     let shown = render::cut(name, 100);
     let message = format!("the guard declares no tool `{shown}`");
     let mut reason = cx.reason_at(Code::UnknownTool, &shown, None, message);
-    let names = plan
-        .tools
-        .iter()
-        .flat_map(|tool| [&*tool.wire_name, &*tool.name]);
+    let names = plan.tools.iter().flat_map(|tool| [&*tool.wire_name, &*tool.name]);
     if let Some(near) = near::nearest(name, names) {
         reason.help = format!("did you mean `{near}`?");
     }
@@ -238,16 +214,7 @@ fn signature(kernel: &Kernel, id: ToolId) -> String {
     let plan = kernel.plan();
     let tool = &plan.tools[id as usize];
     let params = tool.params.iter().take(20);
-    let params = params.map(|param| {
-        format!(
-            "{}: {}",
-            param.name,
-            render::type_name(&plan.types, param.ty)
-        )
-    });
-    format!(
-        "`{}` takes ({})",
-        tool.name,
-        params.collect::<Vec<_>>().join(", ")
-    )
+    let params =
+        params.map(|param| format!("{}: {}", param.name, render::type_name(&plan.types, param.ty)));
+    format!("`{}` takes ({})", tool.name, params.collect::<Vec<_>>().join(", "))
 }

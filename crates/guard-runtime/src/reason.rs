@@ -19,12 +19,7 @@ pub(crate) struct Findings {
 impl Findings {
     /// Takes a reason; one of a rule in shadow counts for nothing.
     pub fn push(&mut self, shadow: bool, reason: Reason) {
-        if shadow {
-            &mut self.shadowed
-        } else {
-            &mut self.reasons
-        }
-        .push(reason);
+        if shadow { &mut self.shadowed } else { &mut self.reasons }.push(reason);
     }
 
     /// Takes a rule that could not be evaluated.
@@ -50,11 +45,7 @@ impl Findings {
         sort(&mut self.shadowed);
         let decision = self.reasons.iter().map(|reason| reason.decision).max();
         let decision = decision.unwrap_or(Decision::Allow);
-        Verdict {
-            decision,
-            reasons: self.reasons,
-            shadowed: self.shadowed,
-        }
+        Verdict { decision, reasons: self.reasons, shadowed: self.shadowed }
     }
 }
 
@@ -126,10 +117,7 @@ impl Context<'_> {
 
     /// Expressions and their values.
     pub fn values(&self, shows: &[Show]) -> Vec<(String, String)> {
-        shows
-            .iter()
-            .map(|show| (show.label.clone(), self.show(show)))
-            .collect()
+        shows.iter().map(|show| (show.label.clone(), self.show(show))).collect()
     }
 }
 

@@ -72,27 +72,18 @@ pub(crate) struct Times {
 
 impl Times {
     pub fn new(within: Millis) -> Times {
-        Times {
-            within,
-            times: VecDeque::new(),
-        }
+        Times { within, times: VecDeque::new() }
     }
 
     pub fn push(&mut self, now: Millis) {
-        while self
-            .times
-            .front()
-            .is_some_and(|time| now.saturating_sub(*time) > self.within)
-        {
+        while self.times.front().is_some_and(|time| now.saturating_sub(*time) > self.within) {
             self.times.pop_front();
         }
         self.times.push_back(now);
     }
 
     pub fn count(&self, now: Millis) -> u64 {
-        let old = self
-            .times
-            .partition_point(|time| now.saturating_sub(*time) > self.within);
+        let old = self.times.partition_point(|time| now.saturating_sub(*time) > self.within);
         (self.times.len() - old) as u64
     }
 }
@@ -189,11 +180,7 @@ impl Session {
     pub(crate) fn halt(&mut self, rule: &str, message: &str) {
         if self.halted.is_none() {
             let time = self.now;
-            self.halted = Some(Halt {
-                rule: rule.into(),
-                message: message.into(),
-                time,
-            });
+            self.halted = Some(Halt { rule: rule.into(), message: message.into(), time });
         }
     }
 }

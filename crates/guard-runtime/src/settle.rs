@@ -76,11 +76,7 @@ pub struct Settled {
 
 impl Settled {
     fn note(&mut self, kind: NoteKind, rule: &str, message: String) {
-        self.notes.push(Note {
-            kind,
-            rule: rule.into(),
-            message,
-        });
+        self.notes.push(Note { kind, rule: rule.into(), message });
     }
 }
 
@@ -103,11 +99,7 @@ impl After<'_> {
     ) -> T {
         let args: Vec<Val<'_>> = self.args.iter().map(Val::of).collect();
         let context = kernel.context(session, &self.decision, self.answers);
-        read(&Context {
-            args: &args,
-            result: Some(&self.result),
-            ..context
-        })
+        read(&Context { args: &args, result: Some(&self.result), ..context })
     }
 }
 
@@ -119,10 +111,7 @@ impl Kernel {
         settlement: &Settlement<'_>,
         world: &mut dyn World,
     ) -> Result<Settled, StepError> {
-        let place = session
-            .flights
-            .iter()
-            .position(|flight| flight.call == settlement.call);
+        let place = session.flights.iter().position(|flight| flight.call == settlement.call);
         let place = place.ok_or_else(|| StepError::NoSuchCall(settlement.call.into()))?;
         let mut flight = session.flights.swap_remove(place);
         session.advance(settlement.now);
@@ -146,10 +135,7 @@ impl Kernel {
 
     fn failed(&self, session: &mut Session, flight: &Flight) {
         let Some(id) = flight.tool else { return };
-        let stamp = Stamp {
-            settlement: session.settlements,
-            time: session.now,
-        };
+        let stamp = Stamp { settlement: session.settlements, time: session.now };
         let history = &mut session.tools[id as usize];
         history.failures += 1;
         history.failure = Some(stamp);
@@ -178,11 +164,8 @@ impl Kernel {
         for (var, value) in flight.draft.writes.drain(..) {
             write(session, var, value);
         }
-        let call = Call {
-            id,
-            tool: &self.plan().tools[id as usize],
-            ready: &self.tools[id as usize],
-        };
+        let call =
+            Call { id, tool: &self.plan().tools[id as usize], ready: &self.tools[id as usize] };
         let result = if call.ready.reads_result {
             self.result(session, call, result, settled)
         } else {
@@ -192,13 +175,7 @@ impl Kernel {
         let mut kept = None;
         if let Some(result) = result {
             let args = std::mem::take(&mut flight.args);
-            let after = After {
-                call,
-                args,
-                result,
-                decision: Decision::default(),
-                answers,
-            };
+            let after = After { call, args, result, decision: Decision::default(), answers };
             self.observe(session, &after, settled);
             if call.tool.trusted {
                 self.learn(session, &after, settled);
@@ -251,22 +228,16 @@ impl Kernel {
         let call = after.call;
         for (rule, condition) in call.tool.reconciles.iter().zip(&call.ready.reconciles) {
             let holds = after.read(self, session, |cx| {
-                cx.eval_shown(condition)
-                    .and_then(|value| Val::own(value).truth())
+                cx.eval_shown(condition).and_then(|value| Val::own(value).truth())
             });
             let message = match holds {
                 Ok(true) => continue,
                 Ok(false) => format!("`{}` does not hold after the call", rule.text),
-                Err(fault) => format!(
-                    "`{}` cannot be evaluated after the call: {fault}",
-                    rule.text
-                ),
+                Err(fault) => {
+                    format!("`{}` cannot be evaluated after the call: {fault}", rule.text)
+                }
             };
-            let kind = if rule.rule.shadow {
-                NoteKind::Shadow
-            } else {
-                NoteKind::Halt
-            };
+            let kind = if rule.rule.shadow { NoteKind::Shadow } else { NoteKind::Halt };
             note(session, settled, kind, &rule.rule.owner, message);
         }
     }
@@ -279,10 +250,7 @@ impl Kernel {
         call: Call<'_>,
         result: Option<Value>,
     ) {
-        let stamp = Stamp {
-            settlement: session.settlements,
-            time: session.now,
-        };
+        let stamp = Stamp { settlement: session.settlements, time: session.now };
         for (index, span) in call.tool.indexes.iter().zip(&flight.draft.keys) {
             let key = flight.draft.key(*span);
             let index = &mut session.indexes[*index as usize];

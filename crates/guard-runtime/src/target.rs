@@ -42,9 +42,8 @@ pub(crate) fn apply(
     };
     match (step, value) {
         (Way::Field(index), Value::Record(fields)) => {
-            let field = fields
-                .get_mut(*index)
-                .ok_or_else(|| confused("a field of what has none"))?;
+            let field =
+                fields.get_mut(*index).ok_or_else(|| confused("a field of what has none"))?;
             apply(field, rest, op, operand)
         }
         (Way::Index(Value::String(key)), Value::Map(entries)) => match (rest, op) {
@@ -63,15 +62,8 @@ pub(crate) fn apply(
             }
         },
         (Way::Index(Value::Int(index)), Value::List(items)) => {
-            let item = usize::try_from(*index)
-                .ok()
-                .and_then(|index| items.get_mut(index));
-            apply(
-                item.ok_or_else(|| missing("the element"))?,
-                rest,
-                op,
-                operand,
-            )
+            let item = usize::try_from(*index).ok().and_then(|index| items.get_mut(index));
+            apply(item.ok_or_else(|| missing("the element"))?, rest, op, operand)
         }
         (_, Value::None) | (Way::Index(Value::None), _) => Err(missing("the part")),
         _ => Err(confused("a part of what has none")),
@@ -108,9 +100,7 @@ fn change(value: &mut Value, op: EffectOp, operand: Option<Val<'_>>) -> Result<(
                 }
             }
             Value::Map(entries) => {
-                let key = operand
-                    .text()
-                    .ok_or_else(|| confused("a key that is no string"))?;
+                let key = operand.text().ok_or_else(|| confused("a key that is no string"))?;
                 entries.remove(key);
             }
             _ => return Err(confused("an element of no collection")),
@@ -139,82 +129,23 @@ mod tests {
         let int = Value::Int;
         let key = || [Way::Index(Value::String("k".into()))];
         let map = |entries: &[(&str, i64)]| {
-            Value::Map(
-                entries
-                    .iter()
-                    .map(|(key, value)| ((*key).into(), int(*value)))
-                    .collect(),
-            )
+            Value::Map(entries.iter().map(|(key, value)| ((*key).into(), int(*value))).collect())
         };
         check(int(1), &[], Add, Some(int(2)), "Int(3)");
-        check(
-            int(i64::MAX),
-            &[],
-            Add,
-            Some(int(2)),
-            "addition overflows 64 bits",
-        );
-        check(
-            Value::None,
-            &[],
-            Add,
-            Some(int(2)),
-            "a value to write to is missing",
-        );
+        check(int(i64::MAX), &[], Add, Some(int(2)), "addition overflows 64 bits");
+        check(Value::None, &[], Add, Some(int(2)), "a value to write to is missing");
         check(Value::None, &[], Set, Some(int(2)), "Int(2)");
         check(int(1), &[], Delete, None, "None");
-        check(
-            Value::List(vec![int(1)]),
-            &[],
-            Append,
-            Some(int(2)),
-            "List([Int(1), Int(2)])",
-        );
-        check(
-            Value::List(vec![int(2), int(2)]),
-            &[],
-            Remove,
-            Some(int(2)),
-            "List([Int(2)])",
-        );
-        check(
-            Value::Set([int(1)].into()),
-            &[],
-            Insert,
-            Some(int(1)),
-            "Set({Int(1)})",
-        );
+        check(Value::List(vec![int(1)]), &[], Append, Some(int(2)), "List([Int(1), Int(2)])");
+        check(Value::List(vec![int(2), int(2)]), &[], Remove, Some(int(2)), "List([Int(2)])");
+        check(Value::Set([int(1)].into()), &[], Insert, Some(int(1)), "Set({Int(1)})");
         check(map(&[]), &key(), Set, Some(int(1)), "Map({\"k\": Int(1)})");
-        check(
-            map(&[]),
-            &key(),
-            Add,
-            Some(int(1)),
-            "the entry to write to is missing",
-        );
-        check(
-            map(&[("k", 1)]),
-            &key(),
-            Add,
-            Some(int(1)),
-            "Map({\"k\": Int(2)})",
-        );
+        check(map(&[]), &key(), Add, Some(int(1)), "the entry to write to is missing");
+        check(map(&[("k", 1)]), &key(), Add, Some(int(1)), "Map({\"k\": Int(2)})");
         check(map(&[("k", 1)]), &key(), Delete, None, "Map({})");
-        check(
-            map(&[("k", 1)]),
-            &[],
-            Remove,
-            Some(Value::String("k".into())),
-            "Map({})",
-        );
+        check(map(&[("k", 1)]), &[], Remove, Some(Value::String("k".into())), "Map({})");
         let record = Value::Record(vec![int(1), Value::None]);
-        check(
-            record,
-            &[Way::Field(1)],
-            Set,
-            Some(int(5)),
-            "Record([Int(1), Int(5)])",
-        );
+        check(record, &[Way::Field(1)], Set, Some(int(5)), "Record([Int(1), Int(5)])");
         let element = [Way::Index(int(7))];
         check(
             Value::List(vec![]),

@@ -77,9 +77,7 @@ impl Questions for Answers<'_> {
         });
         let answer = known.unwrap_or_else(|| {
             let answer = self.world.borrow_mut().exists(path);
-            self.asked
-                .borrow_mut()
-                .push(Asked::Exists(path.into(), answer));
+            self.asked.borrow_mut().push(Asked::Exists(path.into(), answer));
             answer
         });
         answer.ok_or_else(|| Fault::NoAnswer(format!("nobody can say whether `{path}` exists")))
@@ -92,13 +90,9 @@ impl Questions for Answers<'_> {
         let answer = self.world.borrow_mut().probe(name);
         let value = match &answer {
             Some(json) => decode(json),
-            None => Err(Fault::NoAnswer(format!(
-                "the probe `{name}` gives no answer"
-            ))),
+            None => Err(Fault::NoAnswer(format!("the probe `{name}` gives no answer"))),
         };
-        self.asked
-            .borrow_mut()
-            .push(Asked::Probe(name.into(), answer));
+        self.asked.borrow_mut().push(Asked::Probe(name.into(), answer));
         self.probed.borrow_mut().push((id, value.clone()));
         value
     }

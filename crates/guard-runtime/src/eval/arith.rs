@@ -86,28 +86,13 @@ mod tests {
             assert_eq!(actual, expected);
         };
         check(Add, Val::Int(1), Val::Int(2), "Int(3)");
-        check(
-            Add,
-            Val::Int(i64::MAX),
-            Val::Int(1),
-            "addition overflows 64 bits",
-        );
+        check(Add, Val::Int(i64::MAX), Val::Int(1), "addition overflows 64 bits");
         check(Div, Val::Int(-7), Val::Int(2), "Int(-3)");
-        check(
-            Div,
-            Val::Int(i64::MIN),
-            Val::Int(-1),
-            "division overflows 64 bits",
-        );
+        check(Div, Val::Int(i64::MIN), Val::Int(-1), "division overflows 64 bits");
         check(Rem, Val::Int(i64::MIN), Val::Int(-1), "Int(0)");
         check(Rem, Val::Decimal(-7), Val::Decimal(2), "Decimal(-1)");
         check(Rem, Val::Int(1), Val::Int(0), "division by zero");
-        check(
-            Mul,
-            Val::Decimal(1_500_000),
-            Val::Decimal(2_000_000),
-            "Decimal(3000000)",
-        );
+        check(Mul, Val::Decimal(1_500_000), Val::Decimal(2_000_000), "Decimal(3000000)");
         check(Div, Val::Decimal(1), Val::Decimal(0), "division by zero");
         check(Sub, Val::Time(5), Val::Time(7), "Duration(-2)");
         check(Add, Val::Time(5), Val::Duration(7), "Time(12)");

@@ -50,9 +50,7 @@ impl<'a> Items<'a> {
             }
             Json::Object(members) => {
                 let entries = members.into_iter().map(|(key, json)| (key, value(json)));
-                Ok(Items::OwnMap(
-                    entries.collect::<BTreeMap<_, _>>().into_iter(),
-                ))
+                Ok(Items::OwnMap(entries.collect::<BTreeMap<_, _>>().into_iter()))
             }
             _ => Err(Fault::Decode("what is walked is no collection".into())),
         }
@@ -93,15 +91,15 @@ impl<'a> Iterator for Items<'a> {
             Items::Set(i, items) => items.next().map(|item| (count(i), Val::of(item))),
             Items::OwnSet(i, items) => items.next().map(|item| (count(i), Val::own(item))),
             Items::Array(i, items) => items.next().map(|item| (count(i), Val::Json(item))),
-            Items::Map(entries) => entries
-                .next()
-                .map(|(key, value)| (Val::Str(key), Val::of(value))),
-            Items::OwnMap(entries) => entries
-                .next()
-                .map(|(key, value)| (Val::Own(Value::String(key)), Val::own(value))),
-            Items::Object(members) => members
-                .next()
-                .map(|(key, json)| (Val::Str(key), Val::Json(json))),
+            Items::Map(entries) => {
+                entries.next().map(|(key, value)| (Val::Str(key), Val::of(value)))
+            }
+            Items::OwnMap(entries) => {
+                entries.next().map(|(key, value)| (Val::Own(Value::String(key)), Val::own(value)))
+            }
+            Items::Object(members) => {
+                members.next().map(|(key, json)| (Val::Str(key), Val::Json(json)))
+            }
         }
     }
 }
@@ -160,11 +158,7 @@ impl<'a> Context<'a> {
         let mut tally = Tally { op, found: 0 };
         let mut settled = false;
         let mut take = |values: &[Val<'a>]| {
-            let inner = Scope {
-                slots: binders,
-                values,
-                outer: scope,
-            };
+            let inner = Scope { slots: binders, values, outer: scope };
             tally.take(&self.node(expr, body, Some(&inner))?)
         };
         if let [over] = over {
@@ -230,18 +224,14 @@ fn contains(collection: &Val<'_>, element: &Val<'_>) -> Result<bool, Fault> {
         return Ok(false);
     }
     if let Some(text) = collection.text() {
-        let part = element
-            .text()
-            .ok_or_else(|| confused("a part of a string that is none"))?;
+        let part = element.text().ok_or_else(|| confused("a part of a string that is none"))?;
         return Ok(text.contains(part));
     }
     Ok(match collection.compound() {
         Some(Value::List(items)) => items.iter().any(|item| element.same(&Val::of(item))),
         Some(Value::Set(items)) => in_set(items, element),
         Some(Value::Map(entries)) => {
-            let key = element
-                .text()
-                .ok_or_else(|| confused("a key that is no string"))?;
+            let key = element.text().ok_or_else(|| confused("a key that is no string"))?;
             entries.contains_key(key)
         }
         _ => return Err(confused("membership in what is no collection")),
@@ -271,21 +261,16 @@ pub(super) fn index<'a>(value: Val<'a>, key: &Val<'_>) -> Evaluated<'a> {
             Some(at) => Val::own(items.swap_remove(at)),
             None => Val::None,
         },
-        Val::Ref(Value::Map(entries)) => key
-            .text()
-            .and_then(|key| entries.get(key))
-            .map_or(Val::None, Val::of),
-        Val::Own(Value::Map(mut entries)) => key
-            .text()
-            .and_then(|key| entries.remove(key))
-            .map_or(Val::None, Val::own),
-        Val::Json(Json::Array(items)) => at()
-            .and_then(|at| items.get(at))
-            .map_or(Val::None, Val::Json),
-        Val::Json(json) => key
-            .text()
-            .and_then(|key| json.get(key))
-            .map_or(Val::None, Val::Json),
+        Val::Ref(Value::Map(entries)) => {
+            key.text().and_then(|key| entries.get(key)).map_or(Val::None, Val::of)
+        }
+        Val::Own(Value::Map(mut entries)) => {
+            key.text().and_then(|key| entries.remove(key)).map_or(Val::None, Val::own)
+        }
+        Val::Json(Json::Array(items)) => {
+            at().and_then(|at| items.get(at)).map_or(Val::None, Val::Json)
+        }
+        Val::Json(json) => key.text().and_then(|key| json.get(key)).map_or(Val::None, Val::Json),
         Val::Own(Value::Json(json)) => {
             let found = index(Val::Json(&json), key)?.into_value();
             Val::own(found)

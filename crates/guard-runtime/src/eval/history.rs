@@ -27,16 +27,12 @@ impl<'a> Context<'a> {
                 Val::Duration(end.saturating_sub(self.now).max(0))
             }
             Node::Remaining(unit) => {
-                let budget = self.kernel.plan().units[*unit as usize]
-                    .budget
-                    .unwrap_or_default();
+                let budget = self.kernel.plan().units[*unit as usize].budget.unwrap_or_default();
                 Val::Decimal(budget.saturating_sub(session.spent[*unit as usize]))
             }
             Node::Spent(unit) => Val::Decimal(session.spent[*unit as usize]),
             Node::Row(fact, keys) => self
-                .with_keys(expr, keys, scope, |key| {
-                    session.facts[*fact as usize].row(key)
-                })?
+                .with_keys(expr, keys, scope, |key| session.facts[*fact as usize].row(key))?
                 .flatten()
                 .map_or(Val::None, Val::Ref),
             Node::Known(fact, keys) => {
@@ -45,28 +41,17 @@ impl<'a> Context<'a> {
                     self.with_keys(expr, keys, scope, |key| table.known(keys.len(), key))?;
                 Val::Bool(known.unwrap_or(false))
             }
-            Node::Called {
-                tool,
-                key,
-                since,
-                within,
-            } => {
+            Node::Called { tool, key, since, within } => {
                 let stamp = match key {
                     None => session.tools[*tool as usize].success,
                     Some((index, keys)) => self.stamp(expr, *index, keys, scope)?,
                 };
                 Val::Bool(self.counts(stamp, *since, *within))
             }
-            Node::Failed {
-                tool,
-                since,
-                within,
-            } => Val::Bool(self.counts(session.tools[*tool as usize].failure, *since, *within)),
-            Node::Calls {
-                tool,
-                failures,
-                window,
-            } => {
+            Node::Failed { tool, since, within } => {
+                Val::Bool(self.counts(session.tools[*tool as usize].failure, *since, *within))
+            }
+            Node::Calls { tool, failures, window } => {
                 let history = &session.tools[*tool as usize];
                 let count = match window {
                     Some(window) => session.windows[*window as usize].count(self.now),
@@ -77,13 +62,11 @@ impl<'a> Context<'a> {
             }
             Node::LastArg(tool, param) => {
                 let args = session.tools[*tool as usize].last_args.as_ref();
-                args.and_then(|args| args.get(*param as usize))
-                    .map_or(Val::None, Val::of)
+                args.and_then(|args| args.get(*param as usize)).map_or(Val::None, Val::of)
             }
-            Node::LastResult(tool) => session.tools[*tool as usize]
-                .last_result
-                .as_ref()
-                .map_or(Val::None, Val::of),
+            Node::LastResult(tool) => {
+                session.tools[*tool as usize].last_result.as_ref().map_or(Val::None, Val::of)
+            }
             Node::Temporal(id) => Val::Bool(session.monitors[*id as usize].value.clone()?),
             _ => return Err(confused("an expression that cannot stand here")),
         })

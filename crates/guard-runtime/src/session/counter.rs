@@ -59,10 +59,7 @@ impl Counter {
             Counter::Window(window) => window.usage(key, now),
             Counter::Count(counts) => {
                 let used = key.map_or(Some(&counts.plain), |key| counts.keyed.get(key));
-                Usage {
-                    used: used.copied().unwrap_or(0),
-                    next: None,
-                }
+                Usage { used: used.copied().unwrap_or(0), next: None }
             }
         }
     }
@@ -101,10 +98,7 @@ impl Window {
     fn usage(&self, key: Option<&[u8]>, now: Millis) -> Usage {
         let times = key.map_or(Some(&self.plain), |key| self.keyed.get(key));
         let Some(times) = times else {
-            return Usage {
-                used: 0,
-                next: None,
-            };
+            return Usage { used: 0, next: None };
         };
         let old = times.partition_point(|time| now.saturating_sub(*time) >= self.span);
         let used = times.len() - old;
@@ -112,10 +106,7 @@ impl Window {
             .then(|| times.get(times.len() - self.count))
             .flatten()
             .map(|time| time.saturating_add(self.span));
-        Usage {
-            used: u32::try_from(used).unwrap_or(u32::MAX),
-            next,
-        }
+        Usage { used: u32::try_from(used).unwrap_or(u32::MAX), next }
     }
 
     fn add(&mut self, key: Option<&[u8]>, now: Millis) {
@@ -138,9 +129,7 @@ impl Window {
         }
         if self.keyed.len() >= self.sweep_at {
             let recent = |times: &VecDeque<Millis>| {
-                times
-                    .back()
-                    .is_some_and(|time| now.saturating_sub(*time) < span)
+                times.back().is_some_and(|time| now.saturating_sub(*time) < span)
             };
             self.keyed.retain(|_, times| recent(times));
             self.sweep_at = (self.keyed.len() * 2).max(FIRST_SWEEP);
@@ -155,18 +144,8 @@ mod tests {
     use guard_plan::plan::RuleMeta;
 
     fn counter(count: u32, scope: LimitScope) -> Counter {
-        let rule = RuleMeta {
-            owner: "p".into(),
-            doc: String::new(),
-            shadow: false,
-            span: 0,
-        };
-        Counter::new(&Limit {
-            rule,
-            count,
-            scope,
-            keyed: false,
-        })
+        let rule = RuleMeta { owner: "p".into(), doc: String::new(), shadow: false, span: 0 };
+        Counter::new(&Limit { rule, count, scope, keyed: false })
     }
 
     #[test]
@@ -174,28 +153,10 @@ mod tests {
         let mut counter = counter(2, LimitScope::Window(100));
         counter.add(None, 0);
         counter.add(None, 50);
-        assert_eq!(
-            counter.usage(None, 99),
-            Usage {
-                used: 2,
-                next: Some(100)
-            }
-        );
-        assert_eq!(
-            counter.usage(None, 100),
-            Usage {
-                used: 1,
-                next: None
-            }
-        );
+        assert_eq!(counter.usage(None, 99), Usage { used: 2, next: Some(100) });
+        assert_eq!(counter.usage(None, 100), Usage { used: 1, next: None });
         counter.add(None, 100);
-        assert_eq!(
-            counter.usage(None, 100),
-            Usage {
-                used: 2,
-                next: Some(150)
-            }
-        );
+        assert_eq!(counter.usage(None, 100), Usage { used: 2, next: Some(150) });
         assert_eq!(counter.usage(Some(b"k"), 100).used, 0);
     }
 
@@ -205,9 +166,7 @@ mod tests {
         for i in 0..10_000_i64 {
             counter.add(Some(&i.to_be_bytes()), i);
         }
-        let Counter::Window(window) = counter else {
-            unreachable!()
-        };
+        let Counter::Window(window) = counter else { unreachable!() };
         assert!(window.keyed.len() <= FIRST_SWEEP);
     }
 

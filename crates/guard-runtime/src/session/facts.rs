@@ -32,10 +32,7 @@ impl Table {
             rows: HashMap::new(),
             order: BTreeMap::new(),
             arrivals: 0,
-            prefixes: (0..=columns)
-                .filter(|n| *n != keys)
-                .map(|n| (n, HashMap::new()))
-                .collect(),
+            prefixes: (0..=columns).filter(|n| *n != keys).map(|n| (n, HashMap::new())).collect(),
         }
     }
 
@@ -101,25 +98,10 @@ mod tests {
 
     #[test]
     fn rows_are_replaced_and_evicted() {
-        let fact = Fact {
-            name: "f".into(),
-            row: 0,
-            keys: 1,
-            max: 2,
-        };
-        let column = |name: &str| Field {
-            name: name.into(),
-            ty: 0,
-            secret: false,
-        };
+        let fact = Fact { name: "f".into(), row: 0, keys: 1, max: 2 };
+        let column = |name: &str| Field { name: name.into(), ty: 0, secret: false };
         let fields = vec![column("a"), column("b")];
-        let mut table = Table::new(
-            &fact,
-            &[TypeDef::Record {
-                name: "F".into(),
-                fields,
-            }],
-        );
+        let mut table = Table::new(&fact, &[TypeDef::Record { name: "F".into(), fields }]);
         let int = Value::Int;
         let known = |table: &Table, values: &[Value]| table.known(values.len(), &key::of(values));
         table.add(vec![int(1), int(10)]);

@@ -7,12 +7,7 @@ use guard_plan::plan::UnitId;
 use guard_plan::{decimal, render, time};
 
 fn object(members: Vec<(&str, Json)>) -> Json {
-    Json::Object(
-        members
-            .into_iter()
-            .map(|(key, value)| (key.into(), value))
-            .collect(),
-    )
+    Json::Object(members.into_iter().map(|(key, value)| (key.into(), value)).collect())
 }
 
 fn number(units: i64) -> Json {
@@ -33,19 +28,16 @@ impl Session {
             (var.name.as_str(), json)
         });
         let state = state.collect();
-        let spent = (0..)
-            .zip(&plan.units)
-            .map(|(id, unit)| (&*unit.name, self.unit_json(kernel, id)));
+        let spent =
+            (0..).zip(&plan.units).map(|(id, unit)| (&*unit.name, self.unit_json(kernel, id)));
         let tools = plan
             .tools
             .iter()
             .zip(&self.tools)
             .filter(|(_, history)| history.successes + history.failures > 0);
         let tools = tools.map(|(tool, history)| {
-            let counts = vec![
-                ("succeeded", count(history.successes)),
-                ("failed", count(history.failures)),
-            ];
+            let counts =
+                vec![("succeeded", count(history.successes)), ("failed", count(history.failures))];
             (tool.name.as_str(), object(counts))
         });
         let facts = plan.facts.iter().zip(&self.facts);
@@ -90,34 +82,20 @@ impl Session {
         let mut flights: Vec<_> = self.flights.iter().collect();
         flights.sort_by_key(|flight| flight.number);
         let flight = |flight: &&Box<super::flight::Flight>| {
-            let tool = flight
-                .tool
-                .map(|id| Json::string(&kernel.plan().tools[id as usize].name));
-            object(vec![
-                ("call", Json::string(&flight.call)),
-                ("tool", tool.unwrap_or(Json::Null)),
-            ])
+            let tool = flight.tool.map(|id| Json::string(&kernel.plan().tools[id as usize].name));
+            object(vec![("call", Json::string(&flight.call)), ("tool", tool.unwrap_or(Json::Null))])
         };
         Json::Array(flights.iter().map(flight).collect())
     }
 
     fn approvals_json(&self, kernel: &Kernel) -> Json {
-        let valid = self
-            .approvals
-            .iter()
-            .filter(|grant| grant.expires > self.now);
+        let valid = self.approvals.iter().filter(|grant| grant.expires > self.now);
         let grant = valid.map(|grant| {
             object(vec![
-                (
-                    "tool",
-                    Json::string(&kernel.plan().tools[grant.tool as usize].name),
-                ),
+                ("tool", Json::string(&kernel.plan().tools[grant.tool as usize].name)),
                 ("role", Json::string(&grant.role)),
                 ("by", Json::string(&grant.by)),
-                (
-                    "expires",
-                    Json::String(time::format_rfc3339(grant.expires).into()),
-                ),
+                ("expires", Json::String(time::format_rfc3339(grant.expires).into())),
             ])
         });
         Json::Array(grant.collect())

@@ -72,13 +72,7 @@ fn collect<'s>(
             break;
         }
         match rule.binders.len() {
-            1 => lesson(
-                &cx,
-                rule,
-                ready,
-                &[if by_key { key } else { element }],
-                rows,
-            ),
+            1 => lesson(&cx, rule, ready, &[if by_key { key } else { element }], rows),
             _ => lesson(&cx, rule, ready, &[key, element], rows),
         }
     }
@@ -93,15 +87,8 @@ fn lesson<'s>(
     values: &[Val<'s>],
     rows: &mut Vec<Row>,
 ) {
-    let scope = Scope {
-        slots: &rule.binders,
-        values,
-        outer: None,
-    };
-    let wanted = ready
-        .when
-        .as_ref()
-        .map_or(Ok(true), |when| cx.eval_in(when, &scope)?.truth());
+    let scope = Scope { slots: &rule.binders, values, outer: None };
+    let wanted = ready.when.as_ref().map_or(Ok(true), |when| cx.eval_in(when, &scope)?.truth());
     let columns = match wanted {
         Ok(true) => columns(cx, rule, ready, &scope),
         Ok(false) => return,
@@ -141,10 +128,9 @@ fn column(cx: &Context<'_>, ty: TypeId, value: Value) -> Result<Vec<Value>, Faul
         Value::List(items) if !collection => items,
         Value::Set(items) if !collection => items.into_iter().collect(),
         Value::Json(json) if !collection => match *json {
-            Json::Array(items) => items
-                .into_iter()
-                .map(|json| Value::Json(Box::new(json)))
-                .collect(),
+            Json::Array(items) => {
+                items.into_iter().map(|json| Value::Json(Box::new(json))).collect()
+            }
             json => vec![Value::Json(Box::new(json))],
         },
         value => vec![value],
@@ -167,12 +153,7 @@ fn fit(cx: &Context<'_>, ty: TypeId, value: Value) -> Result<Value, Fault> {
     let json_column = matches!(resolved(&kernel.plan().types, ty), Some(TypeDef::Json));
     match value {
         Value::Json(json) if !json_column => decoder.decode(ty, &json).map_err(|problems| {
-            Fault::Decode(
-                problems
-                    .first()
-                    .map(ToString::to_string)
-                    .unwrap_or_default(),
-            )
+            Fault::Decode(problems.first().map(ToString::to_string).unwrap_or_default())
         }),
         value => match decoder.conform(ty, &value) {
             Ok(()) => Ok(value),
@@ -188,14 +169,8 @@ fn product(columns: &[Vec<Value>], rows: &mut Vec<Row>) {
     }
     let mut at = vec![0; columns.len()];
     while rows.len() < MAX_ROWS {
-        rows.push(Ok(columns
-            .iter()
-            .zip(&at)
-            .map(|(column, at)| column[*at].clone())
-            .collect()));
-        let Some(place) = (0..at.len())
-            .rev()
-            .find(|place| at[*place] + 1 < columns[*place].len())
+        rows.push(Ok(columns.iter().zip(&at).map(|(column, at)| column[*at].clone()).collect()));
+        let Some(place) = (0..at.len()).rev().find(|place| at[*place] + 1 < columns[*place].len())
         else {
             return;
         };

@@ -13,10 +13,7 @@ impl Kernel {
     /// The monitors at the initial state.
     pub(crate) fn begin_monitors(&self, session: &mut Session) {
         for monitor in session.monitors.iter_mut() {
-            *monitor = Truth {
-                value: Ok(false),
-                operand: Ok(false),
-            };
+            *monitor = Truth { value: Ok(false), operand: Ok(false) };
         }
         for (id, monitor) in self.plan().monitors.iter().enumerate() {
             let historically = monitor.op == TemporalOp::Historically;
@@ -33,9 +30,7 @@ impl Kernel {
             let (of, trigger) = &self.monitors[id];
             let context = self.context(session, &decision, &answers);
             let operand = context.holds(of);
-            let trigger = trigger
-                .as_ref()
-                .map_or(Ok(false), |trigger| context.holds(trigger));
+            let trigger = trigger.as_ref().map_or(Ok(false), |trigger| context.holds(trigger));
             let truth = step(monitor, &session.monitors[id], operand, trigger);
             session.monitors[id] = truth;
         }
@@ -77,15 +72,8 @@ mod tests {
 
     /// Runs an operator over operands (and triggers) and gives what it says at each.
     fn run(op: TemporalOp, operands: &str, triggers: &str) -> String {
-        let monitor = Monitor {
-            op,
-            of: Expr(vec![Node::Bool(true)]),
-            trigger: None,
-        };
-        let mut truth = Truth {
-            value: Ok(op == TemporalOp::Historically),
-            operand: Ok(false),
-        };
+        let monitor = Monitor { op, of: Expr(vec![Node::Bool(true)]), trigger: None };
+        let mut truth = Truth { value: Ok(op == TemporalOp::Historically), operand: Ok(false) };
         let truth_of = |c| match c {
             '1' => Ok(true),
             '0' => Ok(false),

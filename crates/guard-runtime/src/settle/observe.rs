@@ -59,16 +59,9 @@ impl Kernel {
             return Ok(value);
         }
         let matches = |id, text: &str| self.matches(id, text);
-        let decoded = self
-            .decoder(cx.session, true, &matches)
-            .decode(rule.ty, json);
+        let decoded = self.decoder(cx.session, true, &matches).decode(rule.ty, json);
         decoded.map_err(|problems| {
-            Fault::Decode(
-                problems
-                    .first()
-                    .map(ToString::to_string)
-                    .unwrap_or_default(),
-            )
+            Fault::Decode(problems.first().map(ToString::to_string).unwrap_or_default())
         })
     }
 
@@ -81,11 +74,7 @@ impl Kernel {
         value: Value,
     ) -> Result<Value, Fault> {
         let var = rule.target.var as usize;
-        let mut whole = if way.is_empty() {
-            Value::None
-        } else {
-            session.state[var].clone()
-        };
+        let mut whole = if way.is_empty() { Value::None } else { session.state[var].clone() };
         target::apply(&mut whole, way, EffectOp::Set, Some(Val::own(value)))?;
         let matches = |id, text: &str| self.matches(id, text);
         let decoder = self.decoder(session, true, &matches);
@@ -100,8 +89,7 @@ impl Kernel {
             let declared = &self.plan().invariants[*id as usize];
             let condition = &self.invariants[*id as usize];
             let holds = after.read(self, session, |cx| {
-                cx.eval_shown(condition)
-                    .and_then(|value| Val::own(value).truth())
+                cx.eval_shown(condition).and_then(|value| Val::own(value).truth())
             });
             let message = match holds {
                 Ok(true) => continue,

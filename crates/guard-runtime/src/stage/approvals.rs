@@ -46,9 +46,7 @@ pub(crate) fn check<'a>(
             findings.push(approval.rule.shadow, reason);
         }
     }
-    let uses = needed
-        .iter()
-        .filter_map(|(role, within)| first(cx, &grants, Some(role), *within));
+    let uses = needed.iter().filter_map(|(role, within)| first(cx, &grants, Some(role), *within));
     draft.approvals.extend(uses);
     if call.ready.gated {
         match first(cx, &grants, None, None) {
@@ -96,9 +94,7 @@ fn first(
         role.is_none_or(|role| *grant.role == *role)
             && within.is_none_or(|within| cx.now.saturating_sub(grant.given) <= within)
     });
-    accepted
-        .min_by_key(|(place, grant)| (grant.expires, *place))
-        .map(|(place, _)| *place)
+    accepted.min_by_key(|(place, grant)| (grant.expires, *place)).map(|(place, _)| *place)
 }
 
 fn gated(cx: &Context<'_>, call: Call<'_>) -> Reason {

@@ -38,11 +38,7 @@ impl<'a> Arguments<'a> {
             }
             Arguments::Few(values, _) => {
                 let mut many = Vec::with_capacity(FEW * 2);
-                many.extend(
-                    values
-                        .iter_mut()
-                        .map(|value| std::mem::replace(value, Val::None)),
-                );
+                many.extend(values.iter_mut().map(|value| std::mem::replace(value, Val::None)));
                 many.push(value);
                 *self = Arguments::Many(many);
             }
@@ -65,10 +61,7 @@ pub(crate) fn decode<'a>(
     }
     // The full decoder finds every problem, or none after all.
     let mut arguments = Arguments::none();
-    decoder
-        .arguments(params, json)?
-        .into_iter()
-        .for_each(|value| arguments.push(Val::own(value)));
+    decoder.arguments(params, json)?.into_iter().for_each(|value| arguments.push(Val::own(value)));
     Ok(arguments)
 }
 
@@ -94,10 +87,9 @@ fn argument<'a>(decoder: &Decoder<'_>, param: &Field, json: Option<&'a Json>) ->
         min.is_none_or(|min| min <= number) && max.is_none_or(|max| number <= max)
     };
     match (decoder.types.get(param.ty as usize)?, json) {
-        (def @ TypeDef::String { .. }, Some(Json::String(text))) => decoder
-            .string_problem(def, text)
-            .is_none()
-            .then_some(Val::Str(text)),
+        (def @ TypeDef::String { .. }, Some(Json::String(text))) => {
+            decoder.string_problem(def, text).is_none().then_some(Val::Str(text))
+        }
         (TypeDef::Path, Some(Json::String(text))) => {
             match guard_plan::path::normalise(decoder.workspace, text).ok()? {
                 Cow::Borrowed(path) => Some(Val::Path(path)),

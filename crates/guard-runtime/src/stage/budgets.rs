@@ -38,9 +38,7 @@ pub(crate) fn check<'a>(
 /// Checks the budget of calls alone.
 pub(crate) fn check_calls(cx: &Context<'_>, draft: &mut Draft, findings: &mut Findings) {
     draft.charges.push((cx.kernel.calls, DECIMAL_ONE));
-    findings
-        .reasons
-        .extend(exceeded(cx, cx.kernel.calls, DECIMAL_ONE));
+    findings.reasons.extend(exceeded(cx, cx.kernel.calls, DECIMAL_ONE));
 }
 
 /// Denies from the deadline on.
@@ -49,13 +47,8 @@ pub(crate) fn check_deadline(cx: &Context<'_>, findings: &mut Findings) {
         return;
     };
     if cx.now >= cx.session.start.saturating_add(deadline) {
-        let message = format!(
-            "the deadline of {} has passed",
-            time::describe_duration(deadline)
-        );
-        findings
-            .reasons
-            .push(cx.reason_at(Code::Deadline, "deadline", None, message));
+        let message = format!("the deadline of {} has passed", time::describe_duration(deadline));
+        findings.reasons.push(cx.reason_at(Code::Deadline, "deadline", None, message));
     }
 }
 
@@ -63,10 +56,7 @@ fn charge(cost: &Cost, amount: &Val<'_>) -> Result<i64, Fault> {
     match amount {
         Val::Decimal(units) if *units >= 0 => Ok(*units),
         Val::Decimal(units) => Err(Fault::NegativeCost(decimal::format(*units))),
-        _ => Err(confused(&format!(
-            "the cost that `{}` states",
-            cost.rule.owner
-        ))),
+        _ => Err(confused(&format!("the cost that `{}` states", cost.rule.owner))),
     }
 }
 
@@ -78,10 +68,7 @@ fn add(charges: &mut Vec<(UnitId, i64)>, unit: UnitId, amount: i64) {
 }
 
 fn unit<'a>(cx: &Context<'a>, id: UnitId) -> (&'a Unit, i64) {
-    (
-        &cx.kernel.plan().units[id as usize],
-        cx.session.spent[id as usize],
-    )
+    (&cx.kernel.plan().units[id as usize], cx.session.spent[id as usize])
 }
 
 fn exceeded(cx: &Context<'_>, id: UnitId, amount: i64) -> Option<Reason> {
@@ -92,21 +79,14 @@ fn exceeded(cx: &Context<'_>, id: UnitId, amount: i64) -> Option<Reason> {
     }
     let left = decimal::format(budget.saturating_sub(spent).max(0));
     let (budget, cost) = (decimal::format(budget), decimal::format(amount));
-    let message = format!(
-        "{left} of {budget} {} left, this call costs {cost}",
-        unit.name
-    );
+    let message = format!("{left} of {budget} {} left, this call costs {cost}", unit.name);
     Some(cx.reason_at(Code::Budget, &unit.name, Some(unit.span), message))
 }
 
 fn exhausted(cx: &Context<'_>, id: UnitId) -> Option<Reason> {
     let (unit, spent) = unit(cx, id);
     let budget = unit.budget.filter(|budget| spent >= *budget)?;
-    let message = format!(
-        "nothing of {} {} is left",
-        decimal::format(budget),
-        unit.name
-    );
+    let message = format!("nothing of {} {} is left", decimal::format(budget), unit.name);
     Some(cx.reason_at(Code::Budget, &unit.name, Some(unit.span), message))
 }
 
@@ -117,15 +97,9 @@ fn shadowed(cx: &Context<'_>, draft: &Draft, in_shadow: &[(UnitId, i64)], findin
         add(&mut sums, *unit, *amount);
     }
     for (unit, amount) in sums {
-        let charged = draft
-            .charges
-            .iter()
-            .find(|(id, _)| *id == unit)
-            .map_or(0, |(_, sum)| *sum);
+        let charged = draft.charges.iter().find(|(id, _)| *id == unit).map_or(0, |(_, sum)| *sum);
         if exceeded(cx, unit, charged).is_none() {
-            findings
-                .shadowed
-                .extend(exceeded(cx, unit, charged.saturating_add(amount)));
+            findings.shadowed.extend(exceeded(cx, unit, charged.saturating_add(amount)));
         }
     }
 }

@@ -9,18 +9,10 @@ pub(crate) fn check(cx: &Context<'_>, call: Call<'_>, findings: &mut Findings) {
     if cx.session.flights.is_empty() || call.tool.conflicts.is_empty() {
         return;
     }
-    let mut tools: Vec<_> = cx
-        .session
-        .flights
-        .iter()
-        .filter_map(|flight| flight.tool)
-        .collect();
+    let mut tools: Vec<_> = cx.session.flights.iter().filter_map(|flight| flight.tool).collect();
     tools.sort_unstable();
     tools.dedup();
-    for id in tools
-        .iter()
-        .filter(|id| call.tool.conflicts.binary_search(id).is_ok())
-    {
+    for id in tools.iter().filter(|id| call.tool.conflicts.binary_search(id).is_ok()) {
         let other = &cx.kernel.plan().tools[*id as usize].name;
         let name = &call.tool.name;
         let message = format!("`{name}` depends on what an unsettled call of `{other}` may change");

@@ -24,9 +24,7 @@ pub(crate) fn check<'a>(
         let mut would = Findings::default();
         simulate(cx, call, true, &mut writes, &mut would);
         let new = |reason: &Reason| !findings.reasons.contains(reason);
-        findings
-            .shadowed
-            .extend(would.reasons.into_iter().filter(new));
+        findings.shadowed.extend(would.reasons.into_iter().filter(new));
     }
 }
 
@@ -70,13 +68,10 @@ fn simulated<'w>(
     writes: &'w mut Vec<(VarId, Value)>,
     var: VarId,
 ) -> &'w mut Value {
-    let at = writes
-        .iter()
-        .position(|(written, _)| *written == var)
-        .unwrap_or_else(|| {
-            writes.push((var, cx.session.state[var as usize].clone()));
-            writes.len() - 1
-        });
+    let at = writes.iter().position(|(written, _)| *written == var).unwrap_or_else(|| {
+        writes.push((var, cx.session.state[var as usize].clone()));
+        writes.len() - 1
+    });
     &mut writes[at].1
 }
 
@@ -88,9 +83,7 @@ fn refinements(cx: &Context<'_>, writes: &[(VarId, Value)], findings: &mut Findi
         let var = &kernel.plan().state[*var as usize];
         if let Err(problem) = decoder.conform(var.ty, value) {
             let message = format!("`{}` would leave its type: {problem}", var.name);
-            findings
-                .reasons
-                .push(cx.reason_at(Code::Invariant, &var.name, None, message));
+            findings.reasons.push(cx.reason_at(Code::Invariant, &var.name, None, message));
         }
     }
 }
@@ -105,10 +98,7 @@ fn invariant(before: &Context<'_>, after: &Context<'_>, id: InvariantId, finding
         Ok(false) => findings.push(without_effect, broken(before, after, id)),
         Err(fault) if without_effect => {
             let message = format!("a rule cannot be evaluated: {fault}");
-            findings.push(
-                true,
-                after.reason(Code::EvaluationError, &declared.rule, message),
-            );
+            findings.push(true, after.reason(Code::EvaluationError, &declared.rule, message));
         }
         Err(fault) => findings.fault(after, &declared.rule, &fault),
     }
@@ -128,11 +118,7 @@ fn broken(before: &Context<'_>, after: &Context<'_>, id: InvariantId) -> Reason 
         .iter()
         .map(|show| {
             let (was, is) = (before.show(show), after.show(show));
-            let shown = if was == is {
-                is
-            } else {
-                format!("{was} → {is}")
-            };
+            let shown = if was == is { is } else { format!("{was} → {is}") };
             (show.label.clone(), shown)
         })
         .collect();

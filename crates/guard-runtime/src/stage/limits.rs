@@ -51,9 +51,7 @@ fn key<'a>(
     let start = draft.bytes.len();
     if identical {
         draft.bytes.extend(call.id.to_be_bytes());
-        cx.args
-            .iter()
-            .for_each(|arg| arg.write_key(&mut draft.bytes));
+        cx.args.iter().for_each(|arg| arg.write_key(&mut draft.bytes));
     }
     if let Some(by) = by {
         cx.eval(by)?.write_key(&mut draft.bytes);
@@ -68,9 +66,7 @@ fn full(
     by: Option<&Prepared>,
     usage: Usage,
 ) -> Reason {
-    let Limit {
-        rule, count, scope, ..
-    } = limit;
+    let Limit { rule, count, scope, .. } = limit;
     let over = match scope {
         LimitScope::Window(span) => format!("in the last {}", time::describe_duration(*span)),
         LimitScope::Session => "in this session".into(),

@@ -11,10 +11,8 @@ pub(crate) fn check<'a>(cx: &Context<'a>, call: Call<'a>, findings: &mut Finding
             Ok(true) => {}
             Ok(false) => {
                 let probe = &cx.kernel.plan().probes[ready.probe as usize].name;
-                let message = format!(
-                    "`{}` is not ready: the probe `{probe}` says no",
-                    call.tool.name
-                );
+                let message =
+                    format!("`{}` is not ready: the probe `{probe}` says no", call.tool.name);
                 let mut reason = cx.reason(Code::NotReady, &ready.rule, message);
                 reason.help = "try again later".into();
                 reason.needs = vec![probe.clone()];

@@ -68,12 +68,7 @@ fn one<'a>(
     values: Option<&'a [Prepared]>,
     draft: &mut Draft,
 ) -> Result<Standing, Fault> {
-    let Requirement {
-        tool,
-        key,
-        since,
-        within,
-    } = alternative;
+    let Requirement { tool, key, since, within } = alternative;
     let session = cx.session;
     let start = draft.bytes.len();
     let stamp = match (key, values) {
@@ -82,9 +77,7 @@ fn one<'a>(
                 cx.eval(value)?.write_key(&mut draft.bytes);
             }
             key::shorten(start, &mut draft.bytes);
-            session.indexes[key.index as usize]
-                .get(&draft.bytes[start..])
-                .copied()
+            session.indexes[key.index as usize].get(&draft.bytes[start..]).copied()
         }
         _ => session.tools[*tool as usize].success,
     };
@@ -105,37 +98,23 @@ fn in_flight(cx: &Context<'_>, tool: ToolId, key: Option<&Key>, bytes: &[u8]) ->
         let indexes = &cx.kernel.plan().tools[tool as usize].indexes;
         indexes.iter().position(|index| *index == key.index)
     };
-    cx.session
-        .flights
-        .iter()
-        .filter(|flight| flight.tool == Some(tool))
-        .any(|flight| match key {
-            None => true,
-            Some(key) => {
-                let span = place(key).and_then(|place| flight.draft.keys.get(place));
-                span.is_some_and(|span| flight.draft.key(*span) == bytes)
-            }
-        })
+    cx.session.flights.iter().filter(|flight| flight.tool == Some(tool)).any(|flight| match key {
+        None => true,
+        Some(key) => {
+            let span = place(key).and_then(|place| flight.draft.keys.get(place));
+            span.is_some_and(|span| flight.draft.key(*span) == bytes)
+        }
+    })
 }
 
 fn unmet(cx: &Context<'_>, call: Call<'_>, requires: &Requires, in_flight: bool) -> Reason {
     let tools = &cx.kernel.plan().tools;
-    let alternatives: Vec<String> = requires
-        .any_of
-        .iter()
-        .map(|alternative| described(cx, alternative))
-        .collect();
-    let message = format!(
-        "`{}` requires {}",
-        call.tool.name,
-        alternatives.join(" or ")
-    );
+    let alternatives: Vec<String> =
+        requires.any_of.iter().map(|alternative| described(cx, alternative)).collect();
+    let message = format!("`{}` requires {}", call.tool.name, alternatives.join(" or "));
     let mut reason = cx.reason(Code::Requires, &requires.rule, message);
-    reason.needs = requires
-        .any_of
-        .iter()
-        .map(|one| tools[one.tool as usize].name.clone())
-        .collect();
+    reason.needs =
+        requires.any_of.iter().map(|one| tools[one.tool as usize].name.clone()).collect();
     reason.needs.sort();
     reason.needs.dedup();
     let names = || reason.needs.iter().map(String::as_str);
@@ -145,10 +124,8 @@ fn unmet(cx: &Context<'_>, call: Call<'_>, requires: &Requires, in_flight: bool)
     } else if let [only] = requires.any_of.as_slice() {
         let mut chain = Vec::new();
         missing_before(cx, only.tool, &mut chain, 0);
-        let names: Vec<String> = chain
-            .iter()
-            .map(|id| format!("`{}`", tools[*id as usize].name))
-            .collect();
+        let names: Vec<String> =
+            chain.iter().map(|id| format!("`{}`", tools[*id as usize].name)).collect();
         reason.help = format!("call {} first", names.join(", then "));
     } else {
         reason.help = format!("call {} first", listed(names(), " or "));
@@ -175,10 +152,7 @@ fn described(cx: &Context<'_>, alternative: &Requirement) -> String {
         out.push_str(&format!(" with {}", shown.collect::<Vec<_>>().join(", ")));
     }
     if let Some(since) = alternative.since {
-        out.push_str(&format!(
-            " since the last `{}`",
-            plan.tools[since as usize].name
-        ));
+        out.push_str(&format!(" since the last `{}`", plan.tools[since as usize].name));
     }
     if let Some(within) = alternative.within {
         out.push_str(&format!(" in the last {}", time::describe_duration(within)));

@@ -1,0 +1,78 @@
+//! How long a verdict takes, in a plan of a thousand tools and rules.
+
+#[path = "../tests/main/build.rs"]
+#[allow(dead_code)]
+mod build;
+
+use divan::{Bencher, black_box};
+use guard_plan::json::Json;
+use guard_runtime::{Ending, Kernel, NoWorld, Proposal, Session, Settlement};
+
+#[global_allocator]
+static ALLOCATOR: divan::AllocProfiler = divan::AllocProfiler::system();
+
+fn main() {
+    divan::main();
+}
+
+fn run(kernel: &Kernel, session: &mut Session, tool: &str, args: &Json, now: i64) {
+    let proposal = Proposal { call: "c", tool, args, now };
+    let proposed = kernel.propose(session, &proposal, &mut NoWorld).expect("a free id");
+    black_box(&proposed);
+    if proposed.verdict.reasons.is_empty() {
+        let settlement = Settlement { call: "c", ending: Ending::Success(None), now };
+        kernel.settle(session, &settlement, &mut NoWorld).expect("in flight");
+    }
+}
+
+/// A session in which `deploy` is allowed.
+fn ready(others: usize) -> (Kernel, Session) {
+    let kernel = build::kernel(build::deployment(others));
+    let mut session = kernel.open("s", 0, "/work").expect("a session");
+    for tool in ["lint", "build", "test"] {
+        run(&kernel, &mut session, tool, &Json::Object(vec![]), 0);
+    }
+    (kernel, session)
+}
+
+const ARGS: &str = r#"{"env": "prod", "count": 2}"#;
+
+/// The verdict alone, from parsed arguments.
+#[divan::bench(args = [0, 1000])]
+fn check_allow(bencher: Bencher, others: usize) {
+    let (kernel, session) = ready(others);
+    let args = Json::parse(ARGS).expect("JSON");
+    let proposal = Proposal { call: "c", tool: "deploy", args: &args, now: 1 };
+    bencher.bench_local(|| black_box(kernel.check(&session, black_box(&proposal), &mut NoWorld)));
+}
+
+/// An allow and its settlement, in a session that grows.
+#[divan::bench(args = [0, 1000])]
+fn propose_and_settle(bencher: Bencher, others: usize) {
+    let (kernel, mut session) = ready(others);
+    let args = Json::parse(ARGS).expect("JSON");
+    let mut now = 1;
+    bencher.bench_local(|| {
+        now += 1_000;
+        run(&kernel, &mut session, "deploy", &args, now);
+    });
+}
+
+/// A refusal, with its explanation.
+#[divan::bench]
+fn propose_deny(bencher: Bencher) {
+    let (kernel, mut session) = ready(1000);
+    let args = Json::parse(r#"{"env": "staging", "count": 5}"#).expect("JSON");
+    bencher.bench_local(|| run(&kernel, &mut session, "deploy", &args, 1));
+}
+
+/// From the text of the arguments.
+#[divan::bench]
+fn parse_and_check(bencher: Bencher) {
+    let (kernel, session) = ready(1000);
+    bencher.bench_local(|| {
+        let args = Json::parse(black_box(ARGS)).expect("JSON");
+        let proposal = Proposal { call: "c", tool: "deploy", args: &args, now: 1 };
+        black_box(kernel.check(&session, &proposal, &mut NoWorld))
+    });
+}

@@ -1,0 +1,6 @@
+//! The kernel on hand-built plans.
+
+mod main {
+    mod build;
+    mod decisions;
+}
