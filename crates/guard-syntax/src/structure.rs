@@ -123,7 +123,7 @@ pub(crate) fn structure(file: FileId, text: &str, scan: &Scan) -> Structure {
             block_seen = false;
         }
         start = start.or(Some(index));
-        block_seen |= pass.char(index) == b'{';
+        block_seen |= pass.char(index) == b'{' && matches!(pass.word(index + 1), "info" | "caution" | "warning");
         pass.nest(index);
     }
     pass.close_all(pass.tokens.len());
@@ -182,11 +182,11 @@ impl Pass<'_> {
             return false;
         }
         let fresh_line = self.text[previous.end as usize..token.start as usize].contains('\n');
-        if index == start + 1 && !fresh_line {
-            return false;
+        if index == start + 1 {
+            return fresh_line && keyword && self.looks_like_item(index);
         }
         let in_feedback_head = self.word(start) == "feedback" && !block_seen;
-        if in_feedback_head || (index == start + 1 && !keyword) {
+        if in_feedback_head {
             return false;
         }
         if keyword {

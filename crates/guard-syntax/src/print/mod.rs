@@ -64,7 +64,7 @@ fn write(file: &File, mut page: Page) -> String {
     let mut before: Option<(u8, bool)> = None;
     if let Some(header) = &file.header {
         let span = header.span.0;
-        if !page.out.is_empty() && !page.comment_before(span.start) {
+        if !page.out.is_empty() && !page.comment_before(span.end) {
             page.out.pop();
         }
         page.lead(span.start, span.end, &[], true);
@@ -76,8 +76,8 @@ fn write(file: &File, mut page: Page) -> String {
         let mark = page.out.len();
         let span = item.span.0;
         let place = page.start(span.start);
-        let adjacent = !page.blank_before(place) && !page.comment_before(place);
         let front_end = page.front_end(item);
+        let adjacent = !page.blank_before(place) && !page.comment_before(front_end);
         page.lead(span.start, front_end, &item.docs, true);
         let text_start = page.out.len();
         page.item(item);

@@ -140,8 +140,9 @@ impl<'t> Page<'t> {
         match comment.kind {
             CommentKind::Plain => self.out.push_str(text),
             CommentKind::Doc | CommentKind::FileDoc => {
-                self.out.push_str("//");
-                self.out.push_str(text.get(3..).unwrap_or(""));
+                let rest = text.get(3..).unwrap_or("");
+                self.out.push_str(if rest.starts_with(['/', '!']) { "// " } else { "//" });
+                self.out.push_str(rest);
             }
         }
     }
