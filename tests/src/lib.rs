@@ -1,1 +1,5 @@
-//! Helpers shared by the suites: how a case file becomes a printed outcome.
+//! Helpers shared by the suites: how a case file becomes a printed outcome, and the machinery of the laws.
+
+pub mod differential;
+pub mod generate;
+pub mod rng;

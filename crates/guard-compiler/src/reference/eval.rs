@@ -234,8 +234,8 @@ impl Reference<'_> {
     ) -> bool {
         let from = self.last_success(since);
         self.settled.iter().any(|s| {
-            let same = key.iter().all(|(param, value)| s.args[*param] == *value);
-            s.success && s.tool == tool && s.number > from && self.recent(s, within) && same
+            let same = || key.iter().all(|(param, value)| s.args[*param] == *value);
+            s.success && s.tool == tool && s.number > from && self.recent(s, within) && same()
         })
     }
 

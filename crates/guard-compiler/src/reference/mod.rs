@@ -267,10 +267,14 @@ impl<'p> Reference<'p> {
         Ok(())
     }
 
-    /// A halt ends.
-    pub fn resume(&mut self, now: i64) {
+    /// A halt ends; an error where there is none.
+    pub fn resume(&mut self, now: i64) -> Result<(), Misuse> {
+        if !self.halted {
+            return Err(Misuse("the session is not halted".into()));
+        }
         self.advance(now);
         self.halted = false;
+        Ok(())
     }
 }
 
