@@ -47,8 +47,10 @@ fn cases(suite: &Path) -> Vec<PathBuf> {
 fn runs(case: &Path) -> impl Iterator<Item = String> {
     let text = std::fs::read(case).unwrap_or_default();
     let text = String::from_utf8_lossy(&text).into_owned();
-    let runs: Vec<String> =
-        text.lines().map_while(|line| line.strip_prefix("// RUN: ").map(|run| run.trim().to_owned())).collect();
+    let runs: Vec<String> = text
+        .lines()
+        .map_while(|line| line.strip_prefix("// RUN: ").map(|run| run.trim().to_owned()))
+        .collect();
     runs.into_iter()
 }
 
@@ -76,10 +78,15 @@ fn run_case(guardc: &Path, suite: &Path, case: &Path) -> String {
     let mut out = String::new();
     for run in runs(case) {
         let tmp_text = tmp.display().to_string();
-        let words: Vec<String> =
-            run.split_whitespace().map(|w| w.replace("$TMP", &tmp_text).replace('%', &name)).collect();
+        let words: Vec<String> = run
+            .split_whitespace()
+            .map(|w| w.replace("$TMP", &tmp_text).replace('%', &name))
+            .collect();
         let (words, input) = match words.iter().position(|w| w == "<") {
-            Some(at) => (words[..at].to_vec(), words.get(at + 1).cloned()),
+            Some(at) => {
+                let rest = words.iter().skip(at + 2);
+                (words[..at].iter().chain(rest).cloned().collect(), words.get(at + 1).cloned())
+            }
             None => (words, None),
         };
         assert_eq!(words.first().map(String::as_str), Some("guardc"), "{name}: only guardc is run");
@@ -105,10 +112,18 @@ fn execute(guardc: &Path, suite: &Path, args: &[String], input: Option<&str>) ->
         .expect("guardc runs");
     let stream = |label: &str, bytes: &[u8]| {
         let text = String::from_utf8_lossy(bytes);
-        if text.is_empty() { String::new() } else { format!("[{label}]\n{text}{}", if text.ends_with('\n') { "" } else { "\n" }) }
+        if text.is_empty() {
+            String::new()
+        } else {
+            format!("[{label}]\n{text}{}", if text.ends_with('\n') { "" } else { "\n" })
+        }
     };
     let code = output.status.code().map_or("killed".into(), |code| code.to_string());
-    format!("{}{}[exit {code}]\n\n", stream("stdout", &output.stdout), stream("stderr", &output.stderr))
+    format!(
+        "{}{}[exit {code}]\n\n",
+        stream("stdout", &output.stdout),
+        stream("stderr", &output.stderr)
+    )
 }
 
 /// The lines around the first difference.

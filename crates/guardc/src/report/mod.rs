@@ -195,7 +195,7 @@ impl Report {
     /// Writes all findings to standard error, as text, for a command whose output is something else.
     pub fn print_to_stderr(&self, term: &Term) {
         let to_err = Term { out: term.err, out_tty: term.err_tty, ..*term };
-        term.note(self.render_text(&to_err, 0, false).trim_end());
+        term.note(self.render_text(&to_err, 0, true).trim_end());
     }
 
     fn render_text(&self, term: &Term, max: usize, quiet: bool) -> String {

@@ -95,3 +95,39 @@ fn uri(path: &str) -> String {
         })
         .collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use guard_compiler::SourceFile;
+    use guard_syntax::diagnostic::Diagnostic;
+    use guard_syntax::span::{FileId, Span};
+
+    #[test]
+    fn a_finding_has_rule_place_related_places_and_fix() {
+        let file = SourceFile { path: "a b.guard".into(), text: "guard é\ntool x()\n".into() };
+        let span = |start, end| Span::new(FileId(0), start, end);
+        let diagnostic = Diagnostic::warning("G0999", span(6, 8), "odd")
+            .label("here")
+            .also(span(14, 15), "there")
+            .fix(span(6, 8), "e");
+        let mut report = Report::of_one();
+        report.add(&[file], &[diagnostic]);
+        let log: Value = serde_json::from_str(&render(&report)).expect("SARIF is JSON");
+        let run = &log["runs"][0];
+        assert_eq!(log["version"], "2.1.0");
+        assert_eq!(run["tool"]["driver"]["rules"][0]["id"], "G0999");
+        let result = &run["results"][0];
+        assert_eq!(result["ruleIndex"], 0);
+        assert_eq!(result["level"], "warning");
+        let place = &result["locations"][0]["physicalLocation"];
+        assert_eq!(place["artifactLocation"]["uri"], "a%20b.guard");
+        let region = json!({ "startLine": 1, "startColumn": 7, "endLine": 1, "endColumn": 8 });
+        assert_eq!(place["region"], region);
+        assert_eq!(result["relatedLocations"][0]["message"]["text"], "there");
+        assert_eq!(
+            result["fixes"][0]["artifactChanges"][0]["replacements"][0]["deletedRegion"],
+            region
+        );
+    }
+}

@@ -18,7 +18,7 @@ pub fn ty(plan: &Plan, id: TypeId) -> String {
         TypeDef::Decimal { min, max } => range("decimal", *min, *max, decimal::format),
         TypeDef::Duration { min, max } => range("duration", *min, *max, duration),
         TypeDef::String { max_chars, max_bytes, patterns } => {
-            let bytes = max_bytes.map(|n| format!(" max {n}B")).unwrap_or_default();
+            let bytes = max_bytes.map(|n| format!(" max {}", size(n))).unwrap_or_default();
             let patterns = patterns.iter().filter_map(|p| plan.regexes.get(*p as usize));
             let patterns: String = patterns.map(|p| format!(" matches /{p}/")).collect();
             format!("string{}{bytes}{patterns}", max(max_chars))
@@ -43,6 +43,15 @@ pub fn ty(plan: &Plan, id: TypeId) -> String {
             }
         }
         TypeDef::Json => "json".into(),
+    }
+}
+
+/// `1MiB`, `4KiB`, `512B`.
+fn size(bytes: u64) -> String {
+    match bytes {
+        n if n > 0 && n % (1 << 20) == 0 => format!("{}MiB", n >> 20),
+        n if n > 0 && n % (1 << 10) == 0 => format!("{}KiB", n >> 10),
+        n => format!("{n}B"),
     }
 }
 

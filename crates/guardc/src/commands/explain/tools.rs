@@ -56,7 +56,11 @@ pub fn explain(plan: &Plan, tool: &Tool, style: Style) -> String {
         out.push_str("  then, when it has run\n");
         out.push_str(&list.out);
     }
-    let steps = format!("at most {} steps a call", thousands(tool.steps));
+    let steps = format!(
+        "at most {} step{} a call",
+        thousands(tool.steps),
+        if tool.steps == 1 { "" } else { "s" }
+    );
     out.push_str(&format!("  {}\n", style.dim(&steps)));
     out
 }

@@ -25,8 +25,8 @@ pub fn unified(name: &str, old: &str, new: &str, style: Style) -> String {
     let mut at = 0;
     while let Some(first) = (at..ops.len()).find(|&i| ops[i] != Op::Keep) {
         let mut last = first;
-        for i in first..ops.len() {
-            if ops[i] != Op::Keep {
+        for (i, op) in ops.iter().enumerate().skip(first) {
+            if *op != Op::Keep {
                 last = i;
             } else if i - last > 2 * CONTEXT {
                 break;

@@ -287,11 +287,10 @@ impl<'a> Repl<'a> {
                 Ok("resumed\n".into())
             }
             other => {
-                let near = near::did_you_mean(other, COMMANDS.map(|(name, _, _)| name));
-                Err(format!(
-                    "there is no `:{other}`; {}",
-                    near.unwrap_or_else(|| "`:help` lists what there is".into())
-                ))
+                let near = near::nearest(other, COMMANDS.map(|(name, _, _)| name));
+                let near = near.map(|near| format!("did you mean `:{near}`?"));
+                let near = near.unwrap_or_else(|| "`:help` lists what there is".into());
+                Err(format!("there is no `:{other}`; {near}"))
             }
         }
     }

@@ -14,6 +14,9 @@ use std::path::{Path, PathBuf};
 /// Where a session works that names no workspace.
 const NOWHERE: &str = "/workspace";
 
+/// How long an approval is good for that does not say.
+const AN_HOUR: i64 = 3_600_000;
+
 /// A session with what it needs to go on.
 pub struct Live {
     kernel: Kernel,
@@ -122,7 +125,7 @@ impl Live {
                 let decided = self.kernel.propose(&mut self.session, &proposal, &mut self.world);
                 decided.map_err(step)?.verdict
             }
-            Err(error) => malformed(tool, &error),
+            Err(error) => self.malformed(now, call, tool, &error)?,
         };
         let answer = json!({
             "verdict": verdict.decision,
@@ -155,7 +158,9 @@ impl Live {
     pub fn approve(&mut self, approve: &Approve) -> Answer {
         self.kernel.approve(&mut self.session, approve).map_err(step)?;
         let Approve { tool, role, by, expires, .. } = *approve;
-        let approval = json!({ "tool": tool, "role": role, "by": by, "expires": expires.map(time::format_rfc3339) });
+        let expires = expires.unwrap_or(self.session.now().saturating_add(AN_HOUR));
+        let expires = time::format_rfc3339(expires);
+        let approval = json!({ "tool": tool, "role": role, "by": by, "expires": expires });
         self.record(json!({ "kind": "approve", "tool": tool, "role": role, "by": by }));
         Ok(json!({ "approval": approval }).to_string())
     }
@@ -191,6 +196,36 @@ impl Live {
     pub fn closed(&mut self) -> String {
         self.record(json!({ "kind": "close" }));
         json!({ "session": self.session.id(), "records": self.records.len() }).to_string()
+    }
+
+    /// The verdict on arguments that cannot be read: what comes before arguments is still said first.
+    fn malformed(
+        &mut self,
+        now: i64,
+        call: &str,
+        tool: &str,
+        error: &JsonError,
+    ) -> Result<Verdict, Error> {
+        if self.session.in_flight().contains(&call) {
+            return Err(step(StepError::CallInFlight(call.to_owned())));
+        }
+        let proposal = Proposal { call, tool, args: &Json::Null, now };
+        let verdict = self.kernel.check(&self.session, &proposal, &mut self.world).verdict;
+        let earlier = |reason: &Reason| matches!(reason.code, Code::Halted | Code::UnknownTool);
+        if verdict.reasons.iter().any(earlier) {
+            return Ok(verdict);
+        }
+        let reason = Reason {
+            code: Code::InvalidArguments,
+            decision: Decision::Deny,
+            rule: tool.to_owned(),
+            message: format!("the arguments cannot be read: {error}"),
+            help: String::new(),
+            span: None,
+            needs: Vec::new(),
+            values: Vec::new(),
+        };
+        Ok(Verdict { decision: Decision::Deny, reasons: vec![reason], shadowed: Vec::new() })
     }
 
     fn halted(&self) -> Value {
@@ -243,20 +278,6 @@ fn note(note: &Note) -> Value {
         NoteKind::Halt => "halt",
     };
     json!({ "kind": kind, "rule": note.rule, "message": note.message })
-}
-
-fn malformed(tool: &str, error: &JsonError) -> Verdict {
-    let reason = Reason {
-        code: Code::InvalidArguments,
-        decision: Decision::Deny,
-        rule: tool.to_owned(),
-        message: format!("the arguments are not valid JSON: {error}"),
-        help: String::new(),
-        span: None,
-        needs: Vec::new(),
-        values: Vec::new(),
-    };
-    Verdict { decision: Decision::Deny, reasons: vec![reason], shadowed: Vec::new() }
 }
 
 /// The verdict as the agent should read it: a line for each reason, with what helps.

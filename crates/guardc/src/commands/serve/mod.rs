@@ -73,6 +73,12 @@ fn one(server: &mut Server, line: &[u8]) -> Option<String> {
             ));
         }
     };
+    if !raw.get().starts_with('{') {
+        return Some(rpc::answer(
+            None,
+            Err(Error::request("a request is an object; batches are not taken")),
+        ));
+    }
     let request: Request = match serde_json::from_str(raw.get()) {
         Ok(request) => request,
         Err(error) => {

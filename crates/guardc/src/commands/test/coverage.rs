@@ -211,16 +211,19 @@ impl Coverage {
         span: SpanId,
         name: &str,
     ) -> &mut Rule {
-        let rule = self.rules.entry((kind, plan.span_text(span), name.to_owned())).or_insert_with(|| Rule {
-            kind,
-            span,
-            at: plan.span_text(span),
-            name: name.to_owned(),
-            needs: Vec::new(),
-            tools: Vec::new(),
-            passed: false,
-            refused: false,
-        });
+        let rule =
+            self.rules.entry((kind, plan.span_text(span), name.to_owned())).or_insert_with(|| {
+                Rule {
+                    kind,
+                    span,
+                    at: plan.span_text(span),
+                    name: name.to_owned(),
+                    needs: Vec::new(),
+                    tools: Vec::new(),
+                    passed: false,
+                    refused: false,
+                }
+            });
         rule.tools.push(tool.name.clone());
         rule
     }

@@ -169,7 +169,10 @@ fn one(
         results.broken += 1;
         return Ok(());
     };
-    results.suites.push(suite(args, output, &compiled.shown)?);
+    let suite = suite(args, output, &compiled.shown)?;
+    if args.run.is_none() || !suite.ran.is_empty() {
+        results.suites.push(suite);
+    }
     Ok(())
 }
 
