@@ -147,14 +147,7 @@ const fn row(
     doc: &'static str,
     eval: fn(&[&Value]) -> Result<Value, Fault>,
 ) -> Row {
-    Row {
-        builtin,
-        name,
-        takes,
-        gives,
-        doc,
-        eval,
-    }
+    Row { builtin, name, takes, gives, doc, eval }
 }
 
 impl Builtin {
@@ -165,10 +158,7 @@ impl Builtin {
 
     /// The builtin with this name.
     pub fn by_name(name: &str) -> Option<Builtin> {
-        TABLE
-            .iter()
-            .find(|row| row.name == name)
-            .map(|row| row.builtin)
+        TABLE.iter().find(|row| row.name == name).map(|row| row.builtin)
     }
 
     /// Its value for some arguments. Arguments of other kinds, which a checked guard never has, are a

@@ -148,9 +148,6 @@ mod tests {
         assert_eq!(divide(15, 10_000_000), Some(2));
         assert_eq!(divide(1, 0), None);
         assert_eq!(divide(i64::MAX, 1), None);
-        assert_eq!(
-            (round(2_500_000), round(-3_500_000), floor(-1)),
-            (2, -4, -1)
-        );
+        assert_eq!((round(2_500_000), round(-3_500_000), floor(-1)), (2, -4, -1));
     }
 }

@@ -67,10 +67,7 @@ struct Trail<'s> {
 impl<'s> Trail<'s> {
     fn problem(&mut self, message: String) {
         if self.problems.len() < MAX_PROBLEMS {
-            self.problems.push(Problem {
-                path: way(&self.steps),
-                message,
-            });
+            self.problems.push(Problem { path: way(&self.steps), message });
         }
     }
 
@@ -140,9 +137,7 @@ impl Decoder<'_> {
         if !self.open {
             for (key, _) in members {
                 if !fields.iter().any(|field| *field.name == **key) {
-                    trail.at(Step::Field(key), |trail| {
-                        trail.problem(unknown(what, key, fields))
-                    });
+                    trail.at(Step::Field(key), |trail| trail.problem(unknown(what, key, fields)));
                 }
             }
         }
@@ -235,11 +230,9 @@ impl Decoder<'_> {
             TypeDef::Time { format: None } => {
                 time::parse_rfc3339(text).map(Value::Time).ok_or(None)
             }
-            TypeDef::Time {
-                format: Some(format),
-            } => time::parse_format(format, text)
-                .map(Value::Time)
-                .ok_or(None),
+            TypeDef::Time { format: Some(format) } => {
+                time::parse_format(format, text).map(Value::Time).ok_or(None)
+            }
             TypeDef::Enum { variants, .. } => variants
                 .iter()
                 .position(|variant| variant == text)

@@ -48,12 +48,7 @@ pub struct JsonError {
 
 impl fmt::Display for JsonError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let JsonError {
-            line,
-            column,
-            message,
-            ..
-        } = self;
+        let JsonError { line, column, message, .. } = self;
         write!(f, "{message} at line {line}, column {column}")
     }
 }
@@ -80,9 +75,7 @@ impl Json {
 
     /// The number with this text, if it is one.
     pub fn number(text: &str) -> Option<Json> {
-        read::parse(text)
-            .ok()
-            .filter(|json| matches!(json, Json::Int(_) | Json::Number(_)))
+        read::parse(text).ok().filter(|json| matches!(json, Json::Int(_) | Json::Number(_)))
     }
 
     /// The string with this text.
@@ -93,10 +86,9 @@ impl Json {
     /// The member of an object with this key.
     pub fn get(&self, key: &str) -> Option<&Json> {
         match self {
-            Json::Object(members) => members
-                .iter()
-                .find(|(name, _)| **name == *key)
-                .map(|(_, value)| value),
+            Json::Object(members) => {
+                members.iter().find(|(name, _)| **name == *key).map(|(_, value)| value)
+            }
             _ => None,
         }
     }

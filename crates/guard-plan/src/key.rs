@@ -164,9 +164,6 @@ mod tests {
                 assert_eq!(of(a) == of(b), i == j, "{a:?} {b:?}");
             }
         }
-        assert_eq!(
-            of(&[json(r#"{"a":1,"b":2}"#)]),
-            of(&[json(r#"{"b":2,"a":1}"#)])
-        );
+        assert_eq!(of(&[json(r#"{"a":1,"b":2}"#)]), of(&[json(r#"{"b":2,"a":1}"#)]));
     }
 }

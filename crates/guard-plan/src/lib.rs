@@ -14,7 +14,10 @@ pub mod load;
 pub mod near;
 pub mod path;
 pub mod plan;
+pub mod record;
 pub mod render;
+#[cfg(feature = "schema")]
+pub mod schema;
 pub mod time;
 pub mod url;
 mod validate;

@@ -79,11 +79,7 @@ impl LoadedPlan {
 
     fn new(plan: Plan, sources: Sources, hash: Hash) -> Result<LoadedPlan, LoadError> {
         validate::plan(&plan, &sources).map_err(LoadError::Invalid)?;
-        Ok(LoadedPlan {
-            plan,
-            sources,
-            hash,
-        })
+        Ok(LoadedPlan { plan, sources, hash })
     }
 
     /// The plan.
@@ -108,9 +104,7 @@ impl LoadedPlan {
 
     /// `file:line:column` of a span, where it is known.
     pub fn span_text(&self, span: SpanId) -> Option<String> {
-        let SourceSpan {
-            file, line, column, ..
-        } = self.sources.spans.get(span as usize)?;
+        let SourceSpan { file, line, column, .. } = self.sources.spans.get(span as usize)?;
         let file = self.sources.files.get(*file as usize)?;
         Some(format!("{file}:{line}:{column}"))
     }
@@ -132,27 +126,17 @@ pub fn load(bytes: &[u8]) -> Result<LoadedPlan, LoadError> {
         return load_binary(bytes);
     }
     let first = bytes.iter().find(|byte| !byte.is_ascii_whitespace());
-    if first == Some(&b'{') {
-        load_json(bytes)
-    } else {
-        Err(LoadError::UnknownForm)
-    }
+    if first == Some(&b'{') { load_json(bytes) } else { Err(LoadError::UnknownForm) }
 }
 
 fn limit(bytes: usize, max: usize) -> Result<(), LoadError> {
-    if bytes > max {
-        Err(LoadError::TooLarge { bytes, max })
-    } else {
-        Ok(())
-    }
+    if bytes > max { Err(LoadError::TooLarge { bytes, max }) } else { Ok(()) }
 }
 
 fn load_binary(bytes: &[u8]) -> Result<LoadedPlan, LoadError> {
     limit(bytes.len(), MAX_BINARY_BYTES)?;
     let cut = || LoadError::Malformed("it ends within its header".into());
-    let (version, rest) = bytes[MAGIC.len()..]
-        .split_first_chunk::<4>()
-        .ok_or_else(cut)?;
+    let (version, rest) = bytes[MAGIC.len()..].split_first_chunk::<4>().ok_or_else(cut)?;
     let version = u32::from_le_bytes(*version);
     if version != FORMAT_VERSION {
         return Err(LoadError::Version(version));

@@ -70,17 +70,14 @@ fn push(out: &mut String, path: &str) {
 fn is_normal(path: &str) -> bool {
     path == "/"
         || path.strip_prefix('/').is_some_and(|rest| {
-            rest.split('/')
-                .all(|component| !matches!(component, "" | "." | ".."))
+            rest.split('/').all(|component| !matches!(component, "" | "." | ".."))
         })
 }
 
 /// Whether one normalised path is the other or lies below it.
 pub fn within(path: &str, base: &str) -> bool {
     base == "/"
-        || path
-            .strip_prefix(base)
-            .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        || path.strip_prefix(base).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
 /// The last component; empty for the root.

@@ -30,10 +30,7 @@ pub fn value(types: &[TypeDef], ty: TypeId, value: &Value) -> String {
 
 /// At most so many characters of a text, escaped.
 pub fn cut(text: &str, max: usize) -> String {
-    let end = text
-        .char_indices()
-        .nth(max + 1)
-        .map_or(text.len(), |(at, _)| at);
+    let end = text.char_indices().nth(max + 1).map_or(text.len(), |(at, _)| at);
     let mut out = String::new();
     escape(&text[..end], &mut out);
     shorten(out, max)
@@ -51,10 +48,7 @@ fn shorten(mut text: String, max: usize) -> String {
 
 /// Appends a text that is not longer than a message needs, escaped.
 fn text_to(text: &str, out: &mut String) {
-    let end = text
-        .char_indices()
-        .nth(MAX_CHARS + 1)
-        .map_or(text.len(), |(at, _)| at);
+    let end = text.char_indices().nth(MAX_CHARS + 1).map_or(text.len(), |(at, _)| at);
     escape(&text[..end], out);
 }
 
@@ -104,9 +98,7 @@ fn value_to(types: &[TypeDef], ty: Option<TypeId>, value: &Value, out: &mut Stri
         Value::List(items) => all_to(types, element(def), items, ('[', ']'), out),
         Value::Set(items) => all_to(types, element(def), items, ('{', '}'), out),
         Value::Map(entries) => {
-            let entries = entries
-                .iter()
-                .map(|(key, value)| (&**key, element(def), false, value));
+            let entries = entries.iter().map(|(key, value)| (&**key, element(def), false, value));
             entries_to(types, entries, out);
         }
         Value::Record(values) => {
@@ -114,13 +106,10 @@ fn value_to(types: &[TypeDef], ty: Option<TypeId>, value: &Value, out: &mut Stri
                 Some(TypeDef::Record { fields, .. }) => fields.as_slice(),
                 _ => &[],
             };
-            let entries = values
-                .iter()
-                .enumerate()
-                .map(|(i, value)| match fields.get(i) {
-                    Some(field) => (field.name.as_str(), Some(field.ty), field.secret, value),
-                    None => ("?", None, false, value),
-                });
+            let entries = values.iter().enumerate().map(|(i, value)| match fields.get(i) {
+                Some(field) => (field.name.as_str(), Some(field.ty), field.secret, value),
+                None => ("?", None, false, value),
+            });
             entries_to(types, entries, out);
         }
     }
@@ -196,9 +185,7 @@ fn variant(def: Option<&TypeDef>, index: u32) -> Option<&str> {
 
 fn format_time(def: Option<&TypeDef>, at: Millis) -> String {
     match def {
-        Some(TypeDef::Time {
-            format: Some(format),
-        }) => time::format_with(format, at),
+        Some(TypeDef::Time { format: Some(format) }) => time::format_with(format, at),
         _ => time::format_rfc3339(at),
     }
 }
@@ -226,26 +213,19 @@ fn json(
         Value::Int(number) | Value::Duration(number) => Json::Int(*number),
         Value::Decimal(units) => {
             let text = decimal::format(*units);
-            text.parse()
-                .map_or_else(|_| Json::Number(text.into()), Json::Int)
+            text.parse().map_or_else(|_| Json::Number(text.into()), Json::Int)
         }
         Value::Time(at) => Json::String(format_time(def, *at).into()),
         Value::Enum(index) => variant(def, *index).map_or(Json::Int((*index).into()), Json::string),
         Value::String(text) | Value::Path(text) => Json::String(text.clone()),
         Value::Url(url) => Json::String(url.text.clone()),
         Value::Json(json) => (**json).clone(),
-        Value::List(items) => Json::Array(
-            items
-                .iter()
-                .map(|item| json(types, element(def), item, redact))
-                .collect(),
-        ),
-        Value::Set(items) => Json::Array(
-            items
-                .iter()
-                .map(|item| json(types, element(def), item, redact))
-                .collect(),
-        ),
+        Value::List(items) => {
+            Json::Array(items.iter().map(|item| json(types, element(def), item, redact)).collect())
+        }
+        Value::Set(items) => {
+            Json::Array(items.iter().map(|item| json(types, element(def), item, redact)).collect())
+        }
         Value::Map(entries) => {
             let mut members = Vec::with_capacity(entries.len());
             for (key, value) in entries {
@@ -264,10 +244,9 @@ fn json(
                     (Some(field), Some(redact)) if field.secret => {
                         (field.name.as_str().into(), redact(value))
                     }
-                    (Some(field), redact) => (
-                        field.name.as_str().into(),
-                        json(types, Some(field.ty), value, redact),
-                    ),
+                    (Some(field), redact) => {
+                        (field.name.as_str().into(), json(types, Some(field.ty), value, redact))
+                    }
                     (None, redact) => (i.to_string().into(), json(types, None, value, redact)),
                 });
             }
@@ -295,11 +274,7 @@ fn type_to(types: &[TypeDef], ty: TypeId, top: bool, out: &mut String) {
         TypeDef::Duration { min, max } => {
             range_to("duration", *min, *max, time::describe_duration, out);
         }
-        TypeDef::String {
-            max_chars,
-            max_bytes,
-            ..
-        } => {
+        TypeDef::String { max_chars, max_bytes, .. } => {
             out.push_str("string");
             max_to(*max_chars, "", out);
             max_to(*max_bytes, "B", out);
@@ -307,9 +282,7 @@ fn type_to(types: &[TypeDef], ty: TypeId, top: bool, out: &mut String) {
         TypeDef::Path => out.push_str("path"),
         TypeDef::Url => out.push_str("url"),
         TypeDef::Time { format: None } => out.push_str("time (RFC 3339)"),
-        TypeDef::Time {
-            format: Some(format),
-        } => _ = write!(out, "time format {format:?}"),
+        TypeDef::Time { format: Some(format) } => _ = write!(out, "time format {format:?}"),
         TypeDef::Enum { variants, .. } if top => {
             out.push_str("one of ");
             for (i, name) in variants.iter().take(20).enumerate() {

@@ -8,14 +8,8 @@ use std::fmt::Write as _;
 const DAY: i64 = 86_400_000;
 
 /// The units of the duration notation, ascending.
-const UNITS: [(&str, i64); 6] = [
-    ("ms", 1),
-    ("s", 1000),
-    ("m", 60_000),
-    ("h", 3_600_000),
-    ("d", DAY),
-    ("w", 7 * DAY),
-];
+const UNITS: [(&str, i64); 6] =
+    [("ms", 1), ("s", 1000), ("m", 60_000), ("h", 3_600_000), ("d", DAY), ("w", 7 * DAY)];
 
 /// A date and a time of day.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,11 +41,7 @@ impl Civil {
         let year = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
         let of_year = of_era - (365 * year + year / 4 - year / 100);
         let march_month = (5 * of_year + 2) / 153;
-        let month = if march_month < 10 {
-            march_month + 3
-        } else {
-            march_month - 9
-        };
+        let month = if march_month < 10 { march_month + 3 } else { march_month - 9 };
         Civil {
             year: year + era * 400 + i64::from(month <= 2),
             month,
@@ -78,11 +68,7 @@ impl Civil {
         let year = self.year - i64::from(self.month <= 2);
         let era = year.div_euclid(400);
         let year_of_era = year.rem_euclid(400);
-        let march_month = if self.month > 2 {
-            self.month - 3
-        } else {
-            self.month + 9
-        };
+        let march_month = if self.month > 2 { self.month - 3 } else { self.month + 9 };
         let of_year = (153 * march_month + 2) / 5 + self.day - 1;
         let of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + of_year;
         let days = era * 146_097 + of_era - 719_468;
@@ -112,8 +98,7 @@ impl Scanner<'_> {
         let (digits, rest) = self.0.split_at_checked(count)?;
         self.0 = rest;
         digits.iter().try_fold(0, |number, byte| {
-            byte.is_ascii_digit()
-                .then(|| number * 10 + i64::from(byte - b'0'))
+            byte.is_ascii_digit().then(|| number * 10 + i64::from(byte - b'0'))
         })
     }
 
@@ -138,11 +123,7 @@ impl Scanner<'_> {
 
     /// What follows a decimal point, in milliseconds; digits beyond are cut.
     fn fraction(&mut self) -> Option<i64> {
-        let length = self
-            .0
-            .iter()
-            .take_while(|byte| byte.is_ascii_digit())
-            .count();
+        let length = self.0.iter().take_while(|byte| byte.is_ascii_digit()).count();
         let (digits, rest) = self.0.split_at(length);
         self.0 = rest;
         let place = |i: usize| digits.get(i).map_or(0, |byte| i64::from(byte - b'0'));
@@ -164,26 +145,12 @@ pub fn parse_rfc3339(text: &str) -> Option<i64> {
     let minute = scan.digits(2)?;
     scan.one_of(b":")?;
     let second = scan.digits(2)?;
-    let millisecond = if scan.one_of(b".").is_some() {
-        scan.fraction()?
-    } else {
-        0
-    };
+    let millisecond = if scan.one_of(b".").is_some() { scan.fraction()? } else { 0 };
     let colon = scan.0.len() != 5;
     let offset = scan.offset()?;
     let leap = i64::from(second == 60);
-    let civil = Civil {
-        year,
-        month,
-        day,
-        hour,
-        minute,
-        second: second - leap,
-        millisecond,
-    };
-    (scan.0.is_empty() && colon)
-        .then(|| civil.to_millis())?
-        .map(|t| t + leap * 1000 - offset)
+    let civil = Civil { year, month, day, hour, minute, second: second - leap, millisecond };
+    (scan.0.is_empty() && colon).then(|| civil.to_millis())?.map(|t| t + leap * 1000 - offset)
 }
 
 /// Writes RFC 3339 in UTC, with milliseconds only where there are any.
@@ -201,13 +168,9 @@ pub fn write_rfc3339(time: i64, out: &mut String) {
     } else {
         let _ = write!(out, "{:+}", at.year);
     }
-    for (lead, number) in [
-        ('-', at.month),
-        ('-', at.day),
-        ('T', at.hour),
-        (':', at.minute),
-        (':', at.second),
-    ] {
+    for (lead, number) in
+        [('-', at.month), ('-', at.day), ('T', at.hour), (':', at.minute), (':', at.second)]
+    {
         out.push(lead);
         push_digits(out, number, 2);
     }
@@ -247,15 +210,8 @@ pub fn valid_format(format: &str) -> bool {
 pub fn parse_format(format: &str, text: &str) -> Option<i64> {
     let mut scan = Scanner(text.as_bytes());
     let mut offset = 0;
-    let mut civil = Civil {
-        year: 0,
-        month: 1,
-        day: 1,
-        hour: 0,
-        minute: 0,
-        second: 0,
-        millisecond: 0,
-    };
+    let mut civil =
+        Civil { year: 0, month: 1, day: 1, hour: 0, minute: 0, second: 0, millisecond: 0 };
     let mut bytes = format.bytes();
     while let Some(byte) = bytes.next() {
         if byte != b'%' {
@@ -274,11 +230,7 @@ pub fn parse_format(format: &str, text: &str) -> Option<i64> {
             _ => return None,
         }
     }
-    if scan.0.is_empty() {
-        civil.to_millis().map(|time| time - offset)
-    } else {
-        None
-    }
+    if scan.0.is_empty() { civil.to_millis().map(|time| time - offset) } else { None }
 }
 
 /// Writes an instant in a format, in UTC.
@@ -313,15 +265,10 @@ pub fn parse_duration(text: &str) -> Option<i64> {
     let mut bound = i64::MAX;
     while !rest.is_empty() || bound == i64::MAX {
         let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
-        let letters = rest[digits..]
-            .bytes()
-            .take_while(u8::is_ascii_lowercase)
-            .count();
+        let letters = rest[digits..].bytes().take_while(u8::is_ascii_lowercase).count();
         let number: i64 = rest[..digits].parse().ok()?;
         let name = &rest[digits..digits + letters];
-        let (_, size) = UNITS
-            .iter()
-            .find(|(unit, size)| *unit == name && *size < bound)?;
+        let (_, size) = UNITS.iter().find(|(unit, size)| *unit == name && *size < bound)?;
         total = total.checked_add(number.checked_mul(*size)?)?;
         bound = *size;
         rest = &rest[digits + letters..];
@@ -331,12 +278,8 @@ pub fn parse_duration(text: &str) -> Option<i64> {
 
 /// Plain English: `5 minutes`, `1 hour 30 minutes`, `250 milliseconds`.
 pub fn describe_duration(millis: i64) -> String {
-    const NAMES: [(&str, u64); 4] = [
-        ("day", DAY as u64),
-        ("hour", 3_600_000),
-        ("minute", 60_000),
-        ("second", 1000),
-    ];
+    const NAMES: [(&str, u64); 4] =
+        [("day", DAY as u64), ("hour", 3_600_000), ("minute", 60_000), ("second", 1000)];
     let mut rest = millis.unsigned_abs();
     let mut parts = Vec::new();
     for (name, size) in NAMES {
@@ -381,13 +324,7 @@ mod tests {
         ] {
             assert_eq!(parse_rfc3339(text), expected, "{text}");
         }
-        for time in [
-            0,
-            951_825_600_000,
-            -1000,
-            1_767_600_000_250,
-            253_402_300_799_999,
-        ] {
+        for time in [0, 951_825_600_000, -1000, 1_767_600_000_250, 253_402_300_799_999] {
             assert_eq!(parse_rfc3339(&format_rfc3339(time)), Some(time));
         }
         assert_eq!(weekday(1_767_600_000_250), 0);
@@ -396,16 +333,10 @@ mod tests {
     #[test]
     fn formats() {
         let format = "%Y-%m-%d %H:%M:%S";
-        assert_eq!(
-            parse_format(format, "1970-01-02 00:00:01"),
-            Some(DAY + 1000)
-        );
+        assert_eq!(parse_format(format, "1970-01-02 00:00:01"), Some(DAY + 1000));
         assert_eq!(parse_format("%d.%m.%Y", "02.01.1970"), Some(DAY));
         assert_eq!(parse_format("%d.%m.%Y", "2.1.1970"), None);
-        assert_eq!(
-            parse_format("%Y%m%d%z", "19700102+0100"),
-            Some(DAY - 3_600_000)
-        );
+        assert_eq!(parse_format("%Y%m%d%z", "19700102+0100"), Some(DAY - 3_600_000));
         assert_eq!(format_with(format, DAY + 1000), "1970-01-02 00:00:01");
         assert!(valid_format(format));
         assert!(!valid_format("%Y-%m") && !valid_format("%Y%Y%m%d") && !valid_format("%Y%m%d%j"));

@@ -38,19 +38,14 @@ fn fail<T>(message: &'static str) -> Result<T, UrlError> {
 impl Url {
     /// Reads `scheme://[host][:port][/path][?query][#fragment]`, or `scheme:rest`.
     pub fn parse(text: &str) -> Result<Url, UrlError> {
-        if text
-            .chars()
-            .any(|c| c.is_whitespace() || c.is_control() || c == '\\')
-        {
+        if text.chars().any(|c| c.is_whitespace() || c.is_control() || c == '\\') {
             return fail("a url holds no blanks, control characters or backslashes");
         }
         let Some((scheme, rest)) = text.split_once(':') else {
             return fail("a url begins with its scheme and a colon");
         };
         let mut letters = scheme.bytes();
-        if !letters
-            .next()
-            .is_some_and(|byte| byte.is_ascii_alphabetic())
+        if !letters.next().is_some_and(|byte| byte.is_ascii_alphabetic())
             || !letters.all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte))
         {
             return fail("the scheme of a url is letters, digits and `+-.`");
@@ -148,14 +143,7 @@ mod tests {
 
     fn check(text: &str, expected: &str) {
         let actual = match Url::parse(text) {
-            Ok(Url {
-                scheme,
-                host,
-                port,
-                path,
-                query,
-                ..
-            }) => {
+            Ok(Url { scheme, host, port, path, query, .. }) => {
                 format!("{scheme} {host} {port} {path} {query}")
             }
             Err(error) => error.to_string(),
@@ -165,19 +153,13 @@ mod tests {
 
     #[test]
     fn parts() {
-        check(
-            "HTTPS://Example.COM/a?b=c#d",
-            "https example.com 443 /a b=c",
-        );
+        check("HTTPS://Example.COM/a?b=c#d", "https example.com 443 /a b=c");
         check("http://h:8080", "http h 8080  ");
         check("http://h:", "http h 80  ");
         check("file:///etc/x", "file  0 /etc/x ");
         check("mailto:a@b.c?subject=x", "mailto  0 a@b.c subject=x");
         check("http://[::1]:9/", "http [::1] 9 / ");
-        assert_eq!(
-            &*Url::parse("HTTP://A:080/B").unwrap().text,
-            "http://a:80/B"
-        );
+        assert_eq!(&*Url::parse("HTTP://A:080/B").unwrap().text, "http://a:80/B");
     }
 
     #[test]
@@ -186,28 +168,13 @@ mod tests {
         check("http://a%2eb/", host);
         check("http://exämple.com/", host);
         check("http://good.com@evil.com/", "a url names no user");
-        check(
-            "http://a\\@b/",
-            "a url holds no blanks, control characters or backslashes",
-        );
+        check("http://a\\@b/", "a url holds no blanks, control characters or backslashes");
         check("http:///x", "a host follows `//`");
-        check(
-            "http://h:70000/",
-            "the port of a url is a number up to 65535",
-        );
+        check("http://h:70000/", "the port of a url is a number up to 65535");
         check("http://h:+80/", "the port of a url is a number up to 65535");
-        check(
-            "http://[::1]x/",
-            "the port of a url is a number up to 65535",
-        );
-        check(
-            "no scheme",
-            "a url holds no blanks, control characters or backslashes",
-        );
+        check("http://[::1]x/", "the port of a url is a number up to 65535");
+        check("no scheme", "a url holds no blanks, control characters or backslashes");
         check("/a/b", "a url begins with its scheme and a colon");
-        check(
-            "http:good.com",
-            "`//` and a host follow the scheme of such a url",
-        );
+        check("http:good.com", "`//` and a host follow the scheme of such a url");
     }
 }

@@ -21,18 +21,13 @@ type Check = Result<(), String>;
 
 /// Checks a plan and its sources; the error says where and why.
 pub(crate) fn plan(plan: &Plan, sources: &Sources) -> Check {
-    let spans = sources
-        .spans
-        .iter()
-        .all(|span| (span.file as usize) < sources.files.len());
+    let spans = sources.spans.iter().all(|span| (span.file as usize) < sources.files.len());
     ensure(spans, || "a span is in no file".into())?;
     types(plan)?;
     let mut checker = Checker { plan, nodes: 0 };
     checker.tables()?;
     for tool in &plan.tools {
-        checker
-            .tool(tool)
-            .map_err(|why| format!("tool `{}`: {why}", tool.name))?;
+        checker.tool(tool).map_err(|why| format!("tool `{}`: {why}", tool.name))?;
     }
     Ok(())
 }
@@ -42,9 +37,7 @@ fn ensure(holds: bool, why: impl FnOnce() -> String) -> Check {
 }
 
 fn in_range(index: u32, count: usize, what: &str) -> Check {
-    ensure((index as usize) < count, || {
-        format!("{what} {index} of {count}")
-    })
+    ensure((index as usize) < count, || format!("{what} {index} of {count}"))
 }
 
 /// Strictly ascending, so that nothing is there twice.
@@ -62,9 +55,7 @@ fn ascending<T: PartialOrd>(mut items: impl Iterator<Item = T>, what: &str) -> C
 fn unique<'a>(names: impl Iterator<Item = &'a str>, what: &str) -> Check {
     let mut seen = std::collections::HashSet::new();
     for name in names {
-        ensure(seen.insert(name), || {
-            format!("{what} `{name}` is there twice")
-        })?;
+        ensure(seen.insert(name), || format!("{what} `{name}` is there twice"))?;
     }
     Ok(())
 }
@@ -73,9 +64,7 @@ fn types(plan: &Plan) -> Check {
     let mut depths: Vec<u32> = Vec::with_capacity(plan.types.len());
     for (id, def) in plan.types.iter().enumerate() {
         let depth = type_def(plan, def, &depths).map_err(|why| format!("type {id}: {why}"))?;
-        ensure(depth <= MAX_TYPE_DEPTH, || {
-            format!("type {id}: nests too deep")
-        })?;
+        ensure(depth <= MAX_TYPE_DEPTH, || format!("type {id}: nests too deep"))?;
         depths.push(depth);
     }
     Ok(())
@@ -99,21 +88,16 @@ fn type_def(plan: &Plan, def: &TypeDef, depths: &[u32]) -> Result<u32, String> {
             }
             Ok(1)
         }
-        TypeDef::Time {
-            format: Some(format),
-        } => ensure(crate::time::valid_format(format), || {
-            "its format is none".into()
-        })
-        .map(|()| 1),
+        TypeDef::Time { format: Some(format) } => {
+            ensure(crate::time::valid_format(format), || "its format is none".into()).map(|()| 1)
+        }
         TypeDef::Enum { variants, .. } => {
             ensure(!variants.is_empty(), || "it has no variants".into())?;
             unique(variants.iter().map(String::as_str), "variant").map(|()| 1)
         }
         TypeDef::Record { fields, .. } => {
             unique(fields.iter().map(|field| &*field.name), "field")?;
-            fields
-                .iter()
-                .try_fold(1, |depth, field| Ok(depth.max(depth_of(field.ty)?)))
+            fields.iter().try_fold(1, |depth, field| Ok(depth.max(depth_of(field.ty)?)))
         }
         TypeDef::Option { of } => {
             let depth = depth_of(*of)?;
@@ -138,15 +122,12 @@ struct Checker<'p> {
 impl<'p> Checker<'p> {
     fn expression(&mut self, scope: &Scope<'_>, expr: &Expr) -> Check {
         self.nodes += expr.0.len();
-        ensure(self.nodes <= MAX_NODES, || {
-            format!("more than {MAX_NODES} expression nodes")
-        })?;
+        ensure(self.nodes <= MAX_NODES, || format!("more than {MAX_NODES} expression nodes"))?;
         expression(self.plan, scope, expr)
     }
 
     fn optional(&mut self, scope: &Scope<'_>, expr: &Option<Expr>) -> Check {
-        expr.as_ref()
-            .map_or(Ok(()), |expr| self.expression(scope, expr))
+        expr.as_ref().map_or(Ok(()), |expr| self.expression(scope, expr))
     }
 
     fn ty(&self, ty: TypeId) -> Check {
@@ -164,20 +145,12 @@ impl<'p> Checker<'p> {
         ascending(plan.facts.iter().map(|fact| &fact.name), "facts")?;
         ascending(plan.probes.iter().map(|probe| &probe.name), "probes")?;
         ascending(plan.tools.iter().map(|tool| &tool.name), "tools")?;
-        ascending(
-            plan.invariants.iter().map(|inv| &inv.rule.owner),
-            "invariants",
-        )?;
+        ascending(plan.invariants.iter().map(|inv| &inv.rule.owner), "invariants")?;
         unique(plan.tools.iter().map(|tool| &*tool.wire_name), "wire name")?;
-        let calls = plan
-            .units
-            .iter()
-            .any(|unit| unit.name == "calls" && !unit.host_charged);
+        let calls = plan.units.iter().any(|unit| unit.name == "calls" && !unit.host_charged);
         ensure(calls, || "there is no unit `calls`".into())?;
         let negative = |unit: &Unit| unit.budget.is_some_and(|budget| budget < 0);
-        ensure(!plan.units.iter().any(negative), || {
-            "a budget is negative".into()
-        })?;
+        ensure(!plan.units.iter().any(negative), || "a budget is negative".into())?;
         ensure(plan.deadline.is_none_or(|deadline| deadline >= 0), || {
             "the deadline is negative".into()
         })?;
@@ -204,10 +177,7 @@ impl<'p> Checker<'p> {
             self.tool_id(index.tool)?;
             let params = self.plan.tools[index.tool as usize].params.len();
             ascending(index.params.iter(), "the parameters of a memory")?;
-            index
-                .params
-                .iter()
-                .try_for_each(|param| in_range(*param, params, "parameter"))?;
+            index.params.iter().try_for_each(|param| in_range(*param, params, "parameter"))?;
         }
         for window in &self.plan.windows {
             self.tool_id(window.tool)?;
@@ -220,14 +190,9 @@ impl<'p> Checker<'p> {
             };
             let keys = (1..=fields.len()).contains(&(fact.keys as usize));
             let rows = (1..=MAX_ROWS).contains(&fact.max);
-            ensure(keys && rows, || {
-                format!("fact `{}`: its keys or size", fact.name)
-            })?;
+            ensure(keys && rows, || format!("fact `{}`: its keys or size", fact.name))?;
         }
-        self.plan
-            .probes
-            .iter()
-            .try_for_each(|probe| self.ty(probe.returns))
+        self.plan.probes.iter().try_for_each(|probe| self.ty(probe.returns))
     }
 
     fn invariants(&mut self) -> Check {
@@ -235,10 +200,7 @@ impl<'p> Checker<'p> {
             let vars = self.plan.state.len();
             let result = ascending(invariant.reads.iter(), "its variables")
                 .and_then(|()| {
-                    invariant
-                        .reads
-                        .iter()
-                        .try_for_each(|var| in_range(*var, vars, "variable"))
+                    invariant.reads.iter().try_for_each(|var| in_range(*var, vars, "variable"))
                 })
                 .and_then(|()| self.expression(&Scope::COMMITTED, &invariant.condition))
                 .and_then(|()| {
@@ -251,18 +213,12 @@ impl<'p> Checker<'p> {
 
     fn monitors(&mut self) -> Check {
         for (id, monitor) in self.plan.monitors.iter().enumerate() {
-            let scope = Scope {
-                world: false,
-                monitors: Some(id),
-                ..Scope::COMMITTED
-            };
+            let scope = Scope { world: false, monitors: Some(id), ..Scope::COMMITTED };
             self.expression(&scope, &monitor.of)
                 .and_then(|()| self.optional(&scope, &monitor.trigger))
                 .map_err(|why| format!("monitor {id}: {why}"))?;
             let since = monitor.op == TemporalOp::Since;
-            ensure(since == monitor.trigger.is_some(), || {
-                format!("monitor {id}: its operands")
-            })?;
+            ensure(since == monitor.trigger.is_some(), || format!("monitor {id}: its operands"))?;
         }
         Ok(())
     }
@@ -287,9 +243,7 @@ impl<'p> Checker<'p> {
 
     fn target(&mut self, scope: &Scope<'_>, target: &Target) -> Check {
         in_range(target.var, self.plan.state.len(), "variable")?;
-        ensure(target.path.len() <= MAX_TYPE_DEPTH as usize, || {
-            "a target is too deep".into()
-        })?;
+        ensure(target.path.len() <= MAX_TYPE_DEPTH as usize, || "a target is too deep".into())?;
         for step in &target.path {
             if let Step::Index(key) = step {
                 self.expression(scope, key)?;
@@ -299,20 +253,12 @@ impl<'p> Checker<'p> {
     }
 
     fn tool(&mut self, tool: &Tool) -> Check {
-        ensure(tool.steps <= MAX_STEPS, || {
-            format!("{} steps, at most {MAX_STEPS}", tool.steps)
-        })?;
+        ensure(tool.steps <= MAX_STEPS, || format!("{} steps, at most {MAX_STEPS}", tool.steps))?;
         unique(tool.params.iter().map(|param| &*param.name), "parameter")?;
         tool.params.iter().try_for_each(|param| self.ty(param.ty))?;
         tool.returns.map_or(Ok(()), |ty| self.ty(ty))?;
-        let before = Scope {
-            params: tool.params.len(),
-            ..Scope::COMMITTED
-        };
-        let after = Scope {
-            result: true,
-            ..before
-        };
+        let before = Scope { params: tool.params.len(), ..Scope::COMMITTED };
+        let after = Scope { result: true, ..before };
         self.requirements(&before, tool)?;
         for deny in &tool.denies {
             self.expression(&before, &deny.condition)?;
@@ -321,9 +267,7 @@ impl<'p> Checker<'p> {
         for used in &tool.limits {
             in_range(used.limit, self.plan.limits.len(), "limit")?;
             let keyed = self.plan.limits[used.limit as usize].keyed;
-            ensure(keyed == used.by.is_some(), || {
-                "a limit and its key do not fit".into()
-            })?;
+            ensure(keyed == used.by.is_some(), || "a limit and its key do not fit".into())?;
             self.optional(&before, &used.by)?;
             used.by_type.map_or(Ok(()), |ty| self.ty(ty))?;
         }
@@ -334,9 +278,7 @@ impl<'p> Checker<'p> {
         for effect in &tool.effects {
             self.target(&before, &effect.target)?;
             let deletes = effect.op == EffectOp::Delete;
-            ensure(deletes == effect.value.is_none(), || {
-                "an effect's operand".into()
-            })?;
+            ensure(deletes == effect.value.is_none(), || "an effect's operand".into())?;
             self.optional(&before, &effect.value)?;
         }
         for approval in &tool.approvals {
@@ -351,22 +293,16 @@ impl<'p> Checker<'p> {
 
     fn requirements(&mut self, scope: &Scope<'_>, tool: &Tool) -> Check {
         for requires in &tool.requires {
-            ensure(!requires.any_of.is_empty(), || {
-                "a requirement without alternatives".into()
-            })?;
+            ensure(!requires.any_of.is_empty(), || "a requirement without alternatives".into())?;
             self.optional(scope, &requires.when)?;
             for requirement in &requires.any_of {
                 self.tool_id(requirement.tool)?;
-                requirement
-                    .since
-                    .map_or(Ok(()), |tool| self.tool_id(tool))?;
+                requirement.since.map_or(Ok(()), |tool| self.tool_id(tool))?;
                 let Some(key) = &requirement.key else {
                     continue;
                 };
                 expression::key(self.plan, key.index, requirement.tool, key.values.len())?;
-                key.values
-                    .iter()
-                    .try_for_each(|value| self.expression(scope, value))?;
+                key.values.iter().try_for_each(|value| self.expression(scope, value))?;
             }
         }
         Ok(())
@@ -382,64 +318,37 @@ impl<'p> Checker<'p> {
             in_range(learn.fact, self.plan.facts.len(), "fact")?;
             self.optional(scope, &learn.over)?;
             let counts = if learn.over.is_some() { 1..=2 } else { 0..=0 };
-            ensure(counts.contains(&learn.binders.len()), || {
-                "the names a lesson binds".into()
-            })?;
-            let bound = Scope {
-                bound: &learn.binders,
-                ..*scope
-            };
+            ensure(counts.contains(&learn.binders.len()), || "the names a lesson binds".into())?;
+            let bound = Scope { bound: &learn.binders, ..*scope };
             self.optional(&bound, &learn.when)?;
             let fact = &self.plan.facts[learn.fact as usize];
             let columns = match &self.plan.types[fact.row as usize] {
                 TypeDef::Record { fields, .. } => fields.len(),
                 _ => 0,
             };
-            ensure(columns == learn.row.len(), || {
-                "a lesson of another width".into()
-            })?;
-            learn
-                .row
-                .iter()
-                .try_for_each(|value| self.expression(&bound, value))?;
+            ensure(columns == learn.row.len(), || "a lesson of another width".into())?;
+            learn.row.iter().try_for_each(|value| self.expression(&bound, value))?;
         }
-        tool.reconciles
-            .iter()
-            .try_for_each(|rule| self.expression(scope, &rule.condition))
+        tool.reconciles.iter().try_for_each(|rule| self.expression(scope, &rule.condition))
     }
 
     /// What is kept of a tool's calls is exactly what some rule may ask.
     fn bookkeeping(&mut self, tool: &Tool) -> Check {
         let plan = self.plan;
-        let own = |id: ToolId| {
-            plan.tools
-                .get(id as usize)
-                .is_some_and(|other| other.name == tool.name)
-        };
-        let indexes = (0..)
-            .zip(&plan.indexes)
-            .filter(|(_, index)| own(index.tool))
-            .map(|(id, _)| id);
-        ensure(indexes.eq(tool.indexes.iter().copied()), || {
-            "its memories".into()
-        })?;
-        let windows = (0..)
-            .zip(&plan.windows)
-            .filter(|(_, window)| own(window.tool))
-            .map(|(id, _)| id);
-        ensure(windows.eq(tool.windows.iter().copied()), || {
-            "its windows".into()
-        })?;
+        let own =
+            |id: ToolId| plan.tools.get(id as usize).is_some_and(|other| other.name == tool.name);
+        let indexes =
+            (0..).zip(&plan.indexes).filter(|(_, index)| own(index.tool)).map(|(id, _)| id);
+        ensure(indexes.eq(tool.indexes.iter().copied()), || "its memories".into())?;
+        let windows =
+            (0..).zip(&plan.windows).filter(|(_, window)| own(window.tool)).map(|(id, _)| id);
+        ensure(windows.eq(tool.windows.iter().copied()), || "its windows".into())?;
         for frame in [&tool.frame, &tool.observe_frame] {
             ascending(frame.iter(), "its invariants")?;
             let count = plan.invariants.len();
-            frame
-                .iter()
-                .try_for_each(|id| in_range(*id, count, "invariant"))?;
+            frame.iter().try_for_each(|id| in_range(*id, count, "invariant"))?;
         }
         ascending(tool.conflicts.iter(), "its conflicts")?;
-        tool.conflicts
-            .iter()
-            .try_for_each(|other| self.tool_id(*other))
+        tool.conflicts.iter().try_for_each(|other| self.tool_id(*other))
     }
 }

@@ -54,7 +54,7 @@ impl Kernel {
         let kernel = Kernel {
             regexes: regexes.collect::<Result<_, _>>()?,
             names,
-            tools: plan.tools.iter().map(Tool::new).collect(),
+            tools: plan.tools.iter().map(|tool| Tool::new(tool, &plan.types)).collect(),
             invariants: plan.invariants.iter().map(|inv| Prepared::new(&inv.condition)).collect(),
             monitors: plan
                 .monitors

@@ -96,6 +96,8 @@ pub(crate) struct Tool {
     pub retains_args: bool,
     /// The result is asked for after the call.
     pub reads_result: bool,
+    /// Its parameters or result hold secrets.
+    pub secrets: bool,
     /// Some effects are in shadow.
     pub shadow_effects: bool,
 }
@@ -137,7 +139,7 @@ fn target(target: &plan::Target) -> Target {
 }
 
 impl Tool {
-    pub fn new(tool: &plan::Tool) -> Tool {
+    pub fn new(tool: &plan::Tool, types: &[plan::TypeDef]) -> Tool {
         let later =
             !(tool.observes.is_empty() && tool.learns.is_empty() && tool.reconciles.is_empty());
         Tool {
@@ -167,7 +169,26 @@ impl Tool {
             gated: tool.irreversible && tool.risk == plan::Risk::Critical,
             retains_args: later || tool.keeps_args,
             reads_result: later || tool.keeps_result || !tool.observe_frame.is_empty(),
+            secrets: tool.params.iter().any(|param| is_secret(types, param))
+                || tool.returns.is_some_and(|ty| holds_secrets(types, ty)),
             shadow_effects: tool.effects.iter().any(|effect| effect.rule.shadow),
         }
+    }
+}
+
+/// Whether a parameter or field is secret, or something inside of it.
+pub(crate) fn is_secret(types: &[plan::TypeDef], field: &plan::Field) -> bool {
+    field.secret || holds_secrets(types, field.ty)
+}
+
+/// Whether something inside of a type is secret.
+fn holds_secrets(types: &[plan::TypeDef], ty: plan::TypeId) -> bool {
+    use plan::TypeDef::{List, Map, Option, Record, Set};
+    match types.get(ty as usize) {
+        Some(Record { fields, .. }) => fields.iter().any(|field| is_secret(types, field)),
+        Some(List { of, .. } | Set { of, .. } | Map { of, .. } | Option { of }) => {
+            holds_secrets(types, *of)
+        }
+        _ => false,
     }
 }

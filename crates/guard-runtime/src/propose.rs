@@ -11,10 +11,11 @@ use crate::stage::{
     Call, approvals, budgets, conflicts, effects, limits, ready, requirements, rules,
 };
 use crate::val::Val;
-use crate::world::{Answers, Asked, Questions, World};
+use crate::world::{Answers, Questions, World};
 use guard_plan::json::Json;
 use guard_plan::near;
 use guard_plan::plan::{LimitScope, Millis, ToolId};
+use guard_plan::record::Asked;
 use guard_plan::render;
 use guard_plan::verdict::{self, Code, Verdict};
 

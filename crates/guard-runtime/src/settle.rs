@@ -11,9 +11,10 @@ use crate::session::flight::Flight;
 use crate::session::{Session, Stamp};
 use crate::stage::Call;
 use crate::val::Val;
-use crate::world::{Answers, Asked, Questions, World};
+use crate::world::{Answers, Questions, World};
 use guard_plan::json::Json;
-use guard_plan::plan::{Millis, VarId};
+use guard_plan::plan::{Millis, ToolId, VarId};
+use guard_plan::record::{Asked, Note, NoteKind};
 use guard_plan::value::Value;
 
 /// How a call ended.
@@ -36,34 +37,12 @@ pub struct Settlement<'s> {
     pub now: Millis,
 }
 
-/// What was noticed at a settlement.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Note {
-    /// How grave it is.
-    pub kind: NoteKind,
-    /// The rule, tool or variable.
-    pub rule: String,
-    /// What was wrong.
-    pub message: String,
-}
-
-/// How grave something noticed is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum NoteKind {
-    /// A rule in shadow, or a monitor, would have spoken.
-    Shadow,
-    /// Reported only.
-    Warning,
-    /// The result does not decode; nothing was learned from it.
-    Undecoded,
-    /// It halted the session.
-    Halt,
-}
-
 /// What a settlement came to. The changed variables are in
 /// [`Session::changes`](crate::Session::changes).
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Settled {
+    /// The tool of the call, if the guard declares it.
+    pub tool: Option<ToolId>,
     /// What was noticed.
     pub notes: Vec<Note>,
     /// How many rows facts were taught.
@@ -119,7 +98,7 @@ impl Kernel {
         session.changes.clear();
         self.land(session, &flight);
         let answers = Answers::new(world);
-        let mut settled = Settled::default();
+        let mut settled = Settled { tool: flight.tool, ..Settled::default() };
         match settlement.ending {
             Ending::Failure => self.failed(session, &flight),
             Ending::Success(result) => {

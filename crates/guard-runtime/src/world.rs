@@ -2,6 +2,7 @@
 
 use guard_plan::json::Json;
 use guard_plan::plan::ProbeId;
+use guard_plan::record::Asked;
 use guard_plan::value::{Fault, Value};
 use std::cell::RefCell;
 
@@ -25,15 +26,6 @@ impl World for NoWorld {
     fn probe(&mut self, _: &str) -> Option<Json> {
         None
     }
-}
-
-/// A question that was asked, and its answer: for the record.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Asked {
-    /// Whether a file exists.
-    Exists(Box<str>, Option<bool>),
-    /// What a probe answers.
-    Probe(Box<str>, Option<Json>),
 }
 
 /// The questions that an expression may ask.
@@ -72,12 +64,12 @@ impl<'w> Answers<'w> {
 impl Questions for Answers<'_> {
     fn exists(&self, path: &str) -> Result<bool, Fault> {
         let known = self.asked.borrow().iter().find_map(|asked| match asked {
-            Asked::Exists(asked, answer) if **asked == *path => Some(*answer),
+            Asked::Exists { path: asked, answer } if **asked == *path => Some(*answer),
             _ => None,
         });
         let answer = known.unwrap_or_else(|| {
             let answer = self.world.borrow_mut().exists(path);
-            self.asked.borrow_mut().push(Asked::Exists(path.into(), answer));
+            self.asked.borrow_mut().push(Asked::Exists { path: path.into(), answer });
             answer
         });
         answer.ok_or_else(|| Fault::NoAnswer(format!("nobody can say whether `{path}` exists")))
@@ -92,7 +84,8 @@ impl Questions for Answers<'_> {
             Some(json) => decode(json),
             None => Err(Fault::NoAnswer(format!("the probe `{name}` gives no answer"))),
         };
-        self.asked.borrow_mut().push(Asked::Probe(name.into(), answer));
+        let (answered, answer) = (answer.is_some(), answer.unwrap_or(Json::Null));
+        self.asked.borrow_mut().push(Asked::Probe { name: name.into(), answered, answer });
         self.probed.borrow_mut().push((id, value.clone()));
         value
     }

@@ -3,4 +3,5 @@
 mod main {
     mod build;
     mod decisions;
+    mod trace;
 }

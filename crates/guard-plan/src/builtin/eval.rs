@@ -175,9 +175,7 @@ pub(super) fn email_domain(args: &[&Value]) -> Evaluated {
 
 pub(super) fn version_at_least(args: &[&Value]) -> Evaluated {
     let (version, least) = two_texts(args)?;
-    let order = version_parts(version)
-        .zip(version_parts(least))
-        .map(|(a, b)| a.cmp(&b));
+    let order = version_parts(version).zip(version_parts(least)).map(|(a, b)| a.cmp(&b));
     Ok(Value::Bool(order.is_some_and(Ordering::is_ge)))
 }
 
@@ -198,9 +196,7 @@ fn version_parts(text: &str) -> Option<(Vec<u64>, bool, Vec<PreRelease<'_>>)> {
         numbers.pop();
     }
     let part = |part| number(part).map_or(PreRelease::Word(part), PreRelease::Number);
-    let parts = pre
-        .map(|pre| pre.split('.').map(part).collect())
-        .unwrap_or_default();
+    let parts = pre.map(|pre| pre.split('.').map(part).collect()).unwrap_or_default();
     Some((numbers, pre.is_none(), parts))
 }
 
@@ -215,9 +211,7 @@ pub(super) fn decimal(args: &[&Value]) -> Evaluated {
     let Value::Int(number) = args[0] else {
         return Err(confused());
     };
-    let units = number
-        .checked_mul(DECIMAL_ONE)
-        .ok_or(Fault::Overflow("decimal"))?;
+    let units = number.checked_mul(DECIMAL_ONE).ok_or(Fault::Overflow("decimal"))?;
     Ok(Value::Decimal(units))
 }
 
@@ -256,9 +250,7 @@ fn strings_of(json: &Json, visit: &mut dyn FnMut(&str)) {
     match json {
         Json::String(text) => visit(text),
         Json::Array(items) => items.iter().for_each(|item| strings_of(item, visit)),
-        Json::Object(members) => members
-            .iter()
-            .for_each(|(_, value)| strings_of(value, visit)),
+        Json::Object(members) => members.iter().for_each(|(_, value)| strings_of(value, visit)),
         _ => {}
     }
 }

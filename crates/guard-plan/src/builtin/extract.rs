@@ -44,9 +44,7 @@ pub(super) fn address(text: &str) -> Option<(&str, &str)> {
     let label = |label: &str| {
         !label.starts_with('-')
             && !label.ends_with('-')
-            && label
-                .bytes()
-                .all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
+            && label.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
     };
     let (_, top) = domain.rsplit_once('.')?;
     let valid = dotted(local)
@@ -60,13 +58,8 @@ pub(super) fn address(text: &str) -> Option<(&str, &str)> {
 
 pub(super) fn emails(text: &str, emit: Emit) {
     runs(text, is_address_char, |run, before, after| {
-        let run = run
-            .trim_end_matches(['.', '-', '_'])
-            .trim_start_matches(['.', '-', '%']);
-        let part_of_word = [before, after]
-            .into_iter()
-            .flatten()
-            .any(char::is_alphanumeric);
+        let run = run.trim_end_matches(['.', '-', '_']).trim_start_matches(['.', '-', '%']);
+        let part_of_word = [before, after].into_iter().flatten().any(char::is_alphanumeric);
         if !part_of_word && address(run).is_some() {
             emit(run);
         }
@@ -86,15 +79,10 @@ fn trimmed(word: &str) -> &str {
         let count = |c: char| word.matches(c).count();
         count(close).saturating_sub(count(open))
     };
-    let mut surplus = [
-        (')', surplus('(', ')')),
-        (']', surplus('[', ']')),
-        ('}', surplus('{', '}')),
-    ];
+    let mut surplus =
+        [(')', surplus('(', ')')), (']', surplus('[', ']')), ('}', surplus('{', '}'))];
     while let Some(last) = word.chars().next_back() {
-        let unopened = surplus
-            .iter_mut()
-            .find(|(close, left)| *close == last && *left > 0);
+        let unopened = surplus.iter_mut().find(|(close, left)| *close == last && *left > 0);
         match unopened {
             Some((_, left)) => *left -= 1,
             None if matches!(last, '.' | ',' | ';' | ':' | '!' | '?' | '\'') => {}
@@ -112,9 +100,9 @@ fn each_url(text: &str, mut visit: impl FnMut(&Url)) {
         }
         let start = word.find("://").map_or(0, |colon| {
             let scheme = |c: char| !c.is_ascii_alphanumeric() && !matches!(c, '+' | '-' | '.');
-            word[..colon].rfind(scheme).map_or(0, |at| {
-                at + word[at..].chars().next().map_or(1, char::len_utf8)
-            })
+            word[..colon]
+                .rfind(scheme)
+                .map_or(0, |at| at + word[at..].chars().next().map_or(1, char::len_utf8))
         });
         if let Ok(url) = Url::parse(trimmed(&word[start..])) {
             visit(&url);
@@ -196,9 +184,8 @@ fn iban(bytes: &[u8]) -> Option<(String, usize)> {
         let part = usize::from(digits.len() < 4);
         remainders[part] = step(remainders[part], *byte);
         digits.push(*byte as char);
-        let ends_word = bytes
-            .get(i + 1)
-            .is_none_or(|next| next.is_ascii() && !next.is_ascii_alphanumeric());
+        let ends_word =
+            bytes.get(i + 1).is_none_or(|next| next.is_ascii() && !next.is_ascii_alphanumeric());
         if digits.len() >= 15 && ends_word {
             let last = digits.bytes().take(4).fold(remainders[0], step);
             if last == 1 {
@@ -223,9 +210,7 @@ fn is_phone_char(c: char) -> bool {
 
 pub(super) fn phones(text: &str, emit: Emit) {
     runs(text, is_phone_char, |run, before, after| {
-        let start = run
-            .find(|c: char| c == '+' || c.is_ascii_digit())
-            .unwrap_or(run.len());
+        let start = run.find(|c: char| c == '+' || c.is_ascii_digit()).unwrap_or(run.len());
         let run_text = run[start..].trim_end_matches(|c: char| !c.is_ascii_digit());
         let joined = (start == 0 && before.is_some_and(char::is_alphanumeric))
             || (run.ends_with(|c: char| c.is_ascii_digit())
@@ -308,9 +293,7 @@ pub(super) fn names(text: &str, emit: Emit) {
         let plain = word.trim_matches(|c: char| !c.is_alphanumeric());
         let capital = plain.starts_with(char::is_uppercase)
             && plain.chars().any(char::is_lowercase)
-            && plain
-                .chars()
-                .all(|c| c.is_alphabetic() || matches!(c, '-' | '\'' | '’'));
+            && plain.chars().all(|c| c.is_alphabetic() || matches!(c, '-' | '\'' | '’'));
         let ends_run = word.ends_with(|c: char| !c.is_alphanumeric());
         if !capital || word.starts_with(|c: char| !c.is_alphanumeric()) {
             flush(&mut run, run_begins);

@@ -8,12 +8,7 @@ use crate::value::Value;
 impl Decoder<'_> {
     /// Whether a value is one of a type, refinements and all that is inside of it included.
     pub fn conform(&self, ty: TypeId, value: &Value) -> Result<(), Problem> {
-        let fail = |message| {
-            Err(Problem {
-                path: String::new(),
-                message,
-            })
-        };
+        let fail = |message| Err(Problem { path: String::new(), message });
         let Some(def) = self.def(ty) else {
             return fail("its type is unknown".into());
         };
@@ -21,29 +16,25 @@ impl Decoder<'_> {
             return fail(message);
         }
         let within = |problem: Problem, step: String| {
-            let dot = if problem.path.is_empty() || problem.path.starts_with('[') {
-                ""
-            } else {
-                "."
-            };
-            Problem {
-                path: format!("{step}{dot}{}", problem.path),
-                ..problem
-            }
+            let dot =
+                if problem.path.is_empty() || problem.path.starts_with('[') { "" } else { "." };
+            Problem { path: format!("{step}{dot}{}", problem.path), ..problem }
         };
         match (def, value) {
             (TypeDef::Option { .. }, Value::None) => Ok(()),
             (TypeDef::Option { of }, _) => self.conform(*of, value),
             (TypeDef::Record { fields, .. }, Value::Record(values)) => {
                 fields.iter().zip(values).try_for_each(|(field, value)| {
-                    self.conform(field.ty, value)
-                        .map_err(|p| within(p, field.name.clone()))
+                    self.conform(field.ty, value).map_err(|problem| {
+                        let hide = || self.hidden(field.ty);
+                        let message = if field.secret { hide() } else { problem.message };
+                        within(Problem { path: problem.path, message }, field.name.clone())
+                    })
                 })
             }
             (TypeDef::List { of, .. }, Value::List(items)) => {
                 items.iter().enumerate().try_for_each(|(index, value)| {
-                    self.conform(*of, value)
-                        .map_err(|p| within(p, format!("[{index}]")))
+                    self.conform(*of, value).map_err(|p| within(p, format!("[{index}]")))
                 })
             }
             (TypeDef::Set { of, .. }, Value::Set(items)) => {
@@ -96,31 +87,25 @@ impl Decoder<'_> {
         }
     }
 
+    /// A mismatch that does not show the value.
+    fn hidden(&self, ty: TypeId) -> String {
+        format!("expected {}, found {}", render::type_name(self.types, ty), render::SECRET)
+    }
+
     fn mismatch(&self, ty: TypeId, value: &Value) -> String {
         let expected = render::type_name(self.types, ty);
-        format!(
-            "expected {expected}, found {}",
-            render::value(self.types, ty, value)
-        )
+        format!("expected {expected}, found {}", render::value(self.types, ty, value))
     }
 
     /// What is wrong with a string of a string type.
     pub fn string_problem(&self, def: &TypeDef, text: &str) -> Option<String> {
-        let TypeDef::String {
-            max_chars,
-            max_bytes,
-            patterns,
-        } = def
-        else {
+        let TypeDef::String { max_chars, max_bytes, patterns } = def else {
             return None;
         };
         if let Some(max) = max_bytes
             && text.len() as u64 > *max
         {
-            return Some(format!(
-                "expected at most {max} bytes, found {}",
-                text.len()
-            ));
+            return Some(format!("expected at most {max} bytes, found {}", text.len()));
         }
         // As many bytes as characters may be there need not be counted.
         if let Some(max) = max_chars
@@ -131,9 +116,7 @@ impl Decoder<'_> {
                 return Some(format!("expected at most {max} characters, found {count}"));
             }
         }
-        let broken = patterns
-            .iter()
-            .any(|pattern| !(self.matches)(*pattern, text));
+        let broken = patterns.iter().any(|pattern| !(self.matches)(*pattern, text));
         broken.then(|| {
             let shown = render::cut(text, 60);
             format!("\"{shown}\" does not match the pattern of its type")

@@ -2,48 +2,25 @@ use super::*;
 
 /// Rows for most of what there is.
 fn types() -> Vec<TypeDef> {
-    let field = |name: &str, ty| Field {
-        name: name.into(),
-        ty,
-        secret: name == "token",
-    };
+    let field = |name: &str, ty| Field { name: name.into(), ty, secret: name == "token" };
     vec![
-        TypeDef::Int {
-            min: Some(1),
-            max: Some(5),
-        }, // 0
-        TypeDef::Decimal {
-            min: Some(0),
-            max: None,
-        }, // 1
-        TypeDef::String {
-            max_chars: Some(3),
-            max_bytes: None,
-            patterns: vec![0],
-        }, // 2
-        TypeDef::Path, // 3
-        TypeDef::Enum {
-            name: "Env".into(),
-            variants: vec!["dev".into(), "prod".into()],
-        }, // 4
-        TypeDef::Option { of: 0 }, // 5
+        TypeDef::Int { min: Some(1), max: Some(5) },  // 0
+        TypeDef::Decimal { min: Some(0), max: None }, // 1
+        TypeDef::String { max_chars: Some(3), max_bytes: None, patterns: vec![0] }, // 2
+        TypeDef::Path,                                // 3
+        TypeDef::Enum { name: "Env".into(), variants: vec!["dev".into(), "prod".into()] }, // 4
+        TypeDef::Option { of: 0 },                    // 5
         TypeDef::Record {
             name: "Item".into(),
             fields: vec![field("price", 1), field("count", 5), field("token", 5)],
         }, // 6
-        TypeDef::List {
-            of: 6,
-            max: Some(2),
-        }, // 7
-        TypeDef::Map { of: 0, max: None }, // 8
-        TypeDef::Set { of: 4, max: None }, // 9
-        TypeDef::Duration {
-            min: None,
-            max: None,
-        }, // 10
-        TypeDef::Time { format: None }, // 11
-        TypeDef::Json, // 12
-        TypeDef::Url,  // 13
+        TypeDef::List { of: 6, max: Some(2) },        // 7
+        TypeDef::Map { of: 0, max: None },            // 8
+        TypeDef::Set { of: 4, max: None },            // 9
+        TypeDef::Duration { min: None, max: None },   // 10
+        TypeDef::Time { format: None },               // 11
+        TypeDef::Json,                                // 12
+        TypeDef::Url,                                 // 13
     ]
 }
 
@@ -51,22 +28,13 @@ fn types() -> Vec<TypeDef> {
 fn check_as(open: bool, ty: TypeId, json: &str, expected: &str) {
     let types = types();
     let matches = |_: RegexId, text: &str| !text.contains('!');
-    let decoder = Decoder {
-        types: &types,
-        workspace: "/work",
-        open,
-        matches: &matches,
-    };
+    let decoder = Decoder { types: &types, workspace: "/work", open, matches: &matches };
     let actual = match decoder.decode(ty, &Json::parse(json).unwrap()) {
         Ok(value) => {
             assert_eq!(decoder.conform(ty, &value), Ok(()));
             render::to_json(&types, ty, &value).to_string()
         }
-        Err(problems) => problems
-            .iter()
-            .map(Problem::to_string)
-            .collect::<Vec<_>>()
-            .join("; "),
+        Err(problems) => problems.iter().map(Problem::to_string).collect::<Vec<_>>().join("; "),
     };
     assert_eq!(actual, expected, "{json}");
 }
@@ -95,11 +63,7 @@ fn scalars() {
     check(5, "null", "null");
     check(10, "\"1m\"", "60000");
     check(10, "5", "5");
-    check(
-        11,
-        "\"2026-01-05T09:00:00+01:00\"",
-        "\"2026-01-05T08:00:00Z\"",
-    );
+    check(11, "\"2026-01-05T09:00:00+01:00\"", "\"2026-01-05T08:00:00Z\"");
     check(12, "{\"a\":[1.0]}", "{\"a\":[1.0]}");
     check(13, "\"HTTP://X/y\"", "\"http://x/y\"");
     check(99, "1", "its type is unknown");
@@ -107,37 +71,17 @@ fn scalars() {
 
 #[test]
 fn composites() {
-    check(
-        7,
-        "[{\"price\":1}]",
-        "[{\"price\":1,\"count\":null,\"token\":null}]",
-    );
+    check(7, "[{\"price\":1}]", "[{\"price\":1,\"count\":null,\"token\":null}]");
     check(
         7,
         "[{\"price\":1},{\"price\":-1,\"conut\":2}]",
         "`[1].price`: expected decimal in 0.., found -1; `[1].conut`: is no field; did you mean `count`?",
     );
-    check(
-        7,
-        "[{\"price\":1},{\"price\":1},{\"price\":1}]",
-        "expected at most 2 elements, found 3",
-    );
-    check(
-        7,
-        "[{\"price\":1,\"token\":42}]",
-        "`[0].token`: expected int in 1..=5, found a number",
-    );
+    check(7, "[{\"price\":1},{\"price\":1},{\"price\":1}]", "expected at most 2 elements, found 3");
+    check(7, "[{\"price\":1,\"token\":42}]", "`[0].token`: expected int in 1..=5, found a number");
     check(7, "{}", "expected list<Item> max 2, found an object");
-    check(
-        7,
-        "[{}]",
-        "`[0].price`: is missing, expected decimal in 0..",
-    );
-    check(
-        8,
-        "{\"a\":1,\"b\":9}",
-        "`[\"b\"]`: expected int in 1..=5, found 9",
-    );
+    check(7, "[{}]", "`[0].price`: is missing, expected decimal in 0..");
+    check(8, "{\"a\":1,\"b\":9}", "`[\"b\"]`: expected int in 1..=5, found 9");
     check(9, "[\"prod\",\"dev\",\"prod\"]", "[\"dev\",\"prod\"]");
 }
 
@@ -154,12 +98,7 @@ fn open_records_ignore_what_they_do_not_know() {
 #[test]
 fn problems_are_bounded() {
     let types = [TypeDef::Bool, TypeDef::List { of: 0, max: None }];
-    let decoder = Decoder {
-        types: &types,
-        workspace: "/",
-        open: false,
-        matches: &|_, _| true,
-    };
+    let decoder = Decoder { types: &types, workspace: "/", open: false, matches: &|_, _| true };
     let json = Json::Array(vec![Json::Null; 1000]);
     assert_eq!(decoder.decode(1, &json).unwrap_err().len(), MAX_PROBLEMS);
 }
@@ -178,8 +117,5 @@ fn renderings_are_short_and_safe() {
     );
     assert_eq!(render::value(&types, 0, &Value::Enum(3)), "#3");
     let redacted = render::to_json_redacted(&types, 7, &list, &mut |_| Json::string("x"));
-    assert_eq!(
-        redacted.to_string(),
-        r#"[{"price":0.000001,"count":null,"token":"x"}]"#
-    );
+    assert_eq!(redacted.to_string(), r#"[{"price":0.000001,"count":null,"token":"x"}]"#);
 }

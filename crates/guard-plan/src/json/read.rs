@@ -19,12 +19,7 @@ struct Reader<'a> {
 }
 
 pub(super) fn parse(text: &str) -> Result<Json, JsonError> {
-    let mut reader = Reader {
-        text,
-        bytes: text.as_bytes(),
-        at: 0,
-        depth: 0,
-    };
+    let mut reader = Reader { text, bytes: text.as_bytes(), at: 0, depth: 0 };
     let document = reader.document();
     document.map_err(|Failure(at, message)| error(text, at, message))
 }
@@ -57,11 +52,8 @@ impl Reader<'_> {
     }
 
     fn fail<T>(&self, message: &'static str) -> Read<T> {
-        let message = if self.at < self.bytes.len() {
-            message
-        } else {
-            "unexpected end of the text"
-        };
+        let message =
+            if self.at < self.bytes.len() { message } else { "unexpected end of the text" };
         Err(Failure(self.at, message.into()))
     }
 
@@ -211,11 +203,7 @@ impl Reader<'_> {
     fn some_digits(&mut self) -> Read<()> {
         let start = self.at;
         self.digits();
-        if self.at == start {
-            self.fail("expected a digit")
-        } else {
-            Ok(())
-        }
+        if self.at == start { self.fail("expected a digit") } else { Ok(()) }
     }
 
     /// Moves to the next quote, backslash or control character.
@@ -304,10 +292,7 @@ impl Reader<'_> {
 
 fn duplicate(at: usize, key: &str) -> Failure {
     let shown: String = key.chars().take(60).collect();
-    Failure(
-        at,
-        format!("duplicate key `{}`", shown.escape_debug()).into(),
-    )
+    Failure(at, format!("duplicate key `{}`", shown.escape_debug()).into())
 }
 
 fn distinct(start: usize, members: &[(Box<str>, Json)]) -> Read<()> {

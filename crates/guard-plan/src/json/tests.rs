@@ -23,34 +23,16 @@ fn refusals() {
     check("", "error: unexpected end of the text at line 1, column 1");
     check("[1,]", "error: expected a value at line 1, column 4");
     check("[1\n 2]", "error: expected `,` or `]` at line 2, column 2");
-    check(
-        "01",
-        "error: a number has no leading zeros at line 1, column 2",
-    );
+    check("01", "error: a number has no leading zeros at line 1, column 2");
     check("NaN", "error: expected a value at line 1, column 1");
-    check(
-        "1.",
-        "error: unexpected end of the text at line 1, column 3",
-    );
+    check("1.", "error: unexpected end of the text at line 1, column 3");
     check("nul", "error: expected a value at line 1, column 1");
-    check(
-        "1 2",
-        "error: unexpected text after the value at line 1, column 3",
-    );
-    check(
-        "\"\u{1}\"",
-        "error: a control character in a string at line 1, column 2",
-    );
+    check("1 2", "error: unexpected text after the value at line 1, column 3");
+    check("\"\u{1}\"", "error: a control character in a string at line 1, column 2");
     check(r#""\ud800""#, "error: a lone surrogate at line 1, column 2");
-    check(
-        r#""\ud800\u0041""#,
-        "error: a lone surrogate at line 1, column 2",
-    );
+    check(r#""\ud800\u0041""#, "error: a lone surrogate at line 1, column 2");
     check(r#""\udc00""#, "error: a lone surrogate at line 1, column 2");
-    check(
-        r#"{"a":1,"\u0061":2}"#,
-        "error: duplicate key `a` at line 1, column 8",
-    );
+    check(r#"{"a":1,"\u0061":2}"#, "error: duplicate key `a` at line 1, column 8");
 }
 
 #[test]
@@ -64,10 +46,7 @@ fn duplicates_in_large_objects() {
 fn depth() {
     let nested = |n: usize| "[".repeat(n) + &"]".repeat(n);
     assert!(Json::parse(&nested(128)).is_ok());
-    check(
-        &nested(129),
-        "error: more than 128 levels of nesting at line 1, column 129",
-    );
+    check(&nested(129), "error: more than 128 levels of nesting at line 1, column 129");
     assert!(Json::parse(&"[".repeat(1_000_000)).is_err());
 }
 

@@ -28,30 +28,18 @@ pub(super) struct Scope<'s> {
 
 impl Scope<'static> {
     /// Nothing but constants.
-    pub const CONSTANT: Scope<'static> = Scope {
-        params: 0,
-        state: false,
-        world: false,
-        result: false,
-        monitors: None,
-        bound: &[],
-    };
+    pub const CONSTANT: Scope<'static> =
+        Scope { params: 0, state: false, world: false, result: false, monitors: None, bound: &[] };
 
     /// Everything but parameters and a result.
-    pub const COMMITTED: Scope<'static> = Scope {
-        state: true,
-        world: true,
-        ..Scope::CONSTANT
-    };
+    pub const COMMITTED: Scope<'static> = Scope { state: true, world: true, ..Scope::CONSTANT };
 }
 
 /// Checks one expression.
 pub(super) fn expression(plan: &Plan, scope: &Scope<'_>, expr: &Expr) -> Check {
     let nodes = &expr.0;
     ensure(!nodes.is_empty(), || "an empty expression".into())?;
-    ensure(nodes.len() <= MAX_EXPR_NODES, || {
-        "an expression of too many nodes".into()
-    })?;
+    ensure(nodes.len() <= MAX_EXPR_NODES, || "an expression of too many nodes".into())?;
     let mut parents: Vec<Option<u32>> = vec![None; nodes.len()];
     let mut depths: Vec<u32> = Vec::with_capacity(nodes.len());
     for (id, node) in nodes.iter().enumerate() {
@@ -115,9 +103,7 @@ fn references(plan: &Plan, scope: &Scope<'_>, node: &Node) -> Check {
     let some_tool = |id: Option<ToolId>| id.map_or(Ok(()), tool);
     match node {
         Node::Path(id) => in_range(*id, plan.paths.len(), "path"),
-        Node::Url(text) => Url::parse(text)
-            .map(drop)
-            .map_err(|error| error.to_string()),
+        Node::Url(text) => Url::parse(text).map(drop).map_err(|error| error.to_string()),
         Node::Map(entries) => super::unique(entries.iter().map(|(key, _)| &**key), "key"),
         Node::Param(id) => in_range(*id, scope.params, "parameter"),
         Node::State(id) => in_range(*id, plan.state.len(), "variable"),
@@ -137,11 +123,7 @@ fn references(plan: &Plan, scope: &Scope<'_>, node: &Node) -> Check {
                 _ => 0,
             };
             let row = matches!(node, Node::Row(..));
-            let fits = if row {
-                keys.len() == fact.keys as usize
-            } else {
-                keys.len() <= columns
-            };
+            let fits = if row { keys.len() == fact.keys as usize } else { keys.len() <= columns };
             ensure(fits, || "a fact's columns".into())
         }
         Node::Matches(_, id) => in_range(*id, plan.regexes.len(), "regular expression"),
@@ -155,30 +137,15 @@ fn references(plan: &Plan, scope: &Scope<'_>, node: &Node) -> Check {
         }
         Node::Call(builtin, arguments) => {
             let takes = builtin.row().takes.len();
-            ensure(arguments.len() == takes, || {
-                format!("`{}` takes {takes}", builtin.row().name)
-            })
+            ensure(arguments.len() == takes, || format!("`{}` takes {takes}", builtin.row().name))
         }
-        Node::Called {
-            tool: id,
-            key: asked,
-            since,
-            ..
-        } => {
+        Node::Called { tool: id, key: asked, since, .. } => {
             tool(*id)?;
             some_tool(*since)?;
-            asked.as_ref().map_or(Ok(()), |(index, values)| {
-                key(plan, *index, *id, values.len())
-            })
+            asked.as_ref().map_or(Ok(()), |(index, values)| key(plan, *index, *id, values.len()))
         }
-        Node::Failed {
-            tool: id, since, ..
-        } => tool(*id).and_then(|()| some_tool(*since)),
-        Node::Calls {
-            tool: id,
-            failures,
-            window,
-        } => {
+        Node::Failed { tool: id, since, .. } => tool(*id).and_then(|()| some_tool(*since)),
+        Node::Calls { tool: id, failures, window } => {
             tool(*id)?;
             let Some(window) = window else { return Ok(()) };
             in_range(*window, plan.windows.len(), "window")?;
@@ -197,11 +164,9 @@ fn references(plan: &Plan, scope: &Scope<'_>, node: &Node) -> Check {
             let keeps = plan.tools[*id as usize].keeps_result;
             ensure(keeps, || "a result that is not kept".into())
         }
-        Node::Temporal(id) => in_range(
-            *id,
-            scope.monitors.unwrap_or(plan.monitors.len()),
-            "monitor",
-        ),
+        Node::Temporal(id) => {
+            in_range(*id, scope.monitors.unwrap_or(plan.monitors.len()), "monitor")
+        }
         Node::Exists(_) => ensure(scope.world, || "the world where it cannot be asked".into()),
         Node::Probe(id) => {
             ensure(scope.world, || "the world where it cannot be asked".into())?;
@@ -269,10 +234,7 @@ impl Node {
                 over.iter().for_each(|id| visit(*id));
                 visit(*body);
             }
-            Node::Called {
-                key: Some((_, values)),
-                ..
-            } => values.iter().for_each(|id| visit(*id)),
+            Node::Called { key: Some((_, values)), .. } => values.iter().for_each(|id| visit(*id)),
             _ => {}
         }
     }

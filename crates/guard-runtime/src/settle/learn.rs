@@ -1,6 +1,6 @@
 //! Learning: trusted results fill facts.
 
-use super::{After, NoteKind, Settled};
+use super::{After, Settled};
 use crate::eval::{Context, Items, Scope};
 use crate::kernel::Kernel;
 use crate::prepare;
@@ -8,6 +8,7 @@ use crate::session::Session;
 use crate::val::Val;
 use guard_plan::json::Json;
 use guard_plan::plan::{Field, Learn, TypeDef, TypeId};
+use guard_plan::record::NoteKind;
 use guard_plan::value::{Fault, Value};
 
 /// Most rows that one call may teach one fact.

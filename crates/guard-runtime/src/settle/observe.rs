@@ -1,12 +1,13 @@
 //! Observations: what a result shows becomes state.
 
-use super::{After, NoteKind, Settled, note, write};
+use super::{After, Settled, note, write};
 use crate::eval::Context;
 use crate::kernel::Kernel;
 use crate::session::Session;
 use crate::target::{self, Way};
 use crate::val::Val;
 use guard_plan::plan::{EffectOp, Observe, TypeDef, VarId};
+use guard_plan::record::NoteKind;
 use guard_plan::value::{Fault, Value};
 
 /// Where to write, and what.

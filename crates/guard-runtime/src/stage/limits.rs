@@ -2,11 +2,11 @@
 
 use super::Call;
 use crate::eval::Context;
-use crate::prepare::Prepared;
+use crate::prepare::{Prepared, is_secret};
 use crate::reason::Findings;
 use crate::session::counter::Usage;
 use crate::session::flight::{Draft, Span};
-use guard_plan::plan::{Limit, LimitScope, LimitUse};
+use guard_plan::plan::{Limit, LimitScope, LimitUse, Node};
 use guard_plan::value::Fault;
 use guard_plan::verdict::{Code, Decision, Reason};
 use guard_plan::{render, time};
@@ -31,7 +31,7 @@ pub(crate) fn check<'a>(
         let usage = counter.usage(key.map(|span| draft.key(span)), cx.now);
         draft.counted.push((used.limit, key));
         if usage.used >= limit.count {
-            findings.push(limit.rule.shadow, full(cx, limit, used, by.as_ref(), usage));
+            findings.push(limit.rule.shadow, full(cx, call, limit, used, usage));
         }
     }
 }
@@ -59,13 +59,7 @@ fn key<'a>(
     Ok(Some(draft.span_from(start)))
 }
 
-fn full(
-    cx: &Context<'_>,
-    limit: &Limit,
-    used: &LimitUse,
-    by: Option<&Prepared>,
-    usage: Usage,
-) -> Reason {
+fn full(cx: &Context<'_>, call: Call<'_>, limit: &Limit, used: &LimitUse, usage: Usage) -> Reason {
     let Limit { rule, count, scope, .. } = limit;
     let over = match scope {
         LimitScope::Window(span) => format!("in the last {}", time::describe_duration(*span)),
@@ -77,10 +71,7 @@ fn full(
     let calls = if *count == 1 { "call" } else { "calls" };
     let mut message = format!("{number} of {count} {calls} {over} used");
     let mut values = Vec::new();
-    if let (Some(by), Some(ty)) = (by, used.by_type)
-        && let Ok(value) = cx.eval_shown(by)
-    {
-        let shown = render::value(&cx.kernel.plan().types, ty, &value);
+    if let Some(shown) = shown_key(cx, call, used) {
         message.push_str(&format!(" for {shown}"));
         values.push(("by".into(), shown));
     }
@@ -99,4 +90,21 @@ fn full(
         reason.decision = Decision::Wait;
     }
     reason
+}
+
+/// The key a call is counted by, for a message; a key read from a secret is one.
+fn shown_key(cx: &Context<'_>, call: Call<'_>, used: &LimitUse) -> Option<String> {
+    let (by, ty) = used.by.as_ref().zip(used.by_type)?;
+    let types = &cx.kernel.plan().types;
+    let reads_secret = by.0.iter().any(|node| match node {
+        Node::Param(param) => {
+            call.tool.params.get(*param as usize).is_some_and(|param| is_secret(types, param))
+        }
+        _ => false,
+    });
+    if reads_secret {
+        return Some(render::SECRET.into());
+    }
+    let value = cx.eval_shown(&Prepared::new(by)).ok()?;
+    Some(render::value(types, ty, &value))
 }

@@ -1,0 +1,251 @@
+//! The trace: what happened in a session, one JSON object a line, each holding the hash of the one before.
+//!
+//! The hash of a record is the SHA-256 of its line up to `,"hash":`. Whoever changes, removes, inserts or
+//! reorders a line breaks the chain there; only a cut tail needs a checkpoint to be seen. Secrets are in
+//! here as salted hashes only.
+
+mod chain;
+
+pub use chain::{Chain, ChainError, Verified, verify_chain};
+
+use crate::json::Json;
+use crate::verdict::Verdict;
+use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
+
+/// What kind of event a record is of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    /// The session begins.
+    Open,
+    /// A call is proposed.
+    Propose,
+    /// A call has ended.
+    Settle,
+    /// A call is approved.
+    Approve,
+    /// The host reports usage.
+    Usage,
+    /// A halt ends.
+    Resume,
+}
+
+/// One line of the trace.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Record {
+    /// Its number, from 0.
+    pub seq: u64,
+    /// The session's clock, RFC 3339.
+    pub time: String,
+    /// The call it is about, if it is about one.
+    pub call: Option<String>,
+    /// What happened.
+    pub payload: Payload,
+    /// The hash of the record before, zeros where there is none.
+    pub prev: String,
+    /// Its own hash.
+    pub hash: String,
+}
+
+/// What happened.
+#[derive(Debug, Clone, PartialEq)]
+#[allow(missing_docs, reason = "each is documented itself")]
+pub enum Payload {
+    Open(Open<'static>),
+    Propose(Propose<'static>),
+    Settle(Settle<'static>),
+    Approve(Approve<'static>),
+    Usage(Usage<'static>),
+    Resume(Resume<'static>),
+}
+
+/// The session begins.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Open<'a> {
+    /// The content hash of the plan, `sha256:…`.
+    pub plan: Cow<'a, str>,
+    /// The guard's name.
+    pub guard: Cow<'a, str>,
+    /// The session's id.
+    pub session: Cow<'a, str>,
+    /// Where relative paths start.
+    pub workspace: Cow<'a, str>,
+}
+
+/// A call is proposed.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Propose<'a> {
+    /// The tool, by the name it was called.
+    pub tool: Cow<'a, str>,
+    /// The arguments.
+    pub args: Cow<'a, Json>,
+    /// What the kernel said.
+    pub verdict: Cow<'a, Verdict>,
+    /// What the world was asked.
+    pub asked: Cow<'a, [Asked]>,
+}
+
+/// A call has ended.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Settle<'a> {
+    /// It did what it should.
+    pub success: bool,
+    /// Its result, `null` where there is none.
+    pub result: Cow<'a, Json>,
+    /// The state variables that changed.
+    pub changes: Cow<'a, [Change]>,
+    /// How many rows facts were taught.
+    pub learned: u64,
+    /// What was noticed.
+    pub notes: Cow<'a, [Note]>,
+    /// The session is halted now.
+    pub halted: bool,
+    /// What the world was asked.
+    pub asked: Cow<'a, [Asked]>,
+}
+
+/// A call is approved.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Approve<'a> {
+    /// The tool.
+    pub tool: Cow<'a, str>,
+    /// The arguments.
+    pub args: Cow<'a, Json>,
+    /// In which role.
+    pub role: Cow<'a, str>,
+    /// By whom.
+    pub by: Cow<'a, str>,
+    /// From when on it is gone, RFC 3339.
+    pub expires: Option<String>,
+}
+
+/// The host reports usage.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Usage<'a> {
+    /// The unit.
+    pub unit: Cow<'a, str>,
+    /// How much, a decimal.
+    pub amount: Cow<'a, str>,
+}
+
+/// A halt ends.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Resume<'a> {
+    /// In which role.
+    pub role: Cow<'a, str>,
+    /// By whom.
+    pub by: Cow<'a, str>,
+}
+
+/// A question that the world was asked, and its answer.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Asked {
+    /// Whether a file exists.
+    Exists {
+        /// Its normalised path.
+        path: Box<str>,
+        /// The answer; none where nobody could say.
+        answer: Option<bool>,
+    },
+    /// What a probe answers.
+    Probe {
+        /// Its name.
+        name: Box<str>,
+        /// There was an answer.
+        answered: bool,
+        /// The answer.
+        answer: Json,
+    },
+}
+
+/// A state variable that changed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Change {
+    /// The variable.
+    pub name: Box<str>,
+    /// Its value before.
+    pub before: Json,
+    /// Its value now.
+    pub after: Json,
+}
+
+/// What was noticed at a settlement.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Note {
+    /// How grave it is.
+    pub kind: NoteKind,
+    /// The rule, tool or variable.
+    pub rule: String,
+    /// What was wrong.
+    pub message: String,
+}
+
+/// How grave something noticed is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum NoteKind {
+    /// A rule in shadow, or a monitor, would have spoken.
+    Shadow,
+    /// Reported only.
+    Warning,
+    /// The result does not decode; nothing was learned from it.
+    Undecoded,
+    /// It halted the session.
+    Halt,
+}
+
+/// A line as it is read; the payload waits for its kind.
+#[derive(Deserialize)]
+struct Line {
+    seq: u64,
+    time: String,
+    kind: Kind,
+    call: Option<String>,
+    payload: Box<serde_json::value::RawValue>,
+    prev: String,
+    hash: String,
+}
+
+impl Record {
+    /// Reads one line. Whether the chain holds is for [`verify_chain`] to say.
+    pub fn parse(line: &str) -> Result<Record, String> {
+        let line: Line = serde_json::from_str(line).map_err(|error| error.to_string())?;
+        let text = line.payload.get();
+        let payload = match line.kind {
+            Kind::Open => serde_json::from_str(text).map(Payload::Open),
+            Kind::Propose => serde_json::from_str(text).map(Payload::Propose),
+            Kind::Settle => serde_json::from_str(text).map(Payload::Settle),
+            Kind::Approve => serde_json::from_str(text).map(Payload::Approve),
+            Kind::Usage => serde_json::from_str(text).map(Payload::Usage),
+            Kind::Resume => serde_json::from_str(text).map(Payload::Resume),
+        };
+        let payload = payload.map_err(|error| error.to_string())?;
+        let Line { seq, time, call, prev, hash, .. } = line;
+        Ok(Record { seq, time, call, payload, prev, hash })
+    }
+
+    /// What kind of event it is of.
+    pub fn kind(&self) -> Kind {
+        match self.payload {
+            Payload::Open(_) => Kind::Open,
+            Payload::Propose(_) => Kind::Propose,
+            Payload::Settle(_) => Kind::Settle,
+            Payload::Approve(_) => Kind::Approve,
+            Payload::Usage(_) => Kind::Usage,
+            Payload::Resume(_) => Kind::Resume,
+        }
+    }
+}

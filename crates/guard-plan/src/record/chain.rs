@@ -1,0 +1,211 @@
+//! The chain of hashes: made here, and checked here.
+
+use super::{Kind, Record};
+use crate::encode::Hash;
+use crate::hex;
+use crate::json::write_string;
+use crate::plan::Millis;
+use crate::time::write_rfc3339;
+use serde::Serialize;
+use sha2::{Digest, Sha256};
+use std::fmt;
+use std::io::Write;
+
+/// What stands before the hash of a line.
+const HASH: &str = ",\"hash\":\"";
+
+/// Hexadecimal digits of a hash.
+const DIGITS: usize = 64;
+
+/// Writes records, each chained to the one before, into one buffer that is used again and again.
+#[derive(Debug, Clone)]
+pub struct Chain {
+    seq: u64,
+    prev: Hash,
+    line: Vec<u8>,
+    text: String,
+}
+
+impl Default for Chain {
+    fn default() -> Self {
+        Chain::from(0, [0; 32])
+    }
+}
+
+impl Chain {
+    /// Goes on after a record: the next number, and the hash of the last one.
+    pub fn from(seq: u64, prev: Hash) -> Chain {
+        Chain { seq, prev, line: Vec::new(), text: String::new() }
+    }
+
+    /// The number of the next record.
+    pub fn seq(&self) -> u64 {
+        self.seq
+    }
+
+    /// The hash of the last record.
+    pub fn hash(&self) -> &Hash {
+        &self.prev
+    }
+
+    /// Writes one record; the line is without its end.
+    pub fn append(
+        &mut self,
+        time: Millis,
+        kind: Kind,
+        call: Option<&str>,
+        payload: &impl Serialize,
+    ) -> &[u8] {
+        let text = &mut self.text;
+        text.clear();
+        text.push_str("{\"seq\":");
+        let _ = fmt::Write::write_fmt(text, format_args!("{}", self.seq));
+        text.push_str(",\"time\":\"");
+        write_rfc3339(time, text);
+        text.push_str("\",\"kind\":");
+        self.line.clear();
+        self.line.extend_from_slice(text.as_bytes());
+        // INVARIANT: writing to memory does not fail, and no payload has keys that are no strings.
+        serde_json::to_writer(&mut self.line, &kind).expect("a kind is plain data");
+        text.clear();
+        if let Some(call) = call {
+            text.push_str(",\"call\":");
+            write_string(call, text);
+        }
+        text.push_str(",\"payload\":");
+        self.line.extend_from_slice(text.as_bytes());
+        serde_json::to_writer(&mut self.line, payload).expect("a payload is plain data");
+        text.clear();
+        text.push_str(",\"prev\":\"");
+        hex::write(&self.prev, text);
+        text.push('"');
+        self.line.extend_from_slice(text.as_bytes());
+        self.prev = Sha256::digest(&self.line).into();
+        text.clear();
+        text.push_str(HASH);
+        hex::write(&self.prev, text);
+        let _ = self.line.write_all(text.as_bytes());
+        self.line.extend_from_slice(b"\"}");
+        self.seq += 1;
+        &self.line
+    }
+}
+
+/// What a sound trace came to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Verified {
+    /// How many records there are.
+    pub records: u64,
+    /// The hash of the last one.
+    pub hash: Hash,
+}
+
+/// Where a trace is broken, and how.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ChainError {
+    /// The line, from 1.
+    pub line: u64,
+    /// What is wrong with it.
+    pub message: String,
+}
+
+impl fmt::Display for ChainError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "record {}: {}", self.line, self.message)
+    }
+}
+
+impl std::error::Error for ChainError {}
+
+/// Checks a whole trace, its lines without their ends; the first break is reported.
+pub fn verify_chain<'l>(lines: impl IntoIterator<Item = &'l str>) -> Result<Verified, ChainError> {
+    let mut verified = Verified { records: 0, hash: [0; 32] };
+    for line in lines {
+        let fail = |message: String| ChainError { line: verified.records + 1, message };
+        verified.hash = verify(line, verified.records, &verified.hash).map_err(fail)?;
+        verified.records += 1;
+    }
+    Ok(verified)
+}
+
+/// The hash of a line that is sound after the one with hash `prev`.
+fn verify(line: &str, seq: u64, prev: &Hash) -> Result<Hash, String> {
+    let end = || line.len().checked_sub(HASH.len() + DIGITS + 2);
+    let (body, tail) = end().and_then(|at| line.split_at_checked(at)).ok_or("it is cut")?;
+    if !tail.starts_with(HASH) || !tail.ends_with("\"}") {
+        return Err("it does not end with its hash".into());
+    }
+    let hash: Hash = Sha256::digest(body.as_bytes()).into();
+    if tail[HASH.len()..HASH.len() + DIGITS] != hex::encode(&hash) {
+        return Err("it was changed: its hash is another".into());
+    }
+    let record = Record::parse(line)?;
+    if record.prev != hex::encode(prev) {
+        return Err("it does not follow the record before it".into());
+    }
+    if record.seq != seq {
+        return Err(format!("its number is {}, not {seq}", record.seq));
+    }
+    Ok(hash)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::*;
+    use super::*;
+
+    fn trace() -> Vec<String> {
+        let mut chain = Chain::default();
+        let resume = |by: &'static str| Resume { role: "boss".into(), by: by.into() };
+        let args = Json::parse(r#"{"n": 1.50}"#).unwrap();
+        let propose = Propose {
+            tool: "a".into(),
+            args: Cow::Borrowed(&args),
+            verdict: Cow::Owned(Verdict {
+                decision: crate::verdict::Decision::Allow,
+                reasons: vec![],
+                shadowed: vec![],
+            }),
+            asked: vec![Asked::Probe { name: "p".into(), answered: true, answer: Json::Null }]
+                .into(),
+        };
+        let mut lines = Vec::new();
+        let mut keep = |line: &[u8]| lines.push(String::from_utf8(line.to_vec()).unwrap());
+        keep(chain.append(0, Kind::Resume, None, &resume("ann")));
+        keep(chain.append(1, Kind::Propose, Some("c\"1"), &propose));
+        keep(chain.append(2, Kind::Resume, None, &resume("bob")));
+        lines
+    }
+
+    fn check(lines: &[String], expected: &str) {
+        let actual = match verify_chain(lines.iter().map(String::as_str)) {
+            Ok(verified) => format!("{} records", verified.records),
+            Err(error) => error.to_string(),
+        };
+        assert_eq!(actual, expected);
+    }
+
+    #[test]
+    fn breaks_are_found_and_located() {
+        let lines = trace();
+        check(&lines, "3 records");
+        let changed = lines[1].replace("1.50", "1.51");
+        let changed = [lines[0].clone(), changed, lines[2].clone()];
+        check(&changed, "record 2: it was changed: its hash is another");
+        let removed = [lines[0].clone(), lines[2].clone()];
+        check(&removed, "record 2: it does not follow the record before it");
+        let swapped = [lines[1].clone(), lines[0].clone()];
+        check(&swapped, "record 1: it does not follow the record before it");
+        check(&[lines[0][..20].into()], "record 1: it is cut");
+        check(&[lines[0].replace("hash", "hush")], "record 1: it does not end with its hash");
+    }
+
+    #[test]
+    fn records_are_read_back() {
+        let record = Record::parse(&trace()[1]).unwrap();
+        assert_eq!((record.seq, record.kind()), (1, Kind::Propose));
+        assert_eq!(record.call.as_deref(), Some("c\"1"));
+        let Payload::Propose(propose) = record.payload else { panic!("{record:?}") };
+        assert_eq!(propose.args.to_string(), r#"{"n":1.50}"#);
+    }
+}

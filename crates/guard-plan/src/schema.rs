@@ -1,0 +1,32 @@
+//! The JSON Schemas of everything that crosses a process.
+
+use crate::{encode, record, verdict};
+use schemars::{JsonSchema, schema_for};
+use serde_json::Value;
+
+/// Each schema with its name, in a fixed order.
+pub fn schemas() -> Vec<(&'static str, Value)> {
+    fn of<T: JsonSchema>() -> Value {
+        schema_for!(T).to_value()
+    }
+    vec![
+        ("plan", of::<encode::Document>()),
+        ("verdict", of::<verdict::Verdict>()),
+        ("record-open", of::<record::Open<'static>>()),
+        ("record-propose", of::<record::Propose<'static>>()),
+        ("record-settle", of::<record::Settle<'static>>()),
+        ("record-approve", of::<record::Approve<'static>>()),
+        ("record-usage", of::<record::Usage<'static>>()),
+        ("record-resume", of::<record::Resume<'static>>()),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn schemas_are_objects() {
+        for (name, schema) in super::schemas() {
+            assert!(schema.get("$schema").is_some(), "{name}");
+        }
+    }
+}

@@ -1,0 +1,223 @@
+//! Records of a session's events, chained and encoded.
+//!
+//! For hosts that keep a trace; the kernel decides without it. What is marked secret is replaced by a hash
+//! salted with what the host gave.
+
+use crate::host::{Approve, Event, Outcome, Resume, Usage};
+use crate::kernel::Kernel;
+use crate::propose::{Proposal, Proposed};
+use crate::session::Session;
+use crate::settle::{Ending, Settled, Settlement};
+use guard_plan::encode::Hash;
+use guard_plan::json::Json;
+use guard_plan::plan::{Field, TypeDef, TypeId};
+use guard_plan::record::{self, Chain, Change, Kind};
+use guard_plan::value::Value;
+use guard_plan::{decimal, hex, key, render, time};
+use sha2::{Digest, Sha256};
+use std::borrow::Cow;
+
+/// Writes one session's records, into a buffer that is used again and again. Each method gives the line of
+/// one record, without its end.
+#[derive(Debug, Clone)]
+pub struct Recorder {
+    chain: Chain,
+    salt: Box<[u8]>,
+}
+
+impl Recorder {
+    /// A recorder of a new session. The salt is for its secrets: random, and not in the trace.
+    pub fn new(salt: &[u8]) -> Recorder {
+        Recorder { chain: Chain::default(), salt: salt.into() }
+    }
+
+    /// A recorder that goes on after a record: the next number, and the hash of the last one.
+    pub fn after(seq: u64, hash: Hash, salt: &[u8]) -> Recorder {
+        Recorder { chain: Chain::from(seq, hash), salt: salt.into() }
+    }
+
+    /// The hash of the last record.
+    pub fn hash(&self) -> &Hash {
+        self.chain.hash()
+    }
+
+    /// How many records there are.
+    pub fn seq(&self) -> u64 {
+        self.chain.seq()
+    }
+
+    /// The beginning of the session: the first record.
+    pub fn open(&mut self, kernel: &Kernel, session: &Session) -> &[u8] {
+        let payload = record::Open {
+            plan: kernel.loaded().hash_text().into(),
+            guard: (&*kernel.plan().guard).into(),
+            session: session.id().into(),
+            workspace: session.workspace().into(),
+        };
+        self.chain.append(session.start(), Kind::Open, None, &payload)
+    }
+
+    /// Any event and what it came to.
+    pub fn event(
+        &mut self,
+        kernel: &Kernel,
+        session: &Session,
+        event: &Event<'_>,
+        outcome: &Outcome,
+    ) -> &[u8] {
+        match (event, outcome) {
+            (Event::Propose(proposal), Outcome::Proposed(proposed)) => {
+                self.proposed(kernel, session, proposal, proposed)
+            }
+            (Event::Settle(settlement), Outcome::Settled(settled)) => {
+                self.settled(kernel, session, settlement, settled)
+            }
+            (Event::Approve(approve), _) => self.approved(kernel, session, approve),
+            (Event::Usage(usage), _) => self.used(session, usage),
+            (Event::Resume(resume), _) => self.resumed(session, resume),
+            // An outcome of another event; the record says at least that something is wrong.
+            _ => self.chain.append(session.now(), Kind::Settle, None, &"outcome of another event"),
+        }
+    }
+
+    /// A proposal.
+    pub fn proposed(
+        &mut self,
+        kernel: &Kernel,
+        session: &Session,
+        proposal: &Proposal<'_>,
+        proposed: &Proposed,
+    ) -> &[u8] {
+        let payload = record::Propose {
+            tool: proposal.tool.into(),
+            args: self.args(kernel, proposal.tool, proposal.args),
+            verdict: Cow::Borrowed(&proposed.verdict),
+            asked: Cow::Borrowed(&proposed.asked),
+        };
+        self.chain.append(session.now(), Kind::Propose, Some(proposal.call), &payload)
+    }
+
+    /// A settlement.
+    pub fn settled(
+        &mut self,
+        kernel: &Kernel,
+        session: &Session,
+        settlement: &Settlement<'_>,
+        settled: &Settled,
+    ) -> &[u8] {
+        let (success, result) = match settlement.ending {
+            Ending::Success(result) => (true, result.unwrap_or(&Json::Null)),
+            Ending::Failure => (false, &Json::Null),
+        };
+        let returns = settled.tool.and_then(|id| {
+            let secrets = kernel.tools[id as usize].secrets;
+            kernel.plan().tools[id as usize].returns.filter(|_| secrets)
+        });
+        let result = match returns {
+            Some(ty) => Cow::Owned(self.redacted(&kernel.plan().types, ty, result)),
+            None => Cow::Borrowed(result),
+        };
+        let payload = record::Settle {
+            success,
+            result,
+            changes: self.changes(kernel, session).into(),
+            learned: settled.learned,
+            notes: Cow::Borrowed(&settled.notes),
+            halted: settled.halted,
+            asked: Cow::Borrowed(&settled.asked),
+        };
+        self.chain.append(session.now(), Kind::Settle, Some(settlement.call), &payload)
+    }
+
+    /// An approval.
+    pub fn approved(&mut self, kernel: &Kernel, session: &Session, approve: &Approve<'_>) -> &[u8] {
+        let payload = record::Approve {
+            tool: approve.tool.into(),
+            args: self.args(kernel, approve.tool, approve.args),
+            role: approve.role.into(),
+            by: approve.by.into(),
+            expires: approve.expires.map(time::format_rfc3339),
+        };
+        self.chain.append(session.now(), Kind::Approve, None, &payload)
+    }
+
+    /// A report of usage.
+    pub fn used(&mut self, session: &Session, usage: &Usage<'_>) -> &[u8] {
+        let amount = decimal::format(usage.amount).into();
+        let payload = record::Usage { unit: usage.unit.into(), amount };
+        self.chain.append(session.now(), Kind::Usage, None, &payload)
+    }
+
+    /// The end of a halt.
+    pub fn resumed(&mut self, session: &Session, resume: &Resume<'_>) -> &[u8] {
+        let payload = record::Resume { role: resume.role.into(), by: resume.by.into() };
+        self.chain.append(session.now(), Kind::Resume, None, &payload)
+    }
+
+    fn changes(&self, kernel: &Kernel, session: &Session) -> Vec<Change> {
+        let plan = kernel.plan();
+        let json = |ty: TypeId, value: &Value| {
+            let secret = &mut |value: &Value| self.secret(&key::of(std::slice::from_ref(value)));
+            render::to_json_redacted(&plan.types, ty, value, secret)
+        };
+        let changes = session.changes().iter();
+        let changes = changes.filter_map(|(id, before)| {
+            let var = plan.state.get(*id as usize)?;
+            let after = json(var.ty, session.value(*id)?);
+            Some(Change { name: var.name.as_str().into(), before: json(var.ty, before), after })
+        });
+        changes.collect()
+    }
+
+    /// The arguments, with hashes for what is secret.
+    fn args<'a>(&self, kernel: &Kernel, tool: &str, args: &'a Json) -> Cow<'a, Json> {
+        let tool = kernel.tool(tool).filter(|id| kernel.tools[*id as usize].secrets);
+        let Some(id) = tool else { return Cow::Borrowed(args) };
+        let plan = kernel.plan();
+        Cow::Owned(self.redacted_fields(&plan.types, &plan.tools[id as usize].params, args))
+    }
+
+    fn redacted_fields(&self, types: &[TypeDef], fields: &[Field], json: &Json) -> Json {
+        let Json::Object(members) = json else {
+            // What is no object holds no secret that could be told from the rest.
+            return self.secret(json.to_string().as_bytes());
+        };
+        let member = |(name, json): &(Box<str>, Json)| {
+            let field = fields.iter().find(|field| *field.name == **name);
+            let json = match field {
+                Some(field) if field.secret => self.secret(json.to_string().as_bytes()),
+                Some(field) => self.redacted(types, field.ty, json),
+                None => json.clone(),
+            };
+            (name.clone(), json)
+        };
+        Json::Object(members.iter().map(member).collect())
+    }
+
+    fn redacted(&self, types: &[TypeDef], ty: TypeId, json: &Json) -> Json {
+        match (types.get(ty as usize), json) {
+            (_, Json::Null) => Json::Null,
+            (Some(TypeDef::Option { of }), _) => self.redacted(types, *of, json),
+            (Some(TypeDef::Record { fields, .. }), _) => self.redacted_fields(types, fields, json),
+            (Some(TypeDef::List { of, .. } | TypeDef::Set { of, .. }), Json::Array(items)) => {
+                Json::Array(items.iter().map(|item| self.redacted(types, *of, item)).collect())
+            }
+            (Some(TypeDef::Map { of, .. }), Json::Object(members)) => {
+                let member =
+                    |(key, json): &(Box<str>, Json)| (key.clone(), self.redacted(types, *of, json));
+                Json::Object(members.iter().map(member).collect())
+            }
+            _ => json.clone(),
+        }
+    }
+
+    /// What stands for a secret: the same for the same secret in one session.
+    fn secret(&self, bytes: &[u8]) -> Json {
+        let mut hasher = Sha256::new();
+        hasher.update((self.salt.len() as u64).to_be_bytes());
+        hasher.update(&self.salt);
+        hasher.update(bytes);
+        let hash: Hash = hasher.finalize().into();
+        Json::String(format!("secret:{}", hex::encode(&hash)).into())
+    }
+}
