@@ -5,6 +5,7 @@
 
 use crate::diagnostic::Diagnostic;
 use crate::errors;
+use crate::parse::MAX_ERRORS;
 use crate::span::{FileId, Span};
 
 /// What a token is, as far as its characters say.
@@ -55,7 +56,7 @@ pub(crate) struct Comment {
 pub(crate) struct Fault {
     pub at: u32,
     /// Absent where an earlier diagnostic already speaks for this one.
-    pub diagnostic: Option<Diagnostic>,
+    pub diagnostic: Option<Box<Diagnostic>>,
 }
 
 /// Everything one scan finds.
@@ -136,8 +137,10 @@ impl Scanner<'_> {
         self.after_matches = false;
     }
 
+    /// Beyond the errors that are shown, a fault is only noted.
     fn fault(&mut self, at: usize, diagnostic: Diagnostic) {
-        self.scan.faults.push(Fault { at: at as u32, diagnostic: Some(diagnostic) });
+        let diagnostic = (self.scan.faults.len() < MAX_ERRORS).then(|| Box::new(diagnostic));
+        self.scan.faults.push(Fault { at: at as u32, diagnostic });
     }
 
     fn span(&self, start: usize, end: usize) -> Span {

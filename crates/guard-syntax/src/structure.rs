@@ -4,9 +4,10 @@
 //! before anything recursive runs. A chunk ends where an item keyword begins the next one; an unclosed
 //! bracket ends at an item that stands at the start of a line.
 
+use crate::diagnostic::Diagnostic;
 use crate::errors;
 use crate::lexical::{Fault, Scan, Token, TokenKind};
-use crate::parse::MAX_DEPTH;
+use crate::parse::{MAX_DEPTH, MAX_ERRORS};
 use crate::span::FileId;
 
 /// A range of tokens that is read as one item.
@@ -277,9 +278,9 @@ impl Pass<'_> {
         self.open.push((what, index as u32));
         if self.open.len() > MAX_DEPTH {
             let token = &self.tokens[index];
-            let diagnostic = (!self.deep).then(|| errors::too_deep(token.span(self.file)));
+            let (at, span, quiet) = (token.start, token.span(self.file), self.deep);
             self.deep = true;
-            self.out.faults.push(Fault { at: token.start, diagnostic });
+            self.fault(at, quiet, || errors::too_deep(span));
         }
     }
 
@@ -298,9 +299,8 @@ impl Pass<'_> {
             _ => (b'{', 2),
         };
         if self.counts[wanted_slot] == 0 {
-            let diagnostic = (!self.deep).then(|| errors::stray_close(token.span(self.file), token.text(self.text)));
-            self.out.faults.push(Fault { at: token.start, diagnostic });
-            return;
+            let (span, text) = (token.span(self.file), self.text);
+            return self.fault(token.start, self.deep, || errors::stray_close(span, token.text(text)));
         }
         let mut reported = self.deep;
         while let Some((what, at)) = self.open.pop() {
@@ -330,6 +330,12 @@ impl Pass<'_> {
         self.deep = false;
     }
 
+    /// Notes a fault, and reports it unless it follows from one that was, or there are enough.
+    fn fault(&mut self, at: u32, quiet: bool, diagnostic: impl FnOnce() -> Diagnostic) {
+        let diagnostic = (!quiet && self.out.faults.len() < MAX_ERRORS).then(|| Box::new(diagnostic()));
+        self.out.faults.push(Fault { at, diagnostic });
+    }
+
     fn unclosed(&mut self, opener: u32, index: usize, reported: &mut bool) {
         let open = self.tokens[opener as usize];
         let place = match (self.tokens.get(index), index.checked_sub(1).and_then(|i| self.tokens.get(i))) {
@@ -338,10 +344,9 @@ impl Pass<'_> {
             (None, None) => open.span(self.file),
         };
         let found = self.tokens.get(index).map(|t| t.text(self.text));
-        let diagnostic =
-            (!*reported).then(|| errors::unclosed(place, found, open.span(self.file), open.text(self.text)));
-        *reported = true;
-        self.out.faults.push(Fault { at: open.start, diagnostic });
+        let (span, bracket) = (open.span(self.file), open.text(self.text));
+        let quiet = std::mem::replace(reported, true);
+        self.fault(open.start, quiet, || errors::unclosed(place, found, span, bracket));
     }
 }
 

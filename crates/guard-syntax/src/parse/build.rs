@@ -129,7 +129,16 @@ impl<'t> Builder<'t> {
     }
 
     pub fn name(&mut self, parts: &mut Parts) -> Option<Ident> {
-        parts.accept(Rule::name).map(|node| self.ident(&node))
+        parts.accept(Rule::name).map(|node| self.checked(&node))
+    }
+
+    /// A name, which no reserved word can be.
+    pub fn checked(&mut self, node: &Node) -> Ident {
+        let ident = self.ident(node);
+        if is_reserved(&ident.node) {
+            self.report(errors::reserved_word(ident.span, &ident.node));
+        }
+        ident
     }
 
     /// All names that follow.
@@ -198,6 +207,16 @@ impl<'t> Builder<'t> {
         }
         out
     }
+}
+
+/// Whether a word can never be a name.
+pub(crate) fn is_reserved(word: &str) -> bool {
+    matches!(
+        word,
+        "and" | "or" | "not" | "implies" | "in" | "is" | "if" | "then" | "else" | "true" | "false" | "none" | "all" | "any"
+            | "contains" | "matches" | "within" | "since" | "known" | "once" | "historically" | "previous" | "when"
+            | "unless" | "because"
+    )
 }
 
 /// What the escape at the start of `raw` means, and its length.

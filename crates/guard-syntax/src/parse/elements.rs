@@ -1,7 +1,8 @@
 //! The insides of block items: what each kind of block is made of, and where one element ends and the next
 //! begins when the block as a whole does not parse.
 
-use super::explain::{RESERVED, Site};
+use super::build::is_reserved;
+use super::explain::Site;
 use super::grammar::Rule;
 use crate::lexical::TokenKind;
 
@@ -196,7 +197,7 @@ pub(super) fn ends(site: &Site, index: usize) -> bool {
         Some(TokenKind::Word) => {
             let word = site.word(index);
             let ending = matches!(word, "none" | "true" | "false" | "some");
-            ending || !(RESERVED.contains(&word) || matches!(word, "expect" | "returns" | "by" | "for" | "to" | "from" | "shadow" | "per"))
+            ending || !(is_reserved(word) || matches!(word, "expect" | "returns" | "by" | "for" | "to" | "from" | "shadow" | "per"))
         }
         _ => true,
     }
@@ -212,6 +213,6 @@ pub(super) fn may_begin(site: &Site, index: usize) -> bool {
     site.kind(index) == Some(TokenKind::Word)
         && site.fresh_line(index)
         && !goes_on
-        && !(RESERVED.contains(&word) && !matches!(word, "not" | "true" | "false"))
+        && !(is_reserved(word) && !matches!(word, "not" | "true" | "false"))
         && site.word(index - 1) != ","
 }

@@ -3,6 +3,7 @@
 //! Reads the text once more to learn where it stops and what could have stood there, looks for a slip that
 //! people make, and otherwise says what was found and what was expected, in the words of the reference.
 
+use super::build::is_reserved;
 use super::elements;
 use super::grammar::{self, Rule};
 use crate::diagnostic::Diagnostic;
@@ -20,12 +21,6 @@ pub(super) struct Site<'t> {
     pub first: usize,
     pub last: usize,
 }
-
-/// The reserved words.
-pub(crate) const RESERVED: [&str; 26] = [
-    "and", "or", "not", "implies", "in", "is", "if", "then", "else", "true", "false", "none", "all", "any", "contains",
-    "matches", "within", "since", "known", "once", "historically", "previous", "when", "unless", "because", "",
-];
 
 impl<'t> Site<'t> {
     fn token(&self, index: usize) -> Option<&'t Token> {
@@ -105,7 +100,7 @@ fn slip(site: &Site, index: usize, expected: &[Rule]) -> Option<Diagnostic> {
     let at = site.span(index);
     let wants = |rule| expected.contains(&rule);
     let wants_value = wants(Rule::expr) || wants(Rule::branch) || expected.iter().any(|r| is_value(*r));
-    let after_value = wants(Rule::infix) || wants(Rule::index) || wants(Rule::access);
+    let after_value = wants(Rule::infix) || wants(Rule::connective) || wants(Rule::index) || wants(Rule::access);
     if let Some(meant) = foreign(found) {
         return Some(errors::foreign_operator(at, found, meant));
     }
@@ -121,6 +116,10 @@ fn slip(site: &Site, index: usize, expected: &[Rule]) -> Option<Diagnostic> {
     if (wants(Rule::message) || wants(Rule::string)) && before == "because" {
         return Some(errors::missing_message(if inside { at } else { site.span(index - 1) }));
     }
+    let swallowed = after_value && is_reserved(before) && !matches!(before, "none" | "true" | "false");
+    if swallowed && index > site.first + 1 {
+        return Some(errors::reserved_word(site.span(index - 1), before));
+    }
     if let Some(diagnostic) = separated_bracket(site, index, inside) {
         return Some(diagnostic);
     }
@@ -131,7 +130,7 @@ fn slip(site: &Site, index: usize, expected: &[Rule]) -> Option<Diagnostic> {
         if let Some(meant) = nearest(found, &words(expected)) {
             return Some(errors::misspelled_word(at, found, meant));
         }
-        if RESERVED.contains(&found) && expected.iter().any(|r| names(*r)) {
+        if is_reserved(found) && expected.iter().any(|r| names(*r)) {
             return Some(errors::reserved_word(at, found));
         }
     }
@@ -157,7 +156,7 @@ fn separated_bracket(site: &Site, index: usize, inside: bool) -> Option<Diagnost
     let (name, bracket) = (site.token(before)?, site.token(index)?);
     let gap = site.text.get(name.end as usize..bracket.start as usize)?;
     let word = name.text(site.text);
-    let separated = !gap.is_empty() && !gap.contains('\n') && name.kind == TokenKind::Word && !RESERVED.contains(&word);
+    let separated = !gap.is_empty() && !gap.contains('\n') && name.kind == TokenKind::Word && !is_reserved(word);
     (separated && matches!(open, "(" | "[")).then(|| {
         let blank = Span { file: site.file, start: name.end, end: bracket.start };
         errors::blank_before_bracket(bracket.span(site.file), blank, word, open)
@@ -209,7 +208,7 @@ fn keywords(rule: Rule) -> &'static [&'static str] {
         Rule::on_break => &["halt", "warn"],
         Rule::then_word => &["then"],
         Rule::else_word => &["else"],
-        Rule::infix => &["and", "or", "implies", "contains", "within", "since", "else"],
+        Rule::connective => &["and", "or", "implies", "contains", "within", "since", "else"],
         Rule::pattern => &["matches"],
         Rule::mode => &["monitor", "proved", "shadow"],
         Rule::shadow => &["shadow"],
@@ -244,7 +243,7 @@ fn keywords(rule: Rule) -> &'static [&'static str] {
 fn called(rule: Rule) -> &'static str {
     match rule {
         Rule::expr | Rule::branch | Rule::reference => "a value",
-        Rule::infix | Rule::index | Rule::access | Rule::is_test | Rule::pattern => "an operator",
+        Rule::infix | Rule::connective | Rule::index | Rule::access | Rule::is_test | Rule::pattern => "an operator",
         Rule::name | Rule::binders | Rule::target => "a name",
         Rule::literal | Rule::bound => "a number",
         Rule::string => "a string in double quotes",

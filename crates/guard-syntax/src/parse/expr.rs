@@ -136,7 +136,7 @@ impl Builder<'_> {
             Rule::prefix_op => climb.pending.push(Pending::Unary(unary(node.as_str())?, span)),
             Rule::if_head => climb.pending.push(self.if_head(node, span)?),
             Rule::quantifier => climb.pending.push(self.quantifier(node, span)?),
-            Rule::infix => {
+            Rule::infix | Rule::connective => {
                 let (infix, level) = Infix::of(node.as_str())?;
                 let left = self.left_side(climb, level, span)?;
                 climb.pending.push(Pending::Binary(infix, left));

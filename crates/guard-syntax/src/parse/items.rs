@@ -189,7 +189,7 @@ impl Builder<'_> {
             Rule::tag => Member::Tag(self.name(&mut Parts::of(inner))?),
             Rule::all_tools => Member::All(self.span_eq(&inner)),
             Rule::string => Member::Glob(self.string(&inner)),
-            _ => Member::Name(self.ident(&inner)),
+            _ => Member::Name(self.checked(&inner)),
         })
     }
 

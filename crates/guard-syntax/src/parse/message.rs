@@ -99,7 +99,7 @@ impl Builder<'_> {
         let scan = lexical::scan(self.file, trimmed);
         let nesting = structure::structure(self.file, trimmed, &scan);
         if let Some(fault) = scan.faults.into_iter().chain(nesting.faults).find_map(|f| f.diagnostic) {
-            self.report(errors::shifted(fault, start + blank as u32));
+            self.report(errors::shifted(*fault, start + blank as u32));
             return None;
         }
         let base = std::mem::replace(&mut self.base, i64::from(start) + blank as i64);

@@ -33,7 +33,7 @@ pub const MAX_DEPTH: usize = 128;
 pub const MAX_BYTES: usize = 16 * 1024 * 1024;
 
 /// After this many errors a file is not worth more.
-const MAX_ERRORS: usize = 100;
+pub(crate) const MAX_ERRORS: usize = 100;
 
 /// What a text says, as far as it could be read, and what is wrong with it.
 #[derive(Debug, Clone, PartialEq)]
@@ -54,7 +54,7 @@ pub(crate) fn is_name(text: &str) -> bool {
     let mut bytes = text.bytes();
     bytes.next().is_some_and(|b| b.is_ascii_alphabetic() || b == b'_')
         && bytes.all(|b| b.is_ascii_alphanumeric() || b == b'_')
-        && !explain::RESERVED.contains(&text)
+        && !build::is_reserved(text)
 }
 
 /// What the formatter needs to know about comments.
@@ -74,15 +74,15 @@ pub(crate) fn read(file: FileId, text: &str) -> (Parse, Scan, Structure, Loose) 
         return (parse, Scan::default(), Structure::default(), Loose::default());
     }
     let mut scan = lexical::scan(file, text);
-    let structure = structure::structure(file, text, &scan);
-    scan.faults.extend(structure.faults.iter().cloned());
+    let mut structure = structure::structure(file, text, &scan);
+    scan.faults.append(&mut structure.faults);
     scan.faults.sort_by_key(|fault| fault.at);
     let bare = without_comments(text, &scan);
     let mut parser = Parser { file, text: &bare, scan: &scan, structure: &structure, builder: Builder::new(file, text, &scan) };
     let mut tree = ast::File { docs: parser.builder.file_docs(), header: None, items: Vec::new() };
     parser.chunks(&mut tree);
     let (mut diagnostics, loose) = parser.builder.finish();
-    diagnostics.extend(scan.faults.iter().filter_map(|fault| fault.diagnostic.clone()));
+    diagnostics.extend(scan.faults.iter().filter_map(|fault| fault.diagnostic.as_deref().cloned()));
     diagnostics.sort_by_key(|d| d.primary.span.start);
     diagnostics.truncate(MAX_ERRORS);
     (Parse { file: tree, diagnostics }, scan, structure, loose)

@@ -22,7 +22,7 @@ impl Builder<'_> {
                 let key = self.take_type(&mut arguments)?;
                 TypeKind::Map(Box::new(key), Box::new(self.take_type(&mut arguments)?))
             }
-            _ => TypeKind::Name(self.ident(&head)),
+            _ => TypeKind::Name(self.checked(&head)),
         };
         let optional = parts.has(Rule::optional);
         let mut refinements = Vec::new();
