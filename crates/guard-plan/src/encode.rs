@@ -65,27 +65,30 @@ pub fn hash_text(hash: &Hash) -> String {
 
 /// The binary form.
 pub fn to_bytes(plan: &Plan, sources: &Sources) -> Vec<u8> {
-    let plan = body(plan);
-    let sources = body(sources);
-    let hash = hash_body(&plan);
-    let mut out = Vec::with_capacity(HEADER + plan.len() + sources.len());
+    let mut rest = body(plan);
+    let hash = hash_body(&rest);
+    rest.extend(body(sources));
+    seal(&rest, &hash)
+}
+
+/// The binary form of canonical bytes: those of a plan with this hash, then those of its sources.
+pub fn seal(body: &[u8], hash: &Hash) -> Vec<u8> {
+    let mut out = Vec::with_capacity(HEADER + body.len());
     out.extend_from_slice(MAGIC);
     out.extend_from_slice(&FORMAT_VERSION.to_le_bytes());
-    out.extend_from_slice(&hash);
-    out.extend_from_slice(&checksum(&hash, &plan, &sources));
-    out.extend_from_slice(&plan);
-    out.extend_from_slice(&sources);
+    out.extend_from_slice(hash);
+    out.extend_from_slice(&checksum(hash, body));
+    out.extend_from_slice(body);
     out
 }
 
 /// The checksum of a file: over everything but itself.
-pub(crate) fn checksum(hash: &Hash, plan: &[u8], sources: &[u8]) -> Hash {
+pub(crate) fn checksum(hash: &Hash, body: &[u8]) -> Hash {
     let mut hasher = Sha256::new();
     hasher.update(MAGIC);
     hasher.update(FORMAT_VERSION.to_le_bytes());
     hasher.update(hash);
-    hasher.update(plan);
-    hasher.update(sources);
+    hasher.update(body);
     hasher.finalize().into()
 }
 

@@ -166,6 +166,8 @@ pub fn write_string(text: &str, out: &mut String) {
             b'\n' => out.push_str("\\n"),
             b'\r' => out.push_str("\\r"),
             b'\t' => out.push_str("\\t"),
+            0x08 => out.push_str("\\b"),
+            0x0C => out.push_str("\\f"),
             _ => {
                 let _ = write!(out, "\\u{byte:04x}");
             }

@@ -144,7 +144,7 @@ fn load_binary(bytes: &[u8]) -> Result<LoadedPlan, LoadError> {
     let (hash, rest) = rest.split_first_chunk::<32>().ok_or_else(cut)?;
     let (checksum, body) = rest.split_first_chunk::<32>().ok_or_else(cut)?;
     debug_assert_eq!(bytes.len() - body.len(), HEADER);
-    if encode::checksum(hash, body, &[]) != *checksum {
+    if encode::checksum(hash, body) != *checksum {
         return Err(LoadError::Checksum);
     }
     let malformed = |error: postcard::Error| LoadError::Malformed(error.to_string());

@@ -34,8 +34,10 @@ pub struct Session {
     pub(crate) windows: Box<[Times]>,
     pub(crate) facts: Box<[Table]>,
     pub(crate) monitors: Box<[Truth]>,
+    #[allow(clippy::vec_box, reason = "a flight moves between the two without being copied")]
     pub(crate) flights: Vec<Box<Flight>>,
     /// Flights that have landed, for reuse.
+    #[allow(clippy::vec_box, reason = "as above")]
     pub(crate) spare: Vec<Box<Flight>>,
     pub(crate) approvals: Vec<Grant>,
     pub(crate) settlements: u64,

@@ -1,6 +1,7 @@
 //! The kernel on hand-built plans.
 
 mod main {
+    mod allocations;
     mod build;
     mod decisions;
     mod trace;

@@ -5,6 +5,9 @@ use guard_plan::plan::{Fact, TypeDef};
 use guard_plan::value::Value;
 use std::collections::{BTreeMap, HashMap};
 
+/// How many rows there are by some bytes.
+type Counts = HashMap<Box<[u8]>, u32>;
+
 /// The rows of one fact; the oldest goes first when it is full.
 #[derive(Debug, Clone)]
 pub(crate) struct Table {
@@ -16,7 +19,7 @@ pub(crate) struct Table {
     order: BTreeMap<u64, Box<[u8]>>,
     arrivals: u64,
     /// How many rows begin with some columns, for each number of columns but that of the key.
-    prefixes: Vec<(usize, HashMap<Box<[u8]>, u32>)>,
+    prefixes: Vec<(usize, Counts)>,
 }
 
 impl Table {

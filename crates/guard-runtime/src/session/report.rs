@@ -1,6 +1,7 @@
 //! A session as JSON, for people and tools. Secrets stay inside.
 
 use super::Session;
+use super::flight::Flight;
 use crate::kernel::Kernel;
 use guard_plan::json::Json;
 use guard_plan::plan::UnitId;
@@ -79,9 +80,9 @@ impl Session {
     }
 
     fn flights_json(&self, kernel: &Kernel) -> Json {
-        let mut flights: Vec<_> = self.flights.iter().collect();
+        let mut flights: Vec<&Flight> = self.flights.iter().map(|flight| &**flight).collect();
         flights.sort_by_key(|flight| flight.number);
-        let flight = |flight: &&Box<super::flight::Flight>| {
+        let flight = |flight: &&Flight| {
             let tool = flight.tool.map(|id| Json::string(&kernel.plan().tools[id as usize].name));
             object(vec![("call", Json::string(&flight.call)), ("tool", tool.unwrap_or(Json::Null))])
         };

@@ -13,6 +13,7 @@ use std::borrow::Cow;
 const FEW: usize = 8;
 
 /// The typed arguments of a call, as far as possible borrowed from the JSON.
+#[allow(clippy::large_enum_variant, reason = "the large one is there so that nothing is boxed")]
 pub(crate) enum Arguments<'a> {
     Few([Val<'a>; FEW], usize),
     Many(Vec<Val<'a>>),

@@ -2,7 +2,6 @@
 
 use super::build::*;
 use guard_plan::json::Json;
-use guard_plan::plan::*;
 use guard_plan::record::{Payload, Record, verify_chain};
 use guard_runtime::*;
 

@@ -1,0 +1,67 @@
+//! An allowed call allocates nothing once its session has warmed up.
+
+use super::build::*;
+use allocation_counter::measure;
+use guard_plan::json::Json;
+use guard_plan::plan::*;
+use guard_runtime::*;
+
+fn cycle(kernel: &Kernel, session: &mut Session, tool: &str, args: &Json, now: i64) {
+    let proposal = Proposal { call: "call-1", tool, args, now };
+    let proposed = kernel.propose(session, &proposal, &mut NoWorld).unwrap();
+    assert!(proposed.verdict.reasons.is_empty());
+    let settlement = Settlement { call: "call-1", ending: Ending::Success(None), now };
+    kernel.settle(session, &settlement, &mut NoWorld).unwrap();
+}
+
+#[test]
+fn an_allowed_call_allocates_nothing() {
+    let mut plan = deployment(1000);
+    // The window is full of calls, so that its ring does not grow any more.
+    plan.limits[0].count = 100;
+    plan.limits[0].scope = LimitScope::Window(50);
+    let kernel = kernel(plan);
+    let mut session = kernel.open("s", 0, "/work").unwrap();
+    for tool in ["lint", "build", "test"] {
+        cycle(&kernel, &mut session, tool, &Json::Object(vec![]), 0);
+    }
+    let args = Json::parse(r#"{"env": "prod", "count": 2}"#).unwrap();
+    for now in 0..1_000 {
+        cycle(&kernel, &mut session, "deploy", &args, now);
+    }
+    let info = measure(|| {
+        for now in 1_000..2_000 {
+            cycle(&kernel, &mut session, "deploy", &args, now);
+        }
+    });
+    assert_eq!(info.count_total, 0, "{info:?}");
+}
+
+#[test]
+fn texts_are_borrowed() {
+    let mut plan = plan();
+    plan.indexes = vec![SuccessIndex { tool: 0, params: vec![0] }];
+    let mut read = tool("read", &[("path", PATH), ("note", STRING)]);
+    read.indexes = vec![0];
+    let prefix = expr([
+        Node::Param(0),
+        Node::Workspace,
+        Node::Within(0, 1),
+        Node::Not(2),
+        Node::Param(1),
+        Node::String("no".into()),
+        Node::Compare(CompareOp::Eq, 4, 5),
+        Node::Or(3, 6),
+    ]);
+    read.denies = vec![deny("read", prefix, "outside")];
+    plan.tools = vec![read];
+    let kernel = kernel(plan);
+    let mut session = kernel.open("s", 0, "/work").unwrap();
+    let args =
+        Json::parse(r#"{"path": "/work/src/main.rs", "note": "a text of some length"}"#).unwrap();
+    for now in 0..10 {
+        cycle(&kernel, &mut session, "read", &args, now);
+    }
+    let info = measure(|| cycle(&kernel, &mut session, "read", &args, 10));
+    assert_eq!(info.count_total, 0, "{info:?}");
+}
