@@ -6,7 +6,8 @@ mod build;
 
 use divan::{Bencher, black_box};
 use guard_plan::json::Json;
-use guard_runtime::{Ending, Kernel, NoWorld, Proposal, Session, Settlement};
+use guard_runtime::{Ending, Kernel, NoWorld, Proposal, Recorder, Session, Settlement};
+use std::cell::RefCell;
 
 #[global_allocator]
 static ALLOCATOR: divan::AllocProfiler = divan::AllocProfiler::system();
@@ -55,6 +56,38 @@ fn propose_and_settle(bencher: Bencher, others: usize) {
     bencher.bench_local(|| {
         now += 1_000;
         run(&kernel, &mut session, "deploy", &args, now);
+    });
+}
+
+/// The proposal of an allowed call alone; what settles the one before is not measured.
+#[divan::bench(args = [0, 1000], sample_size = 1, sample_count = 20000)]
+fn propose_allow(bencher: Bencher, others: usize) {
+    let (kernel, session) = ready(others);
+    let session = RefCell::new(session);
+    let args = Json::parse(ARGS).expect("JSON");
+    let settle = || {
+        let mut session = session.borrow_mut();
+        let settlement = Settlement { call: "c", ending: Ending::Success(None), now: 1 };
+        let _ = kernel.settle(&mut session, &settlement, &mut NoWorld);
+    };
+    bencher.with_inputs(settle).bench_local_values(|()| {
+        let proposal = Proposal { call: "c", tool: "deploy", args: &args, now: 1 };
+        kernel.propose(&mut session.borrow_mut(), black_box(&proposal), &mut NoWorld)
+    });
+}
+
+/// An allow and its record: encoded and hashed.
+#[divan::bench]
+fn propose_settle_and_record(bencher: Bencher) {
+    let (kernel, mut session) = ready(1000);
+    let args = Json::parse(ARGS).expect("JSON");
+    let mut recorder = Recorder::new(b"salt");
+    bencher.bench_local(|| {
+        let proposal = Proposal { call: "c", tool: "deploy", args: &args, now: 1 };
+        let proposed = kernel.propose(&mut session, &proposal, &mut NoWorld).expect("a free id");
+        black_box(recorder.proposed(&kernel, &session, &proposal, &proposed));
+        let settlement = Settlement { call: "c", ending: Ending::Success(None), now: 1 };
+        kernel.settle(&mut session, &settlement, &mut NoWorld).expect("in flight");
     });
 }
 
