@@ -5,7 +5,7 @@ use crate::kernel::Kernel;
 use crate::propose::{Proposal, Proposed};
 use crate::session::{Grant, Session};
 use crate::settle::{Settled, Settlement};
-use crate::stage::arguments;
+use crate::stage::arguments::{self, Arguments};
 use crate::world::World;
 use guard_plan::json::Json;
 use guard_plan::key;
@@ -101,7 +101,8 @@ impl Kernel {
         let unknown = || StepError::UnknownTool(approve.tool.into());
         let tool = self.tool(approve.tool).ok_or_else(unknown)?;
         let params = &self.plan().tools[tool as usize].params;
-        let args = arguments::decode(self, session, params, approve.args)
+        let mut args = Arguments::none();
+        arguments::decode(self, session, params, approve.args, &mut args)
             .map_err(StepError::InvalidArguments)?;
         let mut bytes = Vec::new();
         args.values().iter().for_each(|arg| arg.write_key(&mut bytes));

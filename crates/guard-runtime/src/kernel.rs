@@ -14,15 +14,40 @@ use guard_plan::plan::{Millis, Plan, RegexId, ToolId, UnitId, VarId};
 use guard_plan::value::Value;
 use regex::{Regex, RegexBuilder};
 use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
 
 /// Most bytes a compiled regular expression may take.
 const REGEX_BYTES: usize = 1 << 20;
+
+/// Tools by name.
+type Names = HashMap<Box<str>, ToolId, BuildHasherDefault<NameHasher>>;
+
+/// FNV-1a. Nobody but the plan's author chooses the names, so nothing stronger is needed.
+struct NameHasher(u64);
+
+impl Default for NameHasher {
+    fn default() -> Self {
+        NameHasher(0xcbf2_9ce4_8422_2325)
+    }
+}
+
+impl Hasher for NameHasher {
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
+        }
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
+    }
+}
 
 /// A plan ready to decide. It keeps nothing of any session, so that one kernel behind an `Arc` serves all.
 #[derive(Debug)]
 pub struct Kernel {
     loaded: LoadedPlan,
-    names: HashMap<Box<str>, ToolId>,
+    names: Names,
     regexes: Box<[Regex]>,
     pub(crate) tools: Box<[Tool]>,
     pub(crate) invariants: Box<[Prepared]>,
@@ -43,7 +68,7 @@ impl Kernel {
             let regex = RegexBuilder::new(pattern).size_limit(REGEX_BYTES).build();
             regex.map_err(|error| KernelError::Regex(pattern.clone(), error.to_string()))
         });
-        let mut names = HashMap::with_capacity(plan.tools.len() * 2);
+        let mut names = Names::default();
         let wire = (0..).zip(&plan.tools).map(|(id, tool)| (id, &tool.wire_name));
         // A guard name is heard only where no tool has it as its wire name.
         for (id, name) in wire.chain((0..).zip(&plan.tools).map(|(id, tool)| (id, &tool.name))) {

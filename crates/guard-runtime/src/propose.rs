@@ -115,19 +115,19 @@ impl Kernel {
     ) {
         let call =
             Call { id, tool: &self.plan().tools[id as usize], ready: &self.tools[id as usize] };
-        let args = match arguments::decode(self, cx.session, &call.tool.params, json) {
-            Ok(args) => args,
-            Err(problems) => {
-                for problem in problems {
-                    let (name, span) = (&call.tool.name, Some(call.tool.span));
-                    let mut reason =
-                        cx.reason_at(Code::InvalidArguments, name, span, problem.to_string());
-                    reason.help = signature(self, id);
-                    findings.reasons.push(reason);
-                }
-                return;
+        let mut args = Arguments::none();
+        if let Err(problems) =
+            arguments::decode(self, cx.session, &call.tool.params, json, &mut args)
+        {
+            for problem in problems {
+                let (name, span) = (&call.tool.name, Some(call.tool.span));
+                let mut reason =
+                    cx.reason_at(Code::InvalidArguments, name, span, problem.to_string());
+                reason.help = signature(self, id);
+                findings.reasons.push(reason);
             }
-        };
+            return;
+        }
         flight.tool = Some(id);
         let draft = &mut flight.draft;
         let cx = &Context { args: args.values(), ..*cx };

@@ -18,6 +18,9 @@ pub(crate) fn resolve(
     target: &Target,
     ready: &prepare::Target,
 ) -> Result<Vec<Way>, Fault> {
+    if target.path.is_empty() {
+        return Ok(Vec::new());
+    }
     let step = |(step, key): (&Step, &Option<prepare::Prepared>)| match (step, key) {
         (Step::Field(index), _) => Ok(Way::Field(*index as usize)),
         (Step::Index(_), Some(key)) => cx.eval_shown(key).map(Way::Index),

@@ -28,7 +28,7 @@ pub(crate) struct Counts {
     keyed: HashMap<Box<[u8]>, u32>,
 }
 
-/// How full a counter is.
+/// How full a counter is; of a window that is not full no more than that is said exactly.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Usage {
     pub used: u32,
@@ -100,7 +100,13 @@ impl Window {
         let Some(times) = times else {
             return Usage { used: 0, next: None };
         };
-        let old = times.partition_point(|time| now.saturating_sub(*time) >= self.span);
+        let old = |time: &Millis| now.saturating_sub(*time) >= self.span;
+        // Whether it is full is one look; how full, only the message of a full one asks.
+        let decisive = times.len().checked_sub(self.count).and_then(|at| times.get(at));
+        if self.count > 0 && decisive.is_none_or(old) {
+            return Usage { used: times.len().min(self.count - 1) as u32, next: None };
+        }
+        let old = times.partition_point(old);
         let used = times.len() - old;
         let next = (used >= self.count && self.count > 0)
             .then(|| times.get(times.len() - self.count))
@@ -155,6 +161,7 @@ mod tests {
         counter.add(None, 50);
         assert_eq!(counter.usage(None, 99), Usage { used: 2, next: Some(100) });
         assert_eq!(counter.usage(None, 100), Usage { used: 1, next: None });
+        assert_eq!(counter.usage(None, 150), Usage { used: 1, next: None });
         counter.add(None, 100);
         assert_eq!(counter.usage(None, 100), Usage { used: 2, next: Some(150) });
         assert_eq!(counter.usage(Some(b"k"), 100).used, 0);

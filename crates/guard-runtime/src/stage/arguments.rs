@@ -48,30 +48,33 @@ impl<'a> Arguments<'a> {
     }
 }
 
-/// Decodes the arguments of a call, or says everything that is wrong with them.
+/// Decodes the arguments of a call into `arguments`, or says everything that is wrong with them.
 pub(crate) fn decode<'a>(
     kernel: &Kernel,
     session: &Session,
     params: &[Field],
     json: &'a Json,
-) -> Result<Arguments<'a>, Vec<Problem>> {
+    arguments: &mut Arguments<'a>,
+) -> Result<(), Vec<Problem>> {
     let matches = |id, text: &str| kernel.matches(id, text);
     let decoder = kernel.decoder(session, false, &matches);
-    if let Some(arguments) = quick(&decoder, params, json) {
-        return Ok(arguments);
+    if quick(&decoder, params, json, arguments).is_none() {
+        // The full decoder finds every problem, or none after all.
+        *arguments = Arguments::none();
+        let values = decoder.arguments(params, json)?;
+        values.into_iter().for_each(|value| arguments.push(Val::own(value)));
     }
-    // The full decoder finds every problem, or none after all.
-    let mut arguments = Arguments::none();
-    decoder.arguments(params, json)?.into_iter().for_each(|value| arguments.push(Val::own(value)));
-    Ok(arguments)
+    Ok(())
 }
 
-/// The arguments, if all is well.
-fn quick<'a>(decoder: &Decoder<'_>, params: &[Field], json: &'a Json) -> Option<Arguments<'a>> {
-    let Json::Object(members) = json else {
-        return None;
-    };
-    let mut arguments = Arguments::none();
+/// Takes the arguments, if all is well.
+fn quick<'a>(
+    decoder: &Decoder<'_>,
+    params: &[Field],
+    json: &'a Json,
+    arguments: &mut Arguments<'a>,
+) -> Option<()> {
+    let Json::Object(members) = json else { return None };
     let mut found = 0;
     for (at, param) in params.iter().enumerate() {
         // Most callers keep the order of the declaration.
@@ -80,7 +83,7 @@ fn quick<'a>(decoder: &Decoder<'_>, params: &[Field], json: &'a Json) -> Option<
         found += usize::from(member.is_some());
         arguments.push(argument(decoder, param, member.map(|(_, json)| json))?);
     }
-    (found == members.len()).then_some(arguments)
+    (found == members.len()).then_some(())
 }
 
 fn argument<'a>(decoder: &Decoder<'_>, param: &Field, json: Option<&'a Json>) -> Option<Val<'a>> {

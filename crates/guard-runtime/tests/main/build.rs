@@ -168,7 +168,7 @@ pub fn held(limit: LimitId) -> LimitUse {
 /// `deploy(env, count)` with a bit of everything, between many other tools with a rule each.
 pub fn deployment(others: usize) -> Plan {
     let mut plan = plan();
-    plan.units.push(unit("usd", Some(1_000_000)));
+    plan.units.push(unit("usd", Some(9_000_000_000_000)));
     plan.state.push(variable("replicas", REPLICAS, Node::Int(0)));
     let mut names: Vec<String> = (0..others).map(|i| format!("tool_{i:04}")).collect();
     names.extend(["build", "deploy", "lint", "test"].map(String::from));
