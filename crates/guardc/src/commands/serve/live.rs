@@ -1,12 +1,16 @@
 //! One session that somebody else drives.
 
+use super::journal::{self, Journal};
+use super::replay::{self, Then};
 use super::rpc::Error;
+use guard_plan::encode::hash_text;
 use guard_plan::json::{Json, JsonError};
+use guard_plan::record::{self, Payload, Record, verify_chain};
 use guard_plan::verdict::{Code, Decision, Reason, Verdict};
 use guard_plan::{LoadedPlan, time};
 use guard_runtime::{
-    Approve, Ending, Kernel, Note, NoteKind, Proposal, Resume, Session, Settlement, StepError,
-    Usage, World,
+    Approve, Ending, Event, Kernel, Outcome, Proposal, Recorder, Resume, Session, Settlement,
+    StepError, Usage, World,
 };
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -22,7 +26,24 @@ pub struct Live {
     kernel: Kernel,
     session: Session,
     world: Disk,
+    recorder: Recorder,
+    journal: Option<Journal>,
+    restored: bool,
     records: Vec<String>,
+}
+
+/// What opens a session.
+pub struct Opening<'a> {
+    /// Its guard.
+    pub plan: &'a LoadedPlan,
+    /// Its id.
+    pub id: &'a str,
+    /// When it begins.
+    pub now: i64,
+    /// Where it works.
+    pub workspace: Option<&'a Path>,
+    /// Where its journal is kept.
+    pub journal: Option<&'a Path>,
 }
 
 /// The real file system, where a workspace was given; else nobody knows.
@@ -57,30 +78,95 @@ pub fn now() -> i64 {
 type Answer = Result<String, Error>;
 
 impl Live {
-    /// Begins a session.
-    pub fn open(
-        plan: &LoadedPlan,
-        id: &str,
-        now: i64,
-        workspace: Option<&Path>,
-    ) -> Result<Live, Error> {
-        let root = match workspace {
-            Some(path) => real(path)?,
+    /// Begins a session, or takes it up where its journal ends.
+    pub fn open(opening: &Opening) -> Result<Live, Error> {
+        let root = match opening.workspace {
+            Some(path) => absolute(path)?,
             None => NOWHERE.to_owned(),
         };
-        let kernel =
-            Kernel::new(plan.clone()).map_err(|e| Error::failed("bad_plan", e.to_string()))?;
-        let session = kernel.open(id, now, &root).map_err(step)?;
+        let kernel = Kernel::new(opening.plan.clone())
+            .map_err(|e| Error::failed("bad_plan", e.to_string()))?;
         let mut live = Live {
+            session: kernel.open(opening.id, opening.now, &root).map_err(step)?,
             kernel,
-            session,
-            world: Disk { given: workspace.is_some() },
+            world: Disk { given: opening.workspace.is_some() },
+            recorder: Recorder::new(&salt()),
+            journal: None,
+            restored: false,
             records: Vec::new(),
         };
-        live.record(
-            json!({ "kind": "open", "session": id, "plan": plan.hash_text(), "workspace": root }),
-        );
+        let mut lines = Vec::new();
+        if let Some(dir) = opening.journal {
+            let (journal, kept) = Journal::open(&journal::path(dir, opening.id)?)?;
+            live.journal = Some(journal);
+            lines = kept;
+        }
+        if lines.is_empty() {
+            let first = live.recorder.open(&live.kernel, &live.session).to_vec();
+            live.keep(&first)?;
+        } else {
+            live.restore(lines)?;
+        }
         Ok(live)
+    }
+
+    /// Gives the kernel what it was given before; every record must come out as it was.
+    fn restore(&mut self, lines: Vec<String>) -> Result<(), Error> {
+        if journal::has_secrets(self.kernel.plan()) {
+            let message = "the journal of a guard with secrets holds their hashes only, and cannot be taken up";
+            return Err(Error::failed("journal_secrets", message));
+        }
+        verify_chain(lines.iter().map(String::as_str)).map_err(|error| {
+            Error::failed("journal_damaged", format!("the journal is broken: {error}"))
+        })?;
+        for (index, line) in lines.iter().enumerate() {
+            let record = Record::parse(line).map_err(|_| diverged(index))?;
+            let again = match &record.payload {
+                Payload::Open(open) => self.reopen(open, &record.time)?,
+                _ => self.again(&record).ok_or_else(|| diverged(index))?,
+            };
+            if again != line.as_bytes() {
+                return Err(diverged(index));
+            }
+        }
+        self.records = lines;
+        self.restored = true;
+        Ok(())
+    }
+
+    fn reopen(&mut self, open: &record::Open, time: &str) -> Result<Vec<u8>, Error> {
+        if open.plan != self.kernel.loaded().hash_text() {
+            let message = format!("the journal is of another plan, {}", open.plan);
+            return Err(Error::failed("journal_mismatch", message));
+        }
+        let start = time::parse_rfc3339(time).ok_or_else(|| diverged(0))?;
+        self.session = self.kernel.open(&open.session, start, &open.workspace).map_err(step)?;
+        Ok(self.recorder.open(&self.kernel, &self.session).to_vec())
+    }
+
+    fn again(&mut self, record: &Record) -> Option<Vec<u8>> {
+        let event = replay::event(record)?;
+        let outcome = self.kernel.step(&mut self.session, &event, &mut Then(record)).ok()?;
+        Some(self.recorder.event(&self.kernel, &self.session, &event, &outcome).to_vec())
+    }
+
+    /// Takes an event: the kernel first, then the journal, then the caller.
+    fn take(&mut self, event: &Event) -> Result<Outcome, Error> {
+        if let Some(journal) = &self.journal {
+            journal.whole()?;
+        }
+        let outcome = self.kernel.step(&mut self.session, event, &mut self.world).map_err(step)?;
+        let record = self.recorder.event(&self.kernel, &self.session, event, &outcome).to_vec();
+        self.keep(&record)?;
+        Ok(outcome)
+    }
+
+    fn keep(&mut self, record: &[u8]) -> Result<(), Error> {
+        if let Some(journal) = &mut self.journal {
+            journal.append(record)?;
+        }
+        self.records.push(String::from_utf8_lossy(record).into_owned());
+        Ok(())
     }
 
     /// The answer to `session.open`.
@@ -106,7 +192,7 @@ impl Live {
             "plan_hash": self.kernel.loaded().hash_text(),
             "tools": tools,
             "contracts": [],
-            "restored": false,
+            "restored": self.restored,
         })
         .to_string()
     }
@@ -121,9 +207,10 @@ impl Live {
     ) -> Answer {
         let verdict = match args {
             Ok(args) => {
-                let proposal = Proposal { call, tool, args: &args, now };
-                let decided = self.kernel.propose(&mut self.session, &proposal, &mut self.world);
-                decided.map_err(step)?.verdict
+                match self.take(&Event::Propose(Proposal { call, tool, args: &args, now }))? {
+                    Outcome::Proposed(proposed) => proposed.verdict,
+                    _ => return Err(Error::failed("internal", "a proposal was not decided")),
+                }
             }
             Err(error) => self.malformed(now, call, tool, &error)?,
         };
@@ -133,50 +220,40 @@ impl Live {
             "shadowed": verdict.shadowed,
             "message": message(&verdict),
         });
-        self.record(json!({
-            "kind": "propose", "call": call, "tool": tool,
-            "verdict": answer["verdict"], "reasons": answer["reasons"], "shadowed": answer["shadowed"],
-        }));
         Ok(answer.to_string())
     }
 
     /// Settles a call that was allowed.
     pub fn settle(&mut self, now: i64, call: &str, success: bool, result: Option<Json>) -> Answer {
         let ending = if success { Ending::Success(result.as_ref()) } else { Ending::Failure };
-        let settlement = Settlement { call, ending, now };
-        let settled =
-            self.kernel.settle(&mut self.session, &settlement, &mut self.world).map_err(step)?;
-        let halted = self.halted();
-        let notes: Vec<Value> = settled.notes.iter().map(note).collect();
-        self.record(json!({
-            "kind": "settle", "call": call, "success": success, "halted": halted, "notes": notes,
-        }));
+        let notes = match self.take(&Event::Settle(Settlement { call, ending, now }))? {
+            Outcome::Settled(settled) => settled.notes,
+            _ => Vec::new(),
+        };
+        let halted =
+            self.session.halted().map(|halt| json!({ "rule": halt.rule, "message": halt.message }));
         Ok(json!({ "feedback": [], "rendered": "", "halted": halted, "notes": notes }).to_string())
     }
 
     /// Records an approval.
     pub fn approve(&mut self, approve: &Approve) -> Answer {
-        self.kernel.approve(&mut self.session, approve).map_err(step)?;
+        self.take(&Event::Approve(*approve))?;
         let Approve { tool, role, by, expires, .. } = *approve;
         let expires = expires.unwrap_or(self.session.now().saturating_add(AN_HOUR));
         let expires = time::format_rfc3339(expires);
         let approval = json!({ "tool": tool, "role": role, "by": by, "expires": expires });
-        self.record(json!({ "kind": "approve", "tool": tool, "role": role, "by": by }));
         Ok(json!({ "approval": approval }).to_string())
     }
 
     /// The host reports use.
     pub fn usage(&mut self, now: i64, unit: &str, amount: i64) -> Answer {
-        self.kernel.usage(&mut self.session, &Usage { unit, amount, now }).map_err(step)?;
-        let amount = guard_plan::decimal::format(amount);
-        self.record(json!({ "kind": "usage", "unit": unit, "amount": amount }));
+        self.take(&Event::Usage(Usage { unit, amount, now }))?;
         Ok("{}".into())
     }
 
     /// Ends a halt.
     pub fn resume(&mut self, now: i64, role: &str, by: &str) -> Answer {
-        self.kernel.resume(&mut self.session, &Resume { role, by, now }).map_err(step)?;
-        self.record(json!({ "kind": "resume", "role": role, "by": by }));
+        self.take(&Event::Resume(Resume { role, by, now }))?;
         Ok("{}".into())
     }
 
@@ -187,15 +264,17 @@ impl Live {
         out
     }
 
-    /// What has happened.
+    /// What has happened, and the hash of the last record.
     pub fn trace(&self) -> String {
-        format!("{{\"records\":[{}]}}", self.records.join(","))
+        let hash = hash_text(self.recorder.hash());
+        format!("{{\"records\":[{}],\"hash\":\"{hash}\"}}", self.records.join(","))
     }
 
     /// The last word.
-    pub fn closed(&mut self) -> String {
-        self.record(json!({ "kind": "close" }));
-        json!({ "session": self.session.id(), "records": self.records.len() }).to_string()
+    pub fn closed(&self) -> String {
+        let hash = hash_text(self.recorder.hash());
+        json!({ "session": self.session.id(), "records": self.records.len(), "hash": hash })
+            .to_string()
     }
 
     /// The verdict on arguments that cannot be read: what comes before arguments is still said first.
@@ -227,24 +306,10 @@ impl Live {
         };
         Ok(Verdict { decision: Decision::Deny, reasons: vec![reason], shadowed: Vec::new() })
     }
-
-    fn halted(&self) -> Value {
-        match self.session.halted() {
-            Some(halt) => json!({ "rule": halt.rule, "message": halt.message }),
-            None => Value::Null,
-        }
-    }
-
-    /// Arguments and results are not kept: they may hold secrets.
-    fn record(&mut self, mut record: Value) {
-        record["seq"] = (self.records.len() + 1).into();
-        record["time"] = time::format_rfc3339(self.session.now()).into();
-        self.records.push(record.to_string());
-    }
 }
 
-/// A workspace as an absolute path with its links resolved, as the paths of calls will be compared with it.
-fn real(path: &Path) -> Result<String, Error> {
+/// A workspace as an absolute path. Its links stay: paths are compared as they are written.
+fn absolute(path: &Path) -> Result<String, Error> {
     let bad = |why: &str| {
         Error::failed("bad_workspace", format!("the workspace `{}` {why}", path.display()))
     };
@@ -253,6 +318,17 @@ fn real(path: &Path) -> Result<String, Error> {
         return Err(bad("is no directory"));
     }
     absolute.to_str().map(str::to_owned).ok_or_else(|| bad("is not UTF-8"))
+}
+
+fn diverged(index: usize) -> Error {
+    let message = format!("line {} of the journal is not what this plan decides", index + 1);
+    Error::failed("journal_damaged", message)
+}
+
+/// What nobody can guess, for the hashes of secrets: the keys of the standard library's hash maps are random.
+fn salt() -> Vec<u8> {
+    use std::hash::{BuildHasher, RandomState};
+    (0..4).flat_map(|n: u64| RandomState::new().hash_one(n).to_le_bytes()).collect()
 }
 
 fn step(error: StepError) -> Error {
@@ -268,16 +344,6 @@ fn step(error: StepError) -> Error {
         StepError::NotHalted => "not_halted",
     };
     Error::failed(code, error.to_string())
-}
-
-fn note(note: &Note) -> Value {
-    let kind = match note.kind {
-        NoteKind::Shadow => "shadow",
-        NoteKind::Warning => "warning",
-        NoteKind::Undecoded => "undecoded",
-        NoteKind::Halt => "halt",
-    };
-    json!({ "kind": kind, "rule": note.rule, "message": note.message })
 }
 
 /// The verdict as the agent should read it: a line for each reason, with what helps.

@@ -1,7 +1,9 @@
 //! `guardc serve`: the sidecar. Any program speaks to it in lines of JSON-RPC 2.0 on standard input and
 //! output.
 
+mod journal;
 mod live;
+mod replay;
 mod rpc;
 mod server;
 
@@ -23,15 +25,10 @@ pub struct Args {
 
 /// Runs the command.
 pub fn run(args: &Args, term: &Term) -> Outcome {
-    if args.journal.is_some() {
-        return Err(
-            Failure::new("this version keeps no journal").help("start it without `--journal`")
-        );
-    }
     if term.out_tty {
         term.note("guardc serves JSON-RPC 2.0, one object a line; the end of the input ends it");
     }
-    let mut server = Server::new();
+    let mut server = Server::new(args.journal.clone());
     let mut input = BufReader::new(io::stdin().lock());
     loop {
         let line = rpc::read_line(&mut input)

@@ -1,6 +1,7 @@
 //! The methods of the sidecar, and the sessions they speak of.
 
-use super::live::{Live, now};
+use super::journal;
+use super::live::{Live, Opening, now};
 use super::rpc::Error;
 use crate::near;
 use crate::project;
@@ -40,6 +41,7 @@ const LATER: [&str; 7] = [
 pub struct Server {
     sessions: BTreeMap<String, Live>,
     opened: u64,
+    journal: Option<PathBuf>,
 }
 
 type Answer = Result<String, Error>;
@@ -105,9 +107,9 @@ struct Named {
 }
 
 impl Server {
-    /// Without sessions.
-    pub fn new() -> Server {
-        Server { sessions: BTreeMap::new(), opened: 0 }
+    /// Without sessions; those that name no journal keep it here.
+    pub fn new(journal: Option<PathBuf>) -> Server {
+        Server { sessions: BTreeMap::new(), opened: 0, journal }
     }
 
     /// Answers one request with the text of its result.
@@ -142,10 +144,7 @@ impl Server {
     }
 
     fn open(&mut self, open: Open) -> Answer {
-        if open.journal.is_some() {
-            let message = "this version keeps no journal: open the session without `journal`";
-            return Err(Error::failed("not_available", message));
-        }
+        let journal = open.journal.map(PathBuf::from).or_else(|| self.journal.clone());
         let plan = match (&open.plan, &open.source) {
             (Some(path), None) => plan_at(Path::new(path))?,
             (None, Some(source)) => compile(Path::new("source.guard"), source.clone())?,
@@ -161,20 +160,28 @@ impl Server {
                 ));
             }
             Some(id) => id,
-            None => self.new_id(),
+            None => self.new_id(journal.as_deref()),
         };
         let workspace = open.workspace.map(PathBuf::from);
-        let live = Live::open(&plan, &id, instant(open.now)?, workspace.as_deref())?;
+        let opening = Opening {
+            plan: &plan,
+            id: &id,
+            now: instant(open.now)?,
+            workspace: workspace.as_deref(),
+            journal: journal.as_deref(),
+        };
+        let live = Live::open(&opening)?;
         let answer = live.opened();
         self.sessions.insert(id, live);
         Ok(answer)
     }
 
-    fn new_id(&mut self) -> String {
+    fn new_id(&mut self, journal: Option<&Path>) -> String {
         loop {
             self.opened += 1;
             let id = format!("session-{}", self.opened);
-            if !self.sessions.contains_key(&id) {
+            let kept = |dir: &Path| journal::path(dir, &id).is_ok_and(|path| path.exists());
+            if !self.sessions.contains_key(&id) && !journal.is_some_and(kept) {
                 return id;
             }
         }

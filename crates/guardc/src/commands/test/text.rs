@@ -84,11 +84,10 @@ fn indent(text: &str, by: &str) -> String {
 fn covered(out: &mut String, results: &Results, style: Style) {
     let (seen, all) = results.sides();
     let percent = coverage::percent((seen, all));
-    let _ = writeln!(
-        out,
-        "\n{} {seen} of {all} sides of rules ({percent:.0}%)",
-        style.bold("coverage")
-    );
+    // Rounded down: a hundred is said only when it is.
+    let percent = percent.floor();
+    let _ =
+        writeln!(out, "\n{} {seen} of {all} sides of rules ({percent}%)", style.bold("coverage"));
     let missing: Vec<(&ShownRule, &str)> = results
         .suites
         .iter()

@@ -1,0 +1,71 @@
+//! The events in a session's trace, for taking it up again.
+
+use guard_plan::json::Json;
+use guard_plan::record::{Asked, Payload, Record};
+use guard_plan::{decimal, time};
+use guard_runtime::{Approve, Ending, Event, Proposal, Resume, Settlement, Usage, World};
+
+/// The event that a record is of; none where the record makes no sense.
+pub fn event(record: &Record) -> Option<Event<'_>> {
+    let now = time::parse_rfc3339(&record.time)?;
+    let call = record.call.as_deref();
+    Some(match &record.payload {
+        Payload::Open(_) => return None,
+        Payload::Propose(propose) => {
+            Event::Propose(Proposal { call: call?, tool: &propose.tool, args: &propose.args, now })
+        }
+        Payload::Settle(settle) => {
+            let result = Some(&*settle.result).filter(|result| !matches!(result, Json::Null));
+            let ending = if settle.success { Ending::Success(result) } else { Ending::Failure };
+            Event::Settle(Settlement { call: call?, ending, now })
+        }
+        Payload::Approve(approve) => Event::Approve(Approve {
+            tool: &approve.tool,
+            args: &approve.args,
+            role: &approve.role,
+            by: &approve.by,
+            expires: match &approve.expires {
+                Some(text) => Some(time::parse_rfc3339(text)?),
+                None => None,
+            },
+            now,
+        }),
+        Payload::Usage(usage) => {
+            Event::Usage(Usage { unit: &usage.unit, amount: decimal::parse(&usage.amount)?, now })
+        }
+        Payload::Resume(resume) => {
+            Event::Resume(Resume { role: &resume.role, by: &resume.by, now })
+        }
+    })
+}
+
+/// The world as it answered then.
+pub struct Then<'a>(pub &'a Record);
+
+impl Then<'_> {
+    fn asked(&self) -> &[Asked] {
+        match &self.0.payload {
+            Payload::Propose(propose) => &propose.asked,
+            Payload::Settle(settle) => &settle.asked,
+            _ => &[],
+        }
+    }
+}
+
+impl World for Then<'_> {
+    fn exists(&mut self, wanted: &str) -> Option<bool> {
+        self.asked().iter().find_map(|asked| match asked {
+            Asked::Exists { path, answer } if **path == *wanted => *answer,
+            _ => None,
+        })
+    }
+
+    fn probe(&mut self, wanted: &str) -> Option<Json> {
+        self.asked().iter().find_map(|asked| match asked {
+            Asked::Probe { name, answered: true, answer } if **name == *wanted => {
+                Some(answer.clone())
+            }
+            _ => None,
+        })
+    }
+}
