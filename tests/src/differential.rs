@@ -56,6 +56,22 @@ pub struct Coverage {
     pub refused: u64,
     /// Guards that were drawn and did not compile.
     pub discarded: u64,
+    /// Reasons given, by code.
+    pub reasons: [u64; Code::ALL.len()],
+}
+
+impl std::fmt::Display for Coverage {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        writeln!(
+            f,
+            "{} sessions agree, of guards that compile ({} drawn did not)",
+            self.sessions, self.discarded
+        )?;
+        writeln!(f, "proposals: {} allowed, {} not", self.allowed, self.refused)?;
+        let given = Code::ALL.iter().zip(self.reasons).filter(|(_, n)| *n > 0);
+        let given: Vec<String> = given.map(|(code, n)| format!("{} {n}", code.as_str())).collect();
+        writeln!(f, "reasons: {}", given.join(", "))
+    }
 }
 
 /// Plays `sessions` sessions of guards drawn from `seed` on.
@@ -128,6 +144,9 @@ impl Subject {
                 let allowed = said.decision == Decision::Allow;
                 coverage.allowed += u64::from(allowed);
                 coverage.refused += u64::from(!allowed);
+                for (code, ..) in &said.reasons {
+                    coverage.reasons[*code as usize] += 1;
+                }
             }
             if ours != theirs {
                 return Err((at, format!("kernel    {ours:?}\nreference {theirs:?}")));
@@ -222,8 +241,7 @@ struct Said {
 fn outlines(reasons: &[Reason]) -> Vec<(Code, String, Decision)> {
     // Which of several rules is named for a halt is a matter of messages.
     let rule = |r: &Reason| if r.code == Code::Halted { "session".into() } else { r.rule.clone() };
-    let mut outlines: Vec<_> =
-        reasons.iter().map(|r| (r.code, rule(r), r.decision)).collect();
+    let mut outlines: Vec<_> = reasons.iter().map(|r| (r.code, rule(r), r.decision)).collect();
     outlines.sort();
     outlines.dedup();
     outlines

@@ -72,16 +72,16 @@ pub fn guard(rng: &mut Rng) -> Generated {
         format!("state {{ {} }}", STATE.join("  ")),
         "fact row(id: string key, qty: int) max 2".to_string(),
         "probe ready".to_string() + " { host }",
-        "budget usd = 40.00".to_string(),
+        "budget usd = 90.00".to_string(),
     ];
     if rng.chance(50) {
-        items.push(format!("budget calls = {}", 3 + rng.below(12)));
+        items.push(format!("budget calls = {}", 5 + rng.below(15)));
     }
     if rng.chance(30) {
         items.push("budget tokens = 100".to_string());
     }
     if rng.chance(30) {
-        items.push("deadline 40m".to_string());
+        items.push("deadline 3h".to_string());
     }
     if rng.chance(10) {
         items.push("default allow".to_string());
@@ -110,11 +110,11 @@ fn tool(rng: &mut Rng, tools: &[Shape], at: usize) -> String {
     let shape = &tools[at];
     let params: Vec<String> =
         shape.params.iter().map(|p| format!("{}: {}", PARAMS[*p].0, PARAMS[*p].1)).collect();
-    let mut clauses: Vec<String> = (0..rng.below(6)).map(|_| rule(rng, tools, at)).collect();
+    let mut clauses: Vec<String> = (0..rng.below(4)).map(|_| rule(rng, tools, at)).collect();
     if rng.chance(60) {
         clauses.push(effects(rng, tools, at));
     }
-    if rng.chance(25) {
+    if rng.chance(8) {
         clauses.push("risk critical, irreversible".to_string());
     }
     clauses.extend(after(rng, &shape.params));
@@ -147,11 +147,17 @@ fn rule(rng: &mut Rng, tools: &[Shape], at: usize) -> String {
         1 => format!(" unless {}", truth(rng, &speaks, &named, 1)),
         _ => String::new(),
     };
-    let clause = match rng.below(12) {
+    let clause = match rng.below(11) {
         0..=2 => format!("requires {}{}", requirement(rng, tools, at), when(rng)),
         3..=5 => {
-            let word = *rng.pick(&["when", "unless"]);
-            format!("deny {word} {} because \"no: {{now}}\"", truth(rng, &speaks, &named, 2))
+            // Mostly rare, so that sessions get somewhere.
+            let (word, joint) = *rng.pick(&[("when", "and"), ("unless", "or")]);
+            let other = if rng.chance(60) {
+                format!(" {joint} {}", truth(rng, &speaks, &named, 0))
+            } else {
+                String::new()
+            };
+            format!("deny {word} {}{other} because \"no: {{now}}\"", truth(rng, &speaks, &named, 1))
         }
         6 => {
             let by = if !params.is_empty() && rng.chance(40) {
@@ -170,7 +176,7 @@ fn rule(rng: &mut Rng, tools: &[Shape], at: usize) -> String {
         7 | 8 => {
             format!("costs {} {}", amount(rng, params), rng.pick(&["usd", "usd", "usd", "calls"]))
         }
-        9 | 10 => {
+        9 => {
             let within = if rng.chance(30) { " within 20m" } else { "" };
             format!("approval {}{within}{}", rng.pick(&["human", "boss"]), when(rng))
         }
@@ -427,7 +433,8 @@ pub fn events(rng: &mut Rng, guard: &Generated, count: usize) -> Vec<(i64, Event
     let mut approved: Option<(String, Json)> = None;
     let mut events = Vec::new();
     for at in 0..count {
-        let step = *rng.pick(&[0, 0, 0, 1_000, 60_000, 600_000, 900_000, 3_600_000, -120_000]);
+        let step =
+            *rng.pick(&[0, 0, 0, 1_000, 1_000, 60_000, 60_000, 600_000, 1_800_000, -120_000]);
         let event = match rng.below(20) {
             0..=10 => {
                 let (tool, args) = match approved.take() {

@@ -14,12 +14,8 @@ fn main() -> ExitCode {
         return ExitCode::from(2);
     };
     match run(seed, sessions) {
-        Ok(c) => {
-            let (sessions, allowed, refused) = (c.sessions, c.allowed, c.refused);
-            println!(
-                "{sessions} sessions agree: {allowed} proposals allowed, {refused} not; {} guards discarded",
-                c.discarded
-            );
+        Ok(coverage) => {
+            print!("{coverage}");
             ExitCode::SUCCESS
         }
         Err(divergence) => {

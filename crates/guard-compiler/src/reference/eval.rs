@@ -294,33 +294,24 @@ impl Reference<'_> {
         trigger: Option<&Expr>,
         env: Env,
     ) -> Result<bool, Fault> {
-        let at = |e: &Expr, step: usize| {
-            self.holds(e, Env { state: &self.states[step], args: &[], locals: &[], ..env })
-        };
-        let last = self.states.len() - 1;
-        match op {
-            TemporalOp::Once => first_of(0..=last, |step| at(of, step), true),
-            TemporalOp::Historically => first_of(0..=last, |step| at(of, step), false),
-            TemporalOp::Previous => {
-                if last == 0 {
-                    return Ok(false);
+        let at =
+            |e: &Expr, state: &[Value]| self.holds(e, Env { state, args: &[], locals: &[], ..env });
+        let each = self.states.iter().map(|state| at(of, state));
+        match (op, trigger) {
+            (TemporalOp::Once, _) => each.reduce(or).unwrap_or(Ok(false)),
+            (TemporalOp::Historically, _) => each.reduce(and).unwrap_or(Ok(true)),
+            (TemporalOp::Previous, _) => match self.states.as_slice() {
+                [.., before, _] => at(of, before),
+                _ => Ok(false),
+            },
+            (TemporalOp::Since, Some(trigger)) => {
+                let mut holds = Ok(false);
+                for state in &self.states {
+                    holds = or(at(trigger, state), and(holds, at(of, state)));
                 }
-                at(of, last - 1)
+                holds
             }
-            TemporalOp::Since => {
-                let Some(trigger) = trigger else {
-                    return Ok(false);
-                };
-                for step in (0..=last).rev() {
-                    if at(trigger, step)? {
-                        return Ok(true);
-                    }
-                    if !at(of, step)? {
-                        return Ok(false);
-                    }
-                }
-                Ok(false)
-            }
+            (TemporalOp::Since, None) => Ok(false),
         }
     }
 
@@ -342,18 +333,22 @@ impl Reference<'_> {
     }
 }
 
-/// Whether some step is (`wanted`), or all are (not `wanted`).
-fn first_of(
-    steps: impl Iterator<Item = usize>,
-    holds: impl Fn(usize) -> Result<bool, Fault>,
-    wanted: bool,
-) -> Result<bool, Fault> {
-    for step in steps {
-        if holds(step)? == wanted {
-            return Ok(wanted);
-        }
+/// True if either is, whatever the other; unknown if neither is and one is.
+fn or(a: Result<bool, Fault>, b: Result<bool, Fault>) -> Result<bool, Fault> {
+    match (a, b) {
+        (Ok(true), _) | (_, Ok(true)) => Ok(true),
+        (Err(fault), _) | (_, Err(fault)) => Err(fault),
+        _ => Ok(false),
     }
-    Ok(!wanted)
+}
+
+/// False if either is, whatever the other; unknown if neither is and one is.
+fn and(a: Result<bool, Fault>, b: Result<bool, Fault>) -> Result<bool, Fault> {
+    match (a, b) {
+        (Ok(false), _) | (_, Ok(false)) => Ok(false),
+        (Err(fault), _) | (_, Err(fault)) => Err(fault),
+        _ => Ok(true),
+    }
 }
 
 fn opened(json: &Json) -> Value {

@@ -33,7 +33,7 @@ impl Findings {
     fn fault(&mut self, rule: &RuleMeta, fault: &Fault) {
         let reason = (Code::EvaluationError, rule.owner.clone(), Decision::Deny);
         match (rule.shadow, is_missing(fault)) {
-            (true, _) => {}
+            (true, _) => self.shadowed.push(reason),
             (false, true) => self.missing.push(reason),
             (false, false) => self.reasons.push(reason),
         }
@@ -126,8 +126,12 @@ impl Reference<'_> {
             findings.named(tool, Code::UnknownTool, Decision::Deny);
             return findings.judgement();
         }
-        let mut after = Consequences::default();
-        self.spending(BTreeMap::new(), &mut findings, &mut after);
+        let after =
+            Consequences { charges: BTreeMap::from([(0, DECIMAL_ONE)]), ..Default::default() };
+        if self.exceeds(0, DECIMAL_ONE) {
+            findings.named(&self.program.units[0].name, Code::Budget, Decision::Deny);
+        }
+        self.deadline(&mut findings);
         let judgement = findings.judgement();
         if judgement.decision == Decision::Allow {
             self.take_off(id, None, Vec::new(), after);
@@ -137,7 +141,7 @@ impl Reference<'_> {
 
     fn take_off(&mut self, id: &str, tool: Option<ToolId>, args: Vec<Value>, after: Consequences) {
         for (unit, amount) in &after.charges {
-            self.spent[*unit] += amount;
+            self.spent[*unit] = self.spent[*unit].saturating_add(*amount);
         }
         let call = self.allowed.len() as u64;
         let mark = tool.unwrap_or(usize::MAX);
@@ -253,62 +257,58 @@ impl Reference<'_> {
     }
 
     fn budgets(&self, tool: &Tool, env: Env, findings: &mut Findings, after: &mut Consequences) {
-        let mut costs: BTreeMap<usize, i128> = BTreeMap::new();
-        let mut shadowed: Vec<(&RuleMeta, usize, i128)> = Vec::new();
+        let mut costs: BTreeMap<usize, i64> = BTreeMap::new();
+        let mut in_shadow: BTreeMap<usize, i64> = BTreeMap::new();
         for clause in &tool.clauses {
-            let ClauseKind::Costs { unit, amount } = &clause.kind else {
-                continue;
-            };
+            let ClauseKind::Costs { unit, amount } = &clause.kind else { continue };
             let amount = match self.eval(amount, env) {
                 Ok(Value::Decimal(amount)) if amount < 0 => Err(Fault::NegativeCost(String::new())),
                 Ok(Value::Decimal(amount)) => Ok(amount),
                 Ok(_) => Err(Fault::Decode("a cost is a decimal".into())),
                 Err(fault) => Err(fault),
             };
-            let Some(amount) = findings.ok(&clause.rule, amount) else {
-                continue;
-            };
-            if clause.rule.shadow {
-                shadowed.push((&clause.rule, *unit, amount.into()));
-            } else {
-                *costs.entry(*unit).or_default() += i128::from(amount);
-            }
-        }
-        for (rule, unit, amount) in shadowed {
-            let plain = costs.get(&unit).copied().unwrap_or(0);
-            let one =
-                if self.program.units[unit].name == "calls" { i128::from(DECIMAL_ONE) } else { 0 };
-            let over = |budget: i64| {
-                i128::from(self.spent[unit]) + plain + one + amount > i128::from(budget)
-            };
-            if self.program.units[unit].budget.is_some_and(over) {
-                findings.add(rule, Code::Budget, Decision::Deny);
-            }
+            let Some(amount) = findings.ok(&clause.rule, amount) else { continue };
+            let costs = if clause.rule.shadow { &mut in_shadow } else { &mut costs };
+            let sum = costs.entry(*unit).or_default();
+            *sum = sum.saturating_add(amount);
         }
         self.spending(costs, findings, after);
+        for (unit, amount) in in_shadow {
+            let plain = after.charges.get(&unit).copied().unwrap_or(0);
+            let name = &self.program.units[unit].name;
+            if !self.exceeds(unit, plain) && self.exceeds(unit, plain.saturating_add(amount)) {
+                findings.shadowed.push((Code::Budget, name.clone(), Decision::Deny));
+            }
+        }
     }
 
+    fn exceeds(&self, unit: usize, amount: i64) -> bool {
+        let total = i128::from(self.spent[unit]) + i128::from(amount);
+        self.program.units[unit].budget.is_some_and(|budget| total > i128::from(budget))
+    }
+
+    /// Budgets and the deadline; a call is one of `calls`, the first unit.
     fn spending(
         &self,
-        mut costs: BTreeMap<usize, i128>,
+        mut costs: BTreeMap<usize, i64>,
         findings: &mut Findings,
         after: &mut Consequences,
     ) {
-        *costs.entry(0).or_default() += i128::from(DECIMAL_ONE);
+        let calls = costs.entry(0).or_default();
+        *calls = calls.saturating_add(DECIMAL_ONE);
         for (at, unit) in self.program.units.iter().enumerate() {
-            let cost = costs.get(&at).copied().unwrap_or(0);
-            let total = i128::from(self.spent[at]) + cost;
-            let over = unit.budget.is_some_and(|budget| {
-                (cost > 0 && total > i128::from(budget))
-                    || (unit.host_charged && self.spent[at] >= budget)
-            });
-            if over || i64::try_from(total).is_err() {
+            let exhausted =
+                unit.host_charged && unit.budget.is_some_and(|budget| self.spent[at] >= budget);
+            let exceeded = costs.get(&at).is_some_and(|cost| self.exceeds(at, *cost));
+            if exhausted || exceeded {
                 findings.named(&unit.name, Code::Budget, Decision::Deny);
             }
-            if cost > 0 {
-                after.charges.insert(at, i64::try_from(cost).unwrap_or(i64::MAX));
-            }
         }
+        self.deadline(findings);
+        after.charges = costs;
+    }
+
+    fn deadline(&self, findings: &mut Findings) {
         if self.program.deadline.is_some_and(|d| self.now >= self.start.saturating_add(d)) {
             findings.named("deadline", Code::Deadline, Decision::Deny);
         }
@@ -458,6 +458,7 @@ impl Reference<'_> {
 pub(super) fn writes(tool: &Tool, var: VarId) -> bool {
     tool.clauses
         .iter()
+        .filter(|c| !c.rule.shadow)
         .any(|c| matches!(&c.kind, ClauseKind::Effect { target, .. } if target.var == var))
 }
 

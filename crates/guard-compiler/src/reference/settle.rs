@@ -180,26 +180,30 @@ impl Reference<'_> {
         let mut rows: Vec<Vec<Value>> = vec![Vec::new()];
         for (e, column) in learn.row.iter().zip(columns) {
             let Ok(value) = self.eval(e, env) else { return };
-            let many = match (value, &column.ty) {
-                (Value::List(items), ty) if !matches!(ty, Type::List(..)) => items,
-                (Value::Set(items), ty) if !matches!(ty, Type::Set(..)) => {
-                    items.into_iter().collect()
-                }
-                (value, _) => vec![value],
+            let single =
+                !matches!(column.ty.required(), Type::List(..) | Type::Set(..) | Type::Json);
+            let many = match value {
+                Value::List(items) if single => items,
+                Value::Set(items) if single => items.into_iter().collect(),
+                Value::Json(json) if single => match *json {
+                    Json::Array(items) => {
+                        items.into_iter().map(|item| Value::Json(Box::new(item))).collect()
+                    }
+                    other => vec![Value::Json(Box::new(other))],
+                },
+                value => vec![value],
             };
-            let mut longer = Vec::new();
-            for value in many {
-                let Ok(value) = self.as_typed(value, &column.ty) else {
-                    continue;
-                };
-                if self.fits(&column.ty, &value) {
-                    longer.extend(
-                        rows.iter()
-                            .map(|row| [row.as_slice(), std::slice::from_ref(&value)].concat()),
-                    );
-                }
-            }
-            rows = longer;
+            // One value that does not fit spoils the whole lesson.
+            let typed: Option<Vec<Value>> = many
+                .into_iter()
+                .map(|value| self.as_typed(value, &column.ty).ok())
+                .map(|value| value.filter(|value| self.fits(&column.ty, value)))
+                .collect();
+            let Some(typed) = typed else { return };
+            rows = rows
+                .iter()
+                .flat_map(|row| typed.iter().map(|v| [row.as_slice(), &[v.clone()]].concat()))
+                .collect();
         }
         taught.extend(rows);
     }
