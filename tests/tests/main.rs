@@ -1,3 +1,4 @@
 //! The suites, one module each.
 
 mod cli;
+mod laws;

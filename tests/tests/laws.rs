@@ -1,0 +1,132 @@
+//! Laws that span crates: the two evaluators agree, order says nothing, proven shapes of plans.
+
+use guard_compiler::{Loader, NoFiles, SourceFile, compile};
+use guard_plan::LoadedPlan;
+use guard_syntax::ast::{ClauseKind, File, ItemKind};
+use guard_syntax::span::FileId;
+use guard_tests::{differential, generate, rng::Rng};
+use std::path::{Path, PathBuf};
+
+/// Kernel and reference evaluator say the same; many more sessions with `cargo xtask differential N`.
+#[test]
+fn kernel_and_reference_agree() {
+    match differential::run(1, 10_000) {
+        Ok(coverage) => {
+            let quiet: Vec<usize> =
+                (0..14).filter(|at| coverage.reasons[*at] == 0 && *at != 11 && *at != 12).collect();
+            assert!(quiet.is_empty(), "codes never given: {quiet:?}\n{coverage}");
+            assert!(
+                coverage.allowed * 10 > coverage.refused,
+                "hardly anything is allowed\n{coverage}"
+            );
+        }
+        Err(divergence) => panic!("{divergence}"),
+    }
+}
+
+fn specs() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../specs")
+}
+
+struct FromSpecs;
+
+impl Loader for FromSpecs {
+    fn load(&mut self, path: &str) -> Result<String, String> {
+        std::fs::read_to_string(specs().join(path)).map_err(|e| e.to_string())
+    }
+}
+
+/// The content hash of a guard, which compiles.
+fn hash(text: &str, loader: &mut dyn Loader) -> Option<String> {
+    let root = SourceFile { path: "examples/shuffled.guard".into(), text: text.into() };
+    let output = compile(root, loader).output?;
+    Some(
+        LoadedPlan::from_plan(output.plan, output.sources)
+            .map(|p| p.hash_text())
+            .unwrap_or_else(|e| e.to_string()),
+    )
+}
+
+/// Puts items, and clauses within tools and policies, in another order.
+fn shuffle(file: &mut File, rng: &mut Rng) {
+    reorder(&mut file.items, rng);
+    for item in &mut file.items {
+        match &mut item.kind {
+            ItemKind::Tool(tool) => reorder(&mut tool.clauses, rng),
+            ItemKind::Policy(policy) => {
+                reorder(&mut policy.clauses, rng);
+                reorder(&mut policy.tools.members, rng);
+            }
+            ItemKind::Group(group) => reorder(&mut group.members.members, rng),
+            ItemKind::State(vars) => reorder(vars, rng),
+            _ => {}
+        }
+        let clauses = match &mut item.kind {
+            ItemKind::Tool(tool) => &mut tool.clauses,
+            ItemKind::Policy(policy) => &mut policy.clauses,
+            _ => continue,
+        };
+        for clause in clauses {
+            match &mut clause.kind {
+                ClauseKind::Requires { all, .. } => reorder(all, rng),
+                ClauseKind::Effect(effects) => reorder(effects, rng),
+                ClauseKind::Tags(tags) => reorder(tags, rng),
+                _ => {}
+            }
+        }
+    }
+}
+
+fn reorder<T>(items: &mut [T], rng: &mut Rng) {
+    for at in (1..items.len()).rev() {
+        items.swap(at, rng.below(at + 1));
+    }
+}
+
+fn same_hash_shuffled(text: &str, loader: &mut dyn Loader, rng: &mut Rng) {
+    let Some(expected) = hash(text, loader) else { return };
+    for _ in 0..4 {
+        let mut file = guard_syntax::parse(FileId(0), text).file;
+        shuffle(&mut file, rng);
+        let shuffled = guard_syntax::print(&file);
+        assert_eq!(hash(&shuffled, loader), Some(expected.clone()), "of\n{text}\nand\n{shuffled}");
+    }
+}
+
+#[test]
+fn order_does_not_change_the_hash() {
+    let mut rng = Rng::new(7);
+    let mut seen = 0;
+    for entry in std::fs::read_dir(specs().join("examples")).expect("the examples").flatten() {
+        let text = std::fs::read_to_string(entry.path()).expect("an example");
+        assert!(
+            hash(&text, &mut FromSpecs).is_some(),
+            "{} does not compile",
+            entry.path().display()
+        );
+        same_hash_shuffled(&text, &mut FromSpecs, &mut rng);
+        seen += 1;
+    }
+    assert!(seen >= 5, "only {seen} examples");
+    for seed in 0..200 {
+        let drawn = generate::guard(&mut Rng::new(seed));
+        same_hash_shuffled(&drawn.text(), &mut NoFiles, &mut rng);
+    }
+}
+
+/// What is compiled loads, in both forms, and is the same plan.
+#[test]
+fn compiled_plans_load() {
+    for seed in 0..300 {
+        let text = generate::guard(&mut Rng::new(seed)).text();
+        let root = SourceFile { path: "g.guard".into(), text: text.clone() };
+        let Some(output) = compile(root, &mut NoFiles).output else { continue };
+        let made = LoadedPlan::from_plan(output.plan, output.sources)
+            .unwrap_or_else(|e| panic!("{e}\n{text}"));
+        for bytes in [made.to_bytes(), made.to_json().into_bytes()] {
+            let loaded = guard_plan::load(&bytes).unwrap_or_else(|e| panic!("{e}\n{text}"));
+            assert_eq!(loaded.plan(), made.plan());
+            assert_eq!(loaded.hash(), made.hash());
+        }
+    }
+}
