@@ -13,7 +13,7 @@ use std::path::Path;
 pub fn open(path: &Path, config: &Config, term: &Term) -> Result<Option<LoadedPlan>, Failure> {
     if path.as_os_str() != "-" {
         let bytes = files::read_bytes(path).map_err(|why| files::unreadable(path, &why))?;
-        if is_plan(&bytes) {
+        if is_plan(&bytes) || path.extension().is_some_and(|e| e == "plan") {
             let bad = |why| Failure::new(format!("cannot load `{}`: {why}", files::display(path)));
             return load(&bytes).map(Some).map_err(bad);
         }

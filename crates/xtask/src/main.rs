@@ -22,10 +22,7 @@ const CHORES: &[Chore] = &[Chore {
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
-    let Some(chore) = args
-        .first()
-        .and_then(|name| CHORES.iter().find(|c| c.name == name))
-    else {
+    let Some(chore) = args.first().and_then(|name| CHORES.iter().find(|c| c.name == name)) else {
         if let Some(name) = args.first() {
             eprintln!("error: there is no chore `{name}`");
         }

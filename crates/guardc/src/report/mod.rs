@@ -37,6 +37,8 @@ pub struct Text {
     pub name: String,
     /// The text.
     pub text: Arc<str>,
+    /// The text as it may be shown, byte for byte in the same places.
+    pub shown: Arc<str>,
     /// Its lines.
     pub lines: Lines,
 }
@@ -92,8 +94,12 @@ impl Report {
     /// The index of a text; the same name is the same text.
     pub fn text(&mut self, name: &str, text: &str) -> usize {
         *self.names.entry(name.to_owned()).or_insert_with(|| {
-            let (text, lines) = (Arc::from(text), Lines::new(text));
-            self.texts.push(Text { name: name.to_owned(), text, lines });
+            self.texts.push(Text {
+                name: name.to_owned(),
+                shown: Arc::from(visible(text)),
+                lines: Lines::new(text),
+                text: Arc::from(text),
+            });
             self.texts.len() - 1
         })
     }
@@ -235,4 +241,20 @@ impl Report {
         };
         format!("{files} checked: {said}\n")
     }
+}
+
+/// A text in which nothing moves the cursor, colours or hides: such characters give way to others of the same
+/// number of bytes.
+pub fn visible(text: &str) -> String {
+    text.chars()
+        .map(|c| match c {
+            '\n' | '\r' | '\t' => c,
+            '\0'..='\u{1f}' | '\u{7f}' => '?',
+            '\u{80}'..='\u{9f}' => '¿',
+            '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' => {
+                '\u{fffd}'
+            }
+            other => other,
+        })
+        .collect()
 }

@@ -1,6 +1,6 @@
 //! Findings as plain text, for pipes, logs and case files.
 
-use super::{Finding, Place, Report};
+use super::{Finding, Place, Report, visible};
 use std::fmt::Write as _;
 
 /// One finding: message, places with their lines and labels, help.
@@ -23,7 +23,7 @@ pub fn render(report: &Report, finding: &Finding) -> String {
         for (mark, (other, label)) in
             labels().filter(|(_, (other, _))| line(*other) == line(*place))
         {
-            marks(&mut out, report, *other, mark, label);
+            marks(&mut out, report, *place, *other, mark, label);
         }
     }
     if let Some(help) = &finding.help {
@@ -32,30 +32,53 @@ pub fn render(report: &Report, finding: &Finding) -> String {
     if let Some(fix) = fix_line(report, finding) {
         let _ = writeln!(out, "  fix: {fix}");
     }
-    out
+    visible(&out)
 }
 
-/// The line a place begins in, without a byte order mark; and how wide its number is.
-fn line_of(report: &Report, place: Place) -> (&str, usize, usize) {
+/// How much of a line is shown.
+const MAX_LINE: usize = 240;
+
+/// Whether some line to show is too long to be drawn whole.
+pub fn is_long(report: &Report, finding: &Finding) -> bool {
+    let places = std::iter::once(&finding.primary).chain(&finding.secondary);
+    let long = |place: Place| {
+        let text = &report.texts[place.file];
+        text.lines.line(&text.shown, report.positions(place).0.line).chars().count() > MAX_LINE
+    };
+    places.into_iter().any(|(place, _)| long(*place))
+}
+
+/// The line a place begins in: how many columns are left out before it, what is shown, and the width of numbers.
+fn line_of(report: &Report, place: Place) -> (usize, String, usize) {
     let text = &report.texts[place.file];
-    let number = report.positions(place).0.line;
-    let line = text.lines.line(&text.text, number).trim_start_matches('\u{feff}');
-    (line, number, number.to_string().len().max(3))
+    let start = report.positions(place).0;
+    let line = text.lines.line(&text.shown, start.line).trim_start_matches('\u{feff}');
+    let skipped =
+        if line.chars().count() > MAX_LINE { start.column.saturating_sub(MAX_LINE / 2) } else { 0 };
+    let shown = line.chars().skip(skipped).take(MAX_LINE).collect();
+    (skipped, shown, start.line.to_string().len().max(3))
 }
 
 fn source_line(out: &mut String, report: &Report, place: Place) {
-    let (line, number, width) = line_of(report, place);
+    let (_, line, width) = line_of(report, place);
+    let number = report.positions(place).0.line;
     let _ = writeln!(out, "{}", format!("{number:>width$} | {line}").trim_end());
 }
 
-/// Marks beneath the part of the line that a place covers, and its label.
-fn marks(out: &mut String, report: &Report, place: Place, mark: char, label: &str) {
+/// Marks beneath the part of the line that a place covers, and its label. `under` is what the line was shown
+/// for.
+fn marks(out: &mut String, report: &Report, under: Place, place: Place, mark: char, label: &str) {
     let (start, end) = report.positions(place);
-    let (line, _, width) = line_of(report, place);
-    let to = if end.line == start.line { end.column } else { line.chars().count() + 1 };
-    let pad: String =
-        line.chars().take(start.column - 1).map(|c| if c == '\t' { '\t' } else { ' ' }).collect();
-    let marks: String = std::iter::repeat_n(mark, to.saturating_sub(start.column).max(1)).collect();
+    let (skipped, line, width) = line_of(report, under);
+    let from = start.column.saturating_sub(1 + skipped);
+    let to = if end.line == start.line {
+        end.column.saturating_sub(1 + skipped)
+    } else {
+        line.chars().count()
+    };
+    let pad: String = line.chars().take(from).map(|c| if c == '\t' { '\t' } else { ' ' }).collect();
+    let length = to.min(line.chars().count()).saturating_sub(from).max(1);
+    let marks: String = std::iter::repeat_n(mark, length).collect();
     let label = if label.is_empty() { String::new() } else { format!(" {label}") };
     let _ = writeln!(out, "{:>width$} | {pad}{marks}{label}", "");
 }

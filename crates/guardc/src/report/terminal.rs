@@ -1,6 +1,6 @@
 //! Findings on a terminal, drawn by miette.
 
-use super::{Finding, Report, plain};
+use super::{Finding, Report, plain, visible};
 use crate::term::Term;
 use miette::{GraphicalReportHandler, GraphicalTheme, LabeledSpan, NamedSource, Severity};
 use std::collections::BTreeMap;
@@ -8,6 +8,9 @@ use std::sync::Arc;
 
 /// One finding, drawn. Places in other files follow as drawings of their own.
 pub fn render(report: &Report, finding: &Finding, term: &Term) -> String {
+    if plain::is_long(report, finding) {
+        return plain::render(report, finding);
+    }
     let theme =
         if term.out.on { GraphicalTheme::unicode() } else { GraphicalTheme::unicode_nocolor() };
     let handler = GraphicalReportHandler::new_themed(theme).with_context_lines(1);
@@ -34,7 +37,7 @@ impl Drawn {
     fn new(report: &Report, finding: &Finding) -> Drawn {
         let (primary, label) = &finding.primary;
         let span = |start: usize, end: usize| start..end;
-        let text = |label: &str| (!label.is_empty()).then(|| label.to_owned());
+        let text = |label: &str| (!label.is_empty()).then(|| visible(label));
         let mut labels =
             vec![LabeledSpan::new_primary_with_span(text(label), span(primary.start, primary.end))];
         let mut others: BTreeMap<usize, Vec<LabeledSpan>> = BTreeMap::new();
@@ -52,10 +55,10 @@ impl Drawn {
         Drawn {
             code: Some(finding.code),
             severity: if finding.error { Severity::Error } else { Severity::Warning },
-            message: finding.message.clone(),
+            message: visible(&finding.message),
             source: source(report, primary.file),
             labels,
-            help: (!help.is_empty()).then(|| help.join("\n")),
+            help: (!help.is_empty()).then(|| visible(&help.join("\n"))),
             elsewhere: others
                 .into_iter()
                 .map(|(file, labels)| Drawn::elsewhere(report, file, labels))
@@ -78,7 +81,7 @@ impl Drawn {
 
 fn source(report: &Report, file: usize) -> NamedSource<Arc<str>> {
     let text = &report.texts[file];
-    NamedSource::new(text.name.clone(), Arc::clone(&text.text))
+    NamedSource::new(text.name.clone(), Arc::clone(&text.shown))
 }
 
 impl std::fmt::Display for Drawn {

@@ -6,15 +6,11 @@ use std::collections::BTreeMap;
 /// Compares the codes in `errors.rs` files with `docs/codes/`.
 pub fn check(repo: &Repo, found: &mut Findings) {
     let mut raised: BTreeMap<String, String> = BTreeMap::new();
-    for name in repo
-        .rust()
-        .filter(|name| name.ends_with("/errors.rs") || name.contains("/errors/"))
+    for name in repo.rust().filter(|name| name.ends_with("/errors.rs") || name.contains("/errors/"))
     {
         for (index, line) in repo.text(name).lines().enumerate() {
             for code in codes_in(line) {
-                raised
-                    .entry(code)
-                    .or_insert_with(|| format!("{name}:{}", index + 1));
+                raised.entry(code).or_insert_with(|| format!("{name}:{}", index + 1));
             }
         }
     }
@@ -38,11 +34,7 @@ pub fn check(repo: &Repo, found: &mut Findings) {
 
 /// The codes written as string literals in a line: `"G0123"`.
 fn codes_in(line: &str) -> impl Iterator<Item = String> + '_ {
-    line.split('"')
-        .skip(1)
-        .step_by(2)
-        .filter(|text| is_code(text))
-        .map(str::to_owned)
+    line.split('"').skip(1).step_by(2).filter(|text| is_code(text)).map(str::to_owned)
 }
 
 fn is_code(text: &str) -> bool {

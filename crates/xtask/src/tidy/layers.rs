@@ -28,84 +28,41 @@ const LAYERS: &[Layer] = &[
         ours: &[],
         others: &["serde", "serde_json", "postcard", "sha2", "schemars"],
     },
-    Layer {
-        name: "guard-syntax",
-        ours: &[],
-        others: &["pest", "pest_derive"],
-    },
-    Layer {
-        name: "guard-compiler",
-        ours: &["guard-syntax", "guard-plan"],
-        others: &["regex"],
-    },
-    Layer {
-        name: "guard-runtime",
-        ours: &["guard-plan"],
-        others: &["regex", "sha2"],
-    },
+    Layer { name: "guard-syntax", ours: &[], others: &["pest", "pest_derive"] },
+    Layer { name: "guard-compiler", ours: &["guard-syntax", "guard-plan"], others: &["regex"] },
+    Layer { name: "guard-runtime", ours: &["guard-plan"], others: &["regex", "sha2"] },
     Layer {
         name: "guard-hosts",
         ours: &["guard-runtime", "guard-plan"],
         others: &["serde", "serde_json"],
     },
-    Layer {
-        name: "guard-ack",
-        ours: &["guard-plan"],
-        others: &["serde", "serde_json", "toml"],
-    },
-    Layer {
-        name: "guard-lsp",
-        ours: &["guard-compiler", "guard-syntax"],
-        others: &["serde_json"],
-    },
+    Layer { name: "guard-ack", ours: &["guard-plan"], others: &["serde", "serde_json", "toml"] },
+    Layer { name: "guard-lsp", ours: &["guard-compiler", "guard-syntax"], others: &["serde_json"] },
     Layer {
         name: "guardc",
         ours: ALL,
-        others: &[
-            "clap",
-            "clap_complete",
-            "ignore",
-            "miette",
-            "serde",
-            "serde_json",
-            "toml",
-        ],
+        others: &["clap", "clap_complete", "ignore", "miette", "serde", "serde_json", "toml"],
     },
     Layer {
         name: "guard-tests",
         ours: ALL,
         others: &["insta", "jsonschema", "proptest", "serde_json", "toml"],
     },
-    Layer {
-        name: "xtask",
-        ours: &[],
-        others: &["serde_json"],
-    },
+    Layer { name: "xtask", ours: &[], others: &["serde_json"] },
 ];
 
 /// What any crate may use in its tests.
-const IN_TESTS: &[&str] = &["divan", "insta", "jsonschema", "proptest", "serde_json"];
+const IN_TESTS: &[&str] =
+    &["allocation-counter", "divan", "insta", "jsonschema", "proptest", "serde_json"];
 
 /// Compares `cargo metadata` with the table.
 pub fn check(repo: &Repo, found: &mut Findings) -> Result<(), String> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let args = [
-        "metadata",
-        "--no-deps",
-        "--format-version",
-        "1",
-        "--offline",
-    ];
-    let output = Command::new(cargo)
-        .args(args)
-        .current_dir(&repo.root)
-        .output();
+    let args = ["metadata", "--no-deps", "--format-version", "1", "--offline"];
+    let output = Command::new(cargo).args(args).current_dir(&repo.root).output();
     let output = output.map_err(|e| format!("cannot run cargo metadata: {e}"))?;
     if !output.status.success() {
-        return Err(format!(
-            "cargo metadata: {}",
-            String::from_utf8_lossy(&output.stderr).trim()
-        ));
+        return Err(format!("cargo metadata: {}", String::from_utf8_lossy(&output.stderr).trim()));
     }
     let metadata: Value =
         serde_json::from_slice(&output.stdout).map_err(|e| format!("cargo metadata: {e}"))?;

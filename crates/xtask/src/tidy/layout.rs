@@ -12,6 +12,7 @@ const FILES: &[&str] = &[
     "LICENSE-APACHE",
     "LICENSE-MIT",
     "CHANGELOG.md",
+    "rustfmt.toml",
 ];
 
 /// Dot files and folders are what tools force, and pass.
@@ -20,20 +21,13 @@ pub fn check(repo: &Repo, found: &mut Findings) {
         .files
         .iter()
         .map(|name| {
-            name.split_once('/')
-                .map_or((name.as_str(), false), |(folder, _)| (folder, true))
+            name.split_once('/').map_or((name.as_str(), false), |(folder, _)| (folder, true))
         })
         .collect();
     for (name, folder) in top {
-        let allowed = if folder {
-            FOLDERS.contains(&name)
-        } else {
-            FILES.contains(&name)
-        };
+        let allowed = if folder { FOLDERS.contains(&name) } else { FILES.contains(&name) };
         if !allowed && !name.starts_with('.') {
-            found.problem(format!(
-                "`{name}` does not belong at the top of the repository"
-            ));
+            found.problem(format!("`{name}` does not belong at the top of the repository"));
         }
     }
 }

@@ -20,13 +20,7 @@ pub struct Repo {
 
 impl Repo {
     fn open(root: &Path) -> Result<Repo, String> {
-        let list = [
-            "ls-files",
-            "--cached",
-            "--others",
-            "--exclude-standard",
-            "-z",
-        ];
+        let list = ["ls-files", "--cached", "--others", "--exclude-standard", "-z"];
         let output = Command::new("git").args(list).current_dir(root).output();
         let output = output.map_err(|e| format!("cannot run git: {e}"))?;
         if !output.status.success() {
@@ -43,10 +37,7 @@ impl Repo {
             .collect();
         files.sort();
         files.dedup();
-        Ok(Repo {
-            root: root.to_owned(),
-            files,
-        })
+        Ok(Repo { root: root.to_owned(), files })
     }
 
     /// The text of a file; empty where it is none.
@@ -56,10 +47,7 @@ impl Repo {
 
     /// The Rust files.
     pub fn rust(&self) -> impl Iterator<Item = &str> {
-        self.files
-            .iter()
-            .map(String::as_str)
-            .filter(|name| name.ends_with(".rs"))
+        self.files.iter().map(String::as_str).filter(|name| name.ends_with(".rs"))
     }
 }
 

@@ -1,5 +1,6 @@
 //! Unified differences of two texts, by lines.
 
+use crate::report::visible;
 use crate::term::Style;
 use std::fmt::Write as _;
 
@@ -67,7 +68,7 @@ fn hunk(
         };
         i += usize::from(*op != Op::Add);
         j += usize::from(*op != Op::Remove);
-        let text = format!("{mark}{}", line.trim_end_matches('\n'));
+        let text = visible(&format!("{mark}{}", line.trim_end_matches('\n')));
         let text = match op {
             Op::Keep => text,
             Op::Remove => style.red(&text),

@@ -2,6 +2,7 @@
 
 use super::{Results, ShownRule, Suite, coverage};
 use crate::commands::test::runner::{Failed, Ran};
+use crate::report::visible;
 use crate::term::{Style, count};
 use guard_plan::verdict::Reason;
 use std::fmt::Write as _;
@@ -44,7 +45,7 @@ fn titles(out: &mut String, suite: &Suite, style: Style) {
         } else {
             format!("{}  ", style.green("ok"))
         };
-        let _ = writeln!(out, "  {mark}  {}", ran.title);
+        let _ = writeln!(out, "  {mark}  {}", visible(&ran.title));
     }
     if suite.ran.is_empty() {
         let _ = writeln!(out, "  {}", style.dim("no tests"));
@@ -52,8 +53,8 @@ fn titles(out: &mut String, suite: &Suite, style: Style) {
 }
 
 fn failure(out: &mut String, ran: &Ran, failed: &Failed, style: Style) {
-    let _ = writeln!(out, "\n{}: {}", style.cyan(&failed.at), style.bold(&ran.title));
-    let _ = writeln!(out, "  {}", failed.step);
+    let _ = writeln!(out, "\n{}: {}", style.cyan(&failed.at), style.bold(&visible(&ran.title)));
+    let _ = writeln!(out, "  {}", visible(&failed.step));
     let _ = writeln!(out, "  expected  {}", failed.expected);
     let _ = writeln!(out, "  got       {}", style.red(&failed.got));
     for reason in &failed.reasons {
