@@ -25,7 +25,7 @@ fn main() {
 
 fn time(what: &str, text: &str) -> guard_syntax::Parse {
     let parse = guard_syntax::parse(FileId(0), text);
-    let runs = (2_000_000 / text.len().max(1)).clamp(1, 50);
+    let runs = (20_000_000 / text.len().max(1)).clamp(3, 50);
     let measure = |f: &dyn Fn()| {
         let times = (0..runs).map(|_| {
             let start = Instant::now();
@@ -36,13 +36,18 @@ fn time(what: &str, text: &str) -> guard_syntax::Parse {
     };
     let parsing = measure(&|| drop(guard_syntax::parse(FileId(0), text)));
     let formatting = measure(&|| drop(guard_syntax::format(text)));
-    println!("{what}: {} items, parse {parsing:.2} ms, format {formatting:.2} ms", parse.file.items.len());
+    println!(
+        "{what}: {} items, parse {parsing:.2} ms, format {formatting:.2} ms",
+        parse.file.items.len()
+    );
     parse
 }
 
 /// A guard of `tools` tools, each with a rule of its own.
 fn generated(tools: usize) -> String {
-    let mut text = String::from("guard generated\n\nstate {\n  total: int in 0..=1000000 = 0\n}\n\nbudget usd = 5000.00\n");
+    let mut text = String::from(
+        "guard generated\n\nstate {\n  total: int in 0..=1000000 = 0\n}\n\nbudget usd = 5000.00\n",
+    );
     for n in 0..tools {
         let _ = write!(
             text,

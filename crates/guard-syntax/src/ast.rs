@@ -223,7 +223,9 @@ pub struct Type {
 
 impl PartialEq for Type {
     fn eq(&self, other: &Self) -> bool {
-        self.kind == other.kind && self.optional == other.optional && self.refinements == other.refinements
+        self.kind == other.kind
+            && self.optional == other.optional
+            && self.refinements == other.refinements
     }
 }
 

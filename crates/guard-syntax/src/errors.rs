@@ -2,7 +2,7 @@
 //!
 //! Each code has a page in `docs/codes/`. What to say is decided here, when to say it elsewhere.
 
-use crate::diagnostic::{Diagnostic, Label};
+use crate::diagnostic::Diagnostic;
 use crate::parse::{MAX_BYTES, MAX_DEPTH};
 use crate::span::Span;
 
@@ -50,8 +50,12 @@ fn shown(text: &str) -> String {
 }
 
 pub(crate) fn too_large(at: Span, length: usize) -> Diagnostic {
-    Diagnostic::error("G0001", at, format!("the file has {length} bytes; at most {MAX_BYTES} are read"))
-        .help("split the guard into files and join them with `use`")
+    Diagnostic::error(
+        "G0001",
+        at,
+        format!("the file has {length} bytes; at most {MAX_BYTES} are read"),
+    )
+    .help("split the guard into files and join them with `use`")
 }
 
 pub(crate) fn control_character(at: Span, byte: u8) -> Diagnostic {
@@ -72,23 +76,33 @@ pub(crate) fn unterminated_regex(at: Span) -> Diagnostic {
 }
 
 pub(crate) fn unknown_character(at: Span, text: &str) -> Diagnostic {
-    let diagnostic = Diagnostic::error("G0005", at, format!("`{}` means nothing here", shown(text)));
+    let diagnostic =
+        Diagnostic::error("G0005", at, format!("`{}` means nothing here", shown(text)));
     match text.chars().next() {
         Some('#') => diagnostic.help("a comment begins with `//`"),
-        Some('\u{201c}' | '\u{201d}' | '\u{201e}' | '`') => diagnostic.help("a string stands between plain double quotes: `\"…\"`"),
+        Some('\u{201c}' | '\u{201d}' | '\u{201e}' | '`') => {
+            diagnostic.help("a string stands between plain double quotes: `\"…\"`")
+        }
         Some('\'') => diagnostic.help("a string stands between double quotes: `\"…\"`"),
-        _ => diagnostic.help("remove it, or put it into a string; names consist of ASCII letters, digits and `_`"),
+        _ => diagnostic.help(
+            "remove it, or put it into a string; names consist of ASCII letters, digits and `_`",
+        ),
     }
 }
 
 pub(crate) fn single_quotes(at: Span, inner: &str) -> Diagnostic {
     let diagnostic = Diagnostic::error("G0006", at, "strings are written in double quotes")
         .help(format!("write `\"{}\"`", shown(inner)));
-    if inner.contains(['"', '\\']) { diagnostic } else { diagnostic.fix(at, format!("\"{inner}\"")) }
+    if inner.contains(['"', '\\']) {
+        diagnostic
+    } else {
+        diagnostic.fix(at, format!("\"{inner}\""))
+    }
 }
 
 pub(crate) fn block_comment(at: Span) -> Diagnostic {
-    Diagnostic::error("G0007", at, "there are no block comments").help("begin each line of the comment with `//`")
+    Diagnostic::error("G0007", at, "there are no block comments")
+        .help("begin each line of the comment with `//`")
 }
 
 pub(crate) fn unknown_escape(at: Span, text: &str) -> Diagnostic {
@@ -96,7 +110,12 @@ pub(crate) fn unknown_escape(at: Span, text: &str) -> Diagnostic {
         .help("the escapes are `\\\"`, `\\\\`, `\\n`, `\\t`, `\\r` and `\\u{1F600}`; a backslash itself is `\\\\`")
 }
 
-pub(crate) fn unclosed(place: Span, found: Option<&str>, opener: Span, bracket: &str) -> Diagnostic {
+pub(crate) fn unclosed(
+    place: Span,
+    found: Option<&str>,
+    opener: Span,
+    bracket: &str,
+) -> Diagnostic {
     let close = match bracket {
         "(" => ")",
         "[" => "]",
@@ -125,7 +144,11 @@ pub(crate) fn too_deep(at: Span) -> Diagnostic {
 pub(crate) fn unknown_unit(at: Span, text: &str) -> Diagnostic {
     let number = text.trim_start_matches('-');
     let unit = number.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.');
-    let diagnostic = Diagnostic::error("G0012", at, format!("`{}` is not a number, a duration or a size", shown(text)));
+    let diagnostic = Diagnostic::error(
+        "G0012",
+        at,
+        format!("`{}` is not a number, a duration or a size", shown(text)),
+    );
     if unit.starts_with('_') {
         return diagnostic.help("write the digits without `_`");
     }
@@ -146,7 +169,9 @@ pub(crate) fn unknown_unit(at: Span, text: &str) -> Diagnostic {
             let digits = &text[..text.len() - unit.len()];
             diagnostic.help(format!("write `{digits}{near}`")).fix(at, format!("{digits}{near}"))
         }
-        None => diagnostic.help("units of time are `ms s m h d w`, units of size `B KiB MiB GiB TiB`"),
+        None => {
+            diagnostic.help("units of time are `ms s m h d w`, units of size `B KiB MiB GiB TiB`")
+        }
     }
 }
 
@@ -162,8 +187,9 @@ pub(crate) fn misspelled_item(at: Span, found: &str, meant: &str) -> Diagnostic 
 }
 
 pub(crate) fn clause_outside(at: Span, found: &str) -> Diagnostic {
-    Diagnostic::error("G0013", at, format!("`{found}` stands outside a tool or a policy"))
-        .help(format!("move it into the braces of the tool it governs: `tool NAME(…) {{ {found} … }}`"))
+    Diagnostic::error("G0013", at, format!("`{found}` stands outside a tool or a policy")).help(
+        format!("move it into the braces of the tool it governs: `tool NAME(…) {{ {found} … }}`"),
+    )
 }
 
 pub(crate) fn not_a_clause(at: Span, found: &str, place: &str, examples: &str) -> Diagnostic {
@@ -206,7 +232,9 @@ pub(crate) fn foreign_operator(at: Span, found: &str, meant: &str) -> Diagnostic
 }
 
 pub(crate) fn single_equals(at: Span) -> Diagnostic {
-    Diagnostic::error("G0018", at, "`=` does not compare").help("write `==` to compare; `=` stands only in `effect`, `observe` and declarations").fix(at, "==")
+    Diagnostic::error("G0018", at, "`=` does not compare")
+        .help("write `==` to compare; `=` stands only in `effect`, `observe` and declarations")
+        .fix(at, "==")
 }
 
 pub(crate) fn chained_comparison(at: Span, first: Span) -> Diagnostic {
@@ -220,11 +248,20 @@ pub(crate) fn missing_operand(at: Span, operator: &str) -> Diagnostic {
         .help(format!("write a value after `{operator}`, or remove it"))
 }
 
-pub(crate) fn blank_before_bracket(bracket: Span, blank: Span, name: &str, open: &str) -> Diagnostic {
+pub(crate) fn blank_before_bracket(
+    bracket: Span,
+    blank: Span,
+    name: &str,
+    open: &str,
+) -> Diagnostic {
     let what = if open == "(" { "the arguments of a call" } else { "an index" };
-    Diagnostic::error("G0021", bracket, format!("{what} must follow `{}` without a blank", shown(name)))
-        .help(format!("write `{}{open}…`", shown(name)))
-        .fix(blank, "")
+    Diagnostic::error(
+        "G0021",
+        bracket,
+        format!("{what} must follow `{}` without a blank", shown(name)),
+    )
+    .help(format!("write `{}{open}…`", shown(name)))
+    .fix(blank, "")
 }
 
 pub(crate) fn null(at: Span, found: &str) -> Diagnostic {
@@ -249,16 +286,20 @@ pub(crate) fn open_interpolation(at: Span) -> Diagnostic {
 }
 
 pub(crate) fn lone_brace(at: Span) -> Diagnostic {
-    Diagnostic::error("G0026", at, "this `}` closes nothing").help("a brace that is meant as text is written `}}`").fix(at, "}}")
+    Diagnostic::error("G0026", at, "this `}` closes nothing")
+        .help("a brace that is meant as text is written `}}`")
+        .fix(at, "}}")
 }
 
 pub(crate) fn empty_interpolation(at: Span) -> Diagnostic {
-    Diagnostic::error("G0027", at, "there is no expression between these braces")
-        .help("write a value, as in `{path}`; braces that are meant as text are written `{{` and `}}`")
+    Diagnostic::error("G0027", at, "there is no expression between these braces").help(
+        "write a value, as in `{path}`; braces that are meant as text are written `{{` and `}}`",
+    )
 }
 
 pub(crate) fn late_header(at: Span) -> Diagnostic {
-    Diagnostic::error("G0028", at, "the header must be the first thing in the file").help("move this line to the top")
+    Diagnostic::error("G0028", at, "the header must be the first thing in the file")
+        .help("move this line to the top")
 }
 
 pub(crate) fn second_header(at: Span, first: Span) -> Diagnostic {
@@ -276,9 +317,8 @@ pub(crate) fn lost_documentation(at: Span, marker: Span) -> Diagnostic {
 /// The same diagnostic, `by` bytes further on.
 pub(crate) fn shifted(mut diagnostic: Diagnostic, by: u32) -> Diagnostic {
     let shift = |span: Span| Span { start: span.start + by, end: span.end + by, ..span };
-    let label = |label: Label| Label { span: shift(label.span), ..label };
-    diagnostic.primary = label(diagnostic.primary);
-    diagnostic.secondary = diagnostic.secondary.into_iter().map(label).collect();
+    let all = diagnostic.secondary.iter_mut().chain(std::iter::once(&mut diagnostic.primary));
+    all.for_each(|label| label.span = shift(label.span));
     if let Some(fix) = &mut diagnostic.fix {
         fix.span = shift(fix.span);
     }

@@ -123,7 +123,8 @@ impl Scanner<'_> {
             b'(' | b'[' | b'{' => self.push(TokenKind::Open, self.pos + 1),
             b')' | b']' | b'}' => self.push(TokenKind::Close, self.pos + 1),
             b'\'' => self.quoted(),
-            b'=' | b'!' | b'<' | b'>' | b'+' | b'-' | b'*' | b'%' | b'.' | b',' | b';' | b':' | b'?' | b'&' | b'|' => {
+            b'=' | b'!' | b'<' | b'>' | b'+' | b'-' | b'*' | b'%' | b'.' | b',' | b';' | b':'
+            | b'?' | b'&' | b'|' => {
                 self.punct();
             }
             _ => self.junk(),
@@ -161,7 +162,8 @@ impl Scanner<'_> {
     /// Digits, an optional fraction, a unit: `50.00`, `1h30m`, `4KiB`.
     fn literal(&mut self) {
         let mut end = self.run(self.pos, |b| b.is_ascii_digit());
-        let fraction = self.bytes.get(end) == Some(&b'.') && self.bytes.get(end + 1).is_some_and(u8::is_ascii_digit);
+        let fraction = self.bytes.get(end) == Some(&b'.')
+            && self.bytes.get(end + 1).is_some_and(u8::is_ascii_digit);
         if fraction {
             end = self.run(end + 1, |b| b.is_ascii_digit());
         }
@@ -261,7 +263,10 @@ impl Scanner<'_> {
         }
         let end = end.max(start + 1);
         if !control {
-            self.fault(start, errors::unknown_character(self.span(start, end), &self.text[start..end]));
+            self.fault(
+                start,
+                errors::unknown_character(self.span(start, end), &self.text[start..end]),
+            );
         } else if self.control_reported {
             self.scan.faults.push(Fault { at: start as u32, diagnostic: None });
         } else {

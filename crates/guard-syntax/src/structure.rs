@@ -111,7 +111,15 @@ const CONTINUATIONS: [&str; 49] = [
 
 /// Finds the items and brackets of a scanned file.
 pub(crate) fn structure(file: FileId, text: &str, scan: &Scan) -> Structure {
-    let mut pass = Pass { file, text, tokens: &scan.tokens, open: Vec::new(), counts: [0; 3], deep: false, out: Structure::default() };
+    let mut pass = Pass {
+        file,
+        text,
+        tokens: &scan.tokens,
+        open: Vec::new(),
+        counts: [0; 3],
+        deep: false,
+        out: Structure::default(),
+    };
     let mut start = None;
     let mut block_seen = false;
     for index in 0..pass.tokens.len() {
@@ -124,7 +132,8 @@ pub(crate) fn structure(file: FileId, text: &str, scan: &Scan) -> Structure {
             block_seen = false;
         }
         start = start.or(Some(index));
-        block_seen |= pass.char(index) == b'{' && matches!(pass.word(index + 1), "info" | "caution" | "warning");
+        block_seen |= pass.char(index) == b'{'
+            && matches!(pass.word(index + 1), "info" | "caution" | "warning");
         pass.nest(index);
     }
     pass.close_all(pass.tokens.len());
@@ -150,7 +159,11 @@ struct Pass<'t> {
 
 impl Pass<'_> {
     fn char(&self, index: usize) -> u8 {
-        self.tokens.get(index).and_then(|t| self.text.as_bytes().get(t.start as usize)).copied().unwrap_or(0)
+        self.tokens
+            .get(index)
+            .and_then(|t| self.text.as_bytes().get(t.start as usize))
+            .copied()
+            .unwrap_or(0)
     }
 
     fn word(&self, index: usize) -> &str {
@@ -169,9 +182,13 @@ impl Pass<'_> {
         if token.kind != TokenKind::Word {
             return false;
         }
-        let (Some(start), Some(previous)) = (start, index.checked_sub(1).map(|i| &self.tokens[i])) else { return true };
+        let (Some(start), Some(previous)) = (start, index.checked_sub(1).map(|i| &self.tokens[i]))
+        else {
+            return true;
+        };
         let nested = self.depth() > 0;
-        let column_zero = token.start == 0 || self.text.as_bytes()[token.start as usize - 1] == b'\n';
+        let column_zero =
+            token.start == 0 || self.text.as_bytes()[token.start as usize - 1] == b'\n';
         if nested && !column_zero {
             return false;
         }
@@ -204,9 +221,8 @@ impl Pass<'_> {
             "guard" => named,
             "use" => kind(1) == Some(TokenKind::String) || self.word(index + 1) == "std",
             "default" => self.word(index + 1) == "allow",
-            "enum" | "record" | "lifecycle" | "probe" | "attest" | "goal" | "contract" | "source" => {
-                named && self.char(index + 2) == b'{'
-            }
+            "enum" | "record" | "lifecycle" | "probe" | "attest" | "goal" | "contract"
+            | "source" => named && self.char(index + 2) == b'{',
             "type" | "budget" | "group" => named && self.char(index + 2) == b'=',
             "state" | "completion" => self.char(index + 1) == b'{',
             "deadline" => kind(1) == Some(TokenKind::Literal),
@@ -235,7 +251,20 @@ impl Pass<'_> {
             TokenKind::Punct => matches!(token.text(self.text), "?" | ">" | ";" | ".."),
             TokenKind::Word => !matches!(
                 token.text(self.text),
-                "for" | "tag" | "on" | "every" | "in" | "and" | "or" | "not" | "when" | "unless" | "as" | "implies" | "because" | "is"
+                "for"
+                    | "tag"
+                    | "on"
+                    | "every"
+                    | "in"
+                    | "and"
+                    | "or"
+                    | "not"
+                    | "when"
+                    | "unless"
+                    | "as"
+                    | "implies"
+                    | "because"
+                    | "is"
             ),
             _ => true,
         }
@@ -247,7 +276,9 @@ impl Pass<'_> {
             TokenKind::Close => self.close(index),
             TokenKind::Word => self.nest_word(index),
             TokenKind::Punct => match self.char(index) {
-                b'<' if matches!(self.word(index.wrapping_sub(1)), "list" | "set" | "map") => self.open(b'<', index),
+                b'<' if matches!(self.word(index.wrapping_sub(1)), "list" | "set" | "map") => {
+                    self.open(b'<', index)
+                }
                 b'>' => self.close_marker(b'<'),
                 b':' => self.close_marker(b'q'),
                 _ => {}
@@ -300,7 +331,8 @@ impl Pass<'_> {
         };
         if self.counts[wanted_slot] == 0 {
             let (span, text) = (token.span(self.file), self.text);
-            return self.fault(token.start, self.deep, || errors::stray_close(span, token.text(text)));
+            return self
+                .fault(token.start, self.deep, || errors::stray_close(span, token.text(text)));
         }
         let mut reported = self.deep;
         while let Some((what, at)) = self.open.pop() {
@@ -332,17 +364,19 @@ impl Pass<'_> {
 
     /// Notes a fault, and reports it unless it follows from one that was, or there are enough.
     fn fault(&mut self, at: u32, quiet: bool, diagnostic: impl FnOnce() -> Diagnostic) {
-        let diagnostic = (!quiet && self.out.faults.len() < MAX_ERRORS).then(|| Box::new(diagnostic()));
+        let diagnostic =
+            (!quiet && self.out.faults.len() < MAX_ERRORS).then(|| Box::new(diagnostic()));
         self.out.faults.push(Fault { at, diagnostic });
     }
 
     fn unclosed(&mut self, opener: u32, index: usize, reported: &mut bool) {
         let open = self.tokens[opener as usize];
-        let place = match (self.tokens.get(index), index.checked_sub(1).and_then(|i| self.tokens.get(i))) {
-            (Some(token), _) => token.span(self.file),
-            (None, Some(last)) => last.span(self.file),
-            (None, None) => open.span(self.file),
-        };
+        let place =
+            match (self.tokens.get(index), index.checked_sub(1).and_then(|i| self.tokens.get(i))) {
+                (Some(token), _) => token.span(self.file),
+                (None, Some(last)) => last.span(self.file),
+                (None, None) => open.span(self.file),
+            };
         let found = self.tokens.get(index).map(|t| t.text(self.text));
         let (span, bracket) = (open.span(self.file), open.text(self.text));
         let quiet = std::mem::replace(reported, true);

@@ -4,8 +4,9 @@
 use super::build::Builder;
 use super::grammar::{Node, Parts, Rule};
 use crate::ast::{
-    Attest, BlockCondition, Check, CheckKind, Completion, Contract, ContractClause, Feedback, FeedbackBlock, Ident,
-    ItemShape, Lifecycle, LifecycleClause, Note, Probe, ProbeClause, Spanned, Transition, Trigger,
+    Attest, BlockCondition, Check, CheckKind, Completion, Contract, ContractClause, Feedback,
+    FeedbackBlock, Ident, ItemShape, Lifecycle, LifecycleClause, Note, Probe, ProbeClause, Spanned,
+    Transition, Trigger,
 };
 
 impl Builder<'_> {
@@ -45,7 +46,14 @@ impl Builder<'_> {
         let to = self.name(&mut parts)?;
         let evidence = parts.has(Rule::evidence);
         let judged = parts.accept(Rule::judged).and_then(|node| Parts::of(node).next());
-        Some(Transition { actor, name, from, to, evidence, criteria: judged.map(|node| node.as_str() == "pass") })
+        Some(Transition {
+            actor,
+            name,
+            from,
+            to,
+            evidence,
+            criteria: judged.map(|node| node.as_str() == "pass"),
+        })
     }
 
     pub fn probe(&mut self, mut parts: Parts) -> Option<Probe> {
@@ -125,7 +133,8 @@ impl Builder<'_> {
 
     pub fn completion(&mut self, mut parts: Parts) -> Option<Completion> {
         parts.has(Rule::open);
-        let at_most = parts.accept(Rule::at_most).and_then(|node| self.take_literal(&mut Parts::of(node)));
+        let at_most =
+            parts.accept(Rule::at_most).and_then(|node| self.take_literal(&mut Parts::of(node)));
         Some(Completion { at_most, checks: parts.map(|c| self.check(c)).collect::<Option<_>>()? })
     }
 
@@ -185,7 +194,10 @@ impl Builder<'_> {
     pub fn contract(&mut self, mut parts: Parts) -> Option<Contract> {
         let name = self.name(&mut parts)?;
         parts.has(Rule::open);
-        Some(Contract { name, clauses: parts.map(|c| self.contract_clause(c)).collect::<Option<_>>()? })
+        Some(Contract {
+            name,
+            clauses: parts.map(|c| self.contract_clause(c)).collect::<Option<_>>()?,
+        })
     }
 
     pub fn contract_clause(&mut self, node: Node) -> Option<Spanned<ContractClause>> {

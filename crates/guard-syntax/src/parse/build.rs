@@ -60,8 +60,12 @@ impl<'t> Builder<'t> {
                     continue;
                 }
                 Some(_) if !quiet => {
-                    let marker = Span { file: self.file, start: comment.start, end: comment.start + 3 };
-                    self.diagnostics.push(errors::lost_documentation(Span { end: comment.end, ..marker }, marker));
+                    let marker =
+                        Span { file: self.file, start: comment.start, end: comment.start + 3 };
+                    self.diagnostics.push(errors::lost_documentation(
+                        Span { end: comment.end, ..marker },
+                        marker,
+                    ));
                 }
                 _ => {}
             }
@@ -213,9 +217,31 @@ impl<'t> Builder<'t> {
 pub(crate) fn is_reserved(word: &str) -> bool {
     matches!(
         word,
-        "and" | "or" | "not" | "implies" | "in" | "is" | "if" | "then" | "else" | "true" | "false" | "none" | "all" | "any"
-            | "contains" | "matches" | "within" | "since" | "known" | "once" | "historically" | "previous" | "when"
-            | "unless" | "because"
+        "and"
+            | "or"
+            | "not"
+            | "implies"
+            | "in"
+            | "is"
+            | "if"
+            | "then"
+            | "else"
+            | "true"
+            | "false"
+            | "none"
+            | "all"
+            | "any"
+            | "contains"
+            | "matches"
+            | "within"
+            | "since"
+            | "known"
+            | "once"
+            | "historically"
+            | "previous"
+            | "when"
+            | "unless"
+            | "because"
     )
 }
 
@@ -238,7 +264,8 @@ fn escape(raw: &str) -> (Option<char>, usize) {
 fn unicode_escape(raw: &str) -> (Option<char>, usize) {
     let digits: String = raw.chars().skip(3).take_while(char::is_ascii_hexdigit).take(7).collect();
     let length = 3 + digits.len() + 1;
-    let closed = raw.as_bytes().get(2) == Some(&b'{') && raw.as_bytes().get(length - 1) == Some(&b'}');
+    let closed =
+        raw.as_bytes().get(2) == Some(&b'{') && raw.as_bytes().get(length - 1) == Some(&b'}');
     if !closed {
         return (None, 2);
     }
@@ -257,7 +284,9 @@ pub(crate) enum LiteralKind {
 /// Which literal `text` is, if it is one.
 pub(crate) fn literal_kind(text: &str) -> Option<LiteralKind> {
     let whole = text.trim_start_matches(|c: char| c.is_ascii_digit());
-    let rest = whole.strip_prefix('.').map_or(whole, |f| f.trim_start_matches(|c: char| c.is_ascii_digit()));
+    let rest = whole
+        .strip_prefix('.')
+        .map_or(whole, |f| f.trim_start_matches(|c: char| c.is_ascii_digit()));
     if rest.is_empty() {
         return Some(LiteralKind::Number);
     }
@@ -278,7 +307,8 @@ fn is_duration(text: &str) -> bool {
         if unit.len() == rest.len() {
             return false;
         }
-        let Some(after) = ["ms", "s", "m", "h", "d", "w"].iter().find_map(|u| unit.strip_prefix(u)) else {
+        let Some(after) = ["ms", "s", "m", "h", "d", "w"].iter().find_map(|u| unit.strip_prefix(u))
+        else {
             return false;
         };
         rest = after;

@@ -3,8 +3,8 @@
 use super::build::Builder;
 use super::grammar::{Node, Parts, Rule};
 use crate::ast::{
-    Clause, ClauseKind, Effect, EffectKind, Expr, Guard, Ident, Learn, Limit, LimitScope, Literal, Requirement, Step,
-    Target, Template,
+    Clause, ClauseKind, Effect, EffectKind, Expr, Guard, Ident, Learn, Limit, LimitScope, Literal,
+    Requirement, Step, Target, Template,
 };
 
 impl Builder<'_> {
@@ -51,7 +51,9 @@ impl Builder<'_> {
                 parts.has(Rule::probe_word);
                 ClauseKind::Ready(self.name(&mut parts)?)
             }
-            Rule::effect => ClauseKind::Effect(parts.map(|s| self.statement(s)).collect::<Option<_>>()?),
+            Rule::effect => {
+                ClauseKind::Effect(parts.map(|s| self.statement(s)).collect::<Option<_>>()?)
+            }
             Rule::observe => self.observe(parts)?,
             Rule::learn => ClauseKind::Learn(self.learn(parts)?),
             Rule::reconcile => ClauseKind::Reconcile(self.take_expr(&mut parts)?),

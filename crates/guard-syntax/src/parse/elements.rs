@@ -33,15 +33,36 @@ const fn kind(
 
 /// The clauses of tools and policies.
 pub(super) const CLAUSES: [&str; 20] = [
-    "requires", "deny", "limit", "costs", "risk", "irreversible", "approval", "ready", "effect", "observe", "learn",
-    "reconcile", "prior", "returns", "tags", "name", "trusted", "untrusted", "shadow", "allow",
+    "requires",
+    "deny",
+    "limit",
+    "costs",
+    "risk",
+    "irreversible",
+    "approval",
+    "ready",
+    "effect",
+    "observe",
+    "learn",
+    "reconcile",
+    "prior",
+    "returns",
+    "tags",
+    "name",
+    "trusted",
+    "untrusted",
+    "shadow",
+    "allow",
 ];
 const STEPS: [&str; 22] = [
-    "ok", "fails", "allowed", "denied", "asks", "waits", "start", "finish", "approve", "after", "at", "exists",
-    "missing", "file", "probe", "usage", "prompt", "expect", "halted", "resume", "feedback", "stop",
+    "ok", "fails", "allowed", "denied", "asks", "waits", "start", "finish", "approve", "after",
+    "at", "exists", "missing", "file", "probe", "usage", "prompt", "expect", "halted", "resume",
+    "feedback", "stop",
 ];
-const LIFECYCLE: [&str; 7] = ["fields", "initial", "final", "agent", "harness", "criteria", "escalate"];
-const PROBE: [&str; 8] = ["returns", "command", "file", "host", "every", "backoff", "timeout", "within"];
+const LIFECYCLE: [&str; 7] =
+    ["fields", "initial", "final", "agent", "harness", "criteria", "escalate"];
+const PROBE: [&str; 8] =
+    ["returns", "command", "file", "host", "every", "backoff", "timeout", "within"];
 const CHECKS: [&str; 8] = ["file", "command", "git", "every", "attest", "all", "any", "at"];
 
 /// What the block of an item is made of, for items that are blocks.
@@ -55,10 +76,26 @@ pub(super) fn kind_of(of: Rule) -> Option<Kind> {
             // `allow` is no clause, and no near word of one either.
             CLAUSES.split_at(19).0,
         ),
-        Rule::state => kind(Rule::variable, Rule::only_variable, "`name: type = value`", "variables, as in `done: bool = false`", &[]),
-        Rule::record => kind(Rule::field, Rule::only_field, "`name: type`", "fields, as in `price: decimal`", &[]),
-        Rule::enum_item => kind(Rule::variant, Rule::only_variant, "a variant", "names and strings", &[]),
-        Rule::source => kind(Rule::learn, Rule::only_learn, "`learn`", "`learn FACT(…)`", &["learn"]),
+        Rule::state => kind(
+            Rule::variable,
+            Rule::only_variable,
+            "`name: type = value`",
+            "variables, as in `done: bool = false`",
+            &[],
+        ),
+        Rule::record => kind(
+            Rule::field,
+            Rule::only_field,
+            "`name: type`",
+            "fields, as in `price: decimal`",
+            &[],
+        ),
+        Rule::enum_item => {
+            kind(Rule::variant, Rule::only_variant, "a variant", "names and strings", &[])
+        }
+        Rule::source => {
+            kind(Rule::learn, Rule::only_learn, "`learn`", "`learn FACT(…)`", &["learn"])
+        }
         Rule::lifecycle => kind(
             Rule::lifecycle_clause,
             Rule::only_lifecycle,
@@ -87,7 +124,13 @@ pub(super) fn kind_of(of: Rule) -> Option<Kind> {
             "`file`, `command`, `git committed`, `every`, `attest`, `all`, `any` and conditions",
             &CHECKS,
         ),
-        Rule::attest => kind(Rule::dimension, Rule::only_dimension, "`name: check`", "dimensions, as in `tests: file \"report.md\"`", &[]),
+        Rule::attest => kind(
+            Rule::dimension,
+            Rule::only_dimension,
+            "`name: check`",
+            "dimensions, as in `tests: file \"report.md\"`",
+            &[],
+        ),
         Rule::goal => kind(Rule::expr, Rule::only_expr, "a condition", "conditions", &[]),
         Rule::contract => kind(
             Rule::contract_clause,
@@ -96,7 +139,13 @@ pub(super) fn kind_of(of: Rule) -> Option<Kind> {
             "`name: type`, `items`, `bounds` and `reference`",
             &["items", "bounds", "reference"],
         ),
-        Rule::test => kind(Rule::step, Rule::only_step, "a step", "`ok`, `denied`, `allowed`, `after`, `expect` and the other steps", &STEPS),
+        Rule::test => kind(
+            Rule::step,
+            Rule::only_step,
+            "a step",
+            "`ok`, `denied`, `allowed`, `after`, `expect` and the other steps",
+            &STEPS,
+        ),
         _ => return None,
     })
 }
@@ -116,13 +165,18 @@ pub(super) fn begins(kind: Kind, site: &Site, index: usize) -> bool {
             "no" => site.word(index + 1) == "feedback",
             _ => STEPS.contains(&word) && named,
         },
-        Rule::variable | Rule::field | Rule::dimension => site.kind(index) == Some(TokenKind::Word) && colon,
+        Rule::variable | Rule::field | Rule::dimension => {
+            site.kind(index) == Some(TokenKind::Word) && colon
+        }
         Rule::contract_clause => {
-            colon || (word == "bounds" && site.word(index + 1) == "{") || (matches!(word, "items" | "reference") && named)
+            colon
+                || (word == "bounds" && site.word(index + 1) == "{")
+                || (matches!(word, "items" | "reference") && named)
         }
         Rule::variant => matches!(site.kind(index), Some(TokenKind::Word | TokenKind::String)),
         Rule::block => {
-            kind.keywords.contains(&word) && (colon || matches!(site.word(index + 1), "when" | "unless" | "otherwise"))
+            kind.keywords.contains(&word)
+                && (colon || matches!(site.word(index + 1), "when" | "unless" | "otherwise"))
         }
         Rule::check => match word {
             "file" | "command" => next == Some(TokenKind::String),
@@ -149,15 +203,25 @@ pub(super) fn begins_afresh(kind: Kind, site: &Site, index: usize) -> bool {
 /// How an element is written, by its keyword.
 pub(super) fn usage(keyword: &str) -> Option<&'static str> {
     Some(match keyword {
-        "requires" => "write `requires TOOL, TOOL`, with `(key)`, `since TOOL`, `within D` and `when CONDITION` as needed",
-        "deny" => "write `deny when CONDITION because \"…\"` or `deny unless CONDITION because \"…\"`",
-        "limit" => "write `limit 5 per 1h`, `limit 5 per session`, `limit 1 in flight` or `limit 3 identical`, with `by VALUE` as needed",
+        "requires" => {
+            "write `requires TOOL, TOOL`, with `(key)`, `since TOOL`, `within D` and `when CONDITION` as needed"
+        }
+        "deny" => {
+            "write `deny when CONDITION because \"…\"` or `deny unless CONDITION because \"…\"`"
+        }
+        "limit" => {
+            "write `limit 5 per 1h`, `limit 5 per session`, `limit 1 in flight` or `limit 3 identical`, with `by VALUE` as needed"
+        }
         "costs" => "write the amount and the unit, as in `costs 2.00 usd`",
         "risk" => "write `risk low`, `risk medium`, `risk high` or `risk critical`",
         "approval" => "write `approval ROLE`, with `within D` and `when CONDITION` as needed",
         "ready" => "write `ready when probe NAME`",
-        "effect" => "write `effect x = e`, `x += e`, `append e to xs`, `add e to s`, `remove e from xs` or `delete x`, several in braces",
-        "learn" => "write `learn FACT(VALUE, …)`, with `for x in xs` and `when CONDITION` as needed",
+        "effect" => {
+            "write `effect x = e`, `x += e`, `append e to xs`, `add e to s`, `remove e from xs` or `delete x`, several in braces"
+        }
+        "learn" => {
+            "write `learn FACT(VALUE, …)`, with `for x in xs` and `when CONDITION` as needed"
+        }
         "prior" => "write `prior Beta(2, 1)`",
         "ok" | "fails" => "write `ok TOOL(param: value)`, with `returns VALUE` as needed",
         "allowed" => "write `allowed TOOL(param: value)`",
@@ -166,7 +230,9 @@ pub(super) fn usage(keyword: &str) -> Option<&'static str> {
         "approve" => "write `approve TOOL(param: value) by ROLE`",
         "start" => "write `start NAME = TOOL(param: value)`",
         "finish" => "write `finish NAME ok` or `finish NAME fails`",
-        "info" | "caution" | "warning" => "write `warning when CONDITION: \"…\"`, `info otherwise: \"…\"` or `info: \"…\"`",
+        "info" | "caution" | "warning" => {
+            "write `warning when CONDITION: \"…\"`, `info otherwise: \"…\"` or `info: \"…\"`"
+        }
         "agent" | "harness" => "write `agent NAME: STATE -> STATE`",
         "command" => "write `command \"cargo\" \"test\" exits 0 within 5m`",
         _ => return None,
@@ -177,7 +243,8 @@ fn begins_clause(site: &Site, index: usize) -> bool {
     let next = site.kind(index + 1);
     let named = next == Some(TokenKind::Word);
     match site.word(index) {
-        "requires" | "risk" | "approval" | "learn" | "returns" | "tags" | "observe" | "prior" | "shadow" => named,
+        "requires" | "risk" | "approval" | "learn" | "returns" | "tags" | "observe" | "prior"
+        | "shadow" => named,
         "deny" => matches!(site.word(index + 1), "when" | "unless" | "if"),
         "limit" => next == Some(TokenKind::Literal),
         "costs" | "reconcile" => next != Some(TokenKind::Punct) && next != Some(TokenKind::Close),
@@ -197,7 +264,12 @@ pub(super) fn ends(site: &Site, index: usize) -> bool {
         Some(TokenKind::Word) => {
             let word = site.word(index);
             let ending = matches!(word, "none" | "true" | "false" | "some");
-            ending || !(is_reserved(word) || matches!(word, "expect" | "returns" | "by" | "for" | "to" | "from" | "shadow" | "per"))
+            ending
+                || !(is_reserved(word)
+                    || matches!(
+                        word,
+                        "expect" | "returns" | "by" | "for" | "to" | "from" | "shadow" | "per"
+                    ))
         }
         _ => true,
     }
@@ -208,11 +280,25 @@ pub(super) fn may_begin(site: &Site, index: usize) -> bool {
     let word = site.word(index);
     let goes_on = matches!(
         word,
-        "for" | "by" | "to" | "from" | "per" | "halt" | "warn" | "max" | "key" | "format" | "of" | "some" | "exits" | "suggest" | "observe"
+        "for"
+            | "by"
+            | "to"
+            | "from"
+            | "per"
+            | "halt"
+            | "warn"
+            | "max"
+            | "key"
+            | "format"
+            | "of"
+            | "some"
+            | "exits"
+            | "suggest"
+            | "observe"
     );
     site.kind(index) == Some(TokenKind::Word)
         && site.fresh_line(index)
         && !goes_on
-        && !(is_reserved(word) && !matches!(word, "not" | "true" | "false"))
+        && (!is_reserved(word) || matches!(word, "not" | "true" | "false"))
         && site.word(index - 1) != ","
 }

@@ -53,10 +53,14 @@ impl<'t> Site<'t> {
 
     /// Whether a token is the first on its line.
     pub fn fresh_line(&self, index: usize) -> bool {
-        let (Some(token), Some(before)) = (self.token(index), index.checked_sub(1).and_then(|i| self.token(i))) else {
+        let (Some(token), Some(before)) =
+            (self.token(index), index.checked_sub(1).and_then(|i| self.token(i)))
+        else {
             return true;
         };
-        self.text.get(before.end as usize..token.start as usize).is_some_and(|gap| gap.contains('\n'))
+        self.text
+            .get(before.end as usize..token.start as usize)
+            .is_some_and(|gap| gap.contains('\n'))
     }
 }
 
@@ -88,8 +92,8 @@ pub(super) fn explain_text(site: Site, rule: Rule, text: &str, next: &str) -> Di
 }
 
 const OPERATORS: [&str; 21] = [
-    "and", "or", "implies", "==", "!=", "<", "<=", ">", ">=", "in", "contains", "within", "since", "+", "-", "*", "/",
-    "%", "else", "not", "matches",
+    "and", "or", "implies", "==", "!=", "<", "<=", ">", ">=", "in", "contains", "within", "since",
+    "+", "-", "*", "/", "%", "else", "not", "matches",
 ];
 
 /// The mistakes that people make often.
@@ -99,8 +103,10 @@ fn slip(site: &Site, index: usize, expected: &[Rule]) -> Option<Diagnostic> {
     let before = index.checked_sub(1).filter(|&i| i >= site.first).map_or("", |i| site.word(i));
     let at = site.span(index);
     let wants = |rule| expected.contains(&rule);
-    let wants_value = wants(Rule::expr) || wants(Rule::branch) || expected.iter().any(|r| is_value(*r));
-    let after_value = wants(Rule::infix) || wants(Rule::connective) || wants(Rule::index) || wants(Rule::access);
+    let wants_value =
+        wants(Rule::expr) || wants(Rule::branch) || expected.iter().any(|r| is_value(*r));
+    let after_value =
+        wants(Rule::infix) || wants(Rule::connective) || wants(Rule::index) || wants(Rule::access);
     if let Some(meant) = foreign(found) {
         return Some(errors::foreign_operator(at, found, meant));
     }
@@ -116,14 +122,18 @@ fn slip(site: &Site, index: usize, expected: &[Rule]) -> Option<Diagnostic> {
     if (wants(Rule::message) || wants(Rule::string)) && before == "because" {
         return Some(errors::missing_message(if inside { at } else { site.span(index - 1) }));
     }
-    let swallowed = after_value && is_reserved(before) && !matches!(before, "none" | "true" | "false");
+    let swallowed =
+        after_value && is_reserved(before) && !matches!(before, "none" | "true" | "false");
     if swallowed && index > site.first + 1 {
         return Some(errors::reserved_word(site.span(index - 1), before));
     }
     if let Some(diagnostic) = separated_bracket(site, index, inside) {
         return Some(diagnostic);
     }
-    if wants_value && OPERATORS.contains(&before) && !(inside && site.kind(index) == Some(TokenKind::Junk)) {
+    if wants_value
+        && OPERATORS.contains(&before)
+        && !(inside && site.kind(index) == Some(TokenKind::Junk))
+    {
         return Some(errors::missing_operand(site.span(index - 1), before));
     }
     if inside && site.kind(index) == Some(TokenKind::Word) && !found.is_empty() {
@@ -156,7 +166,10 @@ fn separated_bracket(site: &Site, index: usize, inside: bool) -> Option<Diagnost
     let (name, bracket) = (site.token(before)?, site.token(index)?);
     let gap = site.text.get(name.end as usize..bracket.start as usize)?;
     let word = name.text(site.text);
-    let separated = !gap.is_empty() && !gap.contains('\n') && name.kind == TokenKind::Word && !is_reserved(word);
+    let separated = !gap.is_empty()
+        && !gap.contains('\n')
+        && name.kind == TokenKind::Word
+        && !is_reserved(word);
     (separated && matches!(open, "(" | "[")).then(|| {
         let blank = Span { file: site.file, start: name.end, end: bracket.start };
         errors::blank_before_bracket(bracket.span(site.file), blank, word, open)
@@ -243,7 +256,12 @@ fn keywords(rule: Rule) -> &'static [&'static str] {
 fn called(rule: Rule) -> &'static str {
     match rule {
         Rule::expr | Rule::branch | Rule::reference => "a value",
-        Rule::infix | Rule::connective | Rule::index | Rule::access | Rule::is_test | Rule::pattern => "an operator",
+        Rule::infix
+        | Rule::connective
+        | Rule::index
+        | Rule::access
+        | Rule::is_test
+        | Rule::pattern => "an operator",
         Rule::name | Rule::binders | Rule::target => "a name",
         Rule::literal | Rule::bound => "a number",
         Rule::string => "a string in double quotes",
@@ -325,16 +343,22 @@ fn help(expected: &[Rule]) -> Option<&'static str> {
         return Some("a choice is written `if CONDITION then VALUE else VALUE`");
     }
     if wants(Rule::limit_scope) || wants(Rule::per_window) {
-        return Some("a limit is written `limit 5 per 1h`, `limit 5 per session`, `limit 1 in flight` or `limit 3 identical`");
+        return Some(
+            "a limit is written `limit 5 per 1h`, `limit 5 per session`, `limit 1 in flight` or `limit 3 identical`",
+        );
     }
     if wants(Rule::trigger) {
-        return Some("feedback is woken by `every 3 calls`, `every 30s`, `on created(\"file\")`, `on denied` or `on CONDITION`");
+        return Some(
+            "feedback is woken by `every 3 calls`, `every 30s`, `on created(\"file\")`, `on denied` or `on CONDITION`",
+        );
     }
     if wants(Rule::in_word) {
         return Some("a quantifier is written `all x in xs: CONDITION`");
     }
     if wants(Rule::params) {
-        return Some("a tool is written `tool NAME(param: type, …)`; one without parameters `tool NAME()`");
+        return Some(
+            "a tool is written `tool NAME(param: type, …)`; one without parameters `tool NAME()`",
+        );
     }
     if wants(Rule::ty) {
         return Some("a field is written `name: type`, as in `count: int in 1..=5`");

@@ -90,7 +90,9 @@ pub(crate) fn level(op: BinaryOp) -> u8 {
         B::Implies => 1,
         B::Or => 2,
         B::And => 3,
-        B::Eq | B::Ne | B::Lt | B::Le | B::Gt | B::Ge | B::In | B::Contains | B::Matches => COMPARISON,
+        B::Eq | B::Ne | B::Lt | B::Le | B::Gt | B::Ge | B::In | B::Contains | B::Matches => {
+            COMPARISON
+        }
         B::Within | B::Since => 6,
         B::Add | B::Sub => 7,
         B::Mul | B::Div | B::Rem => 8,
@@ -154,8 +156,8 @@ impl Builder<'_> {
                 let regex = self.take_regex(&mut Parts::of(node))?;
                 let right = Expr { kind: ExprKind::Regex(regex.node), span: regex.span };
                 let whole = left.expr.span.to(span);
-                let mut value =
-                    self.over(left, whole, |e| ExprKind::Binary(BinaryOp::Matches, e, Box::new(right)));
+                let mut value = self
+                    .over(left, whole, |e| ExprKind::Binary(BinaryOp::Matches, e, Box::new(right)));
                 value.comparison = Some(whole);
                 climb.value = Some(value);
             }
@@ -204,7 +206,12 @@ impl Builder<'_> {
             }
             Pending::Quantified { op, binders, over, span } => {
                 let whole = span.to(right.expr.span);
-                self.join(*over, right, whole, |over, body| ExprKind::Quantified { op, binders, over, body })
+                self.join(*over, right, whole, |over, body| ExprKind::Quantified {
+                    op,
+                    binders,
+                    over,
+                    body,
+                })
             }
             Pending::Binary(Infix::Else, left) => {
                 let whole = left.expr.span.to(right.expr.span);
@@ -230,7 +237,13 @@ impl Builder<'_> {
     }
 
     /// A node over two values.
-    fn join(&mut self, a: Value, b: Value, span: Span, make: impl FnOnce(Box<Expr>, Box<Expr>) -> ExprKind) -> Value {
+    fn join(
+        &mut self,
+        a: Value,
+        b: Value,
+        span: Span,
+        make: impl FnOnce(Box<Expr>, Box<Expr>) -> ExprKind,
+    ) -> Value {
         let depth = a.depth.max(b.depth);
         if depth >= MAX_DEPTH {
             self.deep(span);
@@ -297,12 +310,18 @@ impl Builder<'_> {
 
     fn aggregate(&mut self, node: Node, span: Span) -> Option<Value> {
         let mut parts = Parts::of(node);
-        let op = if parts.next()?.as_str() == "count" { Quantifier::Count } else { Quantifier::Sum };
+        let op =
+            if parts.next()?.as_str() == "count" { Quantifier::Count } else { Quantifier::Sum };
         let binders = self.binders(&mut parts)?;
         let over = self.take_value(&mut parts)?;
         parts.has(Rule::colon);
         let body = self.take_value(&mut parts)?;
-        Some(self.join(over, body, span, |over, body| ExprKind::Quantified { op, binders, over, body }))
+        Some(self.join(over, body, span, |over, body| ExprKind::Quantified {
+            op,
+            binders,
+            over,
+            body,
+        }))
     }
 
     fn reference(&mut self, node: Node, span: Span) -> Option<Value> {
@@ -313,7 +332,11 @@ impl Builder<'_> {
             if matches!(name.node.as_str(), "null" | "nil") {
                 self.report(errors::null(span, &name.node));
             }
-            return Some(Value { expr: Expr { kind: ExprKind::Name(name.node), span }, depth: 1, comparison: None });
+            return Some(Value {
+                expr: Expr { kind: ExprKind::Name(name.node), span },
+                depth: 1,
+                comparison: None,
+            });
         };
         let (args, depth) = self.deep_args(args)?;
         let kind = if known { ExprKind::Known(name, args) } else { ExprKind::Call(name, args) };

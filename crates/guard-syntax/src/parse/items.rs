@@ -4,8 +4,8 @@ use super::build::Builder;
 use super::grammar::{self, Node, Parts, Rule};
 use super::{Chunk, Parser};
 use crate::ast::{
-    Alias, Budget, Enum, Fact, Group, Header, Invariant, InvariantMode, Item, ItemKind, Member, Policy, Record, Source,
-    Spanned, StateVar, Tool, ToolSet, UseTarget, Variant,
+    Alias, Budget, Enum, Fact, Group, Header, Invariant, InvariantMode, Item, ItemKind, Member,
+    Policy, Record, Source, Spanned, StateVar, Tool, ToolSet, UseTarget, Variant,
 };
 
 /// The rule that reads the item a keyword begins.
@@ -54,7 +54,8 @@ impl Builder<'_> {
         let span = self.span_eq(&node);
         let mut parts = Parts::of(node);
         let name = self.name(&mut parts)?;
-        let edition = parts.accept(Rule::edition).and_then(|node| self.take_literal(&mut Parts::of(node)));
+        let edition =
+            parts.accept(Rule::edition).and_then(|node| self.take_literal(&mut Parts::of(node)));
         Some(Header { name, edition, shadow: parts.has(Rule::shadow), span })
     }
 
@@ -66,7 +67,10 @@ impl Builder<'_> {
         let docs = self.docs(&node);
         let span = self.span_eq(&node);
         let kind = self.item_kind(node);
-        debug_assert!(kind.is_some() || self.diagnostics.len() > errors, "an item vanished without a word");
+        debug_assert!(
+            kind.is_some() || self.diagnostics.len() > errors,
+            "an item vanished without a word"
+        );
         Some(Item { docs, kind: kind?, span })
     }
 
@@ -161,7 +165,8 @@ impl Builder<'_> {
     }
 
     fn tool(&mut self, mut parts: Parts) -> Option<Tool> {
-        let real_name = parts.accept(Rule::real_name).and_then(|node| self.take_string(&mut Parts::of(node)));
+        let real_name =
+            parts.accept(Rule::real_name).and_then(|node| self.take_string(&mut Parts::of(node)));
         let name = self.name(&mut parts)?;
         let params = self.fields(parts.accept(Rule::params)?)?;
         Some(Tool { real_name, name, params, clauses: self.take_clauses(&mut parts)? })

@@ -5,7 +5,7 @@
 
 use super::build::Builder;
 use super::grammar::{self, Node, Parts, Rule};
-use crate::ast::{Expr, Template, TemplatePart};
+use crate::ast::{Expr, ExprKind, Template, TemplatePart};
 use crate::errors;
 use crate::lexical;
 use crate::span::Span;
@@ -62,7 +62,13 @@ impl Builder<'_> {
     }
 
     /// Reads `{e}` at `open`; returns where the text goes on.
-    fn interpolation(&mut self, raw: &str, open: usize, at: u32, parts: &mut Vec<TemplatePart>) -> usize {
+    fn interpolation(
+        &mut self,
+        raw: &str,
+        open: usize,
+        at: u32,
+        parts: &mut Vec<TemplatePart>,
+    ) -> usize {
         let Some(close) = closing_brace(&raw[open..]).map(|n| open + n) else {
             self.report(errors::open_interpolation(self.place(at, open, open + 1)));
             return raw.len();
@@ -96,9 +102,19 @@ impl Builder<'_> {
             self.report(errors::empty_interpolation(span));
             return None;
         }
+        if super::is_name(trimmed) && !matches!(trimmed, "null" | "nil") {
+            let kind = ExprKind::Name(trimmed.to_owned());
+            let at = start + blank as u32;
+            return Some(Expr {
+                kind,
+                span: clamp(Span { start: at, end: at + trimmed.len() as u32, ..span }, span),
+            });
+        }
         let scan = lexical::scan(self.file, trimmed);
         let nesting = structure::structure(self.file, trimmed, &scan);
-        if let Some(fault) = scan.faults.into_iter().chain(nesting.faults).find_map(|f| f.diagnostic) {
+        if let Some(fault) =
+            scan.faults.into_iter().chain(nesting.faults).find_map(|f| f.diagnostic)
+        {
             self.report(errors::shifted(*fault, start + blank as u32));
             return None;
         }
@@ -117,10 +133,10 @@ impl Builder<'_> {
 
 /// Where the escape at `start` ends.
 fn escape_end(raw: &str, start: usize) -> usize {
-    if raw[start + 1..].starts_with("u{") {
-        if let Some(n) = raw[start..].find('}').filter(|&n| n <= 9) {
-            return start + n + 1;
-        }
+    let unicode = raw[start + 1..].starts_with("u{");
+    let close = raw[start..].bytes().take(10).position(|b| b == b'}');
+    if let Some(n) = close.filter(|_| unicode) {
+        return start + n + 1;
     }
     let skipped = raw[start + 1..].chars().next().map_or(0, char::len_utf8);
     start + 1 + skipped
@@ -157,5 +173,9 @@ fn closing_brace(raw: &str) -> Option<usize> {
 }
 
 fn clamp(span: Span, within: Span) -> Span {
-    Span { start: span.start.clamp(within.start, within.end), end: span.end.clamp(within.start, within.end), ..span }
+    Span {
+        start: span.start.clamp(within.start, within.end),
+        end: span.end.clamp(within.start, within.end),
+        ..span
+    }
 }

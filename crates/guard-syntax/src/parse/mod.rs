@@ -4,8 +4,8 @@
 
 mod blocks;
 mod build;
-mod elements;
 mod clauses;
+mod elements;
 mod explain;
 mod expr;
 mod grammar;
@@ -78,7 +78,13 @@ pub(crate) fn read(file: FileId, text: &str) -> (Parse, Scan, Structure, Loose) 
     scan.faults.append(&mut structure.faults);
     scan.faults.sort_by_key(|fault| fault.at);
     let bare = without_comments(text, &scan);
-    let mut parser = Parser { file, text: &bare, scan: &scan, structure: &structure, builder: Builder::new(file, text, &scan) };
+    let mut parser = Parser {
+        file,
+        text: &bare,
+        scan: &scan,
+        structure: &structure,
+        builder: Builder::new(file, text, &scan),
+    };
     let mut tree = ast::File { docs: parser.builder.file_docs(), header: None, items: Vec::new() };
     parser.chunks(&mut tree);
     let (mut diagnostics, loose) = parser.builder.finish();
@@ -127,10 +133,18 @@ impl<'t> Parser<'t> {
         }
     }
 
-    fn header(&mut self, chunk: Chunk, index: usize, first: &mut Option<Span>, tree: &mut ast::File) {
+    fn header(
+        &mut self,
+        chunk: Chunk,
+        index: usize,
+        first: &mut Option<Span>,
+        tree: &mut ast::File,
+    ) {
         // The words on the first line that the header can have.
         let site = self.site(chunk.first, chunk.last);
-        let words = (chunk.first + 1..chunk.last.min(chunk.first + 5)).take_while(|&i| !site.fresh_line(i)).count();
+        let words = (chunk.first + 1..chunk.last.min(chunk.first + 5))
+            .take_while(|&i| !site.fresh_line(i))
+            .count();
         let span = self.chunk_span(Chunk { last: chunk.first + 1 + words, ..chunk });
         if let Some(earlier) = *first {
             self.builder.report(errors::second_header(span, earlier));
@@ -181,4 +195,3 @@ impl<'t> Parser<'t> {
         Span::new(self.file, start, end)
     }
 }
-

@@ -60,9 +60,10 @@ impl<'t> Parser<'t> {
         let length = site.word(chunk.first).len();
         let text = format!("{keyword}{}", &site.slice()[length..]);
         let base = site.start() as i64 + length as i64 - keyword.len() as i64;
-        self.clean(chunk.first, chunk.last).then(|| grammar::whole(rule, &text)).flatten().and_then(|node| {
-            self.builder.item(base, node)
-        })
+        self.clean(chunk.first, chunk.last)
+            .then(|| grammar::whole(rule, &text))
+            .flatten()
+            .and_then(|node| self.builder.item(base, node))
     }
 
     pub(super) fn explain_header(&mut self, chunk: Chunk) {
@@ -85,7 +86,10 @@ impl<'t> Parser<'t> {
             self.element(kind, first, last, item.as_mut());
         }
         if let Some(item) = &mut item {
-            item.span.0 = self.chunk_span(Chunk { first: chunk.first, last: close.map_or(chunk.last, |c| c + 1) });
+            item.span.0 = self.chunk_span(Chunk {
+                first: chunk.first,
+                last: close.map_or(chunk.last, |c| c + 1),
+            });
         }
         if let Some(after) = close.map(|c| c + 1).filter(|&after| after < chunk.last) {
             self.leftover(after, chunk.last);
@@ -105,7 +109,9 @@ impl<'t> Parser<'t> {
         let site = self.site(chunk.first, chunk.last);
         let node = grammar::prefix(rule, site.slice())?;
         let end = site.start() + node.as_str().trim_end().len();
-        let next = chunk.first + self.scan.tokens[chunk.first..chunk.last].partition_point(|t| (t.end as usize) <= end);
+        let next = chunk.first
+            + self.scan.tokens[chunk.first..chunk.last]
+                .partition_point(|t| (t.end as usize) <= end);
         let kept = next < chunk.last && site.fresh_line(next) && self.clean(chunk.first, next);
         kept.then(|| self.builder.item(site.start() as i64, node)).flatten()
     }
@@ -119,7 +125,10 @@ impl<'t> Parser<'t> {
             let partner = self.partner(index);
             if token.kind == TokenKind::Open {
                 if token.text(self.text) == "{" {
-                    let is_set = matches!(self.site(0, 0).word(index.saturating_sub(1)), "for" | "denied" | "in" | "=" | ",");
+                    let is_set = matches!(
+                        self.site(0, 0).word(index.saturating_sub(1)),
+                        "for" | "denied" | "in" | "=" | ","
+                    );
                     found = Some((index, partner));
                     if !is_set {
                         break;
@@ -158,11 +167,12 @@ impl<'t> Parser<'t> {
         let mut cuts: Vec<Cut> = Vec::new();
         let mut index = first;
         while index < last {
-            let begins = if index == first {
+            let begins = if index == first || elements::begins_afresh(kind, &site, index) {
                 Some(true)
-            } else if elements::begins_afresh(kind, &site, index) {
-                Some(true)
-            } else if !elements::ends(&site, index - 1) || site.word(index) == ";" || site.word(index) == "," {
+            } else if !elements::ends(&site, index - 1)
+                || site.word(index) == ";"
+                || site.word(index) == ","
+            {
                 None
             } else if elements::begins(kind, &site, index) || site.word(index - 1) == ";" {
                 Some(true)
@@ -182,11 +192,12 @@ impl<'t> Parser<'t> {
         let mut out: Vec<(usize, usize)> = Vec::new();
         for (n, cut) in cuts.iter().enumerate() {
             let end = cuts.get(n + 1).map_or(last, |next| next.first);
-            if let Some((start, before)) = out.last_mut().filter(|_| !cut.sure) {
-                if !self.reads(kind, *start, *before) && self.reads(kind, *start, end) {
-                    *before = end;
-                    continue;
-                }
+            if let Some((start, before)) = out.last_mut().filter(|_| !cut.sure)
+                && !self.reads(kind, *start, *before)
+                && self.reads(kind, *start, end)
+            {
+                *before = end;
+                continue;
             }
             out.push((cut.first, end));
         }
@@ -217,7 +228,8 @@ impl<'t> Parser<'t> {
             return;
         }
         let known = kind.keywords.contains(&word) || kind.keywords.is_empty();
-        let meant = nearest(word, kind.keywords).filter(|_| !known && site.kind(first) == Some(TokenKind::Word));
+        let meant = nearest(word, kind.keywords)
+            .filter(|_| !known && site.kind(first) == Some(TokenKind::Word));
         if let Some(meant) = meant {
             self.builder.report(errors::misspelled_clause(site.span(first), word, meant));
             let text = format!("{meant}{}", &site.slice()[word.len()..]);
@@ -228,11 +240,17 @@ impl<'t> Parser<'t> {
             return;
         }
         if !known && !matches!(kind.rule, Rule::check | Rule::contract_clause) {
-            self.builder.report(errors::not_a_clause(site.span(first), word, kind.called, kind.examples));
+            self.builder.report(errors::not_a_clause(
+                site.span(first),
+                word,
+                kind.called,
+                kind.examples,
+            ));
             return;
         }
         let next = format!("the next {}", kind.called.trim_start_matches("a "));
-        let next = if kind.called.starts_with('`') { "the end of the block".to_owned() } else { next };
+        let next =
+            if kind.called.starts_with('`') { "the end of the block".to_owned() } else { next };
         self.builder.report(explain::explain(site, kind.only, &next));
     }
 
@@ -240,7 +258,11 @@ impl<'t> Parser<'t> {
     fn leftover(&mut self, first: usize, last: usize) {
         if self.clean(first, last) {
             let site = self.site(first, last);
-            self.builder.report(errors::unexpected(site.span(first), Some(site.word(first)), NEXT_ITEM));
+            self.builder.report(errors::unexpected(
+                site.span(first),
+                Some(site.word(first)),
+                NEXT_ITEM,
+            ));
         }
     }
 }

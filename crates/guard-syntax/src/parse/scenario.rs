@@ -30,10 +30,13 @@ impl Builder<'_> {
             }
             Rule::st_allowed => TestStepKind::Allowed(self.take_call(&mut parts)?),
             Rule::st_denied => self.denied(parts)?,
-            Rule::st_asks => TestStepKind::Asks { call: self.take_call(&mut parts)?, of: self.name(&mut parts) },
-            Rule::st_waits => {
-                TestStepKind::Waits { call: self.take_call(&mut parts)?, for_tool: self.name(&mut parts) }
+            Rule::st_asks => {
+                TestStepKind::Asks { call: self.take_call(&mut parts)?, of: self.name(&mut parts) }
             }
+            Rule::st_waits => TestStepKind::Waits {
+                call: self.take_call(&mut parts)?,
+                for_tool: self.name(&mut parts),
+            },
             Rule::st_start => {
                 let name = self.name(&mut parts)?;
                 parts.has(Rule::equals);
@@ -107,7 +110,12 @@ impl Builder<'_> {
             by = self.name(&mut inner);
             names = self.names(&mut inner);
         }
-        Some(TestStepKind::Denied { call, by, names, because: self.take_quoted(&mut parts, Rule::saying) })
+        Some(TestStepKind::Denied {
+            call,
+            by,
+            names,
+            because: self.take_quoted(&mut parts, Rule::saying),
+        })
     }
 
     fn take_call(&mut self, parts: &mut Parts) -> Option<ToolCall> {

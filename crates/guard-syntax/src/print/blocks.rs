@@ -6,8 +6,8 @@ use super::items::{Element, Piece};
 use super::page::Page;
 use super::text;
 use crate::ast::{
-    BlockCondition, Check, CheckKind, Completion, ContractClause, Feedback, FeedbackBlock, Ident, ItemShape,
-    LifecycleClause, Literal, ProbeClause, Spanned, Str, Transition, Trigger,
+    BlockCondition, Check, CheckKind, Completion, ContractClause, Feedback, FeedbackBlock, Ident,
+    ItemShape, LifecycleClause, Literal, ProbeClause, Spanned, Str, Transition, Trigger,
 };
 use crate::span::Span;
 
@@ -49,7 +49,13 @@ fn transition(t: &Transition) -> String {
         Some(false) => " when criteria fail",
         None => "",
     };
-    format!("{} {}: {} -> {}{evidence}{criteria}", t.actor.node, t.name.node, names(&t.from), t.to.node)
+    format!(
+        "{} {}: {} -> {}{evidence}{criteria}",
+        t.actor.node,
+        t.name.node,
+        names(&t.from),
+        t.to.node
+    )
 }
 
 impl Element for Spanned<ProbeClause> {
@@ -64,7 +70,9 @@ impl Element for Spanned<ProbeClause> {
             ProbeClause::File(path) => format!("file {}", text::string(&path.node)),
             ProbeClause::Host => "host".to_owned(),
             ProbeClause::Every(d) => format!("every {}", d.node),
-            ProbeClause::Backoff { factor, up_to } => format!("backoff {} up to {}", factor.node, up_to.node),
+            ProbeClause::Backoff { factor, up_to } => {
+                format!("backoff {} up to {}", factor.node, up_to.node)
+            }
             ProbeClause::Timeout(d) => format!("timeout {}", d.node),
             ProbeClause::Within(d) => format!("within {}", d.node),
         };
@@ -81,7 +89,9 @@ impl Page<'_> {
 
     pub fn completion(&mut self, completion: &Completion, span: Span) {
         self.push("completion");
-        let Some(at_most) = &completion.at_most else { return self.block(span, &completion.checks) };
+        let Some(at_most) = &completion.at_most else {
+            return self.block(span, &completion.checks);
+        };
         let limit = Entry::AtMost(at_most);
         let checks = completion.checks.iter().map(Entry::Check);
         let entries: Vec<Entry> = std::iter::once(limit).chain(checks).collect();
@@ -99,7 +109,9 @@ impl Element for Entry<'_> {
     fn span(&self) -> Span {
         match self {
             // The words around the number: nearly enough for comments.
-            Entry::AtMost(n) => Span { start: n.span.start.saturating_sub(8), end: n.span.end + 7, ..n.span },
+            Entry::AtMost(n) => {
+                Span { start: n.span.start.saturating_sub(8), end: n.span.end + 7, ..n.span }
+            }
             Entry::Check(check) => check.span.0,
         }
     }
@@ -152,7 +164,11 @@ impl Element for FeedbackBlock {
         page.indent += 2;
         for note in &self.notes {
             page.line();
-            page.push(&format!("{} {}", if note.suggest { "suggest" } else { "observe" }, text::message(&note.text)));
+            page.push(&format!(
+                "{} {}",
+                if note.suggest { "suggest" } else { "observe" },
+                text::message(&note.text)
+            ));
         }
         page.indent -= 2;
     }
@@ -180,11 +196,14 @@ impl Element for Check {
                 format!("file {} conforms {}", text::string(&path.node), contract.node)
             }
             CheckKind::Command { argv, exits, within } => {
-                let within = within.as_ref().map_or(String::new(), |d| format!(" within {}", d.node));
+                let within =
+                    within.as_ref().map_or(String::new(), |d| format!(" within {}", d.node));
                 format!("command{} exits {}{within}", strings(argv), exits.node)
             }
             CheckKind::GitCommitted => "git committed".to_owned(),
-            CheckKind::Every { lifecycle, state } => format!("every {} is {}", lifecycle.node, state.node),
+            CheckKind::Every { lifecycle, state } => {
+                format!("every {} is {}", lifecycle.node, state.node)
+            }
             CheckKind::Attest(name) => format!("attest {}", name.node),
             CheckKind::All(checks) => {
                 page.push("all");
@@ -249,12 +268,20 @@ impl Element for Spanned<ContractClause> {
                 format!("items {}: {shape}{max}{by}", name.node)
             }
             ContractClause::Bounds(bounds) => {
-                let bounds: Vec<String> = bounds.iter().map(|(name, n)| format!("{} {}", name.node, n.node)).collect();
-                if bounds.is_empty() { "bounds {}".to_owned() } else { format!("bounds {{ {} }}", bounds.join(", ")) }
+                let bounds: Vec<String> =
+                    bounds.iter().map(|(name, n)| format!("{} {}", name.node, n.node)).collect();
+                if bounds.is_empty() {
+                    "bounds {}".to_owned()
+                } else {
+                    format!("bounds {{ {} }}", bounds.join(", "))
+                }
             }
             ContractClause::Reference { path, allowed } => {
                 let path: Vec<&str> = path.iter().map(|n| n.node.as_str()).collect();
-                return page.flow(&[Piece::text(format!("reference {} in ", path.join("."))), Piece::Expr(allowed)]);
+                return page.flow(&[
+                    Piece::text(format!("reference {} in ", path.join("."))),
+                    Piece::Expr(allowed),
+                ]);
             }
         };
         page.push(&line);

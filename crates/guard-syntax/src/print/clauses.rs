@@ -4,7 +4,8 @@ use super::items::{Element, Piece};
 use super::page::Page;
 use super::text;
 use crate::ast::{
-    Clause, ClauseKind, Effect, EffectKind, Guard, Ident, Learn, Limit, LimitScope, Requirement, Step, Target,
+    Clause, ClauseKind, Effect, EffectKind, Guard, Ident, Learn, Limit, LimitScope, Requirement,
+    Step, Target,
 };
 use crate::span::Span;
 
@@ -48,7 +49,10 @@ fn pieces(kind: &ClauseKind) -> Vec<Piece<'_>> {
             let mut pieces = vec![Piece::text("deny")];
             guard(&mut pieces, Some(condition), false);
             if let Some(because) = because {
-                pieces.extend([Piece::Break, Piece::text(format!("because {}", text::message(because)))]);
+                pieces.extend([
+                    Piece::Break,
+                    Piece::text(format!("because {}", text::message(because))),
+                ]);
             }
             pieces
         }
@@ -63,7 +67,8 @@ fn pieces(kind: &ClauseKind) -> Vec<Piece<'_>> {
             pieces
         }
         ClauseKind::Observe { target: t, value, on_break } => {
-            let mut pieces = vec![Piece::text(format!("observe {} = ", target(t))), Piece::Expr(value)];
+            let mut pieces =
+                vec![Piece::text(format!("observe {} = ", target(t))), Piece::Expr(value)];
             if let Some(word) = on_break {
                 pieces.push(Piece::text(format!(" {}", word.node)));
             }
@@ -155,9 +160,14 @@ impl Page<'_> {
     }
 
     pub fn learn(&mut self, learn: &Learn) {
-        let mut pieces = vec![Piece::text(format!("learn {}{}", learn.fact.node, text::args(&learn.args)))];
+        let mut pieces =
+            vec![Piece::text(format!("learn {}{}", learn.fact.node, text::args(&learn.args)))];
         if let Some((binders, over)) = &learn.each {
-            pieces.extend([Piece::Break, Piece::text(format!("for {} in ", names(binders))), Piece::Expr(over)]);
+            pieces.extend([
+                Piece::Break,
+                Piece::text(format!("for {} in ", names(binders))),
+                Piece::Expr(over),
+            ]);
         }
         if let Some(when) = &learn.when {
             pieces.extend([Piece::Break, Piece::text("when "), Piece::Expr(when)]);
@@ -179,9 +189,15 @@ impl Element for Effect {
             EffectKind::Add(e) => vec![assign("+="), Piece::Expr(e)],
             EffectKind::Subtract(e) => vec![assign("-="), Piece::Expr(e)],
             EffectKind::Multiply(e) => vec![assign("*="), Piece::Expr(e)],
-            EffectKind::Append(e) => vec![Piece::text("append "), Piece::Expr(e), Piece::text(format!(" to {to}"))],
-            EffectKind::Insert(e) => vec![Piece::text("add "), Piece::Expr(e), Piece::text(format!(" to {to}"))],
-            EffectKind::Remove(e) => vec![Piece::text("remove "), Piece::Expr(e), Piece::text(format!(" from {to}"))],
+            EffectKind::Append(e) => {
+                vec![Piece::text("append "), Piece::Expr(e), Piece::text(format!(" to {to}"))]
+            }
+            EffectKind::Insert(e) => {
+                vec![Piece::text("add "), Piece::Expr(e), Piece::text(format!(" to {to}"))]
+            }
+            EffectKind::Remove(e) => {
+                vec![Piece::text("remove "), Piece::Expr(e), Piece::text(format!(" from {to}"))]
+            }
             EffectKind::Delete => vec![Piece::text(format!("delete {to}"))],
         };
         page.flow(&pieces);

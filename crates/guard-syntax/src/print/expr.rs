@@ -36,7 +36,11 @@ pub(super) fn enclosed(e: &Expr) -> String {
 /// An expression that begins in `column`; its further lines are indented by `indent`.
 pub(super) fn laid_out(e: &Expr, column: usize, indent: usize) -> String {
     let line = flat(e);
-    if column + width(&line) <= WIDTH { line } else { write(e, FREE, &mut Layout { indent: Some(indent) }) }
+    if column + width(&line) <= WIDTH {
+        line
+    } else {
+        write(e, FREE, &mut Layout { indent: Some(indent) })
+    }
 }
 
 pub(super) fn width(text: &str) -> usize {
@@ -66,7 +70,9 @@ impl Layout {
     /// For a part that fits on a line of its own, flat.
     fn for_part(self, part: &Expr, around: Around) -> Self {
         match self.indent {
-            Some(n) if n + 8 + width(&write(part, around, &mut Layout::flat())) > WIDTH => self.deeper(),
+            Some(n) if n + 8 + width(&write(part, around, &mut Layout::flat())) > WIDTH => {
+                self.deeper()
+            }
             _ => Layout::flat(),
         }
     }
@@ -92,7 +98,8 @@ fn write(e: &Expr, around: Around, layout: &mut Layout) -> String {
     let loose = own > 0 && own < around.min;
     let bare_else = around.branch && matches!(e.kind, ExprKind::Else(..));
     // `probe` before a name would ask a probe.
-    let probe = around.last && around.tail && matches!(&e.kind, ExprKind::Name(name) if name == "probe");
+    let probe =
+        around.last && around.tail && matches!(&e.kind, ExprKind::Name(name) if name == "probe");
     if open || loose || bare_else || probe {
         return format!("({})", inner(e, ENCLOSED, layout));
     }
@@ -106,7 +113,9 @@ fn inner(e: &Expr, around: Around, layout: &mut Layout) -> String {
             let left = write(l, Around { min: 10, tail: false, ..around }, &mut Layout::flat());
             format!("{left} else {}", write(r, Around { min: 9, ..around }, &mut Layout::flat()))
         }
-        ExprKind::Unary(UnaryOp::Neg, of) => format!("-{}", write(of, Around { min: 11, ..around }, &mut Layout::flat())),
+        ExprKind::Unary(UnaryOp::Neg, of) => {
+            format!("-{}", write(of, Around { min: 11, ..around }, &mut Layout::flat()))
+        }
         ExprKind::Unary(op, of) => {
             let word = match op {
                 UnaryOp::Once => "once",
@@ -124,17 +133,27 @@ fn inner(e: &Expr, around: Around, layout: &mut Layout) -> String {
             let line = layout.line();
             let condition = write(c, ENCLOSED, &mut Layout::flat());
             let then = write(then, Around { branch: true, ..ENCLOSED }, &mut Layout::flat());
-            let other = write(other, Around { min: 0, tail: true, branch: around.branch, ..around }, &mut Layout::flat());
+            let other = write(
+                other,
+                Around { min: 0, tail: true, branch: around.branch, ..around },
+                &mut Layout::flat(),
+            );
             format!("if {condition}{line}then {then}{line}else {other}")
         }
-        ExprKind::Quantified { op, binders, over, body } => quantified(*op, binders, over, body, around, layout),
+        ExprKind::Quantified { op, binders, over, body } => {
+            quantified(*op, binders, over, body, around, layout)
+        }
         _ => primary(e, layout),
     }
 }
 
 fn binary(op: BinaryOp, l: &Expr, r: &Expr, around: Around, layout: &mut Layout) -> String {
     if op == BinaryOp::Matches {
-        return format!("{} matches {}", write(l, Around { min: 6, tail: false, ..around }, &mut Layout::flat()), primary(r, layout));
+        return format!(
+            "{} matches {}",
+            write(l, Around { min: 6, tail: false, ..around }, &mut Layout::flat()),
+            primary(r, layout)
+        );
     }
     let level = level(op);
     let (left, right) = match level {
@@ -147,18 +166,38 @@ fn binary(op: BinaryOp, l: &Expr, r: &Expr, around: Around, layout: &mut Layout)
     if level > 3 {
         let left = write(l, left_around, &mut layout.for_part(l, left_around));
         let right = write(r, right_around, &mut layout.for_part(r, right_around));
-        let line = if layout.indent.is_some() && width(&left) + width(&right) > WIDTH / 2 { layout.line() } else { " ".to_owned() };
+        let line = if layout.indent.is_some() && width(&left) + width(&right) > WIDTH / 2 {
+            layout.line()
+        } else {
+            " ".to_owned()
+        };
         return format!("{left}{line}{} {right}", symbol(op));
     }
     // A chain of one operator breaks before each of its links.
     let same_on_left = matches!(&l.kind, ExprKind::Binary(inner, ..) if *inner == op && level != 1);
-    let left = if same_on_left { write(l, left_around, layout) } else { write(l, left_around, &mut layout.for_part(l, left_around)) };
-    let same_on_right = matches!(&r.kind, ExprKind::Binary(inner, ..) if *inner == op && level == 1);
-    let right = if same_on_right { write(r, right_around, layout) } else { write(r, right_around, &mut layout.for_part(r, right_around)) };
+    let left = if same_on_left {
+        write(l, left_around, layout)
+    } else {
+        write(l, left_around, &mut layout.for_part(l, left_around))
+    };
+    let same_on_right =
+        matches!(&r.kind, ExprKind::Binary(inner, ..) if *inner == op && level == 1);
+    let right = if same_on_right {
+        write(r, right_around, layout)
+    } else {
+        write(r, right_around, &mut layout.for_part(r, right_around))
+    };
     format!("{left}{}{} {right}", layout.line(), symbol(op))
 }
 
-fn quantified(op: Quantifier, binders: &[Ident], over: &Expr, body: &Expr, around: Around, layout: &mut Layout) -> String {
+fn quantified(
+    op: Quantifier,
+    binders: &[Ident],
+    over: &Expr,
+    body: &Expr,
+    around: Around,
+    layout: &mut Layout,
+) -> String {
     let names: Vec<&str> = binders.iter().map(|b| b.node.as_str()).collect();
     let names = names.join(", ");
     let over = write(over, ENCLOSED, &mut Layout::flat());
@@ -168,7 +207,11 @@ fn quantified(op: Quantifier, binders: &[Ident], over: &Expr, body: &Expr, aroun
         Quantifier::Count => ("count(", ")"),
         Quantifier::Sum => ("sum(", ")"),
     };
-    let around = if close.is_empty() { Around { min: 0, tail: true, branch: around.branch, ..around } } else { ENCLOSED };
+    let around = if close.is_empty() {
+        Around { min: 0, tail: true, branch: around.branch, ..around }
+    } else {
+        ENCLOSED
+    };
     let mut inside = layout.deeper();
     let body = write(body, around, &mut inside);
     format!("{open}{names} in {over}:{}{body}{close}", inside.line())
@@ -182,14 +225,22 @@ fn primary(e: &Expr, layout: &mut Layout) -> String {
         ExprKind::String(value) => text::string(value),
         ExprKind::Regex(value) => text::regex(value),
         ExprKind::Field(of, name) => format!("{}.{}", postfix_base(of, layout), name.node),
-        ExprKind::Index(of, key) => format!("{}[{}]", postfix_base(of, layout), write(key, ENCLOSED, &mut Layout::flat())),
-        ExprKind::Call(name, args) => format!("{}{}", name.node, call_args(&name.node, args, layout)),
-        ExprKind::Known(name, args) => format!("known {}{}", name.node, call_args(&name.node, args, layout)),
+        ExprKind::Index(of, key) => {
+            format!("{}[{}]", postfix_base(of, layout), write(key, ENCLOSED, &mut Layout::flat()))
+        }
+        ExprKind::Call(name, args) => {
+            format!("{}{}", name.node, call_args(&name.node, args, layout))
+        }
+        ExprKind::Known(name, args) => {
+            format!("known {}{}", name.node, call_args(&name.node, args, layout))
+        }
         ExprKind::Probe(name) => format!("probe {}", name.node),
         ExprKind::List(items) => sequence("[", items.iter().map(enclosed).collect(), "]", layout),
         ExprKind::Set(items) => sequence("{", items.iter().map(enclosed).collect(), "}", layout),
         ExprKind::Map(entries) => {
-            let one = |(key, value): &(Ident, Expr)| format!("{}: {}", text::key(&key.node), enclosed(value));
+            let one = |(key, value): &(Ident, Expr)| {
+                format!("{}: {}", text::key(&key.node), enclosed(value))
+            };
             sequence("{", entries.iter().map(one).collect(), "}", layout)
         }
         _ => format!("({})", inner(e, ENCLOSED, layout)),

@@ -4,8 +4,8 @@ use super::expr::{WIDTH, width};
 use super::page::Page;
 use super::text;
 use crate::ast::{
-    Enum, Expr, Field, Group, Header, Invariant, InvariantMode, Item, ItemKind, Learn, Member, Policy, Spanned,
-    StateVar, Tool, UseTarget, Variant,
+    Enum, Expr, Field, Group, Header, Invariant, InvariantMode, Item, ItemKind, Learn, Member,
+    Policy, Spanned, StateVar, Tool, UseTarget, Variant,
 };
 use crate::span::Span;
 
@@ -70,15 +70,22 @@ impl Page<'_> {
         if elements.is_empty() && !self.comment_before(span.end) {
             return self.push("}");
         }
-        if let ([only], true) = (elements, self.was_one_line(span)) {
+        if let ([only], true) = (elements, self.was_one_line(span) && elements[0].docs().is_empty())
+        {
             let mark = self.out.len();
+            let outer = std::mem::replace(&mut self.trying, true);
             self.push(" ");
             only.print(self);
             self.push(" }");
-            if only.docs().is_empty() && !self.out[mark..].contains('\n') && self.column() <= WIDTH {
+            self.trying = outer;
+            if !self.out[mark..].contains('\n') && self.column() <= WIDTH {
                 return;
             }
             self.out.truncate(mark);
+        }
+        if self.trying {
+            // What is tried on one line does not fit: whoever tries sees the line end.
+            return self.push("\n");
         }
         self.lines(span, elements);
     }
@@ -110,7 +117,8 @@ impl Page<'_> {
     }
 
     pub fn header(&mut self, header: &Header) {
-        let edition = header.edition.as_ref().map_or(String::new(), |e| format!(" edition {}", e.node));
+        let edition =
+            header.edition.as_ref().map_or(String::new(), |e| format!(" edition {}", e.node));
         let shadow = if header.shadow { " shadow" } else { "" };
         self.push(&format!("guard {}{edition}{shadow}", header.name.node));
     }
@@ -118,7 +126,9 @@ impl Page<'_> {
     pub fn item(&mut self, item: &Item) {
         let span = item.span.0;
         match &item.kind {
-            ItemKind::Use(UseTarget::File(path)) => self.push(&format!("use {}", text::string(&path.node))),
+            ItemKind::Use(UseTarget::File(path)) => {
+                self.push(&format!("use {}", text::string(&path.node)))
+            }
             ItemKind::Use(UseTarget::Std(name)) => self.push(&format!("use std.{}", name.node)),
             ItemKind::DefaultAllow => self.push("default allow"),
             ItemKind::Enum(e) => self.enumeration(e, span),
@@ -131,7 +141,9 @@ impl Page<'_> {
                 self.push("state");
                 self.block(span, variables);
             }
-            ItemKind::Budget(b) => self.push(&format!("budget {} = {}", b.unit.node, b.amount.node)),
+            ItemKind::Budget(b) => {
+                self.push(&format!("budget {} = {}", b.unit.node, b.amount.node))
+            }
             ItemKind::Deadline(d) => self.push(&format!("deadline {}", d.node)),
             ItemKind::Tool(tool) => self.tool(tool, span),
             ItemKind::Group(group) => self.group(group),
@@ -180,7 +192,10 @@ impl Page<'_> {
         self.push(&format!("enum {}", e.name.node));
         let variants: Vec<String> = e.variants.iter().map(variant).collect();
         let line = format!(" {{ {} }}", variants.join(", "));
-        if variants.is_empty() || self.comment_before(span.end) || self.column() + width(&line) > WIDTH {
+        if variants.is_empty()
+            || self.comment_before(span.end)
+            || self.column() + width(&line) > WIDTH
+        {
             self.block(span, &e.variants);
         } else {
             self.push(&line);
@@ -222,9 +237,13 @@ impl Page<'_> {
     }
 
     fn tool(&mut self, tool: &Tool, span: Span) {
-        let real = tool.real_name.as_ref().map_or(String::new(), |name| format!("{} as ", text::string(&name.node)));
+        let real = tool
+            .real_name
+            .as_ref()
+            .map_or(String::new(), |name| format!("{} as ", text::string(&name.node)));
         self.push(&format!("tool {real}{}", tool.name.node));
-        let has_body = !tool.clauses.is_empty() || (self.opened(span) < span.end && self.comment_before(span.end));
+        let has_body = !tool.clauses.is_empty()
+            || (self.opened(span) < span.end && self.comment_before(span.end));
         self.params(&tool.params, if has_body { 2 } else { 0 });
         if has_body {
             self.block(span, &tool.clauses);
@@ -241,7 +260,11 @@ impl Page<'_> {
 
     fn policy(&mut self, policy: &Policy, span: Span) {
         let shadow = if policy.shadow { " shadow" } else { "" };
-        self.push(&format!("policy {} for {}{shadow}", policy.name.node, text::tools(&policy.tools)));
+        self.push(&format!(
+            "policy {} for {}{shadow}",
+            policy.name.node,
+            text::tools(&policy.tools)
+        ));
         self.block(span, &policy.clauses);
     }
 
@@ -255,7 +278,11 @@ impl Page<'_> {
         let head = format!("invariant {}{mode} {{", invariant.name.node);
         let mut pieces = vec![Piece::text(head), Piece::Break, Piece::Expr(&invariant.condition)];
         let because = invariant.because.as_ref().map(|b| format!(" because {}", text::message(b)));
-        let flat = format!(" {} }}{}", super::expr::flat(&invariant.condition), because.as_deref().unwrap_or(""));
+        let flat = format!(
+            " {} }}{}",
+            super::expr::flat(&invariant.condition),
+            because.as_deref().unwrap_or("")
+        );
         if self.column() + width(&flat) + invariant.name.node.len() + mode.len() + 11 <= WIDTH {
             pieces.push(Piece::text(format!(" }}{}", because.unwrap_or_default())));
             return self.flow(&pieces);

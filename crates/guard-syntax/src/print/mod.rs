@@ -35,7 +35,8 @@ pub fn format(text: &str) -> Result<String, Vec<Diagnostic>> {
 
 fn source<'t>(text: &'t str, scan: &Scan, structure: &Structure, loose: Loose) -> Source<'t> {
     let place = |token: u32| scan.tokens.get(token as usize).map_or(0, |t| t.start);
-    let mut brackets: Vec<(u32, u32)> = structure.partners.iter().map(|&(o, c)| (place(c), place(o))).collect();
+    let mut brackets: Vec<(u32, u32)> =
+        structure.partners.iter().map(|&(o, c)| (place(c), place(o))).collect();
     brackets.sort_unstable();
     Source { text, comments: loose.comments, docs: loose.docs, brackets }
 }

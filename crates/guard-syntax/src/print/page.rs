@@ -21,6 +21,8 @@ pub(super) struct Source<'t> {
 pub(super) struct Page<'t> {
     pub out: String,
     pub indent: usize,
+    /// What is being written counts only if it fits on one line.
+    pub trying: bool,
     source: Option<Source<'t>>,
     /// The next comment to write.
     next: usize,
@@ -28,7 +30,7 @@ pub(super) struct Page<'t> {
 
 impl<'t> Page<'t> {
     pub fn new(source: Option<Source<'t>>) -> Self {
-        Page { out: String::new(), indent: 0, source, next: 0 }
+        Page { out: String::new(), indent: 0, trying: false, source, next: 0 }
     }
 
     pub fn push(&mut self, text: &str) {
@@ -89,7 +91,10 @@ impl<'t> Page<'t> {
     /// Where a node starts, its documentation included.
     pub fn start(&self, start: u32) -> u32 {
         let Some(source) = &self.source else { return start };
-        source.docs.binary_search_by_key(&start, |&(node, _)| node).map_or(start, |at| source.docs[at].1)
+        source
+            .docs
+            .binary_search_by_key(&start, |&(node, _)| node)
+            .map_or(start, |at| source.docs[at].1)
     }
 
     /// Begins an element on a new line: comments and blank lines before it, comments from inside it up to
@@ -135,7 +140,10 @@ impl<'t> Page<'t> {
     fn comment(&mut self) {
         let Some(comment) = self.peek() else { return };
         self.next += 1;
-        let text = self.source.as_ref().and_then(|s| s.text.get(comment.start as usize..comment.end as usize));
+        let text = self
+            .source
+            .as_ref()
+            .and_then(|s| s.text.get(comment.start as usize..comment.end as usize));
         let text = text.unwrap_or("").trim_end();
         match comment.kind {
             CommentKind::Plain => self.out.push_str(text),

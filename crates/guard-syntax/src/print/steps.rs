@@ -46,7 +46,9 @@ fn pieces(kind: &TestStepKind) -> Vec<Piece<'_>> {
         TestStepKind::Finish { name, success, returns } => {
             returning(format!("finish {} {}", name.node, outcome(*success)), returns.as_ref())
         }
-        TestStepKind::Probe(name, e) => vec![Piece::text(format!("probe {} = ", name.node)), Piece::Expr(e)],
+        TestStepKind::Probe(name, e) => {
+            vec![Piece::text(format!("probe {} = ", name.node)), Piece::Expr(e)]
+        }
         TestStepKind::Expect(e) => vec![Piece::text("expect "), Piece::Expr(e)],
         kind => vec![Piece::Text(line(kind))],
     }
@@ -57,15 +59,28 @@ fn line(kind: &TestStepKind) -> String {
     match kind {
         TestStepKind::Allowed(c) => format!("allowed {}", call(c)),
         TestStepKind::Denied { call: c, by, names: mentioned, because } => {
-            let mentioned = if mentioned.is_empty() { String::new() } else { format!("({})", names(mentioned)) };
-            let by = by.as_ref().map_or(String::new(), |code| format!(" by {}{mentioned}", code.node));
+            let mentioned = if mentioned.is_empty() {
+                String::new()
+            } else {
+                format!("({})", names(mentioned))
+            };
+            let by =
+                by.as_ref().map_or(String::new(), |code| format!(" by {}{mentioned}", code.node));
             format!("denied {}{by}{}", call(c), quoted("because", because.as_ref()))
         }
         TestStepKind::Asks { call: c, of } => {
-            format!("asks {}{}", call(c), of.as_ref().map_or(String::new(), |r| format!(" of {}", r.node)))
+            format!(
+                "asks {}{}",
+                call(c),
+                of.as_ref().map_or(String::new(), |r| format!(" of {}", r.node))
+            )
         }
         TestStepKind::Waits { call: c, for_tool } => {
-            format!("waits {}{}", call(c), for_tool.as_ref().map_or(String::new(), |t| format!(" for {}", t.node)))
+            format!(
+                "waits {}{}",
+                call(c),
+                for_tool.as_ref().map_or(String::new(), |t| format!(" for {}", t.node))
+            )
         }
         TestStepKind::Start(name, c) => format!("start {} = {}", name.node, call(c)),
         TestStepKind::Approve { call: c, role, within } => {
@@ -87,7 +102,9 @@ fn line(kind: &TestStepKind) -> String {
         }
         TestStepKind::NoFeedback(None) => "no feedback".to_owned(),
         TestStepKind::NoFeedback(Some(name)) => format!("no feedback {}", name.node),
-        TestStepKind::Stop(what, because) => format!("stop {}{}", what.node, quoted("because", because.as_ref())),
+        TestStepKind::Stop(what, because) => {
+            format!("stop {}{}", what.node, quoted("because", because.as_ref()))
+        }
         _ => "halted".to_owned(),
     }
 }

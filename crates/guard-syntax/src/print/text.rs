@@ -34,7 +34,9 @@ pub(super) fn message(template: &Template) -> String {
     let mut out = String::from("\"");
     for part in &template.parts {
         match part {
-            TemplatePart::Text(text) => escape(&text.replace('{', "{{").replace('}', "}}"), &mut out),
+            TemplatePart::Text(text) => {
+                escape(&text.replace('{', "{{").replace('}', "}}"), &mut out)
+            }
             TemplatePart::Expr(e) => {
                 let text = expr::enclosed(e);
                 // `{{` would be a brace.
@@ -73,7 +75,9 @@ pub(super) fn ty(ty: &Type) -> String {
         out.push(' ');
         match refinement {
             Refinement::Range { low, high, inclusive, .. } => {
-                let bound = |b: &Option<crate::ast::Literal>| b.as_ref().map_or("", |l| l.node.as_str()).to_owned();
+                let bound = |b: &Option<crate::ast::Literal>| {
+                    b.as_ref().map_or("", |l| l.node.as_str()).to_owned()
+                };
                 let dots = if *inclusive { "..=" } else { ".." };
                 let _ = write!(out, "in {}{dots}{}", bound(low), bound(high));
             }

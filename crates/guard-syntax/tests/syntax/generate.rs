@@ -17,7 +17,8 @@ const NAMES: [&str; 12] =
     ["a", "b", "xs", "path", "count", "probe", "limit", "name", "order_id", "sum", "key", "max"];
 /// Names that begin no clause and no step.
 const PLAIN: [&str; 6] = ["lint", "build", "deploy", "t1", "Env", "other_one"];
-const STRINGS: [&str; 8] = ["", "a b", "say \"x\"", "back\\slash", "line\nbreak\t", "{braces} }}", "é😀", "//no comment"];
+const STRINGS: [&str; 8] =
+    ["", "a b", "say \"x\"", "back\\slash", "line\nbreak\t", "{braces} }}", "é😀", "//no comment"];
 const REGEXES: [&str; 3] = ["^[a-z]+$", "a/b", "\\d+"];
 
 fn ident(text: &str) -> Ident {
@@ -75,13 +76,22 @@ impl<'b> Choices<'b> {
         if self.coin() { Some(make(self)) } else { None }
     }
 
-    fn many<T>(&mut self, least: usize, most: usize, mut make: impl FnMut(&mut Self) -> T) -> Vec<T> {
+    fn many<T>(
+        &mut self,
+        least: usize,
+        most: usize,
+        mut make: impl FnMut(&mut Self) -> T,
+    ) -> Vec<T> {
         let n = least + self.below(most - least + 1);
         (0..n).map(|_| make(self)).collect()
     }
 
     fn docs(&mut self) -> Vec<String> {
-        if self.below(4) == 1 { vec!["About it.".to_owned(), String::new(), "  More".to_owned()] } else { Vec::new() }
+        if self.below(4) == 1 {
+            vec!["About it.".to_owned(), String::new(), "  More".to_owned()]
+        } else {
+            Vec::new()
+        }
     }
 
     pub fn expr(&mut self, depth: usize) -> Expr {
@@ -110,7 +120,9 @@ impl<'b> Choices<'b> {
             13 => ExprKind::Call(self.name(), self.args(d)),
             14 => ExprKind::List(self.many(0, 3, |g| g.expr(d))),
             _ if self.coin() => ExprKind::Set(self.many(0, 3, |g| g.expr(d))),
-            _ => ExprKind::Map(self.many(1, 2, |g| (if g.coin() { g.string() } else { g.name() }, g.expr(d)))),
+            _ => ExprKind::Map(
+                self.many(1, 2, |g| (if g.coin() { g.string() } else { g.name() }, g.expr(d))),
+            ),
         }
     }
 
@@ -131,13 +143,33 @@ impl<'b> Choices<'b> {
     fn binary(&mut self, d: usize) -> ExprKind {
         use BinaryOp as B;
         let all = [
-            B::Implies, B::Or, B::And, B::Eq, B::Ne, B::Lt, B::Le, B::Gt, B::Ge, B::In, B::Contains, B::Within, B::Since,
-            B::Add, B::Sub, B::Mul, B::Div, B::Rem, B::Matches,
+            B::Implies,
+            B::Or,
+            B::And,
+            B::Eq,
+            B::Ne,
+            B::Lt,
+            B::Le,
+            B::Gt,
+            B::Ge,
+            B::In,
+            B::Contains,
+            B::Within,
+            B::Since,
+            B::Add,
+            B::Sub,
+            B::Mul,
+            B::Div,
+            B::Rem,
+            B::Matches,
         ];
         match all[self.below(all.len())] {
             B::Matches if self.in_message => ExprKind::Binary(B::Eq, self.boxed(d), self.boxed(d)),
             B::Matches => {
-                let regex = Expr { kind: ExprKind::Regex(self.of(&REGEXES).to_owned()), span: Span::default() };
+                let regex = Expr {
+                    kind: ExprKind::Regex(self.of(&REGEXES).to_owned()),
+                    span: Span::default(),
+                };
                 ExprKind::Binary(B::Matches, self.boxed(d), Box::new(regex))
             }
             op => ExprKind::Binary(op, self.boxed(d), self.boxed(d)),
@@ -145,14 +177,20 @@ impl<'b> Choices<'b> {
     }
 
     fn unary(&mut self, d: usize) -> ExprKind {
-        let all = [UnaryOp::Not, UnaryOp::Neg, UnaryOp::Once, UnaryOp::Historically, UnaryOp::Previous];
+        let all =
+            [UnaryOp::Not, UnaryOp::Neg, UnaryOp::Once, UnaryOp::Historically, UnaryOp::Previous];
         ExprKind::Unary(all[self.below(all.len())], self.boxed(d))
     }
 
     fn quantified(&mut self, d: usize) -> ExprKind {
         let all = [Quantifier::All, Quantifier::Any, Quantifier::Count, Quantifier::Sum];
         let op = all[self.below(all.len())];
-        ExprKind::Quantified { op, binders: self.many(1, 2, Self::name), over: self.boxed(d), body: self.boxed(d) }
+        ExprKind::Quantified {
+            op,
+            binders: self.many(1, 2, Self::name),
+            over: self.boxed(d),
+            body: self.boxed(d),
+        }
     }
 
     fn args(&mut self, d: usize) -> Vec<Arg> {
@@ -179,7 +217,10 @@ impl<'b> Choices<'b> {
             0 => TypeKind::Name(ident(self.of(&["int", "string", "Env", "path", "time"]))),
             1 => TypeKind::List(Box::new(self.ty(depth - 1, true))),
             2 => TypeKind::Set(Box::new(self.ty(depth - 1, true))),
-            _ => TypeKind::Map(Box::new(self.ty(depth - 1, true)), Box::new(self.ty(depth - 1, true))),
+            _ => TypeKind::Map(
+                Box::new(self.ty(depth - 1, true)),
+                Box::new(self.ty(depth - 1, true)),
+            ),
         };
         let optional = self.coin();
         let refinements = self.many(0, 2, |g| g.refinement(max));
@@ -191,8 +232,18 @@ impl<'b> Choices<'b> {
             0 if max => Refinement::Max(self.number()),
             1 => Refinement::Matches(ident(self.of(&REGEXES))),
             2 => Refinement::Format(self.string()),
-            3 => Refinement::Range { low: Some(self.number()), high: None, inclusive: false, span: here() },
-            4 => Refinement::Range { low: None, high: Some(self.number()), inclusive: self.coin(), span: here() },
+            3 => Refinement::Range {
+                low: Some(self.number()),
+                high: None,
+                inclusive: false,
+                span: here(),
+            },
+            4 => Refinement::Range {
+                low: None,
+                high: Some(self.number()),
+                inclusive: self.coin(),
+                span: here(),
+            },
             _ => Refinement::Range {
                 low: Some(ident("-5")),
                 high: Some(self.number()),
@@ -205,7 +256,14 @@ impl<'b> Choices<'b> {
     fn field(&mut self) -> Field {
         let docs = self.docs();
         let name = self.name();
-        Field { docs, name, ty: self.ty(2, true), secret: self.coin(), key: self.coin(), span: here() }
+        Field {
+            docs,
+            name,
+            ty: self.ty(2, true),
+            secret: self.coin(),
+            key: self.coin(),
+            span: here(),
+        }
     }
 
     fn tool_set(&mut self) -> ToolSet {
@@ -298,7 +356,8 @@ impl<'b> Choices<'b> {
     }
 
     fn target(&mut self) -> Target {
-        let path = self.many(0, 2, |g| if g.coin() { Step::Field(g.name()) } else { Step::Index(g.expr(2)) });
+        let path = self
+            .many(0, 2, |g| if g.coin() { Step::Field(g.name()) } else { Step::Index(g.expr(2)) });
         Target { var: self.name(), path, span: here() }
     }
 
@@ -337,18 +396,35 @@ impl<'b> Choices<'b> {
 
     fn step(&mut self) -> TestStep {
         let kind = match self.below(21) {
-            0 => TestStepKind::Run { success: self.coin(), call: self.call(), returns: self.some(|g| g.expr(2)) },
+            0 => TestStepKind::Run {
+                success: self.coin(),
+                call: self.call(),
+                returns: self.some(|g| g.expr(2)),
+            },
             1 => TestStepKind::Allowed(self.call()),
             2 => {
                 let by = self.some(Self::plain);
                 let names = if by.is_some() { self.many(0, 2, Self::plain) } else { Vec::new() };
-                TestStepKind::Denied { call: self.call(), by, names, because: self.some(Self::string) }
+                TestStepKind::Denied {
+                    call: self.call(),
+                    by,
+                    names,
+                    because: self.some(Self::string),
+                }
             }
             3 => TestStepKind::Asks { call: self.call(), of: self.some(Self::plain) },
             4 => TestStepKind::Waits { call: self.call(), for_tool: self.some(Self::plain) },
             5 => TestStepKind::Start(self.plain(), self.call()),
-            6 => TestStepKind::Finish { name: self.plain(), success: self.coin(), returns: self.some(|g| g.expr(2)) },
-            7 => TestStepKind::Approve { call: self.call(), role: self.plain(), within: self.some(Self::duration) },
+            6 => TestStepKind::Finish {
+                name: self.plain(),
+                success: self.coin(),
+                returns: self.some(|g| g.expr(2)),
+            },
+            7 => TestStepKind::Approve {
+                call: self.call(),
+                role: self.plain(),
+                within: self.some(Self::duration),
+            },
             8 => TestStepKind::After(self.duration()),
             9 => TestStepKind::At(self.string()),
             10 => TestStepKind::Exists(self.coin(), self.string()),
@@ -361,7 +437,10 @@ impl<'b> Choices<'b> {
             17 => TestStepKind::Resume(self.plain()),
             18 => TestStepKind::Feedback(self.plain(), self.some(Self::string)),
             19 => TestStepKind::NoFeedback(self.some(Self::plain)),
-            _ => TestStepKind::Stop(ident(self.of(&["allowed", "blocked", "bypassed"])), self.some(Self::string)),
+            _ => TestStepKind::Stop(
+                ident(self.of(&["allowed", "blocked", "bypassed"])),
+                self.some(Self::string),
+            ),
         };
         TestStep { kind, span: here() }
     }
@@ -431,19 +510,36 @@ impl<'b> Choices<'b> {
             0 => ContractClause::Field(self.field()),
             1 => ContractClause::Items {
                 name: self.plain(),
-                shape: if self.coin() { ItemShape::Schema(self.string()) } else { ItemShape::Type(self.ty(1, false)) },
+                shape: if self.coin() {
+                    ItemShape::Schema(self.string())
+                } else {
+                    ItemShape::Type(self.ty(1, false))
+                },
                 max: self.some(Self::number),
                 by: self.some(Self::plain),
             },
             2 => ContractClause::Bounds(self.many(0, 3, |g| (g.plain(), g.number()))),
-            _ => ContractClause::Reference { path: self.many(1, 3, Self::plain), allowed: self.expr(2) },
+            _ => ContractClause::Reference {
+                path: self.many(1, 3, Self::plain),
+                allowed: self.expr(2),
+            },
         }
     }
 
     fn invariant(&mut self) -> Invariant {
-        let modes = [InvariantMode::Enforced, InvariantMode::Monitor, InvariantMode::Proved, InvariantMode::Shadow];
+        let modes = [
+            InvariantMode::Enforced,
+            InvariantMode::Monitor,
+            InvariantMode::Proved,
+            InvariantMode::Shadow,
+        ];
         let mode = modes[self.below(4)];
-        Invariant { name: self.plain(), mode, condition: self.expr(5), because: self.some(Self::template) }
+        Invariant {
+            name: self.plain(),
+            mode,
+            condition: self.expr(5),
+            because: self.some(Self::template),
+        }
     }
 
     fn item_kind(&mut self) -> ItemKind {
@@ -458,7 +554,10 @@ impl<'b> Choices<'b> {
                 };
                 ItemKind::Enum(Enum { name: self.plain(), variants: self.many(0, 4, variant) })
             }
-            3 => ItemKind::Record(Record { name: self.plain(), fields: self.many(0, 3, Self::field) }),
+            3 => ItemKind::Record(Record {
+                name: self.plain(),
+                fields: self.many(0, 3, Self::field),
+            }),
             4 => ItemKind::Alias(Alias { name: self.plain(), ty: self.ty(3, true) }),
             5 => ItemKind::State(self.many(0, 3, |g| StateVar {
                 docs: g.docs(),
@@ -513,9 +612,10 @@ impl<'b> Choices<'b> {
                 name: self.plain(),
                 dimensions: self.many(0, 3, |g| (g.plain(), g.check(1))),
             }),
-            22 if self.coin() => {
-                ItemKind::Goal(Goal { name: self.plain(), conditions: self.many(0, 3, |g| g.expr(4)) })
-            }
+            22 if self.coin() => ItemKind::Goal(Goal {
+                name: self.plain(),
+                conditions: self.many(0, 3, |g| g.expr(4)),
+            }),
             22 => ItemKind::Contract(Contract {
                 name: self.plain(),
                 clauses: self.many(0, 4, |g| Self::spanned(g.contract_clause())),

@@ -143,8 +143,11 @@ proptest! {
 #[test]
 fn deep_and_long_texts_are_read() {
     let n = 100_000;
-    let inside = |text: String| format!("guard g\ntool x() {{\n  deny when {text}\n  limit 5 per 1h\n}}\ntool y()\n");
-    let nested = |open: &str, close: &str| inside(format!("{}a{}", open.repeat(n), close.repeat(n)));
+    let inside = |text: String| {
+        format!("guard g\ntool x() {{\n  deny when {text}\n  limit 5 per 1h\n}}\ntool y()\n")
+    };
+    let nested =
+        |open: &str, close: &str| inside(format!("{}a{}", open.repeat(n), close.repeat(n)));
     let chained = |link: &str| inside(format!("{link}a{}", format!(" {link} a").repeat(n)));
     let mut texts = vec![
         nested("(", ")"),
@@ -162,7 +165,8 @@ fn deep_and_long_texts_are_read() {
         nested("(", ""),
         nested("", ")"),
     ];
-    for link in ["and", "or", "implies", "==", "+", "-", "else", "within", "is none and", "in", "<"] {
+    for link in ["and", "or", "implies", "==", "+", "-", "else", "within", "is none and", "in", "<"]
+    {
         texts.push(chained(link).replacen(link, "", 1));
     }
     texts.push(inside(format!("a{}", ".b".repeat(n))));
@@ -173,7 +177,24 @@ fn deep_and_long_texts_are_read() {
         assert!(parse.diagnostics.len() < 120);
         let _ = print(&parse.file);
     }
-    for junk in ["\"", "{", "}", "/", "'", "\\", "/*", "(", "@ ", "\u{1}", "tool x(", "\"{", "a\n", "guard g\n", "if ", "="] {
+    for junk in [
+        "\"",
+        "{",
+        "}",
+        "/",
+        "'",
+        "\\",
+        "/*",
+        "(",
+        "@ ",
+        "\u{1}",
+        "tool x(",
+        "\"{",
+        "a\n",
+        "guard g\n",
+        "if ",
+        "=",
+    ] {
         let parse = read(&junk.repeat(1_000_000 / junk.len()));
         assert!(parse.diagnostics.len() <= 100);
     }
@@ -190,6 +211,44 @@ fn nesting_up_to_the_limit_is_read() {
 }
 
 #[test]
+fn every_form_nests_up_to_the_limit() {
+    let goal = |open: &str, close: &str, n: usize| {
+        format!("guard g\n\ngoal g {{ {}a{} }}\n", open.repeat(n), close.repeat(n))
+    };
+    let texts = [
+        goal("f(", ")", 126),
+        goal("[", "]", 126),
+        goal("{", "}", 126),
+        goal("{a: ", "}", 126),
+        goal("a[", "]", 126),
+        goal("not ", "", 126),
+        goal("if ", " then a else b", 126),
+        goal("if a then ", " else b", 126),
+        goal("all x in xs: ", "", 126),
+        goal("all x in ", ": p", 126),
+        goal("count(x in xs: ", ")", 126),
+        goal("", " else a", 126),
+        goal("", " implies a", 126),
+        format!("type T = {}int{}\n", "list<".repeat(127), ">".repeat(127)),
+        format!("completion {{ {}a{} }}\n", "all { ".repeat(126), " }".repeat(126)),
+    ];
+    for text in texts {
+        let once = format(&text).expect("nesting within the limit");
+        assert_eq!(read(&once).file, read(&text).file);
+        assert_eq!(format(&once).expect("a clean text"), once);
+    }
+}
+
+#[test]
+fn line_ends_and_byte_order_marks_mean_nothing() {
+    let text = "//! Docs.\nguard g\n\n/// A tool.\ntool x() {  // why\n  limit 5 per 1h\n}\n";
+    let other = format!("{}{}", '\u{feff}', text.replace('\n', "\r\n"));
+    assert_eq!(read(&other).file, read(text).file);
+    assert_eq!(read(&other).diagnostics, []);
+    assert_eq!(format(&other).as_deref(), Ok(text));
+}
+
+#[test]
 fn too_large_a_file_is_one_error() {
     let parse = read(&" ".repeat(guard_syntax::MAX_BYTES + 1));
     assert_eq!(parse.diagnostics.iter().map(|d| d.code).collect::<Vec<_>>(), ["G0001"]);
@@ -198,7 +257,19 @@ fn too_large_a_file_is_one_error() {
 
 #[test]
 fn ten_broken_clauses_are_ten_errors() {
-    let clauses = ["deny if a", "limit x", "costs 5", "deny when a &&  b", "requries a", "approval", "risk", "ready", "prior 5", "effect x", "tags"];
+    let clauses = [
+        "deny if a",
+        "limit x",
+        "costs 5",
+        "deny when a &&  b",
+        "requries a",
+        "approval",
+        "risk",
+        "ready",
+        "prior 5",
+        "effect x",
+        "tags",
+    ];
     let text = format!("tool x() {{\n  {}\n}}\ntool y()\n", clauses.join("\n  "));
     let parse = read(&text);
     assert_eq!(parse.diagnostics.len(), clauses.len(), "{:#?}", parse.diagnostics);

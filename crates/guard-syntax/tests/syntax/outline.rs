@@ -15,7 +15,8 @@ pub fn outline(text: &str) -> String {
     for line in tree(&parse.file).lines() {
         let _ = writeln!(out, "{}", format!("  {line}").trim_end());
     }
-    let _ = writeln!(out, "\ndiagnostics{}", if parse.diagnostics.is_empty() { ": none" } else { "" });
+    let _ =
+        writeln!(out, "\ndiagnostics{}", if parse.diagnostics.is_empty() { ": none" } else { "" });
     for diagnostic in &parse.diagnostics {
         out.push_str(&rendered(text, diagnostic));
     }
@@ -41,9 +42,13 @@ fn grouped(e: &Expr) -> String {
     match &e.kind {
         ExprKind::Binary(op, l, r) => format!("({} {op:?} {})", grouped(l), grouped(r)),
         ExprKind::Unary(op, of) => format!("({op:?} {})", grouped(of)),
-        ExprKind::Is(of, some) => format!("({} is {})", grouped(of), if *some { "some" } else { "none" }),
+        ExprKind::Is(of, some) => {
+            format!("({} is {})", grouped(of), if *some { "some" } else { "none" })
+        }
         ExprKind::Else(l, r) => format!("({} else {})", grouped(l), grouped(r)),
-        ExprKind::If(c, a, b) => format!("(if {} then {} else {})", grouped(c), grouped(a), grouped(b)),
+        ExprKind::If(c, a, b) => {
+            format!("(if {} then {} else {})", grouped(c), grouped(a), grouped(b))
+        }
         ExprKind::Field(of, name) => format!("{}.{}", grouped(of), name.node),
         ExprKind::Index(of, key) => format!("{}[{}]", grouped(of), grouped(key)),
         ExprKind::Quantified { op, binders, over, body } => {
@@ -58,7 +63,8 @@ fn grouped(e: &Expr) -> String {
 /// `error G0003 3:7-12 message`, and what else there is to say, below.
 pub fn rendered(text: &str, d: &Diagnostic) -> String {
     let severity = if d.severity == Severity::Error { "error" } else { "warning" };
-    let mut out = format!("  {severity} {} {} {}\n", d.code, place(text, d.primary.span), d.message);
+    let mut out =
+        format!("  {severity} {} {} {}\n", d.code, place(text, d.primary.span), d.message);
     if !d.primary.text.is_empty() {
         let _ = writeln!(out, "    here: {}", d.primary.text);
     }
@@ -82,5 +88,9 @@ fn place(text: &str, span: Span) -> String {
         (line, column)
     };
     let ((line, from), (end_line, to)) = (position(span.start), position(span.end));
-    if line == end_line { format!("{line}:{from}-{to}") } else { format!("{line}:{from}-{end_line}:{to}") }
+    if line == end_line {
+        format!("{line}:{from}-{to}")
+    } else {
+        format!("{line}:{from}-{end_line}:{to}")
+    }
 }

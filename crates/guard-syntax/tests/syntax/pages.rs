@@ -14,17 +14,25 @@ fn every_code_has_a_page_that_fails_and_is_repaired() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/codes");
     for (code, title) in guard_syntax::CODES {
         let page = std::fs::read_to_string(folder.join(format!("{code}.md"))).unwrap_or_default();
-        assert!(page.starts_with(&format!("# {code}: {title}\n")), "{code}: no page with the title `{title}`");
+        assert!(
+            page.starts_with(&format!("# {code}: {title}\n")),
+            "{code}: no page with the title `{title}`"
+        );
         if *code != "G0001" {
             let fails = example(&page, "## Fails").unwrap_or("");
-            let found: Vec<&str> = guard_syntax::parse(FileId(0), fails).diagnostics.iter().map(|d| d.code).collect();
+            let found: Vec<&str> =
+                guard_syntax::parse(FileId(0), fails).diagnostics.iter().map(|d| d.code).collect();
             assert!(found.contains(code), "{code}: its example raises {found:?}");
         }
         let repaired = example(&page, "## Repaired").unwrap_or("");
         let parse = guard_syntax::parse(FileId(0), repaired);
         assert_eq!(parse.diagnostics, [], "{code}: its repaired example is not clean");
         assert!(parse.file.header.is_some(), "{code}: its repaired example is no whole guard");
-        assert_eq!(guard_syntax::format(repaired).as_deref(), Ok(repaired), "{code}: its repaired example is not formatted");
+        assert_eq!(
+            guard_syntax::format(repaired).as_deref(),
+            Ok(repaired),
+            "{code}: its repaired example is not formatted"
+        );
     }
 }
 

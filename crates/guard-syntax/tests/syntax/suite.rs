@@ -22,7 +22,8 @@ fn run(name: &str, print: impl Fn(&str) -> String) {
     let _guard = settings.bind_to_scope();
     for case in cases {
         let text = std::fs::read_to_string(&case).expect("a readable case");
-        let stem = case.file_stem().and_then(|s| s.to_str()).expect("a case with a name").to_owned();
+        let stem =
+            case.file_stem().and_then(|s| s.to_str()).expect("a case with a name").to_owned();
         insta::assert_snapshot!(stem, print(&text));
     }
 }
@@ -36,7 +37,11 @@ fn syntax() {
 fn fmt() {
     run("fmt", |text| match guard_syntax::format(text) {
         Ok(formatted) => {
-            assert_eq!(guard_syntax::format(&formatted).as_deref(), Ok(formatted.as_str()), "formatting twice");
+            assert_eq!(
+                guard_syntax::format(&formatted).as_deref(),
+                Ok(formatted.as_str()),
+                "formatting twice"
+            );
             formatted
         }
         Err(diagnostics) => diagnostics.iter().map(|d| rendered(text, d)).collect(),
