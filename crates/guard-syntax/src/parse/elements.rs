@@ -32,7 +32,7 @@ const fn kind(
 }
 
 /// The clauses of tools and policies.
-pub(super) const CLAUSES: [&str; 20] = [
+pub(super) const CLAUSES: [&str; 19] = [
     "requires",
     "deny",
     "limit",
@@ -52,7 +52,6 @@ pub(super) const CLAUSES: [&str; 20] = [
     "trusted",
     "untrusted",
     "shadow",
-    "allow",
 ];
 const STEPS: [&str; 22] = [
     "ok", "fails", "allowed", "denied", "asks", "waits", "start", "finish", "approve", "after",
@@ -73,8 +72,7 @@ pub(super) fn kind_of(of: Rule) -> Option<Kind> {
             Rule::only_clause,
             "a clause",
             "`requires`, `deny when`, `limit`, `costs`, `approval`, `effect` and the other clauses",
-            // `allow` is no clause, and no near word of one either.
-            CLAUSES.split_at(19).0,
+            &CLAUSES,
         ),
         Rule::state => kind(
             Rule::variable,
@@ -110,6 +108,13 @@ pub(super) fn kind_of(of: Rule) -> Option<Kind> {
             "`returns`, `command`, `file`, `host`, `every`, `backoff`, `timeout` and `within`",
             &PROBE,
         ),
+        _ => return kind_of_judging(of),
+    })
+}
+
+/// The rest of [`kind_of`]: what advises, judges and tests.
+fn kind_of_judging(of: Rule) -> Option<Kind> {
+    Some(match of {
         Rule::feedback => kind(
             Rule::block,
             Rule::only_block,
