@@ -88,7 +88,7 @@ impl<'a> Context<'a> {
 
     /// Whether a condition holds.
     pub fn holds(&self, expr: &'a Prepared) -> Result<bool, Fault> {
-        self.eval(expr)?.truth()
+        self.truth(expr, expr.root(), None)
     }
 
     /// Whether a condition holds; one that is absent does.
@@ -96,21 +96,60 @@ impl<'a> Context<'a> {
         expr.as_ref().map_or(Ok(true), |expr| self.holds(expr))
     }
 
+    /// Whether a node is true: the connectives never make a value of it.
     fn truth(
         &self,
         expr: &'a Prepared,
         id: NodeId,
         scope: Option<&Scope<'_, 'a>>,
     ) -> Result<bool, Fault> {
-        self.node(expr, id, scope)?.truth()
+        let truth = |id: &NodeId| self.truth(expr, *id, scope);
+        match expr.op(id) {
+            Op::Node(Node::Compare(op, a, b)) => {
+                self.spend()?;
+                let a = self.operand(expr, *a, scope)?;
+                compare(*op, &a, &self.operand(expr, *b, scope)?)
+            }
+            Op::Node(Node::And(a, b)) => self.spend().and_then(|()| Ok(truth(a)? && truth(b)?)),
+            Op::Node(Node::Or(a, b)) => self.spend().and_then(|()| Ok(truth(a)? || truth(b)?)),
+            Op::Node(Node::Implies(a, b)) => {
+                self.spend().and_then(|()| Ok(!truth(a)? || truth(b)?))
+            }
+            Op::Node(Node::Not(a)) => self.spend().and_then(|()| Ok(!truth(a)?)),
+            _ => self.node(expr, id, scope)?.truth(),
+        }
     }
 
-    fn node(&self, expr: &'a Prepared, id: NodeId, scope: Option<&Scope<'_, 'a>>) -> Evaluated<'a> {
+    /// The value of a node that most often is a leaf.
+    #[inline(always)]
+    fn operand(
+        &self,
+        expr: &'a Prepared,
+        id: NodeId,
+        scope: Option<&Scope<'_, 'a>>,
+    ) -> Evaluated<'a> {
+        match expr.op(id) {
+            Op::Node(Node::Int(number)) => Ok(Val::Int(*number)),
+            Op::Node(Node::Enum(index)) => Ok(Val::Enum(*index)),
+            Op::Node(Node::Decimal(units)) => Ok(Val::Decimal(*units)),
+            Op::Node(Node::State(var)) => Ok(self.state(*var)),
+            _ => self.node(expr, id, scope),
+        }
+    }
+
+    /// Takes one step.
+    #[inline(always)]
+    fn spend(&self) -> Result<(), Fault> {
         let fuel = self.decision.fuel.get();
         if fuel == 0 {
             return Err(Fault::Decode("the decision takes too many steps".into()));
         }
         self.decision.fuel.set(fuel - 1);
+        Ok(())
+    }
+
+    fn node(&self, expr: &'a Prepared, id: NodeId, scope: Option<&Scope<'_, 'a>>) -> Evaluated<'a> {
+        self.spend()?;
         let node = match expr.op(id) {
             Op::Const(value) => return Ok(Val::of(value)),
             Op::Node(node) => node,
@@ -124,17 +163,9 @@ impl<'a> Context<'a> {
             Node::String(text) => Ok(Val::Str(text)),
             Node::Param(index) => self.param(*index),
             Node::State(var) => Ok(self.state(*var)),
-            Node::Compare(op, a, b) => compare(*op, &eval(a)?, &eval(b)?).map(Val::Bool),
             Node::Arith(op, a, b) => arith(*op, &eval(a)?, &eval(b)?),
-            Node::Not(a) => Ok(Val::Bool(!self.truth(expr, *a, scope)?)),
-            Node::And(a, b) => {
-                Ok(Val::Bool(self.truth(expr, *a, scope)? && self.truth(expr, *b, scope)?))
-            }
-            Node::Or(a, b) => {
-                Ok(Val::Bool(self.truth(expr, *a, scope)? || self.truth(expr, *b, scope)?))
-            }
-            Node::Implies(a, b) => {
-                Ok(Val::Bool(!self.truth(expr, *a, scope)? || self.truth(expr, *b, scope)?))
+            Node::Compare(..) | Node::Not(_) | Node::And(..) | Node::Or(..) | Node::Implies(..) => {
+                self.truth(expr, id, scope).map(Val::Bool)
             }
             Node::If(condition, then, other) => {
                 let branch = if self.truth(expr, *condition, scope)? { then } else { other };
