@@ -427,8 +427,11 @@ pub struct Tool {
     pub learns: Vec<Learn>,
     /// What must be true after it.
     pub reconciles: Vec<Reconcile>,
-    /// Tools whose unsettled calls this one must wait for, ascending.
-    pub conflicts: Vec<ToolId>,
+    /// What its decision reads or its settlement may write, ascending. A call waits while one is unsettled
+    /// that may write any of it.
+    pub touches: Vec<Touch>,
+    /// What its settlement may write besides its own history, ascending.
+    pub writes: Vec<Touch>,
     /// Memories to update when it succeeds, ascending.
     pub indexes: Vec<IndexId>,
     /// Memories of times to update when it settles, ascending.
@@ -437,6 +440,28 @@ pub struct Tool {
     pub keeps_args: bool,
     /// The result of its last success is asked for.
     pub keeps_result: bool,
+}
+
+impl Tool {
+    /// Whether a call of this tool must wait for an unsettled one of `other`, which is tool `id` (semantics
+    /// §7).
+    pub fn waits_for(&self, id: ToolId, other: &Tool) -> bool {
+        let touched = |touch: &Touch| self.touches.binary_search(touch).is_ok();
+        touched(&Touch::History(id)) || other.writes.iter().any(touched)
+    }
+}
+
+/// Something that calls in parallel may get into one another's way over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields, rename_all = "snake_case")]
+pub enum Touch {
+    /// A state variable.
+    State(VarId),
+    /// The rows of a fact.
+    Fact(FactId),
+    /// Which calls of a tool have settled, and how.
+    History(ToolId),
 }
 
 /// `requires A or B … when e`: one of the alternatives.

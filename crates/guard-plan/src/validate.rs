@@ -348,7 +348,14 @@ impl<'p> Checker<'p> {
             let count = plan.invariants.len();
             frame.iter().try_for_each(|id| in_range(*id, count, "invariant"))?;
         }
-        ascending(tool.conflicts.iter(), "its conflicts")?;
-        tool.conflicts.iter().try_for_each(|other| self.tool_id(*other))
+        for touched in [&tool.touches, &tool.writes] {
+            ascending(touched.iter(), "what it touches")?;
+            touched.iter().try_for_each(|touch| match *touch {
+                Touch::State(var) => in_range(var, plan.state.len(), "variable"),
+                Touch::Fact(fact) => in_range(fact, plan.facts.len(), "fact"),
+                Touch::History(tool) => self.tool_id(tool),
+            })?;
+        }
+        Ok(())
     }
 }

@@ -2,7 +2,7 @@
 
 use super::collect::{Tables, clause_exprs};
 use crate::hir::{ClauseKind, Expr, ExprKind, Program, Tool};
-use guard_plan::plan::Plan;
+use guard_plan::plan::{Plan, Touch};
 use std::collections::{BTreeSet, HashMap};
 
 /// What a tool's decision reads, and what its settlement may write; all by declaration.
@@ -43,31 +43,10 @@ pub(super) fn fill(program: &Program, tables: &Tables, plan: &mut Plan) {
         tool.frame = numbered(&effects);
         tool.observe_frame = numbered(&observes);
     }
-    conflicts(tables, &footprints, plan);
-}
-
-fn conflicts(tables: &Tables, footprints: &[Footprint], plan: &mut Plan) {
-    let mut writers: HashMap<usize, BTreeSet<usize>> = HashMap::new();
-    let mut teachers: HashMap<usize, BTreeSet<usize>> = HashMap::new();
-    for (tool, footprint) in footprints.iter().enumerate() {
-        for var in footprint.effect_vars.iter().chain(&footprint.observe_vars) {
-            writers.entry(*var).or_default().insert(tool);
-        }
-        for fact in &footprint.taught {
-            teachers.entry(*fact).or_default().insert(tool);
-        }
-    }
     for (declared, footprint) in footprints.iter().enumerate() {
-        let touched =
-            footprint.read_vars.iter().chain(&footprint.effect_vars).chain(&footprint.observe_vars);
-        let mut waits: BTreeSet<usize> =
-            touched.flat_map(|var| writers.get(var).into_iter().flatten().copied()).collect();
-        let facts = footprint.read_facts.iter().chain(&footprint.taught);
-        waits.extend(facts.flat_map(|fact| teachers.get(fact).into_iter().flatten().copied()));
-        waits.extend(&footprint.read_history);
-        let mut ids: Vec<u32> = waits.into_iter().map(|tool| tables.tools.of(tool)).collect();
-        ids.sort_unstable();
-        plan.tools[tables.tools.of(declared) as usize].conflicts = ids;
+        let tool = &mut plan.tools[tables.tools.of(declared) as usize];
+        tool.writes = footprint.writes(tables);
+        tool.touches = footprint.touches(tables, &tool.writes);
     }
 }
 
@@ -115,6 +94,20 @@ fn footprint(tool: &Tool) -> Footprint {
 }
 
 impl Footprint {
+    fn writes(&self, tables: &Tables) -> Vec<Touch> {
+        let vars = self.effect_vars.union(&self.observe_vars);
+        let vars = vars.map(|var| Touch::State(tables.state.of(*var)));
+        let facts = self.taught.iter().map(|fact| Touch::Fact(tables.facts.of(*fact)));
+        sorted(vars.chain(facts))
+    }
+
+    fn touches(&self, tables: &Tables, writes: &[Touch]) -> Vec<Touch> {
+        let vars = self.read_vars.iter().map(|var| Touch::State(tables.state.of(*var)));
+        let facts = self.read_facts.iter().map(|fact| Touch::Fact(tables.facts.of(*fact)));
+        let history = self.read_history.iter().map(|tool| Touch::History(tables.tools.of(*tool)));
+        sorted(vars.chain(facts).chain(history).chain(writes.iter().copied()))
+    }
+
     fn reads(&mut self, e: &Expr) {
         e.walk(&mut |part| match &part.kind {
             ExprKind::State(var) => {
@@ -145,4 +138,11 @@ fn variables(e: &Expr) -> BTreeSet<usize> {
         }
     });
     vars
+}
+
+fn sorted(touches: impl Iterator<Item = Touch>) -> Vec<Touch> {
+    let mut touches: Vec<Touch> = touches.collect();
+    touches.sort_unstable();
+    touches.dedup();
+    touches
 }

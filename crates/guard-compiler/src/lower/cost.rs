@@ -54,7 +54,7 @@ fn decision(plan: &Plan, tool: &Tool) -> u64 {
         add(cost(&invariant.condition).saturating_add(shows(&invariant.shows)));
     }
     tool.approvals.iter().for_each(|a| add(1 + optional(&a.when)));
-    add(tool.ready.len() as u64 + tool.conflicts.len() as u64);
+    add(tool.ready.len() as u64 + tool.touches.len() as u64);
     total
 }
 

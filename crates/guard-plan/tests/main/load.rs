@@ -71,7 +71,8 @@ fn plan() -> Plan {
         observe_frame: vec![],
         learns: vec![],
         reconciles: vec![],
-        conflicts: vec![0],
+        touches: vec![Touch::History(0)],
+        writes: vec![],
         indexes: vec![0],
         windows: vec![],
         keeps_args: false,
@@ -133,7 +134,7 @@ fn unsound_plans_are_refused() {
     refused(|p| p.types[4] = TypeDef::Option { of: 5 }, "type 4: refers to type 5 of 4");
     refused(|p| p.types.push(TypeDef::Option { of: 4 }), "type 6: an option of an option");
     refused(|p| p.units.clear(), "there is no unit `calls`");
-    refused(|p| p.tools[0].conflicts = vec![1], "tool `t`: tool 1 of 1");
+    refused(|p| p.tools[0].touches = vec![Touch::History(1)], "tool `t`: tool 1 of 1");
     refused(|p| p.tools[0].indexes.clear(), "tool `t`: its memories");
     refused(
         |p| p.tools[0].steps = u64::MAX,

@@ -6,14 +6,18 @@ use crate::reason::Findings;
 use guard_plan::verdict::Code;
 
 pub(crate) fn check(cx: &Context<'_>, call: Call<'_>, findings: &mut Findings) {
-    if cx.session.flights.is_empty() || call.tool.conflicts.is_empty() {
+    if cx.session.flights.is_empty() || call.tool.touches.is_empty() {
         return;
     }
+    let declared = &cx.kernel.plan().tools;
     let mut tools: Vec<_> = cx.session.flights.iter().filter_map(|flight| flight.tool).collect();
     tools.sort_unstable();
     tools.dedup();
-    for id in tools.iter().filter(|id| call.tool.conflicts.binary_search(id).is_ok()) {
-        let other = &cx.kernel.plan().tools[*id as usize].name;
+    for id in tools {
+        if !call.tool.waits_for(id, &declared[id as usize]) {
+            continue;
+        }
+        let other = &declared[id as usize].name;
         let name = &call.tool.name;
         let message = format!("`{name}` depends on what an unsettled call of `{other}` may change");
         let mut reason = cx.reason_at(Code::Conflict, name, Some(call.tool.span), message);

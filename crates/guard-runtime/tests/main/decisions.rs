@@ -340,7 +340,7 @@ fn conflicts_probes_and_halts() {
     let mut plan = plan();
     plan.probes = vec![Probe { name: "up".into(), returns: BOOL }];
     let mut a = tool("a", &[]);
-    a.conflicts = vec![1];
+    a.touches = vec![Touch::History(1)];
     let mut b = tool("b", &[]);
     let ok = expr([Node::Result, Node::Member(0, "ok".into()), Node::IsSome(1)]);
     b.reconciles = vec![Reconcile { rule: rule("b"), condition: ok, text: "result.ok".into() }];

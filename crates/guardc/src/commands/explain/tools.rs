@@ -146,12 +146,9 @@ fn before(shows: &Shows, list: &mut List) {
         let probe = plan.probes.get(ready.probe as usize).map_or("?", |p| p.name.as_str());
         list.rule(&ready.rule, &format!("probe `{probe}` answers true"));
     }
-    let names: Vec<String> = tool
-        .conflicts
-        .iter()
-        .filter_map(|t| plan.tools.get(*t as usize))
-        .map(|t| format!("`{}`", t.name))
-        .collect();
+    let waits = |(id, other): &(u32, &guard_plan::plan::Tool)| tool.waits_for(*id, other);
+    let names: Vec<String> =
+        (0..).zip(&plan.tools).filter(waits).map(|(_, t)| format!("`{}`", t.name)).collect();
     if !names.is_empty() {
         list.say(&format!("waits while a call of {} is in flight", names.join(", ")));
     }
