@@ -54,6 +54,22 @@ pub(crate) struct Tables<'p> {
     pub keeps_result: BTreeSet<usize>,
     types: HashMap<String, TypeId>,
     rows: Vec<TypeDef>,
+    /// Where each of the collected things stands in its table.
+    places: Places,
+}
+
+/// Positions in the sorted tables, so that looking one up does not depend on how many there are.
+#[derive(Default)]
+struct Places {
+    regexes: HashMap<Rc<str>, u32>,
+    paths: HashMap<String, u32>,
+    monitors: HashMap<String, u32>,
+    indexes: HashMap<(u32, Vec<u32>), u32>,
+    windows: HashMap<Window, u32>,
+}
+
+fn numbered<K: std::hash::Hash + Eq>(keys: impl Iterator<Item = K>) -> HashMap<K, u32> {
+    keys.zip(0..).collect()
 }
 
 impl<'p> Tables<'p> {
@@ -77,6 +93,7 @@ impl<'p> Tables<'p> {
             keeps_result: BTreeSet::new(),
             types: HashMap::new(),
             rows: Vec::new(),
+            places: Places::default(),
         };
         tables.questions();
         tables.monitors();
@@ -122,12 +139,16 @@ impl<'p> Tables<'p> {
             });
         });
         each_type(program, &mut |ty| patterns(ty, &mut self.regexes));
+        self.places.regexes = numbered(self.regexes.iter().cloned());
+        self.places.paths = numbered(self.paths.iter().cloned());
+        self.places.indexes = numbered(indexes.iter().cloned());
         self.indexes =
             indexes.into_iter().map(|(tool, params)| SuccessIndex { tool, params }).collect();
         self.windows = windows
             .into_iter()
             .map(|(tool, failures, within)| Window { tool, failures, within })
             .collect();
+        self.places.windows = numbered(self.windows.iter().cloned());
     }
 
     fn monitors(&mut self) {
@@ -140,35 +161,34 @@ impl<'p> Tables<'p> {
                 }
             });
         });
+        self.places.monitors = numbered(found.keys().cloned());
         self.monitors = found;
     }
 
     /// The number of a monitor that was collected.
     pub fn monitor(&self, monitor: &Monitor) -> u32 {
-        position(self.monitors.keys(), &format!("{monitor:?}"))
+        place(&self.places.monitors, &format!("{monitor:?}"))
     }
 
     /// The number of a regular expression that was collected.
     pub fn regex(&self, pattern: &str) -> u32 {
-        position(self.regexes.iter().map(AsRef::as_ref), pattern)
+        place(&self.places.regexes, pattern)
     }
 
     /// The number of a path that was collected.
     pub fn path(&self, path: &str) -> u32 {
-        position(self.paths.iter().map(String::as_str), path)
+        place(&self.places.paths, path)
     }
 
     /// The number of the memory of these parameters of a tool.
     pub fn index(&self, tool: hir::ToolId, key: &[(u32, Expr)]) -> u32 {
-        let wanted = (self.tools.of(tool), key.iter().map(|(p, _)| *p).collect::<Vec<_>>());
-        self.indexes.iter().position(|i| (i.tool, &i.params) == (wanted.0, &wanted.1)).unwrap_or(0)
-            as u32
+        let wanted = (self.tools.of(tool), key.iter().map(|(p, _)| *p).collect());
+        place(&self.places.indexes, &wanted)
     }
 
     /// The number of the memory of the times of a tool's calls.
     pub fn window(&self, tool: hir::ToolId, failures: bool, within: i64) -> u32 {
-        let wanted = Window { tool: self.tools.of(tool), failures, within };
-        self.windows.iter().position(|w| *w == wanted).unwrap_or(0) as u32
+        place(&self.places.windows, &Window { tool: self.tools.of(tool), failures, within })
     }
 
     fn intern_types(&mut self) {
@@ -290,11 +310,12 @@ impl<'p> Tables<'p> {
     }
 }
 
-fn position<'a, T: PartialEq + ?Sized + 'a>(
-    mut items: impl Iterator<Item = &'a T>,
-    wanted: &T,
-) -> u32 {
-    items.position(|item| item == wanted).unwrap_or(0) as u32
+fn place<K, Q>(places: &HashMap<K, u32>, wanted: &Q) -> u32
+where
+    K: std::borrow::Borrow<Q> + std::hash::Hash + Eq,
+    Q: std::hash::Hash + Eq + ?Sized,
+{
+    places.get(wanted).copied().unwrap_or(0)
 }
 
 /// The type without its refinements.

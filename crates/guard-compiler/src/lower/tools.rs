@@ -62,11 +62,17 @@ impl Lowering<'_> {
 
     fn memories(&self, declared: hir::ToolId, out: &mut Tool) {
         let id = self.tables.tools.of(declared);
-        let numbered = |tools: &mut dyn Iterator<Item = u32>| -> Vec<u32> {
-            tools.enumerate().filter(|(_, tool)| *tool == id).map(|(at, _)| at as u32).collect()
-        };
-        out.indexes = numbered(&mut self.tables.indexes.iter().map(|i| i.tool));
-        out.windows = numbered(&mut self.tables.windows.iter().map(|w| w.tool));
+        // Both tables are sorted by tool.
+        let run = |first: usize, end: usize| (first as u32..end as u32).collect();
+        let (indexes, windows) = (&self.tables.indexes, &self.tables.windows);
+        out.indexes = run(
+            indexes.partition_point(|i| i.tool < id),
+            indexes.partition_point(|i| i.tool <= id),
+        );
+        out.windows = run(
+            windows.partition_point(|w| w.tool < id),
+            windows.partition_point(|w| w.tool <= id),
+        );
     }
 
     fn clause(&mut self, clause: &Clause, params: &[Field], out: &mut Tool) {
