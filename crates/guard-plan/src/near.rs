@@ -3,13 +3,16 @@
 /// Names longer than this are compared by nobody.
 const MAX_CHARS: usize = 64;
 
+/// Most edits between a name and what was meant, however long it is.
+const MAX_EDITS: usize = 3;
+
 /// The candidate with the fewest edits to the name, if they are few; the first of equals in order.
 pub fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let name: Vec<char> = name.to_lowercase().chars().take(MAX_CHARS + 1).collect();
     if name.len() > MAX_CHARS || name.is_empty() {
         return None;
     }
-    let bound = ((name.len() + 1) / 3).max(1);
+    let bound = ((name.len() + 1) / 3).clamp(1, MAX_EDITS);
     candidates
         .filter(|candidate| candidate.len().abs_diff(name.len()) <= bound * 4)
         .map(|candidate| (distance(&name, candidate), candidate))
@@ -18,19 +21,28 @@ pub fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Opt
         .map(|(_, candidate)| candidate)
 }
 
-/// Levenshtein's distance, without regard to case.
+/// Insertions, deletions, replacements and swaps of neighbours, without regard to case.
 fn distance(name: &[char], candidate: &str) -> usize {
-    let mut row: Vec<usize> = (0..=name.len()).collect();
-    for (i, c) in candidate.to_lowercase().chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, expected) in name.iter().enumerate() {
-            let substituted = diagonal + usize::from(*expected != c);
-            diagonal = row[j + 1];
-            row[j + 1] = substituted.min(row[j] + 1).min(diagonal + 1);
+    let candidate: Vec<char> = candidate.to_lowercase().chars().collect();
+    let mut before: Vec<usize> = Vec::new();
+    let mut last: Vec<usize> = (0..=name.len()).collect();
+    for i in 1..=candidate.len() {
+        let mut row = vec![i];
+        for j in 1..=name.len() {
+            let replaced = last[j - 1] + usize::from(candidate[i - 1] != name[j - 1]);
+            let mut best = replaced.min(last[j] + 1).min(row[j - 1] + 1);
+            let swapped = i > 1
+                && j > 1
+                && candidate[i - 1] == name[j - 2]
+                && candidate[i - 2] == name[j - 1];
+            if swapped {
+                best = best.min(before[j - 2] + 1);
+            }
+            row.push(best);
         }
+        before = std::mem::replace(&mut last, row);
     }
-    row[name.len()]
+    last[name.len()]
 }
 
 #[cfg(test)]
@@ -43,6 +55,7 @@ mod tests {
         let near = |name| nearest(name, names.into_iter());
         assert_eq!(near("deplyo"), Some("deploy"));
         assert_eq!(near("Lint"), Some("lint"));
+        assert_eq!(near("dpeloy"), Some("deploy"));
         assert_eq!(near("test"), None);
         assert_eq!(near(""), None);
     }

@@ -288,7 +288,7 @@ impl<'a> Repl<'a> {
                 Ok("resumed\n".into())
             }
             other => {
-                let near = near::nearest(other, COMMANDS.map(|(name, _, _)| name));
+                let near = near::nearest(other, COMMANDS.map(|(name, _, _)| name).into_iter());
                 let near = near.map(|near| format!("did you mean `:{near}`?"));
                 let near = near.unwrap_or_else(|| "`:help` lists what there is".into());
                 Err(format!("there is no `:{other}`; {near}"))

@@ -1,0 +1,169 @@
+//! Messages and expressions.
+
+use super::*;
+
+/// A message with interpolation: `"{path} is outside"`; `{{` and `}}` are literal braces.
+#[derive(Debug, Clone)]
+pub struct Template {
+    /// Text and expressions, in order; no two texts adjacent, no text empty.
+    pub parts: Vec<TemplatePart>,
+    /// With the quotes.
+    pub span: Span,
+}
+
+impl PartialEq for Template {
+    fn eq(&self, other: &Self) -> bool {
+        self.parts == other.parts
+    }
+}
+
+/// A part of a message.
+#[derive(Debug, Clone, PartialEq)]
+pub enum TemplatePart {
+    /// Literal text, unescaped.
+    Text(String),
+    /// `{e}`.
+    Expr(Expr),
+}
+
+/// An expression (reference §4).
+#[derive(Debug, Clone)]
+pub struct Expr {
+    /// What it is.
+    pub kind: ExprKind,
+    /// Where it stands, parentheses excluded.
+    pub span: Span,
+}
+
+impl PartialEq for Expr {
+    fn eq(&self, other: &Self) -> bool {
+        self.kind == other.kind
+    }
+}
+
+/// Every expression form.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ExprKind {
+    /// `true`, `false`.
+    Bool(bool),
+    /// `none`.
+    None,
+    /// `5`, `50.00`, as written.
+    Number(String),
+    /// `30s`, `1h30m`, as written.
+    Duration(String),
+    /// `"…"`, unescaped, never interpolated.
+    String(String),
+    /// `/re/`, the text between the slashes with `\/` unescaped.
+    Regex(String),
+    /// A variable, parameter, binder, enum variant, tool, or one of `now elapsed workspace clock deadline result text`.
+    Name(String),
+    /// `e.name`.
+    Field(Box<Expr>, Ident),
+    /// `e[i]`.
+    Index(Box<Expr>, Box<Expr>),
+    /// `name(args)`: a builtin, a history question, a conversion.
+    Call(Ident, Vec<Arg>),
+    /// `known FACT(args)`.
+    Known(Ident, Vec<Arg>),
+    /// `probe NAME`.
+    Probe(Ident),
+    /// `not e`, `-e`, `once e`, `historically e`, `previous e`.
+    Unary(UnaryOp, Box<Expr>),
+    /// Every infix operator but `else`.
+    Binary(BinaryOp, Box<Expr>, Box<Expr>),
+    /// `e is none` (false) / `e is some` (true).
+    Is(Box<Expr>, bool),
+    /// `e else default`.
+    Else(Box<Expr>, Box<Expr>),
+    /// `if c then a else b`.
+    If(Box<Expr>, Box<Expr>, Box<Expr>),
+    /// `all x in xs: p`, `any x in xs: p`, `count(x in xs: p)`, `sum(x in xs: e)`.
+    Quantified {
+        /// Which.
+        op: Quantifier,
+        /// One name, or several in step with `zip(…)` or map entries.
+        binders: Vec<Ident>,
+        /// What they range over.
+        over: Box<Expr>,
+        /// The body.
+        body: Box<Expr>,
+    },
+    /// `[a, b]`.
+    List(Vec<Expr>),
+    /// `{a, b}`; the empty braces are an empty set or map.
+    Set(Vec<Expr>),
+    /// `{name: e, "other name": e}`, never empty.
+    Map(Vec<(Ident, Expr)>),
+}
+
+/// Prefix operators.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum UnaryOp {
+    /// `not`.
+    Not,
+    /// `-`.
+    Neg,
+    /// `once`: now or at some earlier step.
+    Once,
+    /// `historically`: now and at every earlier step.
+    Historically,
+    /// `previous`: at the step before.
+    Previous,
+}
+
+/// Infix operators.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BinaryOp {
+    /// `implies`.
+    Implies,
+    /// `or`.
+    Or,
+    /// `and`.
+    And,
+    /// `==`.
+    Eq,
+    /// `!=`.
+    Ne,
+    /// `<`.
+    Lt,
+    /// `<=`.
+    Le,
+    /// `>`.
+    Gt,
+    /// `>=`.
+    Ge,
+    /// `in`.
+    In,
+    /// `contains`.
+    Contains,
+    /// `matches`.
+    Matches,
+    /// `within`: paths, or history within a duration.
+    Within,
+    /// `since`: history since a tool, or the temporal operator.
+    Since,
+    /// `+`.
+    Add,
+    /// `-`.
+    Sub,
+    /// `*`.
+    Mul,
+    /// `/`.
+    Div,
+    /// `%`.
+    Rem,
+}
+
+/// Bounded quantifiers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Quantifier {
+    /// `all x in xs: p`.
+    All,
+    /// `any x in xs: p`.
+    Any,
+    /// `count(x in xs: p)`.
+    Count,
+    /// `sum(x in xs: e)`.
+    Sum,
+}

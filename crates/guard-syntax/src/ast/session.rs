@@ -1,0 +1,265 @@
+//! What speaks of a whole session: lifecycles, probes, feedback, completion, attests, goals, contracts.
+
+use super::*;
+
+/// `lifecycle NAME { … }` (reference §6).
+#[derive(Debug, Clone, PartialEq)]
+pub struct Lifecycle {
+    /// Its name.
+    pub name: Ident,
+    /// Its clauses.
+    pub clauses: Vec<Spanned<LifecycleClause>>,
+}
+
+/// One clause of a lifecycle.
+#[derive(Debug, Clone, PartialEq)]
+pub enum LifecycleClause {
+    /// `fields { … }`.
+    Fields(Vec<Field>),
+    /// `initial STATE`.
+    Initial(Ident),
+    /// `final STATE, STATE`.
+    Final(Vec<Ident>),
+    /// `agent NAME: a -> b …` / `harness NAME: a -> b …`.
+    Transition(Transition),
+    /// `criteria file, command`.
+    Criteria(Vec<Ident>),
+    /// `escalate to ROLE after N rejections`.
+    Escalate {
+        /// Who is told.
+        role: Ident,
+        /// After how many rejections of one item.
+        after: Literal,
+    },
+}
+
+/// A transition of a lifecycle.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Transition {
+    /// `agent` or `harness`.
+    pub actor: Ident,
+    /// Its name.
+    pub name: Ident,
+    /// From which states.
+    pub from: Vec<Ident>,
+    /// To which state.
+    pub to: Ident,
+    /// `requires evidence`.
+    pub evidence: bool,
+    /// `when criteria pass` (true) or `when criteria fail` (false).
+    pub criteria: Option<bool>,
+}
+
+/// `probe NAME { … }`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Probe {
+    /// Its name.
+    pub name: Ident,
+    /// Its clauses.
+    pub clauses: Vec<Spanned<ProbeClause>>,
+}
+
+/// One clause of a probe.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ProbeClause {
+    /// `returns TYPE`; `bool` when not said.
+    Returns(Type),
+    /// `command "a" "b"`: standard output decoded as the type, or success for a `bool`.
+    Command(Vec<Str>),
+    /// `file "p"`: whether it exists.
+    File(Str),
+    /// `host`: the host answers by name; the default.
+    Host,
+    /// `every D`: not asked more often.
+    Every(Literal),
+    /// `backoff FACTOR up to D`.
+    Backoff {
+        /// Each wait is this many times the one before.
+        factor: Literal,
+        /// Never waiting longer.
+        up_to: Literal,
+    },
+    /// `timeout D`: one question.
+    Timeout(Literal),
+    /// `within D`: all attempts together.
+    Within(Literal),
+}
+
+/// `feedback NAME TRIGGER, TRIGGER { blocks }` (reference §7).
+#[derive(Debug, Clone, PartialEq)]
+pub struct Feedback {
+    /// Its name.
+    pub name: Ident,
+    /// What wakes it; any of them.
+    pub triggers: Vec<Spanned<Trigger>>,
+    /// The first block whose condition holds speaks.
+    pub blocks: Vec<FeedbackBlock>,
+}
+
+/// What wakes a feedback provider.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Trigger {
+    /// `every N calls`.
+    Calls(Literal),
+    /// `every D`.
+    Every(Literal),
+    /// `on created("file")`.
+    Created(Str),
+    /// `on denied` or `on denied TOOLS`.
+    Denied(Option<ToolSet>),
+    /// `on e`: when `e` becomes true.
+    When(Expr),
+}
+
+/// `SEVERITY [when e | unless e | otherwise]: "…" [observe "…"]* [suggest "…"]*`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FeedbackBlock {
+    /// `info`, `caution` or `warning`.
+    pub severity: Ident,
+    /// When it speaks.
+    pub condition: BlockCondition,
+    /// What it says.
+    pub message: Template,
+    /// `observe` and `suggest` lines, in source order.
+    pub notes: Vec<Note>,
+    /// The whole block.
+    pub span: SpanEq,
+}
+
+/// When a feedback block speaks.
+#[derive(Debug, Clone, PartialEq)]
+pub enum BlockCondition {
+    /// Nothing said.
+    Always,
+    /// `when e` / `unless e`.
+    Guard(Guard),
+    /// `otherwise`.
+    Otherwise,
+}
+
+/// A line under a feedback message.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Note {
+    /// `suggest` rather than `observe`.
+    pub suggest: bool,
+    /// Its text.
+    pub text: Template,
+}
+
+/// `completion { [at most N blocks] checks }` (reference §8).
+#[derive(Debug, Clone, PartialEq)]
+pub struct Completion {
+    /// `at most N blocks`.
+    pub at_most: Option<Literal>,
+    /// All must pass.
+    pub checks: Vec<Check>,
+}
+
+/// One completion check.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Check {
+    /// What it asks.
+    pub kind: CheckKind,
+    /// The whole check.
+    pub span: SpanEq,
+}
+
+/// Every completion check (reference §8).
+#[derive(Debug, Clone, PartialEq)]
+pub enum CheckKind {
+    /// `file "p"`.
+    File(Str),
+    /// `file "p" contains "…"`.
+    FileContains(Str, Str),
+    /// `file "p" conforms CONTRACT`.
+    FileConforms(Str, Ident),
+    /// `command "a" "b" exits N [within D]`.
+    Command {
+        /// The binary and its arguments.
+        argv: Vec<Str>,
+        /// The expected exit status.
+        exits: Literal,
+        /// The time limit.
+        within: Option<Literal>,
+    },
+    /// `git committed`.
+    GitCommitted,
+    /// `every ITEM is STATE`.
+    Every {
+        /// The lifecycle.
+        lifecycle: Ident,
+        /// The state every item must be in.
+        state: Ident,
+    },
+    /// `attest NAME`.
+    Attest(Ident),
+    /// `all { checks }`.
+    All(Vec<Check>),
+    /// `any { checks }`.
+    Any(Vec<Check>),
+    /// A boolean expression.
+    Expr(Expr),
+}
+
+/// `attest NAME { dimension: check … }`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Attest {
+    /// Its name.
+    pub name: Ident,
+    /// Its dimensions, each a check or a score in 0..=1.
+    pub dimensions: Vec<(Ident, Check)>,
+}
+
+/// `goal NAME { e; e }`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Goal {
+    /// Its name.
+    pub name: Ident,
+    /// What is to become true.
+    pub conditions: Vec<Expr>,
+}
+
+/// `contract NAME { … }` (reference §9).
+#[derive(Debug, Clone, PartialEq)]
+pub struct Contract {
+    /// Its name.
+    pub name: Ident,
+    /// Its clauses.
+    pub clauses: Vec<Spanned<ContractClause>>,
+}
+
+/// One clause of a contract.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ContractClause {
+    /// A field of the envelope.
+    Field(Field),
+    /// `items NAME: SHAPE [max N] [by KEY]`.
+    Items {
+        /// The member that holds the items.
+        name: Ident,
+        /// What one item looks like.
+        shape: ItemShape,
+        /// How many are kept.
+        max: Option<Literal>,
+        /// Best first, by this key.
+        by: Option<Ident>,
+    },
+    /// `bounds { depth 8, string 4000, bytes 1MiB, quarantine 20 }`.
+    Bounds(Vec<(Ident, Literal)>),
+    /// `reference a.b in e`.
+    Reference {
+        /// The member that refers.
+        path: Vec<Ident>,
+        /// What it may refer to.
+        allowed: Expr,
+    },
+}
+
+/// The shape of a contract's items.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ItemShape {
+    /// A declared type (its refinements exclude `max`, which belongs to the list).
+    Type(Type),
+    /// `schema "file"`.
+    Schema(Str),
+}

@@ -1,0 +1,117 @@
+//! Scenarios: `test` blocks and their steps.
+
+use super::*;
+
+/// `test "…" { steps }`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Test {
+    /// Its title.
+    pub title: Str,
+    /// What happens, in order.
+    pub steps: Vec<TestStep>,
+}
+
+/// One step of a scenario.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TestStep {
+    /// What it does or expects.
+    pub kind: TestStepKind,
+    /// The whole step.
+    pub span: SpanEq,
+}
+
+/// `TOOL(args)` in a scenario.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ToolCall {
+    /// The tool.
+    pub tool: Ident,
+    /// Its arguments, by name.
+    pub args: Vec<Arg>,
+}
+
+/// Every step of a scenario.
+#[derive(Debug, Clone, PartialEq)]
+pub enum TestStepKind {
+    /// `ok CALL [returns e]` / `fails CALL`: must be allowed; then it runs.
+    Run {
+        /// It succeeds.
+        success: bool,
+        /// What is called.
+        call: ToolCall,
+        /// What it returns.
+        returns: Option<Expr>,
+    },
+    /// `allowed CALL`: would be allowed; nothing runs.
+    Allowed(ToolCall),
+    /// `denied CALL [by CODE[(names)]] [because "…"]`.
+    Denied {
+        /// What is asked.
+        call: ToolCall,
+        /// The reason code expected among the reasons.
+        by: Option<Ident>,
+        /// Names the reason must mention.
+        names: Vec<Ident>,
+        /// Text the reason must contain.
+        because: Option<Str>,
+    },
+    /// `asks CALL [of ROLE]`.
+    Asks {
+        /// What is asked.
+        call: ToolCall,
+        /// Who must approve.
+        of: Option<Ident>,
+    },
+    /// `waits CALL [for TOOL]`.
+    Waits {
+        /// What is asked.
+        call: ToolCall,
+        /// The tool whose call is in flight.
+        for_tool: Option<Ident>,
+    },
+    /// `start NAME = CALL`: must be allowed, stays in flight.
+    Start(Ident, ToolCall),
+    /// `finish NAME ok|fails [returns e]`.
+    Finish {
+        /// The started call.
+        name: Ident,
+        /// It succeeds.
+        success: bool,
+        /// What it returns.
+        returns: Option<Expr>,
+    },
+    /// `approve CALL by ROLE [within D]`.
+    Approve {
+        /// Exactly this call.
+        call: ToolCall,
+        /// Who approves.
+        role: Ident,
+        /// For how long.
+        within: Option<Literal>,
+    },
+    /// `after D`: the clock advances.
+    After(Literal),
+    /// `at "2026-01-05T09:00:00Z"`: the clock is set.
+    At(Str),
+    /// `exists "p"` / `missing "p"`: the file system changes.
+    Exists(bool, Str),
+    /// `file "p" contains "…"`: a file with this content exists.
+    File(Str, Str),
+    /// `probe NAME = e`: what the probe answers from now on.
+    Probe(Ident, Expr),
+    /// `usage N UNIT`: the host reports use.
+    Usage(Literal, Ident),
+    /// `prompt "…"`: the user speaks.
+    Prompt(Str),
+    /// `expect e`: true of state, history and clock now.
+    Expect(Expr),
+    /// `halted`: the session is halted.
+    Halted,
+    /// `resume by ROLE`.
+    Resume(Ident),
+    /// `feedback NAME [contains "…"]`: delivered by the step before.
+    Feedback(Ident, Option<Str>),
+    /// `no feedback [NAME]`.
+    NoFeedback(Option<Ident>),
+    /// `stop allowed|blocked|bypassed [because "…"]`.
+    Stop(Ident, Option<Str>),
+}
