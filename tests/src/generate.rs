@@ -66,7 +66,7 @@ const STATE: [&str; 9] = [
 /// A guard drawn from `rng`.
 pub fn guard(rng: &mut Rng) -> Generated {
     let mut items = vec![
-        "guard generated".to_string(),
+        format!("guard generated{}", if rng.chance(4) { " shadow" } else { "" }),
         "enum Env { dev, staging, prod }".to_string(),
         "record Item { id: string  qty: int in 0..=9 }".to_string(),
         format!("state {{ {} }}", STATE.join("  ")),

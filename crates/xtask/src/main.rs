@@ -2,6 +2,7 @@
 //!
 //! One module per chore. Knows the layout of the repository and none of the crates.
 
+mod differential;
 mod tidy;
 
 use std::path::{Path, PathBuf};
@@ -14,11 +15,18 @@ struct Chore {
     run: fn(&Path, &[String]) -> Result<bool, String>,
 }
 
-const CHORES: &[Chore] = &[Chore {
-    name: "tidy",
-    about: "checks what the compiler cannot: layers, headers, pages, layout",
-    run: tidy::run,
-}];
+const CHORES: &[Chore] = &[
+    Chore {
+        name: "tidy",
+        about: "checks what the compiler cannot: layers, headers, pages, layout",
+        run: tidy::run,
+    },
+    Chore {
+        name: "differential",
+        about: "SESSIONS [SEED]: compares kernel and reference evaluator on random sessions",
+        run: differential::run,
+    },
+];
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
@@ -28,7 +36,7 @@ fn main() -> ExitCode {
         }
         eprintln!("usage: cargo xtask CHORE\n");
         for chore in CHORES {
-            eprintln!("  {:8} {}", chore.name, chore.about);
+            eprintln!("  {:13} {}", chore.name, chore.about);
         }
         return ExitCode::from(2);
     };

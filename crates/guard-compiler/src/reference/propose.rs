@@ -44,10 +44,14 @@ impl Findings {
         value.map_err(|fault| self.fault(rule, &fault)).ok()
     }
 
-    fn judgement(mut self) -> Judgement {
+    /// The judgement; a guard in shadow refuses nothing.
+    fn judgement(mut self, shadow: bool) -> Judgement {
         let stops = |r: &(Code, String, Decision)| matches!(r.2, Decision::Deny | Decision::Wait);
         if !self.reasons.iter().any(stops) {
             self.reasons.append(&mut self.missing);
+        }
+        if shadow {
+            self.shadowed.append(&mut self.reasons);
         }
         for list in [&mut self.reasons, &mut self.shadowed] {
             list.sort();
@@ -85,7 +89,7 @@ impl Reference<'_> {
         let mut findings = Findings::default();
         if self.halted {
             findings.named("session", Code::Halted, Decision::Deny);
-            return Ok(findings.judgement());
+            return Ok(self.unread(id, findings));
         }
         let Some(at) = self.tool(tool) else {
             return Ok(self.undeclared(id, tool));
@@ -95,7 +99,7 @@ impl Reference<'_> {
             Ok(args) => args,
             Err(_) => {
                 findings.named(&declared.name, Code::InvalidArguments, Decision::Deny);
-                return Ok(findings.judgement());
+                return Ok(self.unread(id, findings));
             }
         };
         let env = Env { args: &args, result: None, locals: &[], state: &self.state, world };
@@ -112,7 +116,7 @@ impl Reference<'_> {
                 findings.named(&declared.name, Code::Conflict, Decision::Wait);
             }
         }
-        let judgement = findings.judgement();
+        let judgement = findings.judgement(self.program.shadow);
         if judgement.decision == Decision::Allow {
             self.consume(at, &args, &after);
             self.take_off(id, Some(at), args, after);
@@ -120,11 +124,20 @@ impl Reference<'_> {
         Ok(judgement)
     }
 
+    /// A call that no rule read: refused, or let pass by a guard in shadow, and then without a mark.
+    fn unread(&mut self, id: &str, findings: Findings) -> Judgement {
+        let judgement = findings.judgement(self.program.shadow);
+        if judgement.decision == Decision::Allow {
+            self.take_off(id, None, Vec::new(), Consequences::default());
+        }
+        judgement
+    }
+
     fn undeclared(&mut self, id: &str, tool: &str) -> Judgement {
         let mut findings = Findings::default();
         if !self.program.default_allow {
             findings.named(tool, Code::UnknownTool, Decision::Deny);
-            return findings.judgement();
+            return self.unread(id, findings);
         }
         let after =
             Consequences { charges: BTreeMap::from([(0, DECIMAL_ONE)]), ..Default::default() };
@@ -132,7 +145,7 @@ impl Reference<'_> {
             findings.named(&self.program.units[0].name, Code::Budget, Decision::Deny);
         }
         self.deadline(&mut findings);
-        let judgement = findings.judgement();
+        let judgement = findings.judgement(self.program.shadow);
         if judgement.decision == Decision::Allow {
             self.take_off(id, None, Vec::new(), after);
         }

@@ -1,62 +1,104 @@
-//! Who may know whom: the crate table of the architecture, and what each crate may use of others.
+//! Who may know whom: the crates of `cargo metadata` against the tables of `docs/architecture.md`.
+//!
+//! The page is the rule. Under `## Crates` each row names a crate, its job, which of ours it knows, which
+//! others, and which it uses in tests only; under `## Dependencies` each row names a dependency of others and
+//! its reason. What is used and not written there is a problem, and so is the reverse.
 
 use super::{Findings, Repo};
 use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
 use std::process::Command;
 
-/// One crate: which of ours it may know, and which of others.
+const PAGE: &str = "docs/architecture.md";
+
+/// The dependencies of one crate, by kind.
+#[derive(Default, PartialEq, Eq)]
 struct Layer {
-    name: &'static str,
-    ours: &'static [&'static str],
-    others: &'static [&'static str],
+    ours: BTreeSet<String>,
+    others: BTreeSet<String>,
+    in_tests: BTreeSet<String>,
 }
 
-const ALL: &[&str] = &[
-    "guard-plan",
-    "guard-syntax",
-    "guard-compiler",
-    "guard-runtime",
-    "guard-hosts",
-    "guard-ack",
-    "guard-lsp",
-];
-
-/// The table of `docs/architecture.md`.
-const LAYERS: &[Layer] = &[
-    Layer {
-        name: "guard-plan",
-        ours: &[],
-        others: &["serde", "serde_json", "postcard", "sha2", "schemars"],
-    },
-    Layer { name: "guard-syntax", ours: &[], others: &["pest", "pest_derive"] },
-    Layer { name: "guard-compiler", ours: &["guard-syntax", "guard-plan"], others: &["regex"] },
-    Layer { name: "guard-runtime", ours: &["guard-plan"], others: &["regex", "sha2"] },
-    Layer {
-        name: "guard-hosts",
-        ours: &["guard-runtime", "guard-plan"],
-        others: &["serde", "serde_json"],
-    },
-    Layer { name: "guard-ack", ours: &["guard-plan"], others: &["serde", "serde_json", "toml"] },
-    Layer { name: "guard-lsp", ours: &["guard-compiler", "guard-syntax"], others: &["serde_json"] },
-    Layer {
-        name: "guardc",
-        ours: ALL,
-        others: &["clap", "clap_complete", "ignore", "miette", "serde", "serde_json", "toml"],
-    },
-    Layer {
-        name: "guard-tests",
-        ours: ALL,
-        others: &["insta", "jsonschema", "proptest", "serde_json", "toml"],
-    },
-    Layer { name: "xtask", ours: &[], others: &["serde_json"] },
-];
-
-/// What any crate may use in its tests.
-const IN_TESTS: &[&str] =
-    &["allocation-counter", "divan", "insta", "jsonschema", "proptest", "serde_json"];
-
-/// Compares `cargo metadata` with the table.
+/// Compares `cargo metadata` with the page.
 pub fn check(repo: &Repo, found: &mut Findings) -> Result<(), String> {
+    let page = repo.text(PAGE);
+    let written: BTreeMap<String, Layer> =
+        rows(&page, "## Crates").filter_map(|cells| layer_of_row(&cells)).collect();
+    let reasons: BTreeSet<String> = rows(&page, "## Dependencies")
+        .filter_map(|cells| names(cells.first()?).pop_first())
+        .collect();
+    let real = metadata(repo)?;
+    for (name, layer) in &real {
+        match written.get(name) {
+            Some(row) => compare(name, layer, row, found),
+            None => found.problem(format!("crate `{name}` has no row under `## Crates` in {PAGE}")),
+        }
+    }
+    for name in written.keys().filter(|name| !real.contains_key(*name)) {
+        found.problem(format!("{PAGE}: there is no crate `{name}`"));
+    }
+    let used: BTreeSet<String> =
+        real.values().flat_map(|layer| layer.others.union(&layer.in_tests)).cloned().collect();
+    let used = used.into_iter().filter(|name| !is_ours(name)).collect();
+    both("a reason under `## Dependencies`", "the workspace", &used, &reasons, found);
+    Ok(())
+}
+
+fn compare(name: &str, real: &Layer, row: &Layer, found: &mut Findings) {
+    let whose = format!("the row of `{name}`");
+    both(&whose, &format!("`{name}`"), &real.ours, &row.ours, found);
+    both(&whose, &format!("`{name}`"), &real.others, &row.others, found);
+    both(
+        &format!("{whose}, in tests"),
+        &format!("tests of `{name}`"),
+        &real.in_tests,
+        &row.in_tests,
+        found,
+    );
+}
+
+fn both(
+    place: &str,
+    user: &str,
+    used: &BTreeSet<String>,
+    written: &BTreeSet<String>,
+    found: &mut Findings,
+) {
+    for name in used.difference(written) {
+        found.problem(format!("{PAGE}: {user} uses `{name}`, which is missing from {place}"));
+    }
+    for name in written.difference(used) {
+        found.problem(format!("{PAGE}: `{name}` stands in {place}, and {user} does not use it"));
+    }
+}
+
+/// The cells of the table rows of one section.
+fn rows<'a>(page: &'a str, heading: &'a str) -> impl Iterator<Item = Vec<&'a str>> {
+    page.lines()
+        .skip_while(move |line| *line != heading)
+        .skip(1)
+        .take_while(|line| !line.starts_with("## "))
+        .filter(|line| line.starts_with("| `"))
+        .map(|line| line.trim_matches('|').split('|').map(str::trim).collect())
+}
+
+fn layer_of_row(cells: &[&str]) -> Option<(String, Layer)> {
+    let [name, _, ours, others, in_tests] = cells else { return None };
+    let layer = Layer { ours: names(ours), others: names(others), in_tests: names(in_tests) };
+    Some((names(name).pop_first()?, layer))
+}
+
+/// What stands in backticks.
+fn names(cell: &str) -> BTreeSet<String> {
+    cell.split('`').skip(1).step_by(2).map(str::to_owned).collect()
+}
+
+fn is_ours(name: &str) -> bool {
+    name == "guardc" || name == "xtask" || name.starts_with("guard-")
+}
+
+/// What the crates of the workspace use.
+fn metadata(repo: &Repo) -> Result<BTreeMap<String, Layer>, String> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let args = ["metadata", "--no-deps", "--format-version", "1", "--offline"];
     let output = Command::new(cargo).args(args).current_dir(&repo.root).output();
@@ -66,31 +108,20 @@ pub fn check(repo: &Repo, found: &mut Findings) -> Result<(), String> {
     }
     let metadata: Value =
         serde_json::from_slice(&output.stdout).map_err(|e| format!("cargo metadata: {e}"))?;
-    for package in metadata["packages"].as_array().into_iter().flatten() {
-        one(package, found);
-    }
-    Ok(())
+    let packages = metadata["packages"].as_array().into_iter().flatten();
+    Ok(packages.map(layer_of_package).collect())
 }
 
-fn one(package: &Value, found: &mut Findings) {
-    let name = package["name"].as_str().unwrap_or_default();
-    let Some(layer) = LAYERS.iter().find(|layer| layer.name == name) else {
-        found.problem(format!(
-            "crate `{name}` has no row in the crate table (crates/xtask/src/tidy/layers.rs)"
-        ));
-        return;
-    };
+fn layer_of_package(package: &Value) -> (String, Layer) {
+    let mut layer = Layer::default();
     for dependency in package["dependencies"].as_array().into_iter().flatten() {
-        let used = dependency["name"].as_str().unwrap_or_default();
-        let in_tests = dependency["kind"].as_str() == Some("dev");
-        let ours = used == "guardc" || used == "xtask" || used.starts_with("guard-");
-        let allowed = if ours {
-            layer.ours.contains(&used)
-        } else {
-            layer.others.contains(&used) || (in_tests && IN_TESTS.contains(&used))
+        let name = dependency["name"].as_str().unwrap_or_default().to_owned();
+        let group = match dependency["kind"].as_str() {
+            Some("dev") => &mut layer.in_tests,
+            _ if is_ours(&name) => &mut layer.ours,
+            _ => &mut layer.others,
         };
-        if !allowed {
-            found.problem(format!("crate `{name}` must not know `{used}`"));
-        }
+        group.insert(name);
     }
+    (package["name"].as_str().unwrap_or_default().to_owned(), layer)
 }
