@@ -7,11 +7,11 @@ use crate::session::counter::Counter;
 use crate::session::facts::Table;
 use crate::session::{History, Session, Times, Truth};
 use crate::val::Val;
-use crate::world::{Answers, NoWorld, Questions};
-use guard_plan::LoadedPlan;
+use crate::world::{Answers, NoWorld, Questions, World};
+use guard_plan::{LoadError, LoadedPlan};
 use guard_plan::decode::Decoder;
-use guard_plan::plan::{Millis, Plan, RegexId, ToolId, UnitId, VarId};
-use guard_plan::value::Value;
+use guard_plan::plan::{Expr, Millis, Plan, RegexId, ToolId, UnitId, VarId};
+use guard_plan::value::{Fault, Value};
 use regex::{Regex, RegexBuilder};
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
@@ -177,6 +177,28 @@ impl Kernel {
             state.push(value);
         }
         Ok(state.into())
+    }
+
+    /// The value of an expression over what a session remembers, the clock and the world; nothing changes, and
+    /// a halt does not matter. For those who look at a session from outside: tests, tools.
+    ///
+    /// The expression is one that was lowered against this plan, which alone keeps the memories it asks for;
+    /// one that refers to what the plan does not have is a fault. The session is one that this kernel has
+    /// opened.
+    pub fn evaluate(
+        &self,
+        session: &Session,
+        expr: &Expr,
+        now: Millis,
+        world: &mut dyn World,
+    ) -> Result<Value, Fault> {
+        self.loaded.admits(expr).map_err(|error| match error {
+            LoadError::Invalid(why) => Fault::Decode(format!("no expression of this plan: {why}")),
+            other => Fault::Decode(other.to_string()),
+        })?;
+        let (decision, answers) = (Decision::default(), Answers::new(world));
+        let context = self.context(session, &decision, &answers);
+        Context { now: session.now.max(now), ..context }.eval_shown(&Prepared::new(expr))
     }
 
     /// What an expression without arguments may read.

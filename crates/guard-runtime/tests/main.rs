@@ -4,5 +4,6 @@ mod main {
     mod allocations;
     mod build;
     mod decisions;
+    mod evaluate;
     mod trace;
 }

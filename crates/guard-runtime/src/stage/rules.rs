@@ -17,10 +17,14 @@ pub(crate) fn check<'a>(cx: &Context<'a>, call: Call<'a>, findings: &mut Finding
 }
 
 fn denied(cx: &Context<'_>, deny: &Deny) -> Reason {
-    let rule = format!("denied {}", deny.text);
+    // What would help: the condition that holds the call back, or the one that would let it pass.
+    let help = match deny.text.strip_prefix("unless ") {
+        Some(wanted) => format!("allowed only if {wanted}"),
+        None => format!("denied {}", deny.text),
+    };
     let (message, help) = match &deny.because {
-        Some(because) => (cx.message(because), rule),
-        None => (rule, String::new()),
+        Some(because) => (cx.message(because), help),
+        None => (help, String::new()),
     };
     let mut reason = cx.reason(Code::Denied, &deny.rule, message);
     reason.help = help;

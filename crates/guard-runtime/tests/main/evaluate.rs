@@ -1,0 +1,97 @@
+//! Expressions of others beside a plan: what they say, and that strange ones are faults.
+
+use super::build::*;
+use guard_plan::plan::*;
+use guard_plan::value::{Fault, Value};
+use guard_runtime::*;
+
+fn counting() -> Kernel {
+    let mut plan = plan();
+    plan.state.push(variable("n", COUNT, Node::Int(3)));
+    plan.tools.push(tool("note", &[("p", INT)]));
+    kernel(plan)
+}
+
+#[track_caller]
+fn check(nodes: impl Into<Vec<Node>>, expected: Result<Value, &str>) {
+    let kernel = counting();
+    let session = kernel.open("s", 1_000, "/work").unwrap();
+    let value = kernel.evaluate(&session, &expr(nodes), 4_000, &mut NoWorld);
+    let expected = expected.map_err(|why| Fault::Decode(why.into()).to_string());
+    assert_eq!(value.map_err(|fault| fault.to_string()), expected);
+}
+
+#[test]
+fn values() {
+    check([Node::State(0)], Ok(Value::Int(3)));
+    check([Node::Elapsed], Ok(Value::Duration(3_000)));
+    check([Node::State(0), Node::Int(4), Node::Compare(CompareOp::Lt, 0, 1)], Ok(Value::Bool(true)));
+    check([Node::State(0), Node::Int(0), Node::Arith(ArithOp::Div, 0, 1)], Err("division by zero"));
+    check([Node::Path(0)], Err("no expression of this plan: node 0: path 0 of 0"));
+}
+
+#[test]
+fn nothing_changes_and_a_halt_does_not_matter() {
+    let mut plan = plan();
+    plan.state.push(variable("n", COUNT, Node::Int(3)));
+    let mut watched = tool("watched", &[]);
+    let condition = expr([Node::Bool(false)]);
+    watched.reconciles.push(Reconcile { rule: rule("watched"), condition, text: "false".into() });
+    plan.tools.push(watched);
+    let kernel = kernel(plan);
+    let mut session = kernel.open("s", 0, "/work").unwrap();
+    let args = guard_plan::json::Json::Object(vec![]);
+    let proposal = Proposal { call: "c", tool: "watched", args: &args, now: 5 };
+    kernel.propose(&mut session, &proposal, &mut NoWorld).unwrap();
+    let settlement = Settlement { call: "c", ending: Ending::Success(None), now: 5 };
+    kernel.settle(&mut session, &settlement, &mut NoWorld).unwrap();
+    assert!(session.halted().is_some());
+    let called = expr([Node::Calls { tool: 0, failures: false, window: None }]);
+    let value = kernel.evaluate(&session, &called, 9, &mut NoWorld);
+    assert_eq!(value, Ok(Value::Int(1)));
+    assert_eq!(session.now(), 5);
+}
+
+/// Whatever refers to what the plan does not have is refused before it is evaluated; what is merely confused
+/// is a fault of its own.
+#[test]
+fn foreign_expressions_are_faults() {
+    let no_key = Node::Called { tool: 0, key: Some((0, vec![])), since: None, within: None };
+    let foreign: [&[Node]; 18] = [
+        &[],
+        &[Node::Not(0)],
+        &[Node::Not(1), Node::Bool(true)],
+        &[Node::Bool(true), Node::Bool(true)],
+        &[Node::State(1)],
+        &[Node::Param(0)],
+        &[Node::Local(0)],
+        &[Node::Result],
+        &[Node::Text],
+        &[Node::Spent(1)],
+        &[Node::Remaining(0)],
+        &[Node::Int(1), Node::Row(0, vec![0])],
+        &[Node::String("a".into()), Node::Matches(0, 0)],
+        &[Node::Calls { tool: 1, failures: false, window: None }],
+        &[Node::LastArg(0, 0)],
+        &[Node::Temporal(0)],
+        &[Node::Probe(0)],
+        &[no_key],
+    ];
+    let kernel = counting();
+    let session = kernel.open("s", 0, "/").unwrap();
+    for nodes in foreign {
+        let fault = kernel.evaluate(&session, &expr(nodes), 0, &mut NoWorld).unwrap_err();
+        let shown = fault.to_string();
+        assert!(shown.starts_with("no expression of this plan: "), "{nodes:?}: {shown}");
+    }
+    let confused: [&[Node]; 5] = [
+        &[Node::Int(1), Node::Not(0)],
+        &[Node::State(0), Node::Field(0, 7)],
+        &[Node::Bool(true), Node::Int(1), Node::Arith(ArithOp::Add, 0, 1)],
+        &[Node::Int(1), Node::Exists(0)],
+        &[Node::Enum(9), Node::Int(1), Node::Compare(CompareOp::Lt, 0, 1)],
+    ];
+    for nodes in confused {
+        assert!(kernel.evaluate(&session, &expr(nodes), 0, &mut NoWorld).is_err(), "{nodes:?}");
+    }
+}
