@@ -35,7 +35,7 @@ pub const CODES: &[(&str, &str)] = &[
     ("G0205", "json cannot be computed with"),
     ("G0206", "int and decimal mixed"),
     ("G0207", "wrong arguments of a function"),
-    ("G0208", "literal out of range"),
+    ("G0208", "literal that does not fit"),
     ("G0209", "impossible type"),
     ("G0210", "refinement that does not fit"),
     ("G0211", "invalid regular expression"),
@@ -78,13 +78,86 @@ fn suggest(diagnostic: Diagnostic, span: Span, near: Option<&str>, otherwise: &s
     }
 }
 
-fn list<'a>(names: impl Iterator<Item = &'a str>) -> String {
-    let mut names: Vec<String> = names.map(|n| format!("`{n}`")).collect();
-    names.sort();
-    let more = names.len().saturating_sub(12);
-    names.truncate(12);
-    let tail = if more > 0 { format!(" and {more} more") } else { String::new() };
-    names.join(", ") + &tail
+/// How many names a misspelt one is compared with, so that thousands of mistakes stay cheap.
+const COMPARED: usize = 256;
+
+/// The name that was probably meant: it begins or ends alike and has about the same length.
+fn meant<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let alike = |x: Option<char>, y: Option<char>| {
+        x.zip(y).is_some_and(|(x, y)| x.eq_ignore_ascii_case(&y))
+    };
+    let (first, last) = (name.chars().next(), name.chars().next_back());
+    let plausible = known.take(COMPARED * 64).filter(|k| {
+        k.len().abs_diff(name.len()) <= 12
+            && (alike(k.chars().next(), first) || alike(k.chars().next_back(), last))
+    });
+    nearest(name, plausible.take(COMPARED))
+}
+
+/// What others call it: names of other languages, and ours.
+const FOREIGN: &[(&str, &str)] = &[
+    ("str", "string"),
+    ("text", "string"),
+    ("integer", "int"),
+    ("number", "decimal"),
+    ("float", "decimal"),
+    ("double", "decimal"),
+    ("boolean", "bool"),
+    ("datetime", "time"),
+    ("timestamp", "time"),
+    ("date", "time"),
+    ("object", "json"),
+    ("any", "json"),
+    ("uri", "url"),
+    ("length", "len"),
+    ("size", "len"),
+    ("lowercase", "lower"),
+    ("to_lower", "lower"),
+    ("uppercase", "upper"),
+    ("to_upper", "upper"),
+    ("strip", "trim"),
+    ("basename", "file_name"),
+    ("dirname", "parent"),
+];
+
+fn foreign(name: &str) -> Option<&'static str> {
+    FOREIGN.iter().find(|(theirs, _)| name.eq_ignore_ascii_case(theirs)).map(|(_, ours)| *ours)
+}
+
+/// `a → b → a`, its middle left out where it is long.
+pub(crate) fn chain(names: &[&str]) -> String {
+    if names.len() <= 16 {
+        return names.join(" → ");
+    }
+    let (head, tail) = (&names[..8], &names[names.len() - 7..]);
+    let between = names.len() - head.len() - tail.len();
+    format!("{} → ({between} more) → {}", head.join(" → "), tail.join(" → "))
+}
+
+/// `1 argument`, `2 arguments`.
+pub(crate) fn count(n: usize, what: &str) -> String {
+    format!("{n} {what}{}", if n == 1 { "" } else { "s" })
+}
+
+/// `12,345,678`.
+fn grouped(n: u64) -> String {
+    let digits = n.to_string();
+    let mut out = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+fn list<'a>(mut names: impl Iterator<Item = &'a str>) -> String {
+    let shown: Vec<String> = names.by_ref().take(12).map(|n| format!("`{n}`")).collect();
+    match names.count() {
+        0 => shown.join(", "),
+        more => format!("{} and {more} more", shown.join(", ")),
+    }
 }
 
 // Names.
@@ -108,11 +181,11 @@ pub(crate) fn cannot_use(span: Span, path: &str, why: &str) -> Diagnostic {
 }
 
 pub(crate) fn use_cycle<'a>(span: Span, chain: impl Iterator<Item = &'a str>) -> Diagnostic {
-    let chain: Vec<&str> = chain.collect();
+    let circle: Vec<&str> = chain.collect();
     Diagnostic::error(
         "G0104",
         span,
-        format!("files use one another in a circle: {}", chain.join(" → ")),
+        format!("files use one another in a circle: {}", self::chain(&circle)),
     )
     .label("this closes the circle")
     .help("move what both need into a third file")
@@ -131,7 +204,7 @@ pub(crate) fn unknown_library<'a>(
     let all = format!("the bundled libraries are {}", list(known.clone()));
     let d =
         Diagnostic::error("G0106", name.span, format!("there is no library `std.{}`", name.node));
-    suggest(d, name.span, nearest(&name.node, known), &all)
+    suggest(d, name.span, meant(&name.node, known), &all)
 }
 
 pub(crate) fn use_outside(path: &Ident) -> Diagnostic {
@@ -153,19 +226,14 @@ pub(crate) fn unknown_name<'a>(
     suggest(
         d,
         span,
-        nearest(name, known),
+        meant(name, known),
         "declare it in `state { … }`, or as a parameter of the tool",
     )
 }
 
 pub(crate) fn unknown_tool<'a>(name: &Ident, known: impl Iterator<Item = &'a str>) -> Diagnostic {
     let d = Diagnostic::error("G0111", name.span, format!("unknown tool `{}`", name.node));
-    suggest(
-        d,
-        name.span,
-        nearest(&name.node, known),
-        &format!("declare it: `tool {}()`", name.node),
-    )
+    suggest(d, name.span, meant(&name.node, known), &format!("declare it: `tool {}()`", name.node))
 }
 
 pub(crate) fn unknown_type<'a>(
@@ -175,7 +243,7 @@ pub(crate) fn unknown_type<'a>(
     let d = Diagnostic::error("G0112", name.span, format!("unknown type `{}`", name.node));
     let all = "types are bool, int, decimal, string, path, url, duration, time, json, list<T>, set<T>, \
                map<string, T>, and declared enums, records and types";
-    suggest(d, name.span, nearest(&name.node, known), all)
+    suggest(d, name.span, foreign(&name.node).or_else(|| meant(&name.node, known)), all)
 }
 
 pub(crate) fn unknown_field<'a>(
@@ -185,7 +253,7 @@ pub(crate) fn unknown_field<'a>(
 ) -> Diagnostic {
     let d = Diagnostic::error("G0113", name.span, format!("{of} has no field `{}`", name.node));
     let all = format!("it has {}", list(known.clone()));
-    suggest(d, name.span, nearest(&name.node, known), &all)
+    suggest(d, name.span, meant(&name.node, known), &all)
 }
 
 pub(crate) fn unknown_function<'a>(
@@ -196,8 +264,8 @@ pub(crate) fn unknown_function<'a>(
     suggest(
         d,
         name.span,
-        nearest(&name.node, known),
-        "functions are builtin: see the language reference, builtins",
+        foreign(&name.node).or_else(|| meant(&name.node, known)),
+        "guards define no functions; those of the language are in the reference, builtins",
     )
 }
 
@@ -205,13 +273,14 @@ pub(crate) fn unknown_unit<'a>(
     name: &Ident,
     known: impl Iterator<Item = &'a str> + Clone,
 ) -> Diagnostic {
-    let d = Diagnostic::error("G0115", name.span, format!("unknown unit `{}`", name.node));
-    suggest(
-        d,
-        name.span,
-        nearest(&name.node, known),
-        &format!("declare it: `budget {} = 100`", name.node),
-    )
+    let d =
+        Diagnostic::error("G0115", name.span, format!("no budget of `{}` is declared", name.node));
+    let declare = format!("declare it: `budget {} = 100`", name.node);
+    let all = match known.clone().next() {
+        Some(_) => format!("there are budgets of {}; or {declare}", list(known.clone())),
+        None => declare,
+    };
+    suggest(d, name.span, meant(&name.node, known), &all)
 }
 
 pub(crate) fn unknown_parameter<'a>(
@@ -227,7 +296,7 @@ pub(crate) fn unknown_parameter<'a>(
     let d =
         Diagnostic::error("G0116", name.span, format!("`{tool}` has no parameter `{}`", name.node))
             .also(declared, format!("`{tool}` is declared here"));
-    suggest(d, name.span, nearest(&name.node, known), &all)
+    suggest(d, name.span, meant(&name.node, known), &all)
 }
 
 pub(crate) fn unknown_variant<'a>(
@@ -238,7 +307,7 @@ pub(crate) fn unknown_variant<'a>(
 ) -> Diagnostic {
     let all = format!("its variants are {}", list(known.clone()));
     let d = Diagnostic::error("G0117", span, format!("`{of}` has no variant `{name}`"));
-    suggest(d, span, nearest(name, known), &all)
+    suggest(d, span, meant(name, known), &all)
 }
 
 pub(crate) fn unknown_word<'a>(
@@ -247,11 +316,11 @@ pub(crate) fn unknown_word<'a>(
     known: impl Iterator<Item = &'a str> + Clone,
 ) -> Diagnostic {
     let all = match known.clone().next() {
-        Some(_) => format!("known are {}", list(known.clone())),
+        Some(_) => format!("there are {}", list(known.clone())),
         None => format!("no {what} is declared"),
     };
     let d = Diagnostic::error("G0118", name.span, format!("unknown {what} `{}`", name.node));
-    suggest(d, name.span, nearest(&name.node, known), &all)
+    suggest(d, name.span, meant(&name.node, known), &all)
 }
 
 pub(crate) fn ambiguous_variant<'a>(
@@ -264,7 +333,7 @@ pub(crate) fn ambiguous_variant<'a>(
         span,
         format!("`{name}` is a variant of several enums: {}", list(enums)),
     )
-    .help("compare it with something whose type says which one is meant")
+    .help("compare it with a value of the enum that is meant, or put such a value first")
 }
 
 pub(crate) fn unknown_edition(span: Span, edition: &str) -> Diagnostic {
@@ -277,6 +346,7 @@ pub(crate) fn unknown_edition(span: Span, edition: &str) -> Diagnostic {
 pub(crate) fn mismatch(span: Span, expected: &str, found: &str) -> Diagnostic {
     Diagnostic::error("G0201", span, format!("expected {expected}, found {found}"))
         .label(format!("this is {found}"))
+        .help(format!("write {expected}, or change what is declared; nothing converts silently"))
 }
 
 pub(crate) fn operator(
@@ -299,18 +369,21 @@ pub(crate) fn operator(
 }
 
 pub(crate) fn membership(span: Span, op: &str, repaired: &str) -> Diagnostic {
-    Diagnostic::error(
-        "G0203",
-        span,
-        format!("`{op}` has its sides the wrong way round, or is the wrong operator"),
-    )
-    .help(format!("write `{repaired}`"))
-    .fix(span, repaired)
+    let why = match op {
+        "in" | "contains" => format!("`{op}` has its sides the wrong way round"),
+        _ => format!("`{op}` compares one value with a whole collection of them"),
+    };
+    Diagnostic::error("G0203", span, why).help(format!("write `{repaired}`")).fix(span, repaired)
 }
 
-pub(crate) fn may_be_missing(span: Span, text: &str) -> Diagnostic {
+/// `condition`: it is part of a condition, which would then let the call pass.
+pub(crate) fn may_be_missing(span: Span, text: &str, condition: bool) -> Diagnostic {
     Diagnostic::error("G0204", span, format!("{text} may be missing here"))
-        .label("where it is missing, the rule would not hold the call back")
+        .label(if condition {
+            "where it is missing, the rule would not hold the call back"
+        } else {
+            "where it is missing, there is nothing to go on with"
+        })
         .help(
             "say what a missing value means with `else`, test it with `is some`, or establish it with a \
              `requires` or another `deny`",
@@ -349,25 +422,57 @@ pub(crate) fn impossible_type(span: Span, why: &str, help: &str) -> Diagnostic {
     Diagnostic::error("G0209", span, why).help(help)
 }
 
+pub(crate) fn too_deep(span: Span, levels: usize) -> Diagnostic {
+    impossible_type(
+        span,
+        &format!("values of this type would nest more than {levels} levels deep"),
+        "no argument nests that deep: refer to parts by an id instead",
+    )
+}
+
 pub(crate) fn refinement(span: Span, why: &str, help: &str) -> Diagnostic {
     Diagnostic::error("G0210", span, why).help(help)
 }
 
 pub(crate) fn bad_regex(span: Span, why: &str) -> Diagnostic {
-    Diagnostic::error("G0211", span, format!("invalid regular expression: {why}"))
-        .help("expressions are linear-time: look-around and back-references do not exist")
+    Diagnostic::error("G0211", span, format!("invalid regular expression: {why}")).help(match why {
+        _ if why.contains("look-around") || why.contains("backreference") => {
+            "expressions run in linear time: write several, joined by `and` and `not`"
+        }
+        _ if why.contains("size") => "shorten it: bounded repetitions of classes take the most",
+        _ => "write a backslash before a character that is meant literally",
+    })
 }
 
 pub(crate) fn wrong_place(span: Span, what: &str, place: &str, help: &str) -> Diagnostic {
     Diagnostic::error("G0212", span, format!("{what} cannot be asked in {place}")).help(help)
 }
 
-pub(crate) fn no_parts(span: Span, ty: &str, how: &str) -> Diagnostic {
-    Diagnostic::error("G0213", span, format!("{ty} has no {how}"))
+pub(crate) fn no_fields(span: Span, ty: &str) -> Diagnostic {
+    Diagnostic::error("G0213", span, format!("{ty} has no fields"))
+        .help("records, urls, `clock` and `json` have fields; functions take apart the rest, as `email_domain(…)`")
+}
+
+pub(crate) fn no_elements(span: Span, ty: &str) -> Diagnostic {
+    Diagnostic::error("G0213", span, format!("{ty} has no elements to index")).help(
+        "lists are indexed by an int, maps by a string, facts with one `key` column by its value",
+    )
+}
+
+pub(crate) fn no_rows(span: Span, fact: &str, keys: usize) -> Diagnostic {
+    let columns = count(keys, "column");
+    Diagnostic::error(
+        "G0213",
+        span,
+        format!(
+            "rows of `{fact}` cannot be looked up: its key has {columns} and nothing is beside it"
+        ),
+    )
+    .help(format!("ask `known {fact}(…)`, or mark one column `key` and have others beside it"))
 }
 
 pub(crate) fn not_constant(span: Span) -> Diagnostic {
-    Diagnostic::error("G0215", span, "an initial value is not constant")
+    Diagnostic::error("G0215", span, "this initial value is not constant")
         .help("write literals only: a session begins with the same state everywhere")
 }
 
@@ -388,16 +493,16 @@ pub(crate) fn requirement_cycle(cycle: &[(&str, Span)]) -> Diagnostic {
     let names: Vec<&str> =
         cycle.iter().map(|(n, _)| *n).chain(cycle.first().map(|(n, _)| *n)).collect();
     let first = cycle.first().map(|(_, s)| *s).unwrap_or_default();
-    let mut d = Diagnostic::error(
-        "G0302",
-        first,
-        format!("requirements in a circle: {}", names.join(" → ")),
-    )
-    .label(format!("`{}` requires `{}`", names[0], names.get(1).unwrap_or(&names[0])));
-    for (at, (name, span)) in cycle.iter().enumerate().skip(1) {
+    let mut d =
+        Diagnostic::error("G0302", first, format!("requirements in a circle: {}", chain(&names)))
+            .label(format!("`{}` requires `{}`", names[0], names.get(1).unwrap_or(&names[0])));
+    for (at, (name, span)) in cycle.iter().enumerate().take(16).skip(1) {
         d = d.also(*span, format!("`{name}` requires `{}`", names[at + 1]));
     }
-    d.help("none of these tools could ever be called: remove one of the requirements")
+    d.help(match cycle.len() {
+        1 => "the tool could never be called: remove the requirement, or say with `when` which calls it is for",
+        _ => "none of these tools could ever be called: remove one of the requirements",
+    })
 }
 
 pub(crate) fn negative_cost(span: Span, text: &str) -> Diagnostic {
@@ -469,6 +574,7 @@ pub(crate) fn lifecycle(span: Span, why: String, help: &str) -> Diagnostic {
 
 pub(crate) fn count_of_nothing(span: Span, what: &str) -> Diagnostic {
     Diagnostic::error("G0313", span, format!("{what} must be at least 1"))
+        .help("to forbid a tool altogether write `deny when true because \"…\"`")
 }
 
 pub(crate) fn contract(span: Span, why: String, help: &str) -> Diagnostic {
@@ -483,7 +589,11 @@ pub(crate) fn over_bound(span: Span, tool: &str, steps: u64, bound: u64) -> Diag
     Diagnostic::error(
         "G0316",
         span,
-        format!("deciding `{tool}` may take {steps} steps, more than the bound of {bound}"),
+        format!(
+            "deciding `{tool}` may take {} steps, more than the bound of {}",
+            grouped(steps),
+            grouped(bound)
+        ),
     )
     .help("bound the collections it walks with `max N`, or nest fewer quantifiers")
 }
@@ -525,7 +635,7 @@ pub(crate) fn word_class(span: Span, class: &str) -> Diagnostic {
         span,
         format!("`[^{class}]` excludes single characters, not a word"),
     )
-    .help("use `not (x contains \"…\")`, `url.host`, or `ends_with`")
+    .help("exclude a word with `not x contains \"…\"`, a host with `url.host`, an ending with `ends_with`")
 }
 
 pub(crate) fn nested_repetition(span: Span) -> Diagnostic {
@@ -544,6 +654,7 @@ pub(crate) fn not_enforced(what: &str, span: Span) -> Diagnostic {
         span,
         format!("{what} is checked but not yet enforced by this version"),
     )
+    .help("nothing happens because of it when the guard runs: do not rely on it")
 }
 
 pub(crate) fn hidden_variable(param: &str, span: Span, var: Span) -> Diagnostic {
@@ -554,4 +665,5 @@ pub(crate) fn hidden_variable(param: &str, span: Span, var: Span) -> Diagnostic 
 
 pub(crate) fn never_varies(span: Span, outcome: bool, why: &str) -> Diagnostic {
     Diagnostic::warning("G0509", span, format!("this comparison is always {outcome}: {why}"))
+        .help("correct the bound or the operator, or remove the condition")
 }

@@ -255,8 +255,11 @@ impl<'a> Collector<'a, '_> {
 }
 
 impl Names<'_> {
-    /// Declarations that nothing uses.
+    /// Declarations that nothing uses. Beside errors nobody knows what was meant to be used.
     pub fn report_unused(&self, diagnostics: &mut Vec<Diagnostic>) {
+        if diagnostics.iter().any(Diagnostic::is_error) {
+            return;
+        }
         let named = self.variants.borrow();
         for e in self.enums.unused() {
             if !e.decl.variants.iter().any(|v| named.contains(&v.name.node)) {

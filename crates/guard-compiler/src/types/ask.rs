@@ -83,12 +83,11 @@ impl Checker<'_, '_> {
         scope: &mut Scope,
     ) -> Expr {
         if args.len() != row.takes.len() || args.iter().any(|a| a.name.is_some()) {
-            let message = format!(
-                "`{}` takes {} unnamed argument(s), found {}",
-                name.node,
-                row.takes.len(),
-                args.len()
-            );
+            let takes = errors::count(row.takes.len(), "argument");
+            let message = match args.iter().find(|a| a.name.is_some()) {
+                Some(_) => format!("`{}` takes its arguments without names", name.node),
+                None => format!("`{}` takes {takes}, found {}", name.node, args.len()),
+            };
             self.report(errors::arguments(span, message, &signature(row)));
             return broken(span);
         }
@@ -223,8 +222,11 @@ impl Checker<'_, '_> {
         let keys = fact.keys;
         if args.len() != keys || args.iter().any(|a| a.name.is_some()) {
             let names: Vec<&str> = columns[..keys].iter().map(|c| c.name.as_str()).collect();
-            let message =
-                format!("`known {}` asks by {keys} value(s), found {}", name.node, args.len());
+            let asks = errors::count(keys, "value");
+            let message = match args.iter().find(|a| a.name.is_some()) {
+                Some(_) => format!("`known {}` takes its values without names", name.node),
+                None => format!("`known {}` asks by {asks}, found {}", name.node, args.len()),
+            };
             self.report(errors::arguments(
                 span,
                 message,
@@ -246,8 +248,7 @@ impl Checker<'_, '_> {
             (fact.row, fact.keys, fact.name.clone())
         };
         if keys != 1 || self.program.records[row].fields.len() == 1 {
-            let why = format!("`{name}` is no table with one `key` column");
-            self.report(errors::no_parts(span, &why, "rows to look up"));
+            self.report(errors::no_rows(span, &name, keys));
             return broken(span);
         }
         let key_type = self.program.records[row].fields[0].ty.clone();

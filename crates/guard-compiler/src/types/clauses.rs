@@ -11,7 +11,7 @@ use crate::hir::{self, Clause, ClauseKind, Expr, ExprKind, LimitId, RuleMeta, To
 use guard_plan::plan::{LimitScope, Risk};
 use guard_syntax::ast;
 use guard_syntax::span::Span;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
 
 /// A clause as it governs one tool.
@@ -394,6 +394,8 @@ impl<'a> Checker<'a, '_> {
         let edges: Vec<Vec<(ToolId, Span)>> =
             self.program.tools.iter().map(certain_requirements).collect();
         let mut mark = vec![0u8; edges.len()];
+        // Of circles that share a tool the first is reported.
+        let mut reported: HashSet<ToolId> = HashSet::new();
         for start in 0..edges.len() {
             let mut path: Vec<(ToolId, usize)> = vec![(start, 0)];
             while let Some((at, next)) = path.pop() {
@@ -408,7 +410,7 @@ impl<'a> Checker<'a, '_> {
                 path.push((at, next + 1));
                 match mark[*inner] {
                     0 => path.push((*inner, 0)),
-                    1 => self.report_cycle(&path, *inner, &edges),
+                    1 => self.report_cycle(&path, *inner, &edges, &mut reported),
                     _ => {}
                 }
             }
@@ -420,10 +422,15 @@ impl<'a> Checker<'a, '_> {
         path: &[(ToolId, usize)],
         closing: ToolId,
         edges: &[Vec<(ToolId, Span)>],
+        reported: &mut HashSet<ToolId>,
     ) {
         let Some(from) = path.iter().position(|(at, _)| *at == closing) else {
             return;
         };
+        if path[from..].iter().any(|(at, _)| reported.contains(at)) {
+            return;
+        }
+        reported.extend(path[from..].iter().map(|(at, _)| *at));
         let mut cycle: Vec<(String, Span)> = path[from..]
             .iter()
             .map(|(at, next)| (self.program.tools[*at].name.clone(), edges[*at][next - 1].1))

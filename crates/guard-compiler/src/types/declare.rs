@@ -1,6 +1,7 @@
 //! Declarations: types, variables, units, facts, probes, and the signatures of tools.
 
 use super::scope::{Missing, Place, Scope};
+use super::ty::{MAX_LEVELS, levels};
 use super::{Checker, Signature, literal};
 use crate::errors;
 use crate::hir::{self, EnumDef, Field, RecordDef, StateVar, Type, Unit};
@@ -17,16 +18,12 @@ impl<'a> Checker<'a, '_> {
         self.header(root);
         self.enums();
         self.records();
-        for at in 0..self.names.aliases.items.len() {
-            // Aliases nobody uses are typed all the same.
-            let alias = self.names.aliases.items[at].decl;
-            self.ty(&alias.ty);
-        }
         self.units();
         self.state();
         self.facts();
         self.probes();
         self.tags();
+        self.groups();
         self.signatures();
     }
 
@@ -80,6 +77,7 @@ impl<'a> Checker<'a, '_> {
                 .records
                 .push(RecordDef { name: entry.name.node.clone(), fields: Vec::new() });
         }
+        self.aliases();
         for (at, entry) in self.names.records.items.iter().enumerate() {
             let fields = self.fields("field", &entry.decl.fields);
             self.program.records[at].fields = fields;
@@ -89,18 +87,16 @@ impl<'a> Checker<'a, '_> {
 
     /// A record that holds itself would have no end.
     fn no_recursion(&mut self) {
-        let uses: Vec<Vec<usize>> = self
+        // The records each is made of, and how many collections lie between.
+        let uses: Vec<Vec<(usize, usize)>> = self
             .program
             .records
             .iter()
-            .map(|r| {
-                let mut out = Vec::new();
-                r.fields.iter().for_each(|f| records_in(&f.ty, &mut out));
-                out
-            })
+            .map(|r| r.fields.iter().filter_map(|f| record_in(&f.ty)).collect())
             .collect();
         // 0 unseen, 1 open, 2 done; iterative, since declarations may chain as long as the file.
         let mut mark = vec![0u8; uses.len()];
+        let mut depth = vec![1usize; uses.len()];
         for start in 0..uses.len() {
             let mut stack = vec![(start, 0usize)];
             while let Some((at, next)) = stack.pop() {
@@ -108,7 +104,7 @@ impl<'a> Checker<'a, '_> {
                     mark[at] = 1;
                 }
                 match uses[at].get(next) {
-                    Some(&inner) => {
+                    Some(&(inner, _)) => {
                         stack.push((at, next + 1));
                         if mark[inner] == 1 {
                             self.recursive_record(at, inner);
@@ -116,9 +112,25 @@ impl<'a> Checker<'a, '_> {
                             stack.push((inner, 0));
                         }
                     }
-                    None => mark[at] = 2,
+                    None if mark[at] == 2 => {}
+                    None => {
+                        mark[at] = 2;
+                        let inner = uses[at].iter().map(|(inner, levels)| depth[*inner] + levels);
+                        depth[at] = 1 + inner.max().unwrap_or(0);
+                        if depth[at] > MAX_LEVELS {
+                            self.deep_record(at);
+                            depth[at] = 1;
+                        }
+                    }
                 }
             }
+        }
+    }
+
+    fn deep_record(&mut self, at: usize) {
+        self.too_deep(self.names.records.items[at].name.span);
+        for field in &mut self.program.records[at].fields {
+            field.ty = Type::Error;
         }
     }
 
@@ -126,6 +138,7 @@ impl<'a> Checker<'a, '_> {
         let name = self.names.records.items[inner].name;
         let why = format!("the record `{}` contains itself", name.node);
         let d = errors::impossible_type(name.span, &why, "refer to others by an id instead");
+        self.said_deep = true;
         let field = self.names.records.items[at].name.span;
         self.report(if field == name.span { d } else { d.also(field, "by way of this record") });
         for field in &mut self.program.records[at].fields {
@@ -355,13 +368,15 @@ impl<'a> Checker<'a, '_> {
     }
 }
 
-fn records_in(ty: &Type, out: &mut Vec<usize>) {
-    match ty {
-        Type::Record(id) => out.push(*id),
-        Type::List(of, _) | Type::Set(of, _) | Type::Map(of, _) | Type::Option(of) => {
-            records_in(of, out)
+/// The record a type is made of, and how many collections lie around it.
+fn record_in(mut ty: &Type) -> Option<(usize, usize)> {
+    let around = levels(ty);
+    loop {
+        match ty {
+            Type::Record(id) => return Some((*id, around)),
+            Type::List(of, _) | Type::Set(of, _) | Type::Map(of, _) | Type::Option(of) => ty = of,
+            _ => return None,
         }
-        _ => {}
     }
 }
 

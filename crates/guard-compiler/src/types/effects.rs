@@ -89,14 +89,8 @@ impl Checker<'_, '_> {
             .map(|at| self.program.state[at].span)
             .unwrap_or_default();
         let shown = self.show(ty);
-        self.report(errors::effect_misfit(
-            target.span.0,
-            op,
-            &target.var.node,
-            &shown,
-            declared,
-            help,
-        ));
+        let place = written(target, target.path.len());
+        self.report(errors::effect_misfit(target.span.0, op, &place, &shown, declared, help));
     }
 
     fn increment(
@@ -154,9 +148,9 @@ impl Checker<'_, '_> {
     fn established_place(&mut self, target: &ast::Target, steps: usize, scope: &Scope) {
         let known = place_key(target, steps, scope).is_some_and(|key| scope.establishes(&key));
         if !known {
-            let shown = place_key(target, steps, scope).unwrap_or_else(|| "the entry".into());
+            let shown = written(target, steps);
             self.report(
-                errors::may_be_missing(target.span.0, &format!("`{shown}`"))
+                errors::may_be_missing(target.span.0, &format!("`{shown}`"), false)
                     .label("a part of it is written"),
             );
         }
@@ -191,12 +185,12 @@ impl Checker<'_, '_> {
             }
             (ast::Step::Field(name), other) => {
                 let shown = self.show(other);
-                self.report(errors::no_parts(name.span, &shown, "fields"));
+                self.report(errors::no_fields(name.span, &shown));
                 None
             }
             (ast::Step::Index(at), other) => {
                 let shown = self.show(other);
-                self.report(errors::no_parts(at.span, &shown, "elements to index"));
+                self.report(errors::no_elements(at.span, &shown));
                 None
             }
         }
@@ -313,12 +307,8 @@ impl Checker<'_, '_> {
         }
         let complete = values.iter().all(Option::is_some) && learn.args.len() == columns.len();
         if !complete {
-            let message = format!(
-                "`{}` has {} column(s), found {}",
-                learn.fact.node,
-                columns.len(),
-                learn.args.len()
-            );
+            let has = errors::count(columns.len(), "column");
+            let message = format!("`{}` has {has}, found {}", learn.fact.node, learn.args.len());
             let signature = format!("learn {}({})", learn.fact.node, names.join(": …, ") + ": …");
             self.report(errors::arguments(span, message, &signature));
             return None;
@@ -341,4 +331,16 @@ impl Checker<'_, '_> {
         }
         self.fit(e, found, column, scope)
     }
+}
+
+/// The first `steps` steps of a target, as they are written.
+fn written(target: &ast::Target, steps: usize) -> String {
+    let mut out = target.var.node.clone();
+    for step in &target.path[..steps] {
+        match step {
+            ast::Step::Field(name) => out = format!("{out}.{}", name.node),
+            ast::Step::Index(at) => out = format!("{out}[{}]", text(at)),
+        }
+    }
+    out
 }

@@ -59,7 +59,8 @@ impl Checker<'_, '_> {
             return found;
         }
         if !self.is_established(e, &found, scope) {
-            self.report(errors::may_be_missing(e.span, &format!("`{}`", text(e))));
+            let condition = matches!(scope.missing, Missing::Refuses(_));
+            self.report(errors::may_be_missing(e.span, &format!("`{}`", text(e)), condition));
             return broken(e.span);
         }
         let ty = found.ty.required().clone();
@@ -368,7 +369,7 @@ impl Checker<'_, '_> {
             ),
             Type::Error => broken(span),
             other => {
-                let d = errors::no_parts(name.span, &self.show(other), "fields");
+                let d = errors::no_fields(name.span, &self.show(other));
                 self.report(d);
                 broken(span)
             }
@@ -441,7 +442,7 @@ impl Checker<'_, '_> {
                 return broken(span);
             }
             other => {
-                let d = errors::no_parts(of.span, &self.show(other), "elements to index");
+                let d = errors::no_elements(of.span, &self.show(other));
                 self.report(d);
                 return broken(span);
             }
@@ -822,7 +823,7 @@ impl Checker<'_, '_> {
                 Some(wanted) => self.fit(x, found, wanted, scope),
                 None => self.present(x, found, scope),
             };
-            if element.is_none() && found.ty != Type::Error {
+            if element.is_none() {
                 ty = join(&ty, &found.ty).unwrap_or(Type::Error);
             }
             typed.push(found);

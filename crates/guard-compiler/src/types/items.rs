@@ -391,7 +391,7 @@ impl Checker<'_, '_> {
             let Type::Record(id) = element.required() else {
                 if !matches!(element.required(), Type::Json | Type::Error) {
                     let shown = self.show(&element);
-                    self.report(errors::no_parts(name.span, &shown, "fields"));
+                    self.report(errors::no_fields(name.span, &shown));
                 }
                 return;
             };

@@ -28,7 +28,7 @@ use crate::scenario::Scenario;
 use guard_syntax::ast::Ident;
 use guard_syntax::diagnostic::Diagnostic;
 use guard_syntax::span::Span;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// What a checked guard consists of.
 pub(crate) struct Checked {
@@ -65,8 +65,7 @@ pub(crate) struct Checker<'a, 'd> {
     program: Program,
     signatures: Vec<Signature>,
     /// Types of aliases, once known.
-    aliases: Vec<Option<Type>>,
-    open_aliases: Vec<usize>,
+    aliases: Vec<Type>,
     units: HashMap<String, UnitId>,
     /// Regular expressions seen, and whether they compile.
     patterns: HashMap<String, bool>,
@@ -74,7 +73,13 @@ pub(crate) struct Checker<'a, 'd> {
     tagged: HashMap<String, Vec<hir::ToolId>>,
     /// The policy whose clauses are being checked for some tool.
     policy: Option<policy::Speaking>,
+    /// What was said about policies: their clauses are checked for every tool they govern.
+    said: HashSet<(Span, String)>,
     expectations: Vec<hir::Expr>,
+    /// That a type nests too deeply was said; what is made of it nests too deeply, too.
+    said_deep: bool,
+    /// Where the syntax is broken: what is said about such a place is mostly wrong.
+    broken: Vec<Span>,
     diagnostics: &'d mut Vec<Diagnostic>,
 }
 
@@ -84,25 +89,29 @@ impl<'a, 'd> Checker<'a, 'd> {
             names,
             program: Program::default(),
             signatures: Vec::new(),
-            aliases: vec![None; names.aliases.items.len()],
-            open_aliases: Vec::new(),
+            aliases: vec![Type::Error; names.aliases.items.len()],
             units: HashMap::new(),
             patterns: HashMap::new(),
             tagged: HashMap::new(),
             policy: None,
+            said: HashSet::new(),
             expectations: Vec::new(),
+            said_deep: false,
+            broken: syntax_errors(diagnostics),
             diagnostics,
         }
     }
 
-    /// Reports a problem; the same one in the same place only once, since a policy's clauses are checked for
-    /// every tool it governs.
+    /// Reports a problem, once where a policy is checked for several tools; not where the syntax is broken.
     pub fn report(&mut self, diagnostic: Diagnostic) {
-        let known = |d: &Diagnostic| {
-            d.primary.span == diagnostic.primary.span && d.message == diagnostic.message
+        let span = diagnostic.primary.span;
+        let follows = |b: &Span| {
+            b.file == span.file && b.start < span.end.max(span.start + 1) && span.start < b.end
         };
-        let policy = self.policy.is_some();
-        if !policy || !self.diagnostics.iter().rev().take(64).any(known) {
+        if self.broken.iter().any(follows) {
+            return;
+        }
+        if self.policy.is_none() || self.said.insert((span, diagnostic.message.clone())) {
             self.diagnostics.push(diagnostic);
         }
     }
@@ -139,4 +148,10 @@ impl<'a, 'd> Checker<'a, 'd> {
     fn state_type(&self, var: hir::VarId) -> Type {
         self.program.state[var].ty.clone()
     }
+}
+
+/// The places of the errors that the parser has found, which alone are known before the checks begin.
+fn syntax_errors(diagnostics: &[Diagnostic]) -> Vec<Span> {
+    let syntax = diagnostics.iter().filter(|d| d.is_error() && d.code.starts_with("G00"));
+    syntax.map(|d| d.primary.span).collect()
 }

@@ -50,12 +50,10 @@ pub(crate) fn implied(condition: &Expr, truth: bool, scope: &Scope, out: &mut Ve
                 out.push(format!("{}[{at}]", fact.node));
             }
         }
-        ExprKind::Quantified { op, binders, over, body } => {
-            if (*op == Quantifier::All && truth) || (*op == Quantifier::Any && !truth) {
-                let mut inner = scope.clone();
-                bind_symbols(binders, over, &mut inner);
-                implied(body, truth, &inner, out);
-            }
+        ExprKind::Quantified { op, binders, over, body } if holds_for_each(*op, truth) => {
+            let mut inner = scope.clone();
+            bind_symbols(binders, over, &mut inner);
+            implied(body, truth, &inner, out);
         }
         ExprKind::Name(_) | ExprKind::Field(..) | ExprKind::Index(..) if truth => {
             chain(condition, scope, out)
@@ -67,6 +65,11 @@ pub(crate) fn implied(condition: &Expr, truth: bool, scope: &Scope, out: &mut Ve
 fn both(a: &Expr, of_a: bool, b: &Expr, of_b: bool, scope: &Scope, out: &mut Vec<String>) {
     implied(a, of_a, scope, out);
     implied(b, of_b, scope, out);
+}
+
+/// Whether the quantifier's value says the same of every element.
+fn holds_for_each(op: Quantifier, truth: bool) -> bool {
+    op == if truth { Quantifier::All } else { Quantifier::Any }
 }
 
 fn lifts_to_false(op: BinaryOp) -> bool {

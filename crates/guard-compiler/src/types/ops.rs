@@ -136,6 +136,8 @@ impl Checker<'_, '_> {
     ) {
         let (l, r) = (left.ty.required(), right.ty.required());
         let spelling = operator(op).1;
+        let equality = matches!(op, BinaryOp::Eq | BinaryOp::Ne);
+        let not = if op == BinaryOp::Ne { "not " } else { "" };
         match (l, r) {
             (Type::Int(..), Type::Decimal(..)) => {
                 self.report(errors::mixed_numbers(span, spelling, a.span, b.span, true));
@@ -143,12 +145,12 @@ impl Checker<'_, '_> {
             (Type::Decimal(..), Type::Int(..)) => {
                 self.report(errors::mixed_numbers(span, spelling, a.span, b.span, false));
             }
-            (one, Type::List(of, _) | Type::Set(of, _)) if op == BinaryOp::Eq && fits(one, of) => {
-                let repaired = format!("{} in {}", text(a), text(b));
+            (one, Type::List(of, _) | Type::Set(of, _)) if equality && fits(one, of) => {
+                let repaired = format!("{not}{} in {}", text(a), text(b));
                 self.report(errors::membership(span, spelling, &repaired));
             }
-            (Type::List(of, _) | Type::Set(of, _), one) if op == BinaryOp::Eq && fits(one, of) => {
-                let repaired = format!("{} in {}", text(b), text(a));
+            (Type::List(of, _) | Type::Set(of, _), one) if equality && fits(one, of) => {
+                let repaired = format!("{not}{} in {}", text(b), text(a));
                 self.report(errors::membership(span, spelling, &repaired));
             }
             _ => {

@@ -5,7 +5,7 @@ use crate::errors;
 use crate::hir::ToolId;
 use guard_plan::builtin::Builtin;
 use guard_plan::value::Value;
-use guard_syntax::ast::{ClauseKind, Member, ToolSet};
+use guard_syntax::ast::{ClauseKind, Ident, Member, ToolSet};
 use guard_syntax::diagnostic::Diagnostic;
 use guard_syntax::span::Span;
 use std::collections::BTreeSet;
@@ -30,12 +30,32 @@ impl Speaking {
 }
 
 impl Checker<'_, '_> {
+    /// Every name in a group is that of a tool or of a group.
+    pub(super) fn groups(&mut self) {
+        let names = self.names;
+        for entry in &names.groups.items {
+            for member in &entry.decl.members.members {
+                if let Member::Name(name) = member
+                    && names.tools.peek(&name.node).is_none()
+                    && names.groups.peek(&name.node).is_none()
+                {
+                    self.unknown_member(name);
+                }
+            }
+        }
+    }
+
+    fn unknown_member(&mut self, name: &Ident) {
+        let known = self.names.tools.names().chain(self.names.groups.names());
+        self.report(errors::unknown_tool(name, known));
+    }
+
     /// The tools a set names, ascending; groups are followed, each once.
-    pub(super) fn tool_set(&mut self, set: &ToolSet) -> BTreeSet<ToolId> {
+    pub(super) fn tool_set(&mut self, root: &ToolSet) -> BTreeSet<ToolId> {
         let names = self.names;
         let mut tools = BTreeSet::new();
         let mut seen = BTreeSet::new();
-        let mut sets = vec![set];
+        let mut sets = vec![root];
         while let Some(set) = sets.pop() {
             for member in &set.members {
                 match member {
@@ -58,11 +78,9 @@ impl Checker<'_, '_> {
                             if seen.insert(group) {
                                 sets.push(&names.groups.items[group].decl.members);
                             }
-                        } else {
-                            self.report(errors::unknown_tool(
-                                name,
-                                names.tools.names().chain(names.groups.names()),
-                            ));
+                        } else if std::ptr::eq(set, root) {
+                            // Those of groups were reported where the groups stand.
+                            self.unknown_member(name);
                         }
                     }
                 }

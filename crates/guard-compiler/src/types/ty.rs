@@ -7,6 +7,34 @@ use guard_syntax::ast::{self, Refinement, TypeKind};
 use guard_syntax::span::Span;
 use std::rc::Rc;
 
+/// How deep values nest at most: arguments that nest deeper are refused before they are decoded.
+pub(crate) const MAX_LEVELS: usize = 128;
+
+/// How many expressions may narrow one string type.
+const MAX_PATTERNS: usize = 32;
+
+/// How many collections a type is made of, one within the other.
+pub(crate) fn levels(mut ty: &Type) -> usize {
+    let mut levels = 0;
+    while let Type::List(of, _) | Type::Set(of, _) | Type::Map(of, _) | Type::Option(of) = ty {
+        levels += usize::from(!ty.is_option());
+        ty = of;
+    }
+    levels
+}
+
+/// The names that a written type is made of.
+fn aliases_in(ty: &ast::Type, visit: &mut dyn FnMut(&str)) {
+    match &ty.kind {
+        TypeKind::Name(name) => visit(&name.node),
+        TypeKind::List(of) | TypeKind::Set(of) => aliases_in(of, visit),
+        TypeKind::Map(key, of) => {
+            aliases_in(key, visit);
+            aliases_in(of, visit);
+        }
+    }
+}
+
 /// Whether a value of type `found` may stand where `wanted` is asked for, refinements aside.
 pub(crate) fn fits(found: &Type, wanted: &Type) -> bool {
     match (found, wanted) {
@@ -74,7 +102,7 @@ impl Checker<'_, '_> {
             Type::Url => "a url".into(),
             Type::Duration(..) => "a duration".into(),
             Type::Time(_) => "a time".into(),
-            Type::Enum(id) => format!("of the enum `{}`", self.program.enums[*id].name),
+            Type::Enum(id) => format!("a variant of `{}`", self.program.enums[*id].name),
             Type::Record(id) => format!("a record `{}`", self.program.records[*id].name),
             Type::List(of, _) => format!("a `list<{}>`", self.short(of)),
             Type::Set(of, _) => format!("a `set<{}>`", self.short(of)),
@@ -146,6 +174,10 @@ impl Checker<'_, '_> {
             self.report(errors::impossible_type(ty.span, "a collection of options", help));
             return Type::Error;
         }
+        if levels(&of) >= MAX_LEVELS {
+            self.too_deep(ty.span);
+            return Type::Error;
+        }
         of
     }
 
@@ -173,7 +205,7 @@ impl Checker<'_, '_> {
             return Type::Record(at);
         }
         if let Some(at) = self.names.aliases.get(name) {
-            return self.alias(at);
+            return self.aliases[at].clone();
         }
         let builtin = [
             "bool", "int", "decimal", "string", "path", "url", "duration", "time", "json",
@@ -185,26 +217,63 @@ impl Checker<'_, '_> {
         Type::Error
     }
 
-    fn alias(&mut self, at: usize) -> Type {
-        if let Some(ty) = &self.aliases[at] {
-            return ty.clone();
+    /// Types every alias, after those it is made of; a chain of them may be as long as the file.
+    pub fn aliases(&mut self) {
+        let aliases = &self.names.aliases;
+        let uses: Vec<Vec<usize>> = aliases
+            .items
+            .iter()
+            .map(|a| {
+                let mut out = Vec::new();
+                aliases_in(&a.decl.ty, &mut |name| out.extend(aliases.peek(name)));
+                out
+            })
+            .collect();
+        // 0 unseen, 1 open, 2 done.
+        let mut mark = vec![0u8; uses.len()];
+        for start in 0..uses.len() {
+            let mut open = vec![(start, 0usize)];
+            while let Some((at, next)) = open.pop() {
+                if mark[at] == 2 {
+                    continue;
+                }
+                mark[at] = 1;
+                match uses[at].get(next) {
+                    Some(&inner) => {
+                        open.push((at, next + 1));
+                        match mark[inner] {
+                            0 => open.push((inner, 0)),
+                            1 => self.circular_alias(&open, inner),
+                            _ => {}
+                        }
+                    }
+                    None => {
+                        mark[at] = 2;
+                        let decl = aliases.items[at].decl;
+                        self.aliases[at] = self.ty(&decl.ty);
+                    }
+                }
+            }
         }
-        let alias = self.names.aliases.items[at].decl;
-        self.aliases[at] = Some(Type::Error);
-        if self.open_aliases.contains(&at) {
-            let why = format!("the type `{}` is defined by itself", alias.name.node);
-            self.report(errors::impossible_type(
-                alias.name.span,
-                &why,
-                "name a type that exists without it",
-            ));
-            return Type::Error;
+    }
+
+    pub fn too_deep(&mut self, span: Span) {
+        if !std::mem::replace(&mut self.said_deep, true) {
+            self.report(errors::too_deep(span, MAX_LEVELS));
         }
-        self.open_aliases.push(at);
-        let ty = self.ty(&alias.ty);
-        self.open_aliases.pop();
-        self.aliases[at] = Some(ty.clone());
-        ty
+    }
+
+    fn circular_alias(&mut self, open: &[(usize, usize)], closing: usize) {
+        let from = open.iter().position(|(at, _)| *at == closing).unwrap_or(0);
+        let named = |at: usize| self.names.aliases.items[at].name;
+        let circle: Vec<&str> = open[from..]
+            .iter()
+            .map(|(at, _)| named(*at).node.as_str())
+            .chain([named(closing).node.as_str()])
+            .collect();
+        let why = format!("a type is defined by itself: {}", errors::chain(&circle));
+        let help = "name a type that exists without it";
+        self.report(errors::impossible_type(named(closing).span, &why, help));
     }
 
     fn refine(&mut self, ty: Type, refinement: &Refinement) -> Type {
@@ -228,7 +297,10 @@ impl Checker<'_, '_> {
                 Type::String(bounds)
             }
             (Type::String(mut bounds), Refinement::Matches(pattern)) => {
-                if regex::check(self, &pattern.node, pattern.span) {
+                if bounds.patterns.len() >= MAX_PATTERNS {
+                    let why = format!("one type has more than {MAX_PATTERNS} expressions");
+                    self.report(errors::refinement(pattern.span, &why, "join some of them by `|`"));
+                } else if regex::check(self, &pattern.node, pattern.span) {
                     bounds.patterns.push(pattern.node.as_str().into());
                 }
                 Type::String(bounds)

@@ -1,0 +1,140 @@
+//! The pages of the codes: each has the title of its code, an example that raises it, and one that is clean.
+//!
+//! What all the failing examples print is kept on one page, `tests/suite/codes.txt`, so that a reviewer reads
+//! every message there is. `GUARD_BLESS=1` rewrites it.
+
+use crate::render::{self, Beside};
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::Path;
+
+/// Pages about items that are checked and not yet enforced: their examples carry `G0507`, too.
+const NOT_YET_ENFORCED: [&str; 5] = ["G0307", "G0308", "G0312", "G0314", "G0507"];
+
+/// Pages whose example only stands for what would fail, since it would be too large.
+const STANDS_FOR_IT: [&str; 1] = ["G0001"];
+
+/// Codes of the syntax that only warn.
+const WARNS: [&str; 1] = ["G0030"];
+
+/// The guard under a heading, and the files it brings along.
+struct Example {
+    text: String,
+    beside: BTreeMap<String, String>,
+}
+
+impl Example {
+    fn of(page: &str, heading: &str) -> Option<Example> {
+        let section = page.split(heading).nth(1)?.split("\n## ").next()?;
+        let mut example = Example { text: String::new(), beside: BTreeMap::new() };
+        let blocks = section.split("```guard").skip(1);
+        for block in blocks {
+            let (info, rest) = block.split_once('\n')?;
+            let text = rest.split("```").next()?.to_string();
+            match info.trim().strip_prefix("file=\"").and_then(|i| i.strip_suffix('"')) {
+                Some(name) => drop(example.beside.insert(name.into(), text)),
+                None => example.text = text,
+            }
+        }
+        Some(example)
+    }
+
+    fn compile(&self) -> guard_compiler::Compilation {
+        render::compile("agent.guard", &self.text, Beside(self.beside.clone()))
+    }
+
+    /// Texts that parse are shown as the formatter prints them.
+    fn unformatted(&self) -> Option<String> {
+        let texts = std::iter::once(&self.text).chain(self.beside.values());
+        let formatted = texts.filter_map(|t| Some((t, guard_syntax::format(t).ok()?)));
+        formatted.into_iter().find(|(text, formatted)| *text != formatted).map(|(_, f)| f)
+    }
+}
+
+fn codes() -> impl Iterator<Item = &'static (&'static str, &'static str)> {
+    guard_syntax::CODES.iter().chain(guard_compiler::CODES)
+}
+
+/// Judges one page, and gives what its failing example prints.
+fn page(code: &str, title: &str, text: &str, problems: &mut String) -> String {
+    let mut problem = |what: String| {
+        let _ = writeln!(problems, "{code}: {what}");
+    };
+    if !text.starts_with(&format!("# {code}: {title}\n")) {
+        problem(format!("the page must begin with `# {code}: {title}`"));
+    }
+    let (Some(fails), Some(repaired)) =
+        (Example::of(text, "\n## Fails\n"), Example::of(text, "\n## Repaired\n"))
+    else {
+        problem("the page must have `## Fails` and `## Repaired`".into());
+        return String::new();
+    };
+    let also = |found: &str| NOT_YET_ENFORCED.contains(&code) && found == "G0507";
+    let failed = fails.compile();
+    let raised: Vec<&str> = failed.diagnostics.iter().map(|d| d.code).collect();
+    let right = raised.contains(&code) && raised.iter().all(|c| *c == code || also(c));
+    if !right && !STANDS_FOR_IT.contains(&code) {
+        problem(format!("the failing example raises {raised:?}"));
+    }
+    let warns = code.starts_with("G05") || WARNS.contains(&code);
+    if failed.output.is_some() != warns && !STANDS_FOR_IT.contains(&code) {
+        problem("only what warns compiles".into());
+    }
+    let clean = repaired.compile();
+    let left: Vec<&str> = clean.diagnostics.iter().map(|d| d.code).filter(|c| !also(c)).collect();
+    if !left.is_empty() || clean.output.is_none() {
+        problem(format!("the repaired example is not clean: {left:?}"));
+    }
+    let broken = code.starts_with("G00").then_some(&fails);
+    for example in
+        [&fails, &repaired].into_iter().filter(|e| broken.is_none_or(|b| !std::ptr::eq(b, *e)))
+    {
+        if let Some(formatted) = example.unformatted() {
+            problem(format!("an example is not formatted; it should be\n{formatted}"));
+        }
+    }
+    format!("# {code}: {title}\n\n{}\n{}\n", fails.text, render::diagnostics(&failed))
+}
+
+#[test]
+fn every_code_has_its_page() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let folder = root.join("../docs/codes");
+    let (mut problems, mut messages) = (String::new(), String::new());
+    for (code, title) in codes() {
+        match std::fs::read_to_string(folder.join(format!("{code}.md"))) {
+            Ok(text) => messages.push_str(&page(code, title, &text, &mut problems)),
+            Err(_) => problems.push_str(&format!("{code}: no page docs/codes/{code}.md\n")),
+        }
+    }
+    problems.extend(render::compare(&root.join("suite/codes.txt"), &messages));
+    assert!(problems.is_empty(), "{problems}");
+}
+
+#[test]
+fn every_page_has_its_code() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/codes");
+    for entry in std::fs::read_dir(folder).expect("there are pages").flatten() {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        let known = codes().any(|(code, _)| name == format!("{code}.md"));
+        assert!(known, "docs/codes/{name} speaks of no code");
+    }
+}
+
+#[test]
+fn codes_are_sorted_and_named_once() {
+    let codes: Vec<&str> = codes().map(|(code, _)| *code).collect();
+    assert!(codes.is_sorted_by(|a, b| a < b));
+}
+
+/// What keeps a page on the list of exceptions: as soon as it is clean without it, the list is wrong.
+#[test]
+fn exceptions_are_needed() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/codes");
+    for code in NOT_YET_ENFORCED.iter().filter(|c| **c != "G0507") {
+        let text = std::fs::read_to_string(folder.join(format!("{code}.md"))).unwrap_or_default();
+        let repaired = Example::of(&text, "\n## Repaired\n").map(|e| e.compile());
+        let warned = repaired.is_some_and(|c| c.diagnostics.iter().any(|d| d.code == "G0507"));
+        assert!(warned, "{code} is enforced now: take it off the list");
+    }
+}
