@@ -5,7 +5,7 @@
 //! the kernel.
 
 use crate::encode::{self, Document, FORMAT, FORMAT_VERSION, HEADER, Hash, MAGIC};
-use crate::plan::{Plan, SourceSpan, Sources, SpanId};
+use crate::plan::{Expr, Plan, SourceSpan, Sources, SpanId};
 use crate::validate;
 use serde::Deserialize;
 use std::fmt;
@@ -107,6 +107,12 @@ impl LoadedPlan {
         let SourceSpan { file, line, column, .. } = self.sources.spans.get(span as usize)?;
         let file = self.sources.files.get(*file as usize)?;
         Some(format!("{file}:{line}:{column}"))
+    }
+
+    /// Whether an expression can be evaluated beside this plan: it is sound, refers only to what the plan has,
+    /// and asks for no more than state, history, clock and world (neither arguments nor a result).
+    pub fn admits(&self, expr: &Expr) -> Result<(), LoadError> {
+        validate::beside(&self.plan, expr).map_err(LoadError::Invalid)
     }
 
     /// The binary form.

@@ -32,6 +32,11 @@ pub(crate) fn plan(plan: &Plan, sources: &Sources) -> Check {
     Ok(())
 }
 
+/// Checks an expression that is none of the plan's own.
+pub(crate) fn beside(plan: &Plan, expr: &Expr) -> Check {
+    expression(plan, &Scope::COMMITTED, expr)
+}
+
 fn ensure(holds: bool, why: impl FnOnce() -> String) -> Check {
     if holds { Ok(()) } else { Err(why()) }
 }

@@ -2,6 +2,8 @@
 
 use crate::failure::Failure;
 use guard_plan::json::Json;
+use guard_plan::plan::{Expr, TypeId};
+use guard_plan::value::{Fault, Value};
 use guard_plan::verdict::Verdict;
 use guard_plan::{LoadedPlan, decimal, path, render, time};
 use guard_runtime::{
@@ -99,13 +101,17 @@ impl Play {
         self.kernel.check(&self.session, &proposal, &mut self.world).verdict
     }
 
-    /// What would be said of a call if the session were not halted; nothing changes.
-    pub fn would_if_resumed(&mut self, tool: &str) -> Verdict {
-        let mut session = self.session.clone();
-        let _ = self.kernel.resume(&mut session, &Resume { role: "", by: "", now: self.now });
-        let proposal =
-            Proposal { call: "would", tool, args: &Json::Object(Vec::new()), now: self.now };
-        self.kernel.check(&session, &proposal, &mut self.world).verdict
+    /// The value of an expression now, or why it has none; nothing changes.
+    pub fn evaluate(&mut self, expr: &Expr) -> Result<Value, Fault> {
+        self.kernel.evaluate(&self.session, expr, self.now, &mut self.world)
+    }
+
+    /// The value of an expression as a person reads it.
+    pub fn show(&mut self, expr: &Expr, ty: TypeId) -> String {
+        match self.evaluate(expr) {
+            Ok(value) => render::value(&self.kernel.plan().types, ty, &value),
+            Err(fault) => format!("({fault})"),
+        }
     }
 
     /// Settles a call.

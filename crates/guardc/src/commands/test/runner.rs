@@ -1,7 +1,6 @@
 //! One scenario, step by step, until a step is not as it says.
 
 use super::coverage::Coverage;
-use super::expectations;
 use crate::failure::Failure;
 use crate::play::Play;
 use crate::report::Lines;
@@ -9,7 +8,9 @@ use crate::words::duration;
 use guard_compiler::SourceFile;
 use guard_compiler::scenario::{Call, Scenario, Step, StepKind};
 use guard_plan::json::Json;
+use guard_plan::plan::{Expr, TypeId};
 use guard_plan::record::NoteKind;
+use guard_plan::value::Value;
 use guard_plan::verdict::{Code, Decision, Reason, Verdict};
 use guard_runtime::Kernel;
 use guard_syntax::span::Span;
@@ -70,7 +71,7 @@ pub fn decision(decision: Decision) -> &'static str {
 /// Runs one scenario on a session of its own.
 pub fn run(
     kernel: &Rc<Kernel>,
-    (index, scenario): (usize, &Scenario),
+    scenario: &Scenario,
     shown: &[SourceFile],
     coverage: &mut Coverage,
 ) -> Result<Ran, Failure> {
@@ -79,8 +80,6 @@ pub fn run(
         play: Play::new(Rc::clone(kernel))?,
         coverage,
         started: BTreeMap::new(),
-        scenario: index,
-        number: 0,
     };
     let mut ran = Ran {
         title: scenario.title.clone(),
@@ -95,7 +94,6 @@ pub fn run(
             return Ok(ran);
         }
         ran.steps += 1;
-        runner.number += 1;
     }
     Ok(ran)
 }
@@ -116,9 +114,6 @@ struct Runner<'a> {
     coverage: &'a mut Coverage,
     /// Started calls: name in the scenario, call id and tool.
     started: BTreeMap<String, (String, String)>,
-    /// Which scenario of the guard this is, and which of its steps is next.
-    scenario: usize,
-    number: usize,
 }
 
 impl Runner<'_> {
@@ -177,7 +172,7 @@ impl Runner<'_> {
                 Ok(())
             }
             StepKind::Usage(unit, amount) => done(self.play.usage(unit, *amount)),
-            StepKind::Expect { .. } => self.expect(),
+            StepKind::Expect { condition, shows } => self.expect(condition, shows),
             StepKind::Halted => match self.play.halted() {
                 Some(_) => Ok(()),
                 None => Err(Failed::new("a halted session", "it is not halted").into()),
@@ -312,18 +307,20 @@ impl Runner<'_> {
         Err(Failed::verdict(expected, verdict).into())
     }
 
-    fn expect(&mut self) -> Stepped {
-        let name = expectations::name(self.scenario, self.number);
-        let verdict = self.play.would_if_resumed(&name);
-        let (holds, mut shows) = expectations::judged(&name, &verdict);
-        if holds == Ok(true) {
-            return Ok(());
-        }
+    fn expect(&mut self, condition: &Expr, shows: &[(String, Expr, TypeId)]) -> Stepped {
+        let got = match self.play.evaluate(condition) {
+            Ok(Value::Bool(true)) => return Ok(()),
+            Ok(_) => "false".into(),
+            Err(fault) => format!("it cannot be told: {fault}"),
+        };
+        let show = |(label, expr, ty): &(String, Expr, TypeId)| {
+            (label.clone(), self.play.show(expr, *ty))
+        };
+        let mut shows: Vec<_> = shows.iter().map(show).collect();
         if shows.is_empty() {
             let elapsed = duration(self.play.elapsed());
             shows.push(("now".into(), format!("{}, {elapsed} after the start", self.play.time())));
         }
-        let got = holds.map_or_else(|fault| fault, |_| "false".into());
         Err(Failed { shows, ..Failed::new("true", got) }.into())
     }
 }
