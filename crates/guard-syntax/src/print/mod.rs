@@ -91,8 +91,8 @@ fn write(file: &File, mut page: Page) -> String {
         }
         before = Some(this);
     }
-    let nothing_before = page.out.is_empty();
-    page.dangling(u32::MAX, nothing_before);
+    // A blank line follows the documentation anyhow.
+    page.dangling(u32::MAX, file.header.is_none() && file.items.is_empty());
     if !page.out.is_empty() && !page.out.ends_with('\n') {
         page.push("\n");
     }
