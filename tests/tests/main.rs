@@ -2,6 +2,7 @@
 
 mod cli;
 mod codes;
+mod docs;
 mod hostile;
 mod laws;
 mod render;

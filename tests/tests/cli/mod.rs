@@ -55,7 +55,7 @@ fn runs(case: &Path) -> impl Iterator<Item = String> {
 }
 
 /// Builds the binary where this test was built, which cargo does not do by itself.
-fn build_guardc() -> PathBuf {
+pub fn build_guardc() -> PathBuf {
     let here = std::env::current_exe().expect("a test has a path");
     let profile = here.ancestors().nth(2).expect("target/PROFILE/deps/test").to_owned();
     let target = profile.parent().expect("target/PROFILE");

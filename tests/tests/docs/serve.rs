@@ -1,0 +1,93 @@
+//! A conversation with `guardc serve`, its answers laid out for reading.
+
+use guard_plan::json::Json;
+use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+
+/// As wide as an answer on one line may be.
+const WIDTH: usize = 100;
+
+/// A running sidecar.
+pub struct Sidecar {
+    process: Child,
+    input: ChildStdin,
+    output: BufReader<ChildStdout>,
+}
+
+impl Drop for Sidecar {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+impl Sidecar {
+    /// Starts one in a folder.
+    pub fn start(guardc: &Path, folder: &Path) -> Sidecar {
+        let mut process = Command::new(guardc)
+            .arg("serve")
+            .current_dir(folder)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("guardc runs");
+        let input = process.stdin.take().expect("a pipe");
+        let output = BufReader::new(process.stdout.take().expect("a pipe"));
+        Sidecar { process, input, output }
+    }
+
+    /// Sends a line and lays out its answer.
+    pub fn ask(&mut self, line: &str) -> String {
+        let mut answer = String::new();
+        writeln!(self.input, "{line}").expect("the sidecar reads");
+        self.output.read_line(&mut answer).expect("the sidecar answers");
+        let mut out = String::new();
+        match Json::parse(&answer) {
+            Ok(json) => lay_out(&json, 0, &mut out),
+            Err(error) => panic!("{error}: {answer}"),
+        }
+        out
+    }
+}
+
+/// On one line where it fits, else a line for each part.
+fn lay_out(json: &Json, depth: usize, out: &mut String) {
+    let flat = flat(json);
+    let parts: Vec<(String, &Json)> = match json {
+        Json::Array(items) => items.iter().map(|item| (String::new(), item)).collect(),
+        Json::Object(members) => {
+            members.iter().map(|(name, value)| (format!("\"{name}\": "), value)).collect()
+        }
+        _ => Vec::new(),
+    };
+    if parts.is_empty() || 2 * depth + flat.chars().count() <= WIDTH {
+        return out.push_str(&flat);
+    }
+    let (open, close) = if matches!(json, Json::Array(_)) { ("[", "]") } else { ("{", "}") };
+    out.push_str(open);
+    for (at, (name, value)) in parts.iter().enumerate() {
+        out.push_str(if at == 0 { "\n" } else { ",\n" });
+        out.push_str(&"  ".repeat(depth + 1));
+        out.push_str(name);
+        lay_out(value, depth + 1, out);
+    }
+    out.push_str(&format!("\n{}{close}", "  ".repeat(depth)));
+}
+
+fn flat(json: &Json) -> String {
+    match json {
+        Json::Array(items) if !items.is_empty() => {
+            format!("[{}]", items.iter().map(flat).collect::<Vec<_>>().join(", "))
+        }
+        Json::Object(members) if !members.is_empty() => {
+            let member = |(name, value): &(Box<str>, Json)| format!("\"{name}\": {}", flat(value));
+            format!("{{ {} }}", members.iter().map(member).collect::<Vec<_>>().join(", "))
+        }
+        other => {
+            let mut out = String::new();
+            other.write(&mut out);
+            out
+        }
+    }
+}
