@@ -253,6 +253,8 @@ impl Checker<'_, '_> {
         span: Span,
         scope: &mut Scope,
     ) -> Option<hir::Learn> {
+        let projected = projected(learn);
+        let learn = projected.as_ref().unwrap_or(learn);
         let depth = scope.locals.len();
         let mut over = None;
         let mut slots = Vec::new();
@@ -343,4 +345,39 @@ fn written(target: &ast::Target, steps: usize) -> String {
         }
     }
     out
+}
+
+/// The name that `[*]` binds; no author can write it.
+const ELEMENT: &str = "[*]";
+
+/// `learn f(xs[*].a)` as `learn f(x.a) for x in xs`; none where there is no `[*]` to bind.
+fn projected(learn: &ast::Learn) -> Option<ast::Learn> {
+    let mut over: Option<ast::Expr> = None;
+    let mut out = learn.clone();
+    for arg in &mut out.args {
+        bind_each(&mut arg.value, &mut over);
+    }
+    let binder = ast::Ident { node: ELEMENT.to_string(), span: over.as_ref()?.span };
+    if out.each.is_some() {
+        // Two things to range over: the `[*]` stays and is reported.
+        return None;
+    }
+    out.each = Some((vec![binder], over?));
+    Some(out)
+}
+
+/// Replaces `xs[*]` by the bound element, if all of them range over the same.
+fn bind_each(e: &mut ast::Expr, over: &mut Option<ast::Expr>) {
+    use ast::ExprKind as E;
+    match &mut e.kind {
+        E::Each(of) => {
+            if over.as_ref().is_none_or(|known| *known == **of) {
+                *over = Some((**of).clone());
+                e.kind = E::Name(ELEMENT.to_string());
+            }
+        }
+        E::Field(of, _) | E::Index(of, _) | E::Else(of, _) => bind_each(of, over),
+        E::Call(_, args) => args.iter_mut().for_each(|arg| bind_each(&mut arg.value, over)),
+        _ => {}
+    }
 }

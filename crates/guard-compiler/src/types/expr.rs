@@ -128,6 +128,12 @@ impl Checker<'_, '_> {
             E::Name(name) => self.name(name, wanted, span, scope),
             E::Field(of, name) => self.field(of, name, span, scope),
             E::Index(of, at) => self.index(of, at, span, scope),
+            E::Each(of) => {
+                self.expr(of, None, scope);
+                let help = "write `all x in xs: …`, `sum(x in xs: …)` or `learn … for x in xs`";
+                self.report(errors::wrong_place(span, "`[*]`", "anything but a `learn`", help));
+                broken(span)
+            }
             E::Call(name, args) => self.call(e, name, args, scope),
             E::Known(fact, args) => self.known(fact, args, span, scope),
             E::Probe(name) => self.probe(name, scope),

@@ -85,6 +85,10 @@ fn write_bare(expr: &Expr, out: &mut String) {
             write(at, 0, out);
             out.push(']');
         }
+        ExprKind::Each(of) => {
+            write(of, 11, out);
+            out.push_str("[*]");
+        }
         ExprKind::Call(name, args) => {
             out.push_str(&name.node);
             arguments(args, out);

@@ -62,6 +62,8 @@ pub enum ExprKind {
     Field(Box<Expr>, Ident),
     /// `e[i]`.
     Index(Box<Expr>, Box<Expr>),
+    /// `e[*]`: every element, in what a `learn` teaches.
+    Each(Box<Expr>),
     /// `name(args)`: a builtin, a history question, a conversion.
     Call(Ident, Vec<Arg>),
     /// `known FACT(args)`.

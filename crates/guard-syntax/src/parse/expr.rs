@@ -167,6 +167,11 @@ impl Builder<'_> {
                 let whole = of.expr.span.to(span);
                 climb.value = Some(self.over(of, whole, |e| ExprKind::Field(e, field)));
             }
+            Rule::every_element => {
+                let of = climb.value.take()?;
+                let whole = of.expr.span.to(span);
+                climb.value = Some(self.over(of, whole, ExprKind::Each));
+            }
             Rule::index => {
                 let key = self.take_value(&mut Parts::of(node))?;
                 let of = climb.value.take()?;

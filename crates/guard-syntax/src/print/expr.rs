@@ -228,6 +228,7 @@ fn primary(e: &Expr, layout: &mut Layout) -> String {
         ExprKind::Index(of, key) => {
             format!("{}[{}]", postfix_base(of, layout), write(key, ENCLOSED, &mut Layout::flat()))
         }
+        ExprKind::Each(of) => format!("{}[*]", postfix_base(of, layout)),
         ExprKind::Call(name, args) => {
             format!("{}{}", name.node, call_args(&name.node, args, layout))
         }

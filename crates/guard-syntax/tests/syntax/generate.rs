@@ -115,6 +115,7 @@ impl<'b> Choices<'b> {
             7 | 8 => self.unary(d),
             9 => ExprKind::Is(self.boxed(d), self.coin()),
             10 => ExprKind::Field(self.boxed(d), self.name()),
+            11 if self.coin() => ExprKind::Each(self.boxed(d)),
             11 => ExprKind::Index(self.boxed(d), self.boxed(d)),
             12 => self.quantified(d),
             13 => ExprKind::Call(self.name(), self.args(d)),

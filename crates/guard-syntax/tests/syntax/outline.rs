@@ -50,6 +50,7 @@ fn grouped(e: &Expr) -> String {
             format!("(if {} then {} else {})", grouped(c), grouped(a), grouped(b))
         }
         ExprKind::Field(of, name) => format!("{}.{}", grouped(of), name.node),
+        ExprKind::Each(of) => format!("{}[*]", grouped(of)),
         ExprKind::Index(of, key) => format!("{}[{}]", grouped(of), grouped(key)),
         ExprKind::Quantified { op, binders, over, body } => {
             let names: Vec<&str> = binders.iter().map(|b| b.node.as_str()).collect();
