@@ -4,5 +4,7 @@ mod cli;
 mod codes;
 mod docs;
 mod hostile;
+mod inputs;
 mod laws;
 mod render;
+mod schemas;

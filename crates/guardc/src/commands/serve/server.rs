@@ -115,6 +115,9 @@ impl Server {
     /// Answers one request with the text of its result.
     pub fn call(&mut self, method: &str, params: Option<&RawValue>) -> Answer {
         let params = params.map_or("{}", RawValue::get);
+        if !params.starts_with('{') {
+            return Err(Error::params("`params` is an object"));
+        }
         match method {
             "session.open" => self.open(read(params)?),
             "call.propose" => self.propose(read(params)?),

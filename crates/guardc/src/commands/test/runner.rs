@@ -75,12 +75,8 @@ pub fn run(
     shown: &[SourceFile],
     coverage: &mut Coverage,
 ) -> Result<Ran, Failure> {
-    let mut runner = Runner {
-        kernel,
-        play: Play::new(Rc::clone(kernel))?,
-        coverage,
-        started: BTreeMap::new(),
-    };
+    let mut runner =
+        Runner { kernel, play: Play::new(Rc::clone(kernel))?, coverage, started: BTreeMap::new() };
     let mut ran = Ran {
         title: scenario.title.clone(),
         at: place(scenario.span, shown),
@@ -313,9 +309,8 @@ impl Runner<'_> {
             Ok(_) => "false".into(),
             Err(fault) => format!("it cannot be told: {fault}"),
         };
-        let show = |(label, expr, ty): &(String, Expr, TypeId)| {
-            (label.clone(), self.play.show(expr, *ty))
-        };
+        let show =
+            |(label, expr, ty): &(String, Expr, TypeId)| (label.clone(), self.play.show(expr, *ty));
         let mut shows: Vec<_> = shows.iter().map(show).collect();
         if shows.is_empty() {
             let elapsed = duration(self.play.elapsed());
