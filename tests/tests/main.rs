@@ -8,3 +8,4 @@ mod inputs;
 mod laws;
 mod render;
 mod schemas;
+mod suites;

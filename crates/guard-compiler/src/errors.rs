@@ -88,7 +88,8 @@ fn meant<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str
     };
     let (first, last) = (name.chars().next(), name.chars().next_back());
     let plausible = known.take(COMPARED * 64).filter(|k| {
-        k.len().abs_diff(name.len()) <= 12
+        *k != name
+            && k.len().abs_diff(name.len()) <= 12
             && (alike(k.chars().next(), first) || alike(k.chars().next_back(), last))
     });
     nearest(name, plausible.take(COMPARED))
@@ -208,12 +209,12 @@ pub(crate) fn unknown_library<'a>(
 }
 
 pub(crate) fn use_outside(path: &Ident) -> Diagnostic {
-    Diagnostic::error(
-        "G0107",
-        path.span,
-        format!("`{}` is not a path inside the project", path.node),
-    )
-    .help("use a relative path with `/` that stays inside the project")
+    let message = match path.node.as_str() {
+        "" => "an empty path names no file".into(),
+        path => format!("`{path}` is not a path inside the project"),
+    };
+    Diagnostic::error("G0107", path.span, message)
+        .help("use a relative path with `/` that stays inside the project")
 }
 
 pub(crate) fn unknown_name<'a>(
@@ -283,6 +284,10 @@ pub(crate) fn unknown_unit<'a>(
     suggest(d, name.span, meant(&name.node, known), &all)
 }
 
+pub(crate) fn no_deadline(span: Span) -> Diagnostic {
+    Diagnostic::error("G0115", span, "no deadline is declared").help("declare one: `deadline 30m`")
+}
+
 pub(crate) fn unknown_parameter<'a>(
     name: &Ident,
     tool: &str,
@@ -307,7 +312,14 @@ pub(crate) fn unknown_variant<'a>(
 ) -> Diagnostic {
     let all = format!("its variants are {}", list(known.clone()));
     let d = Diagnostic::error("G0117", span, format!("`{of}` has no variant `{name}`"));
-    suggest(d, span, meant(name, known), &all)
+    let is_name = |v: &str| v.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+    match meant(name, known) {
+        // A variant that is no name is written as a string.
+        Some(near) if !is_name(near) => {
+            d.help(format!("did you mean `\"{near}\"`?")).fix(span, format!("{near:?}"))
+        }
+        near => suggest(d, span, near, &all),
+    }
 }
 
 pub(crate) fn unknown_word<'a>(
@@ -316,7 +328,7 @@ pub(crate) fn unknown_word<'a>(
     known: impl Iterator<Item = &'a str> + Clone,
 ) -> Diagnostic {
     let all = match known.clone().next() {
-        Some(_) => format!("there are {}", list(known.clone())),
+        Some(_) => format!("choose from {}", list(known.clone())),
         None => format!("no {what} is declared"),
     };
     let d = Diagnostic::error("G0118", name.span, format!("unknown {what} `{}`", name.node));
@@ -346,7 +358,7 @@ pub(crate) fn unknown_edition(span: Span, edition: &str) -> Diagnostic {
 pub(crate) fn mismatch(span: Span, expected: &str, found: &str) -> Diagnostic {
     Diagnostic::error("G0201", span, format!("expected {expected}, found {found}"))
         .label(format!("this is {found}"))
-        .help(format!("write {expected}, or change what is declared; nothing converts silently"))
+        .help("nothing converts silently: change this, or what is declared")
 }
 
 pub(crate) fn operator(
@@ -439,7 +451,7 @@ pub(crate) fn bad_regex(span: Span, why: &str) -> Diagnostic {
         _ if why.contains("look-around") || why.contains("backreference") => {
             "expressions run in linear time: write several, joined by `and` and `not`"
         }
-        _ if why.contains("size") => "shorten it: bounded repetitions of classes take the most",
+        _ if why.contains("memory") => "shorten it: bounded repetitions of classes take the most",
         _ => "write a backslash before a character that is meant literally",
     })
 }
@@ -477,7 +489,8 @@ pub(crate) fn not_constant(span: Span) -> Diagnostic {
 }
 
 pub(crate) fn bad_text(span: Span, text: &str, what: &str, why: &str) -> Diagnostic {
-    Diagnostic::error("G0216", span, format!("`{text}` is no {what}: {why}"))
+    let shown = if text.is_empty() { "an empty text".into() } else { format!("`{text}`") };
+    Diagnostic::error("G0216", span, format!("{shown} is no {what}: {why}"))
 }
 
 // Clauses.
@@ -542,6 +555,24 @@ pub(crate) fn policy_parameter(
     .help("a policy may name only parameters that every tool it governs has; leave the tool out, or add the parameter")
 }
 
+pub(crate) fn library_parameter(
+    tool_span: Span,
+    policy: &str,
+    name: &str,
+    tool: &str,
+    asked: Span,
+) -> Diagnostic {
+    Diagnostic::error(
+        "G0306",
+        tool_span,
+        format!("the policy `{policy}` speaks of `{name}`, which `{tool}` does not have"),
+    )
+    .also(asked, "the library asks here")
+    .help(format!(
+        "call the parameter `{name}`, or remove the tag that puts the tool under the policy"
+    ))
+}
+
 pub(crate) fn unreachable_block(span: Span, by: Span) -> Diagnostic {
     Diagnostic::error("G0307", span, "this block is never reached")
         .also(by, "this one always speaks first")
@@ -572,9 +603,14 @@ pub(crate) fn lifecycle(span: Span, why: String, help: &str) -> Diagnostic {
     Diagnostic::error("G0312", span, why).help(help)
 }
 
+pub(crate) fn limit_of_nothing(span: Span) -> Diagnostic {
+    Diagnostic::error("G0313", span, "a limit must be at least 1")
+        .help("to forbid a tool altogether write `deny when true because \"…\"`")
+}
+
 pub(crate) fn count_of_nothing(span: Span, what: &str) -> Diagnostic {
     Diagnostic::error("G0313", span, format!("{what} must be at least 1"))
-        .help("to forbid a tool altogether write `deny when true because \"…\"`")
+        .help("write a greater one, or remove the clause")
 }
 
 pub(crate) fn contract(span: Span, why: String, help: &str) -> Diagnostic {
@@ -624,9 +660,22 @@ pub(crate) fn unused(what: &str, name: &Ident) -> Diagnostic {
         .help("remove it, or use it")
 }
 
-pub(crate) fn unanchored(span: Span, pattern: &str) -> Diagnostic {
-    Diagnostic::warning("G0503", span, format!("`/{pattern}/` matches anywhere in the text"))
-        .help("anchor it with `^…$`, or begin and end it with `.*` to say that this is meant")
+pub(crate) fn unanchored(span: Span, pattern: &str, begins: bool, ends: bool) -> Diagnostic {
+    let (what, help) = match (begins, ends) {
+        (true, _) => (
+            "anything may follow what",
+            "end each alternative with `$`, or with `.*` where that is meant",
+        ),
+        (_, true) => (
+            "anything may precede what",
+            "begin each alternative with `^`, or with `.*` where that is meant",
+        ),
+        _ => (
+            "anything may precede and follow what",
+            "write `^…$` around each alternative, or `.*` at both ends where that is meant",
+        ),
+    };
+    Diagnostic::warning("G0503", span, format!("{what} `/{pattern}/` matches")).help(help)
 }
 
 pub(crate) fn word_class(span: Span, class: &str) -> Diagnostic {
@@ -655,6 +704,11 @@ pub(crate) fn not_enforced(what: &str, span: Span) -> Diagnostic {
         format!("{what} is checked but not yet enforced by this version"),
     )
     .help("nothing happens because of it when the guard runs: do not rely on it")
+}
+
+pub(crate) fn not_proved(span: Span) -> Diagnostic {
+    not_enforced("`proved`", span)
+        .help("no proof is made: the invariant is judged on every call instead")
 }
 
 pub(crate) fn hidden_variable(param: &str, span: Span, var: Span) -> Diagnostic {

@@ -177,6 +177,12 @@ impl<'a> Collector<'a, '_> {
             }
             ItemKind::State(vars) => {
                 for x in vars {
+                    // Both are read as `name[key]`.
+                    if let Some(at) = names.facts.peek(&x.name.node) {
+                        let first = names.facts.items[at].name.span;
+                        d.push(errors::duplicate("variable or fact", &x.name, first));
+                        continue;
+                    }
                     add(&mut names.state, "variable", &x.name, x, &x.docs, bundled, d);
                 }
             }
@@ -197,7 +203,13 @@ impl<'a> Collector<'a, '_> {
             ItemKind::Invariant(x) => {
                 add(&mut names.invariants, "invariant", &x.name, x, docs, bundled, d)
             }
-            ItemKind::Fact(x) => add(&mut names.facts, "fact", &x.name, x, docs, bundled, d),
+            ItemKind::Fact(x) => match names.state.peek(&x.name.node) {
+                Some(at) => {
+                    let first = names.state.items[at].name.span;
+                    d.push(errors::duplicate("variable or fact", &x.name, first));
+                }
+                None => add(&mut names.facts, "fact", &x.name, x, docs, bundled, d),
+            },
             ItemKind::Source(x) => names.sources.push(x),
             ItemKind::Lifecycle(x) => {
                 add(&mut names.lifecycles, "lifecycle", &x.name, x, docs, bundled, d)

@@ -103,6 +103,14 @@ impl Checker<'_, '_> {
             if found.ty == Type::Error {
                 return broken(span);
             }
+            if let (Some(Type::Int(..)), Type::Decimal(..))
+            | (Some(Type::Decimal(..)), Type::Int(..)) = (&same, &found.ty)
+            {
+                let (first, is_int) = (typed_args[0].span, matches!(same, Some(Type::Int(..))));
+                let name = name.node.as_str();
+                self.report(errors::mixed_numbers(span, name, first, arg.value.span, is_int));
+                return broken(span);
+            }
             if !accepts(*kind, &found.ty, same.as_ref()) {
                 let shown = self.show(&found.ty);
                 let message = format!("`{}` does not take {shown} here", name.node);
@@ -135,12 +143,7 @@ impl Checker<'_, '_> {
         };
         if unit == "deadline" && name.node == "remaining" {
             if self.names.deadline.is_none() {
-                let d = errors::unknown_word(
-                    "deadline",
-                    &Ident { node: unit.clone(), span: *at },
-                    [].into_iter(),
-                );
-                self.report(d.help("declare one: `deadline 30m`"));
+                self.report(errors::no_deadline(*at));
                 return broken(span);
             }
             return typed(ExprKind::RemainingTime, Type::Duration(Some(0), None), span);

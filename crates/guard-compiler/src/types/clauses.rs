@@ -2,7 +2,7 @@
 
 use super::expr::typed;
 use super::narrow;
-use super::policy::Speaking;
+use super::policy::{Governed, Speaking};
 use super::scope::{Missing, Place, Scope};
 use super::text::text;
 use super::{Checker, establish, literal};
@@ -11,7 +11,7 @@ use crate::hir::{self, Clause, ClauseKind, Expr, ExprKind, LimitId, RuleMeta, To
 use guard_plan::plan::{LimitScope, Risk};
 use guard_syntax::ast;
 use guard_syntax::span::Span;
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 /// A clause as it governs one tool.
@@ -26,9 +26,6 @@ impl Governing<'_> {
         self.clause.shadow || self.policy.is_some_and(|p| p.shadow)
     }
 }
-
-/// The parameters that the tools of a policy have, all together.
-type Elsewhere = Rc<BTreeSet<String>>;
 
 impl<'a> Checker<'a, '_> {
     pub(super) fn invariants(&mut self) {
@@ -52,7 +49,7 @@ impl<'a> Checker<'a, '_> {
                 because,
             });
             if entry.decl.mode == ast::InvariantMode::Proved {
-                self.report(errors::not_enforced("that the invariant is proved", entry.name.span));
+                self.report(errors::not_proved(entry.name.span));
             }
         }
     }
@@ -80,16 +77,17 @@ impl<'a> Checker<'a, '_> {
             };
             let clauses = &governing[at];
             let plain: Vec<Governing> = clauses.iter().map(|(g, _)| *g).collect();
-            let base = Rc::new(establish::by_clauses(&plain, names, &establishing));
+            let base =
+                Rc::new(establish::by_clauses(&plain, names, &establishing, &signature.params));
             let mut scope = Scope::new(Place::Rule, &signature.params, Missing::Strict);
             scope.by_clauses = base;
-            for (nth, (clause, elsewhere)) in clauses.iter().enumerate() {
+            for (nth, (clause, governed)) in clauses.iter().enumerate() {
                 scope.clause = nth;
                 self.policy = clause.policy.map(|policy| Speaking {
                     policy: policy.name.node.clone(),
                     tool: tool.name.clone(),
                     tool_span: tool.span,
-                    elsewhere: elsewhere.clone(),
+                    governed: governed.clone(),
                 });
                 self.clause(at, *clause, &mut tool, &mut scope, &mut limits);
             }
@@ -101,9 +99,9 @@ impl<'a> Checker<'a, '_> {
     }
 
     /// For every tool its own clauses, then those of the policies that govern it.
-    fn governing(&mut self) -> Vec<Vec<(Governing<'a>, Elsewhere)>> {
+    fn governing(&mut self) -> Vec<Vec<(Governing<'a>, Rc<Governed>)>> {
         let names = self.names;
-        let none: Elsewhere = Rc::default();
+        let none: Rc<Governed> = Rc::default();
         let own = |entry: &crate::names::Entry<'a, ast::Tool>| {
             entry
                 .decl
@@ -114,22 +112,20 @@ impl<'a> Checker<'a, '_> {
         };
         let mut governing: Vec<Vec<_>> = names.tools.items.iter().map(own).collect();
         for entry in &names.policies.items {
+            let before = self.diagnostics.len();
             let tools = self.tool_set(&entry.decl.tools);
-            if tools.is_empty() && !entry.bundled {
+            let all_known = self.diagnostics.len() == before;
+            if tools.is_empty() && !entry.bundled && all_known {
                 self.report(errors::governs_nothing(entry.name));
             }
-            let elsewhere: Elsewhere = Rc::new(
-                tools
-                    .iter()
-                    .flat_map(|t| self.signatures[*t].params.iter().map(|p| p.name.clone()))
-                    .collect(),
-            );
+            let params = tools.iter().flat_map(|t| &self.signatures[*t].params);
+            let params = params.map(|p| p.name.clone()).collect();
+            let governed = Rc::new(Governed { params, bundled: entry.bundled });
             for tool in tools {
                 let clauses = entry.decl.clauses.iter();
                 let policy = Some(entry.decl);
-                governing[tool].extend(
-                    clauses.map(|clause| (Governing { clause, policy }, elsewhere.clone())),
-                );
+                governing[tool]
+                    .extend(clauses.map(|clause| (Governing { clause, policy }, governed.clone())));
             }
         }
         governing
@@ -324,7 +320,10 @@ impl<'a> Checker<'a, '_> {
         let by = limit.by.as_ref().map(|by| {
             let found = self.expr(by, None, scope);
             let found = self.present(by, found, scope);
-            if matches!(found.ty, Type::Json | Type::List(..) | Type::Map(..) | Type::Record(_)) {
+            if matches!(
+                found.ty,
+                Type::Json | Type::List(..) | Type::Set(..) | Type::Map(..) | Type::Record(_)
+            ) {
                 let shown = self.show(&found.ty);
                 self.report(errors::mismatch(by.span, "a simple value to count by", &shown));
             }
@@ -348,7 +347,7 @@ impl<'a> Checker<'a, '_> {
             return;
         };
         if count == 0 {
-            self.report(errors::count_of_nothing(limit.count.span, "a limit"));
+            self.report(errors::limit_of_nothing(limit.count.span));
             return;
         }
         let shared = !matches!(scope, LimitScope::Identical);

@@ -370,11 +370,9 @@ fn projected(learn: &ast::Learn) -> Option<ast::Learn> {
 fn bind_each(e: &mut ast::Expr, over: &mut Option<ast::Expr>) {
     use ast::ExprKind as E;
     match &mut e.kind {
-        E::Each(of) => {
-            if over.as_ref().is_none_or(|known| *known == **of) {
-                *over = Some((**of).clone());
-                e.kind = E::Name(ELEMENT.to_string());
-            }
+        E::Each(of) if over.as_ref().is_none_or(|known| *known == **of) => {
+            *over = Some((**of).clone());
+            e.kind = E::Name(ELEMENT.to_string());
         }
         E::Field(of, _) | E::Index(of, _) | E::Else(of, _) => bind_each(of, over),
         E::Call(_, args) => args.iter_mut().for_each(|arg| bind_each(&mut arg.value, over)),

@@ -6,6 +6,7 @@
 use super::clauses::Governing;
 use super::narrow;
 use super::scope::{Missing, Place, Scope};
+use crate::hir::Field;
 use crate::names::Names;
 use guard_syntax::ast::{self, ClauseKind, EffectKind, ExprKind, Step};
 use std::collections::{HashMap, HashSet};
@@ -117,8 +118,9 @@ pub(crate) fn by_clauses(
     clauses: &[Governing],
     names: &Names,
     filled: &HashMap<&str, Vec<Filled>>,
+    params: &[Field],
 ) -> Vec<(usize, String)> {
-    let scope = Scope::new(Place::Rule, &[], Missing::Strict);
+    let scope = Scope::new(Place::Rule, params, Missing::Strict);
     let mut keys = Vec::new();
     for (at, governing) in clauses.iter().enumerate() {
         if governing.clause.shadow || governing.policy.is_some_and(|p| p.shadow) {
@@ -162,7 +164,8 @@ fn required(
     };
     for place in filled.get(requirement.tool.node.as_str()).into_iter().flatten() {
         let mut key = place.var.to_string();
-        let mut whole = names.state.peek(place.var).is_some();
+        // A parameter of the same name hides the variable.
+        let mut whole = names.state.peek(place.var).is_some() && scope.param(place.var).is_none();
         for step in &place.steps {
             match step {
                 FilledStep::Field(name) => key = format!("{key}.{name}"),

@@ -37,7 +37,9 @@ impl Checker<'_, '_> {
         if fits(&found.ty, wanted) {
             return found;
         }
-        if found.ty.is_option() && !wanted.is_option() && fits(found.ty.required(), wanted) {
+        let none = *found.ty.required() == Type::Never;
+        if found.ty.is_option() && !none && !wanted.is_option() && fits(found.ty.required(), wanted)
+        {
             return self.present(e, found, scope);
         }
         if *found.ty.required() == Type::Json {
@@ -65,6 +67,11 @@ impl Checker<'_, '_> {
         }
         let ty = found.ty.required().clone();
         typed(ExprKind::Unwrap(boxed(found), text(e)), ty, e.span)
+    }
+
+    /// What a branch gives outlives what its condition has established, which is therefore used here.
+    fn certain(&mut self, e: &ast::Expr, found: Expr, scope: &Scope) -> Expr {
+        if self.is_established(e, &found, scope) { self.present(e, found, scope) } else { found }
     }
 
     fn is_established(&self, e: &ast::Expr, found: &Expr, scope: &Scope) -> bool {
@@ -287,13 +294,19 @@ impl Checker<'_, '_> {
                 return broken(span);
             }
         }
-        if scope.place == Place::Rule && name == "result" {
+        if name == "result" {
             return self.misplaced(span, "`result`", scope);
+        }
+        if scope.outer.iter().any(|p| p.name == name) {
+            return self.misplaced(span, &format!("the parameter `{name}`"), scope);
         }
         if let Some(policy) = &self.policy
             && let Some(d) = policy.missing_parameter(name, span)
         {
-            self.report(d);
+            // Once for each tool, however often the policy speaks of the parameter.
+            if self.said.insert((policy.tool_span, d.message.clone())) {
+                self.diagnostics.push(d);
+            }
             return broken(span);
         }
         let names = self.names;
@@ -540,6 +553,7 @@ impl Checker<'_, '_> {
             return self.misplaced(span, "what was true before", scope);
         }
         let mut inner = Scope::new(Place::State, &[], scope.missing);
+        inner.outer = scope.params;
         let of = self.condition(of, &mut inner);
         inner.missing = Missing::Strict;
         let trigger = trigger.map(|t| boxed(self.condition(t, &mut inner)));
@@ -578,6 +592,11 @@ impl Checker<'_, '_> {
         if json && (scope.decodes || right.ty == Type::Json) {
             return typed(ExprKind::Else(boxed(left), boxed(right)), Type::Json, span);
         }
+        if json {
+            let what = "the left side of `else` is `json`";
+            self.report(errors::json_value(a.span, what));
+            return broken(span);
+        }
         if !left.ty.is_option() {
             let shown = self.show(&left.ty);
             self.report(errors::operator(
@@ -611,10 +630,15 @@ impl Checker<'_, '_> {
         let outer = std::mem::replace(&mut scope.missing, Missing::Strict);
         let condition = self.condition(c, scope);
         scope.missing = outer;
-        let left = self.narrowed(c, true, scope, |this, scope| this.expr(a, expected, scope));
+        let left = self.narrowed(c, true, scope, |this, scope| {
+            let found = this.expr(a, expected, scope);
+            this.certain(a, found, scope)
+        });
         let wanted = expected.cloned().unwrap_or_else(|| left.ty.clone());
-        let right =
-            self.narrowed(c, false, scope, |this, scope| this.expr(b, Some(&wanted), scope));
+        let right = self.narrowed(c, false, scope, |this, scope| {
+            let found = this.expr(b, Some(&wanted), scope);
+            this.certain(b, found, scope)
+        });
         match join(&left.ty, &right.ty) {
             Some(ty) => typed(ExprKind::If(boxed(condition), boxed(left), boxed(right)), ty, span),
             None => {

@@ -63,9 +63,10 @@ impl Checker<'_, '_> {
             match &trigger.node {
                 ast::Trigger::Calls(n) => self.positive(n, "the number of calls"),
                 ast::Trigger::Every(d) => match self.duration(d) {
-                    Some(0) => {
-                        self.report(errors::count_of_nothing(d.span, "the time between two"))
-                    }
+                    Some(0) => self.report(errors::count_of_nothing(
+                        d.span,
+                        "the number of milliseconds between two",
+                    )),
                     _ => continue,
                 },
                 ast::Trigger::Created(_) | ast::Trigger::Denied(None) => {}

@@ -22,6 +22,9 @@ pub(crate) fn duration(text: &str) -> Result<i64, String> {
         let (number, tail) = rest.split_at(digits);
         let letters = tail.len() - tail.trim_start_matches(|c: char| c.is_ascii_alphabetic()).len();
         let (unit, tail) = tail.split_at(letters);
+        if unit.is_empty() {
+            return Err("needs a unit: w, d, h, m, s or ms".into());
+        }
         let Some(at) = UNITS.iter().position(|(name, _)| *name == unit) else {
             return Err(format!("has the unknown unit `{unit}`: units are w, d, h, m, s, ms"));
         };
@@ -42,6 +45,7 @@ pub(crate) fn size(text: &str) -> Result<Option<u64>, String> {
     let (number, unit) = text.split_at(digits);
     let scale: u64 = match unit {
         "" => return Ok(None),
+        _ if unit.starts_with('.') => return Err("is no whole number".into()),
         "B" => 1,
         "KiB" => 1 << 10,
         "MiB" => 1 << 20,

@@ -6,10 +6,14 @@
 use super::scope::Scope;
 use guard_syntax::ast::{BinaryOp, Expr, ExprKind, Quantifier, UnaryOp};
 
+/// The slot of a binder over something computed: outside its quantifier nothing is known of it.
+const OPAQUE: u32 = u32::MAX;
+
 /// The key of a readable place; none where it is computed.
 pub(crate) fn key(expr: &Expr, scope: &Scope) -> Option<String> {
     match &expr.kind {
         ExprKind::Name(name) => match scope.local(name) {
+            Some(local) if local.symbol.is_none() && local.slot == OPAQUE => None,
             Some(local) => local.symbol.clone().or_else(|| Some(format!("‹{}›{name}", local.slot))),
             None => Some(name.clone()),
         },
@@ -46,7 +50,8 @@ pub(crate) fn implied(condition: &Expr, truth: bool, scope: &Scope, out: &mut Ve
             chain(b, scope, out);
         }
         ExprKind::Known(fact, args) if truth && args.len() == 1 => {
-            if let Some(at) = key(&args[0].value, scope) {
+            let hidden = scope.param(&fact.node).is_some() || scope.local(&fact.node).is_some();
+            if let Some(at) = key(&args[0].value, scope).filter(|_| !hidden) {
                 out.push(format!("{}[{at}]", fact.node));
             }
         }
@@ -96,6 +101,10 @@ fn bind_symbols(binders: &[guard_syntax::ast::Ident], over: &Expr, scope: &mut S
     let symbols: Vec<Option<String>> = sources.iter().map(|s| each(s, scope)).collect();
     for (at, binder) in binders.iter().enumerate() {
         let symbol = if symbols.len() == binders.len() { symbols[at].clone() } else { None };
+        let opaque = symbol.is_none();
         scope.bind(&binder.node, crate::hir::Type::Error, symbol);
+        if let Some(local) = scope.locals.last_mut().filter(|_| opaque) {
+            local.slot = OPAQUE;
+        }
     }
 }

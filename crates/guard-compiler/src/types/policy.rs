@@ -16,14 +16,33 @@ pub(crate) struct Speaking {
     pub policy: String,
     pub tool: String,
     pub tool_span: Span,
-    /// Parameters of the other tools the policy governs.
-    pub elsewhere: std::rc::Rc<BTreeSet<String>>,
+    pub governed: std::rc::Rc<Governed>,
+}
+
+/// What the tools of a policy have together.
+#[derive(Default)]
+pub(crate) struct Governed {
+    /// The parameters of all of them.
+    pub params: BTreeSet<String>,
+    /// The policy is from the bundled library, which names nothing that is unknown.
+    pub bundled: bool,
 }
 
 impl Speaking {
     /// The problem with a name that other governed tools have as a parameter and this one lacks.
     pub fn missing_parameter(&self, name: &str, span: Span) -> Option<Diagnostic> {
-        self.elsewhere
+        if self.governed.bundled {
+            // What is wrong is the tool: nobody changes the library.
+            return Some(errors::library_parameter(
+                self.tool_span,
+                &self.policy,
+                name,
+                &self.tool,
+                span,
+            ));
+        }
+        self.governed
+            .params
             .contains(name)
             .then(|| errors::policy_parameter(span, &self.policy, name, &self.tool, self.tool_span))
     }

@@ -17,7 +17,11 @@ pub(crate) fn check(checker: &mut Checker, pattern: &str, span: Span) -> bool {
     checker.patterns.insert(pattern.to_string(), ok);
     if let Err(why) = compiled {
         let why = why.to_string();
-        let last = why.lines().last().unwrap_or("it does not parse").trim_start_matches("error: ");
+        let last = match why.lines().last() {
+            _ if why.contains("size limit") => "it takes more than 1 MiB of memory",
+            Some(line) => line.trim_start_matches("error: "),
+            None => "it does not parse",
+        };
         checker.report(errors::bad_regex(span, last));
         return false;
     }
@@ -26,10 +30,11 @@ pub(crate) fn check(checker: &mut Checker, pattern: &str, span: Span) -> bool {
 }
 
 fn lint(checker: &mut Checker, pattern: &str, span: Span) {
-    let begins = pattern.starts_with('^') || pattern.starts_with(".*");
-    let ends = (pattern.ends_with('$') && !pattern.ends_with("\\$")) || pattern.ends_with(".*");
+    let alternatives = alternatives(pattern);
+    let begins = alternatives.iter().all(|alternative| begins(alternative));
+    let ends = alternatives.iter().all(|alternative| ends(alternative));
     if !begins || !ends {
-        checker.report(errors::unanchored(span, pattern));
+        checker.report(errors::unanchored(span, pattern, begins, ends));
     }
     if let Some(class) = word_in_negated_class(pattern) {
         checker.report(errors::word_class(span, class));
@@ -37,6 +42,45 @@ fn lint(checker: &mut Checker, pattern: &str, span: Span) {
     if ["+)+", "*)*", "+)*", "*)+"].iter().any(|nested| pattern.contains(nested)) {
         checker.report(errors::nested_repetition(span));
     }
+}
+
+/// Whether the expression says what it begins with. Flags before it do not matter.
+fn begins(pattern: &str) -> bool {
+    let flags = pattern.strip_prefix("(?").and_then(|rest| rest.split_once(')'));
+    let pattern = match flags {
+        Some((flags, rest)) if flags.chars().all(|c| c.is_ascii_lowercase() || c == '-') => rest,
+        _ => pattern,
+    };
+    pattern.starts_with('^') || pattern.starts_with(".*")
+}
+
+/// Whether the expression says what it ends with.
+fn ends(pattern: &str) -> bool {
+    let escapes = pattern.trim_end_matches('$').chars().rev().take_while(|c| *c == '\\').count();
+    (pattern.ends_with('$') && escapes % 2 == 0) || pattern.ends_with(".*")
+}
+
+/// The alternatives of the whole expression: an anchor belongs to the one it stands in.
+fn alternatives(pattern: &str) -> Vec<&str> {
+    let (mut found, mut from) = (Vec::new(), 0);
+    let (mut groups, mut class, mut escaped) = (0usize, false, false);
+    for (at, c) in pattern.char_indices() {
+        match c {
+            _ if escaped => escaped = false,
+            '\\' => escaped = true,
+            '[' => class = true,
+            ']' => class = false,
+            '(' if !class => groups += 1,
+            ')' if !class => groups = groups.saturating_sub(1),
+            '|' if !class && groups == 0 => {
+                found.push(&pattern[from..at]);
+                from = at + 1;
+            }
+            _ => {}
+        }
+    }
+    found.push(&pattern[from..]);
+    found
 }
 
 /// The inside of a `[^…]` that spells a word of three letters or more, as in `[^ourcompany.com]`.

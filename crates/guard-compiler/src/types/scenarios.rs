@@ -65,7 +65,9 @@ impl Checker<'_, '_> {
             }
             T::Start(name, call) => {
                 if let Some(first) = started.insert(&name.node, name.span) {
-                    self.report(errors::duplicate("started call", name, first));
+                    let why = format!("a call named `{}` is in flight already", name.node);
+                    let help = "finish it first, or choose another name";
+                    self.report(errors::scenario(name.span, why, help).also(first, "started here"));
                 }
                 StepKind::Start(name.node.clone(), self.scenario_call(call, false)?)
             }
@@ -193,11 +195,10 @@ impl Checker<'_, '_> {
             }
             let ty = param.map(|(t, p)| self.signatures[t].params[p].ty.clone());
             if args.iter().any(|(known, _)| **known == *name.node) {
-                self.report(errors::said_twice(
-                    &format!("the argument `{}`", name.node),
-                    name.span,
-                    name.span,
-                ));
+                let named = call.args.iter().filter_map(|a| a.name.as_ref());
+                let first = named.into_iter().find(|n| n.node == name.node);
+                let what = format!("the argument `{}`", name.node);
+                self.report(errors::said_twice(&what, name.span, first.unwrap_or(name).span));
                 continue;
             }
             let value = self.json(&arg.value, ty.as_ref())?;

@@ -89,6 +89,8 @@ pub(crate) struct Local {
 pub(crate) struct Scope<'s> {
     pub place: Place,
     pub params: &'s [Field],
+    /// Parameters of the tool that cannot be read here, though they can around it.
+    pub outer: &'s [Field],
     pub result: Option<Type>,
     pub locals: Vec<Local>,
     pub missing: Missing,
@@ -108,6 +110,7 @@ impl<'s> Scope<'s> {
         Scope {
             place,
             params,
+            outer: &[],
             result: None,
             locals: Vec::new(),
             missing,
