@@ -12,6 +12,7 @@ mod establish;
 mod expr;
 mod items;
 pub(crate) mod literal;
+mod name;
 mod narrow;
 mod ops;
 mod policy;
