@@ -1,7 +1,7 @@
 //! Text to tree and back: the syntax of the Guard language.
 //!
 //! [`parse`] never fails: it returns the tree of what could be read and a diagnostic for everything that
-//! could not. [`print`] writes a tree in the one canonical layout; [`format`] does so with an author's
+//! could not. [`print()`] writes a tree in the one canonical layout; [`format()`] does so with an author's
 //! comments kept. Knows nothing about what names or types mean.
 //!
 //! ```

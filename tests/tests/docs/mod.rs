@@ -212,8 +212,8 @@ impl<'a> Player<'a> {
         while let Some(line) = lines.next() {
             let Some(first) = line.strip_prefix("--> ") else { continue };
             let mut question = first.to_owned();
-            let more = |line: &&&str| !line.starts_with("--> ") && !line.starts_with("<--");
-            while let Some(line) = lines.next_if(|line| more(&line)) {
+            let more = |line: &&str| !line.starts_with("--> ") && !line.starts_with("<--");
+            while let Some(line) = lines.next_if(|line| more(line)) {
                 question.extend(["\n", line]);
             }
             let answer = sidecar.ask(&question.replace('\n', " "));

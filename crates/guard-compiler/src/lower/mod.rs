@@ -92,7 +92,7 @@ impl Lowering<'_> {
             regexes: self.tables.regexes.iter().map(|r| r.to_string()).collect(),
             paths: self.tables.paths.iter().cloned().collect(),
             invariants: invariants.iter().map(|at| self.invariant(&p.invariants[*at])).collect(),
-            monitors: self.tables.monitors.iter().map(|(_, monitor)| monitor.clone()).collect(),
+            monitors: self.tables.monitors.values().cloned().collect(),
             indexes: self.tables.indexes.clone(),
             windows: self.tables.windows.clone(),
             facts: facts.iter().map(|at| self.fact(&p.facts[*at])).collect(),

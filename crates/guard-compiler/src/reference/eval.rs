@@ -203,10 +203,10 @@ impl Reference<'_> {
         let civil = guard_plan::time::Civil::from_millis(self.now);
         match part {
             ClockPart::Weekday => Value::Enum(guard_plan::time::weekday(self.now)),
-            ClockPart::Hour => Value::Int(civil.hour.into()),
-            ClockPart::Minute => Value::Int(civil.minute.into()),
-            ClockPart::Day => Value::Int(civil.day.into()),
-            ClockPart::Month => Value::Int(civil.month.into()),
+            ClockPart::Hour => Value::Int(civil.hour),
+            ClockPart::Minute => Value::Int(civil.minute),
+            ClockPart::Day => Value::Int(civil.day),
+            ClockPart::Month => Value::Int(civil.month),
             ClockPart::Year => Value::Int(civil.year),
         }
     }
@@ -411,11 +411,12 @@ pub(super) fn rows(sources: &[Value], binders: usize) -> Result<Vec<Vec<Value>>,
         }
         Some(Value::Set(items)) => items.iter().map(|v| vec![v.clone()]).collect(),
         Some(Value::Map(entries)) => {
-            let entry = |(k, v): (&Box<str>, &Value)| match binders {
-                2 => vec![Value::String(k.clone()), v.clone()],
-                _ => vec![Value::String(k.clone())],
-            };
-            entries.iter().map(entry).collect()
+            let key = |k: &str| Value::String(k.into());
+            let entries = entries.iter();
+            match binders {
+                2 => entries.map(|(k, v)| vec![key(k), v.clone()]).collect(),
+                _ => entries.map(|(k, _)| vec![key(k)]).collect(),
+            }
         }
         Some(Value::Json(json)) => match &**json {
             Json::Array(items) => (0i64..)

@@ -202,7 +202,9 @@ impl Reference<'_> {
             let Some(typed) = typed else { return };
             rows = rows
                 .iter()
-                .flat_map(|row| typed.iter().map(|v| [row.as_slice(), &[v.clone()]].concat()))
+                .flat_map(|row| {
+                    typed.iter().map(|v| [row.as_slice(), std::slice::from_ref(v)].concat())
+                })
                 .collect();
         }
         taught.extend(rows);

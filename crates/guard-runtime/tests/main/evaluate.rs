@@ -25,7 +25,10 @@ fn check(nodes: impl Into<Vec<Node>>, expected: Result<Value, &str>) {
 fn values() {
     check([Node::State(0)], Ok(Value::Int(3)));
     check([Node::Elapsed], Ok(Value::Duration(3_000)));
-    check([Node::State(0), Node::Int(4), Node::Compare(CompareOp::Lt, 0, 1)], Ok(Value::Bool(true)));
+    check(
+        [Node::State(0), Node::Int(4), Node::Compare(CompareOp::Lt, 0, 1)],
+        Ok(Value::Bool(true)),
+    );
     check([Node::State(0), Node::Int(0), Node::Arith(ArithOp::Div, 0, 1)], Err("division by zero"));
     check([Node::Path(0)], Err("no expression of this plan: node 0: path 0 of 0"));
 }
