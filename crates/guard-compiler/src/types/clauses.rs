@@ -258,6 +258,7 @@ impl<'a> Checker<'a, '_> {
                         Err(why) => self.report(errors::literal(value.span, &value.node, &why)),
                     }
                 }
+                self.report(errors::not_enforced("`prior`", clause.span.0));
                 "prior"
             }
             C::Returns(_) => "returns",

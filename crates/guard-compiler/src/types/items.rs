@@ -31,11 +31,13 @@ impl Checker<'_, '_> {
         }
         for entry in &names.attests.items {
             self.attest(entry.decl);
+            self.report(errors::not_enforced("the attest", entry.name.span));
         }
         for entry in &names.goals.items {
             for condition in &entry.decl.conditions {
                 self.condition(condition, &mut session_scope(Missing::Any));
             }
+            self.report(errors::not_enforced("the goal", entry.name.span));
         }
         for entry in &names.lifecycles.items {
             self.lifecycle(entry.decl);
