@@ -98,19 +98,19 @@ mod tests {
     use super::*;
 
     fn check(path: &str, expected: &str) {
-        let actual = normalise("/work", path).map_or_else(|e| e.to_string(), Cow::into_owned);
+        let actual = normalise("/ws", path).map_or_else(|e| e.to_string(), Cow::into_owned);
         assert_eq!(actual, expected, "{path}");
     }
 
     #[test]
     fn normal_forms() {
         check("/a/b", "/a/b");
-        check("a/./b//c/", "/work/a/b/c");
+        check("a/./b//c/", "/ws/a/b/c");
         check("../x", "/x");
         check("../../../x", "/x");
         check("/..", "/");
-        check(".", "/work");
-        check("...", "/work/...");
+        check(".", "/ws");
+        check("...", "/ws/...");
         check("", "a path is not empty");
         check("a\0", "a path holds no NUL");
         check("a\\b", "a path holds no backslash");
@@ -118,10 +118,10 @@ mod tests {
 
     #[test]
     fn containment_is_by_components() {
-        assert!(within("/work", "/work"));
-        assert!(within("/work/a", "/work"));
+        assert!(within("/ws", "/ws"));
+        assert!(within("/ws/a", "/ws"));
         assert!(within("/a", "/"));
-        assert!(!within("/workshop", "/work"));
-        assert!(!within("/", "/work"));
+        assert!(!within("/workshop", "/ws"));
+        assert!(!within("/", "/ws"));
     }
 }

@@ -29,7 +29,7 @@ fn run(kernel: &Kernel, session: &mut Session, tool: &str, args: &Json, now: i64
 /// A session in which `deploy` is allowed.
 fn ready(others: usize) -> (Kernel, Session) {
     let kernel = build::kernel(build::deployment(others));
-    let mut session = kernel.open("s", 0, "/work").expect("a session");
+    let mut session = kernel.open("s", 0, "/ws").expect("a session");
     for tool in ["lint", "build", "test"] {
         run(&kernel, &mut session, tool, &Json::Object(vec![]), 0);
     }

@@ -28,7 +28,7 @@ fn types() -> Vec<TypeDef> {
 fn check_as(open: bool, ty: TypeId, json: &str, expected: &str) {
     let types = types();
     let matches = |_: RegexId, text: &str| !text.contains('!');
-    let decoder = Decoder { types: &types, workspace: "/work", open, matches: &matches };
+    let decoder = Decoder { types: &types, workspace: "/ws", open, matches: &matches };
     let actual = match decoder.decode(ty, &Json::parse(json).unwrap()) {
         Ok(value) => {
             assert_eq!(decoder.conform(ty, &value), Ok(()));
@@ -56,7 +56,7 @@ fn scalars() {
     check(2, "\"äöü\"", "\"äöü\"");
     check(2, "\"abcd\"", "expected at most 3 characters, found 4");
     check(2, "\"a!\"", "\"a!\" does not match the pattern of its type");
-    check(3, "\"a/../b\"", "\"/work/b\"");
+    check(3, "\"a/../b\"", "\"/ws/b\"");
     check(3, "\"\"", "a path is not empty");
     check(4, "\"prod\"", "\"prod\"");
     check(4, "\"Prod\"", "expected one of dev, prod, found \"Prod\"");

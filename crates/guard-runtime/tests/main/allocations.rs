@@ -21,7 +21,7 @@ fn an_allowed_call_allocates_nothing() {
     plan.limits[0].count = 100;
     plan.limits[0].scope = LimitScope::Window(50);
     let kernel = kernel(plan);
-    let mut session = kernel.open("s", 0, "/work").unwrap();
+    let mut session = kernel.open("s", 0, "/ws").unwrap();
     for tool in ["lint", "build", "test"] {
         cycle(&kernel, &mut session, tool, &Json::Object(vec![]), 0);
     }
@@ -56,9 +56,9 @@ fn texts_are_borrowed() {
     read.denies = vec![deny("read", prefix, "outside")];
     plan.tools = vec![read];
     let kernel = kernel(plan);
-    let mut session = kernel.open("s", 0, "/work").unwrap();
+    let mut session = kernel.open("s", 0, "/ws").unwrap();
     let args =
-        Json::parse(r#"{"path": "/work/src/main.rs", "note": "a text of some length"}"#).unwrap();
+        Json::parse(r#"{"path": "/ws/src/main.rs", "note": "a text of some length"}"#).unwrap();
     for now in 0..10 {
         cycle(&kernel, &mut session, "read", &args, now);
     }

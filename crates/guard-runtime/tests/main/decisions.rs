@@ -37,7 +37,7 @@ impl World for Answers {
 impl Run {
     fn new(plan: Plan) -> Run {
         let kernel = kernel(plan);
-        let session = kernel.open("s", 0, "/work").unwrap();
+        let session = kernel.open("s", 0, "/ws").unwrap();
         Run { kernel, session, now: 0, world: Answers::default() }
     }
 
@@ -317,15 +317,15 @@ fn keyed_requirements() {
     run.check(
         r#"write {"path": "a"}"#,
         "deny; evaluation_error write: a rule cannot be evaluated: nobody can say whether \
-         `/work/a` exists",
+         `/ws/a` exists",
     );
     run.world.exists = Some(true);
-    let unread = "deny; requires write: `write` requires `read` with path /work/a \
+    let unread = "deny; requires write: `write` requires `read` with path /ws/a \
                   in the last 1 second (call `read` first)";
     run.check(r#"write {"path": "a"}"#, unread);
     run.ok(r#"read {"path": "b"}"#);
     run.check(r#"write {"path": "a"}"#, unread);
-    assert_eq!(run.propose("r", r#"read {"path": "/work/x/../a"}"#).decision, Decision::Allow);
+    assert_eq!(run.propose("r", r#"read {"path": "/ws/x/../a"}"#).decision, Decision::Allow);
     assert_eq!(run.propose("w", r#"write {"path": "a"}"#).decision, Decision::Wait);
     run.settle("r", None);
     run.check(r#"write {"path": "./a"}"#, "allow");

@@ -15,7 +15,7 @@ fn counting() -> Kernel {
 #[track_caller]
 fn check(nodes: impl Into<Vec<Node>>, expected: Result<Value, &str>) {
     let kernel = counting();
-    let session = kernel.open("s", 1_000, "/work").unwrap();
+    let session = kernel.open("s", 1_000, "/ws").unwrap();
     let value = kernel.evaluate(&session, &expr(nodes), 4_000, &mut NoWorld);
     let expected = expected.map_err(|why| Fault::Decode(why.into()).to_string());
     assert_eq!(value.map_err(|fault| fault.to_string()), expected);
@@ -42,7 +42,7 @@ fn nothing_changes_and_a_halt_does_not_matter() {
     watched.reconciles.push(Reconcile { rule: rule("watched"), condition, text: "false".into() });
     plan.tools.push(watched);
     let kernel = kernel(plan);
-    let mut session = kernel.open("s", 0, "/work").unwrap();
+    let mut session = kernel.open("s", 0, "/ws").unwrap();
     let args = guard_plan::json::Json::Object(vec![]);
     let proposal = Proposal { call: "c", tool: "watched", args: &args, now: 5 };
     kernel.propose(&mut session, &proposal, &mut NoWorld).unwrap();

@@ -15,7 +15,7 @@ fn a_session_is_recorded() {
         requires.any_of[0].tool += u32::from(requires.any_of[0].tool == 3);
     }
     let kernel = kernel(plan);
-    let mut session = kernel.open("s1", 1_000, "/work").unwrap();
+    let mut session = kernel.open("s1", 1_000, "/ws").unwrap();
     let mut recorder = Recorder::new(b"salt");
     let mut lines = vec![recorder.open(&kernel, &session).to_vec()];
     let mut step = |session: &mut Session, event: Event<'_>| {
