@@ -156,9 +156,7 @@ impl Kernel {
             let args = std::mem::take(&mut flight.args);
             let after = After { call, args, result, decision: Decision::default(), answers };
             self.observe(session, &after, settled);
-            if call.tool.trusted {
-                self.learn(session, &after, settled);
-            }
+            self.learn(session, &after, settled);
             self.reconcile(session, &after, settled);
             flight.args = after.args;
             kept = Some(after.result);

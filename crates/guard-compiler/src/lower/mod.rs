@@ -96,7 +96,15 @@ impl Lowering<'_> {
             indexes: self.tables.indexes.clone(),
             windows: self.tables.windows.clone(),
             facts: facts.iter().map(|at| self.fact(&p.facts[*at])).collect(),
+            commands: Vec::new(),
             probes: probes.iter().map(|at| self.probe(&p.probes[*at])).collect(),
+            sources: Vec::new(),
+            origins: false,
+            lifecycles: Vec::new(),
+            feedback: Vec::new(),
+            attests: Vec::new(),
+            completion: None,
+            goals: Vec::new(),
             tools: tools.iter().map(|at| self.tool(*at)).collect(),
         }
     }
@@ -134,7 +142,15 @@ impl Lowering<'_> {
     }
 
     fn probe(&mut self, probe: &hir::Probe) -> plan::Probe {
-        plan::Probe { name: probe.name.clone(), returns: self.tables.ty(&probe.returns) }
+        plan::Probe {
+            name: probe.name.clone(),
+            returns: self.tables.ty(&probe.returns),
+            asks: plan::ProbeAsks::Host,
+            every: None,
+            backoff: None,
+            timeout: 10_000,
+            within: None,
+        }
     }
 
     fn invariant(&mut self, invariant: &hir::Invariant) -> plan::Invariant {

@@ -381,7 +381,7 @@ fn observations_and_facts() {
     plan.invariants = vec![invariant("cap", at_most(0, 10), "n <= 10", &[0])];
     plan.facts = vec![Fact { name: "rows".into(), row: ROW, keys: 1, max: 2 }];
     let mut look = tool("look", &[]);
-    look.trusted = true;
+    look.trust.whole = true;
     look.observes = vec![Observe {
         rule: rule("look"),
         target: Target { var: 0, path: vec![] },

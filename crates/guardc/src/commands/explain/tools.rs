@@ -178,7 +178,7 @@ fn effects(shows: &Shows, list: &mut List) {
 fn after(shows: &Shows, list: &mut List) {
     let (plan, tool) = (shows.plan, list.tool);
     if let Some(returns) = tool.returns {
-        let trusted = if tool.trusted { "trusted" } else { "untrusted" };
+        let trusted = if tool.trust.whole { "trusted" } else { "untrusted" };
         list.say(&format!("its result is read as {}, {trusted}", words::ty(plan, returns)));
     }
     for observe in &tool.observes {
