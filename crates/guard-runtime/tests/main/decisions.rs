@@ -338,7 +338,15 @@ fn keyed_requirements() {
 #[test]
 fn conflicts_probes_and_halts() {
     let mut plan = plan();
-    plan.probes = vec![Probe { name: "up".into(), returns: BOOL }];
+    plan.probes = vec![Probe {
+        name: "up".into(),
+        returns: BOOL,
+        asks: ProbeAsks::Host,
+        every: None,
+        backoff: None,
+        timeout: 10_000,
+        within: None,
+    }];
     let mut a = tool("a", &[]);
     a.touches = vec![Touch::History(1)];
     let mut b = tool("b", &[]);
