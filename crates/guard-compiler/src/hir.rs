@@ -11,6 +11,11 @@ use guard_plan::plan::{
 use guard_syntax::span::Span;
 use std::rc::Rc;
 
+mod session;
+
+pub use guard_plan::plan::{Prior, ServedOp, Trust};
+pub use session::*;
+
 /// Index into [`Program::enums`].
 pub type EnumId = usize;
 /// Index into [`Program::records`].
@@ -28,8 +33,17 @@ pub type FactId = usize;
 /// Index into [`Program::probes`].
 pub type ProbeId = usize;
 
+/// Index into [`Program::lifecycles`].
+pub type LifecycleId = usize;
+/// Index into [`Program::attests`].
+pub type AttestId = usize;
+
 /// The built-in enum of weekdays, always the first.
 pub const WEEKDAY: EnumId = 0;
+/// The built-in enum of origins, always the second.
+pub const ORIGIN: EnumId = 1;
+/// How many enums are built in.
+pub const BUILTIN_ENUMS: usize = 2;
 
 /// A checked guard. Declarations stand in the order in which they were read.
 #[derive(Debug, Clone, Default)]
@@ -58,10 +72,45 @@ pub struct Program {
     pub facts: Vec<Fact>,
     /// Questions to the environment.
     pub probes: Vec<Probe>,
+    /// What the host's own words teach.
+    pub sources: Vec<Source>,
+    /// Items with stable ids.
+    pub lifecycles: Vec<Lifecycle>,
+    /// Advice.
+    pub feedback: Vec<Feedback>,
+    /// Several dimensions in one verdict.
+    pub attests: Vec<Attest>,
+    /// What must hold before the agent may stop.
+    pub completion: Option<Completion>,
+    /// What progress is measured against.
+    pub goals: Vec<Goal>,
     /// Invariants.
     pub invariants: Vec<Invariant>,
     /// Tools with everything that governs them.
     pub tools: Vec<Tool>,
+}
+
+impl Program {
+    /// Visits every check of the completion and the attests.
+    pub fn each_check<'p>(&'p self, visit: &mut dyn FnMut(&'p Check)) {
+        let completion = self.completion.iter().flat_map(|c| &c.checks);
+        let attests = self.attests.iter().flat_map(|a| &a.dimensions).map(|(_, check)| check);
+        completion.chain(attests).for_each(|check| check.walk(visit));
+    }
+
+    /// Visits every command that may ever be run.
+    pub fn each_command<'p>(&'p self, visit: &mut dyn FnMut(&'p Command)) {
+        for probe in &self.probes {
+            if let ProbeAsks::Command(command) = &probe.asks {
+                visit(command);
+            }
+        }
+        self.each_check(&mut |check| {
+            if let CheckKind::Command(command, _) = &check.kind {
+                visit(command);
+            }
+        });
+    }
 }
 
 /// An enum.
@@ -255,15 +304,6 @@ pub struct Fact {
     pub span: Span,
 }
 
-/// A question to the environment.
-#[derive(Debug, Clone)]
-pub struct Probe {
-    /// Its name.
-    pub name: String,
-    /// What it answers.
-    pub returns: Type,
-}
-
 /// An invariant.
 #[derive(Debug, Clone)]
 pub struct Invariant {
@@ -298,8 +338,12 @@ pub struct Tool {
     pub params: Vec<Field>,
     /// What its result decodes to.
     pub returns: Option<Type>,
-    /// Its result may teach facts.
-    pub trusted: bool,
+    /// Whose word its result is.
+    pub trust: Trust,
+    /// The kernel serves it itself.
+    pub served: Option<Served>,
+    /// Belief in success before any evidence.
+    pub prior: Option<Prior>,
     /// How dangerous it is.
     pub risk: Risk,
     /// It cannot be undone.
@@ -546,6 +590,7 @@ pub enum ExprKind {
     Temporal(TemporalOp, Box<Expr>, Option<Box<Expr>>),
     Exists(Box<Expr>),
     Probe(ProbeId),
+    Origin(Box<Expr>),
     /// Of something already reported.
     Error,
 }
@@ -566,7 +611,7 @@ impl Expr {
             | Neg(a)
             | Matches(a, _)
             | IsSome(a) => vec![a],
-            Unwrap(a, _) | Exists(a) => vec![a],
+            Unwrap(a, _) | Exists(a) | Origin(a) => vec![a],
             Index(a, b)
             | And(a, b)
             | Or(a, b)

@@ -10,6 +10,7 @@ mod lower;
 mod names;
 pub mod reference;
 pub mod scenario;
+mod served;
 mod sources;
 mod types;
 

@@ -131,8 +131,10 @@ fn add<'a, T>(
     table.items.push(Entry { name, decl, docs, bundled, used: Cell::new(false) });
 }
 
-const BUILTIN_TYPES: [&str; 10] =
-    ["bool", "int", "decimal", "string", "path", "url", "duration", "time", "json", "Weekday"];
+const BUILTIN_TYPES: [&str; 11] = [
+    "bool", "int", "decimal", "string", "path", "url", "duration", "time", "json", "Weekday",
+    "Origin",
+];
 
 impl<'a> Collector<'a, '_> {
     fn item(&mut self, item: &'a ast::Item, root: bool, bundled: bool) {

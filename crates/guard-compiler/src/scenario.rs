@@ -46,6 +46,8 @@ pub enum StepKind {
     Run {
         /// What is called.
         call: Call,
+        /// Its id; numbered where it has none.
+        name: Option<String>,
         /// It succeeds.
         success: bool,
         /// What it returns.
@@ -53,7 +55,7 @@ pub enum StepKind {
     },
     /// Would be allowed; nothing runs.
     Allowed(Call),
-    /// Would be denied.
+    /// Is denied; the denial is judged by feedback, as any.
     Denied {
         /// What is asked.
         call: Call,
@@ -127,6 +129,27 @@ pub enum StepKind {
     Feedback(String, Option<String>),
     /// Not delivered by the step before.
     NoFeedback(Option<String>),
-    /// The agent would stop: `allowed`, `blocked` or `bypassed`, with this text in the message.
+    /// The agent would stop: `allowed`, `blocked`, `bypassed` or `incomplete`, with this text in the message.
     Stop(String, Option<String>),
+    /// What the session is opened with; the first step.
+    Data(Json),
+    /// What a command does from now on.
+    Command {
+        /// Its words.
+        argv: Vec<String>,
+        /// Its exit status; none where it does not end.
+        exits: Option<u8>,
+        /// What it prints.
+        output: String,
+    },
+    /// Whether nothing is uncommitted, from now on.
+    Committed(bool),
+    /// The harness looks at the criteria of an item; what it says contains the text.
+    Verify(String, Option<String>),
+    /// The harness moves an item by a transition, for a reason.
+    Move(String, String, Option<String>),
+    /// The item is in this state.
+    Item(String, String),
+    /// The advice about a tool (wire name): `ready`, `blocked`, `ask`, `wait` or `first`, with this text in it.
+    Advice(String, String, Option<String>),
 }

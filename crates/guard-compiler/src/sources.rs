@@ -3,6 +3,7 @@
 //! Reads nothing itself: a [`Loader`] brings texts. Knows `use`, and no other item.
 
 use crate::errors;
+use crate::served;
 use guard_syntax::ast::{File, ItemKind, UseTarget};
 use guard_syntax::diagnostic::Diagnostic;
 use guard_syntax::span::{FileId, Span};
@@ -71,6 +72,9 @@ pub(crate) fn load(root: SourceFile, loader: &mut dyn Loader) -> Sources {
             open.push(Open { id, next: 0 });
         }
     }
+    let served = served::declare(&sources.trees);
+    sources.trees.push(served);
+    sources.bundled.push(true);
     sources
 }
 

@@ -44,6 +44,11 @@ pub(crate) struct Tables<'p> {
     pub invariants: Sorted,
     pub tools: Sorted,
     pub limits: Sorted,
+    pub lifecycles: Sorted,
+    pub attests: Sorted,
+    pub commands: BTreeSet<hir::Command>,
+    /// Some rule asks where a value comes from.
+    pub origins: bool,
     pub regexes: BTreeSet<Rc<str>>,
     pub paths: BTreeSet<String>,
     pub monitors: BTreeMap<String, Monitor>,
@@ -66,6 +71,7 @@ struct Places {
     monitors: HashMap<String, u32>,
     indexes: HashMap<(u32, Vec<u32>), u32>,
     windows: HashMap<Window, u32>,
+    commands: HashMap<hir::Command, u32>,
 }
 
 fn numbered<K: std::hash::Hash + Eq>(keys: impl Iterator<Item = K>) -> HashMap<K, u32> {
@@ -84,6 +90,10 @@ impl<'p> Tables<'p> {
             invariants: Sorted::by(p.invariants.len(), |at| p.invariants[at].rule.owner.clone()),
             tools: Sorted::by(p.tools.len(), |at| p.tools[at].name.clone()),
             limits: Sorted::by(0, |_| 0),
+            lifecycles: Sorted::by(p.lifecycles.len(), |at| p.lifecycles[at].name.clone()),
+            attests: Sorted::by(p.attests.len(), |at| p.attests[at].name.clone()),
+            commands: BTreeSet::new(),
+            origins: false,
             regexes: BTreeSet::new(),
             paths: BTreeSet::new(),
             monitors: BTreeMap::new(),
@@ -104,6 +114,16 @@ impl<'p> Tables<'p> {
 
     pub fn program_state_name(&self, var: hir::VarId) -> String {
         self.program.state[var].name.clone()
+    }
+
+    /// The states of a lifecycle, by name.
+    pub fn states(&self, lifecycle: &hir::Lifecycle) -> Sorted {
+        Sorted::by(lifecycle.states.len(), |at| lifecycle.states[at].clone())
+    }
+
+    /// The transitions of a lifecycle, by name.
+    pub fn transitions(&self, lifecycle: &hir::Lifecycle) -> Sorted {
+        Sorted::by(lifecycle.transitions.len(), |at| lifecycle.transitions[at].name.clone())
     }
 
     fn questions(&mut self) {
@@ -135,10 +155,13 @@ impl<'p> Tables<'p> {
                 ExprKind::LastResult(tool) => {
                     self.keeps_result.insert(*tool);
                 }
+                ExprKind::Origin(_) => self.origins = true,
                 _ => {}
             });
         });
         each_type(program, &mut |ty| patterns(ty, &mut self.regexes));
+        self.named_outside(program);
+        self.places.commands = numbered(self.commands.iter().cloned());
         self.places.regexes = numbered(self.regexes.iter().cloned());
         self.places.paths = numbered(self.paths.iter().cloned());
         self.places.indexes = numbered(indexes.iter().cloned());
@@ -149,6 +172,32 @@ impl<'p> Tables<'p> {
             .map(|(tool, failures, within)| Window { tool, failures, within })
             .collect();
         self.places.windows = numbered(self.windows.iter().cloned());
+    }
+
+    /// The files and commands that triggers, checks and probes name.
+    fn named_outside(&mut self, program: &Program) {
+        for trigger in program.feedback.iter().flat_map(|f| &f.triggers) {
+            if let hir::Trigger::Created(path) = trigger {
+                self.paths.insert(path.clone());
+            }
+        }
+        for probe in &program.probes {
+            if let hir::ProbeAsks::File(path) = &probe.asks {
+                self.paths.insert(path.clone());
+            }
+        }
+        program.each_command(&mut |command| _ = self.commands.insert(command.clone()));
+        program.each_check(&mut |check| match &check.kind {
+            hir::CheckKind::File(path)
+            | hir::CheckKind::Contains(path, _)
+            | hir::CheckKind::Conforms(path, _) => _ = self.paths.insert(path.clone()),
+            _ => {}
+        });
+    }
+
+    /// The number of a command that was collected.
+    pub fn command(&self, command: &hir::Command) -> u32 {
+        place(&self.places.commands, command)
     }
 
     fn monitors(&mut self) {
@@ -346,7 +395,7 @@ fn patterns(ty: &Type, out: &mut BTreeSet<Rc<str>>) {
 
 /// Every type that values are decoded to.
 fn each_type(program: &Program, visit: &mut dyn FnMut(&Type)) {
-    for (at, _) in program.enums.iter().enumerate().skip(1) {
+    for (at, _) in program.enums.iter().enumerate().skip(hir::BUILTIN_ENUMS) {
         visit(&Type::Enum(at));
     }
     for (at, record) in program.records.iter().enumerate() {
@@ -384,6 +433,31 @@ pub(crate) fn each_expr<'p>(program: &'p Program, visit: &mut dyn FnMut(&'p Expr
     for clause in program.tools.iter().flat_map(|t| &t.clauses) {
         clause_exprs(&clause.kind, visit);
     }
+    program.sources.iter().flat_map(|s| &s.learns).for_each(|(_, l)| learn_exprs(l, visit));
+    for feedback in &program.feedback {
+        for trigger in &feedback.triggers {
+            if let hir::Trigger::Becomes(condition) = trigger {
+                visit(condition);
+            }
+        }
+        for block in &feedback.blocks {
+            block.when.iter().for_each(&mut *visit);
+            let notes = block.notes.iter().map(|(_, text)| text);
+            notes.chain([&block.message]).for_each(|m| message_exprs(Some(m), visit));
+        }
+    }
+    program.each_check(&mut |check| {
+        if let hir::CheckKind::Condition(e) | hir::CheckKind::Score(e) = &check.kind {
+            visit(e);
+        }
+    });
+    program.goals.iter().flat_map(|g| &g.conditions).for_each(|(_, e)| visit(e));
+}
+
+fn learn_exprs<'p>(learn: &'p hir::Learn, visit: &mut dyn FnMut(&'p Expr)) {
+    learn.over.iter().for_each(&mut *visit);
+    learn.when.iter().for_each(&mut *visit);
+    learn.row.iter().for_each(visit);
 }
 
 fn message_exprs<'p>(message: Option<&'p hir::Message>, visit: &mut dyn FnMut(&'p Expr)) {
@@ -417,11 +491,7 @@ pub(crate) fn clause_exprs<'p>(clause: &'p ClauseKind, visit: &mut dyn FnMut(&'p
             target_exprs(target, visit);
             visit(value);
         }
-        ClauseKind::Learn(learn) => {
-            learn.over.iter().for_each(&mut *visit);
-            learn.when.iter().for_each(&mut *visit);
-            learn.row.iter().for_each(visit);
-        }
+        ClauseKind::Learn(learn) => learn_exprs(learn, visit),
         ClauseKind::Reconcile { condition, .. } => visit(condition),
     }
 }

@@ -114,6 +114,7 @@ fn node(t: &Tables, e: &Expr, out: &mut Vec<Node>) -> Node {
         }
         K::Exists(path) => Node::Exists(push(t, path, out)),
         K::Probe(probe) => Node::Probe(t.probes.of(*probe)),
+        K::Origin(of) => Node::Origin(push(t, of, out)),
     }
 }
 

@@ -7,6 +7,7 @@ mod collect;
 mod conflicts;
 mod cost;
 mod expr;
+mod session;
 mod tools;
 
 use crate::hir::{self, Program};
@@ -79,6 +80,12 @@ impl Lowering<'_> {
         let invariants = self.tables.invariants.order.clone();
         let limits = self.tables.limits.order.clone();
         let tools = self.tables.tools.order.clone();
+        let lifecycles = self.tables.lifecycles.order.clone();
+        let attests = self.tables.attests.order.clone();
+        let mut feedback: Vec<&hir::Feedback> = p.feedback.iter().collect();
+        feedback.sort_by_key(|provider| &provider.name);
+        let mut goals: Vec<&hir::Goal> = p.goals.iter().collect();
+        goals.sort_by_key(|goal| &goal.name);
         Plan {
             edition: p.edition,
             guard: p.guard.clone(),
@@ -96,15 +103,15 @@ impl Lowering<'_> {
             indexes: self.tables.indexes.clone(),
             windows: self.tables.windows.clone(),
             facts: facts.iter().map(|at| self.fact(&p.facts[*at])).collect(),
-            commands: Vec::new(),
+            commands: self.tables.commands.iter().map(|c| self.command(c)).collect(),
             probes: probes.iter().map(|at| self.probe(&p.probes[*at])).collect(),
-            sources: Vec::new(),
-            origins: false,
-            lifecycles: Vec::new(),
-            feedback: Vec::new(),
-            attests: Vec::new(),
-            completion: None,
-            goals: Vec::new(),
+            sources: self.sources(),
+            origins: self.tables.origins,
+            lifecycles: lifecycles.iter().map(|at| self.lifecycle(&p.lifecycles[*at])).collect(),
+            feedback: feedback.iter().map(|f| self.feedback(f)).collect(),
+            attests: attests.iter().map(|at| self.attest(&p.attests[*at])).collect(),
+            completion: p.completion.as_ref().map(|completion| self.completion(completion)),
+            goals: goals.iter().map(|goal| self.goal(goal)).collect(),
             tools: tools.iter().map(|at| self.tool(*at)).collect(),
         }
     }
@@ -138,18 +145,6 @@ impl Lowering<'_> {
             row: self.tables.ty(&hir::Type::Record(fact.row)),
             keys: fact.keys as u32,
             max: fact.max,
-        }
-    }
-
-    fn probe(&mut self, probe: &hir::Probe) -> plan::Probe {
-        plan::Probe {
-            name: probe.name.clone(),
-            returns: self.tables.ty(&probe.returns),
-            asks: plan::ProbeAsks::Host,
-            every: None,
-            backoff: None,
-            timeout: 10_000,
-            within: None,
         }
     }
 
@@ -233,6 +228,7 @@ impl Lowering<'_> {
         plan.units.iter_mut().for_each(|u| number(&mut u.span));
         plan.limits.iter_mut().for_each(|l| number(&mut l.rule.span));
         plan.invariants.iter_mut().for_each(|i| number(&mut i.rule.span));
+        session::spans(plan).for_each(&mut number);
         for tool in &mut plan.tools {
             number(&mut tool.span);
             tools::rules(tool).for_each(|rule| number(&mut rule.span));

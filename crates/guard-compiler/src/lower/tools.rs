@@ -20,9 +20,9 @@ impl Lowering<'_> {
             tags,
             params: tool.params.iter().map(|p| self.field(p)).collect(),
             returns: tool.returns.as_ref().map(|ty| self.tables.ty(ty)),
-            trust: plan::Trust { whole: tool.trusted, parts: Vec::new() },
-            served: None,
-            prior: None,
+            trust: tool.trust.clone(),
+            served: tool.served.map(|served| self.served(served)),
+            prior: tool.prior.clone(),
             risk: tool.risk,
             irreversible: tool.irreversible,
             span,
@@ -54,7 +54,7 @@ impl Lowering<'_> {
         out
     }
 
-    fn field(&self, field: &Field) -> plan::Field {
+    pub(super) fn field(&self, field: &Field) -> plan::Field {
         plan::Field {
             name: field.name.clone(),
             ty: self.tables.ty(&field.ty),
@@ -126,19 +126,23 @@ impl Lowering<'_> {
                 ty: self.tables.ty(ty),
                 warn: *warn,
             }),
-            ClauseKind::Learn(learn) => out.learns.push(plan::Learn {
-                rule,
-                fact: self.tables.facts.of(learn.fact),
-                over: learn.over.as_ref().map(|o| self.expr(o)),
-                binders: learn.binders.clone(),
-                when: learn.when.as_ref().map(|w| self.expr(w)),
-                row: learn.row.iter().map(|e| self.expr(e)).collect(),
-            }),
+            ClauseKind::Learn(learn) => out.learns.push(self.learn(rule, learn)),
             ClauseKind::Reconcile { condition, text } => out.reconciles.push(plan::Reconcile {
                 rule,
                 condition: self.expr(condition),
                 text: text.clone(),
             }),
+        }
+    }
+
+    pub(super) fn learn(&self, rule: RuleMeta, learn: &hir::Learn) -> plan::Learn {
+        plan::Learn {
+            rule,
+            fact: self.tables.facts.of(learn.fact),
+            over: learn.over.as_ref().map(|o| self.expr(o)),
+            binders: learn.binders.clone(),
+            when: learn.when.as_ref().map(|w| self.expr(w)),
+            row: learn.row.iter().map(|e| self.expr(e)).collect(),
         }
     }
 
@@ -198,7 +202,10 @@ fn sort(tool: &mut Tool) {
 }
 
 /// Sorts by everything but the span, which tells only equal rules apart.
-fn by_content<T: std::fmt::Debug>(rules: &mut Vec<T>, meta: fn(&mut T) -> &mut RuleMeta) {
+pub(super) fn by_content<T: std::fmt::Debug>(
+    rules: &mut Vec<T>,
+    meta: fn(&mut T) -> &mut RuleMeta,
+) {
     if rules.len() < 2 {
         return;
     }

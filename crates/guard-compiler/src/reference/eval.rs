@@ -177,6 +177,7 @@ impl Reference<'_> {
                 },
                 _ => return Err(Fault::Decode("no path".into())),
             },
+            K::Origin(_) => return Err(Fault::NoAnswer("origins are not kept".into())),
             K::Probe(probe) => {
                 let probe = &self.program.probes[*probe];
                 match (env.world)(&Ask::Probe(probe.name.clone())) {

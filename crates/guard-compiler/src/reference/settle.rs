@@ -38,9 +38,7 @@ impl Reference<'_> {
             };
             if let Ok(result) = decoded {
                 self.observe(tool, &flight.args, &result, world);
-                if tool.trusted {
-                    self.learn(tool, &flight.args, &result, world);
-                }
+                self.learn(tool, &flight.args, &result, world);
                 self.reconcile(tool, &flight.args, &result, world);
                 kept = result;
             } else {

@@ -13,8 +13,8 @@ use guard_syntax::span::Span;
 /// The questions about earlier calls.
 const HISTORY: [&str; 4] = ["called", "failed", "calls", "failures"];
 /// Questions that are no pure functions.
-const QUESTIONS: [&str; 8] =
-    ["called", "failed", "calls", "failures", "last", "remaining", "spent", "exists"];
+const QUESTIONS: [&str; 9] =
+    ["called", "failed", "calls", "failures", "last", "remaining", "spent", "exists", "origin"];
 
 /// A question about earlier calls, taken apart.
 struct History<'e> {
@@ -48,18 +48,7 @@ impl Checker<'_, '_> {
             }
             "remaining" | "spent" => self.spending(name, args, e.span, scope),
             "exists" => self.exists(args, e.span, scope),
-            "origin" => {
-                for arg in args {
-                    self.expr(&arg.value, None, scope);
-                }
-                let d = errors::not_enforced("`origin`", e.span);
-                let d = d.help("use a `fact` taught by the sources you trust, and `known`");
-                self.report(guard_syntax::diagnostic::Diagnostic {
-                    severity: guard_syntax::diagnostic::Severity::Error,
-                    ..d
-                });
-                broken(e.span)
-            }
+            "origin" => self.origin(args, e.span, scope),
             _ => match TABLE.iter().find(|row| row.name == name.node) {
                 Some(row) => self.builtin(row, name, args, e.span, scope),
                 None => {

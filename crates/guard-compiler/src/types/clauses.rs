@@ -69,7 +69,9 @@ impl<'a> Checker<'a, '_> {
                 tags: Vec::new(),
                 params: signature.params.clone(),
                 returns: signature.returns.clone(),
-                trusted: signature.trusted,
+                trust: signature.trust.clone(),
+                served: None,
+                prior: None,
                 risk: Risk::Low,
                 irreversible: false,
                 clauses: Vec::new(),
@@ -247,18 +249,8 @@ impl<'a> Checker<'a, '_> {
                 "name"
             }
             C::Prior { alpha, beta } => {
-                for value in [alpha, beta] {
-                    match literal::decimal(&value.node) {
-                        Ok(v) if v > 0 => {}
-                        Ok(_) => self.report(errors::literal(
-                            value.span,
-                            &value.node,
-                            "must be positive",
-                        )),
-                        Err(why) => self.report(errors::literal(value.span, &value.node, &why)),
-                    }
-                }
-                self.report(errors::not_enforced("`prior`", clause.span.0));
+                let (alpha, beta) = (self.positive_decimal(alpha), self.positive_decimal(beta));
+                tool.prior = alpha.zip(beta).map(|(alpha, beta)| hir::Prior { alpha, beta });
                 "prior"
             }
             C::Returns(_) => "returns",
@@ -268,6 +260,15 @@ impl<'a> Checker<'a, '_> {
         if let Some(policy) = governing.policy {
             self.report(errors::tool_only(what, clause.span.0, &policy.name.node));
         }
+    }
+
+    fn positive_decimal(&mut self, value: &ast::Literal) -> Option<i64> {
+        match literal::decimal(&value.node) {
+            Ok(v) if v > 0 => return Some(v),
+            Ok(_) => self.report(errors::literal(value.span, &value.node, "must be positive")),
+            Err(why) => self.report(errors::literal(value.span, &value.node, &why)),
+        }
+        None
     }
 
     /// The condition of a `when` or `unless` that holds a call back when it comes true.

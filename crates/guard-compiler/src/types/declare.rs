@@ -6,7 +6,7 @@ use super::{Checker, Signature, literal};
 use crate::errors;
 use crate::hir::{self, EnumDef, Field, RecordDef, StateVar, Type, Unit};
 use guard_plan::value::DECIMAL_ONE;
-use guard_syntax::ast::{self, ClauseKind, Ident};
+use guard_syntax::ast::{self, ClauseKind};
 use guard_syntax::span::Span;
 use std::collections::HashMap;
 
@@ -55,6 +55,9 @@ impl<'a> Checker<'a, '_> {
         let days = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"];
         let variants = days.into_iter().map(String::from).collect();
         self.program.enums.push(EnumDef { name: "Weekday".into(), variants });
+        let origins = ["prompt", "trusted", "untrusted", "unknown"];
+        let variants = origins.into_iter().map(String::from).collect();
+        self.program.enums.push(EnumDef { name: "Origin".into(), variants });
         for entry in &self.names.enums.items {
             let mut seen: HashMap<&str, Span> = HashMap::new();
             for variant in &entry.decl.variants {
@@ -248,56 +251,6 @@ impl<'a> Checker<'a, '_> {
         }
     }
 
-    fn probes(&mut self) {
-        let names = self.names;
-        for entry in &names.probes.items {
-            let mut returns: Option<(Type, Span)> = None;
-            for clause in &entry.decl.clauses {
-                self.probe_clause(&clause.node, clause.span, &mut returns);
-            }
-            let returns = returns.map_or(Type::Bool, |(ty, _)| ty);
-            self.program.probes.push(hir::Probe { name: entry.name.node.clone(), returns });
-        }
-    }
-
-    fn probe_clause(
-        &mut self,
-        clause: &ast::ProbeClause,
-        span: Span,
-        returns: &mut Option<(Type, Span)>,
-    ) {
-        match clause {
-            ast::ProbeClause::Returns(ty) => {
-                let ty = self.ty(ty);
-                match returns {
-                    Some((_, first)) => {
-                        let first = *first;
-                        self.report(errors::said_twice("what the probe returns", span, first));
-                    }
-                    None => *returns = Some((ty, span)),
-                }
-            }
-            ast::ProbeClause::Every(d)
-            | ast::ProbeClause::Timeout(d)
-            | ast::ProbeClause::Within(d) => {
-                self.duration(d);
-            }
-            ast::ProbeClause::Backoff { factor, up_to } => {
-                self.duration(up_to);
-                match literal::decimal(&factor.node) {
-                    Ok(f) if f >= DECIMAL_ONE => {}
-                    Ok(_) => self.report(errors::literal(
-                        factor.span,
-                        &factor.node,
-                        "makes waits shorter: begin at 1",
-                    )),
-                    Err(why) => self.report(errors::literal(factor.span, &factor.node, &why)),
-                }
-            }
-            ast::ProbeClause::Command(_) | ast::ProbeClause::File(_) | ast::ProbeClause::Host => {}
-        }
-    }
-
     /// A duration literal in milliseconds.
     pub(super) fn duration(&mut self, text: &ast::Literal) -> Option<i64> {
         match literal::duration(&text.node) {
@@ -320,7 +273,6 @@ impl<'a> Checker<'a, '_> {
                 }
             }
             let mut returns: Option<(Type, Span)> = None;
-            let mut trusted = None;
             for clause in &entry.decl.clauses {
                 match &clause.kind {
                     ClauseKind::Returns(ty) => {
@@ -332,39 +284,18 @@ impl<'a> Checker<'a, '_> {
                             None => returns = Some((ty, clause.span.0)),
                         }
                     }
-                    ClauseKind::Trusted(path) => {
-                        trusted = Some(self.trust(path, trusted, clause.span.0, true))
-                    }
-                    ClauseKind::Untrusted(path) => {
-                        trusted = Some(self.trust(path, trusted, clause.span.0, false))
-                    }
                     _ => {}
                 }
             }
+            let trust = self.trust(&entry.decl.clauses);
             self.signatures.push(Signature {
                 name: entry.name.node.clone(),
                 params,
                 returns: returns.map(|(ty, _)| ty),
-                trusted: trusted.is_some_and(|(t, _)| t),
+                trust,
                 span: entry.name.span,
             });
         }
-    }
-
-    fn trust(
-        &mut self,
-        path: &[Ident],
-        known: Option<(bool, Span)>,
-        span: Span,
-        trusted: bool,
-    ) -> (bool, Span) {
-        if !path.is_empty() {
-            self.report(errors::not_enforced("trust in a part of a result", span));
-        }
-        if let Some((_, first)) = known {
-            self.report(errors::said_twice("whether the result is trusted", span, first));
-        }
-        (trusted && path.is_empty(), span)
     }
 }
 

@@ -234,11 +234,8 @@ impl Checker<'_, '_> {
                 tool.clauses.push(Clause { rule, kind });
             }
             ast::ClauseKind::Learn(learn) => {
-                if !self.signatures[at].trusted {
-                    let declared = self.signatures[at].span;
-                    self.report(errors::untrusted_learn(clause.span.0, &tool.name, declared));
-                }
                 if let Some(learn) = self.learn(learn, clause.span.0, &mut scope) {
+                    self.only_trusted(at, &learn, clause.span.0);
                     tool.clauses.push(Clause { rule, kind: ClauseKind::Learn(learn) });
                 }
             }

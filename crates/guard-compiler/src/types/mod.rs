@@ -6,11 +6,12 @@
 
 mod ask;
 mod clauses;
+mod contracts;
 mod declare;
 mod effects;
 mod establish;
 mod expr;
-mod items;
+mod lifecycles;
 pub(crate) mod literal;
 mod name;
 mod narrow;
@@ -19,7 +20,9 @@ mod policy;
 mod regex;
 mod scenarios;
 mod scope;
+mod session;
 pub(crate) mod text;
+mod trust;
 mod ty;
 
 use crate::errors;
@@ -45,7 +48,9 @@ pub(crate) fn check(names: &Names, root: Span, diagnostics: &mut Vec<Diagnostic>
     checker.declare(root);
     checker.invariants();
     checker.tools();
-    checker.items();
+    checker.lifecycles();
+    checker.session();
+    checker.contracts();
     let scenarios = checker.scenarios();
     Checked { program: checker.program, scenarios, expectations: checker.expectations }
 }
@@ -56,7 +61,7 @@ pub(crate) struct Signature {
     pub name: String,
     pub params: Vec<hir::Field>,
     pub returns: Option<Type>,
-    pub trusted: bool,
+    pub trust: hir::Trust,
     pub span: Span,
 }
 

@@ -4,7 +4,8 @@ use super::Checker;
 use super::expr::{broken, typed};
 use super::scope::{Place, Scope};
 use crate::errors;
-use crate::hir::{Expr, ExprKind, Type};
+use crate::hir::{Expr, ExprKind, ORIGIN, Type};
+use guard_plan::plan::SourceKind;
 use guard_syntax::span::Span;
 
 impl Checker<'_, '_> {
@@ -71,8 +72,11 @@ impl Checker<'_, '_> {
             "now" => (ExprKind::Now, Type::Time(None)),
             "elapsed" => (ExprKind::Elapsed, Type::Duration(Some(0), None)),
             "workspace" => return typed(ExprKind::Workspace, Type::Path, span),
-            "text" if scope.place == Place::Source => {
+            "text" if scope.place == Place::Source(SourceKind::Prompt) => {
                 return typed(ExprKind::Text, Type::string(), span);
+            }
+            "data" if scope.place == Place::Source(SourceKind::Start) => {
+                return typed(ExprKind::Result, Type::Json, span);
             }
             _ => return self.unknown_name(name, wanted, span, scope),
         };
@@ -93,7 +97,9 @@ impl Checker<'_, '_> {
         if let Some(Type::Enum(id)) = wanted {
             return self.variant(*id, name, span);
         }
+        // Only enums that an author can name; origins are spoken of where they are compared with.
         let of: Vec<usize> = (0..self.program.enums.len())
+            .filter(|id| *id != ORIGIN && !self.program.enums[*id].name.contains(' '))
             .filter(|id| self.program.enums[*id].variants.iter().any(|v| v == name))
             .collect();
         match of.as_slice() {

@@ -23,6 +23,10 @@ impl Checker<'_, '_> {
                 self.report(errors::duplicate("scenario", &test.title, first));
             }
             let mut started: HashMap<&str, Span> = HashMap::new();
+            for step in test.steps.iter().skip(1).filter(|s| matches!(s.kind, T::Data(_))) {
+                let why = "a session is opened before anything else happens".to_owned();
+                self.report(errors::scenario(step.span.0, why, "make `data` the first step"));
+            }
             let steps =
                 test.steps.iter().filter_map(|step| self.step(step, &mut started)).collect();
             scenarios.push(Scenario { title: test.title.node.clone(), span: *span, steps });
@@ -36,9 +40,10 @@ impl Checker<'_, '_> {
         started: &mut HashMap<&'t str, Span>,
     ) -> Option<Step> {
         let kind = match &step.kind {
-            T::Run { success, call, returns } => {
+            T::Run { success, call, name, returns } => {
                 let call = self.scenario_call(call, false)?;
-                StepKind::Run { result: self.returned(returns), call, success: *success }
+                let name = name.as_ref().map(|n| n.node.clone());
+                StepKind::Run { result: self.returned(returns), call, name, success: *success }
             }
             T::Allowed(call) => StepKind::Allowed(self.scenario_call(call, false)?),
             T::Denied { call, by, names, because } => {
@@ -133,14 +138,77 @@ impl Checker<'_, '_> {
                 StepKind::NoFeedback(name.as_ref().map(|n| n.node.clone()))
             }
             T::Stop(outcome, text) => {
-                let known = ["allowed", "blocked", "bypassed"];
+                let known = ["allowed", "blocked", "bypassed", "incomplete"];
                 if !known.contains(&outcome.node.as_str()) {
                     self.report(errors::unknown_word("outcome", outcome, known.into_iter()));
                 }
                 StepKind::Stop(outcome.node.clone(), text.as_ref().map(|t| t.node.clone()))
             }
+            T::Data(value) => StepKind::Data(self.json(value, None)?),
+            T::Command { argv, exits, output } => {
+                let argv: Vec<String> = argv.iter().map(|word| word.node.clone()).collect();
+                self.known_command(&argv, step.span.0);
+                let exits = match exits {
+                    Some(exits) => Some(exits.node.parse::<u8>().ok().or_else(|| {
+                        let why = "is no exit status: 0 to 255";
+                        self.report(errors::literal(exits.span, &exits.node, why));
+                        None
+                    })?),
+                    None => None,
+                };
+                let output = output.as_ref().map_or(String::new(), |o| o.node.clone());
+                StepKind::Command { argv, exits, output }
+            }
+            T::Git(committed) => StepKind::Committed(*committed),
+            T::Verify(item, text) => {
+                StepKind::Verify(item.node.clone(), text.as_ref().map(|t| t.node.clone()))
+            }
+            T::Move(item, transition, reason) => {
+                self.harness_transition(transition);
+                let reason = reason.as_ref().map(|r| r.node.clone());
+                StepKind::Move(item.node.clone(), transition.node.clone(), reason)
+            }
+            T::Item(item, state) => {
+                let lifecycles = self.program.lifecycles.iter();
+                let known: Vec<&str> =
+                    lifecycles.flat_map(|l| &l.states).map(String::as_str).collect();
+                if !known.contains(&state.node.as_str()) {
+                    let d = errors::unknown_word("state", state, known.into_iter());
+                    self.report(d);
+                }
+                StepKind::Item(item.node.clone(), state.node.clone())
+            }
+            T::Advice(tool, status, text) => {
+                let known = ["ready", "blocked", "ask", "wait", "first"];
+                if !known.contains(&status.node.as_str()) {
+                    self.report(errors::unknown_word("status", status, known.into_iter()));
+                }
+                let text = text.as_ref().map(|t| t.node.clone());
+                StepKind::Advice(self.wire(tool)?, status.node.clone(), text)
+            }
         };
         Some(Step { kind, span: step.span.0, text: String::new() })
+    }
+
+    /// A step that answers a command nobody asks would answer nothing.
+    fn known_command(&mut self, argv: &[String], span: Span) {
+        let program = &self.program;
+        let mut known = false;
+        program.each_command(&mut |command| known |= command.argv == *argv);
+        if !known {
+            let why = "no check and no probe runs this command".to_owned();
+            self.report(errors::scenario(span, why, "write it word for word as the guard does"));
+        }
+    }
+
+    fn harness_transition(&mut self, name: &Ident) {
+        let transitions = self.program.lifecycles.iter().flat_map(|l| &l.transitions);
+        let harness = transitions.filter(|t| t.actor == plan::Actor::Harness);
+        let known: Vec<&str> = harness.map(|t| t.name.as_str()).collect();
+        if !known.contains(&name.node.as_str()) {
+            let d = errors::unknown_word("harness transition", name, known.into_iter());
+            self.report(d);
+        }
     }
 
     fn provider(&mut self, name: &Ident) {

@@ -1,6 +1,7 @@
 //! What an expression may speak of where it stands, and what is established there.
 
 use crate::hir::{Field, Type};
+use guard_plan::plan::SourceKind;
 use std::rc::Rc;
 
 /// Where an expression stands; decides what it may ask.
@@ -16,8 +17,8 @@ pub(crate) enum Place {
     Initial,
     /// Feedback, completion, goals, attests, scenarios: no call to speak of.
     Session,
-    /// A `source`: reads `text`.
-    Source,
+    /// A `source`: reads `text`, or `data`.
+    Source(SourceKind),
 }
 
 impl Place {
@@ -29,13 +30,13 @@ impl Place {
             Place::State => "an invariant or temporal operator, which speak of state only",
             Place::Initial => "an initial value",
             Place::Session => "a condition outside a tool",
-            Place::Source => "a source",
+            Place::Source(_) => "a source",
         }
     }
 
     /// State variables may be read.
     pub fn reads_state(self) -> bool {
-        !matches!(self, Place::Initial | Place::Source)
+        !matches!(self, Place::Initial | Place::Source(_))
     }
 
     /// History, time, budgets and the world may be asked.

@@ -2,7 +2,7 @@
 
 use super::{Checker, literal, regex};
 use crate::errors;
-use crate::hir::{StringBounds, Type};
+use crate::hir::{BUILTIN_ENUMS, StringBounds, Type};
 use guard_syntax::ast::{self, Refinement, TypeKind};
 use guard_syntax::span::Span;
 use std::rc::Rc;
@@ -193,13 +193,14 @@ impl Checker<'_, '_> {
             "time" => Type::Time(None),
             "json" => Type::Json,
             "Weekday" => Type::Enum(crate::hir::WEEKDAY),
+            "Origin" => Type::Enum(crate::hir::ORIGIN),
             other => self.declared_type(other, name),
         }
     }
 
     fn declared_type(&mut self, name: &str, ident: &ast::Ident) -> Type {
         if let Some(at) = self.names.enums.get(name) {
-            return Type::Enum(at + 1);
+            return Type::Enum(at + BUILTIN_ENUMS);
         }
         if let Some(at) = self.names.records.get(name) {
             return Type::Record(at);

@@ -64,8 +64,13 @@ pub struct Probe {
 pub enum ProbeClause {
     /// `returns TYPE`; `bool` when not said.
     Returns(Type),
-    /// `command "a" "b"`: standard output decoded as the type, or success for a `bool`.
-    Command(Vec<Str>),
+    /// `command "a" "b" [env "A" "B"]`: standard output decoded as the type, or success for a `bool`.
+    Command {
+        /// The binary and its arguments.
+        argv: Vec<Str>,
+        /// The environment variables it is given.
+        env: Vec<Str>,
+    },
     /// `file "p"`: whether it exists.
     File(Str),
     /// `host`: the host answers by name; the default.
@@ -173,10 +178,12 @@ pub enum CheckKind {
     FileContains(Str, Str),
     /// `file "p" conforms CONTRACT`.
     FileConforms(Str, Ident),
-    /// `command "a" "b" exits N [within D]`.
+    /// `command "a" "b" [env "A" "B"] exits N [within D]`.
     Command {
         /// The binary and its arguments.
         argv: Vec<Str>,
+        /// The environment variables it is given.
+        env: Vec<Str>,
         /// The expected exit status.
         exits: Literal,
         /// The time limit.

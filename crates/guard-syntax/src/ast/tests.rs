@@ -32,12 +32,14 @@ pub struct ToolCall {
 /// Every step of a scenario.
 #[derive(Debug, Clone, PartialEq)]
 pub enum TestStepKind {
-    /// `ok CALL [returns e]` / `fails CALL`: must be allowed; then it runs.
+    /// `ok CALL [as NAME] [returns e]` / `fails CALL`: must be allowed; then it runs.
     Run {
         /// It succeeds.
         success: bool,
         /// What is called.
         call: ToolCall,
+        /// The call's id, for evidence.
+        name: Option<Ident>,
         /// What it returns.
         returns: Option<Expr>,
     },
@@ -112,6 +114,27 @@ pub enum TestStepKind {
     Feedback(Ident, Option<Str>),
     /// `no feedback [NAME]`.
     NoFeedback(Option<Ident>),
-    /// `stop allowed|blocked|bypassed [because "…"]`.
+    /// `stop allowed|blocked|bypassed|incomplete [because "…"]`.
     Stop(Ident, Option<Str>),
+    /// `data e`, first: what the session is opened with.
+    Data(Expr),
+    /// `command "a" "b" exits N [contains "…"]` or `… times out`: what the command does from now on.
+    Command {
+        /// The binary and its arguments.
+        argv: Vec<Str>,
+        /// Its exit status; none where it does not end.
+        exits: Option<Literal>,
+        /// What it prints.
+        output: Option<Str>,
+    },
+    /// `git committed` / `git uncommitted`.
+    Git(bool),
+    /// `verify "ITEM" [because "…"]`: the harness looks at its criteria; what it says contains the text.
+    Verify(Str, Option<Str>),
+    /// `move "ITEM" by TRANSITION [because "…"]`: the harness moves it, for this reason.
+    Move(Str, Ident, Option<Str>),
+    /// `item "ITEM" is STATE`.
+    Item(Str, Ident),
+    /// `advice TOOL is ready|blocked|ask|wait|first [contains "…"]`.
+    Advice(Ident, Ident, Option<Str>),
 }

@@ -6,7 +6,7 @@ use super::grammar::{Node, Parts, Rule};
 use crate::ast::{
     Attest, BlockCondition, Check, CheckKind, Completion, Contract, ContractClause, Feedback,
     FeedbackBlock, Ident, ItemShape, Lifecycle, LifecycleClause, Note, Probe, ProbeClause, Spanned,
-    Transition, Trigger,
+    Str, Transition, Trigger,
 };
 
 impl Builder<'_> {
@@ -70,7 +70,10 @@ impl Builder<'_> {
         let mut parts = Parts::of(node);
         let clause = match rule {
             Rule::returns => ProbeClause::Returns(self.take_type(&mut parts)?),
-            Rule::pr_command => ProbeClause::Command(self.strings(&mut parts)),
+            Rule::pr_command => {
+                let argv = self.strings(&mut parts);
+                ProbeClause::Command { argv, env: self.take_env(&mut parts) }
+            }
             Rule::pr_file => ProbeClause::File(self.take_string(&mut parts)?),
             Rule::pr_host => ProbeClause::Host,
             Rule::pr_every => ProbeClause::Every(self.take_literal(&mut parts)?),
@@ -150,9 +153,10 @@ impl Builder<'_> {
             Rule::ck_file => self.file_check(parts)?,
             Rule::ck_command => {
                 let argv = self.strings(&mut parts);
+                let env = self.take_env(&mut parts);
                 parts.has(Rule::exits_word);
                 let exits = self.take_literal(&mut parts)?;
-                CheckKind::Command { argv, exits, within: self.take_within(&mut parts) }
+                CheckKind::Command { argv, env, exits, within: self.take_within(&mut parts) }
             }
             Rule::ck_git => CheckKind::GitCommitted,
             Rule::ck_every => {
@@ -165,6 +169,11 @@ impl Builder<'_> {
             _ => CheckKind::Any(parts.map(|c| self.check(c)).collect::<Option<_>>()?),
         };
         Some(Check { kind, span })
+    }
+
+    fn take_env(&mut self, parts: &mut Parts) -> Vec<Str> {
+        let env = parts.accept(Rule::env).map(Parts::of);
+        env.map_or_else(Vec::new, |mut names| self.strings(&mut names))
     }
 
     fn file_check(&mut self, mut parts: Parts) -> Option<CheckKind> {

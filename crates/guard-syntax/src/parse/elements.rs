@@ -53,10 +53,10 @@ pub(super) const CLAUSES: [&str; 19] = [
     "untrusted",
     "shadow",
 ];
-const STEPS: [&str; 22] = [
+const STEPS: [&str; 29] = [
     "ok", "fails", "allowed", "denied", "asks", "waits", "start", "finish", "approve", "after",
     "at", "exists", "missing", "file", "probe", "usage", "prompt", "expect", "halted", "resume",
-    "feedback", "stop",
+    "feedback", "stop", "data", "command", "git", "verify", "move", "item", "advice",
 ];
 const LIFECYCLE: [&str; 7] =
     ["fields", "initial", "final", "agent", "harness", "criteria", "escalate"];

@@ -26,7 +26,9 @@ impl Builder<'_> {
             Rule::st_run => {
                 let success = succeeds(&mut parts)?;
                 let call = self.take_call(&mut parts)?;
-                TestStepKind::Run { success, call, returns: self.take_returning(&mut parts) }
+                let name = parts.accept(Rule::called_as);
+                let name = name.and_then(|node| self.name(&mut Parts::of(node)));
+                TestStepKind::Run { success, call, name, returns: self.take_returning(&mut parts) }
             }
             Rule::st_allowed => TestStepKind::Allowed(self.take_call(&mut parts)?),
             Rule::st_denied => self.denied(parts)?,
@@ -97,6 +99,43 @@ impl Builder<'_> {
             Rule::st_stop => {
                 let what = self.name(&mut parts)?;
                 TestStepKind::Stop(what, self.take_quoted(&mut parts, Rule::saying))
+            }
+            _ => return self.session_step(rule, parts),
+        })
+    }
+
+    /// The steps about commands, items and advice.
+    fn session_step(&mut self, rule: Rule, mut parts: Parts) -> Option<TestStepKind> {
+        Some(match rule {
+            Rule::st_data => TestStepKind::Data(self.take_expr(&mut parts)?),
+            Rule::st_command => {
+                let argv = self.strings(&mut parts);
+                let ends = parts.has(Rule::exits_word);
+                let exits = if ends { Some(self.take_literal(&mut parts)?) } else { None };
+                let output = self.take_quoted(&mut parts, Rule::having);
+                TestStepKind::Command { argv, exits, output }
+            }
+            Rule::st_git => TestStepKind::Git(parts.next()?.as_str() == "committed"),
+            Rule::st_verify => {
+                let item = self.take_string(&mut parts)?;
+                TestStepKind::Verify(item, self.take_quoted(&mut parts, Rule::saying))
+            }
+            Rule::st_move => {
+                let item = self.take_string(&mut parts)?;
+                parts.has(Rule::by_word);
+                let transition = self.name(&mut parts)?;
+                TestStepKind::Move(item, transition, self.take_quoted(&mut parts, Rule::saying))
+            }
+            Rule::st_item => {
+                let item = self.take_string(&mut parts)?;
+                parts.has(Rule::is_word);
+                TestStepKind::Item(item, self.name(&mut parts)?)
+            }
+            Rule::st_advice => {
+                let tool = self.name(&mut parts)?;
+                parts.has(Rule::is_word);
+                let status = self.name(&mut parts)?;
+                TestStepKind::Advice(tool, status, self.take_quoted(&mut parts, Rule::having))
             }
             _ => return None,
         })

@@ -11,8 +11,13 @@ use crate::ast::{
 };
 use crate::span::Span;
 
-fn strings(strings: &[Str]) -> String {
+pub(super) fn strings(strings: &[Str]) -> String {
     strings.iter().map(|s| format!(" {}", text::string(&s.node))).collect()
+}
+
+/// The environment of a command.
+fn given(env: &[Str]) -> String {
+    if env.is_empty() { String::new() } else { format!(" env{}", strings(env)) }
 }
 
 impl Element for Spanned<LifecycleClause> {
@@ -66,7 +71,7 @@ impl Element for Spanned<ProbeClause> {
     fn print(&self, page: &mut Page) {
         let line = match &self.node {
             ProbeClause::Returns(ty) => format!("returns {}", text::ty(ty)),
-            ProbeClause::Command(argv) => format!("command{}", strings(argv)),
+            ProbeClause::Command { argv, env } => format!("command{}{}", strings(argv), given(env)),
             ProbeClause::File(path) => format!("file {}", text::string(&path.node)),
             ProbeClause::Host => "host".to_owned(),
             ProbeClause::Every(d) => format!("every {}", d.node),
@@ -195,10 +200,10 @@ impl Element for Check {
             CheckKind::FileConforms(path, contract) => {
                 format!("file {} conforms {}", text::string(&path.node), contract.node)
             }
-            CheckKind::Command { argv, exits, within } => {
+            CheckKind::Command { argv, env, exits, within } => {
                 let within =
                     within.as_ref().map_or(String::new(), |d| format!(" within {}", d.node));
-                format!("command{} exits {}{within}", strings(argv), exits.node)
+                format!("command{}{} exits {}{within}", strings(argv), given(env), exits.node)
             }
             CheckKind::GitCommitted => "git committed".to_owned(),
             CheckKind::Every { lifecycle, state } => {

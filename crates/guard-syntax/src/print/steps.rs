@@ -1,5 +1,6 @@
 //! The steps of scenarios.
 
+use super::blocks::strings;
 use super::clauses::names;
 use super::items::{Element, Piece};
 use super::page::Page;
@@ -40,8 +41,9 @@ fn returning(head: String, returns: Option<&Expr>) -> Vec<Piece<'_>> {
 
 fn pieces(kind: &TestStepKind) -> Vec<Piece<'_>> {
     match kind {
-        TestStepKind::Run { success, call: c, returns } => {
-            returning(format!("{} {}", outcome(*success), call(c)), returns.as_ref())
+        TestStepKind::Run { success, call: c, name, returns } => {
+            let name = name.as_ref().map_or(String::new(), |n| format!(" as {}", n.node));
+            returning(format!("{} {}{name}", outcome(*success), call(c)), returns.as_ref())
         }
         TestStepKind::Finish { name, success, returns } => {
             returning(format!("finish {} {}", name.node, outcome(*success)), returns.as_ref())
@@ -49,6 +51,7 @@ fn pieces(kind: &TestStepKind) -> Vec<Piece<'_>> {
         TestStepKind::Probe(name, e) => {
             vec![Piece::text(format!("probe {} = ", name.node)), Piece::Expr(e)]
         }
+        TestStepKind::Data(e) => vec![Piece::text("data "), Piece::Expr(e)],
         TestStepKind::Expect(e) => vec![Piece::text("expect "), Piece::Expr(e)],
         kind => vec![Piece::Text(line(kind))],
     }
@@ -104,6 +107,28 @@ fn line(kind: &TestStepKind) -> String {
         TestStepKind::NoFeedback(Some(name)) => format!("no feedback {}", name.node),
         TestStepKind::Stop(what, because) => {
             format!("stop {}{}", what.node, quoted("because", because.as_ref()))
+        }
+        TestStepKind::Command { argv, exits, output } => {
+            let ends =
+                exits.as_ref().map_or("times out".to_owned(), |n| format!("exits {}", n.node));
+            format!("command{} {ends}{}", strings(argv), quoted("contains", output.as_ref()))
+        }
+        TestStepKind::Git(committed) => {
+            format!("git {}", if *committed { "committed" } else { "uncommitted" })
+        }
+        TestStepKind::Verify(item, because) => {
+            format!("verify {}{}", text::string(&item.node), quoted("because", because.as_ref()))
+        }
+        TestStepKind::Move(item, transition, because) => {
+            let item = text::string(&item.node);
+            format!("move {item} by {}{}", transition.node, quoted("because", because.as_ref()))
+        }
+        TestStepKind::Item(item, state) => {
+            format!("item {} is {}", text::string(&item.node), state.node)
+        }
+        TestStepKind::Advice(tool, status, contains) => {
+            let contains = quoted("contains", contains.as_ref());
+            format!("advice {} is {}{contains}", tool.node, status.node)
         }
         _ => "halted".to_owned(),
     }

@@ -115,7 +115,7 @@ struct Runner<'a> {
 impl Runner<'_> {
     fn step(&mut self, step: &Step) -> Stepped {
         match &step.kind {
-            StepKind::Run { call, success, result } => {
+            StepKind::Run { call, name: _, success, result } => {
                 let id = self.must_allow(call)?;
                 self.settle(&id, &call.tool, *success, result.as_ref())
             }

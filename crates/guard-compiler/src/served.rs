@@ -1,0 +1,190 @@
+//! The tools that lifecycles give the agent (semantics §11), as declarations like any other.
+//!
+//! Written as a file of their own before names are resolved, so that policies, requirements and scenarios
+//! may name them and nothing later knows a second kind of tool. Every span is the lifecycle's.
+
+use guard_plan::plan::ServedOp;
+use guard_syntax::ast::{
+    Enum, Field, File, Ident, Item, ItemKind, Lifecycle, LifecycleClause, Record, Refinement,
+    SpanEq, Tool, Transition, Type, TypeKind, Variant,
+};
+use guard_syntax::span::Span;
+
+/// The record of an acceptance criterion; a name nobody can write.
+const CRITERION: &str = "lifecycle criterion";
+/// The record of a piece of evidence.
+const EVIDENCE: &str = "lifecycle evidence";
+/// Most criteria of one item.
+const MAX_CRITERIA: &str = "20";
+/// Most pieces of evidence of one transition.
+const MAX_EVIDENCE: &str = "100";
+
+/// A lifecycle's tools: name and operation. Transitions are counted among all of the lifecycle.
+pub(crate) fn operations(lifecycle: &Lifecycle) -> Vec<(String, ServedOp)> {
+    let name = |what: &str| format!("{}_{what}", lifecycle.name.node);
+    let moves = transitions(lifecycle).into_iter().zip(0..);
+    let agents = moves.filter(|(transition, _)| transition.actor.node == "agent");
+    let moves = agents.map(|(transition, at)| (name(&transition.name.node), ServedOp::Move(at)));
+    let fixed = [(name("create"), ServedOp::Create), (name("list"), ServedOp::List)];
+    fixed.into_iter().chain(moves).collect()
+}
+
+/// The transitions of a lifecycle, in source order.
+pub(crate) fn transitions(lifecycle: &Lifecycle) -> Vec<&Transition> {
+    lifecycle
+        .clauses
+        .iter()
+        .filter_map(|clause| match &clause.node {
+            LifecycleClause::Transition(transition) => Some(transition),
+            _ => None,
+        })
+        .collect()
+}
+
+/// The states a lifecycle names, in order of mention: the initial one first.
+pub(crate) fn states(lifecycle: &Lifecycle) -> Vec<&str> {
+    let mut named: Vec<&Ident> = Vec::new();
+    for clause in &lifecycle.clauses {
+        match &clause.node {
+            LifecycleClause::Initial(state) => named.insert(0, state),
+            LifecycleClause::Final(finals) => named.extend(finals),
+            LifecycleClause::Transition(t) => named.extend(t.from.iter().chain([&t.to])),
+            _ => {}
+        }
+    }
+    let mut states: Vec<&str> = Vec::new();
+    for state in named {
+        if !states.contains(&state.node.as_str()) {
+            states.push(&state.node);
+        }
+    }
+    states
+}
+
+/// Declares the tools of all lifecycles, and the types of their parameters.
+pub(crate) fn declare(trees: &[File]) -> File {
+    let mut out = File::default();
+    let lifecycles =
+        trees.iter().flat_map(|tree| &tree.items).filter_map(|item| match &item.kind {
+            ItemKind::Lifecycle(lifecycle) => Some(lifecycle),
+            _ => None,
+        });
+    for lifecycle in lifecycles {
+        let at = At(lifecycle.name.span);
+        if out.items.is_empty() {
+            out.items.push(at.item("", ItemKind::Record(at.criterion())));
+            out.items.push(at.item("", ItemKind::Record(at.evidence())));
+        }
+        at.lifecycle(lifecycle, &mut out.items);
+    }
+    out
+}
+
+/// Where everything declared here is said to stand.
+#[derive(Clone, Copy)]
+struct At(Span);
+
+impl At {
+    fn ident(self, name: &str) -> Ident {
+        Ident { node: name.to_owned(), span: self.0 }
+    }
+
+    fn item(self, doc: &str, kind: ItemKind) -> Item {
+        let docs = if doc.is_empty() { Vec::new() } else { vec![doc.to_owned()] };
+        Item { docs, kind, span: SpanEq(self.0) }
+    }
+
+    fn ty(self, kind: TypeKind, optional: bool, max: Option<&str>) -> Type {
+        let refinements = max.map(|max| Refinement::Max(self.ident(max))).into_iter().collect();
+        Type { kind, optional, refinements, span: self.0 }
+    }
+
+    fn named(self, name: &str, optional: bool, max: Option<&str>) -> Type {
+        self.ty(TypeKind::Name(self.ident(name)), optional, max)
+    }
+
+    fn list(self, of: Type, optional: bool, max: &str) -> Type {
+        self.ty(TypeKind::List(Box::new(of)), optional, Some(max))
+    }
+
+    fn field(self, name: &str, ty: Type) -> Field {
+        let (name, span) = (self.ident(name), SpanEq(self.0));
+        Field { docs: Vec::new(), name, ty, secret: false, key: false, span }
+    }
+
+    fn criterion(self) -> Record {
+        let word = self.named("string", false, Some("1000"));
+        let fields = vec![
+            self.field("file", self.named("path", true, None)),
+            self.field("contains", self.named("string", true, Some("4000"))),
+            self.field("command", self.list(word, true, "64")),
+            self.field("git_commit", self.named("bool", true, None)),
+            self.field("probe", self.named("string", true, Some("200"))),
+        ];
+        Record { name: self.ident(CRITERION), fields }
+    }
+
+    fn evidence(self) -> Record {
+        let fields = vec![
+            self.field("call", self.named("string", true, Some("1000"))),
+            self.field("file", self.named("path", true, None)),
+            self.field("sha256", self.named("string", true, Some("64"))),
+        ];
+        Record { name: self.ident(EVIDENCE), fields }
+    }
+
+    fn lifecycle(self, lifecycle: &Lifecycle, out: &mut Vec<Item>) {
+        let name = &lifecycle.name.node;
+        let states = format!("{name} state");
+        let variant = |state: &str| Variant { name: self.ident(state), quoted: false };
+        let variants = states_or_none(lifecycle).into_iter().map(variant).collect();
+        out.push(self.item("", ItemKind::Enum(Enum { name: self.ident(&states), variants })));
+        let transitions = transitions(lifecycle);
+        for (tool, op) in operations(lifecycle) {
+            let (doc, params) = match op {
+                ServedOp::Create => (format!("Begin a new {name}."), self.create(lifecycle)),
+                ServedOp::List => {
+                    let params = vec![
+                        self.field("state", self.named(&states, true, None)),
+                        self.field("after", self.named("string", true, Some("200"))),
+                    ];
+                    (format!("List every {name} with its id and state."), params)
+                }
+                ServedOp::Move(at) => self.transition(name, transitions[at as usize]),
+            };
+            let tool =
+                Tool { name: self.ident(&tool), real_name: None, params, clauses: Vec::new() };
+            out.push(self.item(&doc, ItemKind::Tool(tool)));
+        }
+    }
+
+    fn create(self, lifecycle: &Lifecycle) -> Vec<Field> {
+        let mut params: Vec<Field> = Vec::new();
+        for clause in &lifecycle.clauses {
+            if let LifecycleClause::Fields(fields) = &clause.node {
+                params.extend(fields.iter().cloned());
+            }
+        }
+        if lifecycle.clauses.iter().any(|c| matches!(c.node, LifecycleClause::Criteria(_))) {
+            let list = self.list(self.named(CRITERION, false, None), false, MAX_CRITERIA);
+            params.push(self.field("criteria", list));
+        }
+        params
+    }
+
+    fn transition(self, name: &str, transition: &Transition) -> (String, Vec<Field>) {
+        let mut params = vec![self.field("id", self.named("string", false, Some("200")))];
+        if transition.evidence {
+            let list = self.list(self.named(EVIDENCE, false, None), false, MAX_EVIDENCE);
+            params.push(self.field("evidence", list));
+        }
+        let evidence = if transition.evidence { ", with evidence" } else { "" };
+        (format!("Move one {name} to `{}`{evidence}.", transition.to.node), params)
+    }
+}
+
+/// The states; where there are none, which is reported elsewhere, one that stands for them.
+fn states_or_none(lifecycle: &Lifecycle) -> Vec<&str> {
+    let states = states(lifecycle);
+    if states.is_empty() { vec!["none yet"] } else { states }
+}

@@ -1,0 +1,189 @@
+//! Lifecycles: their states, transitions and criteria.
+//!
+//! The tools they give the agent are declared before names are resolved, in `served`.
+
+use super::Checker;
+use crate::errors;
+use crate::hir;
+use crate::served;
+use guard_plan::plan::{Actor, CriterionKind, Escalate};
+use guard_syntax::ast::{self, Ident, LifecycleClause};
+use guard_syntax::span::Span;
+use std::collections::HashMap;
+
+/// The kinds of criteria, by their words.
+const CRITERIA: [(&str, CriterionKind); 5] = [
+    ("file", CriterionKind::File),
+    ("file_contains", CriterionKind::FileContains),
+    ("command", CriterionKind::Command),
+    ("git_commit", CriterionKind::GitCommit),
+    ("probe", CriterionKind::Probe),
+];
+
+impl Checker<'_, '_> {
+    pub(super) fn lifecycles(&mut self) {
+        let names = self.names;
+        for (at, entry) in names.lifecycles.items.iter().enumerate() {
+            let lifecycle = self.lifecycle(entry.decl, entry.docs.join("\n"));
+            self.program.lifecycles.push(lifecycle);
+            for (tool, op) in served::operations(entry.decl) {
+                if let Some(id) = names.tools.peek(&tool) {
+                    self.program.tools[id].served = Some(hir::Served { lifecycle: at, op });
+                }
+            }
+        }
+    }
+
+    fn lifecycle(&mut self, lifecycle: &ast::Lifecycle, doc: String) -> hir::Lifecycle {
+        let states = served::states(lifecycle);
+        let state = |name: &Ident| states.iter().position(|s| *s == name.node).unwrap_or(0);
+        let mut initial: Option<&Ident> = None;
+        let mut finals: Vec<&Ident> = Vec::new();
+        let mut out = hir::Lifecycle {
+            name: lifecycle.name.node.clone(),
+            doc,
+            span: lifecycle.name.span,
+            fields: Vec::new(),
+            states: states.iter().map(|s| (*s).to_owned()).collect(),
+            initial: 0,
+            finals: Vec::new(),
+            transitions: Vec::new(),
+            criteria: Vec::new(),
+            escalate: None,
+        };
+        for clause in &lifecycle.clauses {
+            match &clause.node {
+                LifecycleClause::Fields(fields) => out.fields = self.item_fields(fields),
+                LifecycleClause::Initial(state) => match initial {
+                    Some(first) => {
+                        self.report(errors::said_twice("`initial`", state.span, first.span))
+                    }
+                    None => initial = Some(state),
+                },
+                LifecycleClause::Final(states) => finals.extend(states),
+                LifecycleClause::Transition(t) => out.transitions.push(hir::Transition {
+                    name: t.name.node.clone(),
+                    span: t.name.span,
+                    actor: self.actor(&t.actor),
+                    from: t.from.iter().map(state).collect(),
+                    to: state(&t.to),
+                    evidence: t.evidence,
+                    criteria: t.criteria,
+                }),
+                LifecycleClause::Criteria(kinds) => out.criteria.extend(self.criteria(kinds)),
+                LifecycleClause::Escalate { role, after } => {
+                    let after = self.positive(after, "the number of rejections").unwrap_or(1);
+                    out.escalate = Some(Escalate { role: role.node.clone(), after });
+                }
+            }
+        }
+        out.finals = finals.iter().map(|s| state(s)).collect();
+        let transitions = served::transitions(lifecycle);
+        self.reachable(lifecycle, initial, &finals, &transitions);
+        self.sensible(&out, &transitions);
+        out
+    }
+
+    /// The fields of an item, whose types were reported with the tool that takes them.
+    fn item_fields(&mut self, fields: &[ast::Field]) -> Vec<hir::Field> {
+        let before = self.diagnostics.len();
+        let fields = self.fields("field", fields);
+        self.diagnostics.truncate(before);
+        fields
+    }
+
+    fn actor(&mut self, actor: &Ident) -> Actor {
+        match actor.node.as_str() {
+            "agent" => Actor::Agent,
+            "harness" => Actor::Harness,
+            _ => {
+                let known = ["agent", "harness"].into_iter();
+                self.report(errors::unknown_word("actor", actor, known));
+                Actor::Harness
+            }
+        }
+    }
+
+    fn criteria(&mut self, kinds: &[Ident]) -> Vec<CriterionKind> {
+        let mut out = Vec::new();
+        for kind in kinds {
+            match CRITERIA.iter().find(|(word, _)| *word == kind.node) {
+                Some((_, known)) => out.push(*known),
+                None => {
+                    let known = CRITERIA.iter().map(|(word, _)| *word);
+                    self.report(errors::unknown_word("criterion", kind, known));
+                }
+            }
+        }
+        out
+    }
+
+    /// Criteria are the harness's and evidence the agent's; what is never checked must not be waited for.
+    fn sensible(&mut self, lifecycle: &hir::Lifecycle, transitions: &[&ast::Transition]) {
+        for transition in transitions {
+            let (name, span) = (&transition.name.node, transition.name.span);
+            let agent = transition.actor.node == "agent";
+            let (why, help) = match transition.criteria {
+                Some(_) if agent => (
+                    format!("`{name}` is the agent's, and criteria are judged by the harness"),
+                    "make it a `harness` transition",
+                ),
+                Some(_) if lifecycle.criteria.is_empty() => (
+                    format!("`{name}` waits for criteria, and items have none"),
+                    "say which kinds there are: `criteria file, command`",
+                ),
+                _ if transition.evidence && !agent => (
+                    format!("`{name}` is the harness's, and evidence is given by the agent"),
+                    "require evidence of the agent's transition before it",
+                ),
+                _ => continue,
+            };
+            self.report(errors::lifecycle(span, why, help));
+        }
+        let judged = |pass| lifecycle.transitions.iter().any(|t| t.criteria == Some(pass));
+        if !lifecycle.criteria.is_empty() && !judged(true) {
+            let why = format!("nothing happens when the criteria of a `{}` pass", lifecycle.name);
+            let help = "add `harness verify: claimed -> verified when criteria pass`, or remove `criteria`";
+            self.report(errors::lifecycle(lifecycle.span, why, help));
+        }
+    }
+
+    fn reachable(
+        &mut self,
+        lifecycle: &ast::Lifecycle,
+        initial: Option<&Ident>,
+        finals: &[&Ident],
+        transitions: &[&ast::Transition],
+    ) {
+        let Some(initial) = initial else {
+            let why = format!("the lifecycle `{}` has no initial state", lifecycle.name.node);
+            self.report(errors::lifecycle(lifecycle.name.span, why, "write `initial pending`"));
+            return;
+        };
+        let mut names: HashMap<&str, Span> = HashMap::new();
+        for transition in transitions {
+            if let Some(first) = names.insert(&transition.name.node, transition.name.span) {
+                self.report(errors::duplicate("transition", &transition.name, first));
+            }
+        }
+        let mut reached: Vec<&str> = vec![&initial.node];
+        let mut next = 0;
+        while let Some(state) = reached.get(next).copied() {
+            next += 1;
+            for transition in transitions.iter().filter(|t| t.from.iter().any(|f| f.node == state))
+            {
+                if !reached.contains(&transition.to.node.as_str()) {
+                    reached.push(&transition.to.node);
+                }
+            }
+        }
+        let sources = transitions.iter().flat_map(|t| t.from.iter());
+        for state in sources.chain(finals.iter().copied()) {
+            if !reached.contains(&state.node.as_str()) {
+                let why = format!("the state `{}` is never reached", state.node);
+                let help = format!("no transition leads there from `{}`", initial.node);
+                self.report(errors::lifecycle(state.span, why, &help));
+            }
+        }
+    }
+}

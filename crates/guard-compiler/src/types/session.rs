@@ -1,0 +1,476 @@
+//! What speaks of a whole session: probes, sources, feedback, completion, attests and goals.
+
+use super::scope::{Missing, Place, Scope};
+use super::text::text;
+use super::{Checker, literal};
+use crate::errors;
+use crate::hir::{self, Block, Check, CheckKind, Command, ExprKind, ProbeAsks, RuleMeta, Type};
+use crate::served;
+use guard_plan::plan::{Backoff, Millis, Severity, SourceKind};
+use guard_plan::value::DECIMAL_ONE;
+use guard_syntax::ast::{self, BlockCondition, Ident, Str};
+use guard_syntax::span::Span;
+use std::collections::HashMap;
+
+/// How long one question to a probe may take where nothing is said.
+const PROBE_TIMEOUT: Millis = 10_000;
+/// How long a command may take where nothing is said.
+const COMMAND_TIMEOUT: Millis = 60_000;
+/// How often a stop may be blocked where nothing is said.
+const BLOCKS: u32 = 20;
+
+pub(super) fn session_scope(missing: Missing) -> Scope<'static> {
+    Scope::new(Place::Session, &[], missing)
+}
+
+impl Checker<'_, '_> {
+    pub(super) fn session(&mut self) {
+        let names = self.names;
+        for source in &names.sources {
+            self.source(source);
+        }
+        for entry in &names.attests.items {
+            let attest = self.attest(entry.decl);
+            self.program.attests.push(attest);
+        }
+        for entry in &names.feedbacks.items {
+            let feedback = self.feedback(entry.decl);
+            self.program.feedback.push(feedback);
+        }
+        if let Some((completion, span)) = names.completion {
+            let at_most = completion.at_most.as_ref();
+            let at_most = at_most.and_then(|n| self.positive(n, "the number of blocks"));
+            let checks = self.checks(&completion.checks);
+            self.program.completion =
+                Some(hir::Completion { span, at_most: at_most.unwrap_or(BLOCKS), checks });
+        }
+        for entry in &names.goals.items {
+            let mut conditions = Vec::new();
+            for condition in &entry.decl.conditions {
+                let mut scope = session_scope(Missing::Any);
+                conditions.push((text(condition), self.condition(condition, &mut scope)));
+            }
+            let doc = entry.docs.join("\n");
+            let (name, span) = (entry.name.node.clone(), entry.name.span);
+            self.program.goals.push(hir::Goal { name, doc, span, conditions });
+        }
+    }
+
+    /// A whole number that is at least 1.
+    pub(super) fn positive(&mut self, n: &ast::Literal, what: &str) -> Option<u32> {
+        match n.node.parse::<u32>() {
+            Ok(0) => self.report(errors::count_of_nothing(n.span, what)),
+            Ok(n) => return Some(n),
+            Err(_) => self.report(errors::literal(n.span, &n.node, "is no whole number")),
+        }
+        None
+    }
+
+    /// A span of time that is not nothing.
+    fn lasting(&mut self, d: &ast::Literal, what: &str) -> Option<Millis> {
+        match self.duration(d) {
+            Some(0) => {
+                self.report(errors::count_of_nothing(d.span, what));
+                None
+            }
+            other => other,
+        }
+    }
+
+    // Feedback.
+
+    fn feedback(&mut self, feedback: &ast::Feedback) -> hir::Feedback {
+        let triggers = feedback.triggers.iter().filter_map(|t| self.trigger(&t.node)).collect();
+        let mut unconditional: Option<Span> = None;
+        let mut blocks = Vec::new();
+        for block in &feedback.blocks {
+            if let Some(before) = unconditional {
+                self.report(errors::unreachable_block(block.span.0, before));
+            }
+            if !matches!(block.condition, BlockCondition::Guard(_)) {
+                unconditional = unconditional.or(Some(block.span.0));
+            }
+            blocks.push(self.block(block));
+        }
+        let (name, span) = (feedback.name.node.clone(), feedback.name.span);
+        hir::Feedback { name, span, triggers, blocks }
+    }
+
+    fn trigger(&mut self, trigger: &ast::Trigger) -> Option<hir::Trigger> {
+        Some(match trigger {
+            ast::Trigger::Calls(n) => hir::Trigger::Calls(self.positive(n, "the number of calls")?),
+            ast::Trigger::Every(d) => {
+                hir::Trigger::Every(self.lasting(d, "the number of milliseconds between two")?)
+            }
+            ast::Trigger::Created(path) => hir::Trigger::Created(self.file(path)?),
+            ast::Trigger::Denied(None) => hir::Trigger::Denied(None),
+            ast::Trigger::Denied(Some(tools)) => {
+                hir::Trigger::Denied(Some(self.tool_set(tools).into_iter().collect()))
+            }
+            ast::Trigger::When(e) => {
+                hir::Trigger::Becomes(self.condition(e, &mut session_scope(Missing::Any)))
+            }
+        })
+    }
+
+    fn block(&mut self, block: &ast::FeedbackBlock) -> Block {
+        let severity = match block.severity.node.as_str() {
+            "caution" => Severity::Caution,
+            "warning" => Severity::Warning,
+            _ => Severity::Info,
+        };
+        let known = ["info", "caution", "warning"];
+        if !known.contains(&block.severity.node.as_str()) {
+            self.report(errors::unknown_word("severity", &block.severity, known.into_iter()));
+        }
+        let when = match &block.condition {
+            BlockCondition::Guard(guard) => {
+                let condition = self.condition(&guard.condition, &mut session_scope(Missing::Any));
+                Some(super::clauses::negated_if(guard.unless, condition))
+            }
+            BlockCondition::Always | BlockCondition::Otherwise => None,
+        };
+        let mut scope = session_scope(Missing::Any);
+        let message = self.message(&block.message, &mut scope);
+        let notes = block.notes.iter().map(|n| (n.suggest, self.message(&n.text, &mut scope)));
+        Block { severity, when, message, notes: notes.collect() }
+    }
+
+    /// A file of the workspace, as written.
+    fn file(&mut self, path: &Str) -> Option<String> {
+        let why = match guard_plan::path::normalise("/workspace", &path.node) {
+            Err(why) => why.to_string(),
+            Ok(at) if at == "/workspace" => "it is the workspace itself".into(),
+            Ok(at) if path.node.starts_with('/') || at.starts_with("/workspace/") => {
+                return Some(path.node.clone());
+            }
+            Ok(_) => "it lies outside the workspace".into(),
+        };
+        self.report(errors::bad_text(path.span, &path.node, "file of the workspace", &why));
+        None
+    }
+
+    // Completion and attests.
+
+    fn checks(&mut self, checks: &[ast::Check]) -> Vec<Check> {
+        checks.iter().filter_map(|check| self.check(check, false)).collect()
+    }
+
+    /// One check; a dimension of an attest may also be a score.
+    fn check(&mut self, check: &ast::Check, scored: bool) -> Option<Check> {
+        let kind = match &check.kind {
+            ast::CheckKind::File(path) => CheckKind::File(self.file(path)?),
+            ast::CheckKind::FileContains(path, text) => {
+                CheckKind::Contains(self.file(path)?, text.node.clone())
+            }
+            ast::CheckKind::FileConforms(path, contract) => {
+                if self.names.contracts.get(&contract.node).is_none() {
+                    let known = self.names.contracts.names();
+                    self.report(errors::unknown_word("contract", contract, known));
+                }
+                CheckKind::Conforms(self.file(path)?, contract.node.clone())
+            }
+            ast::CheckKind::Command { argv, env, exits, within } => {
+                let status = exits.node.parse::<u8>();
+                if status.is_err() {
+                    let why = "is no exit status: 0 to 255";
+                    self.report(errors::literal(exits.span, &exits.node, why));
+                }
+                let within = within.as_ref().and_then(|w| self.lasting(w, "the time limit"));
+                let command = self.command(argv, env, within.unwrap_or(COMMAND_TIMEOUT))?;
+                CheckKind::Command(command, status.ok()?)
+            }
+            ast::CheckKind::GitCommitted => CheckKind::Committed,
+            ast::CheckKind::Every { lifecycle, state } => self.every(lifecycle, state)?,
+            ast::CheckKind::Attest(name) => match self.names.attests.get(&name.node) {
+                Some(at) => CheckKind::Attest(at),
+                None => {
+                    let known = self.names.attests.names();
+                    self.report(errors::unknown_word("attest", name, known));
+                    return None;
+                }
+            },
+            ast::CheckKind::All(checks) => CheckKind::All(self.checks(checks)),
+            ast::CheckKind::Any(checks) => {
+                if checks.is_empty() {
+                    self.report(errors::empty_any(check.span.0));
+                }
+                CheckKind::Any(self.checks(checks))
+            }
+            ast::CheckKind::Expr(e) => self.judged(e, scored),
+        };
+        Some(Check { kind, text: in_words(check), span: check.span.0 })
+    }
+
+    fn judged(&mut self, e: &ast::Expr, scored: bool) -> CheckKind {
+        let mut scope = session_scope(Missing::Refuses(false));
+        if !scored {
+            return CheckKind::Condition(self.condition(e, &mut scope));
+        }
+        let found = self.expr(e, None, &mut scope);
+        match found.ty.required() {
+            Type::Bool => CheckKind::Condition(self.present(e, found, &mut scope)),
+            Type::Decimal(..) | Type::Error => CheckKind::Score(self.present(e, found, &mut scope)),
+            other => {
+                let shown = self.show(other);
+                let wanted = "a bool or a score between 0.0 and 1.0";
+                self.report(errors::mismatch(e.span, wanted, &shown));
+                CheckKind::Score(found)
+            }
+        }
+    }
+
+    fn every(&mut self, lifecycle: &Ident, state: &Ident) -> Option<CheckKind> {
+        let Some(at) = self.names.lifecycles.get(&lifecycle.node) else {
+            let known = self.names.lifecycles.names();
+            self.report(errors::unknown_word("lifecycle", lifecycle, known));
+            return None;
+        };
+        let states = served::states(self.names.lifecycles.items[at].decl);
+        match states.iter().position(|s| *s == state.node) {
+            Some(state) => Some(CheckKind::Every(at, state)),
+            None => {
+                self.report(errors::unknown_word("state", state, states.iter().copied()));
+                None
+            }
+        }
+    }
+
+    fn attest(&mut self, attest: &ast::Attest) -> hir::Attest {
+        let mut seen: HashMap<&str, Span> = HashMap::new();
+        let mut dimensions = Vec::new();
+        for (dimension, check) in &attest.dimensions {
+            if let Some(first) = seen.insert(&dimension.node, dimension.span) {
+                self.report(errors::duplicate("dimension", dimension, first));
+            }
+            if let ast::CheckKind::Attest(name) = &check.kind {
+                let why = "a dimension cannot be an attest".to_owned();
+                let help = "write what it checks here, or name both in the completion";
+                self.report(errors::scenario(name.span, why, help));
+            }
+            if let Some(check) = self.check(check, true) {
+                dimensions.push((dimension.node.clone(), check));
+            }
+        }
+        let (name, span) = (attest.name.node.clone(), attest.name.span);
+        if attest.dimensions.is_empty() {
+            let why = format!("the attest `{name}` has no dimensions");
+            self.report(errors::impossible_type(span, &why, "name at least one"));
+        }
+        hir::Attest { name, span, dimensions }
+    }
+
+    /// A command: words that a system can be given.
+    fn command(&mut self, argv: &[Str], env: &[Str], within: Millis) -> Option<Command> {
+        for word in argv {
+            if word.node.contains('\0') {
+                let why = "it holds a NUL character";
+                self.report(errors::bad_text(word.span, "\\0", "word of a command", why));
+            }
+        }
+        let binary = argv.first()?;
+        if binary.node.is_empty() {
+            self.report(errors::bad_text(binary.span, "", "binary", "name one"));
+        }
+        let plain = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        for name in env {
+            if name.node.is_empty() || !name.node.chars().all(plain) {
+                let why = "letters, digits and `_` make one";
+                let what = "environment variable";
+                self.report(errors::bad_text(name.span, &name.node, what, why));
+            }
+        }
+        let mut env: Vec<String> = env.iter().map(|name| name.node.clone()).collect();
+        env.sort();
+        env.dedup();
+        Some(Command { argv: argv.iter().map(|word| word.node.clone()).collect(), env, within })
+    }
+
+    // Probes and sources.
+
+    pub(super) fn probes(&mut self) {
+        let names = self.names;
+        for entry in &names.probes.items {
+            let probe = self.probe_item(entry.decl);
+            self.program.probes.push(probe);
+        }
+    }
+
+    fn probe_item(&mut self, probe: &ast::Probe) -> hir::Probe {
+        let mut out = hir::Probe {
+            name: probe.name.node.clone(),
+            returns: Type::Bool,
+            asks: ProbeAsks::Host,
+            every: None,
+            backoff: None,
+            timeout: PROBE_TIMEOUT,
+            within: None,
+        };
+        let mut said: HashMap<&str, Span> = HashMap::new();
+        let mut asked: Option<&Spanned> = None;
+        for clause in &probe.clauses {
+            let word = match &clause.node {
+                ast::ProbeClause::Returns(ty) => {
+                    out.returns = self.ty(ty);
+                    "what the probe returns"
+                }
+                ast::ProbeClause::Every(d) => {
+                    out.every = self.lasting(d, "the time between two questions");
+                    "`every`"
+                }
+                ast::ProbeClause::Backoff { factor, up_to } => {
+                    out.backoff = self.backoff(factor, up_to);
+                    "`backoff`"
+                }
+                ast::ProbeClause::Timeout(d) => {
+                    let timeout = self.lasting(d, "the time limit");
+                    out.timeout = timeout.unwrap_or(PROBE_TIMEOUT);
+                    "`timeout`"
+                }
+                ast::ProbeClause::Within(d) => {
+                    out.within = self.lasting(d, "the time for all attempts");
+                    "`within`"
+                }
+                ast::ProbeClause::Host
+                | ast::ProbeClause::Command { .. }
+                | ast::ProbeClause::File(_) => {
+                    asked = Some(clause);
+                    "who answers the probe"
+                }
+            };
+            if let Some(first) = said.insert(word, clause.span) {
+                self.report(errors::said_twice(word, clause.span, first));
+            }
+        }
+        if let Some(clause) = asked {
+            self.answers(clause, &mut out);
+        }
+        out
+    }
+
+    /// Who answers, once the rest of the probe is known.
+    fn answers(&mut self, clause: &Spanned, out: &mut hir::Probe) {
+        match &clause.node {
+            ast::ProbeClause::Command { argv, env } => {
+                if let Some(command) = self.command(argv, env, out.timeout) {
+                    out.asks = ProbeAsks::Command(command);
+                }
+            }
+            ast::ProbeClause::File(path) => {
+                if let Some(path) = self.file(path) {
+                    out.asks = ProbeAsks::File(path);
+                }
+                if !matches!(out.returns, Type::Bool | Type::Error) {
+                    let shown = self.show(&out.returns);
+                    let wanted = "a bool: whether the file exists";
+                    self.report(errors::mismatch(clause.span, wanted, &shown));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn backoff(&mut self, factor: &ast::Literal, up_to: &ast::Literal) -> Option<Backoff> {
+        let up_to = self.lasting(up_to, "the longest wait");
+        match literal::decimal(&factor.node) {
+            Ok(factor) if factor >= DECIMAL_ONE => return Some(Backoff { factor, up_to: up_to? }),
+            Ok(_) => self.report(errors::literal(
+                factor.span,
+                &factor.node,
+                "makes waits shorter: begin at 1",
+            )),
+            Err(why) => self.report(errors::literal(factor.span, &factor.node, &why)),
+        }
+        None
+    }
+
+    fn source(&mut self, source: &ast::Source) {
+        let kind = match source.name.node.as_str() {
+            "start" => SourceKind::Start,
+            "prompt" => SourceKind::Prompt,
+            _ => {
+                let known = ["prompt", "start"].into_iter();
+                self.report(errors::unknown_word("source", &source.name, known));
+                return;
+            }
+        };
+        let mut learns = Vec::new();
+        for learn in &source.learns {
+            let mut scope = Scope::new(Place::Source(kind), &[], Missing::Any);
+            let rule = RuleMeta {
+                owner: source.name.node.clone(),
+                doc: String::new(),
+                shadow: false,
+                span: learn.span,
+            };
+            if let Some(learn) = self.learn(&learn.node, learn.span, &mut scope) {
+                learns.push((rule, learn));
+            }
+        }
+        match self.program.sources.iter_mut().find(|known| known.kind == kind) {
+            Some(known) => known.learns.extend(learns),
+            None => self.program.sources.push(hir::Source { kind, learns }),
+        }
+    }
+
+    /// `origin(x)`.
+    pub(super) fn origin(&mut self, args: &[ast::Arg], span: Span, scope: &mut Scope) -> hir::Expr {
+        if !scope.place.asks() {
+            return self.misplaced(span, "where a value comes from", scope);
+        }
+        let [ast::Arg { name: None, value }] = args else {
+            let message = "`origin` asks for one value".to_owned();
+            self.report(errors::arguments(span, message, "origin(value)"));
+            return super::expr::broken(span);
+        };
+        let found = self.expr(value, None, scope);
+        let found = self.present(value, found, scope);
+        let simple = matches!(
+            found.ty,
+            Type::String(_)
+                | Type::Path
+                | Type::Url
+                | Type::Int(..)
+                | Type::Decimal(..)
+                | Type::Error
+        );
+        if !simple {
+            let shown = self.show(&found.ty);
+            let wanted = "a string, path, url, int or decimal";
+            self.report(errors::mismatch(value.span, wanted, &shown));
+        }
+        super::expr::typed(ExprKind::Origin(Box::new(found)), Type::Enum(hir::ORIGIN), span)
+    }
+}
+
+type Spanned = ast::Spanned<ast::ProbeClause>;
+
+/// A check as its author would write it on one line.
+fn in_words(check: &ast::Check) -> String {
+    let quoted = |s: &Str| format!("{:?}", s.node);
+    let several = |word: &str, checks: &[ast::Check]| {
+        let inner: Vec<String> = checks.iter().map(in_words).collect();
+        format!("{word} {{ {} }}", inner.join("; "))
+    };
+    match &check.kind {
+        ast::CheckKind::File(path) => format!("file {}", quoted(path)),
+        ast::CheckKind::FileContains(path, text) => {
+            format!("file {} contains {}", quoted(path), quoted(text))
+        }
+        ast::CheckKind::FileConforms(path, contract) => {
+            format!("file {} conforms {}", quoted(path), contract.node)
+        }
+        ast::CheckKind::Command { argv, exits, .. } => {
+            let argv: Vec<String> = argv.iter().map(quoted).collect();
+            format!("command {} exits {}", argv.join(" "), exits.node)
+        }
+        ast::CheckKind::GitCommitted => "git committed".into(),
+        ast::CheckKind::Every { lifecycle, state } => {
+            format!("every {} is {}", lifecycle.node, state.node)
+        }
+        ast::CheckKind::Attest(name) => format!("attest {}", name.node),
+        ast::CheckKind::All(checks) => several("all", checks),
+        ast::CheckKind::Any(checks) => several("any", checks),
+        ast::CheckKind::Expr(e) => text(e),
+    }
+}
