@@ -634,7 +634,13 @@ pub(crate) fn over_bound(span: Span, tool: &str, steps: u64, bound: u64) -> Diag
     .help("bound the collections it walks with `max N`, or nest fewer quantifiers")
 }
 
-pub(crate) fn untrusted_learn(span: Span, tool: &str, declared: Span) -> Diagnostic {
+pub(crate) fn untrusted_learn(span: Span, tool: &str, declared: Span, partly: bool) -> Diagnostic {
+    if partly {
+        let message = format!("not everything that this reads of `{tool}` is trusted");
+        return Diagnostic::error("G0317", span, message).also(declared, "declared here").help(
+            "learn from trusted parts only; with `returns TYPE` the parts of a list and of an object can be told apart",
+        );
+    }
     Diagnostic::error("G0317", span, format!("`{tool}` is not trusted, so its result teaches nothing"))
         .also(declared, "declared here, without `trusted`")
         .help("add `trusted` if nobody outside can choose what it returns; otherwise learn from something else")

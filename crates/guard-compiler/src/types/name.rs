@@ -4,7 +4,7 @@ use super::Checker;
 use super::expr::{broken, typed};
 use super::scope::{Place, Scope};
 use crate::errors;
-use crate::hir::{Expr, ExprKind, ORIGIN, Type};
+use crate::hir::{EnumDef, Expr, ExprKind, ORIGIN, Type};
 use guard_plan::plan::SourceKind;
 use guard_syntax::span::Span;
 
@@ -97,9 +97,8 @@ impl Checker<'_, '_> {
         if let Some(Type::Enum(id)) = wanted {
             return self.variant(*id, name, span);
         }
-        // Only enums that an author can name; origins are spoken of where they are compared with.
         let of: Vec<usize> = (0..self.program.enums.len())
-            .filter(|id| *id != ORIGIN && !self.program.enums[*id].name.contains(' '))
+            .filter(|id| named(&self.program.enums, *id))
             .filter(|id| self.program.enums[*id].variants.iter().any(|v| v == name))
             .collect();
         match of.as_slice() {
@@ -128,8 +127,9 @@ impl Checker<'_, '_> {
             return broken(span);
         }
         let names = self.names;
-        let variants =
-            self.program.enums.iter().flat_map(|e| e.variants.iter().map(String::as_str));
+        let enums = self.program.enums.iter().enumerate();
+        let enums = enums.filter(|(id, _)| named(&self.program.enums, *id));
+        let variants = enums.flat_map(|(_, e)| e.variants.iter().map(String::as_str));
         let params = scope.params.iter().map(|p| p.name.as_str());
         let locals = scope.locals.iter().map(|l| l.name.as_str());
         let builtins = ["now", "elapsed", "workspace", "clock", "result"].into_iter();
@@ -154,4 +154,10 @@ impl Checker<'_, '_> {
         self.report(errors::wrong_place(span, what, scope.place.name(), help));
         broken(span)
     }
+}
+
+/// Whether a bare name may be a variant of this enum: one that an author declared, or the weekdays. Origins and the
+/// states of lifecycles are spoken of where they are compared with.
+fn named(enums: &[EnumDef], id: usize) -> bool {
+    id != ORIGIN && !enums[id].name.contains(' ')
 }

@@ -391,7 +391,7 @@ impl Checker<'_, '_> {
             _ => {
                 let known = ["prompt", "start"].into_iter();
                 self.report(errors::unknown_word("source", &source.name, known));
-                return;
+                SourceKind::Prompt
             }
         };
         let mut learns = Vec::new();

@@ -7,8 +7,11 @@ use guard_syntax::ast::{self, ClauseKind};
 use guard_syntax::span::Span;
 use std::collections::HashMap;
 
-/// The way down into a result, by member.
+/// The way down into a result, by member, and by element where only `json` is known.
 type Path = Vec<String>;
+
+/// An element of something that may be a list or an object; no member has this name.
+const ELEMENT: &str = "[*]";
 
 impl Checker<'_, '_> {
     /// What the clauses of a tool say of its result: untrusted where they say nothing.
@@ -40,29 +43,50 @@ impl Checker<'_, '_> {
         let mut reads = Reads { program: &self.program, bound: HashMap::new(), paths: Vec::new() };
         if let Some(over) = &learn.over {
             match reads.path(over) {
-                Some(path) => learn.binders.iter().for_each(|slot| {
-                    reads.bound.insert(*slot, path.clone());
-                }),
+                Some(mut path) => {
+                    path.extend(element(over));
+                    for slot in &learn.binders {
+                        reads.bound.insert(*slot, path.clone());
+                    }
+                }
                 None => reads.visit(over),
             }
         }
         learn.when.iter().chain(&learn.row).for_each(|e| reads.visit(e));
         let trust = &self.signatures[at].trust;
+        if reads.paths.is_empty() {
+            // The agent chooses the arguments: only a tool that is trusted altogether vouches for them.
+            reads.paths.push(Path::new());
+        }
         if reads.paths.iter().all(|path| trusts(trust, path)) {
             return;
         }
-        let (name, declared) = (self.signatures[at].name.clone(), self.signatures[at].span);
-        self.report(errors::untrusted_learn(span, &name, declared));
+        let signature = &self.signatures[at];
+        let partly = trust.whole || !trust.parts.is_empty();
+        let d = errors::untrusted_learn(span, &signature.name, signature.span, partly);
+        self.report(d);
     }
 }
 
-/// Whether everything at and below a path is trusted.
+/// Whether everything at and below a path is trusted, whatever the elements on the way are.
 fn trusts(trust: &Trust, path: &[String]) -> bool {
-    let around = trust.parts.iter().filter(|(part, _)| path.starts_with(part));
+    let members: Path = path.iter().filter(|step| *step != ELEMENT).cloned().collect();
+    let around = trust.parts.iter().filter(|(part, _)| members.starts_with(part));
     let nearest = around.max_by_key(|(part, _)| part.len());
-    let below = trust.parts.iter().filter(|(part, _)| part.starts_with(path));
+    let other = |part: &Path| !members.starts_with(part) && meets(part, path);
     nearest.map_or(trust.whole, |(_, trusted)| *trusted)
-        && below.clone().all(|(_, trusted)| *trusted)
+        && trust.parts.iter().all(|(part, trusted)| *trusted || !other(part))
+}
+
+/// Whether one may lie within the other: an element is a member of an object as well as one of a list.
+fn meets(part: &[String], path: &[String]) -> bool {
+    match (part, path) {
+        ([], _) | (_, []) => true,
+        ([_, inner @ ..], [step, rest @ ..]) if step == ELEMENT => {
+            meets(inner, rest) || meets(part, rest)
+        }
+        ([first, inner @ ..], [step, rest @ ..]) => first == step && meets(inner, rest),
+    }
 }
 
 /// What expressions read of a result.
@@ -115,9 +139,15 @@ impl Reads<'_> {
                 let field = self.program.records[*id].fields.get(*at as usize)?;
                 Some(field.name.clone())
             }
+            (ExprKind::Index(..), _) => element(of),
             _ => None,
         }
     }
+}
+
+/// The step to an element of something.
+fn element(of: &Expr) -> Option<String> {
+    (*of.ty.required() == Type::Json).then(|| ELEMENT.to_owned())
 }
 
 /// What an expression is a part of.
