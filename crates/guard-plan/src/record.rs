@@ -5,8 +5,13 @@
 //! here as salted hashes only.
 
 mod chain;
+mod session;
 
 pub use chain::{Chain, ChainError, Verified, verify_chain};
+pub use session::{
+    Delivered, Item, ItemChange, Missing, OUTPUT_CHARS, Prompt, Ran, RunEnd, STDOUT_BYTES, Stop,
+    StopDecision, rendered,
+};
 
 use crate::json::Json;
 use crate::verdict::Verdict;
@@ -30,6 +35,12 @@ pub enum Kind {
     Usage,
     /// A halt ends.
     Resume,
+    /// The user has said something.
+    Prompt,
+    /// The agent wants to stop.
+    Stop,
+    /// The harness verifies or moves an item.
+    Item,
 }
 
 /// One line of the trace.
@@ -59,6 +70,9 @@ pub enum Payload {
     Approve(Approve<'static>),
     Usage(Usage<'static>),
     Resume(Resume<'static>),
+    Prompt(Prompt<'static>),
+    Stop(Stop<'static>),
+    Item(Item<'static>),
 }
 
 /// The session begins.
@@ -73,6 +87,18 @@ pub struct Open<'a> {
     pub session: Cow<'a, str>,
     /// Where relative paths start.
     pub workspace: Cow<'a, str>,
+    /// What the host gave (semantics §8).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub data: Option<Cow<'a, Json>>,
+    /// How many rows facts were taught by it.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub learned: u64,
+    /// How many rows went for others.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub forgotten: u64,
+    /// What was noticed.
+    #[serde(default, skip_serializing_if = "is_empty")]
+    pub notes: Cow<'a, [Note]>,
 }
 
 /// A call is proposed.
@@ -87,6 +113,30 @@ pub struct Propose<'a> {
     pub verdict: Cow<'a, Verdict>,
     /// What the world was asked.
     pub asked: Cow<'a, [Asked]>,
+    /// The result, where the kernel served the call; it is settled then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub served: Option<Cow<'a, Json>>,
+    /// Of a served call: the state variables that changed.
+    #[serde(default, skip_serializing_if = "is_empty")]
+    pub changes: Cow<'a, [Change]>,
+    /// Of a served call: how many rows facts were taught.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub learned: u64,
+    /// Of a served call: how many rows went for others.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub forgotten: u64,
+    /// Of a served call: the session is halted now.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub halted: bool,
+    /// The items it changed.
+    #[serde(default, skip_serializing_if = "is_empty")]
+    pub items: Cow<'a, [ItemChange]>,
+    /// What was noticed.
+    #[serde(default, skip_serializing_if = "is_empty")]
+    pub notes: Cow<'a, [Note]>,
+    /// The feedback it called for.
+    #[serde(default, skip_serializing_if = "is_empty")]
+    pub feedback: Cow<'a, [Delivered]>,
 }
 
 /// A call has ended.
@@ -107,6 +157,24 @@ pub struct Settle<'a> {
     pub halted: bool,
     /// What the world was asked.
     pub asked: Cow<'a, [Asked]>,
+    /// How many rows went for others.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub forgotten: u64,
+    /// The feedback it called for.
+    #[serde(default, skip_serializing_if = "is_empty")]
+    pub feedback: Cow<'a, [Delivered]>,
+}
+
+fn is_empty<T>(items: &[T]) -> bool {
+    items.is_empty()
+}
+
+fn is_zero(count: &u64) -> bool {
+    *count == 0
+}
+
+fn is_false(flag: &bool) -> bool {
+    !flag
 }
 
 /// A call is approved.
@@ -166,6 +234,43 @@ pub enum Asked {
         /// The answer.
         answer: Json,
     },
+    /// Whether a regular file is there.
+    File {
+        /// Its normalised path.
+        path: Box<str>,
+        /// The answer; none where nobody could say.
+        answer: Option<bool>,
+    },
+    /// Whether a file contains a text.
+    Contains {
+        /// Its normalised path.
+        path: Box<str>,
+        /// The text.
+        text: Box<str>,
+        /// The answer; none where nobody could say.
+        answer: Option<bool>,
+    },
+    /// What a file's content is.
+    Sha256 {
+        /// Its normalised path.
+        path: Box<str>,
+        /// There was an answer.
+        answered: bool,
+        /// The hash, lower-case hexadecimal; none where no regular file is there.
+        answer: Option<String>,
+    },
+    /// What a command does.
+    Run {
+        /// The command, word for word.
+        command: Vec<String>,
+        /// What became of it; none where nobody could run it.
+        answer: Option<Ran>,
+    },
+    /// Whether nothing is uncommitted.
+    Committed {
+        /// The answer; none where nobody could say.
+        answer: Option<bool>,
+    },
 }
 
 /// A state variable that changed.
@@ -180,7 +285,7 @@ pub struct Change {
     pub after: Json,
 }
 
-/// What was noticed at a settlement.
+/// What was noticed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Note {
@@ -203,6 +308,8 @@ pub enum NoteKind {
     Warning,
     /// The result does not decode; nothing was learned from it.
     Undecoded,
+    /// A provider of feedback could not be evaluated.
+    Feedback,
     /// It halted the session.
     Halt,
 }
@@ -231,6 +338,9 @@ impl Record {
             Kind::Approve => serde_json::from_str(text).map(Payload::Approve),
             Kind::Usage => serde_json::from_str(text).map(Payload::Usage),
             Kind::Resume => serde_json::from_str(text).map(Payload::Resume),
+            Kind::Prompt => serde_json::from_str(text).map(Payload::Prompt),
+            Kind::Stop => serde_json::from_str(text).map(Payload::Stop),
+            Kind::Item => serde_json::from_str(text).map(Payload::Item),
         };
         let payload = payload.map_err(|error| error.to_string())?;
         let Line { seq, time, call, prev, hash, .. } = line;
@@ -246,6 +356,9 @@ impl Record {
             Payload::Approve(_) => Kind::Approve,
             Payload::Usage(_) => Kind::Usage,
             Payload::Resume(_) => Kind::Resume,
+            Payload::Prompt(_) => Kind::Prompt,
+            Payload::Stop(_) => Kind::Stop,
+            Payload::Item(_) => Kind::Item,
         }
     }
 }

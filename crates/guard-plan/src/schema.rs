@@ -18,6 +18,9 @@ pub fn schemas() -> Vec<(&'static str, Value)> {
         ("record-approve", of::<record::Approve<'static>>()),
         ("record-usage", of::<record::Usage<'static>>()),
         ("record-resume", of::<record::Resume<'static>>()),
+        ("record-prompt", of::<record::Prompt<'static>>()),
+        ("record-stop", of::<record::Stop<'static>>()),
+        ("record-item", of::<record::Item<'static>>()),
     ]
 }
 

@@ -45,6 +45,10 @@ pub enum StepError {
     NegativeAmount(i64),
     /// The session is not halted.
     NotHalted,
+    /// No lifecycle has an item with this id.
+    UnknownItem(String),
+    /// The harness cannot do this to the item; says why.
+    NoTransition(String),
 }
 
 impl fmt::Display for StepError {
@@ -62,6 +66,10 @@ impl fmt::Display for StepError {
             StepError::NotHostCharged(unit) => write!(f, "`{unit}` is not charged by the host"),
             StepError::NegativeAmount(_) => f.write_str("an amount is negative"),
             StepError::NotHalted => f.write_str("the session is not halted"),
+            StepError::UnknownItem(item) => {
+                write!(f, "there is no item `{}`", guard_plan::render::cut(item, 100))
+            }
+            StepError::NoTransition(why) => f.write_str(why),
         }
     }
 }

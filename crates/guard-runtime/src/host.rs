@@ -1,11 +1,14 @@
 //! What only the host may say: approvals, usage, the end of a halt. And the one door for all events.
 
 use crate::error::StepError;
+use crate::item::{Move, Moved, Verify};
 use crate::kernel::Kernel;
+use crate::prompt::{Learned, Prompt};
 use crate::propose::{Proposal, Proposed};
 use crate::session::{Grant, Session};
 use crate::settle::{Settled, Settlement};
 use crate::stage::arguments::{self, Arguments};
+use crate::stop::{Stop, Stopped};
 use crate::world::World;
 use guard_plan::json::Json;
 use guard_plan::key;
@@ -62,6 +65,10 @@ pub enum Event<'a> {
     Approve(Approve<'a>),
     Usage(Usage<'a>),
     Resume(Resume<'a>),
+    Prompt(Prompt<'a>),
+    Stop(Stop<'a>),
+    Verify(Verify<'a>),
+    Move(Move<'a>),
 }
 
 /// What an event came to.
@@ -71,6 +78,12 @@ pub enum Outcome {
     Proposed(Proposed),
     /// Of a settlement.
     Settled(Settled),
+    /// Of a prompt.
+    Prompted(Learned),
+    /// Of a stop.
+    Stopped(Stopped),
+    /// Of an item verified or moved.
+    Item(Moved),
     /// It was taken.
     Taken,
 }
@@ -93,6 +106,10 @@ impl Kernel {
             Event::Approve(approve) => self.approve(session, approve).map(|()| Outcome::Taken),
             Event::Usage(usage) => self.usage(session, usage).map(|()| Outcome::Taken),
             Event::Resume(resume) => self.resume(session, resume).map(|()| Outcome::Taken),
+            Event::Prompt(prompt) => self.prompt(session, prompt, world).map(Outcome::Prompted),
+            Event::Stop(stop) => self.stop(session, stop, world).map(Outcome::Stopped),
+            Event::Verify(verify) => self.verify(session, verify, world).map(Outcome::Item),
+            Event::Move(by) => self.move_item(session, by).map(Outcome::Item),
         }
     }
 

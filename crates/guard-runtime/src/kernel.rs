@@ -9,6 +9,7 @@ use crate::session::{History, Session, Times, Truth};
 use crate::val::Val;
 use crate::world::{Answers, NoWorld, Questions, World};
 use guard_plan::decode::Decoder;
+use guard_plan::json::Json;
 use guard_plan::plan::{Expr, Millis, Plan, RegexId, ToolId, UnitId, VarId};
 use guard_plan::value::{Fault, Value};
 use guard_plan::{LoadError, LoadedPlan};
@@ -123,8 +124,19 @@ impl Kernel {
         Decoder { types: &self.plan().types, workspace: &session.workspace, open, matches }
     }
 
-    /// Begins a session.
+    /// Begins a session that is given nothing.
     pub fn open(&self, id: &str, start: Millis, workspace: &str) -> Result<Session, StepError> {
+        self.open_with(id, start, workspace, None)
+    }
+
+    /// Begins a session, which learns from the data the host gives (semantics §8).
+    pub fn open_with(
+        &self,
+        id: &str,
+        start: Millis,
+        workspace: &str,
+        _data: Option<&Json>,
+    ) -> Result<Session, StepError> {
         let plan = self.plan();
         let path = |path: &str, base: &str| {
             let normal = guard_plan::path::normalise(base, path);

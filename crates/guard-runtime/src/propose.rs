@@ -6,6 +6,7 @@ use crate::kernel::Kernel;
 use crate::reason::Findings;
 use crate::session::Session;
 use crate::session::flight::{Draft, Flight};
+use crate::settle::Settled;
 use crate::stage::arguments::{self, Arguments};
 use crate::stage::{
     Call, approvals, budgets, conflicts, effects, limits, ready, requirements, rules,
@@ -15,7 +16,7 @@ use crate::world::{Answers, Questions, World};
 use guard_plan::json::Json;
 use guard_plan::near;
 use guard_plan::plan::{LimitScope, Millis, ToolId};
-use guard_plan::record::Asked;
+use guard_plan::record::{Asked, Delivered, ItemChange, Note};
 use guard_plan::render;
 use guard_plan::verdict::{self, Code, Verdict};
 
@@ -39,6 +40,30 @@ pub struct Proposed {
     pub verdict: Verdict,
     /// What the world was asked, in order.
     pub asked: Vec<Asked>,
+    /// The result of a tool that the kernel serves: the call is settled already (semantics §11).
+    pub served: Option<Json>,
+    /// Of a served call: what its settlement came to.
+    pub settled: Option<Box<Settled>>,
+    /// The items it changed.
+    pub items: Vec<ItemChange>,
+    /// The feedback that the refusal, or the settlement of a served call, calls for.
+    pub feedback: Vec<Delivered>,
+    /// What was noticed.
+    pub notes: Vec<Note>,
+}
+
+impl Proposed {
+    fn new(verdict: Verdict, asked: Vec<Asked>) -> Proposed {
+        Proposed {
+            verdict,
+            asked,
+            served: None,
+            settled: None,
+            items: Vec::new(),
+            feedback: Vec::new(),
+            notes: Vec::new(),
+        }
+    }
 }
 
 impl Kernel {
@@ -63,7 +88,7 @@ impl Kernel {
         } else {
             session.retire(flight);
         }
-        Ok(Proposed { verdict, asked: answers.into_asked() })
+        Ok(Proposed::new(verdict, answers.into_asked()))
     }
 
     /// What the kernel would say of a call, without any effect.
@@ -76,7 +101,7 @@ impl Kernel {
         let answers = Answers::new(world);
         let mut flight = Flight::default();
         let verdict = self.decide(session, proposal, &answers, &mut flight);
-        Proposed { verdict, asked: answers.into_asked() }
+        Proposed::new(verdict, answers.into_asked())
     }
 
     fn decide(

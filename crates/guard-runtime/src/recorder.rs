@@ -53,6 +53,10 @@ impl Recorder {
             guard: (&*kernel.plan().guard).into(),
             session: session.id().into(),
             workspace: session.workspace().into(),
+            data: None,
+            learned: 0,
+            forgotten: 0,
+            notes: Cow::Borrowed(&[]),
         };
         self.chain.append(session.start(), Kind::Open, None, &payload)
     }
@@ -93,6 +97,14 @@ impl Recorder {
             args: self.args(kernel, proposal.tool, proposal.args),
             verdict: Cow::Borrowed(&proposed.verdict),
             asked: Cow::Borrowed(&proposed.asked),
+            served: None,
+            changes: Cow::Borrowed(&[]),
+            learned: 0,
+            forgotten: 0,
+            halted: false,
+            items: Cow::Borrowed(&proposed.items),
+            notes: Cow::Borrowed(&proposed.notes),
+            feedback: Cow::Borrowed(&proposed.feedback),
         };
         self.chain.append(session.now(), Kind::Propose, Some(proposal.call), &payload)
     }
@@ -125,6 +137,8 @@ impl Recorder {
             notes: Cow::Borrowed(&settled.notes),
             halted: settled.halted,
             asked: Cow::Borrowed(&settled.asked),
+            forgotten: settled.forgotten,
+            feedback: Cow::Borrowed(&settled.feedback),
         };
         self.chain.append(session.now(), Kind::Settle, Some(settlement.call), &payload)
     }

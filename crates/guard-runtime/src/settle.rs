@@ -14,7 +14,7 @@ use crate::val::Val;
 use crate::world::{Answers, Questions, World};
 use guard_plan::json::Json;
 use guard_plan::plan::{Millis, ToolId, VarId};
-use guard_plan::record::{Asked, Note, NoteKind};
+use guard_plan::record::{Asked, Delivered, Note, NoteKind};
 use guard_plan::value::Value;
 
 /// How a call ended.
@@ -47,8 +47,12 @@ pub struct Settled {
     pub notes: Vec<Note>,
     /// How many rows facts were taught.
     pub learned: u64,
+    /// How many rows went for others, their tables being full.
+    pub forgotten: u64,
     /// The session is halted now.
     pub halted: bool,
+    /// The feedback it calls for, in order.
+    pub feedback: Vec<Delivered>,
     /// What the world was asked, in order.
     pub asked: Vec<Asked>,
 }

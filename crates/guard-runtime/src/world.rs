@@ -1,17 +1,43 @@
 //! Questions to the outside, each asked at most once a decision, and their answers.
 
 use guard_plan::json::Json;
-use guard_plan::plan::ProbeId;
-use guard_plan::record::Asked;
+use guard_plan::plan::{Command, ProbeId};
+use guard_plan::record::{Asked, Ran};
 use guard_plan::value::{Fault, Value};
 use std::cell::RefCell;
 
-/// Whoever can look at the world outside the kernel. No answer is `None`; the rule that asked then denies.
+/// Whoever can look at the world outside the kernel. No answer is `None`: nobody can say, and the rule that asked
+/// then denies. Paths are normalised and absolute.
 pub trait World {
-    /// Whether the file at a normalised absolute path exists.
+    /// Whether anything is at a path.
     fn exists(&mut self, path: &str) -> Option<bool>;
-    /// What a probe answers.
+    /// What a probe answers that is asked of the host.
     fn probe(&mut self, name: &str) -> Option<Json>;
+    /// Whether a regular file is at a path.
+    fn file(&mut self, path: &str) -> Option<bool> {
+        let _ = path;
+        None
+    }
+    /// Whether a regular file is at a path and contains a text.
+    fn contains(&mut self, path: &str, text: &str) -> Option<bool> {
+        let _ = (path, text);
+        None
+    }
+    /// The SHA-256 of a regular file, in lower-case hexadecimal; `Some(None)`: there is none.
+    fn sha256(&mut self, path: &str) -> Option<Option<String>> {
+        let _ = path;
+        None
+    }
+    /// Runs a command of the plan to its end, in the workspace and without a shell (semantics §12). `None`: nobody
+    /// can run it.
+    fn run(&mut self, command: &Command) -> Option<Ran> {
+        let _ = command;
+        None
+    }
+    /// Whether nothing in the workspace is uncommitted.
+    fn committed(&mut self) -> Option<bool> {
+        None
+    }
 }
 
 /// A world that answers nothing.

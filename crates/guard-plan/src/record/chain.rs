@@ -168,6 +168,14 @@ mod tests {
             }),
             asked: vec![Asked::Probe { name: "p".into(), answered: true, answer: Json::Null }]
                 .into(),
+            served: None,
+            changes: Cow::Borrowed(&[]),
+            learned: 0,
+            forgotten: 0,
+            halted: false,
+            items: Cow::Borrowed(&[]),
+            notes: Cow::Borrowed(&[]),
+            feedback: Cow::Borrowed(&[]),
         };
         let mut lines = Vec::new();
         let mut keep = |line: &[u8]| lines.push(String::from_utf8(line.to_vec()).unwrap());

@@ -16,13 +16,22 @@ fn plan() -> Plan {
             "patterns": [0]}}, {"record": {"name": "R", "fields": [{"name": "id", "ty": 2, "secret": true}]}},
             {"option": {"of": 3}}, {"list": {"of": 3, "max": 4}}],
         "state": [], "units": [], "limits": [], "regexes": ["^a"], "paths": ["src"], "invariants": [],
-        "monitors": [], "indexes": [], "windows": [], "facts": [], "probes": [], "tools": []
+        "monitors": [], "indexes": [], "windows": [], "facts": [], "commands": [], "probes": [], "sources": [], "origins": false, "lifecycles": [], "feedback": [],
+        "attests": [], "completion": null, "goals": [], "tools": []
     }"#;
     let mut plan: Plan = serde_json::from_str(json).unwrap();
     plan.units.push(Unit { name: "calls".into(), budget: Some(1), host_charged: false, span: 0 });
     plan.state.push(StateVar { name: "n".into(), ty: 1, init: Expr(vec![Node::Int(1)]) });
     plan.facts.push(Fact { name: "f".into(), row: 3, keys: 1, max: 10 });
-    plan.probes.push(Probe { name: "up".into(), returns: 0 });
+    plan.probes.push(Probe {
+        name: "up".into(),
+        returns: 0,
+        asks: ProbeAsks::Host,
+        every: None,
+        backoff: None,
+        timeout: 10_000,
+        within: None,
+    });
     plan.indexes.push(SuccessIndex { tool: 0, params: vec![0] });
     let condition = Expr(vec![
         Node::Set(vec![]),
@@ -48,7 +57,9 @@ fn plan() -> Plan {
         tags: vec![],
         params: vec![Field { name: "id".into(), ty: 2, secret: false }],
         returns: Some(4),
-        trusted: true,
+        trust: Trust { whole: true, parts: vec![] },
+        served: None,
+        prior: None,
         risk: Risk::High,
         irreversible: false,
         span: 0,

@@ -3,7 +3,9 @@
 use guard_plan::json::Json;
 use guard_plan::record::{Asked, Payload, Record};
 use guard_plan::{decimal, time};
-use guard_runtime::{Approve, Ending, Event, Proposal, Resume, Settlement, Usage, World};
+use guard_runtime::{
+    Approve, Ending, Event, Move, Prompt, Proposal, Resume, Settlement, Stop, Usage, Verify, World,
+};
 
 /// The event that a record is of; none where the record makes no sense.
 pub fn event(record: &Record) -> Option<Event<'_>> {
@@ -36,6 +38,15 @@ pub fn event(record: &Record) -> Option<Event<'_>> {
         Payload::Resume(resume) => {
             Event::Resume(Resume { role: &resume.role, by: &resume.by, now })
         }
+        Payload::Prompt(prompt) => Event::Prompt(Prompt { text: &prompt.text, now }),
+        Payload::Stop(stop) => Event::Stop(Stop { reason: stop.reason.as_deref(), now }),
+        Payload::Item(item) => match (&item.transition, &item.by) {
+            (Some(transition), Some(by)) => {
+                let reason = item.reason.as_deref();
+                Event::Move(Move { item: &item.item, transition, by, reason, now })
+            }
+            _ => Event::Verify(Verify { item: &item.item, now }),
+        },
     })
 }
 
