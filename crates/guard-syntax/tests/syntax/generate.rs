@@ -379,6 +379,7 @@ impl<'b> Choices<'b> {
             3 => CheckKind::FileConforms(self.string(), self.plain()),
             4 => CheckKind::Command {
                 argv: self.many(1, 3, Self::string),
+                env: self.many(0, 2, Self::string),
                 exits: self.number(),
                 within: self.some(Self::duration),
             },
@@ -396,10 +397,11 @@ impl<'b> Choices<'b> {
     }
 
     fn step(&mut self) -> TestStep {
-        let kind = match self.below(21) {
+        let kind = match self.below(28) {
             0 => TestStepKind::Run {
                 success: self.coin(),
                 call: self.call(),
+                name: self.some(Self::plain),
                 returns: self.some(|g| g.expr(2)),
             },
             1 => TestStepKind::Allowed(self.call()),
@@ -438,6 +440,25 @@ impl<'b> Choices<'b> {
             17 => TestStepKind::Resume(self.plain()),
             18 => TestStepKind::Feedback(self.plain(), self.some(Self::string)),
             19 => TestStepKind::NoFeedback(self.some(Self::plain)),
+            20 => TestStepKind::Data(Expr {
+                kind: ExprKind::List(self.many(0, 2, |g| g.expr(2))),
+                span: Span::default(),
+            }),
+            21 => TestStepKind::Command {
+                argv: self.many(1, 3, Self::string),
+                exits: Some(self.number()),
+                output: self.some(Self::string),
+            },
+            22 => TestStepKind::Command {
+                argv: self.many(1, 3, Self::string),
+                exits: None,
+                output: None,
+            },
+            23 => TestStepKind::Git(self.coin()),
+            24 => TestStepKind::Verify(self.string(), self.some(Self::string)),
+            25 => TestStepKind::Move(self.string(), self.plain(), self.some(Self::string)),
+            26 => TestStepKind::Item(self.string(), self.plain()),
+            27 => TestStepKind::Advice(self.plain(), self.plain(), self.some(Self::string)),
             _ => TestStepKind::Stop(
                 ident(self.of(&["allowed", "blocked", "bypassed"])),
                 self.some(Self::string),
@@ -471,7 +492,10 @@ impl<'b> Choices<'b> {
     fn probe_clause(&mut self) -> ProbeClause {
         match self.below(8) {
             0 => ProbeClause::Returns(self.ty(1, true)),
-            1 => ProbeClause::Command(self.many(1, 3, Self::string)),
+            1 => ProbeClause::Command {
+                argv: self.many(1, 3, Self::string),
+                env: self.many(0, 2, Self::string),
+            },
             2 => ProbeClause::File(self.string()),
             3 => ProbeClause::Host,
             4 => ProbeClause::Every(self.duration()),

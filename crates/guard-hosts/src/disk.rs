@@ -1,0 +1,178 @@
+//! The world as it is on disk: files of a workspace, commands run in it, its git repository.
+
+use crate::run::run;
+use guard_plan::json::Json;
+use guard_plan::plan::Command;
+use guard_plan::record::{Ran, RunEnd};
+use guard_runtime::World;
+use memchr::memmem::Finder;
+use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
+use std::fs::{File, Metadata, OpenOptions};
+use std::io::ErrorKind::{NotADirectory, NotFound};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+/// The largest file that is looked into, in bytes.
+const MAX_FILE: u64 = 256 << 20;
+/// How long git may take, in milliseconds.
+const GIT_TIME: i64 = 30_000;
+
+/// A workspace on disk.
+///
+/// What lies outside of it, also by way of a symbolic link, is not looked into: such questions have no answer. Only
+/// whether something exists is answered for any path.
+#[derive(Debug, Clone)]
+pub struct Disk {
+    root: PathBuf,
+    /// What the host answers for its probes.
+    pub probes: BTreeMap<String, Json>,
+}
+
+impl Disk {
+    /// The workspace at a directory, which must be there.
+    pub fn new(root: &Path) -> io::Result<Disk> {
+        Ok(Disk { root: root.canonicalize()?, probes: BTreeMap::new() })
+    }
+
+    /// A regular file of the workspace, open; `Ok(None)`: there is none; an error: nobody can say.
+    fn open(&self, path: &str) -> io::Result<Option<(File, Metadata)>> {
+        let outside = || io::Error::other("it lies outside the workspace");
+        let real = match Path::new(path).canonicalize() {
+            Ok(real) => real,
+            Err(error) if matches!(error.kind(), NotFound | NotADirectory) => {
+                let inside = self.holds_parent_of(Path::new(path))?;
+                return if inside { Ok(None) } else { Err(outside()) };
+            }
+            Err(error) => return Err(error),
+        };
+        if !real.starts_with(&self.root) {
+            return Err(outside());
+        }
+        let mut options = OpenOptions::new();
+        options.read(true);
+        // A pipe that has taken the place of the file must not hold us up, nor a link lead us elsewhere.
+        #[cfg(unix)]
+        {
+            use rustix::fs::OFlags;
+            use std::os::unix::fs::OpenOptionsExt;
+            let flags = OFlags::NONBLOCK | OFlags::NOFOLLOW;
+            options.custom_flags(flags.bits() as i32);
+        }
+        let file = match options.open(&real) {
+            Ok(file) => file,
+            Err(error) if error.kind() == NotFound => return Ok(None),
+            Err(error) => return Err(error),
+        };
+        let about = file.metadata()?;
+        Ok(about.is_file().then_some((file, about)))
+    }
+
+    /// Whether the nearest directory above a path that is there belongs to the workspace.
+    fn holds_parent_of(&self, path: &Path) -> io::Result<bool> {
+        for above in path.ancestors().skip(1) {
+            match above.canonicalize() {
+                Ok(real) => return Ok(real.starts_with(&self.root)),
+                Err(error) if matches!(error.kind(), NotFound | NotADirectory) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(false)
+    }
+
+    /// A file that is small enough to be looked into.
+    fn readable(&self, path: &str) -> Option<Option<File>> {
+        match self.open(path).ok()? {
+            Some((_, about)) if about.len() > MAX_FILE => None,
+            Some((file, _)) => Some(Some(file)),
+            None => Some(None),
+        }
+    }
+
+    /// Runs git in the workspace. Nothing that the repository or the user configures is run by it, but for the
+    /// filters of the repository's attributes.
+    fn git(&self, arguments: &[&str]) -> Option<(i32, String)> {
+        let fixed = ["git", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null"];
+        let argv = fixed.iter().chain(arguments).map(|word| (*word).to_owned()).collect();
+        let command = Command { argv, env: Vec::new(), within: GIT_TIME };
+        match run(&command, &self.root) {
+            Ran { ended: RunEnd::Exited(status), stdout, .. } => Some((status, stdout)),
+            _ => None,
+        }
+    }
+}
+
+impl World for Disk {
+    fn exists(&mut self, path: &str) -> Option<bool> {
+        match std::fs::metadata(path) {
+            Ok(_) => Some(true),
+            Err(error) if matches!(error.kind(), NotFound | NotADirectory) => Some(false),
+            Err(_) => None,
+        }
+    }
+
+    fn probe(&mut self, name: &str) -> Option<Json> {
+        self.probes.get(name).cloned()
+    }
+
+    fn file(&mut self, path: &str) -> Option<bool> {
+        Some(self.open(path).ok()?.is_some())
+    }
+
+    fn contains(&mut self, path: &str, text: &str) -> Option<bool> {
+        match self.readable(path)? {
+            Some(file) => holds(file, text.as_bytes()).ok(),
+            None => Some(false),
+        }
+    }
+
+    fn sha256(&mut self, path: &str) -> Option<Option<String>> {
+        match self.readable(path)? {
+            Some(file) => hash(file).ok().map(Some),
+            None => Some(None),
+        }
+    }
+
+    fn run(&mut self, command: &Command) -> Option<Ran> {
+        Some(run(command, &self.root))
+    }
+
+    fn committed(&mut self) -> Option<bool> {
+        let (status, changes) = self.git(&["status", "--porcelain", "--untracked-files=normal"])?;
+        if status != 0 {
+            return None;
+        }
+        let (head, _) = self.git(&["rev-parse", "--verify", "--quiet", "HEAD"])?;
+        Some(head == 0 && changes.is_empty())
+    }
+}
+
+/// Whether a text stands in a file; no more than a piece of it is held at a time.
+fn holds(mut file: File, text: &[u8]) -> io::Result<bool> {
+    let finder = Finder::new(text);
+    let mut window: Vec<u8> = Vec::with_capacity((64 << 10) + text.len());
+    loop {
+        // The end of one piece may be the beginning of the text.
+        let kept = window.len().min(text.len().saturating_sub(1));
+        window.drain(..window.len() - kept);
+        let read = file.by_ref().take(64 << 10).read_to_end(&mut window)?;
+        if finder.find(&window).is_some() {
+            return Ok(true);
+        }
+        if read == 0 {
+            return Ok(false);
+        }
+    }
+}
+
+fn hash(mut file: File) -> io::Result<String> {
+    let mut hasher = Sha256::new();
+    let mut buffer = [0; 64 << 10];
+    loop {
+        match file.read(&mut buffer)? {
+            0 => break,
+            count => hasher.update(&buffer[..count]),
+        }
+    }
+    Ok(guard_plan::hex::encode(&hasher.finalize()))
+}

@@ -1,0 +1,10 @@
+//! Hosts: what stands between the kernel and the outside.
+//!
+//! The kernel holds no clock and does no IO; it asks a [`World`](guard_runtime::World). Here is the one that looks at
+//! a real workspace. Nothing here decides anything.
+
+mod disk;
+mod run;
+
+pub use disk::Disk;
+pub use run::run;

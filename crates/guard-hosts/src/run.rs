@@ -1,0 +1,197 @@
+//! Commands: exactly the words of the plan, without a shell, bounded in time and output, killed with their whole
+//! process group (semantics §12).
+
+use guard_plan::plan::Command;
+use guard_plan::record::{Ran, RunEnd};
+use std::collections::VecDeque;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::process::{Child, ExitStatus, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+/// How much of the end of an output is kept while it runs.
+const TAIL: usize = 8 << 10;
+/// How much of the beginning of standard output is kept.
+const HEAD: usize = 64 << 10;
+/// How long to wait, once a command has ended, for output on its way. A process that has left the group may hold
+/// the pipe open for good.
+const GRACE: Duration = Duration::from_millis(200);
+
+/// Runs a command to its end in a directory. Its environment holds the variables named by the plan, as they are
+/// here, and nothing else; its standard input is empty. A binary without `/` is looked up along our own `PATH`.
+///
+/// A process that leaves its process group is not found again, and lives on; its output is not waited for.
+pub fn run(command: &Command, directory: &Path) -> Ran {
+    let not_started = |why: String| Ran {
+        ended: RunEnd::NotStarted(why),
+        output: String::new(),
+        stdout: String::new(),
+    };
+    let Some((binary, arguments)) = command.argv.split_first() else {
+        return not_started("there is nothing to run".into());
+    };
+    let Some(binary) = find(binary, directory) else {
+        return not_started(format!("there is no `{binary}` here"));
+    };
+    let mut process = std::process::Command::new(binary);
+    process.args(arguments).current_dir(directory).env_clear();
+    for name in &command.env {
+        if let Some(value) = std::env::var_os(name) {
+            process.env(name, value);
+        }
+    }
+    process.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    #[cfg(unix)]
+    std::os::unix::process::CommandExt::process_group(&mut process, 0);
+    let mut child = match process.spawn() {
+        Ok(child) => child,
+        Err(error) => return not_started(error.to_string()),
+    };
+    let (read, done) = channel();
+    let stdout = child.stdout.take().map(|pipe| Output::follow(pipe, read.clone()));
+    let stderr = child.stderr.take().map(|pipe| Output::follow(pipe, read));
+    let within = Duration::from_millis(u64::try_from(command.within).unwrap_or(0));
+    let ended = wait(&mut child, within);
+    drain(&done);
+    let text = |output: Option<Arc<Mutex<Output>>>| match output {
+        Some(output) => output.lock().unwrap_or_else(PoisonError::into_inner).clone(),
+        None => Output::default(),
+    };
+    let (stdout, stderr) = (text(stdout), text(stderr));
+    let mut tail: Vec<u8> = stdout.tail.into();
+    tail.extend(stderr.tail);
+    Ran {
+        ended,
+        output: String::from_utf8_lossy(&tail).into_owned(),
+        stdout: String::from_utf8_lossy(&stdout.head).into_owned(),
+    }
+}
+
+/// The binary to run: a path as it is, from the directory; a name along `PATH`, whose empty and relative entries
+/// are passed over.
+fn find(binary: &str, directory: &Path) -> Option<PathBuf> {
+    if binary.contains('/') {
+        return Some(directory.join(binary));
+    }
+    let path = std::env::var_os("PATH")?;
+    let folders = std::env::split_paths(&path).filter(|folder| folder.is_absolute());
+    folders.map(|folder| folder.join(binary)).find(|file| is_executable(file))
+}
+
+#[cfg(unix)]
+fn is_executable(file: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    std::fs::metadata(file).is_ok_and(|it| it.is_file() && it.permissions().mode() & 0o111 != 0)
+}
+
+#[cfg(not(unix))]
+fn is_executable(file: &Path) -> bool {
+    file.is_file()
+}
+
+/// What a pipe has given: its beginning and its end.
+#[derive(Debug, Clone, Default)]
+struct Output {
+    head: Vec<u8>,
+    tail: VecDeque<u8>,
+}
+
+impl Output {
+    /// Reads a pipe to its end on a thread of its own.
+    fn follow(mut pipe: impl Read + Send + 'static, done: Sender<()>) -> Arc<Mutex<Output>> {
+        let output = Arc::new(Mutex::new(Output::default()));
+        let shared = Arc::clone(&output);
+        std::thread::spawn(move || {
+            let mut buffer = [0; 8 << 10];
+            while let Ok(count @ 1..) = pipe.read(&mut buffer) {
+                shared.lock().unwrap_or_else(PoisonError::into_inner).take(&buffer[..count]);
+            }
+            // Nobody may be waiting any more.
+            let _ = done.send(());
+        });
+        output
+    }
+
+    fn take(&mut self, bytes: &[u8]) {
+        let room = HEAD.saturating_sub(self.head.len()).min(bytes.len());
+        self.head.extend_from_slice(&bytes[..room]);
+        self.tail.extend(bytes);
+        let over = self.tail.len().saturating_sub(TAIL);
+        self.tail.drain(..over);
+    }
+}
+
+/// Waits until both pipes are read to their ends, but not for long.
+fn drain(done: &Receiver<()>) {
+    for _ in 0..2 {
+        if done.recv_timeout(GRACE).is_err() {
+            return;
+        }
+    }
+}
+
+/// Waits for the end of a command, and ends its whole group in any case: what it left behind, and what took too
+/// long.
+#[cfg(unix)]
+fn wait(child: &mut Child, within: Duration) -> RunEnd {
+    use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
+    let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
+    let (ended, end) = channel();
+    std::thread::spawn(move || {
+        // The process is looked at, not reaped: its group's number stays its own until the group is killed.
+        let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
+        let gone = pid.is_some_and(|pid| {
+            std::iter::repeat_with(|| waitid(WaitId::Pid(pid), options))
+                .find(|it| !matches!(it, Err(rustix::io::Errno::INTR)))
+                .is_some_and(|it| it.is_ok())
+        });
+        let _ = ended.send(gone);
+    });
+    let in_time = !matches!(end.recv_timeout(within), Err(RecvTimeoutError::Timeout));
+    if let Some(pid) = pid {
+        // An empty group is no error worth telling.
+        let _ = kill_process_group(pid, Signal::KILL);
+    }
+    match child.wait() {
+        Ok(status) if in_time => how(status),
+        Ok(_) => RunEnd::TimedOut,
+        Err(error) => RunEnd::NotStarted(error.to_string()),
+    }
+}
+
+#[cfg(unix)]
+fn how(status: ExitStatus) -> RunEnd {
+    use std::os::unix::process::ExitStatusExt;
+    match (status.code(), status.signal()) {
+        (Some(code), _) => RunEnd::Exited(code),
+        (None, signal) => RunEnd::Signalled(signal.unwrap_or(0)),
+    }
+}
+
+#[cfg(not(unix))]
+fn wait(child: &mut Child, within: Duration) -> RunEnd {
+    let start = std::time::Instant::now();
+    let mut nap = Duration::from_millis(1);
+    loop {
+        match child.try_wait() {
+            Ok(Some(status)) => return how(status),
+            Ok(None) if start.elapsed() >= within => {
+                let _ = child.kill();
+                let _ = child.wait();
+                return RunEnd::TimedOut;
+            }
+            Ok(None) => {
+                std::thread::sleep(nap);
+                nap = (nap * 2).min(Duration::from_millis(50));
+            }
+            Err(error) => return RunEnd::NotStarted(error.to_string()),
+        }
+    }
+}
+
+#[cfg(not(unix))]
+fn how(status: ExitStatus) -> RunEnd {
+    RunEnd::Exited(status.code().unwrap_or(-1))
+}

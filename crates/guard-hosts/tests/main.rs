@@ -1,0 +1,177 @@
+//! Real commands and real files.
+
+#![cfg(unix)]
+
+use guard_hosts::{Disk, run};
+use guard_plan::plan::Command;
+use guard_plan::record::{Ran, RunEnd};
+use guard_runtime::World;
+use std::fs;
+use std::path::Path;
+
+/// Runs a line of shell; the shell is the command.
+fn shell(line: &str, within: i64) -> Ran {
+    command(&["/bin/sh", "-c", line], &[], within)
+}
+
+fn command(argv: &[&str], env: &[&str], within: i64) -> Ran {
+    let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
+    run(&Command { argv: words(argv), env: words(env), within }, Path::new("/"))
+}
+
+const LONG: i64 = 60_000;
+
+#[test]
+fn how_it_ends() {
+    assert_eq!(shell("exit 0", LONG).ended, RunEnd::Exited(0));
+    assert_eq!(shell("exit 7", LONG).ended, RunEnd::Exited(7));
+    assert_eq!(shell("kill -9 $$", LONG).ended, RunEnd::Signalled(9));
+    let missing = command(&["no-such-binary-anywhere"], &[], LONG);
+    assert_eq!(
+        missing.ended,
+        RunEnd::NotStarted("there is no `no-such-binary-anywhere` here".into())
+    );
+    assert!(matches!(command(&["/"], &[], LONG).ended, RunEnd::NotStarted(_)));
+    assert!(matches!(command(&[], &[], LONG).ended, RunEnd::NotStarted(_)));
+}
+
+#[test]
+fn what_never_ends_is_killed_with_all_its_children() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("pid");
+    // The child holds the pipe open; only killing the group lets us read it to its end.
+    let line = format!("sleep 1000 & echo $! > {}; sleep 1000", file.display());
+    assert_eq!(shell(&line, 300).ended, RunEnd::TimedOut);
+    gone(&file);
+}
+
+#[test]
+fn what_is_left_behind_is_killed_too() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("pid");
+    let line = format!("sleep 1000 & echo $! > {}; exit 3", file.display());
+    assert_eq!(shell(&line, LONG).ended, RunEnd::Exited(3));
+    gone(&file);
+}
+
+/// The process whose number stands in a file is gone, or waits to be reaped; a signal takes a moment to arrive.
+fn gone(file: &Path) {
+    let pid = fs::read_to_string(file).unwrap();
+    let ended = || {
+        std::thread::yield_now();
+        let status = fs::read_to_string(format!("/proc/{}/stat", pid.trim()));
+        status.is_err() || status.is_ok_and(|it| it.contains(") Z"))
+    };
+    assert!((0..1_000_000).any(|_| ended()), "{} still runs", pid.trim());
+}
+
+#[test]
+fn what_prints_for_ever_is_bounded() {
+    let ran = shell("yes oh no", 300);
+    assert_eq!(ran.ended, RunEnd::TimedOut);
+    assert!(ran.output.contains("oh no\noh no"));
+    assert!(ran.output.len() <= 16 << 10 && ran.stdout.len() <= 64 << 10);
+}
+
+#[test]
+fn both_outputs_are_kept() {
+    let ran = shell("echo out; echo err >&2", LONG);
+    assert_eq!(ran.output, "out\nerr\n");
+    assert_eq!(ran.stdout, "out\n");
+    assert_eq!(shell("printf '\\377'", LONG).output, "\u{fffd}");
+}
+
+#[test]
+fn nothing_is_inherited_but_what_is_named() {
+    assert_eq!(command(&["env"], &[], LONG).output, "");
+    let ran = command(&["env"], &["PATH", "SURELY_NOT_SET_HERE"], LONG);
+    assert!(ran.output.starts_with("PATH=") && ran.output.lines().count() == 1, "{}", ran.output);
+    assert_eq!(shell("cat", LONG).ended, RunEnd::Exited(0));
+}
+
+#[test]
+fn words_are_given_as_they_are() {
+    let words = ["printf", "%s|", "a b", "$(id)", "*", "; rm -rf x", ""];
+    assert_eq!(command(&words, &[], LONG).output, "a b|$(id)|*|; rm -rf x||");
+}
+
+fn disk() -> (tempfile::TempDir, Disk) {
+    let folder = tempfile::tempdir().unwrap();
+    fs::create_dir(folder.path().join("work")).unwrap();
+    let disk = Disk::new(&folder.path().join("work")).unwrap();
+    (folder, disk)
+}
+
+fn at(folder: &tempfile::TempDir, name: &str) -> String {
+    folder.path().join("work").join(name).to_str().unwrap().to_owned()
+}
+
+#[test]
+fn files_are_regular_and_inside() {
+    let (folder, mut disk) = disk();
+    fs::write(at(&folder, "here.md"), "text").unwrap();
+    fs::create_dir(at(&folder, "dir")).unwrap();
+    fs::write(folder.path().join("outside.md"), "text").unwrap();
+    std::os::unix::fs::symlink("../outside.md", at(&folder, "link.md")).unwrap();
+    std::os::unix::fs::symlink("..", at(&folder, "up")).unwrap();
+    std::os::unix::fs::symlink("here.md", at(&folder, "alias.md")).unwrap();
+    assert!(
+        std::process::Command::new("mkfifo").arg(at(&folder, "pipe")).status().unwrap().success()
+    );
+    let cases = [
+        ("here.md", Some(true)),
+        ("alias.md", Some(true)),
+        ("dir", Some(false)),
+        ("pipe", Some(false)),
+        ("missing.md", Some(false)),
+        ("missing/missing.md", Some(false)),
+        ("here.md/missing.md", Some(false)),
+        ("link.md", None),
+        ("up/outside.md", None),
+        ("up/missing.md", None),
+        ("../outside.md", None),
+    ];
+    for (name, expected) in cases {
+        assert_eq!(disk.file(&at(&folder, name)), expected, "{name}");
+        let none = expected
+            .map(|there| there.then(|| disk.sha256(&at(&folder, "here.md")).unwrap().unwrap()));
+        assert_eq!(disk.sha256(&at(&folder, name)), none, "{name}");
+        assert_eq!(disk.contains(&at(&folder, name), "ex"), expected, "{name}");
+    }
+    assert_eq!(disk.exists(&at(&folder, "pipe")), Some(true));
+    assert_eq!(disk.exists(&at(&folder, "nowhere")), Some(false));
+}
+
+#[test]
+fn a_text_is_found_wherever_it_stands() {
+    let (folder, mut disk) = disk();
+    let piece = 64 << 10;
+    for before in [0, 1, piece - 3, piece - 1, piece, 3 * piece - 2] {
+        let text = format!("{}needle", "x".repeat(before));
+        fs::write(at(&folder, "hay"), text).unwrap();
+        assert_eq!(disk.contains(&at(&folder, "hay"), "needle"), Some(true), "after {before}");
+        assert_eq!(disk.contains(&at(&folder, "hay"), "needles"), Some(false));
+        assert_eq!(disk.contains(&at(&folder, "hay"), ""), Some(true));
+    }
+}
+
+#[test]
+fn git_says_what_is_uncommitted() {
+    let (folder, mut disk) = disk();
+    assert_eq!(disk.committed(), None, "there is no repository");
+    let git = |arguments: &[&str]| {
+        let fixed =
+            ["-c", "user.name=a", "-c", "user.email=a@b.c", "-c", "init.defaultBranch=main"];
+        let mut git = std::process::Command::new("git");
+        let done = git.args(fixed).args(arguments).current_dir(at(&folder, "")).output().unwrap();
+        assert!(done.status.success(), "{done:?}");
+    };
+    git(&["init"]);
+    assert_eq!(disk.committed(), Some(false), "there is no commit");
+    fs::write(at(&folder, "a"), "1").unwrap();
+    git(&["add", "."]);
+    git(&["commit", "-m", "a"]);
+    assert_eq!(disk.committed(), Some(true));
+    fs::write(at(&folder, "b"), "1").unwrap();
+    assert_eq!(disk.committed(), Some(false));
+}
