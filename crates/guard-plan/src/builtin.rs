@@ -4,7 +4,7 @@
 //! documentation is printed from it. Functions that ask the history or the world are not here.
 
 mod eval;
-mod extract;
+pub(crate) mod extract;
 
 use crate::value::{Fault, Value};
 use serde::{Deserialize, Serialize};

@@ -12,6 +12,7 @@ pub mod json;
 pub mod key;
 pub mod load;
 pub mod near;
+pub mod origin;
 pub mod path;
 pub mod plan;
 pub mod record;

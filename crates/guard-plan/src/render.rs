@@ -12,6 +12,9 @@ use std::fmt::Write as _;
 /// Longest rendering of a value in a message, in characters.
 pub const MAX_CHARS: usize = 200;
 
+/// Longest rendering of a value in feedback, in characters, before they are escaped.
+pub const MAX_INTERPOLATED: usize = 500;
+
 /// What stands for a secret.
 pub const SECRET: &str = "(secret)";
 
@@ -26,6 +29,34 @@ pub fn value(types: &[TypeDef], ty: TypeId, value: &Value) -> String {
         _ => value_to(types, Some(ty), value, &mut out),
     }
     shorten(out, MAX_CHARS)
+}
+
+/// A value for a text of many lines, of which it can forge none (semantics §10): at most 500 characters, blanks for
+/// line breaks and what cannot be seen, entities for `&`, `<` and `>`; a duration as people say it.
+pub fn interpolated(types: &[TypeDef], ty: TypeId, value: &Value) -> String {
+    let mut text = String::new();
+    match value {
+        Value::String(part) | Value::Path(part) => text.push_str(part),
+        Value::Url(url) => text.push_str(&url.text),
+        Value::Duration(millis) => text.push_str(&time::speak_duration(*millis)),
+        _ => value_to(types, Some(ty), value, &mut text),
+    }
+    let cut = text.chars().nth(MAX_INTERPOLATED).is_some();
+    let kept = if cut { MAX_INTERPOLATED - 1 } else { MAX_INTERPOLATED };
+    let mut out = String::with_capacity(text.len().min(MAX_INTERPOLATED) + 16);
+    for c in text.chars().take(kept) {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            c if c.is_control() || is_invisible(c) => out.push(' '),
+            c => out.push(c),
+        }
+    }
+    if cut {
+        out.push('…');
+    }
+    out
 }
 
 /// At most so many characters of a text, escaped.

@@ -303,6 +303,26 @@ fn counted(number: u64, name: &str) -> String {
     format!("{number} {name}{}", if number == 1 { "" } else { "s" })
 }
 
+/// For people who wait: the largest part and the one after it, rounded down: `5 minutes`, `1 hour 30 minutes`.
+pub fn speak_duration(millis: i64) -> String {
+    const NAMES: [(&str, u64); 4] =
+        [("day", DAY as u64), ("hour", 3_600_000), ("minute", 60_000), ("second", 1000)];
+    let size = millis.unsigned_abs();
+    let Some(first) = NAMES.iter().position(|(_, part)| size >= *part) else {
+        return "0 seconds".into();
+    };
+    let (name, part) = NAMES[first];
+    let mut out = String::from(if millis < 0 { "minus " } else { "" });
+    out.push_str(&counted(size / part, name));
+    if let Some((name, next)) = NAMES.get(first + 1)
+        && size % part >= *next
+    {
+        out.push(' ');
+        out.push_str(&counted(size % part / next, name));
+    }
+    out
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -371,5 +391,18 @@ mod tests {
         ] {
             assert_eq!(describe_duration(millis), expected);
         }
+    }
+
+    #[test]
+    fn durations_are_spoken() {
+        let check = |millis, expected: &str| assert_eq!(speak_duration(millis), expected);
+        check(300_000, "5 minutes");
+        check(5_400_000, "1 hour 30 minutes");
+        check(45_999, "45 seconds");
+        check(3_605_000, "1 hour");
+        check(90_061_000, "1 day 1 hour");
+        check(999, "0 seconds");
+        check(-60_000, "minus 1 minute");
+        check(i64::MIN, "minus 106751991167 days 7 hours");
     }
 }

@@ -4,6 +4,8 @@
 //! kept. Types of expressions are not checked here: evaluation is total, and confusion is a fault.
 
 mod expression;
+mod served;
+mod session;
 
 use crate::plan::*;
 use expression::{Scope, expression};
@@ -28,7 +30,9 @@ pub(crate) fn plan(plan: &Plan, sources: &Sources) -> Check {
     checker.tables()?;
     for tool in &plan.tools {
         checker.tool(tool).map_err(|why| format!("tool `{}`: {why}", tool.name))?;
+        served::tool(plan, tool).map_err(|why| format!("tool `{}`: {why}", tool.name))?;
     }
+    checker.session()?;
     Ok(())
 }
 
@@ -197,7 +201,7 @@ impl<'p> Checker<'p> {
             let rows = (1..=MAX_ROWS).contains(&fact.max);
             ensure(keys && rows, || format!("fact `{}`: its keys or size", fact.name))?;
         }
-        self.plan.probes.iter().try_for_each(|probe| self.ty(probe.returns))
+        Ok(())
     }
 
     fn invariants(&mut self) -> Check {
@@ -262,6 +266,9 @@ impl<'p> Checker<'p> {
         unique(tool.params.iter().map(|param| &*param.name), "parameter")?;
         tool.params.iter().try_for_each(|param| self.ty(param.ty))?;
         tool.returns.map_or(Ok(()), |ty| self.ty(ty))?;
+        ascending(tool.trust.parts.iter().map(|(path, _)| path), "what it trusts")?;
+        let believed = |prior: &Prior| prior.alpha > 0 && prior.beta > 0;
+        ensure(tool.prior.as_ref().is_none_or(believed), || "its prior".into())?;
         let before = Scope { params: tool.params.len(), ..Scope::COMMITTED };
         let after = Scope { result: true, ..before };
         self.requirements(&before, tool)?;
@@ -319,22 +326,34 @@ impl<'p> Checker<'p> {
             self.ty(observe.ty)?;
             self.expression(scope, &observe.value)?;
         }
-        for learn in &tool.learns {
-            in_range(learn.fact, self.plan.facts.len(), "fact")?;
-            self.optional(scope, &learn.over)?;
-            let counts = if learn.over.is_some() { 1..=2 } else { 0..=0 };
-            ensure(counts.contains(&learn.binders.len()), || "the names a lesson binds".into())?;
-            let bound = Scope { bound: &learn.binders, ..*scope };
-            self.optional(&bound, &learn.when)?;
-            let fact = &self.plan.facts[learn.fact as usize];
-            let columns = match &self.plan.types[fact.row as usize] {
-                TypeDef::Record { fields, .. } => fields.len(),
-                _ => 0,
-            };
-            ensure(columns == learn.row.len(), || "a lesson of another width".into())?;
-            learn.row.iter().try_for_each(|value| self.expression(&bound, value))?;
-        }
+        tool.learns.iter().try_for_each(|learn| self.learn(scope, learn))?;
         tool.reconciles.iter().try_for_each(|rule| self.expression(scope, &rule.condition))
+    }
+
+    fn learn(&mut self, scope: &Scope<'_>, learn: &Learn) -> Check {
+        in_range(learn.fact, self.plan.facts.len(), "fact")?;
+        self.optional(scope, &learn.over)?;
+        let counts = if learn.over.is_some() { 1..=2 } else { 0..=0 };
+        ensure(counts.contains(&learn.binders.len()), || "the names a lesson binds".into())?;
+        let bound = Scope { bound: &learn.binders, ..*scope };
+        self.optional(&bound, &learn.when)?;
+        let fact = &self.plan.facts[learn.fact as usize];
+        let columns = match &self.plan.types[fact.row as usize] {
+            TypeDef::Record { fields, .. } => fields.len(),
+            _ => 0,
+        };
+        ensure(columns == learn.row.len(), || "a lesson of another width".into())?;
+        learn.row.iter().try_for_each(|value| self.expression(&bound, value))
+    }
+
+    /// Touches that exist, in order.
+    fn touches(&self, touches: &[Touch], what: &str) -> Check {
+        ascending(touches.iter(), what)?;
+        touches.iter().try_for_each(|touch| match *touch {
+            Touch::State(var) => in_range(var, self.plan.state.len(), "variable"),
+            Touch::Fact(fact) => in_range(fact, self.plan.facts.len(), "fact"),
+            Touch::History(tool) => self.tool_id(tool),
+        })
     }
 
     /// What is kept of a tool's calls is exactly what some rule may ask.
@@ -354,12 +373,7 @@ impl<'p> Checker<'p> {
             frame.iter().try_for_each(|id| in_range(*id, count, "invariant"))?;
         }
         for touched in [&tool.touches, &tool.writes] {
-            ascending(touched.iter(), "what it touches")?;
-            touched.iter().try_for_each(|touch| match *touch {
-                Touch::State(var) => in_range(var, plan.state.len(), "variable"),
-                Touch::Fact(fact) => in_range(fact, plan.facts.len(), "fact"),
-                Touch::History(tool) => self.tool_id(tool),
-            })?;
+            self.touches(touched, "what it touches")?;
         }
         Ok(())
     }

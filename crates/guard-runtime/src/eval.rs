@@ -6,9 +6,11 @@
 mod arith;
 mod collections;
 mod history;
+mod probe;
 
 pub(crate) use arith::arith;
 pub(crate) use collections::Items;
+pub(crate) use probe::resolved;
 
 use crate::kernel::Kernel;
 use crate::prepare::{Op, Prepared};
@@ -16,6 +18,7 @@ use crate::session::Session;
 use crate::val::{Val, confused};
 use crate::world::Questions;
 use guard_plan::json::Json;
+use guard_plan::origin::Origin;
 use guard_plan::plan::{ClockPart, CompareOp, Node, NodeId, UrlPart, VarId};
 use guard_plan::time::{Civil, weekday};
 use guard_plan::value::{Fault, Value};
@@ -51,8 +54,10 @@ pub(crate) struct Context<'a> {
     pub args: &'a [Val<'a>],
     /// Simulated values of state variables, before the session's own.
     pub writes: &'a [(VarId, Value)],
-    /// The decoded result of the call.
+    /// The decoded result of the call, or what the session was opened with.
     pub result: Option<&'a Value>,
+    /// The text of a prompt.
+    pub text: Option<&'a str>,
 }
 
 /// Bound variables, the innermost first.
@@ -245,6 +250,12 @@ impl<'a> Context<'a> {
                 }
             },
             Node::Probe(id) => self.probe(*id),
+            Node::Origin(a) => {
+                let value = eval(a)?.into_value();
+                let text = guard_plan::origin::lookup(&value);
+                let origin = text.map_or(Origin::Unknown, |text| self.session.origins.of(&text));
+                Ok(Val::Enum(origin as u32))
+            }
             _ => self.asked(expr, node, scope),
         }
     }
@@ -273,16 +284,9 @@ impl<'a> Context<'a> {
 
     /// What a probe answers, decoded as it declares.
     pub fn probe(&self, id: u32) -> Evaluated<'a> {
-        let probe = &self.kernel.plan().probes[id as usize];
-        let answer = self.answers.probe(id, &probe.name, &|json: &Json| {
-            let matches = |id, text: &str| self.kernel.matches(id, text);
-            let decoder = self.kernel.decoder(self.session, true, &matches);
-            decoder.decode(probe.returns, json).map_err(|problems| {
-                let why = problems.first().map(ToString::to_string).unwrap_or_default();
-                Fault::Decode(format!("the probe `{}` answers something else: {why}", probe.name))
-            })
-        });
-        answer.map(Val::own)
+        let attempts = self.attempts(id);
+        let answer = attempts.answer().ok_or_else(|| confused("a probe that was never asked"))?;
+        answer.clone().map(Val::own)
     }
 
     fn clock(&self, part: ClockPart) -> Val<'a> {

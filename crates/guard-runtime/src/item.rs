@@ -1,11 +1,21 @@
 //! What the harness does to items: it verifies and moves them (semantics §11).
 
 use crate::error::StepError;
+use crate::eval::{Context, Decision};
+use crate::found::{self, Found};
 use crate::kernel::Kernel;
 use crate::session::Session;
-use crate::world::World;
-use guard_plan::plan::Millis;
+use crate::session::items::{self, Criterion, Item, Last};
+use crate::stage::lifecycle::misplaced;
+use crate::world::{Answers, World};
+use guard_plan::plan::{Actor, Lifecycle, LifecycleId, Millis, Transition};
 use guard_plan::record::{Asked, ItemChange};
+use guard_plan::{near, render};
+
+/// Who an item is moved by when its criteria are judged.
+const VERIFY: &str = "verify";
+/// Longest reason that is kept, in characters.
+const REASON_CHARS: usize = 1000;
 
 /// The criteria of an item are to be judged.
 #[derive(Debug, Clone, Copy)]
@@ -25,7 +35,7 @@ pub struct Move<'i> {
     pub transition: &'i str,
     /// Who does it.
     pub by: &'i str,
-    /// Why; one that does not lead to a final state is a rejection.
+    /// Why; with one, a transition that does not lead to a final state is a rejection.
     pub reason: Option<&'i str>,
     /// When.
     pub now: Millis,
@@ -40,19 +50,169 @@ pub struct Moved {
     pub asked: Vec<Asked>,
 }
 
+/// An item by its place.
+type Place = (LifecycleId, u32);
+
+/// A transition and its position.
+type Step<'p> = (u32, &'p Transition);
+
 impl Kernel {
     /// Judges the criteria of an item, and moves it as they say.
     pub fn verify(
         &self,
-        _session: &mut Session,
+        session: &mut Session,
         verify: &Verify<'_>,
-        _world: &mut dyn World,
+        world: &mut dyn World,
     ) -> Result<Moved, StepError> {
-        Err(StepError::UnknownItem(verify.item.into()))
+        let (place, item) = self.item(session, verify.item)?;
+        let lifecycle = &self.plan().lifecycles[place.0 as usize];
+        let state = item.state();
+        let judged = |passes: bool| {
+            (0..).zip(&lifecycle.transitions).find(|(_, one)| {
+                one.criteria == Some(passes)
+                    && one.actor == Actor::Harness
+                    && one.from.contains(&state)
+            })
+        };
+        let passes = judged(true).ok_or_else(|| {
+            let state = &lifecycle.states[state as usize];
+            StepError::NoTransition(format!(
+                "{} is `{state}`: nothing is verified there",
+                verify.item
+            ))
+        })?;
+        session.advance(verify.now);
+        let answers = Answers::new(world);
+        let (reasons, unanswered) = {
+            let decision = Decision::default();
+            let cx = self.context(session, &decision, &answers);
+            let criteria = session.items[place.0 as usize].get(place.1).map(|one| &*one.criteria);
+            judge(&cx, criteria.unwrap_or_default())
+        };
+        let asked = answers.commit(session);
+        let step = match (unanswered.is_empty(), reasons.is_empty()) {
+            (false, _) => None,
+            (true, true) => Some(passes),
+            (true, false) => judged(false),
+        };
+        let rejects = !reasons.is_empty();
+        if unanswered.is_empty()
+            && let Some(item) = session.items[place.0 as usize].get_mut(place.1)
+        {
+            item.reasons.clone_from(&reasons);
+        }
+        let mut change = self.change(session, place, step, VERIFY, rejects);
+        (change.reasons, change.unanswered) = (reasons, unanswered);
+        Ok(Moved { change, asked })
     }
 
     /// Moves an item by hand.
-    pub fn move_item(&self, _session: &mut Session, by: &Move<'_>) -> Result<Moved, StepError> {
-        Err(StepError::UnknownItem(by.item.into()))
+    pub fn move_item(&self, session: &mut Session, by: &Move<'_>) -> Result<Moved, StepError> {
+        let (place, item) = self.item(session, by.item)?;
+        let lifecycle = &self.plan().lifecycles[place.0 as usize];
+        let step = by_hand(lifecycle, by).map_err(StepError::NoTransition)?;
+        if let Some(why) = misplaced(lifecycle, step.1, item, by.item) {
+            return Err(StepError::NoTransition(why));
+        }
+        session.advance(by.now);
+        let reasons: Vec<String> =
+            by.reason.map(|reason| render::cut(reason, REASON_CHARS)).into_iter().collect();
+        let rejects = !reasons.is_empty() && !lifecycle.finals.contains(&step.1.to);
+        if let Some(item) = session.items[place.0 as usize].get_mut(place.1) {
+            item.reasons.clone_from(&reasons);
+        }
+        let mut change = self.change(session, place, Some(step), by.by, rejects);
+        change.reasons = reasons;
+        Ok(Moved { change, asked: Vec::new() })
     }
+
+    /// The item with an id.
+    fn item<'s>(&self, session: &'s Session, id: &str) -> Result<(Place, &'s Item), StepError> {
+        let unknown = || StepError::UnknownItem(id.into());
+        let place = self.place(id).ok_or_else(unknown)?;
+        let item = session.items[place.0 as usize].get(place.1).ok_or_else(unknown)?;
+        Ok((place, item))
+    }
+
+    /// Where an item with an id would be.
+    pub(crate) fn place(&self, id: &str) -> Option<Place> {
+        let (name, number) = items::parse(id)?;
+        let lifecycles = &self.plan().lifecycles;
+        let at = lifecycles.binary_search_by(|one| one.name.as_str().cmp(name)).ok()?;
+        Some((at as LifecycleId, number))
+    }
+
+    /// Moves an item, or says that nothing moved.
+    fn change(
+        &self,
+        session: &mut Session,
+        (id, number): Place,
+        step: Option<Step<'_>>,
+        by: &str,
+        rejects: bool,
+    ) -> ItemChange {
+        let lifecycle = &self.plan().lifecycles[id as usize];
+        let name = |state: u32| lifecycle.states[state as usize].clone();
+        let (now, table) = (session.now, &mut session.items[id as usize]);
+        let before = table.get(number).map_or(lifecycle.initial, Item::state);
+        if let Some((at, transition)) = step {
+            table.enter(number, transition.to);
+            if let Some(item) = table.get_mut(number) {
+                let (actor, by) = (Actor::Harness, by.into());
+                item.last = Last { time: now, actor, transition: Some(at), by };
+                item.rejections = item.rejections.saturating_add(u32::from(rejects));
+            }
+        }
+        ItemChange {
+            item: items::id(lifecycle, number),
+            lifecycle: lifecycle.name.clone(),
+            actor: Actor::Harness,
+            by: by.into(),
+            transition: step.map(|(_, transition)| transition.name.clone()),
+            before: Some(name(before)),
+            after: name(step.map_or(before, |(_, transition)| transition.to)),
+            reasons: Vec::new(),
+            unanswered: Vec::new(),
+            rejections: table.get(number).map_or(0, |item| item.rejections.into()),
+        }
+    }
+}
+
+/// The transition that somebody makes by hand, if it is theirs to make.
+fn by_hand<'p>(lifecycle: &'p Lifecycle, by: &Move<'_>) -> Result<Step<'p>, String> {
+    let named = (0..).zip(&lifecycle.transitions).find(|(_, one)| one.name == by.transition);
+    let shown = render::cut(by.transition, 100);
+    let Some(step) = named else {
+        let names = lifecycle.transitions.iter().map(|one| &*one.name);
+        let near = near::nearest(by.transition, names);
+        let near = near.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
+        return Err(format!("`{}` has no transition `{shown}`{near}", lifecycle.name));
+    };
+    match step.1 {
+        Transition { actor: Actor::Agent, .. } => Err(format!("`{shown}` is the agent's to make")),
+        Transition { criteria: Some(_), .. } => {
+            Err(format!("`{shown}` is made when the criteria are verified, not by hand"))
+        }
+        _ => Ok(step),
+    }
+}
+
+/// What the criteria lack, and which of them nobody can judge.
+fn judge(cx: &Context<'_>, criteria: &[Criterion]) -> (Vec<String>, Vec<String>) {
+    let (mut reasons, mut unanswered) = (Vec::new(), Vec::new());
+    for criterion in criteria {
+        let found = match criterion {
+            Criterion::File(path) => found::file(cx, path),
+            Criterion::Contains(path, text) => found::contains(cx, path, text),
+            Criterion::Command(id) => found::command(cx, *id, 0),
+            Criterion::Committed => found::committed(cx),
+            Criterion::Probe(id) => found::probe(cx, *id),
+        };
+        match found {
+            Found::Holds => {}
+            Found::Lacks(why) => reasons.push(why),
+            Found::Unknown(why) => unanswered.push(why),
+        }
+    }
+    (reasons, unanswered)
 }

@@ -1,16 +1,23 @@
 //! The kernel: a plan made ready to decide, shared by all its sessions.
 
 use crate::error::{KernelError, StepError};
-use crate::eval::{Context, Decision};
-use crate::prepare::{Prepared, Tool};
+use crate::eval::{Context, Decision, resolved};
+use crate::feedback::Providers;
+use crate::prepare::{Learn, Prepared, Tool};
 use crate::session::counter::Counter;
 use crate::session::facts::Table;
+use crate::session::items::Items;
+use crate::session::origins::Origins;
+use crate::session::probes::Attempts;
 use crate::session::{History, Session, Times, Truth};
+use crate::stop::Checks;
 use crate::val::Val;
 use crate::world::{Answers, NoWorld, Questions, World};
 use guard_plan::decode::Decoder;
 use guard_plan::json::Json;
-use guard_plan::plan::{Expr, Millis, Plan, RegexId, ToolId, UnitId, VarId};
+use guard_plan::plan::{
+    CommandId, Expr, Millis, Plan, ProbeAsks, RegexId, ToolId, TypeDef, UnitId, VarId,
+};
 use guard_plan::value::{Fault, Value};
 use guard_plan::{LoadError, LoadedPlan};
 use regex::{Regex, RegexBuilder};
@@ -54,6 +61,13 @@ pub struct Kernel {
     pub(crate) invariants: Box<[Prepared]>,
     pub(crate) monitors: Box<[(Prepared, Option<Prepared>)]>,
     state: Box<[Prepared]>,
+    pub(crate) feedback: Providers,
+    pub(crate) sources: Box<[Box<[Learn]>]>,
+    pub(crate) checks: Checks,
+    /// Commands whose standard output a probe reads.
+    stdout: Box<[bool]>,
+    /// Some transition requires evidence.
+    pub(crate) evidence: bool,
     /// The unit `calls`.
     pub(crate) calls: UnitId,
     /// The units that the host charges and that have a budget.
@@ -88,6 +102,18 @@ impl Kernel {
                 .map(|monitor| (Prepared::new(&monitor.of), Prepared::optional(&monitor.trigger)))
                 .collect(),
             state: plan.state.iter().map(|var| Prepared::new(&var.init)).collect(),
+            feedback: Providers::new(plan),
+            sources: plan
+                .sources
+                .iter()
+                .map(|source| source.learns.iter().map(Learn::new).collect())
+                .collect(),
+            checks: Checks::new(plan),
+            stdout: stdout(plan),
+            evidence: plan
+                .lifecycles
+                .iter()
+                .any(|lifecycle| lifecycle.transitions.iter().any(|one| one.evidence)),
             calls: units().find(|(_, unit)| unit.name == "calls").map_or(0, |(id, _)| id),
             host_charged: host.map(|(id, _)| id).collect(),
             loaded,
@@ -115,6 +141,11 @@ impl Kernel {
         self.regexes.get(regex as usize).is_some_and(|regex| regex.is_match(text))
     }
 
+    /// Whether somebody reads what a command prints.
+    pub(crate) fn keeps_stdout(&self, command: CommandId) -> bool {
+        self.stdout.get(command as usize).is_some_and(|keeps| *keeps)
+    }
+
     pub(crate) fn decoder<'a>(
         &'a self,
         session: &'a Session,
@@ -135,7 +166,7 @@ impl Kernel {
         id: &str,
         start: Millis,
         workspace: &str,
-        _data: Option<&Json>,
+        data: Option<&Json>,
     ) -> Result<Session, StepError> {
         let plan = self.plan();
         let path = |path: &str, base: &str| {
@@ -165,9 +196,20 @@ impl Kernel {
             settlements: 0,
             calls: 0,
             halted: None,
+            probes: vec![Attempts::default(); plan.probes.len()].into(),
+            origins: Origins::default(),
+            feedback: self.feedback.memory(start),
+            items: plan.lifecycles.iter().map(Items::new).collect(),
+            ended: HashMap::new(),
+            prompts: 0,
+            blocked: 0,
+            opening: None,
             changes: Vec::new(),
         };
         session.state = self.initial_state(&session)?;
+        if let Some(data) = data {
+            self.start(&mut session, data);
+        }
         self.begin_monitors(&mut session);
         Ok(session)
     }
@@ -222,6 +264,29 @@ impl Kernel {
     ) -> Context<'a> {
         let now = session.now;
         let (args, writes): (&[Val<'a>], &[(VarId, Value)]) = (&[], &[]);
-        Context { kernel: self, session, decision, answers, now, args, writes, result: None }
+        Context {
+            kernel: self,
+            session,
+            decision,
+            answers,
+            now,
+            args,
+            writes,
+            result: None,
+            text: None,
+        }
     }
+}
+
+/// By command: whether a probe that is no `bool` reads what it prints.
+fn stdout(plan: &Plan) -> Box<[bool]> {
+    let mut stdout = vec![false; plan.commands.len()];
+    for probe in &plan.probes {
+        if let ProbeAsks::Command(id) = probe.asks
+            && !matches!(resolved(&plan.types, probe.returns), Some(TypeDef::Bool))
+        {
+            stdout[id as usize] = true;
+        }
+    }
+    stdout.into()
 }

@@ -7,6 +7,8 @@
 
 mod error;
 mod eval;
+mod feedback;
+mod found;
 mod host;
 mod item;
 mod kernel;
@@ -15,6 +17,7 @@ mod prompt;
 mod propose;
 mod reason;
 mod recorder;
+mod serve;
 mod session;
 mod settle;
 mod stage;
@@ -30,7 +33,7 @@ pub use kernel::Kernel;
 pub use prompt::{Learned, Prompt};
 pub use propose::{Proposal, Proposed};
 pub use recorder::Recorder;
-pub use session::{Halt, Session};
+pub use session::{FactRow, Halt, Session, Spoken, Turn};
 pub use settle::{Ending, Settled, Settlement};
 pub use stop::{Stop, Stopped};
-pub use world::{NoWorld, World};
+pub use world::{NoWorld, Recalled, World};

@@ -39,6 +39,11 @@ impl Prepared {
         &self.0[id as usize]
     }
 
+    /// All steps, children first.
+    pub fn ops(&self) -> &[Op] {
+        &self.0
+    }
+
     /// The index of the root.
     pub fn root(&self) -> u32 {
         (self.0.len() - 1) as u32
@@ -100,6 +105,9 @@ pub(crate) struct Tool {
     pub secrets: bool,
     /// Some effects are in shadow.
     pub shadow_effects: bool,
+    /// Of a served tool with criteria or evidence: where what they say stands in their record, in the order of
+    /// the names in `served`.
+    pub says: Box<[usize]>,
 }
 
 /// `when`, and the keys of the alternatives.
@@ -125,6 +133,16 @@ pub(crate) struct Learn {
     pub over: Option<Prepared>,
     pub when: Option<Prepared>,
     pub row: Box<[Prepared]>,
+}
+
+impl Learn {
+    pub fn new(learn: &plan::Learn) -> Learn {
+        Learn {
+            over: Prepared::optional(&learn.over),
+            when: Prepared::optional(&learn.when),
+            row: all(&learn.row, Prepared::new),
+        }
+    }
 }
 
 fn all<'p, T: 'p, U>(items: &'p [T], prepare: impl Fn(&'p T) -> U) -> Box<[U]> {
@@ -160,11 +178,7 @@ impl Tool {
             observes: all(&tool.observes, |observe| {
                 (target(&observe.target), Prepared::new(&observe.value))
             }),
-            learns: all(&tool.learns, |learn| Learn {
-                over: Prepared::optional(&learn.over),
-                when: Prepared::optional(&learn.when),
-                row: all(&learn.row, Prepared::new),
-            }),
+            learns: all(&tool.learns, Learn::new),
             reconciles: all(&tool.reconciles, |rule| Prepared::new(&rule.condition)),
             gated: tool.irreversible && tool.risk == plan::Risk::Critical,
             retains_args: later || tool.keeps_args,
@@ -172,8 +186,25 @@ impl Tool {
             secrets: tool.params.iter().any(|param| is_secret(types, param))
                 || tool.returns.is_some_and(|ty| holds_secrets(types, ty)),
             shadow_effects: tool.effects.iter().any(|effect| effect.rule.shadow),
+            says: if tool.served.is_some() { says(tool, types) } else { Box::default() },
         }
     }
+}
+
+/// What a criterion says, each an option.
+const CRITERION: [&str; 5] = ["file", "contains", "command", "git_commit", "probe"];
+/// What a piece of evidence says, each an option.
+const EVIDENCE: [&str; 3] = ["call", "file", "sha256"];
+
+/// Where the fields of criteria or evidence stand, which are the last parameter where there are any.
+fn says(tool: &plan::Tool, types: &[plan::TypeDef]) -> Box<[usize]> {
+    let def = |ty: plan::TypeId| types.get(ty as usize);
+    let Some(last) = tool.params.last() else { return Box::default() };
+    let Some(plan::TypeDef::List { of, .. }) = def(last.ty) else { return Box::default() };
+    let Some(plan::TypeDef::Record { fields, .. }) = def(*of) else { return Box::default() };
+    let names: &[&str] = if last.name == "evidence" { &EVIDENCE } else { &CRITERION };
+    let place = |name: &&str| fields.iter().position(|field| field.name == **name);
+    names.iter().filter_map(place).collect()
 }
 
 /// Whether a parameter or field is secret, or something inside of it.

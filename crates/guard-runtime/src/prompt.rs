@@ -1,11 +1,17 @@
 //! What the host itself reports teaches facts: the data a session opens with, and the user's words.
 
 use crate::error::StepError;
+use crate::eval::{Context, Decision};
 use crate::kernel::Kernel;
-use crate::session::Session;
-use crate::world::World;
-use guard_plan::plan::Millis;
-use guard_plan::record::{Asked, Note};
+use crate::session::{Opening, Session};
+use crate::settle::learn;
+use crate::world::{Answers, NoWorld, Questions, World};
+use guard_plan::json::Json;
+use guard_plan::origin::Origin;
+use guard_plan::plan::{Millis, SourceKind, Trust};
+use guard_plan::record::{Asked, Note, NoteKind};
+use guard_plan::value::Value;
+use std::sync::Arc;
 
 /// The user has said something (semantics §8).
 #[derive(Debug, Clone, Copy)]
@@ -21,12 +27,28 @@ pub struct Prompt<'p> {
 pub struct Learned {
     /// How many rows facts were taught.
     pub learned: u64,
-    /// How many rows went for others.
+    /// How many rows went for others, their tables being full.
     pub forgotten: u64,
     /// What was noticed.
     pub notes: Vec<Note>,
     /// What the world was asked, in order.
     pub asked: Vec<Asked>,
+}
+
+impl Learned {
+    /// Notes something once.
+    pub(crate) fn note(&mut self, rule: &str, message: String) {
+        if self.notes.iter().all(|note| note.message != message) {
+            self.notes.push(Note { kind: NoteKind::Warning, rule: rule.into(), message });
+        }
+    }
+}
+
+/// What a source reads.
+#[derive(Clone, Copy)]
+enum Read<'r> {
+    Data(&'r Value),
+    Text(&'r str),
 }
 
 impl Kernel {
@@ -35,9 +57,59 @@ impl Kernel {
         &self,
         session: &mut Session,
         prompt: &Prompt<'_>,
-        _world: &mut dyn World,
+        world: &mut dyn World,
     ) -> Result<Learned, StepError> {
         session.advance(prompt.now);
-        Ok(Learned::default())
+        session.prompts += 1;
+        let by = format!("prompt {}", session.prompts).into();
+        let answers = Answers::new(world);
+        let mut learned = Learned::default();
+        self.teach(session, Read::Text(prompt.text), &by, &answers, &mut learned);
+        if self.plan().origins {
+            learned.notes.extend(session.see_text(prompt.text, Origin::Prompt));
+        }
+        if learned.learned > 0 {
+            self.feedback.facts_changed(&mut session.feedback);
+        }
+        learned.asked = answers.into_asked();
+        Ok(learned)
+    }
+
+    /// Learns from what a session is opened with; nobody is asked anything.
+    pub(crate) fn start(&self, session: &mut Session, data: &Json) {
+        let mut learned = Learned::default();
+        let mut world = NoWorld;
+        let answers = Answers::new(&mut world);
+        let value = Value::Json(Box::new(data.clone()));
+        self.teach(session, Read::Data(&value), &"start".into(), &answers, &mut learned);
+        if self.plan().origins {
+            let trust = Trust { whole: true, parts: Vec::new() };
+            learned.notes.extend(session.see_result(data, &trust));
+        }
+        session.opening = Some(Arc::new(Opening { data: data.clone(), learned }));
+    }
+
+    /// What the sources of a kind teach.
+    fn teach(
+        &self,
+        session: &mut Session,
+        read: Read<'_>,
+        by: &Arc<str>,
+        answers: &dyn Questions,
+        learned: &mut Learned,
+    ) {
+        let (kind, result, text) = match read {
+            Read::Data(data) => (SourceKind::Start, Some(data), None),
+            Read::Text(text) => (SourceKind::Prompt, None, Some(text)),
+        };
+        let decision = Decision::default();
+        let sources = self.plan().sources.iter().zip(&self.sources);
+        for (source, ready) in sources.filter(|(source, _)| source.kind == kind) {
+            for (rule, ready) in source.learns.iter().zip(ready) {
+                let context = self.context(session, &decision, answers);
+                let rows = learn::rows(&Context { result, text, ..context }, rule, ready);
+                self.take_rows(session, rule, rows, by, learned);
+            }
+        }
     }
 }

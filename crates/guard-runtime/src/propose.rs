@@ -2,23 +2,23 @@
 
 use crate::error::StepError;
 use crate::eval::{Context, Decision};
+use crate::feedback::Judged;
 use crate::kernel::Kernel;
 use crate::reason::Findings;
 use crate::session::Session;
 use crate::session::flight::{Draft, Flight};
-use crate::settle::Settled;
 use crate::stage::arguments::{self, Arguments};
 use crate::stage::{
-    Call, approvals, budgets, conflicts, effects, limits, ready, requirements, rules,
+    Call, approvals, budgets, conflicts, effects, lifecycle, limits, ready, requirements, rules,
 };
 use crate::val::Val;
 use crate::world::{Answers, Questions, World};
 use guard_plan::json::Json;
 use guard_plan::near;
-use guard_plan::plan::{LimitScope, Millis, ToolId};
+use guard_plan::plan::{LifecycleId, LimitScope, Millis, ToolId};
 use guard_plan::record::{Asked, Delivered, ItemChange, Note};
 use guard_plan::render;
-use guard_plan::verdict::{self, Code, Verdict};
+use guard_plan::verdict::{self, Code, Reason, Verdict};
 
 /// A call that somebody wants to make.
 #[derive(Debug, Clone, Copy)]
@@ -42,8 +42,12 @@ pub struct Proposed {
     pub asked: Vec<Asked>,
     /// The result of a tool that the kernel serves: the call is settled already (semantics §11).
     pub served: Option<Json>,
-    /// Of a served call: what its settlement came to.
-    pub settled: Option<Box<Settled>>,
+    /// Of a served call: how many rows facts were taught.
+    pub learned: u64,
+    /// Of a served call: how many rows went for others.
+    pub forgotten: u64,
+    /// Of a served call: the session is halted now.
+    pub halted: bool,
     /// The items it changed.
     pub items: Vec<ItemChange>,
     /// The feedback that the refusal, or the settlement of a served call, calls for.
@@ -53,12 +57,14 @@ pub struct Proposed {
 }
 
 impl Proposed {
-    fn new(verdict: Verdict, asked: Vec<Asked>) -> Proposed {
+    fn new(verdict: Verdict) -> Proposed {
         Proposed {
             verdict,
-            asked,
+            asked: Vec::new(),
             served: None,
-            settled: None,
+            learned: 0,
+            forgotten: 0,
+            halted: false,
             items: Vec::new(),
             feedback: Vec::new(),
             notes: Vec::new(),
@@ -82,13 +88,35 @@ impl Kernel {
         let mut flight = session.spare.pop().unwrap_or_default();
         let answers = Answers::new(world);
         let verdict = self.decide(session, proposal, &answers, &mut flight);
-        if verdict.decision == verdict::Decision::Allow {
+        let mut proposed = Proposed::new(verdict);
+        if proposed.verdict.decision == verdict::Decision::Allow {
             flight.call.push_str(proposal.call);
-            self.take_off(session, flight);
+            match self.served(&flight, proposal.tool) {
+                Some(id) => self.serve(session, flight, id, &answers, &mut proposed),
+                None => {
+                    self.depart(session, &mut flight);
+                    session.flights.push(flight);
+                }
+            }
         } else {
             session.retire(flight);
+            if is_judged(&proposed.verdict) {
+                let event = Judged::Denied(self.tool(proposal.tool));
+                let round = self.judge(session, event, &answers);
+                (proposed.feedback, proposed.notes) = (round.delivered, round.notes);
+            }
         }
-        Ok(Proposed::new(verdict, answers.into_asked()))
+        proposed.asked = answers.commit(session);
+        Ok(proposed)
+    }
+
+    /// The lifecycle whose tool is called. A tool that was not read is one in a guard in shadow.
+    fn served(&self, flight: &Flight, name: &str) -> Option<LifecycleId> {
+        if self.plan().lifecycles.is_empty() {
+            return None;
+        }
+        let tool = flight.tool.or_else(|| self.tool(name))?;
+        self.plan().tools[tool as usize].served.as_ref().map(|served| served.lifecycle)
     }
 
     /// What the kernel would say of a call, without any effect.
@@ -101,7 +129,7 @@ impl Kernel {
         let answers = Answers::new(world);
         let mut flight = Flight::default();
         let verdict = self.decide(session, proposal, &answers, &mut flight);
-        Proposed::new(verdict, answers.into_asked())
+        Proposed { asked: answers.into_asked(), ..Proposed::new(verdict) }
     }
 
     fn decide(
@@ -154,8 +182,9 @@ impl Kernel {
             return;
         }
         flight.tool = Some(id);
-        let draft = &mut flight.draft;
         let cx = &Context { args: args.values(), ..*cx };
+        flight.action = lifecycle::check(cx, call, findings);
+        let draft = &mut flight.draft;
         requirements::check(cx, call, draft, findings);
         rules::check(cx, call, findings);
         limits::check(cx, call, draft, findings);
@@ -171,7 +200,7 @@ impl Kernel {
     }
 
     /// Does what allowing a call does.
-    fn take_off(&self, session: &mut Session, mut flight: Box<Flight>) {
+    pub(crate) fn depart(&self, session: &mut Session, flight: &mut Flight) {
         session.calls += 1;
         flight.number = session.calls;
         let draft = &mut flight.draft;
@@ -188,7 +217,6 @@ impl Kernel {
         for place in draft.approvals.drain(..).rev() {
             session.approvals.remove(place);
         }
-        session.flights.push(flight);
     }
 
     /// A call is no longer in flight: what was counted only while it was, no longer is.
@@ -200,6 +228,12 @@ impl Kernel {
             }
         }
     }
+}
+
+/// Whether a verdict is a denial that feedback is judged on (semantics §10).
+fn is_judged(verdict: &Verdict) -> bool {
+    let unread = |reason: &Reason| reason.code == Code::InvalidArguments;
+    verdict.decision == verdict::Decision::Deny && !verdict.reasons.iter().any(unread)
 }
 
 /// Keeps of the arguments what will be asked when the call has settled.

@@ -4,10 +4,13 @@
 //! salted with what the host gave.
 
 use crate::host::{Approve, Event, Outcome, Resume, Usage};
+use crate::item::{Move, Moved, Verify};
 use crate::kernel::Kernel;
+use crate::prompt::{Learned, Prompt};
 use crate::propose::{Proposal, Proposed};
 use crate::session::Session;
 use crate::settle::{Ending, Settled, Settlement};
+use crate::stop::{Stop, Stopped};
 use guard_plan::encode::Hash;
 use guard_plan::json::Json;
 use guard_plan::plan::{Field, TypeDef, TypeId};
@@ -48,15 +51,17 @@ impl Recorder {
 
     /// The beginning of the session: the first record.
     pub fn open(&mut self, kernel: &Kernel, session: &Session) -> &[u8] {
+        let opening = session.opening.as_deref();
+        let learned = opening.map(|opening| &opening.learned);
         let payload = record::Open {
             plan: kernel.loaded().hash_text().into(),
             guard: (&*kernel.plan().guard).into(),
             session: session.id().into(),
             workspace: session.workspace().into(),
-            data: None,
-            learned: 0,
-            forgotten: 0,
-            notes: Cow::Borrowed(&[]),
+            data: opening.map(|opening| Cow::Borrowed(&opening.data)),
+            learned: learned.map_or(0, |learned| learned.learned),
+            forgotten: learned.map_or(0, |learned| learned.forgotten),
+            notes: Cow::Borrowed(learned.map_or(&[], |learned| &learned.notes)),
         };
         self.chain.append(session.start(), Kind::Open, None, &payload)
     }
@@ -79,6 +84,12 @@ impl Recorder {
             (Event::Approve(approve), _) => self.approved(kernel, session, approve),
             (Event::Usage(usage), _) => self.used(session, usage),
             (Event::Resume(resume), _) => self.resumed(session, resume),
+            (Event::Prompt(prompt), Outcome::Prompted(learned)) => {
+                self.prompted(session, prompt, learned)
+            }
+            (Event::Stop(stop), Outcome::Stopped(stopped)) => self.stopped(session, stop, stopped),
+            (Event::Verify(verify), Outcome::Item(moved)) => self.verified(session, verify, moved),
+            (Event::Move(by), Outcome::Item(moved)) => self.moved(session, by, moved),
             // An outcome of another event; the record says at least that something is wrong.
             _ => self.chain.append(session.now(), Kind::Settle, None, &"outcome of another event"),
         }
@@ -97,11 +108,14 @@ impl Recorder {
             args: self.args(kernel, proposal.tool, proposal.args),
             verdict: Cow::Borrowed(&proposed.verdict),
             asked: Cow::Borrowed(&proposed.asked),
-            served: None,
-            changes: Cow::Borrowed(&[]),
-            learned: 0,
-            forgotten: 0,
-            halted: false,
+            served: proposed.served.as_ref().map(Cow::Borrowed),
+            changes: match proposed.served {
+                Some(_) => self.changes(kernel, session).into(),
+                None => Cow::Borrowed(&[]),
+            },
+            learned: proposed.learned,
+            forgotten: proposed.forgotten,
+            halted: proposed.halted,
             items: Cow::Borrowed(&proposed.items),
             notes: Cow::Borrowed(&proposed.notes),
             feedback: Cow::Borrowed(&proposed.feedback),
@@ -166,6 +180,59 @@ impl Recorder {
     pub fn resumed(&mut self, session: &Session, resume: &Resume<'_>) -> &[u8] {
         let payload = record::Resume { role: resume.role.into(), by: resume.by.into() };
         self.chain.append(session.now(), Kind::Resume, None, &payload)
+    }
+
+    /// A prompt, in full; of what it taught only how much.
+    pub fn prompted(&mut self, session: &Session, prompt: &Prompt<'_>, learned: &Learned) -> &[u8] {
+        let payload = record::Prompt {
+            text: prompt.text.into(),
+            learned: learned.learned,
+            forgotten: learned.forgotten,
+            notes: Cow::Borrowed(&learned.notes),
+            asked: Cow::Borrowed(&learned.asked),
+        };
+        self.chain.append(session.now(), Kind::Prompt, None, &payload)
+    }
+
+    /// A stop.
+    pub fn stopped(&mut self, session: &Session, stop: &Stop<'_>, stopped: &Stopped) -> &[u8] {
+        let payload = record::Stop {
+            reason: stop.reason.map(Cow::Borrowed),
+            decision: stopped.decision,
+            bypassed: stopped.bypassed.as_deref().map(Cow::Borrowed),
+            incomplete: stopped.incomplete,
+            missing: Cow::Borrowed(&stopped.missing),
+            message: Cow::Borrowed(&stopped.message),
+            notes: Cow::Borrowed(&stopped.notes),
+            asked: Cow::Borrowed(&stopped.asked),
+        };
+        self.chain.append(session.now(), Kind::Stop, None, &payload)
+    }
+
+    /// The verification of an item.
+    pub fn verified(&mut self, session: &Session, verify: &Verify<'_>, moved: &Moved) -> &[u8] {
+        let payload = record::Item {
+            item: verify.item.into(),
+            transition: None,
+            by: None,
+            reason: None,
+            change: Cow::Borrowed(&moved.change),
+            asked: Cow::Borrowed(&moved.asked),
+        };
+        self.chain.append(session.now(), Kind::Item, None, &payload)
+    }
+
+    /// A move of an item by hand.
+    pub fn moved(&mut self, session: &Session, by: &Move<'_>, moved: &Moved) -> &[u8] {
+        let payload = record::Item {
+            item: by.item.into(),
+            transition: Some(by.transition.into()),
+            by: Some(by.by.into()),
+            reason: by.reason.map(Cow::Borrowed),
+            change: Cow::Borrowed(&moved.change),
+            asked: Cow::Borrowed(&moved.asked),
+        };
+        self.chain.append(session.now(), Kind::Item, None, &payload)
     }
 
     fn changes(&self, kernel: &Kernel, session: &Session) -> Vec<Change> {

@@ -5,15 +5,33 @@
 
 pub(crate) mod counter;
 pub(crate) mod facts;
+pub(crate) mod feedback;
 pub(crate) mod flight;
+pub(crate) mod items;
+pub(crate) mod origins;
+pub(crate) mod probes;
 mod report;
+mod view;
 
+pub use feedback::Spoken;
+pub use probes::Turn;
+pub use view::FactRow;
+
+use crate::prompt::Learned;
 use crate::session::counter::Counter;
 use crate::session::facts::Table;
+use crate::session::feedback::Memory;
 use crate::session::flight::Flight;
-use guard_plan::plan::{Millis, ToolId, VarId};
+use crate::session::items::Items;
+use crate::session::origins::{Origins, Short};
+use crate::session::probes::Attempts;
+use guard_plan::json::Json;
+use guard_plan::origin::Origin;
+use guard_plan::plan::{Millis, ToolId, Trust, VarId};
+use guard_plan::record::Note;
 use guard_plan::value::{Fault, Value};
 use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
 
 /// A session of one guard: what was decided, spent, learned, and is under way. Opened by
 /// [`Kernel::open`](crate::Kernel::open); a clone goes its own way.
@@ -43,8 +61,37 @@ pub struct Session {
     pub(crate) settlements: u64,
     pub(crate) calls: u64,
     pub(crate) halted: Option<Halt>,
+    pub(crate) probes: Box<[Attempts]>,
+    /// Empty where the plan asks for no origins.
+    pub(crate) origins: Origins,
+    pub(crate) feedback: Memory,
+    /// By lifecycle.
+    pub(crate) items: Box<[Items]>,
+    /// How calls ended, by their id; only where evidence is required.
+    pub(crate) ended: HashMap<Short, End>,
+    pub(crate) prompts: u64,
+    /// How often a stop was blocked.
+    pub(crate) blocked: u32,
+    /// What it was opened with, for the record.
+    pub(crate) opening: Option<Arc<Opening>>,
     /// What the last settlement changed: variables and their values before.
     pub(crate) changes: Vec<(VarId, Value)>,
+}
+
+/// How a call ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum End {
+    Succeeded,
+    Failed,
+    /// The kernel served it: no evidence.
+    Served,
+}
+
+/// What the host gave when a session was opened, and what came of it.
+#[derive(Debug, Clone)]
+pub(crate) struct Opening {
+    pub data: Json,
+    pub learned: Learned,
 }
 
 /// When a call was settled.
@@ -171,6 +218,24 @@ impl Session {
     /// The session's clock moves to an event's time, never back.
     pub(crate) fn advance(&mut self, now: Millis) {
         self.now = self.now.max(now);
+    }
+
+    /// Remembers where the values of a text come from; notes it once when no more are remembered.
+    pub(crate) fn see_text(&mut self, text: &str, origin: Origin) -> Option<Note> {
+        let (workspace, origins) = (&self.workspace, &mut self.origins);
+        origins.noting(|origins| {
+            guard_plan::origin::in_text(text, workspace, &mut |text| origins.see(text, origin));
+        })
+    }
+
+    /// The same for a result, or for what the session was opened with.
+    pub(crate) fn see_result(&mut self, json: &Json, trust: &Trust) -> Option<Note> {
+        let (workspace, origins) = (&self.workspace, &mut self.origins);
+        origins.noting(|origins| {
+            guard_plan::origin::in_json(json, workspace, trust, &mut |text, trusted| {
+                origins.see(text, if trusted { Origin::Trusted } else { Origin::Untrusted });
+            });
+        })
     }
 
     /// Keeps a flight's buffers for the next.

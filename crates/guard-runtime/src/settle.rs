@@ -1,14 +1,16 @@
 //! The settlement of a call: what it did becomes part of the state, what it showed is learned.
 
-mod learn;
+pub(crate) mod learn;
 mod monitors;
 mod observe;
 
 use crate::error::StepError;
 use crate::eval::{Context, Decision};
+use crate::feedback::Judged;
 use crate::kernel::Kernel;
 use crate::session::flight::Flight;
-use crate::session::{Session, Stamp};
+use crate::session::origins::short;
+use crate::session::{End, Session, Stamp};
 use crate::stage::Call;
 use crate::val::Val;
 use crate::world::{Answers, Questions, World};
@@ -96,24 +98,54 @@ impl Kernel {
     ) -> Result<Settled, StepError> {
         let place = session.flights.iter().position(|flight| flight.call == settlement.call);
         let place = place.ok_or_else(|| StepError::NoSuchCall(settlement.call.into()))?;
-        let mut flight = session.flights.swap_remove(place);
+        let flight = session.flights.swap_remove(place);
         session.advance(settlement.now);
+        let answers = Answers::new(world);
+        let mut settled = self.finish(session, flight, settlement.ending, &answers);
+        settled.asked = answers.commit(session);
+        Ok(settled)
+    }
+
+    /// What a call that is no longer in flight did, and the feedback on it.
+    pub(crate) fn finish(
+        &self,
+        session: &mut Session,
+        mut flight: Box<Flight>,
+        ending: Ending<'_>,
+        answers: &dyn Questions,
+    ) -> Settled {
         session.settlements += 1;
         session.changes.clear();
         self.land(session, &flight);
-        let answers = Answers::new(world);
+        self.remember_end(session, &flight, ending);
         let mut settled = Settled { tool: flight.tool, ..Settled::default() };
-        match settlement.ending {
+        match ending {
             Ending::Failure => self.failed(session, &flight),
             Ending::Success(result) => {
-                self.succeeded(session, &mut flight, result, &answers, &mut settled);
+                self.succeeded(session, &mut flight, result, answers, &mut settled);
             }
         }
         self.step_monitors(session);
+        let mut round = self.judge(session, Judged::Settled(flight.tool), answers);
+        settled.notes.append(&mut round.notes);
+        settled.feedback = round.delivered;
         session.retire(flight);
         settled.halted = session.halted.is_some();
-        settled.asked = answers.into_asked();
-        Ok(settled)
+        settled
+    }
+
+    /// Keeps how a call ended, where it may be evidence.
+    fn remember_end(&self, session: &mut Session, flight: &Flight, ending: Ending<'_>) {
+        if !self.evidence {
+            return;
+        }
+        let served = flight.tool.is_some_and(|id| self.plan().tools[id as usize].served.is_some());
+        let end = match ending {
+            _ if served => End::Served,
+            Ending::Success(_) => End::Succeeded,
+            Ending::Failure => End::Failed,
+        };
+        session.ended.insert(short(&flight.call), end);
     }
 
     fn failed(&self, session: &mut Session, flight: &Flight) {
@@ -149,6 +181,7 @@ impl Kernel {
         }
         let call =
             Call { id, tool: &self.plan().tools[id as usize], ready: &self.tools[id as usize] };
+        let raw = result;
         let result = if call.ready.reads_result {
             self.result(session, call, result, settled)
         } else {
@@ -160,12 +193,17 @@ impl Kernel {
             let args = std::mem::take(&mut flight.args);
             let after = After { call, args, result, decision: Decision::default(), answers };
             self.observe(session, &after, settled);
-            self.learn(session, &after, settled);
+            self.learn(session, &after, &flight.call, settled);
             self.reconcile(session, &after, settled);
             flight.args = after.args;
             kept = Some(after.result);
         }
         self.remember(session, flight, call, kept);
+        if self.plan().origins
+            && let Some(json) = raw
+        {
+            settled.notes.extend(session.see_result(json, &call.tool.trust));
+        }
     }
 
     /// The decoded result; none where it does not decode, which is noted.

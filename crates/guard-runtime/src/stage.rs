@@ -6,6 +6,7 @@ pub(crate) mod arguments;
 pub(crate) mod budgets;
 pub(crate) mod conflicts;
 pub(crate) mod effects;
+pub(crate) mod lifecycle;
 pub(crate) mod limits;
 pub(crate) mod ready;
 pub(crate) mod requirements;

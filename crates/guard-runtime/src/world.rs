@@ -1,9 +1,11 @@
 //! Questions to the outside, each asked at most once a decision, and their answers.
 
+use crate::session::Session;
+use crate::session::probes::Attempts;
 use guard_plan::json::Json;
 use guard_plan::plan::{Command, ProbeId};
 use guard_plan::record::{Asked, Ran};
-use guard_plan::value::{Fault, Value};
+use guard_plan::value::Fault;
 use std::cell::RefCell;
 
 /// Whoever can look at the world outside the kernel. No answer is `None`: nobody can say, and the rule that asked
@@ -54,22 +56,100 @@ impl World for NoWorld {
     }
 }
 
-/// The questions that an expression may ask.
-pub(crate) trait Questions {
-    /// Whether a file exists.
-    fn exists(&self, path: &str) -> Result<bool, Fault>;
-    /// What a probe answers, decoded.
-    fn probe(&self, id: ProbeId, name: &str, decode: Decode<'_>) -> Result<Value, Fault>;
+/// The world as it answered before, from a record: for replay. What was not asked then has no answer.
+#[derive(Debug, Clone, Copy)]
+pub struct Recalled<'a>(pub &'a [Asked]);
+
+impl Recalled<'_> {
+    fn find<T>(&self, answer: impl Fn(&Asked) -> Option<T>) -> Option<T> {
+        self.0.iter().find_map(answer)
+    }
 }
 
-/// Reads the answer of a probe.
-pub(crate) type Decode<'d> = &'d dyn Fn(&Json) -> Result<Value, Fault>;
+impl World for Recalled<'_> {
+    fn exists(&mut self, wanted: &str) -> Option<bool> {
+        self.find(|asked| match asked {
+            Asked::Exists { path, answer } if **path == *wanted => *answer,
+            _ => None,
+        })
+    }
+
+    fn probe(&mut self, wanted: &str) -> Option<Json> {
+        self.find(|asked| match asked {
+            Asked::Probe { name, answered: true, answer } if **name == *wanted => {
+                Some(answer.clone())
+            }
+            _ => None,
+        })
+    }
+
+    fn file(&mut self, wanted: &str) -> Option<bool> {
+        self.find(|asked| match asked {
+            Asked::File { path, answer } if **path == *wanted => *answer,
+            _ => None,
+        })
+    }
+
+    fn contains(&mut self, wanted: &str, part: &str) -> Option<bool> {
+        self.find(|asked| match asked {
+            Asked::Contains { path, text, answer } if **path == *wanted && **text == *part => {
+                *answer
+            }
+            _ => None,
+        })
+    }
+
+    fn sha256(&mut self, wanted: &str) -> Option<Option<String>> {
+        self.find(|asked| match asked {
+            Asked::Sha256 { path, answered: true, answer } if **path == *wanted => {
+                Some(answer.clone())
+            }
+            _ => None,
+        })
+    }
+
+    fn run(&mut self, wanted: &Command) -> Option<Ran> {
+        self.find(|asked| match asked {
+            Asked::Run { command, answer } if *command == wanted.argv => answer.clone(),
+            _ => None,
+        })
+    }
+
+    fn committed(&mut self) -> Option<bool> {
+        self.find(|asked| match asked {
+            Asked::Committed { answer } => *answer,
+            _ => None,
+        })
+    }
+}
+
+/// The questions that a decision may ask.
+pub(crate) trait Questions {
+    /// Whether anything is at a path.
+    fn exists(&self, path: &str) -> Result<bool, Fault>;
+    /// Whether a regular file is at a path.
+    fn file(&self, path: &str) -> Option<bool>;
+    /// Whether a file contains a text.
+    fn contains(&self, path: &str, text: &str) -> Option<bool>;
+    /// The hash of a file, if there is one.
+    fn sha256(&self, path: &str) -> Option<Option<String>>;
+    /// What becomes of a command.
+    fn run(&self, command: &Command, keeps_stdout: bool) -> Option<Ran>;
+    /// Whether nothing is uncommitted.
+    fn committed(&self) -> Option<bool>;
+    /// What a probe answers that is asked of the host.
+    fn host(&self, name: &str) -> Option<Json>;
+    /// What this decision has learned of a probe.
+    fn probed(&self, id: ProbeId) -> Option<Attempts>;
+    /// Keeps what it learned.
+    fn keep(&self, id: ProbeId, attempts: Attempts);
+}
 
 /// The world during one decision.
 pub(crate) struct Answers<'w> {
     world: RefCell<&'w mut dyn World>,
     asked: RefCell<Vec<Asked>>,
-    probed: RefCell<Vec<(ProbeId, Result<Value, Fault>)>>,
+    probed: RefCell<Vec<(ProbeId, Attempts)>>,
 }
 
 impl<'w> Answers<'w> {
@@ -85,34 +165,132 @@ impl<'w> Answers<'w> {
     pub fn into_asked(self) -> Vec<Asked> {
         self.asked.into_inner()
     }
+
+    /// What was asked, in order; what was learned of probes the session keeps.
+    pub fn commit(self, session: &mut Session) -> Vec<Asked> {
+        for (id, attempts) in self.probed.into_inner() {
+            session.probes[id as usize] = attempts;
+        }
+        self.asked.into_inner()
+    }
+
+    /// An answer that was given before, or a new one.
+    fn ask<T>(
+        &self,
+        known: impl Fn(&Asked) -> Option<T>,
+        ask: impl FnOnce(&mut dyn World) -> (Asked, T),
+    ) -> T {
+        let known = self.asked.borrow().iter().find_map(known);
+        known.unwrap_or_else(|| {
+            let (asked, answer) = ask(&mut **self.world.borrow_mut());
+            self.asked.borrow_mut().push(asked);
+            answer
+        })
+    }
 }
 
 impl Questions for Answers<'_> {
     fn exists(&self, path: &str) -> Result<bool, Fault> {
-        let known = self.asked.borrow().iter().find_map(|asked| match asked {
-            Asked::Exists { path: asked, answer } if **asked == *path => Some(*answer),
-            _ => None,
-        });
-        let answer = known.unwrap_or_else(|| {
-            let answer = self.world.borrow_mut().exists(path);
-            self.asked.borrow_mut().push(Asked::Exists { path: path.into(), answer });
-            answer
-        });
+        let answer = self.ask(
+            |asked| match asked {
+                Asked::Exists { path: asked, answer } if **asked == *path => Some(*answer),
+                _ => None,
+            },
+            |world| {
+                let answer = world.exists(path);
+                (Asked::Exists { path: path.into(), answer }, answer)
+            },
+        );
         answer.ok_or_else(|| Fault::NoAnswer(format!("nobody can say whether `{path}` exists")))
     }
 
-    fn probe(&self, id: ProbeId, name: &str, decode: Decode<'_>) -> Result<Value, Fault> {
-        if let Some((_, answer)) = self.probed.borrow().iter().find(|(known, _)| *known == id) {
-            return answer.clone();
-        }
-        let answer = self.world.borrow_mut().probe(name);
-        let value = match &answer {
-            Some(json) => decode(json),
-            None => Err(Fault::NoAnswer(format!("the probe `{name}` gives no answer"))),
-        };
-        let (answered, answer) = (answer.is_some(), answer.unwrap_or(Json::Null));
+    fn file(&self, path: &str) -> Option<bool> {
+        self.ask(
+            |asked| match asked {
+                Asked::File { path: asked, answer } if **asked == *path => Some(*answer),
+                _ => None,
+            },
+            |world| {
+                let answer = world.file(path);
+                (Asked::File { path: path.into(), answer }, answer)
+            },
+        )
+    }
+
+    fn contains(&self, path: &str, text: &str) -> Option<bool> {
+        self.ask(
+            |asked| match asked {
+                Asked::Contains { path: asked, text: part, answer }
+                    if **asked == *path && **part == *text =>
+                {
+                    Some(*answer)
+                }
+                _ => None,
+            },
+            |world| {
+                let answer = world.contains(path, text);
+                (Asked::Contains { path: path.into(), text: text.into(), answer }, answer)
+            },
+        )
+    }
+
+    fn sha256(&self, path: &str) -> Option<Option<String>> {
+        self.ask(
+            |asked| match asked {
+                Asked::Sha256 { path: asked, answered, answer } if **asked == *path => {
+                    Some(answered.then(|| answer.clone()))
+                }
+                _ => None,
+            },
+            |world| {
+                let found = world.sha256(path);
+                let (answered, answer) = (found.is_some(), found.clone().flatten());
+                (Asked::Sha256 { path: path.into(), answered, answer }, found)
+            },
+        )
+    }
+
+    fn run(&self, command: &Command, keeps_stdout: bool) -> Option<Ran> {
+        self.ask(
+            |asked| match asked {
+                Asked::Run { command: words, answer } if *words == command.argv => {
+                    Some(answer.clone())
+                }
+                _ => None,
+            },
+            |world| {
+                let answer = world.run(command).map(|ran| ran.bounded(keeps_stdout));
+                (Asked::Run { command: command.argv.clone(), answer: answer.clone() }, answer)
+            },
+        )
+    }
+
+    fn committed(&self) -> Option<bool> {
+        self.ask(
+            |asked| match asked {
+                Asked::Committed { answer } => Some(*answer),
+                _ => None,
+            },
+            |world| {
+                let answer = world.committed();
+                (Asked::Committed { answer }, answer)
+            },
+        )
+    }
+
+    fn host(&self, name: &str) -> Option<Json> {
+        let found = self.world.borrow_mut().probe(name);
+        let (answered, answer) = (found.is_some(), found.clone().unwrap_or(Json::Null));
         self.asked.borrow_mut().push(Asked::Probe { name: name.into(), answered, answer });
-        self.probed.borrow_mut().push((id, value.clone()));
-        value
+        found
+    }
+
+    fn probed(&self, id: ProbeId) -> Option<Attempts> {
+        let probed = self.probed.borrow();
+        probed.iter().find(|(known, _)| *known == id).map(|(_, attempts)| attempts.clone())
+    }
+
+    fn keep(&self, id: ProbeId, attempts: Attempts) {
+        self.probed.borrow_mut().push((id, attempts));
     }
 }

@@ -7,7 +7,7 @@ use crate::time::parse_format;
 use crate::url::Url;
 
 /// Takes what an extractor finds.
-pub(super) type Emit<'a> = &'a mut dyn FnMut(&str);
+pub(crate) type Emit<'a> = &'a mut dyn FnMut(&str);
 
 /// Longest IBAN, in characters.
 const MAX_IBAN: usize = 34;
@@ -56,7 +56,7 @@ pub(super) fn address(text: &str) -> Option<(&str, &str)> {
     valid.then_some((local, domain))
 }
 
-pub(super) fn emails(text: &str, emit: Emit) {
+pub(crate) fn emails(text: &str, emit: Emit) {
     runs(text, is_address_char, |run, before, after| {
         let run = run.trim_end_matches(['.', '-', '_']).trim_start_matches(['.', '-', '%']);
         let part_of_word = [before, after].into_iter().flatten().any(char::is_alphanumeric);
@@ -110,11 +110,11 @@ fn each_url(text: &str, mut visit: impl FnMut(&Url)) {
     });
 }
 
-pub(super) fn urls(text: &str, emit: Emit) {
+pub(crate) fn urls(text: &str, emit: Emit) {
     each_url(text, |url| emit(&url.text));
 }
 
-pub(super) fn hosts(text: &str, emit: Emit) {
+pub(crate) fn hosts(text: &str, emit: Emit) {
     each_url(text, |url| {
         if !url.host.is_empty() {
             emit(&url.host);
@@ -122,7 +122,7 @@ pub(super) fn hosts(text: &str, emit: Emit) {
     });
 }
 
-pub(super) fn paths(text: &str, emit: Emit) {
+pub(crate) fn paths(text: &str, emit: Emit) {
     runs(text, is_word_char, |word, _, _| {
         let word = trimmed(word);
         if word.contains("://") || word.contains('@') || word.contains('\\') {
@@ -141,7 +141,7 @@ pub(super) fn paths(text: &str, emit: Emit) {
     });
 }
 
-pub(super) fn ibans(text: &str, emit: Emit) {
+pub(crate) fn ibans(text: &str, emit: Emit) {
     let bytes = text.as_bytes();
     let mut at = 0;
     while at < bytes.len() {
@@ -208,7 +208,7 @@ fn is_phone_char(c: char) -> bool {
     c.is_ascii_digit() || matches!(c, '+' | ' ' | '-' | '.' | '(' | ')' | '/')
 }
 
-pub(super) fn phones(text: &str, emit: Emit) {
+pub(crate) fn phones(text: &str, emit: Emit) {
     runs(text, is_phone_char, |run, before, after| {
         let start = run.find(|c: char| c == '+' || c.is_ascii_digit()).unwrap_or(run.len());
         let run_text = run[start..].trim_end_matches(|c: char| !c.is_ascii_digit());
@@ -231,7 +231,7 @@ fn is_number_char(c: char) -> bool {
     c.is_alphanumeric() || matches!(c, '.' | '-' | '_')
 }
 
-pub(super) fn numbers(text: &str, emit: Emit) {
+pub(crate) fn numbers(text: &str, emit: Emit) {
     runs(text, is_number_char, |run, _, _| {
         let run = run.trim_end_matches(['.', '-']);
         let digits = run.strip_prefix('-').unwrap_or(run);
@@ -254,7 +254,7 @@ pub(super) fn dates(text: &str, emit: Emit) {
     });
 }
 
-pub(super) fn quoted(text: &str, emit: Emit) {
+pub(crate) fn quoted(text: &str, emit: Emit) {
     const PAIRS: [(char, char); 4] = [('"', '"'), ('“', '”'), ('«', '»'), ('`', '`')];
     let mut unclosed = [false; PAIRS.len()];
     let mut rest = text;

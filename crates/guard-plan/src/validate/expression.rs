@@ -20,6 +20,8 @@ pub(super) struct Scope<'s> {
     pub world: bool,
     /// The call's result.
     pub result: bool,
+    /// The text of a prompt.
+    pub text: bool,
     /// Only monitors before this one.
     pub monitors: Option<usize>,
     /// The slots bound from outside.
@@ -28,8 +30,15 @@ pub(super) struct Scope<'s> {
 
 impl Scope<'static> {
     /// Nothing but constants.
-    pub const CONSTANT: Scope<'static> =
-        Scope { params: 0, state: false, world: false, result: false, monitors: None, bound: &[] };
+    pub const CONSTANT: Scope<'static> = Scope {
+        params: 0,
+        state: false,
+        world: false,
+        result: false,
+        text: false,
+        monitors: None,
+        bound: &[],
+    };
 
     /// Everything but parameters and a result.
     pub const COMMITTED: Scope<'static> = Scope { state: true, world: true, ..Scope::CONSTANT };
@@ -108,7 +117,8 @@ fn references(plan: &Plan, scope: &Scope<'_>, node: &Node) -> Check {
         Node::Param(id) => in_range(*id, scope.params, "parameter"),
         Node::State(id) => in_range(*id, plan.state.len(), "variable"),
         Node::Result => ensure(scope.result, || "a result where there is none".into()),
-        Node::Text => Err("a prompt where there is none".into()),
+        Node::Text => ensure(scope.text, || "a prompt where there is none".into()),
+        Node::Origin(_) => ensure(plan.origins, || "an origin that is not remembered".into()),
         Node::Remaining(id) => {
             in_range(*id, plan.units.len(), "unit")?;
             let budget = plan.units[*id as usize].budget.is_some();
@@ -197,6 +207,7 @@ fn needs_state(node: &Node) -> bool {
             | Node::Temporal(_)
             | Node::Exists(_)
             | Node::Probe(_)
+            | Node::Origin(_)
     )
 }
 
@@ -219,7 +230,8 @@ impl Node {
             | Node::Matches(a, _)
             | Node::IsSome(a)
             | Node::Unwrap(a)
-            | Node::Exists(a) => visit(*a),
+            | Node::Exists(a)
+            | Node::Origin(a) => visit(*a),
             Node::Index(a, b)
             | Node::And(a, b)
             | Node::Or(a, b)

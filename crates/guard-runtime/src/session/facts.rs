@@ -4,6 +4,7 @@ use guard_plan::key;
 use guard_plan::plan::{Fact, TypeDef};
 use guard_plan::value::Value;
 use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
 
 /// How many rows there are by some bytes.
 type Counts = HashMap<Box<[u8]>, u32>;
@@ -13,13 +14,22 @@ type Counts = HashMap<Box<[u8]>, u32>;
 pub(crate) struct Table {
     keys: usize,
     max: usize,
-    /// By key: the row and the number it came in as.
-    rows: HashMap<Box<[u8]>, (u64, Value)>,
+    /// By key.
+    rows: HashMap<Box<[u8]>, Row>,
     /// Keys by the number their row came in as.
     order: BTreeMap<u64, Box<[u8]>>,
     arrivals: u64,
     /// How many rows begin with some columns, for each number of columns but that of the key.
     prefixes: Vec<(usize, Counts)>,
+}
+
+/// A row, and how it came in.
+#[derive(Debug, Clone)]
+struct Row {
+    number: u64,
+    value: Value,
+    /// The call, `prompt N` or `start`; many rows share it.
+    by: Arc<str>,
 }
 
 impl Table {
@@ -45,7 +55,7 @@ impl Table {
 
     /// The row with a key.
     pub fn row(&self, key: &[u8]) -> Option<&Value> {
-        self.rows.get(key).map(|(_, row)| row)
+        self.rows.get(key).map(|row| &row.value)
     }
 
     /// Whether some row begins with these columns.
@@ -57,25 +67,36 @@ impl Table {
         prefix.is_some_and(|(_, rows)| rows.contains_key(key))
     }
 
-    /// Adds a row, or replaces the one with its key in place.
-    pub fn add(&mut self, row: Vec<Value>) {
+    /// The rows that came in from a number on, in that order: number, row, and who taught it.
+    pub fn rows_from(&self, number: u64) -> impl Iterator<Item = (u64, &Value, &str)> {
+        let rows = self.order.range(number..).filter_map(|(_, key)| self.rows.get(key));
+        rows.map(|row| (row.number, &row.value, &*row.by))
+    }
+
+    /// Adds a row, or replaces the one with its key in place. Whether the oldest went for it.
+    pub fn add(&mut self, row: Vec<Value>, by: &Arc<str>) -> bool {
         let bytes = key::of(row.get(..self.keys).unwrap_or(&row));
         let row = Value::Record(row);
         self.count(&row, true);
-        if let Some((_, old)) = self.rows.get_mut(&bytes) {
-            let old = std::mem::replace(old, row);
+        if let Some(known) = self.rows.get_mut(&bytes) {
+            known.by = Arc::clone(by);
+            let old = std::mem::replace(&mut known.value, row);
             self.count(&old, false);
-            return;
+            return false;
         }
+        let mut forgot = false;
         if self.rows.len() >= self.max
             && let Some((_, oldest)) = self.order.pop_first()
-            && let Some((_, old)) = self.rows.remove(&oldest)
+            && let Some(old) = self.rows.remove(&oldest)
         {
-            self.count(&old, false);
+            self.count(&old.value, false);
+            forgot = true;
         }
         self.arrivals += 1;
         self.order.insert(self.arrivals, bytes.clone());
-        self.rows.insert(bytes, (self.arrivals, row));
+        let row = Row { number: self.arrivals, value: row, by: Arc::clone(by) };
+        self.rows.insert(bytes, row);
+        forgot
     }
 
     fn count(&mut self, row: &Value, more: bool) {
@@ -107,12 +128,15 @@ mod tests {
         let mut table = Table::new(&fact, &[TypeDef::Record { name: "F".into(), fields }]);
         let int = Value::Int;
         let known = |table: &Table, values: &[Value]| table.known(values.len(), &key::of(values));
-        table.add(vec![int(1), int(10)]);
-        table.add(vec![int(2), int(20)]);
-        table.add(vec![int(1), int(11)]);
+        let (start, call): (Arc<str>, Arc<str>) = ("start".into(), "c1".into());
+        table.add(vec![int(1), int(10)], &start);
+        table.add(vec![int(2), int(20)], &start);
+        assert!(!table.add(vec![int(1), int(11)], &call));
+        let taught: Vec<_> = table.rows_from(1).map(|(number, _, by)| (number, by)).collect();
+        assert_eq!(taught, [(1, "c1"), (2, "start")]);
         assert!(known(&table, &[int(1)]) && known(&table, &[int(1), int(11)]));
         assert!(!known(&table, &[int(1), int(10)]));
-        table.add(vec![int(3), int(30)]);
+        assert!(table.add(vec![int(3), int(30)], &call));
         assert_eq!(table.len(), 2);
         // Replacing a row did not make it younger.
         assert!(!known(&table, &[int(1)]) && !known(&table, &[int(1), int(11)]));

@@ -1,5 +1,6 @@
 //! Calls between *allow* and *settled*, and the drafts of calls that may become so.
 
+use crate::stage::lifecycle::Action;
 use guard_plan::plan::{LimitId, ToolId, UnitId, VarId};
 use guard_plan::value::Value;
 use std::ops::Range;
@@ -15,6 +16,8 @@ pub(crate) struct Flight {
     /// Only where something after the call asks for them.
     pub args: Vec<Value>,
     pub draft: Draft,
+    /// Of a served call: what it does, or why it cannot.
+    pub action: Option<Result<Action, String>>,
 }
 
 impl Flight {
@@ -23,6 +26,7 @@ impl Flight {
         self.tool = None;
         self.args.clear();
         self.draft.clear();
+        self.action = None;
     }
 }
 

@@ -1,42 +1,72 @@
-//! Learning: trusted results fill facts.
+//! Learning: results, prompts and what a session is opened with fill facts.
 
 use super::{After, Settled};
 use crate::eval::{Context, Items, Scope};
 use crate::kernel::Kernel;
 use crate::prepare;
+use crate::prompt::Learned;
 use crate::session::Session;
 use crate::val::Val;
 use guard_plan::json::Json;
 use guard_plan::plan::{Field, Learn, TypeDef, TypeId};
-use guard_plan::record::NoteKind;
 use guard_plan::value::{Fault, Value};
+use std::sync::Arc;
 
 /// Most rows that one call may teach one fact.
 const MAX_ROWS: usize = 100_000;
 
 /// A row, or why there is none.
-type Row = Result<Vec<Value>, Fault>;
+pub(crate) type Row = Result<Vec<Value>, Fault>;
 
 impl Kernel {
     /// Adds the rows that a result teaches.
-    pub(super) fn learn(&self, session: &mut Session, after: &After<'_>, settled: &mut Settled) {
+    pub(super) fn learn(
+        &self,
+        session: &mut Session,
+        after: &After<'_>,
+        by: &str,
+        settled: &mut Settled,
+    ) {
         let call = after.call;
+        if call.tool.learns.is_empty() {
+            return;
+        }
+        let by = by.into();
+        let mut learned = Learned::default();
         for (rule, ready) in call.tool.learns.iter().zip(&call.ready.learns) {
             let rows = after.read(self, session, |cx| rows(cx, rule, ready));
-            for row in rows {
-                match row {
-                    Ok(_) if rule.rule.shadow => {}
-                    Ok(row) => {
-                        settled.learned += 1;
-                        session.facts[rule.fact as usize].add(row);
-                    }
-                    Err(fault) => {
-                        let fact = &self.plan().facts[rule.fact as usize].name;
-                        let message = format!("a row of `{fact}` was not learned: {fault}");
-                        if settled.notes.iter().all(|note| note.message != message) {
-                            settled.note(NoteKind::Warning, &rule.rule.owner, message);
-                        }
-                    }
+            self.take_rows(session, rule, rows, &by, &mut learned);
+        }
+        settled.learned += learned.learned;
+        settled.forgotten += learned.forgotten;
+        settled.notes.append(&mut learned.notes);
+    }
+
+    /// Adds the rows of one lesson, taught by a call, a prompt or the start.
+    pub(crate) fn take_rows(
+        &self,
+        session: &mut Session,
+        rule: &Learn,
+        rows: Vec<Row>,
+        by: &Arc<str>,
+        learned: &mut Learned,
+    ) {
+        let fact = &self.plan().facts[rule.fact as usize].name;
+        if rows.len() >= MAX_ROWS {
+            let message = format!("at most {MAX_ROWS} rows of `{fact}` are learned at once");
+            learned.note(&rule.rule.owner, message);
+        }
+        for row in rows {
+            match row {
+                Ok(_) if rule.rule.shadow => {}
+                Ok(row) => {
+                    learned.learned += 1;
+                    let forgot = session.facts[rule.fact as usize].add(row, by);
+                    learned.forgotten += u64::from(forgot);
+                }
+                Err(fault) => {
+                    let message = format!("a row of `{fact}` was not learned: {fault}");
+                    learned.note(&rule.rule.owner, message);
                 }
             }
         }
@@ -44,7 +74,7 @@ impl Kernel {
 }
 
 /// All rows of one lesson.
-fn rows(cx: &Context<'_>, rule: &Learn, ready: &prepare::Learn) -> Vec<Row> {
+pub(crate) fn rows(cx: &Context<'_>, rule: &Learn, ready: &prepare::Learn) -> Vec<Row> {
     let mut rows = Vec::new();
     if let Err(fault) = collect(*cx, rule, ready, &mut rows) {
         rows.push(Err(fault));

@@ -5,8 +5,10 @@ use crate::eval::Context;
 use crate::reason::Findings;
 use crate::session::Grant;
 use crate::session::flight::Draft;
+use crate::session::items;
+use crate::val::Val;
 use guard_plan::key;
-use guard_plan::plan::Millis;
+use guard_plan::plan::{Millis, ServedOp};
 use guard_plan::verdict::{Code, Reason};
 
 /// A role whose approval is needed, and the age it accepts.
@@ -19,7 +21,8 @@ pub(crate) fn check<'a>(
     draft: &mut Draft,
     findings: &mut Findings,
 ) {
-    if call.tool.approvals.is_empty() && !call.ready.gated {
+    let escalated = escalated(cx, call);
+    if call.tool.approvals.is_empty() && !call.ready.gated && escalated.is_none() {
         return;
     }
     let grants = grants(cx, call);
@@ -46,6 +49,12 @@ pub(crate) fn check<'a>(
             findings.push(approval.rule.shadow, reason);
         }
     }
+    if let Some((role, reason)) = escalated {
+        need(&mut needed, role, None);
+        if first(cx, &grants, Some(role), None).is_none() {
+            findings.reasons.push(reason);
+        }
+    }
     let uses = needed.iter().filter_map(|(role, within)| first(cx, &grants, Some(role), *within));
     draft.approvals.extend(uses);
     if call.ready.gated {
@@ -55,6 +64,27 @@ pub(crate) fn check<'a>(
             Some(_) => {}
         }
     }
+}
+
+/// Who must approve that an item moves which was rejected too often, and why (semantics §11).
+fn escalated<'a>(cx: &Context<'a>, call: Call<'_>) -> Option<(&'a str, Reason)> {
+    let served = call.tool.served.as_ref()?;
+    let ServedOp::Move(_) = served.op else { return None };
+    let lifecycle = &cx.kernel.plan().lifecycles[served.lifecycle as usize];
+    let escalate = lifecycle.escalate.as_ref()?;
+    let id = cx.args.first().and_then(Val::text)?;
+    let (_, number) = items::parse(id).filter(|(name, _)| *name == lifecycle.name)?;
+    let rejections = cx.session.items[served.lifecycle as usize].get(number)?.rejections;
+    if rejections < escalate.after {
+        return None;
+    }
+    let role = &escalate.role;
+    let times = if rejections == 1 { "once".into() } else { format!("{rejections} times") };
+    let message = format!("{id} was rejected {times}, and moves with the approval of {role} only");
+    let mut reason = cx.reason_at(Code::Approval, &lifecycle.name, Some(lifecycle.span), message);
+    reason.help = format!("ask {role} to approve exactly this call");
+    reason.needs = vec![role.clone()];
+    Some((role, reason))
 }
 
 /// Adds a role, or makes the age it accepts the least one asked for.

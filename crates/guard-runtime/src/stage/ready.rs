@@ -3,6 +3,9 @@
 use super::Call;
 use crate::eval::Context;
 use crate::reason::Findings;
+use crate::session::probes::Turn;
+use guard_plan::plan::ProbeId;
+use guard_plan::time;
 use guard_plan::verdict::Code;
 
 pub(crate) fn check<'a>(cx: &Context<'a>, call: Call<'a>, findings: &mut Findings) {
@@ -14,11 +17,27 @@ pub(crate) fn check<'a>(cx: &Context<'a>, call: Call<'a>, findings: &mut Finding
                 let message =
                     format!("`{}` is not ready: the probe `{probe}` says no", call.tool.name);
                 let mut reason = cx.reason(Code::NotReady, &ready.rule, message);
-                reason.help = "try again later".into();
+                reason.help = help(cx, ready.probe);
                 reason.needs = vec![probe.clone()];
                 findings.push(ready.rule.shadow, reason);
             }
             Err(fault) => findings.fault(cx, &ready.rule, &fault),
+        }
+    }
+}
+
+/// When it makes sense to ask again.
+fn help(cx: &Context<'_>, id: ProbeId) -> String {
+    let probe = &cx.kernel.plan().probes[id as usize];
+    match cx.attempts(id).turn(probe, cx.now) {
+        Turn::Now => "try again later".into(),
+        Turn::At(next) => {
+            let wait = time::describe_duration(next.saturating_sub(cx.now));
+            format!("the probe is asked again in {wait}; try then")
+        }
+        Turn::Never => {
+            let tried = time::describe_duration(probe.within.unwrap_or_default());
+            format!("it was not within {tried}, and the probe is not asked again")
         }
     }
 }

@@ -159,6 +159,7 @@ impl<'a> Repl<'a> {
                 NoteKind::Shadow => self.style.dim("in shadow:"),
                 NoteKind::Warning => self.style.yellow("warning:"),
                 NoteKind::Undecoded => self.style.yellow("unreadable:"),
+                NoteKind::Feedback => self.style.yellow("feedback:"),
                 NoteKind::Halt => continue,
             };
             let _ = writeln!(out, "  {kind} {} ({})", note.message, note.rule);

@@ -1,0 +1,115 @@
+//! The tools of lifecycles: their parameters are those of what they do (semantics §11).
+
+use super::{Check, ensure, in_range};
+use crate::plan::*;
+
+/// Whether a type is what a parameter or field of this name must have; refinements are the guard's.
+type Fits = fn(&Plan, TypeId) -> bool;
+
+/// What an acceptance criterion says, each an option.
+const CRITERION: &[(&str, Fits)] = &[
+    ("file", is_path),
+    ("contains", is_string),
+    ("command", is_words),
+    ("git_commit", is_bool),
+    ("probe", is_string),
+];
+
+/// What a piece of evidence says, each an option.
+const EVIDENCE: &[(&str, Fits)] = &[("call", is_string), ("file", is_path), ("sha256", is_string)];
+
+/// Checks a tool that the kernel serves.
+pub(super) fn tool(plan: &Plan, tool: &Tool) -> Check {
+    let Some(served) = &tool.served else { return Ok(()) };
+    in_range(served.lifecycle, plan.lifecycles.len(), "lifecycle")?;
+    let lifecycle = &plan.lifecycles[served.lifecycle as usize];
+    let fits = match served.op {
+        ServedOp::Create => creates(plan, lifecycle, &tool.params),
+        ServedOp::List => lists(plan, lifecycle, &tool.params),
+        ServedOp::Move(at) => {
+            in_range(at, lifecycle.transitions.len(), "transition")?;
+            let transition = &lifecycle.transitions[at as usize];
+            let agent = transition.actor == Actor::Agent;
+            ensure(agent, || "it makes a transition of the harness".into())?;
+            moves(plan, transition, &tool.params)
+        }
+    };
+    ensure(fits, || "its parameters are not those of what it does".into())
+}
+
+fn creates(plan: &Plan, lifecycle: &Lifecycle, params: &[Field]) -> bool {
+    let Some((fields, rest)) = params.split_at_checked(lifecycle.fields.len()) else {
+        return false;
+    };
+    fields == lifecycle.fields
+        && match rest {
+            [] => lifecycle.criteria.is_empty(),
+            [criteria] => {
+                !lifecycle.criteria.is_empty()
+                    && criteria.name == "criteria"
+                    && is_list_of(plan, criteria.ty, CRITERION)
+            }
+            _ => false,
+        }
+}
+
+fn lists(plan: &Plan, lifecycle: &Lifecycle, params: &[Field]) -> bool {
+    let [state, after] = params else { return false };
+    let states = option(plan, state.ty).is_some_and(|of| {
+        matches!(def(plan, of), Some(TypeDef::Enum { variants, .. }) if *variants == lifecycle.states)
+    });
+    let text = option(plan, after.ty).is_some_and(|of| is_string(plan, of));
+    state.name == "state" && after.name == "after" && states && text
+}
+
+fn moves(plan: &Plan, transition: &Transition, params: &[Field]) -> bool {
+    let Some((id, rest)) = params.split_first() else { return false };
+    let evidence = match rest {
+        [] => !transition.evidence,
+        [evidence] => {
+            transition.evidence
+                && evidence.name == "evidence"
+                && is_list_of(plan, evidence.ty, EVIDENCE)
+        }
+        _ => false,
+    };
+    id.name == "id" && is_string(plan, id.ty) && evidence
+}
+
+fn def(plan: &Plan, ty: TypeId) -> Option<&TypeDef> {
+    plan.types.get(ty as usize)
+}
+
+fn option(plan: &Plan, ty: TypeId) -> Option<TypeId> {
+    match def(plan, ty) {
+        Some(TypeDef::Option { of }) => Some(*of),
+        _ => None,
+    }
+}
+
+/// A list of records of exactly these fields, in whatever order, each an option.
+fn is_list_of(plan: &Plan, ty: TypeId, expected: &[(&str, Fits)]) -> bool {
+    let Some(TypeDef::List { of, .. }) = def(plan, ty) else { return false };
+    let Some(TypeDef::Record { fields, .. }) = def(plan, *of) else { return false };
+    fields.len() == expected.len()
+        && expected.iter().all(|(name, fits)| {
+            let field = fields.iter().find(|field| field.name == *name);
+            field.and_then(|field| option(plan, field.ty)).is_some_and(|of| fits(plan, of))
+        })
+}
+
+fn is_string(plan: &Plan, ty: TypeId) -> bool {
+    matches!(def(plan, ty), Some(TypeDef::String { .. }))
+}
+
+fn is_path(plan: &Plan, ty: TypeId) -> bool {
+    matches!(def(plan, ty), Some(TypeDef::Path))
+}
+
+fn is_bool(plan: &Plan, ty: TypeId) -> bool {
+    matches!(def(plan, ty), Some(TypeDef::Bool))
+}
+
+fn is_words(plan: &Plan, ty: TypeId) -> bool {
+    matches!(def(plan, ty), Some(TypeDef::List { of, .. }) if is_string(plan, *of))
+}

@@ -1,0 +1,85 @@
+//! Probes: asked when it is their turn, remembered otherwise (semantics §9).
+
+use super::Context;
+use crate::session::probes::{Answer, Attempts, Turn};
+use guard_plan::json::Json;
+use guard_plan::plan::{CommandId, Probe, ProbeAsks, ProbeId, TypeDef, TypeId};
+use guard_plan::record::{Ran, RunEnd, STDOUT_BYTES};
+use guard_plan::value::{Fault, Value};
+
+impl Context<'_> {
+    /// The attempts to ask a probe, this decision's among them.
+    pub fn attempts(&self, id: ProbeId) -> Attempts {
+        if let Some(attempts) = self.answers.probed(id) {
+            return attempts;
+        }
+        let probe = &self.kernel.plan().probes[id as usize];
+        let known = &self.session.probes[id as usize];
+        if known.turn(probe, self.now) != Turn::Now {
+            return known.clone();
+        }
+        let attempts = known.with(probe, self.ask(probe), self.now);
+        self.answers.keep(id, attempts.clone());
+        attempts
+    }
+
+    fn ask(&self, probe: &Probe) -> Answer {
+        match probe.asks {
+            ProbeAsks::Host => {
+                let json = self.answers.host(&probe.name).ok_or_else(|| silent(probe))?;
+                self.answered(probe, &json)
+            }
+            ProbeAsks::File(path) => {
+                let path = &self.session.paths[path as usize];
+                let there = self.answers.file(path).ok_or_else(|| silent(probe))?;
+                self.answered(probe, &Json::Bool(there))
+            }
+            ProbeAsks::Command(id) => self.commanded(probe, id),
+        }
+    }
+
+    fn commanded(&self, probe: &Probe, id: CommandId) -> Answer {
+        let command = &self.kernel.plan().commands[id as usize];
+        let ran = self.answers.run(command, self.kernel.keeps_stdout(id));
+        let Some(Ran { ended: RunEnd::Exited(status), stdout, .. }) = ran else {
+            return Err(silent(probe));
+        };
+        match resolved(&self.kernel.plan().types, probe.returns) {
+            Some(TypeDef::Bool) => Ok(Value::Bool(status == 0)),
+            _ if stdout.len() > STDOUT_BYTES => {
+                let why = format!("more than {STDOUT_BYTES} bytes");
+                Err(nonsense(probe, &why))
+            }
+            Some(TypeDef::String { .. }) => self.answered(probe, &Json::string(stdout.trim())),
+            _ => {
+                let json = Json::parse(stdout.trim());
+                self.answered(probe, &json.map_err(|error| nonsense(probe, &error.to_string()))?)
+            }
+        }
+    }
+
+    fn answered(&self, probe: &Probe, json: &Json) -> Answer {
+        let matches = |id, text: &str| self.kernel.matches(id, text);
+        let decoder = self.kernel.decoder(self.session, true, &matches);
+        decoder.decode(probe.returns, json).map_err(|problems| {
+            let why = problems.first().map(ToString::to_string).unwrap_or_default();
+            nonsense(probe, &why)
+        })
+    }
+}
+
+fn silent(probe: &Probe) -> Fault {
+    Fault::NoAnswer(format!("the probe `{}` gives no answer", probe.name))
+}
+
+fn nonsense(probe: &Probe, why: &str) -> Fault {
+    Fault::Decode(format!("the probe `{}` answers something else: {why}", probe.name))
+}
+
+/// The definition of a type; of an option what it may hold.
+pub(crate) fn resolved(types: &[TypeDef], ty: TypeId) -> Option<&TypeDef> {
+    match types.get(ty as usize) {
+        Some(TypeDef::Option { of }) => types.get(*of as usize),
+        def => def,
+    }
+}

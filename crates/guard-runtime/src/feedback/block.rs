@@ -1,0 +1,74 @@
+//! The blocks of feedback as text; nothing interpolated can end one or begin another.
+
+use crate::eval::Context;
+use crate::prepare::Prepared;
+use guard_plan::plan::{Block, Feedback, Message, Part};
+use guard_plan::record::Delivered;
+use guard_plan::render;
+use guard_plan::value::Fault;
+
+/// What a provider says: its first block whose condition holds, if there is one.
+pub(super) fn of<'a>(
+    cx: &Context<'a>,
+    feedback: &Feedback,
+    when: &'a [Option<Prepared>],
+    judged: u64,
+) -> Result<Option<Delivered>, Fault> {
+    for (block, when) in feedback.blocks.iter().zip(when) {
+        if cx.holds_if_any(when)? {
+            let text = rendered(cx, &feedback.name, block)?;
+            let (provider, severity) = (feedback.name.clone(), block.severity);
+            return Ok(Some(Delivered { provider, severity, text, judged }));
+        }
+    }
+    Ok(None)
+}
+
+fn rendered(cx: &Context<'_>, name: &str, block: &Block) -> Result<String, Fault> {
+    let mut out = format!("<feedback provider='{}'>\n", attribute(name));
+    message(cx, &block.message, &mut out)?;
+    out.push('\n');
+    for (suggest, mark) in [(false, "* "), (true, "-> ")] {
+        let lines = || block.notes.iter().filter(|line| line.suggest == suggest);
+        if lines().next().is_some() {
+            out.push('\n');
+        }
+        for line in lines() {
+            out.push_str(mark);
+            message(cx, &line.text, &mut out)?;
+            out.push('\n');
+        }
+    }
+    out.push_str("</feedback>");
+    Ok(out)
+}
+
+fn message(cx: &Context<'_>, message: &Message, out: &mut String) -> Result<(), Fault> {
+    for part in &message.parts {
+        match part {
+            Part::Text(text) => out.push_str(text),
+            Part::Value(show) if show.secret => out.push_str(render::SECRET),
+            Part::Value(show) => {
+                let value = cx.eval_shown(&Prepared::new(&show.expr))?;
+                out.push_str(&render::interpolated(&cx.kernel.plan().types, show.ty, &value));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// A name between apostrophes; compiled guards have none that needs this.
+fn attribute(name: &str) -> String {
+    let mut out = String::with_capacity(name.len());
+    for c in name.chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '\'' => out.push_str("&apos;"),
+            c if c.is_control() => out.push(' '),
+            c => out.push(c),
+        }
+    }
+    out
+}

@@ -1,0 +1,123 @@
+//! What is found of files, commands and probes, in words: for completion and for the criteria of items.
+
+use crate::eval::Context;
+use crate::session::Session;
+use guard_plan::plan::{Command, CommandId, ProbeId};
+use guard_plan::record::{Ran, RunEnd};
+use guard_plan::{path, render, time};
+
+/// Most lines of a command's output in a message.
+const LINES: usize = 10;
+/// Longest line of it, in characters.
+const LINE_CHARS: usize = 200;
+/// Longest path or text in a message, in characters.
+const NAME_CHARS: usize = 200;
+
+/// How something stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Found {
+    /// It holds.
+    Holds,
+    /// It does not; says what is missing.
+    Lacks(String),
+    /// Nobody can say; says what.
+    Unknown(String),
+}
+
+impl Found {
+    /// What is wrong, unless it holds.
+    pub fn lack(self) -> Option<String> {
+        match self {
+            Found::Holds => None,
+            Found::Lacks(why) | Found::Unknown(why) => Some(why),
+        }
+    }
+
+    fn of(answer: Option<bool>, lacks: impl FnOnce() -> String, unknown: String) -> Found {
+        match answer {
+            Some(true) => Found::Holds,
+            Some(false) => Found::Lacks(lacks()),
+            None => Found::Unknown(format!("nobody can say whether {unknown}")),
+        }
+    }
+}
+
+/// A path as people know it: from the workspace, if it lies there.
+pub(crate) fn shown(session: &Session, path: &str) -> String {
+    let inside = path.strip_prefix(&*session.workspace).and_then(|rest| rest.strip_prefix('/'));
+    render::cut(inside.unwrap_or(path), NAME_CHARS)
+}
+
+/// Whether a path lies in the workspace; nothing else is looked at outside of rules.
+pub(crate) fn inside(session: &Session, path: &str) -> Found {
+    if path::within(path, &session.workspace) {
+        return Found::Holds;
+    }
+    Found::Lacks(format!("`{}` is outside the workspace", shown(session, path)))
+}
+
+/// Whether a file is there.
+pub(crate) fn file(cx: &Context<'_>, path: &str) -> Found {
+    let name = shown(cx.session, path);
+    let answer = cx.answers.file(path);
+    Found::of(answer, || format!("`{name}` is missing"), format!("`{name}` is there"))
+}
+
+/// Whether a file contains a text.
+pub(crate) fn contains(cx: &Context<'_>, path: &str, text: &str) -> Found {
+    let name = shown(cx.session, path);
+    let part = render::cut(text, 60);
+    let answer = cx.answers.contains(path, text);
+    let unknown = format!("`{name}` contains \"{part}\"");
+    Found::of(answer, || format!("`{name}` does not contain \"{part}\""), unknown)
+}
+
+/// Whether nothing is uncommitted.
+pub(crate) fn committed(cx: &Context<'_>) -> Found {
+    let answer = cx.answers.committed();
+    let unknown = "everything is committed".into();
+    Found::of(answer, || "there are uncommitted changes".into(), unknown)
+}
+
+/// Whether a probe answers `true`.
+pub(crate) fn probe(cx: &Context<'_>, id: ProbeId) -> Found {
+    let name = &cx.kernel.plan().probes[id as usize].name;
+    match cx.probe(id).and_then(|answer| answer.truth()) {
+        Ok(true) => Found::Holds,
+        Ok(false) => Found::Lacks(format!("the probe `{name}` says no")),
+        Err(fault) => Found::Unknown(fault.to_string()),
+    }
+}
+
+/// Whether a command exits with a status.
+pub(crate) fn command(cx: &Context<'_>, id: CommandId, status: i32) -> Found {
+    let command = &cx.kernel.plan().commands[id as usize];
+    let name = words(command);
+    let Some(ran) = cx.answers.run(command, cx.kernel.keeps_stdout(id)) else {
+        return Found::Unknown(format!("nobody can run `{name}`"));
+    };
+    let why = match &ran.ended {
+        RunEnd::Exited(code) if *code == status => return Found::Holds,
+        RunEnd::Exited(code) => format!("`{name}` exits {code}, not {status}"),
+        RunEnd::TimedOut => {
+            format!("`{name}` did not end within {}", time::describe_duration(command.within))
+        }
+        RunEnd::Signalled(signal) => format!("`{name}` was ended by signal {signal}"),
+        RunEnd::NotStarted(why) => {
+            format!("`{name}` cannot be started: {}", render::cut(why, NAME_CHARS))
+        }
+    };
+    Found::Lacks(why + &last_lines(&ran))
+}
+
+/// The words of a command.
+pub(crate) fn words(command: &Command) -> String {
+    render::cut(&command.argv.join(" "), NAME_CHARS)
+}
+
+/// The last lines that a command printed, each led by a line break; what they hold can forge no other.
+fn last_lines(ran: &Ran) -> String {
+    let lines: Vec<&str> = ran.output.lines().filter(|line| !line.trim().is_empty()).collect();
+    let last = &lines[lines.len().saturating_sub(LINES)..];
+    last.iter().map(|line| format!("\n  | {}", render::cut(line.trim_end(), LINE_CHARS))).collect()
+}

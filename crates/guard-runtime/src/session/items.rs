@@ -1,0 +1,174 @@
+//! The items of lifecycles (semantics §11): found, counted and paged without looking at the others.
+
+use guard_plan::plan::Millis;
+use guard_plan::plan::{Actor, CommandId, Lifecycle, ProbeId};
+use guard_plan::value::Value;
+use std::collections::BTreeSet;
+
+/// Most items of one lifecycle.
+pub(crate) const MAX_ITEMS: usize = 100_000;
+
+/// The items of one lifecycle.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Items {
+    /// By number, from 1.
+    all: Vec<Item>,
+    /// The numbers in each state.
+    by_state: Box<[BTreeSet<u32>]>,
+}
+
+/// One item.
+#[derive(Debug, Clone)]
+pub(crate) struct Item {
+    state: u32,
+    /// In the order of the lifecycle's.
+    pub fields: Vec<Value>,
+    pub criteria: Vec<Criterion>,
+    /// Of the last transition that required some.
+    pub evidence: Vec<Evidence>,
+    pub rejections: u32,
+    pub created: Millis,
+    pub last: Last,
+    /// Why it was rejected last, or what its criteria lack.
+    pub reasons: Vec<String>,
+}
+
+/// The last change of an item.
+#[derive(Debug, Clone)]
+pub(crate) struct Last {
+    pub time: Millis,
+    pub actor: Actor,
+    /// By position; none for its creation.
+    pub transition: Option<u32>,
+    /// The call, or who did it.
+    pub by: Box<str>,
+}
+
+/// What an item must fulfil.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Criterion {
+    File(Box<str>),
+    Contains(Box<str>, Box<str>),
+    Command(CommandId),
+    Committed,
+    Probe(ProbeId),
+}
+
+/// What speaks for an item.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Evidence {
+    Call(Box<str>),
+    /// With the hash it had.
+    File(Box<str>, Box<str>),
+}
+
+impl Item {
+    pub fn new(
+        lifecycle: &Lifecycle,
+        fields: Vec<Value>,
+        criteria: Vec<Criterion>,
+        now: Millis,
+        call: &str,
+    ) -> Item {
+        let last = Last { time: now, actor: Actor::Agent, transition: None, by: call.into() };
+        Item {
+            state: lifecycle.initial,
+            fields,
+            criteria,
+            evidence: Vec::new(),
+            rejections: 0,
+            created: now,
+            last,
+            reasons: Vec::new(),
+        }
+    }
+
+    /// Its state, by position.
+    pub fn state(&self) -> u32 {
+        self.state
+    }
+}
+
+/// The id of the item with a number.
+pub(crate) fn id(lifecycle: &Lifecycle, number: u32) -> String {
+    format!("{}-{number}", lifecycle.name)
+}
+
+/// The name and number of an id, if it is written as ids are.
+pub(crate) fn parse(id: &str) -> Option<(&str, u32)> {
+    let (name, number) = id.rsplit_once('-')?;
+    let digits = number.bytes().all(|byte| byte.is_ascii_digit()) && !number.starts_with('0');
+    if !digits { None } else { Some((name, number.parse().ok()?)) }
+}
+
+impl Items {
+    pub fn new(lifecycle: &Lifecycle) -> Items {
+        Items { all: Vec::new(), by_state: vec![BTreeSet::new(); lifecycle.states.len()].into() }
+    }
+
+    pub fn len(&self) -> usize {
+        self.all.len()
+    }
+
+    /// The item with a number.
+    pub fn get(&self, number: u32) -> Option<&Item> {
+        self.all.get((number as usize).checked_sub(1)?)
+    }
+
+    /// The same, to be changed; its state is changed by [`Items::enter`].
+    pub fn get_mut(&mut self, number: u32) -> Option<&mut Item> {
+        self.all.get_mut((number as usize).checked_sub(1)?)
+    }
+
+    /// Adds an item, and gives its number.
+    pub fn add(&mut self, item: Item) -> u32 {
+        // INVARIANT: there are never more than MAX_ITEMS.
+        let number = self.all.len() as u32 + 1;
+        self.by_state[item.state as usize].insert(number);
+        self.all.push(item);
+        number
+    }
+
+    /// An item enters a state.
+    pub fn enter(&mut self, number: u32, state: u32) {
+        let Some(item) = (number as usize).checked_sub(1).and_then(|at| self.all.get_mut(at))
+        else {
+            return;
+        };
+        self.by_state[item.state as usize].remove(&number);
+        self.by_state[state as usize].insert(number);
+        item.state = state;
+    }
+
+    /// How many items are in a state.
+    pub fn count(&self, state: u32) -> usize {
+        self.by_state.get(state as usize).map_or(0, BTreeSet::len)
+    }
+
+    /// The first numbers after one: of all items, or of those in a state.
+    pub fn page(&self, state: Option<u32>, after: u32, most: usize) -> Vec<u32> {
+        let first = after.saturating_add(1);
+        match state {
+            None => (first..=self.all.len() as u32).take(most).collect(),
+            Some(state) => match self.by_state.get(state as usize) {
+                Some(numbers) => numbers.range(first..).take(most).copied().collect(),
+                None => Vec::new(),
+            },
+        }
+    }
+
+    /// The first numbers that are not in a state, ascending, and how many there are.
+    pub fn outside(&self, state: u32, most: usize) -> (Vec<u32>, usize) {
+        let others = || {
+            (0..)
+                .zip(&self.by_state)
+                .filter(move |(id, _)| *id != state)
+                .map(|(_, numbers)| numbers)
+        };
+        let mut first: Vec<u32> =
+            others().flat_map(|numbers| numbers.iter().take(most)).copied().collect();
+        first.sort_unstable();
+        first.truncate(most);
+        (first, others().map(BTreeSet::len).sum())
+    }
+}

@@ -1,0 +1,249 @@
+//! Checks, judged in order on the committed state, and what each lacks in words.
+
+use crate::eval::Context;
+use crate::found::{self, Found};
+use crate::prepare::Prepared;
+use crate::session::items;
+use crate::val::Val;
+use guard_plan::plan;
+use guard_plan::plan::{AttestId, Check, CheckKind, LifecycleId, PathId, Plan};
+use guard_plan::record::Missing;
+use guard_plan::value::DECIMAL_ONE;
+
+/// Most files or items named in one message.
+const NAMED: usize = 3;
+
+/// The checks of a plan, their expressions prepared.
+#[derive(Debug)]
+pub(crate) struct Checks {
+    completion: Tree,
+    attests: Box<[Box<[Tree]>]>,
+}
+
+/// By check.
+type Tree = Box<[Option<Prepared>]>;
+
+/// A check that does not hold, and what it lacks.
+struct Lack {
+    check: u32,
+    message: String,
+}
+
+/// Checks under judgement.
+#[derive(Clone, Copy)]
+struct Judge<'j, 'a> {
+    cx: &'j Context<'a>,
+    checks: &'a [Check],
+    ready: &'a [Option<Prepared>],
+    attests: &'a [Box<[Tree]>],
+}
+
+fn tree(checks: &plan::Checks) -> Tree {
+    let prepared = checks.0.iter().map(|check| match &check.kind {
+        CheckKind::Condition(expr) | CheckKind::Score(expr) => Some(Prepared::new(expr)),
+        _ => None,
+    });
+    prepared.collect()
+}
+
+impl Checks {
+    pub fn new(plan: &Plan) -> Checks {
+        let attests = plan.attests.iter().map(|attest| {
+            attest.dimensions.iter().map(|dimension| tree(&dimension.checks)).collect()
+        });
+        Checks {
+            completion: plan.completion.as_ref().map_or_else(Tree::default, |c| tree(&c.checks)),
+            attests: attests.collect(),
+        }
+    }
+
+    /// What the completion lacks.
+    pub fn missing<'a>(&'a self, cx: &Context<'a>) -> Vec<Missing> {
+        let Some(completion) = &cx.kernel.plan().completion else { return Vec::new() };
+        let checks = &completion.checks.0;
+        let judge = Judge { cx, checks, ready: &self.completion, attests: &self.attests };
+        let missing = |lack: Lack| {
+            let check = &checks[lack.check as usize];
+            let span = cx.kernel.loaded().span_text(check.span);
+            Missing { text: check.text.clone(), message: lack.message, span }
+        };
+        judge.lacks(judge.root()).into_iter().map(missing).collect()
+    }
+}
+
+impl Judge<'_, '_> {
+    fn root(&self) -> u32 {
+        (self.checks.len() - 1) as u32
+    }
+
+    /// What a check lacks; nothing if it holds.
+    fn lacks(&self, id: u32) -> Vec<Lack> {
+        let message = match &self.checks[id as usize].kind {
+            CheckKind::All(children) => return self.all(children),
+            CheckKind::Any(children) => self.any(children),
+            CheckKind::File(_) => return self.files(&[id]).into_iter().collect(),
+            kind => self.one(id, kind),
+        };
+        message.map(|message| Lack { check: id, message }).into_iter().collect()
+    }
+
+    /// In order, up to the first that does not hold; files side by side are judged as one.
+    fn all(&self, children: &[u32]) -> Vec<Lack> {
+        let is_file = |id: &u32| matches!(self.checks[*id as usize].kind, CheckKind::File(_));
+        let mut rest = children;
+        while let Some(first) = rest.first() {
+            let files = rest.iter().take_while(|id| is_file(id)).count();
+            let (group, after) = rest.split_at(files.max(1));
+            rest = after;
+            let lacks = match files {
+                0 => self.lacks(*first),
+                _ => self.files(group).into_iter().collect(),
+            };
+            if !lacks.is_empty() {
+                return lacks;
+            }
+        }
+        Vec::new()
+    }
+
+    /// In order, up to the first that holds.
+    fn any(&self, children: &[u32]) -> Option<String> {
+        let mut alternatives = Vec::with_capacity(children.len());
+        for child in children {
+            let lacks = self.lacks(*child);
+            if lacks.is_empty() {
+                return None;
+            }
+            let messages: Vec<String> = lacks.into_iter().map(|lack| lack.message).collect();
+            alternatives.push(messages.join("; "));
+        }
+        Some(alternatives.join("; or "))
+    }
+
+    /// A check without others in it.
+    fn one(&self, id: u32, kind: &CheckKind) -> Option<String> {
+        let path = |path: &PathId| &*self.cx.session.paths[*path as usize];
+        match kind {
+            CheckKind::Contains(file, text) => {
+                let outside = found::inside(self.cx.session, path(file)).lack();
+                outside.or_else(|| found::contains(self.cx, path(file), text).lack())
+            }
+            CheckKind::Conforms(file, contract) => {
+                let name = found::shown(self.cx.session, path(file));
+                Some(format!("nobody can say whether `{name}` conforms to `{contract}`"))
+            }
+            CheckKind::Command(command, status) => {
+                found::command(self.cx, *command, i32::from(*status)).lack()
+            }
+            CheckKind::Committed => found::committed(self.cx).lack(),
+            CheckKind::Every(lifecycle, state) => self.every(*lifecycle, *state),
+            CheckKind::Attest(attest) => self.attest(*attest),
+            CheckKind::Condition(_) => self.condition(id),
+            CheckKind::Score(_) => self.score(id),
+            // Judged by `lacks`.
+            CheckKind::File(_) | CheckKind::All(_) | CheckKind::Any(_) => None,
+        }
+    }
+
+    /// Files that must all be there.
+    fn files(&self, group: &[u32]) -> Option<Lack> {
+        let (mut first, mut missing, mut others) = (None, Vec::new(), Vec::new());
+        for id in group {
+            let CheckKind::File(file) = self.checks[*id as usize].kind else { continue };
+            let session = self.cx.session;
+            let place = &session.paths[file as usize];
+            let found = match found::inside(session, place) {
+                Found::Holds => found::file(self.cx, place),
+                outside => Found::Unknown(outside.lack().unwrap_or_default()),
+            };
+            match found {
+                Found::Holds => continue,
+                Found::Lacks(_) => missing.push(format!("`{}`", found::shown(session, place))),
+                Found::Unknown(why) => others.push(why),
+            }
+            first.get_or_insert(*id);
+        }
+        let mut messages = Vec::new();
+        if !missing.is_empty() {
+            let verb = if missing.len() == 1 { "is" } else { "are" };
+            messages.push(format!("{} {verb} missing", few(&missing, missing.len(), " and ")));
+        }
+        if !others.is_empty() {
+            messages.push(few(&others, others.len(), "; "));
+        }
+        first.map(|check| Lack { check, message: messages.join("; ") })
+    }
+
+    fn every(&self, id: LifecycleId, state: u32) -> Option<String> {
+        let lifecycle = &self.cx.kernel.plan().lifecycles[id as usize];
+        let table = &self.cx.session.items[id as usize];
+        let (first, count) = table.outside(state, NAMED);
+        let wanted = &lifecycle.states[state as usize];
+        let names: Vec<String> = first
+            .iter()
+            .filter_map(|number| {
+                let is = &lifecycle.states[table.get(*number)?.state() as usize];
+                Some(format!("{} is {is}, not {wanted}", items::id(lifecycle, *number)))
+            })
+            .collect();
+        (count > 0).then(|| few(&names, count, "; "))
+    }
+
+    fn condition(&self, id: u32) -> Option<String> {
+        let ready = self.ready[id as usize].as_ref()?;
+        let text = &self.checks[id as usize].text;
+        match self.cx.holds(ready) {
+            Ok(true) => None,
+            Ok(false) => Some(format!("`{text}` does not hold")),
+            Err(fault) => Some(format!("`{text}` cannot be judged: {fault}")),
+        }
+    }
+
+    fn score(&self, id: u32) -> Option<String> {
+        let ready = self.ready[id as usize].as_ref()?;
+        let text = &self.checks[id as usize].text;
+        let units = match self.cx.eval(ready) {
+            Ok(Val::Decimal(units)) => units,
+            Ok(Val::Int(number)) => number.saturating_mul(DECIMAL_ONE),
+            Ok(_) => return Some(format!("`{text}` is no number")),
+            Err(fault) => return Some(format!("`{text}` cannot be judged: {fault}")),
+        };
+        match units {
+            0 => Some(format!("`{text}` is 0")),
+            1..=DECIMAL_ONE => None,
+            _ => Some(format!("`{text}` is not between 0 and 1")),
+        }
+    }
+
+    /// All dimensions are judged, and those at zero named.
+    fn attest(&self, id: AttestId) -> Option<String> {
+        let attest = &self.cx.kernel.plan().attests[id as usize];
+        let dimensions = attest.dimensions.iter().zip(&self.attests[id as usize]);
+        let zeros: Vec<String> = dimensions
+            .filter_map(|(dimension, ready)| {
+                let judge = Judge { checks: &dimension.checks.0, ready, ..*self };
+                let lacks = judge.lacks(judge.root());
+                let messages: Vec<String> = lacks.into_iter().map(|lack| lack.message).collect();
+                let why = messages.join("; ");
+                (!why.is_empty()).then(|| format!("`{}` scores 0 ({why})", dimension.name))
+            })
+            .collect();
+        (!zeros.is_empty()).then(|| format!("`{}` fails: {}", attest.name, zeros.join("; ")))
+    }
+}
+
+/// The first few of some phrases, and how many more there are.
+fn few(phrases: &[String], count: usize, last: &str) -> String {
+    let shown = &phrases[..phrases.len().min(NAMED)];
+    let more = count - shown.len();
+    if more > 0 {
+        let between = if last == " and " { ", " } else { last };
+        return format!("{} and {more} more", shown.join(between));
+    }
+    match shown {
+        [rest @ .., final_one] if !rest.is_empty() && last == " and " => {
+            format!("{} and {final_one}", rest.join(", "))
+        }
+        _ => shown.join(last),
+    }
+}
