@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 mod advice;
+pub mod drive;
 mod error;
 mod eval;
 mod host;

@@ -4,6 +4,7 @@ use super::fixed::{self, ONE};
 use super::open::is_constant;
 use super::{Scene, goals};
 use guard_plan::advice::{Belief, Decimal};
+use guard_plan::decimal;
 use guard_plan::plan::{Risk, Tool, ToolId};
 use guard_plan::value::Value;
 
@@ -77,8 +78,9 @@ pub(super) fn info(belief: &Belief) -> i64 {
     let spread = alpha * beta * TWELVE / (n * n);
     let after = n + i128::from(ONE);
     let shrink = spread * 36 * TWELVE / (after * after);
-    let millionths = shrink / i128::from(ONE);
-    i64::try_from(millionths.min(i128::from(ONE))).unwrap_or(ONE)
+    let shrink = i64::try_from(shrink.min(TWELVE)).unwrap_or(i64::MAX);
+    // Of twelve places six are left.
+    decimal::divide(shrink, ONE * ONE).unwrap_or(0)
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@ use crate::eval::Context;
 use crate::prepare::Prepared;
 use crate::world::NoWorld;
 use guard_plan::advice::{Decimal, GoalView};
+use guard_plan::decimal;
 use guard_plan::plan::{Expr, Goal, Node, VarId};
 use guard_plan::value::{Fault, Value};
 
@@ -39,19 +40,22 @@ impl<'k> Goals<'k> {
     /// How much further the goals would be after a call that succeeds. A condition that depends on what nobody
     /// can say counts half, unless what is known makes it true.
     pub fn gain(&self, cx: &Context<'_>, after: &After<'_>) -> i64 {
-        let Some(now) = self.overall else { return 0 };
+        if self.goals.is_empty() {
+            return 0;
+        }
         let cx = &Context { writes: after.writes, ..*cx };
-        let then = self.goals.iter().map(|goal| {
-            part(goal.conditions.iter().map(|(_, expr)| {
-                let expr = after.rewritten(cx, expr);
-                if truth(cx, &Prepared::new(&expr)) {
-                    2
-                } else {
-                    i64::from(after.may_change(&expr))
-                }
-            }))
-        });
-        overall(then).map_or(0, |then| (then - now).max(0))
+        let then = |(_, expr): &(String, Expr)| {
+            let expr = after.rewritten(cx, expr);
+            if truth(cx, &Prepared::new(&expr)) { 2 } else { i64::from(after.may_change(&expr)) }
+        };
+        let gain = |(goal, holds): (&Goal, &Vec<bool>)| {
+            let conditions = goal.conditions.iter().zip(holds);
+            let gained = conditions.map(|(condition, holds)| then(condition) - halves(*holds));
+            let whole = 2 * goal.conditions.len() as i64;
+            decimal::divide(gained.sum(), whole).unwrap_or(0)
+        };
+        let sum: i64 = self.goals.iter().zip(&self.holds).map(gain).sum();
+        decimal::divide(sum, self.goals.len() as i64 * ONE).unwrap_or(0).max(0)
     }
 
     /// The variables that conditions read.
