@@ -10,4 +10,5 @@ mod main {
     mod drive_laws;
     mod evaluate;
     mod trace;
+    mod wild;
 }

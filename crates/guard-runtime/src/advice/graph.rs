@@ -10,14 +10,14 @@ use guard_plan::key;
 use guard_plan::plan::{Requirement, ToolId};
 use guard_plan::value::Value;
 use guard_plan::verdict::{Code, Decision};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-/// A requirement that does not hold: one of these must succeed.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// A requirement that does not hold: one of these must succeed. In order.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Unmet(pub Vec<Alternative>);
 
 /// A call that would do.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Alternative {
     pub tool: ToolId,
     /// The values that it must have for these parameters.
@@ -25,7 +25,7 @@ pub(super) struct Alternative {
 }
 
 impl Unmet {
-    /// The requirements of a call that do not hold.
+    /// The requirements of a call that do not hold, in order; those that the same calls meet are one.
     pub fn all<'a>(cx: &Context<'a>, call: Call<'a>) -> Vec<Unmet> {
         let rules = call.tool.requires.iter().zip(&call.ready.requires);
         let applies = rules.filter(|(requires, ready)| {
@@ -40,9 +40,12 @@ impl Unmet {
                     Standing::Faulty => {}
                 }
             }
+            alternatives.sort();
+            alternatives.dedup();
             Some(Unmet(alternatives))
         });
-        unmet.collect()
+        let unmet: BTreeSet<Unmet> = unmet.collect();
+        unmet.into_iter().collect()
     }
 }
 

@@ -66,7 +66,7 @@ impl Links<'_> {
                 self.before(graph.unmet(only));
             }
             let words = self.words_of(one);
-            if !words.is_empty() {
+            if !words.is_empty() && !self.words.contains(&words) {
                 self.words.push(words);
                 let mut names: Vec<&str> = one.0.iter().map(|one| self.name(one.tool)).collect();
                 names.sort_unstable();
