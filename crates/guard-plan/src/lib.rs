@@ -3,9 +3,11 @@
 //! Knows canonical encoding, hashing and the loading of hostile bytes. Knows nothing of source text, of
 //! how a plan is made, or of how it decides.
 
+pub mod advice;
 pub mod builtin;
 pub mod decimal;
 pub mod decode;
+pub mod drive;
 pub mod encode;
 pub mod hex;
 pub mod json;

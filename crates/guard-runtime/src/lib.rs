@@ -5,6 +5,8 @@
 
 #![forbid(unsafe_code)]
 
+mod advice;
+pub mod drive;
 mod error;
 mod eval;
 mod feedback;

@@ -1,9 +1,14 @@
 //! The kernel on hand-built plans.
 
 mod main {
+    mod advice;
+    mod advice_laws;
     mod allocations;
     mod build;
     mod decisions;
+    mod drive;
+    mod drive_laws;
     mod evaluate;
     mod trace;
+    mod wild;
 }

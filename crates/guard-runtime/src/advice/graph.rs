@@ -1,0 +1,194 @@
+//! The graph of requirements: what a call still needs, and what the calls that lead to it are worth.
+
+use super::candidates::Candidate;
+use super::fixed;
+use crate::eval::Context;
+use crate::prepare::Prepared;
+use crate::stage::Call;
+use guard_plan::advice::Belief;
+use guard_plan::key;
+use guard_plan::plan::{Requirement, ToolId};
+use guard_plan::value::Value;
+use guard_plan::verdict::{Code, Decision};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A requirement that does not hold: one of these must succeed. In order.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Unmet(pub Vec<Alternative>);
+
+/// A call that would do.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Alternative {
+    pub tool: ToolId,
+    /// The values that it must have for these parameters.
+    pub key: Vec<(u32, Value)>,
+}
+
+impl Unmet {
+    /// The requirements of a call that do not hold, in order; those that the same calls meet are one.
+    pub fn all<'a>(cx: &Context<'a>, call: Call<'a>) -> Vec<Unmet> {
+        let rules = call.tool.requires.iter().zip(&call.ready.requires);
+        let applies = rules.filter(|(requires, ready)| {
+            !requires.rule.shadow && cx.holds_if_any(&ready.when) == Ok(true)
+        });
+        let unmet = applies.filter_map(|(requires, ready)| {
+            let mut alternatives = Vec::new();
+            for (one, key) in requires.any_of.iter().zip(&ready.keys) {
+                match alternative(cx, one, key.as_deref()) {
+                    Standing::Met => return None,
+                    Standing::Missing(alternative) => alternatives.push(alternative),
+                    Standing::Faulty => {}
+                }
+            }
+            alternatives.sort();
+            alternatives.dedup();
+            Some(Unmet(alternatives))
+        });
+        let unmet: BTreeSet<Unmet> = unmet.collect();
+        unmet.into_iter().collect()
+    }
+}
+
+enum Standing {
+    Met,
+    Missing(Alternative),
+    /// Its key has no value, so that no call would do.
+    Faulty,
+}
+
+fn alternative<'a>(
+    cx: &Context<'a>,
+    one: &Requirement,
+    values: Option<&'a [Prepared]>,
+) -> Standing {
+    let session = cx.session;
+    let (stamp, key) = match (&one.key, values) {
+        (Some(key), Some(values)) => {
+            let values: Result<Vec<Value>, _> =
+                values.iter().map(|value| cx.eval_shown(value)).collect();
+            let Ok(values) = values else { return Standing::Faulty };
+            let stamp = session.indexes[key.index as usize].get(&*key::of(&values)).copied();
+            let params = &cx.kernel.plan().indexes[key.index as usize].params;
+            (stamp, params.iter().copied().zip(values).collect())
+        }
+        _ => (session.tools[one.tool as usize].success, Vec::new()),
+    };
+    if cx.counts(stamp, one.since, one.within) {
+        return Standing::Met;
+    }
+    Standing::Missing(Alternative { tool: one.tool, key })
+}
+
+impl Alternative {
+    /// Whether a candidate is such a call, or could be made one.
+    pub fn admits(&self, candidate: &Candidate) -> bool {
+        let has = |values: &Vec<Value>| {
+            self.key.iter().all(|(param, value)| values.get(*param as usize) == Some(value))
+        };
+        candidate.tool == self.tool && candidate.values.as_ref().is_none_or(has)
+    }
+}
+
+/// All candidates, and what each is worth.
+pub(super) struct Graph {
+    candidates: Vec<Candidate>,
+    by_tool: BTreeMap<ToolId, Vec<usize>>,
+    worth: Vec<i64>,
+}
+
+impl Graph {
+    /// Judges what each candidate is worth: what it gains, or its share of what it leads to.
+    pub fn new(candidates: Vec<Candidate>, beliefs: &BTreeMap<ToolId, Belief>) -> Graph {
+        let mut by_tool: BTreeMap<ToolId, Vec<usize>> = BTreeMap::new();
+        for (at, candidate) in candidates.iter().enumerate() {
+            by_tool.entry(candidate.tool).or_default().push(at);
+        }
+        let worth = candidates.iter().map(|candidate| candidate.gain).collect();
+        let mut graph = Graph { candidates, by_tool, worth };
+        graph.share(beliefs);
+        graph
+    }
+
+    /// Hands worth down to what is still required, until nothing changes. A share is at most half of what it is
+    /// a share of, so that even a circle comes to rest.
+    fn share(&mut self, beliefs: &BTreeMap<ToolId, Belief>) {
+        let edges: Vec<(usize, Vec<usize>)> = self.edges();
+        for _ in 0..=self.by_tool.len() {
+            let mut changed = false;
+            for (from, to) in &edges {
+                let candidate = &self.candidates[*from];
+                let mean = beliefs.get(&candidate.tool).map_or(0, |belief| belief.mean.0);
+                let sharers = (candidate.unmet.len() as i64 + 1).saturating_mul(fixed::ONE);
+                let share = fixed::part(fixed::times(mean, self.worth[*from]), sharers);
+                for at in to {
+                    changed |= share > self.worth[*at];
+                    self.worth[*at] = self.worth[*at].max(share);
+                }
+            }
+            if !changed {
+                return;
+            }
+        }
+    }
+
+    /// From each candidate that calls can unblock to the candidates that would do it.
+    fn edges(&self) -> Vec<(usize, Vec<usize>)> {
+        let blocked = self.candidates.iter().enumerate();
+        let blocked = blocked.filter(|(_, one)| !one.unmet.is_empty() && !is_hopeless(one));
+        let to = |one: &Candidate| {
+            let alternatives = one.unmet.iter().flat_map(|unmet| &unmet.0);
+            alternatives.flat_map(|alternative| self.admitted(alternative)).collect()
+        };
+        blocked.map(|(at, one)| (at, to(one))).collect()
+    }
+
+    /// The candidates that an alternative admits.
+    fn admitted(&self, alternative: &Alternative) -> Vec<usize> {
+        let all = self.by_tool.get(&alternative.tool).into_iter().flatten().copied();
+        all.filter(|at| alternative.admits(&self.candidates[*at])).collect()
+    }
+
+    pub fn candidate(&self, at: usize) -> &Candidate {
+        &self.candidates[at]
+    }
+
+    pub fn worth(&self, at: usize) -> i64 {
+        self.worth[at]
+    }
+
+    /// The best of a tool's candidates, as they are scored; the first of equals.
+    pub fn of_tool(
+        &self,
+        id: ToolId,
+        score: impl Fn(usize) -> super::Scored,
+    ) -> Option<super::Scored> {
+        let scored = self.by_tool.get(&id)?.iter().map(|at| score(*at));
+        scored.min_by_key(super::Scored::rank)
+    }
+
+    /// What an alternative itself still needs: of the calls that would do, the one that needs least.
+    pub fn unmet(&self, alternative: &Alternative) -> &[Unmet] {
+        let admitted = self.admitted(alternative).into_iter();
+        let unmet = admitted.map(|at| self.candidates[at].unmet.as_slice());
+        unmet.min_by_key(|unmet| unmet.len()).unwrap_or_default()
+    }
+}
+
+/// Whether something stands in the way that no other call removes.
+fn is_hopeless(candidate: &Candidate) -> bool {
+    let hopeless = |code| {
+        matches!(
+            code,
+            Code::UnknownTool
+                | Code::InvalidArguments
+                | Code::Denied
+                | Code::Limit
+                | Code::Budget
+                | Code::Deadline
+                | Code::UnknownReference
+                | Code::Halted
+        )
+    };
+    let reasons = &candidate.reasons;
+    reasons.iter().any(|reason| reason.decision == Decision::Deny && hopeless(reason.code))
+}

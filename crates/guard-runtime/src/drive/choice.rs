@@ -1,0 +1,108 @@
+//! What a reasoner chose, read from whatever it said.
+
+use guard_plan::json::Json;
+use guard_plan::render;
+
+/// Most bytes of a reply.
+pub const MAX_REPLY_BYTES: usize = 1 << 20;
+
+/// What a reasoner chose.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Choice {
+    /// To do something: `{"action": "…", "args": {…}, "reasoning": "…"}`.
+    Act {
+        /// The name of a tool.
+        action: String,
+        /// The arguments, an object; none where they are left to the advice.
+        args: Option<Json>,
+        /// Why.
+        reasoning: String,
+    },
+    /// To stop: `{"stop": true, "reasoning": "…"}`.
+    Stop {
+        /// Why.
+        reasoning: String,
+    },
+}
+
+impl Choice {
+    /// Reads a reply: one JSON object and nothing else. Members it does not know are ignored; the error says what
+    /// is wrong.
+    pub fn read(text: &str) -> Result<Choice, String> {
+        if text.len() > MAX_REPLY_BYTES {
+            return Err(format!("the reply is longer than {MAX_REPLY_BYTES} bytes"));
+        }
+        let json = Json::parse(text).map_err(|error| format!("the reply is no JSON: {error}"))?;
+        let Json::Object(_) = &json else {
+            return Err(format!("the reply is {}, not an object", json.kind()));
+        };
+        let reasoning = match json.get("reasoning") {
+            None | Some(Json::Null) => String::new(),
+            Some(json) => words(json, "reasoning")?,
+        };
+        let stop = match json.get("stop") {
+            None | Some(Json::Null) => false,
+            Some(Json::Bool(stop)) => *stop,
+            Some(other) => return Err(format!("`stop` is {}, not a boolean", other.kind())),
+        };
+        let action = match json.get("action") {
+            None | Some(Json::Null) => None,
+            Some(json) => Some(words(json, "action")?),
+        };
+        let args = match json.get("args") {
+            None | Some(Json::Null) => None,
+            Some(args @ Json::Object(_)) => Some(args.clone()),
+            Some(other) => return Err(format!("`args` is {}, not an object", other.kind())),
+        };
+        match (action, stop) {
+            (Some(action), false) => Ok(Choice::Act { action, args, reasoning }),
+            (None, true) => Ok(Choice::Stop { reasoning }),
+            (Some(_), true) => Err("the reply names an action and asks to stop".into()),
+            (None, false) => Err("the reply names no action and does not ask to stop".into()),
+        }
+    }
+}
+
+fn words(json: &Json, name: &str) -> Result<String, String> {
+    json.as_str()
+        .map(String::from)
+        .ok_or_else(|| format!("`{name}` is {}, not a string", render::cut(json.kind(), 20)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, expected: &str) {
+        let shown = match Choice::read(text) {
+            Ok(Choice::Act { action, args, reasoning }) => {
+                let args = args.map(|args| args.to_string()).unwrap_or_default();
+                format!("{action} {args} {reasoning}").trim().to_owned()
+            }
+            Ok(Choice::Stop { reasoning }) => format!("stop {reasoning}").trim().to_owned(),
+            Err(why) => format!("error: {why}"),
+        };
+        assert_eq!(shown, expected);
+    }
+
+    #[test]
+    fn replies() {
+        check(r#" {"action": "test", "reasoning": "next", "mood": 3} "#, "test  next");
+        check(r#"{"action":"f","args":{"n":1}}"#, r#"f {"n":1}"#);
+        check(r#"{"action":"f","args":null,"stop":false}"#, "f");
+        check(r#"{"stop":true,"reasoning":"done"}"#, "stop done");
+        check("I think", "error: the reply is no JSON: expected a value at line 1, column 1");
+        check("[]", "error: the reply is an array, not an object");
+        check("{}", "error: the reply names no action and does not ask to stop");
+        check(r#"{"action":"f","stop":true}"#, "error: the reply names an action and asks to stop");
+        check(r#"{"action":7}"#, "error: `action` is a number, not a string");
+        check(r#"{"action":"f","args":"x"}"#, "error: `args` is a string, not an object");
+        check(r#"{"stop":"yes"}"#, "error: `stop` is a string, not a boolean");
+        check(
+            r#"{"action":"f","action":"g"}"#,
+            "error: the reply is no JSON: the key \"action\" is there twice at line 1, column 15",
+        );
+        check(&" ".repeat(MAX_REPLY_BYTES + 1), "error: the reply is longer than 1048576 bytes");
+    }
+}

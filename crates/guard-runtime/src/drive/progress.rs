@@ -1,0 +1,75 @@
+//! What a drive remembers from round to round, to know when it gets nowhere.
+
+use super::Limits;
+use guard_plan::drive::End;
+use guard_plan::json::Json;
+use guard_plan::key;
+use guard_plan::plan::Millis;
+use guard_plan::value::Value;
+use std::collections::HashSet;
+
+/// Counts of rounds in a row.
+#[derive(Debug, Default)]
+pub(super) struct Progress {
+    /// The calls that have succeeded, by tool and arguments.
+    succeeded: HashSet<Box<[u8]>>,
+    idle: u32,
+    failures: u32,
+    invalid: u32,
+    waits: u32,
+}
+
+impl Progress {
+    /// A choice was valid or not.
+    pub fn chose(&mut self, valid: bool) {
+        self.invalid = if valid { 0 } else { self.invalid.saturating_add(1) };
+    }
+
+    /// A call has succeeded.
+    pub fn succeeded(&mut self, tool: &str, args: &Json, changed: bool) {
+        (self.failures, self.waits) = (0, 0);
+        let call = [Value::String(tool.into()), Value::Json(Box::new(args.clone()))];
+        if self.succeeded.insert(key::of(&call)) || changed {
+            self.idle = 0;
+        } else {
+            self.idled();
+        }
+    }
+
+    /// A call has failed.
+    pub fn failed(&mut self, changed: bool) {
+        self.failures = self.failures.saturating_add(1);
+        if changed {
+            self.idle = 0;
+        } else {
+            self.idled();
+        }
+    }
+
+    /// A round has brought nothing.
+    pub fn idled(&mut self) {
+        self.idle = self.idle.saturating_add(1);
+    }
+
+    /// How long to wait for something that is not ready; longer each time in a row.
+    pub fn wait(&mut self, limits: &Limits) -> Millis {
+        let factor = 1_i64.checked_shl(self.waits.min(40)).unwrap_or(i64::MAX);
+        self.waits = self.waits.saturating_add(1);
+        limits.wait.max(1).saturating_mul(factor).min(limits.longest_wait.max(1))
+    }
+
+    /// The limit that has been reached.
+    pub fn end(&self, limits: &Limits, rounds: u64) -> Option<End> {
+        if self.failures >= limits.failures {
+            Some(End::Failures)
+        } else if self.invalid >= limits.invalid {
+            Some(End::InvalidChoices)
+        } else if self.idle >= limits.stuck {
+            Some(End::Stuck)
+        } else if rounds >= limits.steps {
+            Some(End::StepLimit)
+        } else {
+            None
+        }
+    }
+}
