@@ -183,8 +183,9 @@ impl At {
     }
 }
 
-/// The states; where there are none, which is reported elsewhere, one that stands for them.
+/// The states by name, as in the plan; where there are none, which is reported elsewhere, one that stands for them.
 fn states_or_none(lifecycle: &Lifecycle) -> Vec<&str> {
-    let states = states(lifecycle);
+    let mut states = states(lifecycle);
+    states.sort_unstable();
     if states.is_empty() { vec!["none yet"] } else { states }
 }

@@ -1,15 +1,19 @@
 //! A session with a clock and a world of its own, for tests and for playing by hand.
 
 use crate::failure::Failure;
+use guard_plan::advice::Advice;
 use guard_plan::json::Json;
-use guard_plan::plan::{Expr, TypeId};
+use guard_plan::plan::{Command, Expr, TypeId};
+use guard_plan::record::{Delivered, ItemChange, Ran, RunEnd, StopDecision};
 use guard_plan::value::{Fault, Value};
 use guard_plan::verdict::Verdict;
-use guard_plan::{LoadedPlan, decimal, path, render, time};
+use guard_plan::{LoadedPlan, decimal, hex, path, render, time};
 use guard_runtime::{
-    Approve, Ending, Kernel, Proposal, Resume, Session, Settled, Settlement, Usage, World,
+    Approve, Ending, Kernel, Learned, Move, Prompt, Proposal, Proposed, Resume, Session, Settled,
+    Settlement, StepError, Stop, Stopped, Usage, Verify, World,
 };
-use std::collections::{BTreeMap, BTreeSet};
+use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::rc::Rc;
 
@@ -19,13 +23,17 @@ pub const START: &str = "2026-01-05T09:00:00Z";
 /// Where every simulated session works.
 pub const WORKSPACE: &str = "/workspace";
 
-/// Files and probes as somebody said they are.
+/// The world as somebody said it is: files, probes, commands, git.
 #[derive(Debug, Clone, Default)]
 pub struct Simulated {
-    /// The files there are, by normalised path; nothing else exists.
-    files: BTreeSet<String>,
+    /// The files there are, by normalised path, with their contents; nothing else exists.
+    files: BTreeMap<String, String>,
     /// What probes answer; no other answers.
     pub probes: BTreeMap<String, Json>,
+    /// What commands do: how they end, and what they print. No other can be run.
+    pub commands: BTreeMap<Vec<String>, (RunEnd, String)>,
+    /// Nothing is uncommitted.
+    pub committed: bool,
 }
 
 impl Simulated {
@@ -34,7 +42,7 @@ impl Simulated {
         let whole =
             path::normalise(WORKSPACE, name).map_or_else(|_| name.to_owned(), |p| p.into_owned());
         match content {
-            Some(_) => self.files.insert(whole.clone()),
+            Some(content) => self.files.insert(whole.clone(), content),
             None => self.files.remove(&whole),
         };
         whole
@@ -43,11 +51,32 @@ impl Simulated {
 
 impl World for Simulated {
     fn exists(&mut self, path: &str) -> Option<bool> {
-        Some(self.files.contains(path))
+        Some(self.files.contains_key(path))
     }
 
     fn probe(&mut self, name: &str) -> Option<Json> {
         self.probes.get(name).cloned()
+    }
+
+    fn file(&mut self, path: &str) -> Option<bool> {
+        self.exists(path)
+    }
+
+    fn contains(&mut self, path: &str, text: &str) -> Option<bool> {
+        Some(self.files.get(path).is_some_and(|content| content.contains(text)))
+    }
+
+    fn sha256(&mut self, path: &str) -> Option<Option<String>> {
+        Some(self.files.get(path).map(|content| hex::encode(&Sha256::digest(content))))
+    }
+
+    fn run(&mut self, command: &Command) -> Option<Ran> {
+        let (ended, output) = self.commands.get(&command.argv)?.clone();
+        Some(Ran { ended, stdout: output.clone(), output })
+    }
+
+    fn committed(&mut self) -> Option<bool> {
+        Some(self.committed)
     }
 }
 
@@ -67,32 +96,120 @@ pub struct Play {
     start: i64,
     calls: u64,
     trace: String,
+    /// What the last event delivered.
+    feedback: Vec<Delivered>,
 }
 
 impl Play {
     /// A session that has just begun.
     pub fn new(kernel: Rc<Kernel>) -> Result<Play, Failure> {
         let start = time::parse_rfc3339(START).unwrap_or_default();
-        let cannot = |why: guard_runtime::StepError| {
-            Failure::new(format!("the guard cannot begin a session: {why}"))
-        };
+        let cannot =
+            |why: StepError| Failure::new(format!("the guard cannot begin a session: {why}"));
         let session = kernel.open("play", start, WORKSPACE).map_err(cannot)?;
         let world = Simulated::default();
-        Ok(Play { kernel, session, world, now: start, start, calls: 0, trace: String::new() })
+        let (trace, feedback) = (String::new(), Vec::new());
+        Ok(Play { kernel, session, world, now: start, start, calls: 0, trace, feedback })
     }
 
-    /// Proposes a call under a new id.
-    pub fn propose(&mut self, tool: &str, args: &Json) -> Result<(String, Verdict), String> {
+    /// Begins again, with what the host gives a session.
+    pub fn open(&mut self, data: &Json) -> Result<(), String> {
+        let opened = self.kernel.open_with("play", self.start, WORKSPACE, Some(data));
+        self.session = opened.map_err(|e| e.to_string())?;
+        let mut text = String::new();
+        data.write(&mut text);
+        self.note(&format!("opened with {text}"));
+        Ok(())
+    }
+
+    /// Proposes a call, under a new id where it is given none.
+    pub fn propose(
+        &mut self,
+        name: Option<&str>,
+        tool: &str,
+        args: &Json,
+    ) -> Result<(String, Proposed), String> {
         self.calls += 1;
-        let call = format!("call-{}", self.calls);
+        let call = name.map_or_else(|| format!("call-{}", self.calls), str::to_owned);
         let proposal = Proposal { call: &call, tool, args, now: self.now };
         let proposed = self.kernel.propose(&mut self.session, &proposal, &mut self.world);
-        let verdict = proposed.map_err(|e| e.to_string())?.verdict;
+        let proposed = proposed.map_err(|e| e.to_string())?;
         let mut text = String::new();
         args.write(&mut text);
-        let word = crate::commands::test::decision(verdict.decision);
+        let word = crate::commands::test::decision(proposed.verdict.decision);
         self.note(&format!("{call} {tool} {text}: {word}"));
-        Ok((call, verdict))
+        for change in &proposed.items {
+            self.note(&changed(change));
+        }
+        self.deliver(&proposed.feedback);
+        Ok((call, proposed))
+    }
+
+    /// The user says something.
+    pub fn prompt(&mut self, text: &str) -> Result<Learned, String> {
+        let prompt = Prompt { text, now: self.now };
+        let learned = self.kernel.prompt(&mut self.session, &prompt, &mut self.world);
+        let learned = learned.map_err(|e| e.to_string())?;
+        self.note(&format!("prompt {text:?}: {} learned", learned.learned));
+        Ok(learned)
+    }
+
+    /// The agent would stop.
+    pub fn stop(&mut self) -> Result<Stopped, String> {
+        let stop = Stop { reason: None, now: self.now };
+        let stopped = self.kernel.stop(&mut self.session, &stop, &mut self.world);
+        let stopped = stopped.map_err(|e| e.to_string())?;
+        self.note(match stopped.decision {
+            StopDecision::Allow => "stop: allow",
+            StopDecision::Block => "stop: block",
+        });
+        Ok(stopped)
+    }
+
+    /// The harness judges the criteria of an item.
+    pub fn verify(&mut self, item: &str) -> Result<ItemChange, String> {
+        let verify = Verify { item, now: self.now };
+        let moved = self.kernel.verify(&mut self.session, &verify, &mut self.world);
+        let change = moved.map_err(|e| e.to_string())?.change;
+        self.note(&changed(&change));
+        Ok(change)
+    }
+
+    /// The harness moves an item.
+    pub fn move_item(
+        &mut self,
+        item: &str,
+        transition: &str,
+        by: &str,
+        reason: Option<&str>,
+    ) -> Result<ItemChange, String> {
+        let by = Move { item, transition, by, reason, now: self.now };
+        let moved = self.kernel.move_item(&mut self.session, &by);
+        let change = moved.map_err(|e| e.to_string())?.change;
+        self.note(&changed(&change));
+        Ok(change)
+    }
+
+    /// What could be done next, ranked; nothing changes.
+    pub fn advise(&mut self) -> Advice {
+        self.kernel.advise(&self.session, self.now, &mut self.world)
+    }
+
+    /// What the last event delivered.
+    pub fn feedback(&self) -> &[Delivered] {
+        &self.feedback
+    }
+
+    fn deliver(&mut self, feedback: &[Delivered]) {
+        for delivered in feedback {
+            self.note(&format!("feedback {}", delivered.provider));
+        }
+        self.feedback = feedback.to_vec();
+    }
+
+    /// The session, for those who only look.
+    pub fn session(&self) -> &Session {
+        &self.session
     }
 
     /// What would be said of a call; nothing changes.
@@ -129,6 +246,7 @@ impl Play {
         for note in &settled.notes {
             self.note(&format!("{call} {}: {}", note.rule, note.message));
         }
+        self.deliver(&settled.feedback);
         Ok(settled)
     }
 
@@ -231,4 +349,12 @@ impl Play {
         let time = self.time();
         let _ = writeln!(self.trace, "  {time}  {what}");
     }
+}
+
+/// A change of an item, in words.
+fn changed(change: &ItemChange) -> String {
+    let ItemChange { item, after, by, reasons, .. } = change;
+    let before = change.before.as_ref().map_or(String::new(), |before| format!("{before} -> "));
+    let why = if reasons.is_empty() { String::new() } else { format!(": {}", reasons.join("; ")) };
+    format!("{item} {before}{after} by {by}{why}")
 }

@@ -2,6 +2,7 @@
 
 mod call;
 mod session;
+mod whole;
 
 use crate::config::Config;
 use crate::failure::{Exit, Failure, Outcome, reason};

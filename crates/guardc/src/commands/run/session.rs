@@ -8,7 +8,7 @@ use crate::play::Play;
 use crate::term::Style;
 use crate::words::{self, duration};
 use guard_plan::json::Json;
-use guard_plan::record::NoteKind;
+use guard_plan::record::{Delivered, NoteKind, rendered};
 use guard_plan::time;
 use guard_plan::verdict::{Decision, Verdict};
 use guard_runtime::Kernel;
@@ -29,7 +29,7 @@ pub enum Said {
 const VERBS: [&str; 5] = ["ok", "fail", "start", "finish", "approve"];
 
 /// Commands, how they are written, and what they do.
-const COMMANDS: [(&str, &str, &str); 14] = [
+const COMMANDS: [(&str, &str, &str); 24] = [
     ("state", ":state", "the guard's variables, budgets and calls in flight"),
     ("tools", ":tools", "what can be called"),
     ("why", ":why", "the last verdict, all of it"),
@@ -38,7 +38,21 @@ const COMMANDS: [(&str, &str, &str); 14] = [
     ("exists", ":exists PATH", "a file is there"),
     ("missing", ":missing PATH", "a file is not there"),
     ("probe", ":probe NAME = VALUE", "what a probe answers from now on"),
+    (
+        "command",
+        ":command \"cargo\" \"test\" exits 0",
+        "what a command of the guard does from now on",
+    ),
+    ("git", ":git committed", "nothing is uncommitted; or `:git uncommitted`"),
     ("usage", ":usage N UNIT", "the host reports use"),
+    ("prompt", ":prompt TEXT", "the user says something"),
+    ("open", ":open {\"known\": []}", "a new session, opened with this"),
+    ("items", ":items [ITEM]", "the items of all lifecycles, or one in full"),
+    ("verify", ":verify ITEM", "the harness judges an item's criteria"),
+    ("move", ":move ITEM by TRANSITION [because WHY]", "the harness moves an item"),
+    ("facts", ":facts [NAME]", "what was learned, and from whom"),
+    ("advise", ":advise [json]", "what could be done next, ranked"),
+    ("stop", ":stop", "the agent would stop"),
     ("resume", ":resume by ROLE", "a halt ends"),
     ("trace", ":trace", "everything that has happened"),
     ("reset", ":reset", "a new session"),
@@ -48,14 +62,14 @@ const COMMANDS: [(&str, &str, &str); 14] = [
 
 /// A played session.
 pub struct Repl<'a> {
-    kernel: &'a Rc<Kernel>,
-    play: Play,
-    style: Style,
+    pub(super) kernel: &'a Rc<Kernel>,
+    pub(super) play: Play,
+    pub(super) style: Style,
     started: BTreeMap<String, String>,
     last: Option<Verdict>,
 }
 
-type Answer = Result<String, String>;
+pub(super) type Answer = Result<String, String>;
 
 impl<'a> Repl<'a> {
     /// A session that has just begun.
@@ -128,12 +142,21 @@ impl<'a> Repl<'a> {
         let (typed, rest) = self.typed(text)?;
         let result = returned(rest)?;
         let before = self.play.state();
-        let (id, verdict) = self.play.propose(&typed.tool, &typed.args)?;
-        let mut out = self.verdict(&verdict);
-        if verdict.decision == Decision::Allow {
-            out.push_str(&self.settled(&id, success, result.as_ref(), before)?);
+        let (id, proposed) = self.play.propose(None, &typed.tool, &typed.args)?;
+        let mut out = self.verdict(&proposed.verdict);
+        match &proposed.served {
+            Some(answer) => {
+                let answer = answer.to_string();
+                let _ = writeln!(out, "  {answer}");
+                out.push_str(&self.delivered(&proposed.feedback));
+            }
+            None if proposed.verdict.decision == Decision::Allow => {
+                let _ = writeln!(out, "  {}", self.style.dim(&id));
+                out.push_str(&self.settled(&id, success, result.as_ref(), before)?);
+            }
+            None => out.push_str(&self.delivered(&proposed.feedback)),
         }
-        self.last = Some(verdict);
+        self.last = Some(proposed.verdict);
         Ok(out)
     }
 
@@ -167,7 +190,13 @@ impl<'a> Repl<'a> {
         if let Some(why) = self.play.halted() {
             let _ = writeln!(out, "  {} {why}", self.style.red("halted:"));
         }
+        out.push_str(&self.delivered(&settled.feedback));
         Ok(out)
+    }
+
+    /// Feedback, as the agent would read it.
+    fn delivered(&self, feedback: &[Delivered]) -> String {
+        rendered(feedback).lines().map(|line| format!("  {}\n", self.style.cyan(line))).collect()
     }
 
     fn verdict(&self, verdict: &Verdict) -> String {
@@ -202,16 +231,17 @@ impl<'a> Repl<'a> {
             return Err(format!("`{name}` is in flight already"));
         }
         let (typed, _) = self.typed(call)?;
-        let (id, verdict) = self.play.propose(&typed.tool, &typed.args)?;
-        let mut out = self.verdict(&verdict);
-        if verdict.decision == Decision::Allow {
+        let (id, proposed) = self.play.propose(None, &typed.tool, &typed.args)?;
+        let mut out = self.verdict(&proposed.verdict);
+        out.push_str(&self.delivered(&proposed.feedback));
+        if proposed.verdict.decision == Decision::Allow && proposed.served.is_none() {
             self.started.insert(name.to_owned(), id);
             let _ = writeln!(
                 out,
                 "  in flight; `finish {name} ok` or `finish {name} fails` settles it"
             );
         }
-        self.last = Some(verdict);
+        self.last = Some(proposed.verdict);
         Ok(out)
     }
 
@@ -249,7 +279,7 @@ impl<'a> Repl<'a> {
         Ok(format!("recorded, good for one call within an hour{note}\n"))
     }
 
-    fn command(&mut self, text: &str) -> Answer {
+    pub(super) fn command(&mut self, text: &str) -> Answer {
         let (name, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
         let rest = rest.trim();
         match name {
@@ -283,6 +313,16 @@ impl<'a> Repl<'a> {
             "exists" | "missing" => Err(format!("write `:{name} PATH`")),
             "probe" => self.probe(rest),
             "usage" => self.usage(rest),
+            "prompt" => self.prompt(rest),
+            "open" => self.open(rest),
+            "command" => self.simulate(rest),
+            "git" => self.git(rest),
+            "items" => self.items(rest),
+            "verify" => self.verify(rest),
+            "move" => self.move_item(rest),
+            "facts" => self.facts(rest),
+            "stop" => self.stop(),
+            "advise" => self.advise(rest),
             "resume" => {
                 let role = rest.strip_prefix("by ").unwrap_or(rest).trim();
                 self.play.resume(if role.is_empty() { "owner" } else { role }, "you")?;

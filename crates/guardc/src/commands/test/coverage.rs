@@ -5,8 +5,10 @@
 //! and lessons have one side only: they have happened. What the compiler has proven is not there to cover.
 
 use guard_plan::LoadedPlan;
-use guard_plan::plan::{Risk, RuleMeta, SpanId, Tool};
+use guard_plan::plan::{Check, CheckKind, Risk, RuleMeta, Severity, SourceKind, SpanId, Tool};
+use guard_plan::record::{Delivered, ItemChange};
 use guard_plan::verdict::{Code, Reason, Verdict};
+use guard_runtime::Stopped;
 use std::collections::BTreeMap;
 
 /// What a rule is.
@@ -40,12 +42,19 @@ pub enum Kind {
     Observe,
     /// `learn`.
     Learn,
+    /// A transition of a lifecycle.
+    Transition,
+    /// A severity with which a feedback speaks.
+    Feedback,
+    /// A check of the completion.
+    Check,
 }
 
 impl Kind {
     /// Whether there is something to refuse.
     pub fn two_sided(self) -> bool {
-        !matches!(self, Kind::Cost | Kind::Effect | Kind::Observe | Kind::Learn)
+        use Kind::*;
+        !matches!(self, Cost | Effect | Observe | Learn | Transition | Feedback)
     }
 
     /// The word for it.
@@ -65,6 +74,9 @@ impl Kind {
             Kind::Effect => "effect",
             Kind::Observe => "observe",
             Kind::Learn => "learn",
+            Kind::Transition => "transition",
+            Kind::Feedback => "feedback",
+            Kind::Check => "completion",
         }
     }
 
@@ -80,9 +92,7 @@ impl Kind {
             Kind::Approval => Code::Approval,
             Kind::Gate => Code::Gated,
             Kind::Ready => Code::NotReady,
-            Kind::Reconcile | Kind::Cost | Kind::Effect | Kind::Observe | Kind::Learn => {
-                return None;
-            }
+            _ => return None,
         })
     }
 }
@@ -102,7 +112,7 @@ pub struct Rule {
     pub at: Option<String>,
     /// The name its reasons may give instead of a place.
     name: String,
-    /// What its reasons need, for requirements.
+    /// What its reasons need, for requirements; where it and its parts stand, for checks.
     needs: Vec<String>,
     /// The tools it governs, by name.
     tools: Vec<String>,
@@ -151,7 +161,78 @@ impl Coverage {
                 coverage.add(plan, tool, Kind::Deadline, SpanId::MAX, "deadline");
             }
         }
+        coverage.session(plan);
         coverage
+    }
+
+    /// What governs the session as a whole.
+    fn session(&mut self, loaded: &LoadedPlan) {
+        let plan = loaded.plan();
+        for source in &plan.sources {
+            for learn in &source.learns {
+                self.rule(loaded, Kind::Learn, learn.rule.span, source_name(source.kind));
+            }
+        }
+        for lifecycle in &plan.lifecycles {
+            for transition in &lifecycle.transitions {
+                let name = format!("{}.{}", lifecycle.name, transition.name);
+                self.rule(loaded, Kind::Transition, transition.span, &name);
+            }
+        }
+        for feedback in &plan.feedback {
+            for block in &feedback.blocks {
+                let name = spoken(&feedback.name, block.severity);
+                self.rule(loaded, Kind::Feedback, feedback.span, &name);
+            }
+        }
+        if let Some(completion) = &plan.completion {
+            let checks = &completion.checks.0;
+            if let Some(CheckKind::All(children)) = checks.last().map(|root| &root.kind) {
+                for child in children {
+                    let check = &checks[*child as usize];
+                    let rule = self.rule(loaded, Kind::Check, check.span, &check.text);
+                    rule.needs = within(checks, *child, loaded);
+                }
+            }
+        }
+    }
+
+    /// The user has spoken, or the session was opened with something.
+    pub fn taught(&mut self, kind: SourceKind) {
+        self.named(Kind::Learn, source_name(kind));
+    }
+
+    /// Feedback was delivered.
+    pub fn delivered(&mut self, feedback: &[Delivered]) {
+        for delivered in feedback {
+            self.named(Kind::Feedback, &spoken(&delivered.provider, delivered.severity));
+        }
+    }
+
+    /// An item was moved.
+    pub fn moved(&mut self, change: &ItemChange) {
+        if let Some(transition) = &change.transition {
+            self.named(Kind::Transition, &format!("{}.{transition}", change.lifecycle));
+        }
+    }
+
+    /// The agent would have stopped.
+    pub fn stopped(&mut self, stopped: &Stopped) {
+        if stopped.bypassed.is_some() {
+            return;
+        }
+        let lacks =
+            |at: &String| stopped.missing.iter().any(|missing| missing.span.as_ref() == Some(at));
+        for rule in self.rules.values_mut().filter(|rule| rule.kind == Kind::Check) {
+            rule.refused |= rule.needs.iter().any(lacks);
+            rule.passed |= stopped.missing.is_empty();
+        }
+    }
+
+    fn named(&mut self, kind: Kind, name: &str) {
+        for rule in self.rules.values_mut().filter(|rule| rule.kind == kind && rule.name == name) {
+            rule.passed = true;
+        }
     }
 
     /// The rules, by kind and place.
@@ -211,21 +292,23 @@ impl Coverage {
         span: SpanId,
         name: &str,
     ) -> &mut Rule {
-        let rule =
-            self.rules.entry((kind, plan.span_text(span), name.to_owned())).or_insert_with(|| {
-                Rule {
-                    kind,
-                    span,
-                    at: plan.span_text(span),
-                    name: name.to_owned(),
-                    needs: Vec::new(),
-                    tools: Vec::new(),
-                    passed: false,
-                    refused: false,
-                }
-            });
+        let rule = self.rule(plan, kind, span, name);
         rule.tools.push(tool.name.clone());
         rule
+    }
+
+    fn rule(&mut self, plan: &LoadedPlan, kind: Kind, span: SpanId, name: &str) -> &mut Rule {
+        let at = plan.span_text(span);
+        self.rules.entry((kind, at.clone(), name.to_owned())).or_insert_with(|| Rule {
+            kind,
+            span,
+            at,
+            name: name.to_owned(),
+            needs: Vec::new(),
+            tools: Vec::new(),
+            passed: false,
+            refused: false,
+        })
     }
 
     fn requires(&mut self, plan: &LoadedPlan, tool: &Tool) {
@@ -288,6 +371,27 @@ impl Coverage {
             self.add(plan, tool, Kind::Reconcile, reconcile.rule.span, "");
         }
     }
+}
+
+fn source_name(kind: SourceKind) -> &'static str {
+    match kind {
+        SourceKind::Start => "start",
+        SourceKind::Prompt => "prompt",
+    }
+}
+
+fn spoken(provider: &str, severity: Severity) -> String {
+    format!("{provider} {severity:?}")
+}
+
+/// Where a check and all it is made of stand.
+fn within(checks: &[Check], at: u32, plan: &LoadedPlan) -> Vec<String> {
+    let check = &checks[at as usize];
+    let mut places: Vec<String> = plan.span_text(check.span).into_iter().collect();
+    if let CheckKind::All(children) | CheckKind::Any(children) = &check.kind {
+        places.extend(children.iter().flat_map(|child| within(checks, *child, plan)));
+    }
+    places
 }
 
 /// Sides seen and sides there are.

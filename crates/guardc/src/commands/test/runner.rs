@@ -8,11 +8,11 @@ use crate::words::duration;
 use guard_compiler::SourceFile;
 use guard_compiler::scenario::{Call, Scenario, Step, StepKind};
 use guard_plan::json::Json;
-use guard_plan::plan::{Expr, TypeId};
-use guard_plan::record::NoteKind;
+use guard_plan::plan::{Expr, SourceKind, TypeId};
+use guard_plan::record::{NoteKind, RunEnd, StopDecision};
 use guard_plan::value::Value;
 use guard_plan::verdict::{Code, Decision, Reason, Verdict};
-use guard_runtime::Kernel;
+use guard_runtime::{Kernel, Proposed};
 use guard_syntax::span::Span;
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -104,6 +104,16 @@ fn place(span: Span, shown: &[SourceFile]) -> String {
 
 type Stepped = Result<(), Box<Failed>>;
 
+/// Whether a text stands in what was said, where one is wanted.
+fn contains(text: Option<&str>, said: &str) -> Stepped {
+    match text {
+        Some(text) if !said.contains(text) => {
+            Err(Failed::new(format!("something with \"{text}\""), format!("{said:?}")).into())
+        }
+        _ => Ok(()),
+    }
+}
+
 struct Runner<'a> {
     kernel: &'a Kernel,
     play: Play,
@@ -115,9 +125,16 @@ struct Runner<'a> {
 impl Runner<'_> {
     fn step(&mut self, step: &Step) -> Stepped {
         match &step.kind {
-            StepKind::Run { call, name: _, success, result } => {
-                let id = self.must_allow(call)?;
-                self.settle(&id, &call.tool, *success, result.as_ref())
+            StepKind::Run { call, name, success, result } => {
+                let (id, served) = self.must_allow(name.as_deref(), call)?;
+                if !served {
+                    return self.settle(&id, &call.tool, *success, result.as_ref());
+                }
+                if *success && result.is_none() {
+                    return Ok(());
+                }
+                let got = "the guard serves it itself, and it has succeeded";
+                Err(Failed::new("to run as the test says", got).into())
             }
             StepKind::Allowed(call) => self.allowed(call),
             StepKind::Denied { call, by, names, because } => {
@@ -126,7 +143,7 @@ impl Runner<'_> {
             StepKind::Asks { call, of } => self.asks(call, of.as_deref()),
             StepKind::Waits { call, for_tool } => self.waits(call, for_tool.as_deref()),
             StepKind::Start(name, call) => {
-                let id = self.must_allow(call)?;
+                let (id, _) = self.must_allow(Some(name), call)?;
                 self.started.insert(name.clone(), (id, call.tool.clone()));
                 Ok(())
             }
@@ -174,29 +191,130 @@ impl Runner<'_> {
                 None => Err(Failed::new("a halted session", "it is not halted").into()),
             },
             StepKind::Resume(role) => done(self.play.resume(role, "test")),
-            other => self.later(other),
+            other => self.whole_session(other),
         }
     }
 
-    /// Steps about what the kernel does not do yet.
-    fn later(&self, kind: &StepKind) -> Stepped {
-        let what = match kind {
-            StepKind::Prompt(_) => "prompts",
-            StepKind::Feedback(..) | StepKind::NoFeedback(_) => "feedback",
-            StepKind::Stop(..) => "completion",
-            _ => "this step",
-        };
-        Err(Failed::new("to be possible", format!("this version of guardc does not run {what}"))
-            .into())
+    /// Steps about the session as a whole, and what it delivers.
+    fn whole_session(&mut self, kind: &StepKind) -> Stepped {
+        let impossible = |why| Box::new(Failed::new("to be possible", why));
+        match kind {
+            StepKind::Data(data) => {
+                self.coverage.taught(SourceKind::Start);
+                self.play.open(data).map_err(impossible)
+            }
+            StepKind::Command { argv, exits, output } => {
+                let ended = exits.map_or(RunEnd::TimedOut, |status| RunEnd::Exited(status.into()));
+                self.play.world.commands.insert(argv.clone(), (ended, output.clone()));
+                Ok(())
+            }
+            StepKind::Committed(committed) => {
+                self.play.world.committed = *committed;
+                Ok(())
+            }
+            StepKind::Prompt(text) => {
+                let learned = self.play.prompt(text).map_err(impossible)?;
+                if learned.learned > 0 {
+                    self.coverage.taught(SourceKind::Prompt);
+                }
+                Ok(())
+            }
+            StepKind::Feedback(name, text) => self.feedback(name, text.as_deref()),
+            StepKind::NoFeedback(name) => self.no_feedback(name.as_deref()),
+            StepKind::Stop(outcome, text) => self.stop(outcome, text.as_deref()),
+            StepKind::Verify(item, text) => {
+                let change = self.play.verify(item).map_err(impossible)?;
+                self.coverage.moved(&change);
+                let said = [change.reasons, change.unanswered].concat().join("; ");
+                contains(text.as_deref(), &said)
+            }
+            StepKind::Move(item, transition, reason) => {
+                let moved = self.play.move_item(item, transition, "test", reason.as_deref());
+                self.coverage.moved(&moved.map_err(impossible)?);
+                Ok(())
+            }
+            StepKind::Item(item, state) => self.item(item, state),
+            StepKind::Advice(tool, status, text) => self.advice(tool, status, text.as_deref()),
+            _ => Err(impossible("this step is not run here".into())),
+        }
     }
 
-    fn propose(&mut self, call: &Call) -> Result<(String, Verdict), Box<Failed>> {
-        let (id, verdict) = self
-            .play
-            .propose(&call.tool, &call.args)
-            .map_err(|why| Failed::new("a verdict", why))?;
-        self.seen(&call.tool, &verdict);
-        Ok((id, verdict))
+    fn feedback(&self, name: &str, text: Option<&str>) -> Stepped {
+        let delivered = self.play.feedback();
+        let expected = format!("feedback of `{name}`");
+        match delivered.iter().find(|it| it.provider == name) {
+            Some(it) => contains(text, &it.text),
+            None if delivered.is_empty() => Err(Failed::new(expected, "none").into()),
+            None => {
+                let others: Vec<&str> = delivered.iter().map(|it| it.provider.as_str()).collect();
+                Err(Failed::new(expected, format!("feedback of {}", others.join(", "))).into())
+            }
+        }
+    }
+
+    fn no_feedback(&self, name: Option<&str>) -> Stepped {
+        let mut delivered = self.play.feedback().iter();
+        match delivered.find(|it| name.is_none_or(|name| it.provider == name)) {
+            Some(it) => Err(Failed::new("no such feedback", it.text.clone()).into()),
+            None => Ok(()),
+        }
+    }
+
+    fn stop(&mut self, outcome: &str, text: Option<&str>) -> Stepped {
+        let stopped = self.play.stop().map_err(|why| Failed::new("to be possible", why))?;
+        self.coverage.stopped(&stopped);
+        let got = match (stopped.decision, &stopped.bypassed, stopped.incomplete) {
+            (StopDecision::Block, ..) => "blocked",
+            (_, Some(_), _) => "bypassed",
+            (_, None, true) => "incomplete",
+            (_, None, false) => "allowed",
+        };
+        let said = stopped.bypassed.unwrap_or(stopped.message);
+        if got == outcome {
+            return contains(text, &said);
+        }
+        let got = if said.is_empty() { got.to_owned() } else { format!("{got}: {said}") };
+        Err(Failed::new(outcome, got).into())
+    }
+
+    fn item(&self, item: &str, state: &str) -> Stepped {
+        match self.play.session().item_state(self.kernel, item) {
+            Some(now) if now == state => Ok(()),
+            Some(now) => Err(Failed::new(state, now).into()),
+            None => Err(Failed::new(state, "there is no such item").into()),
+        }
+    }
+
+    fn advice(&mut self, tool: &str, wanted: &str, text: Option<&str>) -> Stepped {
+        let advice = self.play.advise();
+        let Some(action) = advice.actions.iter().find(|action| action.wire_name == tool) else {
+            return Err(Failed::new(wanted, "the advice does not speak of it").into());
+        };
+        let whole = advice.text();
+        let heading = format!("(id={})", action.tool);
+        let section = whole
+            .split("\n### ")
+            .find(|part| part.lines().next().is_some_and(|line| line.contains(&heading)));
+        let section = section.unwrap_or(&whole);
+        let first = advice.best().is_some_and(|best| best.wire_name == tool);
+        let status = action.status.as_str().to_lowercase();
+        if status != wanted && !(wanted == "first" && first) {
+            return Err(Failed::new(wanted, format!("{status}\n{section}")).into());
+        }
+        contains(text, section)
+    }
+
+    fn propose(
+        &mut self,
+        name: Option<&str>,
+        call: &Call,
+    ) -> Result<(String, Proposed), Box<Failed>> {
+        let proposed = self.play.propose(name, &call.tool, &call.args);
+        let (id, proposed) = proposed.map_err(|why| Failed::new("a verdict", why))?;
+        self.seen(&call.tool, &proposed.verdict);
+        self.coverage.delivered(&proposed.feedback);
+        proposed.items.iter().for_each(|change| self.coverage.moved(change));
+        Ok((id, proposed))
     }
 
     fn seen(&mut self, tool: &str, verdict: &Verdict) {
@@ -210,19 +328,28 @@ impl Runner<'_> {
         found.map_or(tool, |t| t.name.as_str())
     }
 
-    fn must_allow(&mut self, call: &Call) -> Result<String, Box<Failed>> {
-        let (id, verdict) = self.propose(call)?;
-        if verdict.decision != Decision::Allow {
-            return Err(Failed::verdict("allow", verdict).into());
+    /// The id of an allowed call, and whether the kernel has served it.
+    fn must_allow(
+        &mut self,
+        name: Option<&str>,
+        call: &Call,
+    ) -> Result<(String, bool), Box<Failed>> {
+        let (id, proposed) = self.propose(name, call)?;
+        if proposed.verdict.decision != Decision::Allow {
+            return Err(Failed::verdict("allow", proposed.verdict).into());
         }
         let name = self.name(&call.tool).to_owned();
         self.coverage.allowed(&name);
-        Ok(id)
+        if proposed.served.is_some() {
+            self.coverage.succeeded(&name, true, self.play.halted().is_none());
+        }
+        Ok((id, proposed.served.is_some()))
     }
 
     fn settle(&mut self, id: &str, tool: &str, success: bool, result: Option<&Json>) -> Stepped {
         let settled =
             self.play.settle(id, success, result).map_err(|why| Failed::new("to settle", why))?;
+        self.coverage.delivered(&settled.feedback);
         if success {
             let name = self.name(tool).to_owned();
             let decoded = !settled.notes.iter().any(|note| note.kind == NoteKind::Undecoded);
@@ -248,7 +375,7 @@ impl Runner<'_> {
         names: &[String],
         because: Option<&str>,
     ) -> Stepped {
-        let (_, verdict) = self.propose(call)?;
+        let verdict = self.propose(None, call)?.1.verdict;
         let mut expected = String::from("deny");
         if let Some(code) = by {
             expected.push_str(&format!(" by {}", code.as_str()));
@@ -275,7 +402,7 @@ impl Runner<'_> {
     }
 
     fn asks(&mut self, call: &Call, of: Option<&str>) -> Stepped {
-        let (_, verdict) = self.propose(call)?;
+        let verdict = self.propose(None, call)?.1.verdict;
         let asked = of.is_none_or(|role| {
             verdict
                 .reasons
@@ -290,7 +417,7 @@ impl Runner<'_> {
     }
 
     fn waits(&mut self, call: &Call, for_tool: Option<&str>) -> Stepped {
-        let (_, verdict) = self.propose(call)?;
+        let verdict = self.propose(None, call)?.1.verdict;
         let name = for_tool.map(|tool| self.name(tool).to_owned());
         let waits = name.as_ref().is_none_or(|name| {
             let needs = |reason: &Reason| reason.needs.contains(name);
