@@ -1,16 +1,18 @@
 //! One session that somebody else drives.
 
 use super::journal::{self, Journal};
+use super::outside::Outside;
 use super::replay::{self, Then};
 use super::rpc::Error;
+use crate::near;
 use guard_plan::encode::hash_text;
 use guard_plan::json::{Json, JsonError};
-use guard_plan::record::{self, Payload, Record, verify_chain};
+use guard_plan::record::{self, Delivered, Payload, Record, rendered, verify_chain};
 use guard_plan::verdict::{Code, Decision, Reason, Verdict};
 use guard_plan::{LoadedPlan, time};
 use guard_runtime::{
-    Approve, Ending, Event, Kernel, Outcome, Proposal, Recorder, Resume, Session, Settlement,
-    StepError, Usage, World,
+    Approve, Ending, Event, FactRow, Kernel, Move, Outcome, Prompt, Proposal, Proposed, Recorder,
+    Resume, Session, Settlement, StepError, Stop, Usage, Verify,
 };
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -25,7 +27,7 @@ const AN_HOUR: i64 = 3_600_000;
 pub struct Live {
     kernel: Kernel,
     session: Session,
-    world: Disk,
+    world: Outside,
     recorder: Recorder,
     journal: Option<Journal>,
     restored: bool,
@@ -42,31 +44,10 @@ pub struct Opening<'a> {
     pub now: i64,
     /// Where it works.
     pub workspace: Option<&'a Path>,
+    /// What its guard may learn from at the start.
+    pub data: Option<&'a Json>,
     /// Where its journal is kept.
     pub journal: Option<&'a Path>,
-}
-
-/// The real file system, where a workspace was given; else nobody knows.
-struct Disk {
-    given: bool,
-}
-
-impl World for Disk {
-    fn exists(&mut self, path: &str) -> Option<bool> {
-        use std::io::ErrorKind::{NotADirectory, NotFound};
-        if !self.given {
-            return None;
-        }
-        match std::fs::metadata(path) {
-            Ok(_) => Some(true),
-            Err(error) if matches!(error.kind(), NotFound | NotADirectory) => Some(false),
-            Err(_) => None,
-        }
-    }
-
-    fn probe(&mut self, _: &str) -> Option<Json> {
-        None
-    }
 }
 
 /// Our own clock.
@@ -86,10 +67,11 @@ impl Live {
         };
         let kernel = Kernel::new(opening.plan.clone())
             .map_err(|e| Error::failed("bad_plan", e.to_string()))?;
+        let session = kernel.open_with(opening.id, opening.now, &root, opening.data);
         let mut live = Live {
-            session: kernel.open(opening.id, opening.now, &root).map_err(step)?,
+            session: session.map_err(step)?,
             kernel,
-            world: Disk { given: opening.workspace.is_some() },
+            world: Outside::new(opening.workspace)?,
             recorder: Recorder::new(&salt()),
             journal: None,
             restored: false,
@@ -140,7 +122,9 @@ impl Live {
             return Err(Error::failed("journal_mismatch", message));
         }
         let start = time::parse_rfc3339(time).ok_or_else(|| diverged(0))?;
-        self.session = self.kernel.open(&open.session, start, &open.workspace).map_err(step)?;
+        let opened =
+            self.kernel.open_with(&open.session, start, &open.workspace, open.data.as_deref());
+        self.session = opened.map_err(step)?;
         Ok(self.recorder.open(&self.kernel, &self.session).to_vec())
     }
 
@@ -205,34 +189,46 @@ impl Live {
         tool: &str,
         args: Result<Json, JsonError>,
     ) -> Answer {
-        let verdict = match args {
+        let proposed = match args {
             Ok(args) => {
                 match self.take(&Event::Propose(Proposal { call, tool, args: &args, now }))? {
-                    Outcome::Proposed(proposed) => proposed.verdict,
-                    _ => return Err(Error::failed("internal", "a proposal was not decided")),
+                    Outcome::Proposed(proposed) => proposed,
+                    _ => return Err(unexpected()),
                 }
             }
             Err(error) => self.malformed(now, call, tool, &error)?,
         };
-        let answer = json!({
-            "verdict": verdict.decision,
-            "reasons": verdict.reasons,
-            "shadowed": verdict.shadowed,
-            "message": message(&verdict),
+        let mut answer = json!({
+            "verdict": proposed.verdict.decision,
+            "reasons": proposed.verdict.reasons,
+            "shadowed": proposed.verdict.shadowed,
+            "message": message(&proposed.verdict),
+            "feedback": feedback(&proposed.feedback),
+            "rendered": rendered(&proposed.feedback),
         });
+        if let Some(served) = &proposed.served {
+            answer["served"] = json!({ "result": served });
+        }
         Ok(answer.to_string())
     }
 
     /// Settles a call that was allowed.
     pub fn settle(&mut self, now: i64, call: &str, success: bool, result: Option<Json>) -> Answer {
         let ending = if success { Ending::Success(result.as_ref()) } else { Ending::Failure };
-        let notes = match self.take(&Event::Settle(Settlement { call, ending, now }))? {
-            Outcome::Settled(settled) => settled.notes,
-            _ => Vec::new(),
+        let Outcome::Settled(settled) =
+            self.take(&Event::Settle(Settlement { call, ending, now }))?
+        else {
+            return Err(unexpected());
         };
         let halted =
             self.session.halted().map(|halt| json!({ "rule": halt.rule, "message": halt.message }));
-        Ok(json!({ "feedback": [], "rendered": "", "halted": halted, "notes": notes }).to_string())
+        let answer = json!({
+            "feedback": feedback(&settled.feedback),
+            "rendered": rendered(&settled.feedback),
+            "halted": halted,
+            "notes": settled.notes,
+        });
+        Ok(answer.to_string())
     }
 
     /// Records an approval.
@@ -255,6 +251,93 @@ impl Live {
     pub fn resume(&mut self, now: i64, role: &str, by: &str) -> Answer {
         self.take(&Event::Resume(Resume { role, by, now }))?;
         Ok("{}".into())
+    }
+
+    /// What the host answers for its probes from now on.
+    pub fn answers(&mut self, probes: impl IntoIterator<Item = (String, Json)>) {
+        self.world.probes.extend(probes);
+    }
+
+    /// The user has said something.
+    pub fn prompt(&mut self, now: i64, text: &str) -> Answer {
+        let Outcome::Prompted(learned) = self.take(&Event::Prompt(Prompt { text, now }))? else {
+            return Err(unexpected());
+        };
+        let (notes, forgotten) = (learned.notes, learned.forgotten);
+        let answer = json!({ "learned": learned.learned, "forgotten": forgotten, "notes": notes });
+        Ok(answer.to_string())
+    }
+
+    /// The agent would stop.
+    pub fn stop(&mut self, now: i64, reason: Option<&str>) -> Answer {
+        let Outcome::Stopped(stopped) = self.take(&Event::Stop(Stop { reason, now }))? else {
+            return Err(unexpected());
+        };
+        let answer = json!({
+            "decision": stopped.decision,
+            "bypassed": stopped.bypassed,
+            "incomplete": stopped.incomplete,
+            "missing": stopped.missing,
+            "message": stopped.message,
+            "notes": stopped.notes,
+        });
+        Ok(answer.to_string())
+    }
+
+    /// The harness judges the criteria of an item.
+    pub fn verify(&mut self, now: i64, item: &str) -> Answer {
+        self.moved(&Event::Verify(Verify { item, now }))
+    }
+
+    /// The harness moves an item.
+    pub fn move_item(&mut self, by: &Move) -> Answer {
+        self.moved(&Event::Move(*by))
+    }
+
+    fn moved(&mut self, event: &Event) -> Answer {
+        let Outcome::Item(moved) = self.take(event)? else { return Err(unexpected()) };
+        let item = self.session.item(&self.kernel, &moved.change.item);
+        Ok(json!({ "change": moved.change, "item": item }).to_string())
+    }
+
+    /// All of one item.
+    pub fn item(&self, id: &str) -> Answer {
+        let item = self.session.item(&self.kernel, id);
+        let item = item.ok_or_else(|| step(StepError::UnknownItem(id.to_owned())))?;
+        Ok(json!({ "item": item }).to_string())
+    }
+
+    /// A page of the items of a lifecycle.
+    pub fn items(&self, lifecycle: &str, state: Option<&str>, after: Option<&str>) -> Answer {
+        let page = self.session.items(&self.kernel, lifecycle, state, after);
+        let names = self.kernel.plan().lifecycles.iter().map(|one| one.name.as_str());
+        page.map(|page| page.to_string()).ok_or_else(|| {
+            let near = near::did_you_mean(lifecycle, names);
+            let near = near.map(|near| format!("; {near}")).unwrap_or_default();
+            let message = format!("there is no lifecycle `{lifecycle}`, or no such state{near}");
+            Error::failed("no_such_lifecycle", message)
+        })
+    }
+
+    /// Rows of a fact, each with who taught it.
+    pub fn facts(&self, fact: &str, from: u64, limit: usize) -> Answer {
+        let rows = self.session.facts(&self.kernel, fact, from, limit);
+        let rows = rows.ok_or_else(|| {
+            let names = self.kernel.plan().facts.iter().map(|one| one.name.as_str());
+            let near = near::did_you_mean(fact, names);
+            let near = near.map(|near| format!("; {near}")).unwrap_or_default();
+            Error::failed("no_such_fact", format!("there is no fact `{fact}`{near}"))
+        })?;
+        let row = |row: &FactRow| json!({ "number": row.number, "row": row.row, "by": &*row.by });
+        Ok(json!({ "rows": rows.iter().map(row).collect::<Vec<_>>() }).to_string())
+    }
+
+    /// What could be done next, ranked, and the same as a text for a reasoner.
+    pub fn advise(&mut self, now: i64) -> Answer {
+        let advice = self.kernel.advise(&self.session, now, &mut self.world);
+        let mut answer = serde_json::to_value(&advice).map_err(|_| unexpected())?;
+        answer["prompt"] = advice.text().into();
+        Ok(answer.to_string())
     }
 
     /// What the session remembers.
@@ -284,15 +367,15 @@ impl Live {
         call: &str,
         tool: &str,
         error: &JsonError,
-    ) -> Result<Verdict, Error> {
+    ) -> Result<Proposed, Error> {
         if self.session.in_flight().contains(&call) {
             return Err(step(StepError::CallInFlight(call.to_owned())));
         }
         let proposal = Proposal { call, tool, args: &Json::Null, now };
-        let verdict = self.kernel.check(&self.session, &proposal, &mut self.world).verdict;
+        let proposed = self.kernel.check(&self.session, &proposal, &mut self.world);
         let earlier = |reason: &Reason| matches!(reason.code, Code::Halted | Code::UnknownTool);
-        if verdict.reasons.iter().any(earlier) {
-            return Ok(verdict);
+        if proposed.verdict.reasons.iter().any(earlier) {
+            return Ok(proposed);
         }
         let reason = Reason {
             code: Code::InvalidArguments,
@@ -304,8 +387,20 @@ impl Live {
             needs: Vec::new(),
             values: Vec::new(),
         };
-        Ok(Verdict { decision: Decision::Deny, reasons: vec![reason], shadowed: Vec::new() })
+        let verdict =
+            Verdict { decision: Decision::Deny, reasons: vec![reason], shadowed: Vec::new() };
+        Ok(Proposed { verdict, ..proposed })
     }
+}
+
+fn unexpected() -> Error {
+    Error::failed("internal", "an event came to something else")
+}
+
+/// Feedback as the protocol has it.
+fn feedback(delivered: &[Delivered]) -> Vec<Value> {
+    let one = |it: &Delivered| json!({ "provider": it.provider, "severity": it.severity, "text": it.text });
+    delivered.iter().map(one).collect()
 }
 
 /// A workspace as an absolute path. Its links stay: paths are compared as they are written.

@@ -3,6 +3,7 @@
 
 mod journal;
 mod live;
+mod outside;
 mod replay;
 mod rpc;
 mod server;

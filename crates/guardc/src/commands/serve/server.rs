@@ -9,33 +9,35 @@ use guard_plan::json::Json;
 use guard_plan::{LoadedPlan, decimal, load, time};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
-use serde_json::json;
 use serde_json::value::RawValue;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-const METHODS: [&str; 9] = [
+const METHODS: [&str; 17] = [
     "session.open",
+    "session.prompt",
     "call.propose",
     "call.settle",
     "call.approve",
     "session.usage",
     "session.resume",
+    "session.stop",
+    "session.advise",
+    "session.facts",
     "session.state",
     "session.trace",
     "session.close",
+    "item.verify",
+    "item.move",
+    "item.get",
+    "item.list",
 ];
 
 /// In the protocol, and not in this version.
-const LATER: [&str; 7] = [
-    "session.stop",
-    "session.advise",
-    "session.guide",
-    "session.prompt",
-    "contract.check",
-    "contract.schema",
-    "contract.prompt",
-];
+const LATER: [&str; 3] = ["contract.check", "contract.schema", "contract.prompt"];
+
+/// How many rows of a fact are given where nothing is said, and at most.
+const ROWS: usize = 1000;
 
 /// The sessions of one process.
 pub struct Server {
@@ -54,7 +56,11 @@ struct Open {
     journal: Option<String>,
     now: Option<String>,
     workspace: Option<String>,
+    data: Option<Box<RawValue>>,
 }
+
+/// What the host answers for its probes from now on.
+type Probes = Option<BTreeMap<String, Box<RawValue>>>;
 
 #[derive(Deserialize)]
 struct Propose {
@@ -63,6 +69,7 @@ struct Propose {
     tool: String,
     args: Option<Box<RawValue>>,
     now: Option<String>,
+    probes: Probes,
 }
 
 #[derive(Deserialize)]
@@ -72,6 +79,63 @@ struct Settle {
     outcome: String,
     result: Option<Box<RawValue>>,
     now: Option<String>,
+    probes: Probes,
+}
+
+#[derive(Deserialize)]
+struct Prompt {
+    session: String,
+    text: String,
+    now: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Stop {
+    session: String,
+    reason: Option<String>,
+    now: Option<String>,
+    probes: Probes,
+}
+
+#[derive(Deserialize)]
+struct Advise {
+    session: String,
+    now: Option<String>,
+    probes: Probes,
+}
+
+#[derive(Deserialize)]
+struct Facts {
+    session: String,
+    fact: String,
+    from: Option<u64>,
+    limit: Option<usize>,
+}
+
+#[derive(Deserialize)]
+struct Item {
+    session: String,
+    item: String,
+    now: Option<String>,
+    probes: Probes,
+}
+
+#[derive(Deserialize)]
+struct Move {
+    session: String,
+    item: String,
+    transition: String,
+    by: Option<String>,
+    reason: Option<String>,
+    now: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Items {
+    session: String,
+    lifecycle: String,
+    state: Option<String>,
+    after: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -125,10 +189,24 @@ impl Server {
             "call.approve" => self.approve(read(params)?),
             "session.usage" => self.usage(read(params)?),
             "session.resume" => self.resume(read(params)?),
+            "session.prompt" => self.prompt(read(params)?),
+            "session.stop" => self.stop(read(params)?),
+            "session.advise" => self.advise(read(params)?),
+            "session.facts" => self.facts(read(params)?),
+            "item.verify" => self.verify(read(params)?),
+            "item.move" => self.move_item(read(params)?),
+            "item.get" => {
+                let request: Item = read(params)?;
+                self.live(&request.session)?.item(&request.item)
+            }
+            "item.list" => {
+                let Items { session, lifecycle, state, after } = read(params)?;
+                self.live(&session)?.items(&lifecycle, state.as_deref(), after.as_deref())
+            }
             "session.state" => self.live(&read::<Named>(params)?.session).map(|live| live.state()),
             "session.trace" => self.live(&read::<Named>(params)?.session).map(|live| live.trace()),
             "session.close" => self.close(read(params)?),
-            other if LATER.contains(&other) || other.starts_with("item.") => Err(Error::method(
+            other if LATER.contains(&other) => Err(Error::method(
                 "not_available",
                 format!("`{other}` is not available in this version"),
             )),
@@ -166,11 +244,13 @@ impl Server {
             None => self.new_id(journal.as_deref()),
         };
         let workspace = open.workspace.map(PathBuf::from);
+        let data = open.data.as_ref().map(|data| json("data", data)).transpose()?;
         let opening = Opening {
             plan: &plan,
             id: &id,
             now: instant(open.now)?,
             workspace: workspace.as_deref(),
+            data: data.as_ref(),
             journal: journal.as_deref(),
         };
         let live = Live::open(&opening)?;
@@ -192,7 +272,7 @@ impl Server {
 
     fn propose(&mut self, request: Propose) -> Answer {
         let now = instant(request.now)?;
-        let live = self.live(&request.session)?;
+        let live = self.asked(&request.session, request.probes)?;
         // What is no valid JSON here is the agent's mistake, and a verdict; the line itself was JSON.
         let args = request.args.as_ref().map_or("{}", |args| args.get());
         live.propose(now, &request.call, &request.tool, Json::parse(args))
@@ -209,9 +289,60 @@ impl Server {
                 )));
             }
         };
-        let result = request.result.as_ref().map(|r| Json::parse(r.get())).transpose();
-        let result = result.map_err(|e| Error::params(format!("`result`: {e}")))?;
-        self.live(&request.session)?.settle(now, &request.call, success, result)
+        let result = request.result.as_ref().map(|r| json("result", r)).transpose()?;
+        let live = self.asked(&request.session, request.probes)?;
+        live.settle(now, &request.call, success, result)
+    }
+
+    fn prompt(&mut self, request: Prompt) -> Answer {
+        let now = instant(request.now)?;
+        self.live(&request.session)?.prompt(now, &request.text)
+    }
+
+    fn stop(&mut self, request: Stop) -> Answer {
+        let now = instant(request.now)?;
+        let live = self.asked(&request.session, request.probes)?;
+        live.stop(now, request.reason.as_deref())
+    }
+
+    fn advise(&mut self, request: Advise) -> Answer {
+        let now = instant(request.now)?;
+        self.asked(&request.session, request.probes)?.advise(now)
+    }
+
+    fn facts(&mut self, request: Facts) -> Answer {
+        let (from, limit) = (request.from.unwrap_or(0), request.limit.unwrap_or(ROWS).min(ROWS));
+        self.live(&request.session)?.facts(&request.fact, from, limit)
+    }
+
+    fn verify(&mut self, request: Item) -> Answer {
+        let now = instant(request.now)?;
+        self.asked(&request.session, request.probes)?.verify(now, &request.item)
+    }
+
+    fn move_item(&mut self, request: Move) -> Answer {
+        let now = instant(request.now)?;
+        let by = request.by.unwrap_or_default();
+        let by = guard_runtime::Move {
+            item: &request.item,
+            transition: &request.transition,
+            by: &by,
+            reason: request.reason.as_deref(),
+            now,
+        };
+        self.live(&request.session)?.move_item(&by)
+    }
+
+    /// The session, which knows these answers of its host from now on.
+    fn asked(&mut self, session: &str, probes: Probes) -> Result<&mut Live, Error> {
+        let answer = |(name, value): (String, Box<RawValue>)| {
+            json(&format!("probes.{name}"), &value).map(|json| (name, json))
+        };
+        let probes = probes.unwrap_or_default().into_iter().map(answer);
+        let probes = probes.collect::<Result<Vec<_>, _>>()?;
+        let live = self.live(session)?;
+        live.answers(probes);
+        Ok(live)
     }
 
     fn approve(&mut self, request: Approve) -> Answer {
@@ -250,6 +381,11 @@ impl Server {
         self.sessions.remove(&request.session);
         Ok(answer)
     }
+}
+
+/// A part of a request that Guard reads itself, since it keeps numbers as text and sees keys given twice.
+fn json(name: &str, raw: &RawValue) -> Result<Json, Error> {
+    Json::parse(raw.get()).map_err(|error| Error::params(format!("`{name}`: {error}")))
 }
 
 fn read<T: DeserializeOwned>(params: &str) -> Result<T, Error> {
@@ -292,5 +428,5 @@ fn compile(path: &Path, text: String) -> Result<LoadedPlan, Error> {
         return Err(error.with("diagnostics", report.to_json()["diagnostics"].clone()));
     };
     LoadedPlan::from_plan(output.plan, output.sources)
-        .map_err(|e| Error::failed("bad_plan", e.to_string()).with("compiled", json!(true)))
+        .map_err(|e| Error::failed("bad_plan", e.to_string()).with("compiled", true.into()))
 }
