@@ -88,7 +88,7 @@ fn feedback_speaking(bencher: Bencher, history: i64) {
 }
 
 /// A verdict that looks up one of many keys.
-#[divan::bench(args = [10, 10_000])]
+#[divan::bench(args = [10, 10_000], sample_size = 100, sample_count = 200)]
 fn keyed_requires(bencher: Bencher, keys: i64) {
     let mut plan = plan();
     plan.indexes = vec![SuccessIndex { tool: 0, params: vec![0] }];
@@ -112,7 +112,7 @@ fn keyed_requires(bencher: Bencher, keys: i64) {
 }
 
 /// A call that touches two of many variables.
-#[divan::bench(args = [10, 1000])]
+#[divan::bench(args = [10, 1000], sample_size = 100, sample_count = 200)]
 fn state_variables(bencher: Bencher, variables: usize) {
     let mut plan = plan();
     plan.state = (0..variables).map(|i| variable(&format!("v{i:04}"), INT, Node::Int(0))).collect();
