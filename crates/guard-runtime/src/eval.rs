@@ -54,10 +54,8 @@ pub(crate) struct Context<'a> {
     pub args: &'a [Val<'a>],
     /// Simulated values of state variables, before the session's own.
     pub writes: &'a [(VarId, Value)],
-    /// The decoded result of the call, or what the session was opened with.
+    /// The decoded result of the call; of a source what it reads, which is a text if it is a prompt.
     pub result: Option<&'a Value>,
-    /// The text of a prompt.
-    pub text: Option<&'a str>,
 }
 
 /// Bound variables, the innermost first.

@@ -118,6 +118,11 @@ impl Providers {
         }
     }
 
+    /// Whether there are any.
+    pub fn any(&self) -> bool {
+        !self.all.is_empty()
+    }
+
     /// The memory of a session that begins.
     pub fn memory(&self, start: Millis) -> Memory {
         let edges = self.edges.len() as u32;
@@ -210,7 +215,7 @@ fn meets(reads: &BTreeSet<Touch>, id: ToolId, tool: &Tool) -> bool {
 }
 
 impl Kernel {
-    /// Judges an event: wakes providers, and lets them speak.
+    /// Judges an event, where there are providers: wakes them, and lets them speak.
     pub(crate) fn judge(
         &self,
         session: &mut Session,
@@ -218,9 +223,6 @@ impl Kernel {
         answers: &dyn Questions,
     ) -> Round {
         let mut round = Round::default();
-        if self.feedback.all.is_empty() {
-            return round;
-        }
         // The memory is no part of what conditions read, and is changed while they are.
         let mut memory = std::mem::take(&mut session.feedback);
         memory.judged += 1;

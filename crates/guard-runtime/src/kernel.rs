@@ -264,17 +264,7 @@ impl Kernel {
     ) -> Context<'a> {
         let now = session.now;
         let (args, writes): (&[Val<'a>], &[(VarId, Value)]) = (&[], &[]);
-        Context {
-            kernel: self,
-            session,
-            decision,
-            answers,
-            now,
-            args,
-            writes,
-            result: None,
-            text: None,
-        }
+        Context { kernel: self, session, decision, answers, now, args, writes, result: None }
     }
 }
 

@@ -44,13 +44,6 @@ impl Learned {
     }
 }
 
-/// What a source reads.
-#[derive(Clone, Copy)]
-enum Read<'r> {
-    Data(&'r Value),
-    Text(&'r str),
-}
-
 impl Kernel {
     /// Learns from what the user has said.
     pub fn prompt(
@@ -64,7 +57,10 @@ impl Kernel {
         let by = format!("prompt {}", session.prompts).into();
         let answers = Answers::new(world);
         let mut learned = Learned::default();
-        self.teach(session, Read::Text(prompt.text), &by, &answers, &mut learned);
+        if !self.sources.is_empty() {
+            let text = Value::String(prompt.text.into());
+            self.teach(session, SourceKind::Prompt, &text, &by, &answers, &mut learned);
+        }
         if self.plan().origins {
             learned.notes.extend(session.see_text(prompt.text, Origin::Prompt));
         }
@@ -81,7 +77,7 @@ impl Kernel {
         let mut world = NoWorld;
         let answers = Answers::new(&mut world);
         let value = Value::Json(Box::new(data.clone()));
-        self.teach(session, Read::Data(&value), &"start".into(), &answers, &mut learned);
+        self.teach(session, SourceKind::Start, &value, &"start".into(), &answers, &mut learned);
         if self.plan().origins {
             let trust = Trust { whole: true, parts: Vec::new() };
             learned.notes.extend(session.see_result(data, &trust));
@@ -93,21 +89,18 @@ impl Kernel {
     fn teach(
         &self,
         session: &mut Session,
-        read: Read<'_>,
+        kind: SourceKind,
+        read: &Value,
         by: &Arc<str>,
         answers: &dyn Questions,
         learned: &mut Learned,
     ) {
-        let (kind, result, text) = match read {
-            Read::Data(data) => (SourceKind::Start, Some(data), None),
-            Read::Text(text) => (SourceKind::Prompt, None, Some(text)),
-        };
         let decision = Decision::default();
         let sources = self.plan().sources.iter().zip(&self.sources);
         for (source, ready) in sources.filter(|(source, _)| source.kind == kind) {
             for (rule, ready) in source.learns.iter().zip(ready) {
                 let context = self.context(session, &decision, answers);
-                let rows = learn::rows(&Context { result, text, ..context }, rule, ready);
+                let rows = learn::rows(&Context { result: Some(read), ..context }, rule, ready);
                 self.take_rows(session, rule, rows, by, learned);
             }
         }

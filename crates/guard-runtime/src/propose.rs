@@ -100,7 +100,7 @@ impl Kernel {
             }
         } else {
             session.retire(flight);
-            if is_judged(&proposed.verdict) {
+            if self.feedback.any() && is_judged(&proposed.verdict) {
                 let event = Judged::Denied(self.tool(proposal.tool));
                 let round = self.judge(session, event, &answers);
                 (proposed.feedback, proposed.notes) = (round.delivered, round.notes);
@@ -183,7 +183,9 @@ impl Kernel {
         }
         flight.tool = Some(id);
         let cx = &Context { args: args.values(), ..*cx };
-        flight.action = lifecycle::check(cx, call, findings);
+        if let Some(served) = &call.tool.served {
+            flight.action = Some(Box::new(lifecycle::check(cx, call, served, findings)));
+        }
         let draft = &mut flight.draft;
         requirements::check(cx, call, draft, findings);
         rules::check(cx, call, findings);

@@ -30,7 +30,7 @@ impl Kernel {
         answers: &dyn Questions,
         proposed: &mut Proposed,
     ) {
-        let done = match flight.action.take() {
+        let done = match flight.action.take().map(|action| *action) {
             Some(Ok(action)) => {
                 Ok(self.act(session, id, &flight.call, action, &mut proposed.items))
             }

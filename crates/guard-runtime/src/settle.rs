@@ -126,9 +126,11 @@ impl Kernel {
             }
         }
         self.step_monitors(session);
-        let mut round = self.judge(session, Judged::Settled(flight.tool), answers);
-        settled.notes.append(&mut round.notes);
-        settled.feedback = round.delivered;
+        if self.feedback.any() {
+            let mut round = self.judge(session, Judged::Settled(flight.tool), answers);
+            settled.notes.append(&mut round.notes);
+            settled.feedback = round.delivered;
+        }
         session.retire(flight);
         settled.halted = session.halted.is_some();
         settled

@@ -9,6 +9,12 @@ mod main {
     mod drive;
     mod drive_laws;
     mod evaluate;
+    mod feedback;
+    mod lifecycles;
+    mod live;
+    mod probes;
+    mod sources;
+    mod stopping;
     mod trace;
     mod wild;
 }

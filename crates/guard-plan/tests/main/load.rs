@@ -89,7 +89,120 @@ fn plan() -> Plan {
         keeps_args: false,
         keeps_result: false,
     });
+    session(&mut plan);
     plan
+}
+
+/// One of most things that speak of a session.
+fn session(plan: &mut Plan) {
+    let field = |name: &str, ty| Field { name: name.into(), ty, secret: false };
+    let truth = || Expr(vec![Node::Bool(true)]);
+    let variants = vec!["open".into(), "done".into()];
+    plan.types.extend([
+        TypeDef::String { max_chars: None, max_bytes: None, patterns: vec![] },
+        TypeDef::Option { of: 6 },
+        TypeDef::Path,
+        TypeDef::Option { of: 8 },
+        TypeDef::Record {
+            name: "E".into(),
+            fields: vec![field("sha256", 7), field("file", 9), field("call", 7)],
+        },
+        TypeDef::List { of: 10, max: Some(3) },
+        TypeDef::Enum { name: "S".into(), variants },
+        TypeDef::Option { of: 12 },
+    ]);
+    plan.commands.push(Command {
+        argv: vec!["make".into()],
+        env: vec!["A".into(), "B".into()],
+        within: 5,
+    });
+    plan.probes[0].asks = ProbeAsks::Command(0);
+    plan.probes[0].backoff = Some(Backoff { factor: 1_000_000, up_to: 9 });
+    plan.origins = true;
+    let learn = Learn {
+        rule: rule("f"),
+        fact: 0,
+        over: None,
+        binders: vec![],
+        when: Some(Expr(vec![
+            Node::Text,
+            Node::Origin(0),
+            Node::Enum(0),
+            Node::Compare(CompareOp::Eq, 1, 2),
+        ])),
+        row: vec![Expr(vec![Node::Text])],
+    };
+    plan.sources.push(Source { kind: SourceKind::Prompt, learns: vec![learn] });
+    let transition = |name: &str, actor, criteria| Transition {
+        name: name.into(),
+        span: 0,
+        actor,
+        from: vec![0],
+        to: 1,
+        evidence: actor == Actor::Agent,
+        criteria,
+    };
+    plan.lifecycles.push(Lifecycle {
+        name: "l".into(),
+        doc: String::new(),
+        span: 0,
+        fields: vec![field("text", 6)],
+        states: vec!["open".into(), "done".into()],
+        initial: 0,
+        finals: vec![1],
+        transitions: vec![
+            transition("claim", Actor::Agent, None),
+            transition("verify", Actor::Harness, None),
+        ],
+        criteria: vec![],
+        escalate: Some(Escalate { role: "r".into(), after: 1 }),
+    });
+    let mut serves = |name: &str, params: Vec<Field>, op| {
+        let mut one = plan.tools[0].clone();
+        (one.name, one.wire_name, one.params) = (name.into(), name.into(), params);
+        one.served = Some(Served { lifecycle: 0, op });
+        (one.indexes, one.touches, one.returns) = (vec![], vec![], None);
+        plan.tools.insert(plan.tools.len() - 1, one);
+    };
+    serves("l_claim", vec![field("id", 6), field("evidence", 11)], ServedOp::Move(0));
+    serves("l_create", vec![field("text", 6)], ServedOp::Create);
+    serves("l_list", vec![field("state", 13), field("after", 7)], ServedOp::List);
+    plan.indexes[0].tool = 3;
+    plan.feedback.push(Feedback {
+        name: "b".into(),
+        span: 0,
+        triggers: vec![
+            Trigger::Calls(1),
+            Trigger::Every(1),
+            Trigger::Created(0),
+            Trigger::Denied(Some(vec![0, 3])),
+            Trigger::Becomes { condition: truth(), reads: Some(vec![Touch::State(0)]) },
+        ],
+        blocks: vec![Block {
+            severity: Severity::Info,
+            when: Some(truth()),
+            message: Message { parts: vec![] },
+            notes: vec![],
+        }],
+    });
+    let check = |kind| Check { kind, text: String::new(), span: 0 };
+    let score = check(CheckKind::Score(Expr(vec![Node::Decimal(1)])));
+    plan.attests.push(Attest {
+        name: "a".into(),
+        span: 0,
+        dimensions: vec![Dimension { name: "d".into(), checks: Checks(vec![score]) }],
+    });
+    let checks = vec![
+        check(CheckKind::File(0)),
+        check(CheckKind::Command(0, 0)),
+        check(CheckKind::Any(vec![0, 1])),
+        check(CheckKind::Every(0, 1)),
+        check(CheckKind::Attest(0)),
+        check(CheckKind::All(vec![2, 3, 4])),
+    ];
+    plan.completion = Some(Completion { span: 0, at_most: 1, checks: Checks(checks) });
+    let conditions = vec![("true".into(), truth())];
+    plan.goals.push(Goal { name: "g".into(), doc: String::new(), span: 0, conditions });
 }
 
 fn sources() -> Sources {
@@ -141,17 +254,17 @@ fn refused(change: impl FnOnce(&mut Plan), expected: &str) {
 #[test]
 fn unsound_plans_are_refused() {
     let condition =
-        |plan: &mut Plan, nodes: Vec<Node>| plan.tools[0].denies[0].condition = Expr(nodes);
+        |plan: &mut Plan, nodes: Vec<Node>| plan.tools[3].denies[0].condition = Expr(nodes);
     refused(|p| p.types[4] = TypeDef::Option { of: 5 }, "type 4: refers to type 5 of 4");
-    refused(|p| p.types.push(TypeDef::Option { of: 4 }), "type 6: an option of an option");
+    refused(|p| p.types.push(TypeDef::Option { of: 4 }), "type 14: an option of an option");
     refused(|p| p.units.clear(), "there is no unit `calls`");
-    refused(|p| p.tools[0].touches = vec![Touch::History(1)], "tool `t`: tool 1 of 1");
-    refused(|p| p.tools[0].indexes.clear(), "tool `t`: its memories");
+    refused(|p| p.tools[3].touches = vec![Touch::History(4)], "tool `t`: tool 4 of 4");
+    refused(|p| p.tools[3].indexes.clear(), "tool `t`: its memories");
     refused(
-        |p| p.tools[0].steps = u64::MAX,
+        |p| p.tools[3].steps = u64::MAX,
         "tool `t`: 18446744073709551615 steps, at most 10000000",
     );
-    refused(|p| p.tools.push(p.tools[0].clone()), "tools are not in order");
+    refused(|p| p.tools.push(p.tools[3].clone()), "tools are not in order");
     refused(|p| p.state[0].init = Expr(vec![Node::Now]), "state `n`: node 0: more than a constant");
     refused(|p| condition(p, vec![]), "tool `t`: an empty expression");
     refused(|p| condition(p, vec![Node::Not(0)]), "tool `t`: node 0: its children");
@@ -166,7 +279,7 @@ fn unsound_plans_are_refused() {
     refused(|p| condition(p, vec![Node::Local(7)]), "tool `t`: node 0: slot 7 is not bound");
     refused(|p| condition(p, vec![Node::Param(1)]), "tool `t`: node 0: parameter 1 of 1");
     refused(
-        |p| condition(p, vec![Node::LastResult(0)]),
+        |p| condition(p, vec![Node::LastResult(3)]),
         "tool `t`: node 0: a result that is not kept",
     );
     refused(
@@ -176,6 +289,116 @@ fn unsound_plans_are_refused() {
         },
         "tool `t`: node 256: nests too deep",
     );
+}
+
+#[test]
+fn unsound_sessions_are_refused() {
+    refused(|p| p.commands[0].argv.clear(), "command 0: it names no binary");
+    refused(|p| p.commands[0].argv[0].clear(), "command 0: it names no binary");
+    refused(|p| p.commands[0].env.reverse(), "command 0: its variables are not in order");
+    refused(|p| p.commands[0].within = 0, "command 0: it has no time");
+    refused(|p| p.probes[0].asks = ProbeAsks::Command(1), "probe `up`: command 1 of 1");
+    refused(|p| p.probes[0].timeout = 0, "probe `up`: a duration that is not positive");
+    refused(
+        |p| p.probes[0].backoff = Some(Backoff { factor: 999_999, up_to: 1 }),
+        "probe `up`: its back-off",
+    );
+    refused(
+        |p| p.sources[0].kind = SourceKind::Start,
+        "a source: node 0: a prompt where there is none",
+    );
+    refused(|p| p.origins = false, "a source: node 1: an origin that is not remembered");
+    refused(
+        |p| p.tools[0].trust.parts = vec![(vec![], true); 2],
+        "tool `l_claim`: what it trusts are not in order",
+    );
+    refused(|p| p.tools[3].prior = Some(Prior { alpha: 0, beta: 1 }), "tool `t`: its prior");
+    refused(|p| p.goals[0].conditions[0].1.0.clear(), "goal `g`: an empty expression");
+}
+
+#[test]
+fn unsound_lifecycles_are_refused() {
+    let refused_of = |change: fn(&mut Lifecycle), why: &str| {
+        refused(|p| change(&mut p.lifecycles[0]), &format!("lifecycle `l`: {why}"));
+    };
+    refused_of(|l| l.initial = 2, "state 2 of 2");
+    refused_of(|l| l.finals = vec![1, 1], "its final states are not in order");
+    refused_of(|l| l.transitions[0].from.clear(), "transition `claim`: it begins nowhere");
+    refused_of(|l| l.transitions[0].to = 9, "transition `claim`: state 9 of 2");
+    refused_of(|l| l.transitions[1].name = "claim".into(), "transition `claim` is there twice");
+    refused_of(
+        |l| l.transitions[1].criteria = Some(true),
+        "transition `verify`: criteria of nobody",
+    );
+    refused_of(
+        |l| l.transitions[1].evidence = true,
+        "transition `verify`: evidence of the harness",
+    );
+    refused_of(|l| l.escalate.as_mut().unwrap().after = 0, "it escalates after no rejections");
+    let other = "its parameters are not those of what it does";
+    for (tool, name) in [(0, "l_claim"), (1, "l_create"), (2, "l_list")] {
+        let why = format!("tool `{name}`: {other}");
+        refused(|p| p.tools[tool].params.truncate(tool / 2), &why);
+        refused(|p| p.tools[tool].params[0].ty = 0, &why);
+    }
+    refused(|p| p.tools[0].params[1].ty = 5, &format!("tool `l_claim`: {other}"));
+    refused(
+        |p| p.tools[0].served = Some(Served { lifecycle: 0, op: ServedOp::Move(1) }),
+        "tool `l_claim`: it makes a transition of the harness",
+    );
+    refused(
+        |p| p.tools[0].served = Some(Served { lifecycle: 0, op: ServedOp::Move(2) }),
+        "tool `l_claim`: transition 2 of 2",
+    );
+    refused(
+        |p| p.tools[0].served = Some(Served { lifecycle: 1, op: ServedOp::List }),
+        "tool `l_claim`: lifecycle 1 of 1",
+    );
+}
+
+#[test]
+fn unsound_feedback_and_checks_are_refused() {
+    let trigger = |of: Trigger, why: &str| {
+        refused(|p| p.feedback[0].triggers = vec![of], &format!("feedback `b`: {why}"));
+    };
+    trigger(Trigger::Calls(0), "every 0 calls");
+    trigger(Trigger::Every(0), "a duration that is not positive");
+    trigger(Trigger::Created(1), "path 1 of 1");
+    trigger(Trigger::Denied(Some(vec![3, 0])), "its tools are not in order");
+    trigger(Trigger::Denied(Some(vec![4])), "tool 4 of 4");
+    let condition = || Expr(vec![Node::Bool(true)]);
+    let touch = vec![Touch::State(0); 2];
+    trigger(
+        Trigger::Becomes { condition: condition(), reads: Some(touch) },
+        "what it reads are not in order",
+    );
+    trigger(
+        Trigger::Becomes { condition: Expr(vec![Node::Result]), reads: None },
+        "node 0: a result where there is none",
+    );
+    refused(|p| p.feedback[0].blocks.clear(), "feedback `b`: it has no blocks");
+    refused(|p| p.feedback.push(p.feedback[0].clone()), "providers of feedback are not in order");
+    let check = |kind: CheckKind, why: &str| {
+        refused(
+            |p| p.completion.as_mut().unwrap().checks.0[3].kind = kind,
+            &format!("completion: {why}"),
+        );
+    };
+    check(CheckKind::Every(0, 2), "check 3: state 2 of 2");
+    check(CheckKind::All(vec![3]), "check 3: its children");
+    check(CheckKind::Any(vec![2, 2]), "check 3: its children");
+    check(CheckKind::Any(vec![]), "check 3: it holds none");
+    check(CheckKind::Score(condition()), "check 3: a score outside of an attest");
+    check(CheckKind::Attest(1), "check 3: attest 1 of 1");
+    refused(
+        |p| _ = p.completion.as_mut().unwrap().checks.0.pop(),
+        "completion: checks that are not used",
+    );
+    refused(|p| p.completion.as_mut().unwrap().checks.0.clear(), "completion: it has no checks");
+    let nested = |p: &mut Plan| {
+        p.attests[0].dimensions[0].checks.0[0].kind = CheckKind::Attest(0);
+    };
+    refused(nested, "attest `a`: check 0: an attest in an attest");
 }
 
 /// Puts a mutated body behind a right header, so that more than the checksum is tested.

@@ -16,8 +16,7 @@ impl<'a> Context<'a> {
     ) -> Evaluated<'a> {
         let session = self.session;
         Ok(match node {
-            Node::Result => Val::of(self.result.ok_or_else(|| confused("no result"))?),
-            Node::Text => Val::Str(self.text.ok_or_else(|| confused("no prompt"))?),
+            Node::Result | Node::Text => Val::of(self.result.ok_or_else(|| confused("no result"))?),
             Node::Workspace => Val::Path(&session.workspace),
             Node::Now => Val::Time(self.now),
             Node::Elapsed => Val::Duration(self.now.saturating_sub(session.start)),

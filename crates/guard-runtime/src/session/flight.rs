@@ -17,7 +17,7 @@ pub(crate) struct Flight {
     pub args: Vec<Value>,
     pub draft: Draft,
     /// Of a served call: what it does, or why it cannot.
-    pub action: Option<Result<Action, String>>,
+    pub action: Option<Box<Result<Action, String>>>,
 }
 
 impl Flight {

@@ -2,14 +2,12 @@
 
 use super::Session;
 use super::flight::Flight;
+use super::{Spoken, Turn};
 use crate::kernel::Kernel;
+use crate::serve::object;
 use guard_plan::json::Json;
 use guard_plan::plan::UnitId;
 use guard_plan::{decimal, render, time};
-
-fn object(members: Vec<(&str, Json)>) -> Json {
-    Json::Object(members.into_iter().map(|(key, value)| (key.into(), value)).collect())
-}
 
 fn number(units: i64) -> Json {
     Json::number(&decimal::format(units)).unwrap_or(Json::Null)
@@ -17,6 +15,15 @@ fn number(units: i64) -> Json {
 
 fn count(count: u64) -> Json {
     Json::Int(i64::try_from(count).unwrap_or(i64::MAX))
+}
+
+fn spoken_json(spoken: &Spoken<'_>) -> Json {
+    object(vec![
+        ("times", count(spoken.times)),
+        ("time", Json::String(time::format_rfc3339(spoken.time).into())),
+        ("judged", count(spoken.judged)),
+        ("text", Json::string(spoken.text)),
+    ])
 }
 
 impl Session {
@@ -43,7 +50,7 @@ impl Session {
         });
         let facts = plan.facts.iter().zip(&self.facts);
         let facts = facts.map(|(fact, table)| (fact.name.as_str(), count(table.len() as u64)));
-        object(vec![
+        let mut members = vec![
             ("session", Json::string(&self.id)),
             ("guard", Json::string(&plan.guard)),
             ("now", Json::String(time::format_rfc3339(self.now).into())),
@@ -55,7 +62,59 @@ impl Session {
             ("facts", object(facts.collect())),
             ("in_flight", self.flights_json(kernel)),
             ("approvals", self.approvals_json(kernel)),
-        ])
+        ];
+        self.parts_json(kernel, &mut members);
+        object(members)
+    }
+
+    /// What only some guards have: feedback, items, probes, origins, a completion. Counts and last words; the
+    /// items themselves have pages of their own.
+    fn parts_json(&self, kernel: &Kernel, members: &mut Vec<(&str, Json)>) {
+        let plan = kernel.plan();
+        if !plan.feedback.is_empty() {
+            let spoken = (0..).zip(&plan.feedback).filter_map(|(id, one)| {
+                let spoken = self.feedback.spoken(id)?;
+                Some((one.name.as_str(), spoken_json(&spoken)))
+            });
+            let spoken = object(spoken.collect());
+            let judged = count(self.feedback.judged);
+            members.push(("feedback", object(vec![("judged", judged), ("spoken", spoken)])));
+        }
+        if !plan.lifecycles.is_empty() {
+            let lifecycles = plan.lifecycles.iter().zip(&self.items).map(|(lifecycle, table)| {
+                let states = (0..).zip(&lifecycle.states);
+                let states =
+                    states.map(|(id, name)| (name.as_str(), count(table.count(id) as u64)));
+                (lifecycle.name.as_str(), object(states.collect()))
+            });
+            members.push(("items", object(lifecycles.collect())));
+        }
+        if !plan.probes.is_empty() {
+            let probes = plan.probes.iter().zip(&self.probes).map(|(probe, attempts)| {
+                let next = match attempts.turn(probe, self.now) {
+                    Turn::Now => Json::string("now"),
+                    Turn::At(next) => Json::String(time::format_rfc3339(next).into()),
+                    Turn::Never => Json::Null,
+                };
+                let answered = attempts.answer().map(|answer| match answer {
+                    Ok(value) => {
+                        Json::String(render::value(&plan.types, probe.returns, value).into())
+                    }
+                    Err(fault) => Json::String(format!("({fault})").into()),
+                });
+                let members = vec![("answer", answered.unwrap_or(Json::Null)), ("next", next)];
+                (probe.name.as_str(), object(members))
+            });
+            members.push(("probes", object(probes.collect())));
+        }
+        if plan.origins {
+            let (seen, full) = self.origins.size();
+            let origins = vec![("seen", count(seen as u64)), ("full", Json::Bool(full))];
+            members.push(("origins", object(origins)));
+        }
+        if plan.completion.is_some() {
+            members.push(("stops_blocked", count(self.blocked.into())));
+        }
     }
 
     fn halt_json(&self) -> Json {

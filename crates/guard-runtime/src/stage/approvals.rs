@@ -21,8 +21,12 @@ pub(crate) fn check<'a>(
     draft: &mut Draft,
     findings: &mut Findings,
 ) {
+    let ungated = call.tool.approvals.is_empty() && !call.ready.gated;
+    if ungated && call.tool.served.is_none() {
+        return;
+    }
     let escalated = escalated(cx, call);
-    if call.tool.approvals.is_empty() && !call.ready.gated && escalated.is_none() {
+    if ungated && escalated.is_none() {
         return;
     }
     let grants = grants(cx, call);

@@ -31,23 +31,23 @@ type Lack = String;
 pub(crate) fn check<'a>(
     cx: &Context<'a>,
     call: Call<'a>,
+    served: &Served,
     findings: &mut Findings,
-) -> Option<Result<Action, Lack>> {
-    let served = call.tool.served.as_ref()?;
+) -> Result<Action, Lack> {
     let lifecycle = &cx.kernel.plan().lifecycles[served.lifecycle as usize];
     let action = match served.op {
         ServedOp::Create => create(cx, call, served, lifecycle),
         ServedOp::List => list(cx, served, lifecycle),
         ServedOp::Move(at) => moves(cx, call, served, lifecycle, at),
     };
-    Some(action.map_err(|lacks| {
+    action.map_err(|lacks| {
         for message in &lacks {
             let span = Some(lifecycle.span);
             let reason = cx.reason_at(Code::Lifecycle, &lifecycle.name, span, message.clone());
             findings.reasons.push(reason);
         }
         lacks.into_iter().next().unwrap_or_default()
-    }))
+    })
 }
 
 fn create(

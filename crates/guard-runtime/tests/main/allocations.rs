@@ -1,6 +1,7 @@
 //! An allowed call allocates nothing once its session has warmed up.
 
 use super::build::*;
+use super::live::{plan_of, provider};
 use allocation_counter::measure;
 use guard_plan::json::Json;
 use guard_plan::plan::*;
@@ -63,5 +64,37 @@ fn texts_are_borrowed() {
         cycle(&kernel, &mut session, "read", &args, now);
     }
     let info = measure(|| cycle(&kernel, &mut session, "read", &args, 10));
+    assert_eq!(info.count_total, 0, "{info:?}");
+}
+
+#[test]
+fn a_quiet_round_of_feedback_allocates_nothing() {
+    let mut plan = plan_of(&[]);
+    plan.state.push(variable("n", REPLICAS, Node::Int(0)));
+    let mut work = tool("work", &[]);
+    work.effects.push(effect("work", 0, EffectOp::Set, expr([Node::Int(1)])));
+    plan.tools.push(work);
+    let above = |limit| {
+        let condition =
+            expr([Node::State(0), Node::Int(limit), Node::Compare(CompareOp::Gt, 0, 1)]);
+        Trigger::Becomes { condition, reads: Some(vec![Touch::State(0)]) }
+    };
+    let triggers = |i: i64| {
+        vec![
+            Trigger::Calls(1_000_000),
+            Trigger::Every(1_000_000),
+            Trigger::Denied(None),
+            above(50 + i),
+        ]
+    };
+    plan.feedback =
+        (0..20).map(|i| provider(&format!("p{i:02}"), triggers(i), "Hear me.")).collect();
+    let kernel = kernel(plan);
+    let mut session = kernel.open("s", 0, "/ws").unwrap();
+    let args = Json::Object(vec![]);
+    for now in 0..10 {
+        cycle(&kernel, &mut session, "work", &args, now);
+    }
+    let info = measure(|| cycle(&kernel, &mut session, "work", &args, 10));
     assert_eq!(info.count_total, 0, "{info:?}");
 }

@@ -1,8 +1,10 @@
 //! The trace of a session: chained, complete, without secrets.
 
 use super::build::*;
+use super::live::*;
 use guard_plan::json::Json;
-use guard_plan::record::{Payload, Record, verify_chain};
+use guard_plan::plan::*;
+use guard_plan::record::{Payload, Record, RunEnd, verify_chain};
 use guard_runtime::*;
 
 #[test]
@@ -57,4 +59,106 @@ fn a_session_is_recorded() {
         lines[10]
             .starts_with(r#"{"seq":10,"time":"1970-01-01T00:00:07Z","kind":"settle","call":"d""#)
     );
+}
+
+/// A guard with a bit of everything that speaks of a session.
+fn whole() -> Plan {
+    let mut plan = with_todos(plan_of(&["a.md"]));
+    plan.commands.push(command("cargo test"));
+    plan.probes.push(probe("up", BOOL));
+    plan.tools[4].ready.push(Ready { rule: rule("work"), probe: 0 });
+    plan.feedback = vec![
+        provider("file", vec![Trigger::Created(0)], "It is there."),
+        provider("twos", vec![Trigger::Calls(2)], "Two more."),
+    ];
+    let check = |kind| Check { kind, text: "it".into(), span: 0 };
+    let checks = vec![
+        check(CheckKind::File(0)),
+        check(CheckKind::Command(0, 0)),
+        check(CheckKind::All(vec![0, 1])),
+    ];
+    plan.completion = Some(Completion { span: 0, at_most: 3, checks: Checks(checks) });
+    plan
+}
+
+/// What happens in it, each event taken by the session and its record kept.
+fn played(kernel: &Kernel, world: &mut dyn World) -> Vec<String> {
+    let mut session = kernel.open_with("s", 0, "/ws", Some(&Json::Int(1))).unwrap();
+    let mut recorder = Recorder::new(b"salt");
+    let mut lines = vec![recorder.open(kernel, &session).to_vec()];
+    let criteria = r#"[{"file": "a.md"}, {"command": ["cargo", "test"]}]"#;
+    let create = format!(r#"{{"content": "x", "criteria": {criteria}}}"#);
+    let [create, none, start, claim] = [
+        create.as_str(),
+        "{}",
+        r#"{"id": "todo-1"}"#,
+        r#"{"id": "todo-1", "evidence": [{"call": "w"}, {"file": "a.md"}]}"#,
+    ]
+    .map(|text| Json::parse(text).unwrap());
+    let call = |call, tool, args, now| Event::Propose(Proposal { call, tool, args, now });
+    let end = Ending::Success(None);
+    let by = Move { item: "todo-1", transition: "return", by: "ann", reason: Some("no"), now: 9 };
+    let events = [
+        Event::Prompt(Prompt { text: "do it", now: 1 }),
+        call("c1", "todo_create", &create, 2),
+        call("w", "wire.work", &none, 3),
+        Event::Settle(Settlement { call: "w", ending: end, now: 3 }),
+        call("c2", "todo_start", &start, 4),
+        call("c3", "todo_claim", &claim, 5),
+        Event::Stop(Stop { reason: Some("done"), now: 6 }),
+        Event::Verify(Verify { item: "todo-1", now: 7 }),
+        Event::Move(by),
+        call("c4", "todo_start", &claim, 10),
+    ];
+    for event in events {
+        let outcome = kernel.step(&mut session, &event, world).unwrap();
+        lines.push(recorder.event(kernel, &session, &event, &outcome).to_vec());
+    }
+    lines.into_iter().map(|line| String::from_utf8(line).unwrap()).collect()
+}
+
+#[test]
+fn a_whole_session_is_recorded() {
+    let kernel = kernel(whole());
+    let mut world = Small::default();
+    world.probes.insert("up".into(), Json::Bool(true));
+    world.files.insert("/ws/a.md".into(), "text".into());
+    world.runs.insert("cargo test".into(), ran(RunEnd::Exited(1), "1 failed"));
+    let lines = played(&kernel, &mut world);
+    assert_eq!(verify_chain(lines.iter().map(String::as_str)).unwrap().records, 11);
+    let records: Vec<Record> = lines.iter().map(|line| Record::parse(line).unwrap()).collect();
+    let Payload::Propose(create) = &records[2].payload else { panic!() };
+    assert_eq!(create.items[0].transition.as_deref(), Some("create"));
+    assert_eq!(create.feedback[0].provider, "file");
+    let Payload::Propose(claim) = &records[6].payload else { panic!() };
+    assert_eq!(claim.served.as_ref().unwrap().to_string(), r#"{"id":"todo-1","state":"claimed"}"#);
+    let Payload::Stop(stop) = &records[7].payload else { panic!() };
+    assert_eq!(stop.missing[0].message, "`cargo test` exits 1, not 0\n  | 1 failed");
+    assert!(lines[8].contains(
+        r#""payload":{"item":"todo-1","transition":null,"change":{"item":"todo-1","lifecycle":"todo","actor":"harness","by":"verify","transition":"reject","before":"claimed","after":"in_progress","reasons":["#
+    ));
+    // A plain refusal says no more than it did.
+    assert!(lines[10].contains(r#""asked":[]},"prev""#), "{}", lines[10]);
+}
+
+#[test]
+fn a_record_answers_for_the_world() {
+    let kernel = kernel(whole());
+    let mut world = Small::default();
+    world.probes.insert("up".into(), Json::Bool(true));
+    world.files.insert("/ws/a.md".into(), "text".into());
+    world.runs.insert("cargo test".into(), ran(RunEnd::TimedOut, "…"));
+    let lines = played(&kernel, &mut world);
+    // All that was asked, whenever it was: the world of this session never changed.
+    let mut asked = Vec::new();
+    for line in &lines {
+        match Record::parse(line).unwrap().payload {
+            Payload::Propose(propose) => asked.extend(propose.asked.into_owned()),
+            Payload::Settle(settle) => asked.extend(settle.asked.into_owned()),
+            Payload::Stop(stop) => asked.extend(stop.asked.into_owned()),
+            Payload::Item(item) => asked.extend(item.asked.into_owned()),
+            _ => {}
+        }
+    }
+    assert_eq!(played(&kernel, &mut Recalled(&asked)), lines);
 }
