@@ -29,8 +29,10 @@ pub enum About {
     Ready,
     /// The type of the result, and whose word it is.
     Result,
-    /// An observation.
+    /// An observation that halts the session where it breaks something.
     Observe,
+    /// An observation that is only reported where it breaks something.
+    ObserveWarn,
     /// An invariant that its observations can break.
     ObserveKeeps,
     /// A fact that its result teaches.
@@ -143,10 +145,9 @@ pub fn after<'a>(plan: &'a Plan, tool: &'a Tool) -> Vec<Said<'a>> {
     }
     for observe in &tool.observes {
         let value = expr(&shows, &observe.value);
-        let broken = if observe.warn { "warns" } else { "halts" };
-        let written = code(&format!("{} = {value}", target(&shows, &observe.target)));
-        let text = format!("{written} is observed; what breaks {broken}");
-        out.push(Said { about: About::Observe, rule: Some(&observe.rule), text });
+        let about = if observe.warn { About::ObserveWarn } else { About::Observe };
+        let text = code(&format!("{} = {value}", target(&shows, &observe.target)));
+        out.push(Said { about, rule: Some(&observe.rule), text });
     }
     out.extend(keeps(plan, About::ObserveKeeps, &tool.observe_frame));
     for learn in &tool.learns {

@@ -82,7 +82,7 @@ pub fn parameters(plan: &Plan, params: &[Field]) -> String {
 /// Most variants of an enum that are named where it is used.
 const FEW: usize = 8;
 
-/// A type as a sentence has it: `whole number from 1 to 5`, `list of at most 7 texts …`. Records, and enums of many
+/// A type as a sentence has it: `whole number from 1 to 5`, `list of text, at most 7`. Records, and enums of many
 /// variants, go by their names.
 pub fn plain(plan: &Plan, id: TypeId) -> String {
     let Some(def) = plan.types.get(id as usize) else {
@@ -108,14 +108,12 @@ pub fn plain(plan: &Plan, id: TypeId) -> String {
         TypeDef::Time { format: Some(format) } => format!("time as {}", code(format)),
         TypeDef::Enum { name, variants } => one_of(name, variants),
         TypeDef::Record { name, .. } => format!("object {}", code(name)),
-        TypeDef::List { of, max } => format!("list{} of {}", most(*max), part(plan, *of)),
-        TypeDef::Set { of, max } => {
-            format!("list{} of different {}", most(*max), part(plan, *of))
-        }
+        TypeDef::List { of, max } => format!("list of {}{}", part(plan, *of), most(*max)),
+        TypeDef::Set { of, max } => format!("list of different {}{}", part(plan, *of), most(*max)),
         TypeDef::Map { of, max } => {
-            format!("object{} of names, each with {}", most(*max), part(plan, *of))
+            format!("object from names to {}{}", part(plan, *of), most(*max))
         }
-        TypeDef::Option { of } => format!("{}; may be left out", plain(plan, *of)),
+        TypeDef::Option { of } => format!("{}, or nothing", plain(plan, *of)),
         TypeDef::Json => "any JSON".into(),
     }
 }
@@ -144,7 +142,7 @@ fn part(plan: &Plan, id: TypeId) -> String {
 }
 
 fn most(max: Option<u64>) -> String {
-    max.map(|n| format!(", at most {n},")).unwrap_or_default()
+    max.map(|n| format!(", at most {n}")).unwrap_or_default()
 }
 
 fn between<T: Copy>(

@@ -105,7 +105,9 @@ fn sentence(said: &Said) -> String {
         About::ObserveKeeps => format!("{text} must still hold"),
         About::Learn => format!("teaches {text}"),
         About::Reconcile => format!("expects {text}, or halts"),
-        About::Gate | About::Observe => text.clone(),
+        About::Observe => format!("{text} is observed; what breaks halts"),
+        About::ObserveWarn => format!("{text} is observed; what breaks warns"),
+        About::Gate => text.clone(),
     }
 }
 
