@@ -77,7 +77,7 @@ pub fn requirement(shows: &Shows, one: &Requirement) -> String {
 /// One `requires` clause, without its condition.
 pub fn requires(shows: &Shows, clause: &Requires) -> String {
     let any: Vec<String> = clause.any_of.iter().map(|one| requirement(shows, one)).collect();
-    any.join(" or ")
+    any.join(if any.iter().any(|one| one.contains(',')) { ", or " } else { " or " })
 }
 
 /// `5 in 1h`, `1 in a session`: a counter.

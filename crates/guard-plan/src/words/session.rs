@@ -157,6 +157,13 @@ pub fn moves(items: &Lifecycle, transition: &Transition) -> String {
     format!("{} → {}", from.join(" or "), code(state_name(items, transition.to)))
 }
 
+/// A transition as a sentence: what it moves, and what it needs for that.
+pub fn step(items: &Lifecycle, transition: &Transition) -> String {
+    let comma = if transition.evidence { "," } else { "" };
+    let text = format!("{}{comma} {}", moves(items, transition), condition(transition));
+    text.trim_end().to_owned()
+}
+
 /// What a transition takes beside its state; empty where nothing.
 pub fn condition(transition: &Transition) -> &'static str {
     match (transition.evidence, transition.criteria) {

@@ -35,8 +35,7 @@ fn lifecycle(plan: &Plan, id: u32, items: &Lifecycle, page: &mut Page) {
         .transitions
         .iter()
         .filter(|t| t.actor == Actor::Harness)
-        .map(|t| format!("{} {}", session::moves(items, t), session::condition(t)))
-        .map(|text| text.trim_end().to_owned())
+        .map(|t| session::step(items, t))
         .collect();
     if !harness.is_empty() {
         page.item(format!("not yours, but the harness's: {}", harness.join("; ")));
@@ -51,7 +50,7 @@ fn lifecycle(plan: &Plan, id: u32, items: &Lifecycle, page: &mut Page) {
         criteria(plan, items, page);
     }
     if items.transitions.iter().any(|t| t.evidence && t.actor == Actor::Agent) {
-        page.lead("An evidence says exactly one of:");
+        page.lead("A `lifecycle evidence` says exactly one of:");
         page.item("`call`: the id of a call of this session that succeeded");
         page.item("`file`: a file that exists; with `sha256`: that has this hash");
     }
@@ -67,11 +66,8 @@ fn served(plan: &Plan, items: &Lifecycle, tool: &Tool, page: &mut Page) {
         }
         Some(ServedOp::List) => "lists items, at most 100 at once".into(),
         Some(ServedOp::Move(at)) => {
-            items.transitions.get(at as usize).map_or_else(String::new, |t| {
-                format!("{} {}", session::moves(items, t), session::condition(t))
-                    .trim_end()
-                    .to_owned()
-            })
+            let transition = items.transitions.get(at as usize);
+            transition.map(|t| session::step(items, t)).unwrap_or_default()
         }
         None => return,
     };
@@ -85,7 +81,7 @@ fn served(plan: &Plan, items: &Lifecycle, tool: &Tool, page: &mut Page) {
 }
 
 fn criteria(plan: &Plan, items: &Lifecycle, page: &mut Page) {
-    page.lead("A criterion is checked by the harness, and says exactly one of:");
+    page.lead("A `lifecycle criterion` is checked by the harness, and says exactly one of:");
     for kind in &items.criteria {
         page.item(match kind {
             CriterionKind::File => "`file`: a file that exists".into(),
@@ -93,8 +89,8 @@ fn criteria(plan: &Plan, items: &Lifecycle, page: &mut Page) {
                 "`file` and `contains`: a file that contains this text".into()
             }
             CriterionKind::Command => {
-                let commands: Vec<String> =
-                    plan.commands.iter().map(|c| code(&session::command(c))).collect();
+                let commands = plan.commands.iter().map(|c| code(&format!("{:?}", c.argv)));
+                let commands: Vec<String> = commands.collect();
                 format!("`command`, word for word: {}; it exits with 0", listed(&commands, "or"))
             }
             CriterionKind::GitCommit => "`git_commit: true`: nothing is uncommitted".into(),

@@ -25,7 +25,7 @@ pub(super) fn types(plan: &Plan, page: &mut Page) {
             | TypeDef::Option { of } => todo.push(*of),
             _ => {}
         }
-        if words::apart(def) {
+        if words::apart(def) && !of_items(def) {
             named.insert(id);
         }
     }
@@ -35,6 +35,11 @@ pub(super) fn types(plan: &Plan, page: &mut Page) {
     for def in named.into_iter().filter_map(|id| plan.types.get(id as usize)) {
         spell(plan, def, page);
     }
+}
+
+/// Criteria and evidence are spelled out with the items. No type of a guard has a blank in its name.
+fn of_items(def: &TypeDef) -> bool {
+    matches!(def, TypeDef::Record { name, .. } if name.starts_with("lifecycle "))
 }
 
 fn spell(plan: &Plan, def: &TypeDef, page: &mut Page) {

@@ -19,7 +19,7 @@ const TITLE: i64 = 20;
 /// Between lanes.
 const APART: i64 = 14;
 /// The least width between columns.
-const GAP: i64 = 56;
+const GAP: i64 = 48;
 /// Height of the slot of a link that passes.
 const PASS: i64 = 4;
 /// Sweeps of ordering and of placing.

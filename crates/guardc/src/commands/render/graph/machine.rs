@@ -9,8 +9,6 @@ use guard_plan::words::session;
 pub struct Machine {
     /// Its name.
     pub name: String,
-    /// The tools that the kernel serves for it.
-    pub tools: Vec<String>,
     /// Its states.
     pub states: Vec<State>,
     /// Its transitions, one for each state they leave.
@@ -43,15 +41,16 @@ pub struct Move {
 
 /// The lifecycles of a plan.
 pub fn machines(plan: &Plan) -> Vec<Machine> {
-    (0..).zip(&plan.lifecycles).map(|(id, items)| machine(plan, id, items)).collect()
+    plan.lifecycles.iter().map(machine).collect()
 }
 
-fn machine(plan: &Plan, id: u32, items: &Lifecycle) -> Machine {
-    let serves = plan.tools.iter().filter(|t| t.served.as_ref().is_some_and(|s| s.lifecycle == id));
-    let states = (0..).zip(&items.states).map(|(at, name)| State {
-        name: cut(name, 32),
-        initial: at == items.initial,
-        last: items.finals.contains(&at),
+fn machine(items: &Lifecycle) -> Machine {
+    let order = order(items);
+    let place = |state: u32| order.iter().position(|at| *at == state).unwrap_or(0);
+    let states = order.iter().map(|at| State {
+        name: cut(session::state_name(items, *at), 32),
+        initial: *at == items.initial,
+        last: items.finals.contains(at),
     });
     let moves = items.transitions.iter().flat_map(|transition| {
         let label = match (transition.evidence, transition.criteria) {
@@ -61,18 +60,31 @@ fn machine(plan: &Plan, id: u32, items: &Lifecycle) -> Machine {
             (false, None) => transition.name.clone(),
         };
         transition.from.iter().map(move |from| Move {
-            from: *from as usize,
-            to: transition.to as usize,
+            from: place(*from),
+            to: place(transition.to),
             label: cut(&label, 32),
             harness: transition.actor == Actor::Harness,
         })
     });
-    Machine {
-        name: items.name.clone(),
-        tools: serves.map(|tool| tool.name.clone()).collect(),
-        states: states.collect(),
-        moves: moves.collect(),
+    Machine { name: items.name.clone(), states: states.collect(), moves: moves.collect() }
+}
+
+/// The states in the order in which an item can come to them, then those it cannot.
+fn order(items: &Lifecycle) -> Vec<u32> {
+    let mut order = vec![items.initial];
+    let mut next = 0;
+    while let Some(at) = order.get(next).copied() {
+        next += 1;
+        for transition in items.transitions.iter().filter(|t| t.from.contains(&at)) {
+            if !order.contains(&transition.to) {
+                order.push(transition.to);
+            }
+        }
     }
+    let rest = (0..).zip(&items.states).map(|(at, _)| at).filter(|at| !order.contains(at));
+    let rest: Vec<u32> = rest.collect();
+    order.extend(rest);
+    order
 }
 
 impl Machine {

@@ -86,7 +86,7 @@ pub fn picture(plan: &Plan) -> Picture {
             arrows(plan, tool, clause, to, &place, &mut out);
         }
     }
-    merge(&mut out.arrows);
+    merge(&mut out);
     arrange(&mut out);
     out.summary = summary(&out, tools.len());
     out
@@ -270,20 +270,22 @@ fn join(parts: impl IntoIterator<Item = String>) -> String {
 }
 
 /// One arrow between two boxes, whatever the number of clauses.
-fn merge(arrows: &mut Vec<Arrow>) {
+fn merge(picture: &mut Picture) {
     let mut merged: BTreeMap<(usize, usize), Arrow> = BTreeMap::new();
-    for arrow in arrows.drain(..) {
+    for arrow in picture.arrows.drain(..) {
         let Some(one) = merged.get_mut(&(arrow.from, arrow.to)) else {
             merged.insert((arrow.from, arrow.to), arrow);
             continue;
         };
-        let parts = [&one.label, &arrow.label].into_iter().filter(|l| !l.is_empty()).cloned();
-        let label = join(parts);
+        let alternatives = picture.shapes[arrow.to].tool.is_none();
+        let parts = [one.label.as_str(), arrow.label.as_str()];
+        let parts: Vec<&str> = parts.into_iter().filter(|label| !label.is_empty()).collect();
+        let label = cut(&parts.join(if alternatives { " or " } else { ", " }), LABEL);
         one.label = label;
         one.conditional &= arrow.conditional;
         one.tip.push_str(&format!("\n{}", arrow.tip));
     }
-    arrows.extend(merged.into_values());
+    picture.arrows.extend(merged.into_values());
 }
 
 /// Orders the lanes so that those with many arrows between them are near: neighbours change places while that helps.

@@ -52,7 +52,7 @@ fn document(picture: &Picture, paint: &Paint) -> String {
 /// Tools in their lanes.
 fn tools(picture: &Picture, paint: &mut Paint) {
     let graph = Graph {
-        nodes: picture.shapes.iter().map(size).collect(),
+        nodes: (0..).zip(&picture.shapes).map(|(id, s)| size(picture, id, s)).collect(),
         links: picture
             .arrows
             .iter()
@@ -83,14 +83,16 @@ fn tools(picture: &Picture, paint: &mut Paint) {
     below(&laid, paint);
 }
 
-/// How big a box must be for its words.
-fn size(shape: &Shape) -> Node {
+/// How big a box must be for its words, and for the arrows that come to it.
+fn size(picture: &Picture, id: usize, shape: &Shape) -> Node {
     if shape.tool.is_none() {
         return Node { width: 26, height: 20, lane: shape.lane };
     }
     let lines = shape.lines.iter().map(|line| wide(line, LINE)).max().unwrap_or(0);
     let width = wide(&shape.name, NAME).max(lines) + 26;
-    Node { width, height: 28 + 15 * shape.lines.len() as i64, lane: shape.lane }
+    let arriving = picture.arrows.iter().filter(|arrow| arrow.to == id).count() as i64;
+    let height = (28 + 15 * shape.lines.len() as i64).max(10 + 14 * arriving.min(8));
+    Node { width, height, lane: shape.lane }
 }
 
 fn tool(shape: &Shape, rect: Rect, paint: &mut Paint) {

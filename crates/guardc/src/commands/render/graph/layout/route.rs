@@ -15,8 +15,7 @@ pub(super) fn route(graph: &Graph, grid: &Grid, lanes: Vec<(i64, i64)>) -> Layou
         .iter()
         .zip(&grid.cells)
         .map(|(node, cell)| {
-            let (left, width) = columns[cell.column];
-            let x = left + (width - node.width) / 2;
+            let x = columns[cell.column].0;
             Rect { x, y: cell.y - node.height / 2, width: node.width, height: node.height }
         })
         .collect();
@@ -48,7 +47,10 @@ fn columns(graph: &Graph, grid: &Grid) -> Vec<(i64, i64)> {
         let width = nodes().map(|node| node.width).max().unwrap_or(0);
         let ends_here = |to: usize| grid.cells[to].column == at;
         let labels = graph.links.iter().filter(|l| ends_here(l.to)).map(|l| l.label).max();
-        let room = GAP + labels.filter(|width| *width > 0).unwrap_or(0);
+        // Many links need room to bend.
+        let bends: usize = cells.iter().map(|cell| grid.before[*cell].len()).sum();
+        let bends = 2 * (bends as i64).min(30);
+        let room = GAP + bends + labels.filter(|width| *width > 0).unwrap_or(0);
         left += if at == 0 { 0 } else { room };
         columns.push((left, width));
         left += width;

@@ -20,14 +20,15 @@ pub(super) fn legend(picture: &Picture, paint: &mut Paint) {
     let right = paint.width.max(560);
     let (mut x, mut y) = (MARGIN, paint.y);
     for (mark, text) in entries {
-        let width = 40 + wide(text, LINE) + 18;
+        let sign_width = if matches!(mark, Mark::Stripe(_)) { 4 } else { 28 };
+        let width = sign_width + 8 + wide(text, LINE) + 22;
         if x > MARGIN && x + width > right {
             (x, y) = (MARGIN, y + 20);
         }
         sign(&mark, (x, y), paint);
-        paint.text((x + 36, y + 4), "line", text);
+        paint.text((x + sign_width + 8, y + 4), "line", text);
         x += width;
-        paint.width = paint.width.max(x - 18);
+        paint.width = paint.width.max(x - 22);
     }
     paint.y = y + 8 + PART;
 }
@@ -69,9 +70,7 @@ fn entries(picture: &Picture) -> Vec<(Mark, &'static str)> {
 fn sign(mark: &Mark, (x, y): (i64, i64), paint: &mut Paint) {
     let oval = Rect { x, y: y - 8, width: 28, height: 16 };
     match mark {
-        Mark::Stripe(class) => {
-            paint.rect(class, Rect { x: x + 22, y: y - 7, width: 4, height: 14 }, 2)
-        }
+        Mark::Stripe(class) => paint.rect(class, Rect { x, y: y - 7, width: 4, height: 14 }, 2),
         Mark::Line(class, head) => {
             paint.arrow((class, head), &format!("M{x} {y}L{} {y}", x + 28), None);
         }
