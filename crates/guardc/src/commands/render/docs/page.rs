@@ -68,7 +68,7 @@ fn cell(text: &str) -> String {
 
 /// Text in which nothing is read as HTML: what is code stays as it is, if every backtick has its pair.
 fn plain(text: &str) -> String {
-    let paired = text.matches('`').count() % 2 == 0;
+    let paired = text.matches('`').count().is_multiple_of(2);
     let mut in_code = false;
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
