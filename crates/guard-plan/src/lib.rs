@@ -26,5 +26,6 @@ pub mod url;
 mod validate;
 pub mod value;
 pub mod verdict;
+pub mod words;
 
 pub use load::{LoadError, LoadedPlan, load};

@@ -11,6 +11,7 @@ mod error;
 mod eval;
 mod feedback;
 mod found;
+mod guide;
 mod host;
 mod item;
 mod kernel;
@@ -29,6 +30,7 @@ mod val;
 mod world;
 
 pub use error::{KernelError, StepError};
+pub use guide::guide;
 pub use host::{Approve, Event, Outcome, Resume, Usage};
 pub use item::{Move, Moved, Verify};
 pub use kernel::Kernel;

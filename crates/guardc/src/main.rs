@@ -14,7 +14,6 @@ mod play;
 mod project;
 mod report;
 mod term;
-mod words;
 
 use clap::{CommandFactory, FromArgMatches};
 use failure::{Exit, Failure};

@@ -1,7 +1,8 @@
-//! CLI cases: `tests/suite/cli/*.guard`, each with what it prints beside it.
+//! CLI cases: `tests/suite/cli/*.guard` and those in folders below, each with what it prints beside it.
 //!
 //! The first lines of a case say what to run: `// RUN: guardc check %`, where `%` is the case itself,
-//! `$TMP` a fresh folder, and `< file` standard input. `GUARD_BLESS=1` rewrites the outputs.
+//! `$TMP` a fresh folder, and `< file` standard input. `GUARD_BLESS=1` rewrites the outputs. Whatever the folder
+//! of a case, commands run in `tests/suite/cli`.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -23,24 +24,44 @@ fn cli() {
         if bless {
             std::fs::write(&beside, &got).expect("the suite is writable");
         } else {
-            let name = case.file_name().unwrap_or_default().to_string_lossy();
+            let name = name_of(&suite, &case);
             let _ = writeln!(failures, "\n=== {name}\n{}", difference(&expected, &got));
         }
     }
     assert!(failures.is_empty(), "{failures}\nGUARD_BLESS=1 accepts what is printed now");
 }
 
+/// A case as it is typed in the suite: `render/session.guard`.
+fn name_of(suite: &Path, case: &Path) -> String {
+    case.strip_prefix(suite).unwrap_or(case).to_string_lossy().replace('\\', "/")
+}
+
 /// The cases, sorted.
 fn cases(suite: &Path) -> Vec<PathBuf> {
-    let entries = std::fs::read_dir(suite).expect("there is a suite");
-    let mut cases: Vec<PathBuf> = entries
-        .flatten()
+    let entries = |folder: &Path| std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut cases: Vec<PathBuf> = entries(suite)
         .map(|entry| entry.path())
+        .flat_map(|path| match path.is_dir() {
+            true => entries(&path).map(|entry| entry.path()).collect(),
+            false => vec![path],
+        })
         .filter(|path| path.extension().is_some_and(|e| e == "guard"))
         .filter(|path| runs(path).next().is_some())
         .collect();
     cases.sort();
     cases
+}
+
+/// The drawing in the guide is what the command draws.
+#[test]
+fn pictures() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let command = ["render", "graph", "specs/examples/web_deploy.guard"];
+    let drawn = Command::new(build_guardc()).args(command).current_dir(&root).output();
+    let drawn = String::from_utf8(drawn.expect("guardc runs").stdout).expect("text");
+    let picture = root.join("docs/guide/web_deploy.svg");
+    let difference = crate::render::compare(&picture, &drawn);
+    assert!(difference.is_none(), "{difference:?}\nGUARD_BLESS=1 accepts what is drawn now");
 }
 
 /// The commands of a case.
@@ -72,8 +93,9 @@ pub fn build_guardc() -> PathBuf {
 
 /// Runs the commands of a case and prints command, exit code and both streams of each.
 fn run_case(guardc: &Path, suite: &Path, case: &Path) -> String {
-    let name = case.file_name().unwrap_or_default().to_string_lossy();
-    let tmp = std::env::temp_dir().join(format!("guard-cli-{}-{name}", std::process::id()));
+    let name = name_of(suite, case);
+    let folder = format!("guard-cli-{}-{}", std::process::id(), name.replace('/', "-"));
+    let tmp = std::env::temp_dir().join(folder);
     std::fs::create_dir_all(&tmp).expect("a temporary folder");
     let mut out = String::new();
     for run in runs(case) {

@@ -6,6 +6,7 @@ pub mod completions;
 pub mod explain;
 pub mod fmt;
 pub mod init;
+pub mod render;
 pub mod run;
 pub mod serve;
 pub mod test;

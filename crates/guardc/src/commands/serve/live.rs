@@ -165,7 +165,7 @@ impl Live {
                     "guard_name": tool.name,
                     "title": tool.title,
                     "description": tool.doc,
-                    "risk": crate::words::risk(tool.risk),
+                    "risk": guard_plan::words::risk(tool.risk),
                     "irreversible": tool.irreversible,
                 })
             })

@@ -1,14 +1,18 @@
-//! A plan in words: expressions, types and durations as an author would write them.
+//! A plan in words: expressions, types, durations and rules as an author would write them.
+//!
+//! What explanations, guides, references and drawings of a guard are made of. Knows nothing of where they are shown.
 
 mod expr;
+mod reasons;
+pub mod rules;
+pub mod session;
 mod ty;
 
 pub use expr::{Shows, expr, template};
-pub use ty::{parameters, ty};
+pub use reasons::{Meaning, meaning};
+pub use ty::{apart, element, open, parameters, plain, ty};
 
-use guard_plan::plan::{
-    EffectOp, LimitScope, Requirement, Requires, Risk, Step, Target, Tool, TypeDef,
-};
+use crate::plan::{EffectOp, LimitScope, Requirement, Requires, Risk, Step, Target, Tool, TypeDef};
 
 /// `5m`, `1h30m`, `250ms`: a duration in the notation of the language.
 pub fn duration(millis: i64) -> String {
@@ -29,6 +33,12 @@ pub fn duration(millis: i64) -> String {
         }
     }
     if millis == 0 { "0s".into() } else { out }
+}
+
+/// A text on one line: breaks and control characters become blanks.
+pub fn line(text: &str) -> String {
+    let text: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    text.trim().to_owned()
 }
 
 /// One requirement: `` `build`, called with `path` = `path`, since `edit`, within 10m ``.
@@ -67,7 +77,7 @@ pub fn requirement(shows: &Shows, one: &Requirement) -> String {
 /// One `requires` clause, without its condition.
 pub fn requires(shows: &Shows, clause: &Requires) -> String {
     let any: Vec<String> = clause.any_of.iter().map(|one| requirement(shows, one)).collect();
-    any.join(" or ")
+    any.join(if any.iter().any(|one| one.contains(',')) { ", or " } else { " or " })
 }
 
 /// `5 in 1h`, `1 in a session`: a counter.
@@ -120,7 +130,7 @@ pub fn effect(
     shows: &Shows,
     op: EffectOp,
     on: &Target,
-    value: Option<&guard_plan::plan::Expr>,
+    value: Option<&crate::plan::Expr>,
 ) -> String {
     let to = target(shows, on);
     let value = value.map(|v| expr(shows, v)).unwrap_or_default();

@@ -2,8 +2,8 @@
 
 use super::duration;
 use super::ty::{element, open};
-use guard_plan::decimal;
-use guard_plan::plan::{
+use crate::decimal;
+use crate::plan::{
     ArithOp, ClockPart, CompareOp, Expr, Message, Node, NodeId, Part, Plan, QuantifierOp,
     TemporalOp, Tool, TypeDef, TypeId, UrlPart,
 };
@@ -159,7 +159,7 @@ impl Printer<'_> {
                 quoted(self.shows.plan.paths.get(*path as usize).map_or("?", String::as_str))
             }
             Node::Duration(d) => duration(*d),
-            Node::Time(t) => guard_plan::time::format_rfc3339(*t),
+            Node::Time(t) => crate::time::format_rfc3339(*t),
             Node::Result => "result".into(),
             Node::Workspace => "workspace".into(),
             Node::Text => "text".into(),

@@ -1,0 +1,80 @@
+//! What the reason codes of verdicts mean, and what to do about them.
+
+use crate::verdict::Code;
+
+/// A reason code in words.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Meaning {
+    /// What it means, as the end of a sentence.
+    pub means: &'static str,
+    /// What whoever made the call can do.
+    pub remedy: &'static str,
+    /// What the guard's author can do; empty where nothing.
+    pub author: &'static str,
+}
+
+/// What a code means.
+pub fn meaning(code: Code) -> Meaning {
+    let (means, remedy) = match code {
+        Code::UnknownTool => ("the guard declares no tool of this name", "Call a declared tool."),
+        Code::InvalidArguments => (
+            "the arguments do not have the declared types",
+            "Correct the arguments named; every one that is wrong is named.",
+        ),
+        Code::Requires => (
+            "a call that must have succeeded before has not",
+            "Call what is missing first. If it is in flight already, wait for it.",
+        ),
+        Code::Denied => (
+            "a `deny` rule applies",
+            "Read its `because`: other arguments or another state may be allowed.",
+        ),
+        Code::Limit => (
+            "a counter of allowed calls is full",
+            "Wait until the window has moved on, or do something else; a call in flight may have to settle.",
+        ),
+        Code::Budget => {
+            ("the budget does not cover what the call costs", "Do something cheaper, or finish.")
+        }
+        Code::Deadline => {
+            ("the session's deadline has passed", "Finish: no call is allowed any more.")
+        }
+        Code::Invariant => (
+            "the state after the call would break an invariant or the range of a variable",
+            "Change the state first, or call with other arguments.",
+        ),
+        Code::Approval => (
+            "somebody in a role must approve exactly this call",
+            "Ask for the approval, then call again.",
+        ),
+        Code::Gated => (
+            "the tool is irreversible and critical, and nobody has authorised this call",
+            "Ask for an approval of exactly this call, by any role.",
+        ),
+        Code::NotReady => ("a probe says that something is not ready", "Wait, then call again."),
+        Code::Lifecycle => (
+            "an item's lifecycle does not permit the transition",
+            "Take the step that comes first.",
+        ),
+        Code::UnknownReference => {
+            ("a value refers to nothing known", "Use a value that a trusted source has given.")
+        }
+        Code::EvaluationError => (
+            "a rule could not be evaluated, so the call is denied",
+            "The message names the cause: an overflow, a missing value, a question without an answer.",
+        ),
+        Code::Conflict => {
+            ("a call in flight may change what this one depends on", "Wait until it has settled.")
+        }
+        Code::Halted => {
+            ("the session is halted", "Somebody must resume it; until then everything is denied.")
+        }
+    };
+    let author = match code {
+        Code::UnknownTool => {
+            "The author may declare it with `tool NAME(…)`, or say `default allow`."
+        }
+        _ => "",
+    };
+    Meaning { means, remedy, author }
+}

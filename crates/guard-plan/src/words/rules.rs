@@ -1,0 +1,171 @@
+//! What governs a tool, said clause by clause in the kernel's order, with who says it.
+//!
+//! Every text is a phrase without its frame: explanations, references and guides put their own words around it.
+
+use super::{Shows, duration, effect, expr, limit, requires, target, template, ty};
+use crate::decimal;
+use crate::plan::{Expr, Message, Plan, Risk, RuleMeta, Tool};
+
+/// What a phrase speaks of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum About {
+    /// A `requires` clause.
+    Requires,
+    /// A `deny` clause.
+    Deny,
+    /// A limit.
+    Limit,
+    /// A cost.
+    Cost,
+    /// An effect, simulated before the call.
+    Effect,
+    /// An invariant that its effects can break.
+    Keeps,
+    /// An approval.
+    Approval,
+    /// The gate of what is irreversible and critical.
+    Gate,
+    /// A probe that must answer `true`.
+    Ready,
+    /// The type of the result, and whose word it is.
+    Result,
+    /// An observation that halts the session where it breaks something.
+    Observe,
+    /// An observation that is only reported where it breaks something.
+    ObserveWarn,
+    /// An invariant that its observations can break.
+    ObserveKeeps,
+    /// A fact that its result teaches.
+    Learn,
+    /// A reconciliation.
+    Reconcile,
+}
+
+/// One phrase about a tool.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Said<'a> {
+    /// What it speaks of.
+    pub about: About,
+    /// Who says it and where; none where the guard as a whole does.
+    pub rule: Option<&'a RuleMeta>,
+    /// The phrase, with expressions and names in backticks.
+    pub text: String,
+}
+
+/// Text as code, on one line, whatever it holds.
+pub fn code(text: &str) -> String {
+    let line = super::line(text);
+    if line.contains('`') { format!("`` {line} ``") } else { format!("`{line}`") }
+}
+
+/// `: "why"`, or nothing.
+pub fn because(shows: &Shows, message: &Option<Message>) -> String {
+    let said = message.as_ref().map(|m| format!(": \"{}\"", super::line(&template(shows, m))));
+    said.unwrap_or_default()
+}
+
+/// What is judged before a call, in the kernel's order.
+pub fn before<'a>(plan: &'a Plan, tool: &'a Tool) -> Vec<Said<'a>> {
+    let shows = Shows { plan, tool: Some(tool) };
+    let mut out = Vec::new();
+    let mut say = |about, rule, text| out.push(Said { about, rule, text });
+    for clause in &tool.requires {
+        let text = format!("{}{}", requires(&shows, clause), when(&shows, &clause.when));
+        say(About::Requires, Some(&clause.rule), text);
+    }
+    for deny in &tool.denies {
+        let (word, condition) = deny.text.split_once(' ').unwrap_or(("when", &deny.text));
+        let text = format!("{word} {}{}", code(condition), because(&shows, &deny.because));
+        say(About::Deny, Some(&deny.rule), text);
+    }
+    for used in &tool.limits {
+        let Some(counter) = plan.limits.get(used.limit as usize) else {
+            continue;
+        };
+        let by = used.by.as_ref().map(|by| format!(", for each {}", code(&expr(&shows, by))));
+        let text = format!("{}{}", limit(counter.count, counter.scope), by.unwrap_or_default());
+        say(About::Limit, Some(&counter.rule), text);
+    }
+    for cost in &tool.costs {
+        let unit = plan.units.get(cost.unit as usize).map_or("?", |u| u.name.as_str());
+        let amount = match cost.amount.0.as_slice() {
+            [crate::plan::Node::Decimal(n)] => decimal::format(*n),
+            _ => code(&expr(&shows, &cost.amount)),
+        };
+        say(About::Cost, Some(&cost.rule), format!("{amount} {unit}"));
+    }
+    for one in &tool.effects {
+        let text = code(&effect(&shows, one.op, &one.target, one.value.as_ref()));
+        say(About::Effect, Some(&one.rule), text);
+    }
+    out.extend(keeps(plan, About::Keeps, &tool.frame));
+    out.extend(permits(&shows, tool));
+    out
+}
+
+/// The invariants of a frame.
+fn keeps<'a>(plan: &'a Plan, about: About, frame: &[u32]) -> Vec<Said<'a>> {
+    let invariants = frame.iter().filter_map(|id| plan.invariants.get(*id as usize));
+    let said = invariants.map(|invariant| {
+        let mode = if invariant.monitor { " (reported only)" } else { "" };
+        let text = format!("{}: {}{mode}", code(&invariant.rule.owner), code(&invariant.text));
+        Said { about, rule: Some(&invariant.rule), text }
+    });
+    said.collect()
+}
+
+/// Approvals, the gate and probes.
+fn permits<'a>(shows: &Shows<'a>, tool: &'a Tool) -> Vec<Said<'a>> {
+    let mut out = Vec::new();
+    for approval in &tool.approvals {
+        let within = approval.within.map(|d| format!(", not older than {}", duration(d)));
+        let text = format!("{}{}", approval.role, within.unwrap_or_default());
+        let text = format!("{text}{}", when(shows, &approval.when));
+        out.push(Said { about: About::Approval, rule: Some(&approval.rule), text });
+    }
+    if gated(tool) {
+        let text = "irreversible and critical: somebody must have approved exactly this call";
+        out.push(Said { about: About::Gate, rule: None, text: text.into() });
+    }
+    for ready in &tool.ready {
+        let probe = shows.plan.probes.get(ready.probe as usize).map_or("?", |p| p.name.as_str());
+        out.push(Said { about: About::Ready, rule: Some(&ready.rule), text: code(probe) });
+    }
+    out
+}
+
+/// What follows a call that succeeded.
+pub fn after<'a>(plan: &'a Plan, tool: &'a Tool) -> Vec<Said<'a>> {
+    let shows = Shows { plan, tool: Some(tool) };
+    let mut out = Vec::new();
+    if let Some(returns) = tool.returns {
+        let trusted = if tool.trust.whole { "trusted" } else { "untrusted" };
+        let text = format!("{}, {trusted}", code(&ty(plan, returns)));
+        out.push(Said { about: About::Result, rule: None, text });
+    }
+    for observe in &tool.observes {
+        let value = expr(&shows, &observe.value);
+        let about = if observe.warn { About::ObserveWarn } else { About::Observe };
+        let text = code(&format!("{} = {value}", target(&shows, &observe.target)));
+        out.push(Said { about, rule: Some(&observe.rule), text });
+    }
+    out.extend(keeps(plan, About::ObserveKeeps, &tool.observe_frame));
+    for learn in &tool.learns {
+        let fact = plan.facts.get(learn.fact as usize).map_or("?", |f| f.name.as_str());
+        out.push(Said { about: About::Learn, rule: Some(&learn.rule), text: code(fact) });
+    }
+    for reconcile in &tool.reconciles {
+        let text = code(&reconcile.text);
+        out.push(Said { about: About::Reconcile, rule: Some(&reconcile.rule), text });
+    }
+    out
+}
+
+/// Whether a call needs an approval without anybody having asked for one (semantics §3.9).
+pub fn gated(tool: &Tool) -> bool {
+    tool.irreversible && tool.risk == Risk::Critical
+}
+
+fn when(shows: &Shows, condition: &Option<Expr>) -> String {
+    condition.as_ref().map(|c| format!(", when {}", code(&expr(shows, c)))).unwrap_or_default()
+}

@@ -1,0 +1,220 @@
+//! Tools with what governs each, and what governs several of them.
+
+use super::{Page, listed, paragraph};
+use guard_plan::plan::{Field, Plan, Risk, Tool};
+use guard_plan::words;
+use guard_plan::words::rules::{self, About, Said};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A rule that a policy says of several tools in the same words.
+type Common<'a> = (&'a str, About, String);
+
+/// The tools that are not served by the kernel; those of lifecycles stand with their items.
+pub(super) fn tools(plan: &Plan, page: &mut Page) {
+    let common = common(plan);
+    page.block("## Tools");
+    for tool in plan.tools.iter().filter(|tool| tool.served.is_none()) {
+        heading(tool, page);
+        let doc = paragraph(&tool.doc);
+        if !doc.is_empty() {
+            page.block(doc);
+        }
+        parameters(plan, &tool.params, page);
+        let rules = own(plan, tool, &common);
+        if !rules.is_empty() {
+            page.lead("Rules:");
+            rules.iter().for_each(|rule| page.item(rule));
+        }
+    }
+}
+
+fn heading(tool: &Tool, page: &mut Page) {
+    let mut text = format!("### `{}`", tool.wire_name);
+    if let Some(title) = &tool.title {
+        text.push_str(&format!(": {}", words::line(title)));
+    }
+    if tool.name != tool.wire_name {
+        text.push_str(&format!(" (`{}` in rules)", tool.name));
+    }
+    page.block(text);
+}
+
+fn parameters(plan: &Plan, params: &[Field], page: &mut Page) {
+    if params.is_empty() {
+        page.block("Takes no arguments.");
+        return;
+    }
+    page.lead("Arguments:");
+    for field in params {
+        page.item(parameter(plan, field));
+    }
+}
+
+/// `` `count`: whole number from 1 to 5 ``.
+pub(super) fn parameter(plan: &Plan, field: &Field) -> String {
+    let secret = if field.secret { "; secret, never shown or recorded in the clear" } else { "" };
+    let inner = words::open(plan, field.ty);
+    let missing = if inner == field.ty { "" } else { "; may be left out" };
+    format!("`{}`: {}{missing}{secret}", field.name, words::plain(plan, inner))
+}
+
+/// The rules of one tool that are not common to several, each a phrase.
+pub(super) fn own(
+    plan: &Plan,
+    tool: &Tool,
+    common: &BTreeMap<Common, BTreeSet<u32>>,
+) -> Vec<String> {
+    let mut out = Vec::new();
+    out.extend(nature(tool));
+    let said: Vec<Said> = said(plan, tool)
+        .into_iter()
+        .filter(|said| key(tool, said).is_none_or(|key| !common.contains_key(&key)))
+        .collect();
+    let texts = |about: About| -> Vec<String> {
+        said.iter().filter(|s| s.about == about).map(|s| with_policy(tool, s)).collect()
+    };
+    let requires = texts(About::Requires);
+    if !requires.is_empty() {
+        out.push(format!("must have succeeded before: {}", requires.join("; ")));
+    }
+    let costs = texts(About::Cost);
+    if !costs.is_empty() {
+        out.push(format!("costs {}", listed(&costs, "and")));
+    }
+    let single =
+        [About::Deny, About::Limit, About::Approval, About::Gate, About::Ready, About::Reconcile];
+    out.extend(
+        single.iter().flat_map(|about| texts(*about).into_iter().map(|text| phrase(*about, &text))),
+    );
+    out.extend(changes(&texts(About::Effect), &said));
+    let sets = [texts(About::Observe), texts(About::ObserveWarn)].concat();
+    out.extend(sets.iter().map(|text| phrase(About::Observe, text)));
+    let teaches: BTreeSet<String> = texts(About::Learn).into_iter().collect();
+    if !teaches.is_empty() {
+        let teaches: Vec<String> = teaches.into_iter().collect();
+        out.push(format!("its result teaches the guard {}", listed(&teaches, "and")));
+    }
+    out
+}
+
+fn nature(tool: &Tool) -> Option<String> {
+    let risk = (tool.risk >= Risk::High).then(|| format!("{} risk", words::risk(tool.risk)));
+    let irreversible = tool.irreversible.then(|| "cannot be undone".to_owned());
+    let said: Vec<String> = risk.into_iter().chain(irreversible).collect();
+    (!said.is_empty()).then(|| said.join(", "))
+}
+
+/// What it does to the state, and which invariants that can break.
+fn changes(effects: &[String], said: &[Said]) -> Option<String> {
+    if effects.is_empty() {
+        return None;
+    }
+    let kept = said.iter().filter(|s| s.about == About::Keeps);
+    let kept: Vec<String> =
+        kept.filter_map(|s| s.rule).map(|rule| format!("`{}`", rule.owner)).collect();
+    let keeps = if kept.is_empty() {
+        String::new()
+    } else {
+        format!("; must keep {}", listed(&kept, "and"))
+    };
+    Some(format!("changes {}{keeps}", effects.join(", ")))
+}
+
+/// A phrase, with the policy's name where a policy says it of this tool alone.
+fn with_policy(tool: &Tool, said: &Said) -> String {
+    match said.rule {
+        Some(rule) if rule.owner != tool.name => format!("{} (`{}`)", said.text, rule.owner),
+        _ => said.text.clone(),
+    }
+}
+
+fn phrase(about: About, text: &str) -> String {
+    match about {
+        About::Requires => format!("must have succeeded before: {text}"),
+        About::Deny => format!("denied {text}"),
+        About::Limit => format!("at most {text}"),
+        About::Cost => format!("costs {text}"),
+        About::Effect => format!("changes {text}"),
+        About::Approval => format!("needs the approval of {text}"),
+        About::Gate => "needs somebody's approval of exactly this call".into(),
+        About::Ready => format!("only when the probe {text} answers true"),
+        About::Learn => format!("its result teaches the guard {text}"),
+        About::Reconcile => format!("afterwards {text} must hold, or the session halts"),
+        About::Observe | About::ObserveWarn => format!("its result sets {text}"),
+        About::Result | About::Keeps | About::ObserveKeeps => text.into(),
+    }
+}
+
+/// What is said of a tool and matters to its callers.
+fn said<'a>(plan: &'a Plan, tool: &'a Tool) -> Vec<Said<'a>> {
+    let monitored = |said: &Said| {
+        said.about == About::Keeps
+            && plan.invariants.iter().any(|i| i.monitor && Some(&i.rule) == said.rule)
+    };
+    let mut all = rules::before(plan, tool);
+    all.extend(rules::after(plan, tool));
+    all.retain(|said| !said.rule.is_some_and(|rule| rule.shadow) && !monitored(said));
+    all
+}
+
+/// What a rule of a policy is told apart by.
+fn key<'a>(tool: &Tool, said: &Said<'a>) -> Option<Common<'a>> {
+    let rule = said.rule.filter(|rule| rule.owner != tool.name)?;
+    let spoken = !matches!(said.about, About::Keeps | About::ObserveKeeps | About::Result);
+    spoken.then(|| (rule.owner.as_str(), said.about, said.text.clone()))
+}
+
+/// Which tools have which rules in common, two at least.
+pub(super) fn common(plan: &Plan) -> BTreeMap<Common<'_>, BTreeSet<u32>> {
+    let mut found: BTreeMap<Common, BTreeSet<u32>> = BTreeMap::new();
+    for (id, tool) in (0..).zip(&plan.tools) {
+        for key in said(plan, tool).iter().filter_map(|said| key(tool, said)) {
+            found.entry(key).or_default().insert(id);
+        }
+    }
+    found.retain(|_, tools| tools.len() > 1);
+    found
+}
+
+/// Rules of policies, each said once for all the tools it governs.
+pub(super) fn shared(plan: &Plan, page: &mut Page) {
+    let mut sets: BTreeMap<(String, BTreeSet<u32>), Vec<String>> = BTreeMap::new();
+    for ((owner, about, text), tools) in common(plan) {
+        let together = about == About::Limit && !counts_apart(&text);
+        let together = if together { ", all of them together" } else { "" };
+        let said = format!("{}{together}", phrase(about, &text));
+        sets.entry((owner.to_owned(), tools)).or_default().push(said);
+    }
+    if sets.is_empty() {
+        return;
+    }
+    page.block("## Rules for several tools");
+    for ((owner, tools), said) in sets {
+        page.lead(format!("`{owner}`, for {}:", set(plan, &tools)));
+        said.iter().for_each(|said| page.item(said));
+    }
+}
+
+/// A limit on identical calls counts each tool by itself (semantics §3.6).
+fn counts_apart(text: &str) -> bool {
+    text.contains("with the same arguments")
+}
+
+/// The names of a set of tools, or what is left out where that is shorter.
+fn set(plan: &Plan, tools: &BTreeSet<u32>) -> String {
+    let name = |tool: &Tool| format!("`{}`", tool.wire_name);
+    let missing: Vec<String> = (0..)
+        .zip(&plan.tools)
+        .filter(|(id, _)| !tools.contains(id))
+        .map(|(_, tool)| name(tool))
+        .collect();
+    if missing.is_empty() {
+        return "every tool".into();
+    }
+    if missing.len() * 2 < tools.len() {
+        return format!("every tool but {}", listed(&missing, "and"));
+    }
+    let names: Vec<String> =
+        tools.iter().filter_map(|id| plan.tools.get(*id as usize)).map(name).collect();
+    listed(&names, "and")
+}

@@ -1,0 +1,156 @@
+//! Each tool with everything that governs it.
+
+use super::page::{Page, link, linked};
+use super::{Doc, types};
+use crate::commands::check::thousands;
+use guard_plan::plan::{Field, Plan, Tool};
+use guard_plan::words::rules::{self, About, Said, code};
+use guard_plan::words::{self, session};
+
+/// All tools, by name.
+pub(super) fn tools(doc: Doc) -> String {
+    let mut page = Page::default();
+    for tool in &doc.plan.tools {
+        page.heading(3, &format!("tool-{}", tool.name), &code(&tool.name));
+        if let Some(title) = &tool.title {
+            page.block(format!("**{}**", words::line(title)));
+        }
+        page.doc(&tool.doc);
+        page.block(nature(doc, tool));
+        parameters(doc, &tool.params, &mut page);
+        rules_of(doc, tool, "Before a call", rules::before(doc.plan, tool), &mut page);
+        rules_of(doc, tool, "After it", rules::after(doc.plan, tool), &mut page);
+        waits(doc.plan, tool, &mut page);
+    }
+    page.out
+}
+
+/// A tool's name as a link to its section.
+pub(super) fn link_to(name: &str) -> String {
+    link(&code(name), &format!("tool-{name}"))
+}
+
+/// Risk, names, tags, place and cost of a decision, in one line.
+fn nature(doc: Doc, tool: &Tool) -> String {
+    let mut said = vec![format!("Risk {}", words::risk(tool.risk))];
+    if tool.irreversible {
+        said.push("irreversible".into());
+    }
+    if tool.wire_name != tool.name {
+        said.push(format!("called {} by its host", code(&tool.wire_name)));
+    }
+    if !tool.tags.is_empty() {
+        let tags: Vec<String> = tool.tags.iter().map(|tag| code(tag)).collect();
+        said.push(format!("tags {}", tags.join(", ")));
+    }
+    let items = tool.served.as_ref().and_then(|s| doc.plan.lifecycles.get(s.lifecycle as usize));
+    if let Some(items) = items {
+        let lifecycle = link(&code(&items.name), &format!("lifecycle-{}", items.name));
+        said.push(format!("served by the kernel for {lifecycle}"));
+    }
+    said.push(format!("at most {} steps a call", thousands(tool.steps)));
+    said.push(doc.at(tool.span));
+    said.retain(|part| !part.is_empty());
+    said.join(" · ")
+}
+
+fn parameters(doc: Doc, params: &[Field], page: &mut Page) {
+    let rows = params.iter().map(|field| types::row(doc.plan, field)).collect();
+    page.table(["parameter", "type", "is"], rows);
+}
+
+fn rules_of(doc: Doc, tool: &Tool, title: &str, said: Vec<Said>, page: &mut Page) {
+    let rows = said.iter().map(|said| {
+        let policy = said.rule.filter(|rule| !is_invariant(said) && rule.owner != tool.name);
+        let who = policy.map(|rule| link(&code(&rule.owner), &format!("policy-{}", rule.owner)));
+        let at = said.rule.map(|rule| doc.at(rule.span)).unwrap_or_default();
+        [sentence(doc.plan, said), who.unwrap_or_default(), at]
+    });
+    page.table([title, "policy", "at"], rows.collect());
+}
+
+fn is_invariant(said: &Said) -> bool {
+    matches!(said.about, About::Keeps | About::ObserveKeeps)
+}
+
+fn waits(plan: &Plan, tool: &Tool, page: &mut Page) {
+    let waits = (0..).zip(&plan.tools).filter(|(id, other)| tool.waits_for(*id, other));
+    let names: Vec<String> = waits.map(|(_, other)| link_to(&other.name)).collect();
+    if !names.is_empty() {
+        page.block(format!("Waits while a call of {} is in flight.", names.join(", ")));
+    }
+}
+
+/// A phrase in its frame, with links, its documentation, and whether it bites.
+pub(super) fn sentence(plan: &Plan, said: &Said) -> String {
+    let text = &said.text;
+    let mut out = match said.about {
+        About::Requires => format!("requires {}", to_tools(plan, text)),
+        About::Deny => format!("denied {text}"),
+        About::Limit => format!("at most {text}"),
+        About::Cost => format!("costs {text}"),
+        About::Effect => format!("does {text}"),
+        About::Keeps => format!("keeps {}", to_owner(said, text)),
+        About::Approval => format!("asks {text}"),
+        About::Gate => text.clone(),
+        About::Ready => format!("waits for the probe {}", to(text, "probe")),
+        About::Result => format!("returns {text}"),
+        About::Observe => format!("observes {text}; what breaks halts"),
+        About::ObserveWarn => format!("observes {text}; what breaks warns"),
+        About::ObserveKeeps => format!("{} must still hold", to_owner(said, text)),
+        About::Learn => format!("teaches {}", to(text, "fact")),
+        About::Reconcile => format!("expects {text}, or halts"),
+    };
+    let Some(rule) = said.rule else {
+        return out;
+    };
+    if rule.shadow {
+        out.push_str(" (in shadow)");
+    }
+    if !is_invariant(said) && !rule.doc.trim().is_empty() {
+        out.push_str(&format!(" — {}", words::line(&rule.doc)));
+    }
+    out
+}
+
+/// A text that is a name in backticks as a link.
+fn to(text: &str, kind: &str) -> String {
+    linked(text, kind, text.trim_matches('`'))
+}
+
+fn to_owner(said: &Said, text: &str) -> String {
+    said.rule.map_or_else(|| text.into(), |rule| linked(text, "invariant", &rule.owner))
+}
+
+/// Every tool that a requirement begins with as a link.
+fn to_tools(plan: &Plan, text: &str) -> String {
+    let alternatives = text.split(" or `");
+    let linked = alternatives.enumerate().map(|(n, part)| {
+        let whole = if n == 0 { part.to_owned() } else { format!("`{part}") };
+        let name = whole.split('`').nth(1).unwrap_or_default().to_owned();
+        let known = plan.tools.iter().any(|tool| tool.name == name);
+        if known { super::page::linked(&whole, "tool", &name) } else { whole }
+    });
+    linked.collect::<Vec<_>>().join(" or ")
+}
+
+/// What a tool of a lifecycle does.
+pub(super) fn serves(plan: &Plan, tool: &Tool) -> String {
+    use guard_plan::plan::ServedOp;
+    let Some(served) = &tool.served else {
+        return String::new();
+    };
+    let Some(items) = plan.lifecycles.get(served.lifecycle as usize) else {
+        return String::new();
+    };
+    match served.op {
+        ServedOp::Create => {
+            format!("makes an item in {}", code(session::state_name(items, items.initial)))
+        }
+        ServedOp::List => "lists items".into(),
+        ServedOp::Move(at) => {
+            let transition = items.transitions.get(at as usize);
+            transition.map(|t| session::moves(items, t)).unwrap_or_default()
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! Lifecycles as state machines.
+
+use super::model::cut;
+use guard_plan::plan::{Actor, Lifecycle, Plan};
+use guard_plan::words::session;
+
+/// A lifecycle as it is drawn.
+#[derive(Debug)]
+pub struct Machine {
+    /// Its name.
+    pub name: String,
+    /// Its states.
+    pub states: Vec<State>,
+    /// Its transitions, one for each state they leave.
+    pub moves: Vec<Move>,
+}
+
+/// A state.
+#[derive(Debug)]
+pub struct State {
+    /// Its name.
+    pub name: String,
+    /// Items begin here.
+    pub initial: bool,
+    /// Items end here.
+    pub last: bool,
+}
+
+/// A transition from one state.
+#[derive(Debug)]
+pub struct Move {
+    /// From this state.
+    pub from: usize,
+    /// To this one.
+    pub to: usize,
+    /// Its name, and what it needs.
+    pub label: String,
+    /// The harness makes it, not the agent.
+    pub harness: bool,
+}
+
+/// The lifecycles of a plan.
+pub fn machines(plan: &Plan) -> Vec<Machine> {
+    plan.lifecycles.iter().map(machine).collect()
+}
+
+fn machine(items: &Lifecycle) -> Machine {
+    let order = order(items);
+    let place = |state: u32| order.iter().position(|at| *at == state).unwrap_or(0);
+    let states = order.iter().map(|at| State {
+        name: cut(session::state_name(items, *at), 32),
+        initial: *at == items.initial,
+        last: items.finals.contains(at),
+    });
+    let moves = items.transitions.iter().flat_map(|transition| {
+        let label = match (transition.evidence, transition.criteria) {
+            (true, _) => format!("{} (evidence)", transition.name),
+            (false, Some(true)) => format!("{} (criteria pass)", transition.name),
+            (false, Some(false)) => format!("{} (criteria fail)", transition.name),
+            (false, None) => transition.name.clone(),
+        };
+        transition.from.iter().map(move |from| Move {
+            from: place(*from),
+            to: place(transition.to),
+            label: cut(&label, 32),
+            harness: transition.actor == Actor::Harness,
+        })
+    });
+    Machine { name: items.name.clone(), states: states.collect(), moves: moves.collect() }
+}
+
+/// The states in the order in which an item can come to them, then those it cannot.
+fn order(items: &Lifecycle) -> Vec<u32> {
+    let mut order = vec![items.initial];
+    let mut next = 0;
+    while let Some(at) = order.get(next).copied() {
+        next += 1;
+        for transition in items.transitions.iter().filter(|t| t.from.contains(&at)) {
+            if !order.contains(&transition.to) {
+                order.push(transition.to);
+            }
+        }
+    }
+    let rest = (0..).zip(&items.states).map(|(at, _)| at).filter(|at| !order.contains(at));
+    let rest: Vec<u32> = rest.collect();
+    order.extend(rest);
+    order
+}
+
+impl Machine {
+    /// Who makes a transition.
+    pub fn actor(&self, one: &Move) -> &'static str {
+        session::actor(if one.harness { Actor::Harness } else { Actor::Agent })
+    }
+}

@@ -1,0 +1,337 @@
+//! What is drawn, whatever it is drawn with: boxes with a few words each, and arrows with a few more.
+
+use super::machine::{Machine, machines};
+use guard_plan::decimal;
+use guard_plan::plan::{Node, Plan, Requirement, Requires, Risk, Tool, ToolId};
+use guard_plan::words::rules::{About, before, gated};
+use guard_plan::words::{self, Shows, duration};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Longest name of a box, longest line under it, and longest label of an arrow, in characters.
+const NAME: usize = 32;
+const LINE: usize = 34;
+const LABEL: usize = 28;
+
+/// A whole drawing.
+#[derive(Debug)]
+pub struct Picture {
+    /// The guard's name.
+    pub name: String,
+    /// What it shows, in a sentence.
+    pub summary: String,
+    /// Tools, and the points where alternatives meet.
+    pub shapes: Vec<Shape>,
+    /// What must come before what.
+    pub arrows: Vec<Arrow>,
+    /// The titles of the lanes, from the top.
+    pub lanes: Vec<String>,
+    /// The lifecycles.
+    pub machines: Vec<Machine>,
+}
+
+/// A box.
+#[derive(Debug)]
+pub struct Shape {
+    /// What it is; none where alternatives meet.
+    pub tool: Option<Risk>,
+    /// Its name.
+    pub name: String,
+    /// What gates it.
+    pub lines: Vec<String>,
+    /// Its lane.
+    pub lane: usize,
+    /// All that is said of it.
+    pub tip: String,
+}
+
+/// An arrow from what comes first.
+#[derive(Debug)]
+pub struct Arrow {
+    /// From this box.
+    pub from: usize,
+    /// To this one.
+    pub to: usize,
+    /// Which call, and how fresh.
+    pub label: String,
+    /// Needed only under a condition.
+    pub conditional: bool,
+    /// All that is said of it.
+    pub tip: String,
+}
+
+/// The drawing of a plan. Rules in shadow are not drawn: they hold nobody back.
+pub fn picture(plan: &Plan) -> Picture {
+    let needed: BTreeSet<ToolId> =
+        plan.tools.iter().flat_map(needs).map(|requirement| requirement.tool).collect();
+    // What the kernel serves stands with its lifecycle, unless others wait for it or it for them.
+    let drawn = |(id, tool): &(ToolId, &Tool)| {
+        tool.served.is_none() || needed.contains(id) || needs(tool).next().is_some()
+    };
+    let tools: Vec<(ToolId, &Tool)> = (0..).zip(&plan.tools).filter(drawn).collect();
+    let place: BTreeMap<ToolId, usize> = tools.iter().map(|(id, _)| *id).zip(0..).collect();
+    let titles: BTreeSet<String> = tools.iter().map(|(_, tool)| lane_of(plan, tool)).collect();
+    let titles: Vec<String> = titles.into_iter().collect();
+    let lane = |tool: &Tool| titles.iter().position(|t| *t == lane_of(plan, tool)).unwrap_or(0);
+    let shapes = tools.iter().map(|(_, tool)| shape(plan, tool, lane(tool))).collect();
+    let mut out = Picture {
+        name: plan.guard.clone(),
+        summary: String::new(),
+        shapes,
+        arrows: Vec::new(),
+        lanes: titles,
+        machines: machines(plan),
+    };
+    for (to, (_, tool)) in tools.iter().enumerate() {
+        for clause in enforced(tool) {
+            arrows(plan, tool, clause, to, &place, &mut out);
+        }
+    }
+    merge(&mut out);
+    arrange(&mut out);
+    out.summary = summary(&out, tools.len());
+    out
+}
+
+fn enforced(tool: &Tool) -> impl Iterator<Item = &Requires> {
+    tool.requires.iter().filter(|clause| !clause.rule.shadow)
+}
+
+fn needs(tool: &Tool) -> impl Iterator<Item = &Requirement> {
+    enforced(tool).flat_map(|clause| &clause.any_of)
+}
+
+fn lane_of(plan: &Plan, tool: &Tool) -> String {
+    let items = tool.served.as_ref().and_then(|s| plan.lifecycles.get(s.lifecycle as usize));
+    let items = items.map(|items| items.name.clone());
+    items.or_else(|| tool.tags.first().cloned()).unwrap_or_default()
+}
+
+fn summary(picture: &Picture, tools: usize) -> String {
+    let counted = |n: usize, what: &str| crate::term::count(n, what);
+    let mut out =
+        format!("{} and {}", counted(tools, "tool"), counted(picture.arrows.len(), "dependency"));
+    if picture.arrows.len() != 1 {
+        out = out.replace("dependencys", "dependencies");
+    }
+    if !picture.machines.is_empty() {
+        out.push_str(&format!(", {}", counted(picture.machines.len(), "lifecycle")));
+    }
+    out
+}
+
+fn shape(plan: &Plan, tool: &Tool, lane: usize) -> Shape {
+    let mut tip = tool.wire_name.clone();
+    let doc = words::line(&tool.doc);
+    if !doc.is_empty() {
+        tip.push_str(&format!(": {doc}"));
+    }
+    for said in before(plan, tool).iter().filter(|s| !s.rule.is_some_and(|rule| rule.shadow)) {
+        tip.push_str(&format!("\n{} {}", frame(said.about), said.text));
+    }
+    let lines = wrapped(&gates(plan, tool));
+    Shape { tool: Some(tool.risk), name: cut(&tool.name, NAME), lines, lane, tip }
+}
+
+fn frame(about: About) -> &'static str {
+    match about {
+        About::Requires => "requires",
+        About::Deny => "denied",
+        About::Limit => "at most",
+        About::Cost => "costs",
+        About::Effect => "does",
+        About::Approval => "approval of",
+        About::Ready => "ready when probe",
+        About::Gate => "gated:",
+        _ => "keeps",
+    }
+}
+
+/// What stands before a call of a tool, besides other calls, in a few words each.
+fn gates(plan: &Plan, tool: &Tool) -> Vec<String> {
+    let mut out = Vec::new();
+    for approval in tool.approvals.iter().filter(|a| !a.rule.shadow) {
+        let ask = if approval.when.is_some() { "may ask" } else { "asks" };
+        out.push(format!("{ask} {}", approval.role));
+    }
+    if gated(tool) {
+        out.push("gated".into());
+    } else if tool.irreversible {
+        out.push("irreversible".into());
+    }
+    for ready in tool.ready.iter().filter(|r| !r.rule.shadow) {
+        let probe = plan.probes.get(ready.probe as usize).map_or("?", |p| p.name.as_str());
+        out.push(format!("probe {probe}"));
+    }
+    let denies = tool.denies.iter().filter(|d| !d.rule.shadow).count();
+    if denies > 0 {
+        out.push(format!("{denies} {}", if denies == 1 { "deny" } else { "denies" }));
+    }
+    let shadow = |id: u32| plan.limits.get(id as usize).is_none_or(|limit| limit.rule.shadow);
+    let limits = tool.limits.iter().filter(|used| !shadow(used.limit)).count();
+    if limits > 0 {
+        out.push(crate::term::count(limits, "limit"));
+    }
+    for cost in tool.costs.iter().filter(|c| !c.rule.shadow) {
+        let unit = plan.units.get(cost.unit as usize).map_or("?", |u| u.name.as_str());
+        out.push(match cost.amount.0.as_slice() {
+            [Node::Decimal(amount)] => format!("{} {unit}", decimal::format(*amount)),
+            _ => format!("costs {unit}"),
+        });
+    }
+    let mut seen = BTreeSet::new();
+    out.retain(|gate| seen.insert(gate.clone()));
+    out
+}
+
+/// Phrases as lines, as many in each as it holds.
+fn wrapped(phrases: &[String]) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for phrase in phrases {
+        let phrase = cut(phrase, LINE);
+        match lines.last_mut() {
+            Some(line) if line.chars().count() + phrase.chars().count() + 3 <= LINE => {
+                line.push_str(&format!(" · {phrase}"));
+            }
+            _ => lines.push(phrase),
+        }
+    }
+    lines
+}
+
+/// The arrows of one clause; alternatives meet before the tool.
+fn arrows(
+    plan: &Plan,
+    tool: &Tool,
+    clause: &Requires,
+    tool_at: usize,
+    place: &BTreeMap<ToolId, usize>,
+    out: &mut Picture,
+) {
+    let shows = Shows { plan, tool: Some(tool) };
+    let condition = clause.when.as_ref().map(|when| words::expr(&shows, when));
+    let tip = |text: String| match &condition {
+        Some(when) => format!("`{}` requires {text}, when `{when}`", tool.name),
+        None => format!("`{}` requires {text}", tool.name),
+    };
+    let when = condition.as_ref().map(|when| format!("if {when}"));
+    let mut to = tool_at;
+    if clause.any_of.len() > 1 {
+        let lane = out.shapes[tool_at].lane;
+        let whole = tip(words::requires(&shows, clause));
+        to = out.shapes.len();
+        let (from, conditional, label) = (to, when.is_some(), join(when.iter().cloned()));
+        out.shapes.push(Shape {
+            tool: None,
+            name: "or".into(),
+            lines: Vec::new(),
+            lane,
+            tip: whole.clone(),
+        });
+        out.arrows.push(Arrow { from, to: tool_at, label, conditional, tip: whole });
+    }
+    let when = when.filter(|_| to == tool_at);
+    for one in &clause.any_of {
+        let Some(from) = place.get(&one.tool).copied() else {
+            continue;
+        };
+        let label = join(which(&shows, one).into_iter().chain(when.clone()));
+        let tip = tip(words::requirement(&shows, one));
+        out.arrows.push(Arrow { from, to, label, conditional: condition.is_some(), tip });
+    }
+}
+
+/// Which call of the other tool, and how fresh.
+fn which(shows: &Shows, one: &Requirement) -> Vec<String> {
+    let plan = shows.plan;
+    let mut out = Vec::new();
+    if let Some(key) = &one.key {
+        let params = plan.indexes.get(key.index as usize).map_or(&[][..], |index| &index.params);
+        let tool = plan.tools.get(one.tool as usize);
+        for (param, value) in params.iter().zip(&key.values) {
+            let name = tool.and_then(|t| t.params.get(*param as usize)).map_or("?", |p| &p.name);
+            let value = words::expr(shows, value);
+            out.push(if value == name {
+                format!("same {name}")
+            } else {
+                format!("{name} = {value}")
+            });
+        }
+    }
+    if let Some(since) = one.since {
+        let name = plan.tools.get(since as usize).map_or("?", |t| t.name.as_str());
+        out.push(format!("since {name}"));
+    }
+    out.extend(one.within.map(|within| format!("within {}", duration(within))));
+    out
+}
+
+fn join(parts: impl IntoIterator<Item = String>) -> String {
+    cut(&parts.into_iter().collect::<Vec<_>>().join(", "), LABEL)
+}
+
+/// One arrow between two boxes, whatever the number of clauses.
+fn merge(picture: &mut Picture) {
+    let mut merged: BTreeMap<(usize, usize), Arrow> = BTreeMap::new();
+    for arrow in picture.arrows.drain(..) {
+        let Some(one) = merged.get_mut(&(arrow.from, arrow.to)) else {
+            merged.insert((arrow.from, arrow.to), arrow);
+            continue;
+        };
+        let alternatives = picture.shapes[arrow.to].tool.is_none();
+        let parts = [one.label.as_str(), arrow.label.as_str()];
+        let parts: Vec<&str> = parts.into_iter().filter(|label| !label.is_empty()).collect();
+        let label = cut(&parts.join(if alternatives { " or " } else { ", " }), LABEL);
+        one.label = label;
+        one.conditional &= arrow.conditional;
+        one.tip.push_str(&format!("\n{}", arrow.tip));
+    }
+    picture.arrows.extend(merged.into_values());
+}
+
+/// Orders the lanes so that those with many arrows between them are near: neighbours change places while that helps.
+fn arrange(picture: &mut Picture) {
+    let pairs: Vec<(usize, usize)> = picture
+        .arrows
+        .iter()
+        .map(|a| (picture.shapes[a.from].lane, picture.shapes[a.to].lane))
+        .collect();
+    let mut rank: Vec<usize> = (0..picture.lanes.len()).collect();
+    let far =
+        |rank: &[usize]| pairs.iter().map(|(a, b)| rank[*a].abs_diff(rank[*b])).sum::<usize>();
+    let mut least = far(&rank);
+    for _ in 0..picture.lanes.len() {
+        for at in 1..picture.lanes.len() {
+            let swapped: Vec<usize> = rank
+                .iter()
+                .map(|r| {
+                    if *r == at {
+                        at - 1
+                    } else if *r + 1 == at {
+                        at
+                    } else {
+                        *r
+                    }
+                })
+                .collect();
+            let length = far(&swapped);
+            if length < least {
+                (rank, least) = (swapped, length);
+            }
+        }
+    }
+    let mut titles = picture.lanes.clone();
+    for (title, rank) in picture.lanes.iter().zip(&rank) {
+        titles[*rank].clone_from(title);
+    }
+    picture.lanes = titles;
+    picture.shapes.iter_mut().for_each(|shape| shape.lane = rank[shape.lane]);
+}
+
+/// At most so many characters.
+pub fn cut(text: &str, most: usize) -> String {
+    let text = words::line(text);
+    match text.char_indices().nth(most) {
+        None => text,
+        Some(_) => text.chars().take(most - 1).chain(['…']).collect(),
+    }
+}

@@ -1,0 +1,102 @@
+//! `guardc render`: a guard as something to read or to look at.
+
+mod docs;
+mod graph;
+
+use crate::config::Config;
+use crate::failure::{Exit, Failure, Outcome};
+use crate::files;
+use crate::plans;
+use crate::term::Term;
+use guard_plan::LoadedPlan;
+use std::path::{Path, PathBuf};
+
+/// Writes a guard as a prompt, as documentation or as a drawing
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// As what.
+    #[command(subcommand)]
+    pub what: What,
+}
+
+/// What a guard is rendered as.
+#[derive(Debug, clap::Subcommand)]
+pub enum What {
+    /// The text an agent should read before it begins
+    Prompt(Files),
+    /// A reference for people, in Markdown
+    Docs(Files),
+    /// A drawing of tools, what they depend on and what gates them
+    Graph {
+        /// From where, and to where.
+        #[command(flatten)]
+        files: Files,
+        /// The drawing's form [default: `dot` where OUT ends so, else `svg`]
+        #[arg(long, value_enum)]
+        format: Option<Format>,
+    },
+}
+
+/// What is rendered, and where it goes.
+#[derive(Debug, clap::Args)]
+pub struct Files {
+    /// A guard or a plan; `-` is a guard on standard input
+    pub file: PathBuf,
+    /// Where it goes; `-` is standard output [default: -]
+    #[arg(long, short, value_name = "OUT")]
+    pub output: Option<PathBuf>,
+}
+
+/// The two forms of a drawing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum Format {
+    /// A picture, for browsers and pages.
+    Svg,
+    /// Text for Graphviz.
+    Dot,
+}
+
+/// Runs the command.
+pub fn run(args: &Args, term: &Term) -> Outcome {
+    match &args.what {
+        What::Prompt(files) => render(files, term, |plan| guard_runtime::guide(plan.plan())),
+        What::Docs(files) => render(files, term, docs::docs),
+        What::Graph { files, format } => {
+            let drawing = match format.unwrap_or_else(|| by_name(files)) {
+                Format::Svg => graph::svg,
+                Format::Dot => graph::dot,
+            };
+            render(files, term, |plan| drawing(plan.plan()))
+        }
+    }
+}
+
+fn by_name(files: &Files) -> Format {
+    let extension = files.output.as_deref().and_then(Path::extension);
+    let dot = extension.is_some_and(|e| e == "dot" || e == "gv");
+    if dot { Format::Dot } else { Format::Svg }
+}
+
+/// Opens what is rendered, and writes what comes of it. A guard with errors is not rendered.
+fn render(files: &Files, term: &Term, what: impl Fn(&LoadedPlan) -> String) -> Outcome {
+    let config = Config::discover(files.file.parent().unwrap_or(Path::new(".")))?;
+    let Some(plan) = plans::open(&files.file, &config, term)? else {
+        return Ok(Exit::Findings);
+    };
+    let text = what(&plan);
+    match files.output.as_deref().filter(|out| out.as_os_str() != "-") {
+        None => term.print(&text)?,
+        Some(out) if same(out, &files.file) => {
+            let shown = files::display(out);
+            return Err(Failure::new(format!("`{shown}` would overwrite the guard itself")));
+        }
+        Some(out) => files::write_atomic(out, text.as_bytes())?,
+    }
+    Ok(Exit::Fine)
+}
+
+/// Whether two names are one file.
+fn same(a: &Path, b: &Path) -> bool {
+    let whole = |path: &Path| std::fs::canonicalize(path).ok();
+    a == b || whole(a).is_some_and(|whole_a| Some(whole_a) == whole(b))
+}
