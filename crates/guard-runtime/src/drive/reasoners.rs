@@ -32,8 +32,8 @@ impl Reasoner for Scripted {
     }
 }
 
-/// Writes one line for each turn, `{"advice": {…}, "text": "…", "last": "…"}`, and reads one line. Who is at the
-/// other end, and how long it may take, is for whoever made the pipes.
+/// Writes one line for each turn, `{"advice": {…}, "text": "…", "last": "…", "feedback": "…"}`, and reads
+/// one line. Who is at the other end, and how long it may take, is for whoever made the pipes.
 #[derive(Debug)]
 pub struct JsonLines<R, W> {
     reader: R,
@@ -54,6 +54,8 @@ impl<R: BufRead, W: Write> JsonLines<R, W> {
             Some(last) => json::write_string(last, &mut line),
             None => line.push_str("null"),
         }
+        line.push_str(",\"feedback\":");
+        json::write_string(turn.feedback, &mut line);
         line.push_str("}\n");
         self.writer.write_all(line.as_bytes())?;
         self.writer.flush()

@@ -103,12 +103,6 @@ impl Approvals for Moody {
     }
 }
 
-impl Stopping for Moody {
-    fn stop(&mut self, _: StopAsk<'_>) -> StopAnswer {
-        if self.0.one_in(2) { StopAnswer::Allowed } else { StopAnswer::Blocked("more".into()) }
-    }
-}
-
 proptest! {
     #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
 
@@ -127,7 +121,6 @@ proptest! {
             world: &mut world,
             clock: &mut Hands(now, more()),
             approvals: &mut Moody(more()),
-            stopping: &mut Moody(more()),
             witness: &mut Notary(&allowed),
         };
         let limits = Limits { steps: 25, ..Limits::default() };
