@@ -10,7 +10,7 @@ use guard_plan::plan::Millis;
 
 /// What a reasoner is asked.
 #[derive(Debug, Clone, Copy)]
-pub struct Turn<'t> {
+pub struct Situation<'t> {
     /// What could be done.
     pub advice: &'t Advice,
     /// The same as text, led by what became of the last round and by its feedback.
@@ -35,7 +35,7 @@ pub enum Reply {
 /// Whoever chooses what to do next.
 pub trait Reasoner {
     /// Chooses.
-    fn choose(&mut self, turn: &Turn<'_>) -> Reply;
+    fn choose(&mut self, situation: &Situation<'_>) -> Reply;
 }
 
 /// How a call ended.

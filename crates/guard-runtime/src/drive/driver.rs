@@ -1,14 +1,14 @@
 //! The order of a round.
 
 use super::choice::Choice;
-use super::doors::{Approved, Doors, Reply, ToolOutcome, Turn, Wanted};
+use super::doors::{Approved, Doors, Reply, Situation, ToolOutcome, Wanted};
 use super::progress::Progress;
 use super::{Limits, report};
 use crate::error::StepError;
 use crate::host::{Approve, Event, Outcome};
 use crate::kernel::Kernel;
-use crate::propose::Proposal;
-use crate::session::Session;
+use crate::propose::{Proposal, Proposed};
+use crate::session::{Session, Turn};
 use crate::settle::{Ending, Settlement};
 use crate::stop::{Stop, Stopped};
 use guard_plan::advice::{Action, Advice, Decimal, Status};
@@ -132,7 +132,7 @@ impl<'d, 'o> Driver<'d, 'o> {
         }
     }
 
-    /// Keeps what the reasoner is to hear at its next turn.
+    /// Keeps what the reasoner is to hear at its next situation.
     fn say(&mut self, words: String) {
         self.last = Some(report::cut(&words));
     }
@@ -198,8 +198,9 @@ impl<'d, 'o> Driver<'d, 'o> {
             text.push_str(&format!("{feedback}\n\n"));
         }
         text.push_str(&advice.text());
-        let turn = Turn { advice, text: &text, last: last.as_deref(), feedback: &feedback };
-        match self.doors.reasoner.choose(&turn) {
+        let situation =
+            Situation { advice, text: &text, last: last.as_deref(), feedback: &feedback };
+        match self.doors.reasoner.choose(&situation) {
             Reply::Text(text) => Choice::read(&text),
             Reply::TimedOut => Err("the reasoner took too long".into()),
             Reply::Failed(why) => Err(why),
@@ -264,9 +265,27 @@ impl<'d, 'o> Driver<'d, 'o> {
         Ok(())
     }
 
-    /// Waits for what is not ready.
+    /// Waits for what is not ready: until its probe is asked again where the guard says when, else longer each
+    /// time. What has been given up is not waited for.
     fn wait(&mut self, why: &str, round: &mut Round) {
-        let until = self.now().saturating_add(self.progress.wait(self.limits));
+        let reasons = round.proposed.iter().flat_map(|put| &put.reasons);
+        let probes: Vec<&String> = reasons.flat_map(|reason| &reason.needs).collect();
+        let turn = |probe: &&String| self.session.next_attempt(self.kernel, probe);
+        let turns: Vec<Turn> = probes.iter().filter_map(turn).collect();
+        if turns.contains(&Turn::Never) {
+            self.progress.idled();
+            round.outcome = RoundOutcome::Refused;
+            return;
+        }
+        let next = turns.iter().filter_map(|turn| match turn {
+            Turn::At(at) => Some(*at),
+            Turn::Now | Turn::Never => None,
+        });
+        let next = next.max();
+        let until = match next {
+            Some(next) => next,
+            None => self.now().saturating_add(self.progress.wait(self.limits)),
+        };
         round.outcome = RoundOutcome::Waited(until);
         self.doors.clock.wait_until(until);
         self.say(format!("waited, because {why}"));
@@ -275,12 +294,13 @@ impl<'d, 'o> Driver<'d, 'o> {
     /// Puts a call to the kernel, and runs it if it is allowed. The inner error says why it was not.
     fn perform(&mut self, call: &Call, round: &mut Round) -> Ended<Result<(), String>> {
         let id = format!("drive-{}{}", round.number, if call.fallback { "-fallback" } else { "" });
-        let mut verdict = self.propose(&id, call)?;
+        let mut proposed = self.propose(&id, call)?;
         // Nobody is asked to approve what nobody chose.
-        let asks = verdict.decision == Decision::Ask && !call.fallback;
-        if asks && self.approve(call, &verdict)? {
-            verdict = self.propose(&id, call)?;
+        let asks = proposed.verdict.decision == Decision::Ask && !call.fallback;
+        if asks && self.approve(call, &proposed.verdict)? {
+            proposed = self.propose(&id, call)?;
         }
+        let Proposed { verdict, served, .. } = proposed;
         let decision = verdict.decision;
         let why = words(&verdict);
         round.proposed = Some(Put {
@@ -293,7 +313,13 @@ impl<'d, 'o> Driver<'d, 'o> {
             reasons: verdict.reasons,
         });
         match decision {
-            Decision::Allow => self.run_call(&id, call, round).map(Ok),
+            Decision::Allow if self.session.flights.iter().any(|flight| flight.call == id) => {
+                self.run_call(&id, call, round).map(Ok)
+            }
+            Decision::Allow => {
+                self.succeeded(call, served.as_ref(), round);
+                Ok(Ok(()))
+            }
             Decision::Ask => {
                 self.progress.idled();
                 self.say(format!("`{}` was not approved: {why}", call.tool));
@@ -304,11 +330,11 @@ impl<'d, 'o> Driver<'d, 'o> {
         }
     }
 
-    fn propose(&mut self, id: &str, call: &Call) -> Ended<Verdict> {
+    fn propose(&mut self, id: &str, call: &Call) -> Ended<Proposed> {
         let now = self.now();
         let proposal = Proposal { call: id, tool: &call.tool, args: &call.args, now };
         match self.step(&Event::Propose(proposal))? {
-            Outcome::Proposed(proposed) => Ok(proposed.verdict),
+            Outcome::Proposed(proposed) => Ok(proposed),
             _ => Err(strange()),
         }
     }
@@ -331,14 +357,8 @@ impl<'d, 'o> Driver<'d, 'o> {
         Ok(true)
     }
 
-    /// Runs an allowed call and settles it; one that the kernel has served is settled already.
+    /// Runs an allowed call, and settles it.
     fn run_call(&mut self, id: &str, call: &Call, round: &mut Round) -> Ended<()> {
-        self.held = false;
-        if !self.session.flights.iter().any(|flight| flight.call == id) {
-            self.progress.succeeded(&call.tool, &call.args, self.changed());
-            round.outcome = RoundOutcome::Succeeded;
-            return Ok(());
-        }
         let outcome = self.doors.tools.run(&call.tool, &call.args);
         let ending = match &outcome {
             ToolOutcome::Success(result) => Ending::Success(result.as_ref()),
@@ -346,20 +366,25 @@ impl<'d, 'o> Driver<'d, 'o> {
         };
         let now = self.now();
         self.step(&Event::Settle(Settlement { call: id, ending, now }))?;
-        let changed = self.changed();
-        match outcome {
-            ToolOutcome::Success(_) => {
-                self.progress.succeeded(&call.tool, &call.args, changed);
-                round.outcome = RoundOutcome::Succeeded;
-                self.tell(call, "succeeded");
-            }
+        match &outcome {
+            ToolOutcome::Success(result) => self.succeeded(call, result.as_ref(), round),
             ToolOutcome::Failure(why) => {
-                self.progress.failed(changed);
+                self.held = false;
+                self.progress.failed(self.changed());
                 self.tell(call, &format!("failed: {why}"));
-                round.outcome = RoundOutcome::Failed(report::cut(&why));
+                round.outcome = RoundOutcome::Failed(report::cut(why));
             }
         }
         Ok(())
+    }
+
+    /// A call has succeeded: one that was run, or one that the kernel has served.
+    fn succeeded(&mut self, call: &Call, result: Option<&Json>, round: &mut Round) {
+        self.held = false;
+        self.progress.succeeded(&call.tool, &call.args, self.changed());
+        round.outcome = RoundOutcome::Succeeded;
+        let result = result.and_then(|result| report::result(self.kernel, &call.tool, result));
+        self.tell(call, &format!("succeeded{}", result.unwrap_or_default()));
     }
 
     /// Adds how a call ended to what the reasoner will hear.

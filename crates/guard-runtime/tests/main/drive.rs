@@ -228,6 +228,58 @@ fn stopping() {
     assert_eq!(report.rounds[0].reasoning, "enough");
 }
 
+/// A goal that is reached does not end the drive before the completion holds, and says so once.
+#[test]
+fn completion_holds_a_drive() {
+    let mut plan = two();
+    let kind = CheckKind::Condition(expr([Node::Called {
+        tool: 2,
+        key: None,
+        since: None,
+        within: None,
+    }]));
+    let check = Check { kind, text: "called(report)".into(), span: 0 };
+    plan.completion = Some(Completion { span: 0, at_most: 20, checks: Checks(vec![check]) });
+    plan.tools.push(tool("report", &[]));
+    let stop = r#"{"stop": true}"#;
+    let report = Run::new(plan).drive(&[stop, A, B, r#"{"action": "report"}"#]);
+    assert_eq!((report.end, report.incomplete, report.rounds.len()), (End::GoalReached, false, 4));
+    let RoundOutcome::StopBlocked(why) = &report.rounds[0].outcome else { panic!("blocked") };
+    assert!(why.contains("called(report)"), "{why}");
+}
+
+/// What a reasoner is told of the last round.
+#[derive(Default)]
+struct Listener(Vec<String>);
+
+impl Reasoner for Listener {
+    fn choose(&mut self, situation: &Situation<'_>) -> Reply {
+        let last = situation.last.unwrap_or_default();
+        self.0.push(format!("{last} {}", situation.feedback));
+        assert!(situation.text.contains(situation.feedback));
+        Reply::Text(if self.0.len() < 3 { A } else { r#"{"stop":true}"# }.into())
+    }
+}
+
+#[test]
+fn feedback_is_heard_in_the_next_round() {
+    let mut plan = one();
+    let message = Message { parts: vec![Part::Text("Go on.".into())] };
+    let block = Block { severity: Severity::Info, when: None, message, notes: vec![] };
+    let triggers = vec![Trigger::Calls(2)];
+    plan.feedback.push(Feedback { name: "coach".into(), span: 0, triggers, blocks: vec![block] });
+    let mut listener = Listener::default();
+    Run::new(plan).with(&mut listener);
+    assert_eq!(
+        listener.0,
+        [
+            " ",
+            "`wire.a` succeeded ",
+            "`wire.a` succeeded <feedback provider='coach'>\nGo on.\n</feedback>",
+        ]
+    );
+}
+
 #[test]
 fn approvals() {
     let risky = || {
@@ -282,6 +334,28 @@ fn waiting() {
     );
     assert_eq!(report.rounds[0].proposed.as_ref().unwrap().reasons[0].code, Code::NotReady);
     assert_eq!(run.tools.ran[0], "a");
+}
+
+/// Where the guard says when a probe is asked again, the drive waits exactly so long; what is given up, it does
+/// not wait for, and gets nowhere.
+#[test]
+fn waiting_as_the_guard_says() {
+    let mut plan = one();
+    plan.probes.push(Probe {
+        name: "db".into(),
+        returns: BOOL,
+        asks: ProbeAsks::Host,
+        every: None,
+        backoff: Some(Backoff { factor: 3_000_000, up_to: 5_000 }),
+        timeout: 10_000,
+        within: Some(8_000),
+    });
+    plan.tools[0].ready.push(Ready { rule: rule("a"), probe: 0 });
+    let mut run = Run::new(plan);
+    run.world = Later(usize::MAX);
+    let report = run.drive(&[A; 40]);
+    assert_eq!(run.clock.waits, [1_000, 3_000]);
+    assert_eq!((report.end, run.tools.ran.len()), (End::Stuck, 0));
 }
 
 #[test]

@@ -18,9 +18,9 @@ type Allowed = RefCell<Vec<(String, Json)>>;
 struct Fool(Dice);
 
 impl Reasoner for Fool {
-    fn choose(&mut self, turn: &Turn<'_>) -> Reply {
+    fn choose(&mut self, situation: &Situation<'_>) -> Reply {
         let dice = &mut self.0;
-        let tool = match turn.advice.actions.as_slice() {
+        let tool = match situation.advice.actions.as_slice() {
             [] => "none",
             actions => {
                 let action = &actions[dice.below(actions.len())];
