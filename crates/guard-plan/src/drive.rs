@@ -14,6 +14,8 @@ pub struct DriveReport {
     pub rounds: Vec<Round>,
     /// Why it ended.
     pub end: End,
+    /// It stopped although something was missing (semantics §12).
+    pub incomplete: bool,
     /// The mean of the goals' progress at the end; none without goals.
     pub progress: Option<Decimal>,
     /// What the session has spent, by unit.

@@ -13,8 +13,8 @@ mod report;
 
 pub use choice::{Choice, MAX_REPLY_BYTES};
 pub use doors::{
-    Approvals, Approved, AtOnce, Clock, Doors, Nobody, Reasoner, Reply, StopAnswer, StopAsk,
-    Stopping, ToolOutcome, Tools, Turn, Unheard, Wanted, Witness,
+    Approvals, Approved, Clock, Doors, Nobody, Reasoner, Reply, Situation, ToolOutcome, Tools,
+    Unheard, Wanted, Witness,
 };
 pub use reasoners::{JsonLines, Scripted};
 

@@ -21,6 +21,15 @@ const ANSWER: &str = "Choose an action. Return one JSON object and nothing else:
     or, to end the session:\n\
     {\"stop\": true, \"reasoning\": \"...\"}\n";
 
+impl Action {
+    /// Its part of the text.
+    pub fn text(&self) -> String {
+        let mut out = String::new();
+        action_to(self, &mut out);
+        out
+    }
+}
+
 impl Advice {
     /// The advice as a decision-support text.
     pub fn text(&self) -> String {

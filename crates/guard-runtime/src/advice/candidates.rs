@@ -3,7 +3,7 @@
 use super::after::After;
 use super::goals::Goals;
 use super::graph::Unmet;
-use super::open::Open;
+use super::open::{Open, is_fixed};
 use super::remembered::Remembered;
 use super::{Scene, boundary};
 use crate::eval::Context;
@@ -44,6 +44,8 @@ pub(super) struct Candidate {
     pub nearness: i64,
     /// Requirements that do not hold.
     pub unmet: Vec<Unmet>,
+    /// A `deny` refuses it that depends on nothing but its arguments.
+    pub never: bool,
 }
 
 /// All candidates of a tool; at least one.
@@ -220,7 +222,15 @@ fn foreseen<'a>(
         gain: goals.gain(cx, &after),
         nearness: boundary::nearness(cx, known.frame, &draft.writes, known.unknown),
         unmet: Unmet::all(cx, call),
+        never: never(cx, call),
         open_units: Vec::new(),
         charges: draft.charges,
     }
+}
+
+/// Whether a `deny` refuses a call whatever becomes of the session.
+fn never<'a>(cx: &Context<'a>, call: Call<'a>) -> bool {
+    let denies = call.tool.denies.iter().zip(&call.ready.denies);
+    let fixed = denies.filter(|(deny, _)| !deny.rule.shadow && is_fixed(&deny.condition));
+    fixed.into_iter().any(|(_, condition)| cx.holds(condition) == Ok(true))
 }

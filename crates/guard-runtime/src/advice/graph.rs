@@ -181,7 +181,6 @@ fn is_hopeless(candidate: &Candidate) -> bool {
             code,
             Code::UnknownTool
                 | Code::InvalidArguments
-                | Code::Denied
                 | Code::Limit
                 | Code::Budget
                 | Code::Deadline
@@ -190,5 +189,6 @@ fn is_hopeless(candidate: &Candidate) -> bool {
         )
     };
     let reasons = &candidate.reasons;
-    reasons.iter().any(|reason| reason.decision == Decision::Deny && hopeless(reason.code))
+    candidate.never
+        || reasons.iter().any(|reason| reason.decision == Decision::Deny && hopeless(reason.code))
 }

@@ -80,18 +80,34 @@ fn without_arguments(message: Message) -> Message {
 
 /// Whether an expression has the same value in every session.
 pub(super) fn is_constant(expr: &Expr) -> bool {
-    expr.0.iter().all(|node| {
+    is_fixed(expr) && !of(expr)
+}
+
+/// Whether an expression has the same value at every time of a session: it reads literals and arguments only.
+pub(super) fn is_fixed(expr: &Expr) -> bool {
+    !expr.0.iter().any(|node| {
         matches!(
             node,
-            Node::Bool(_)
-                | Node::Int(_)
-                | Node::Decimal(_)
-                | Node::Duration(_)
-                | Node::Neg(_)
-                | Node::Compare(..)
-                | Node::Arith(..)
-                | Node::If(..)
-                | Node::Call(..)
+            Node::State(_)
+                | Node::Result
+                | Node::Text
+                | Node::Now
+                | Node::Elapsed
+                | Node::Clock(_)
+                | Node::RemainingTime
+                | Node::Remaining(_)
+                | Node::Spent(_)
+                | Node::Row(..)
+                | Node::Known(..)
+                | Node::Called { .. }
+                | Node::Failed { .. }
+                | Node::Calls { .. }
+                | Node::LastArg(..)
+                | Node::LastResult(_)
+                | Node::Temporal(_)
+                | Node::Exists(_)
+                | Node::Probe(_)
+                | Node::Origin(_)
         )
     })
 }

@@ -101,7 +101,7 @@ mod tests {
         check(r#"{"stop":"yes"}"#, "error: `stop` is a string, not a boolean");
         check(
             r#"{"action":"f","action":"g"}"#,
-            "error: the reply is no JSON: the key \"action\" is there twice at line 1, column 15",
+            "error: the reply is no JSON: duplicate key `action` at line 1, column 15",
         );
         check(&" ".repeat(MAX_REPLY_BYTES + 1), "error: the reply is longer than 1048576 bytes");
     }

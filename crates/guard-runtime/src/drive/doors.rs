@@ -10,13 +10,15 @@ use guard_plan::plan::Millis;
 
 /// What a reasoner is asked.
 #[derive(Debug, Clone, Copy)]
-pub struct Turn<'t> {
+pub struct Situation<'t> {
     /// What could be done.
     pub advice: &'t Advice,
-    /// The same as text, led by what became of the last round.
+    /// The same as text, led by what became of the last round and by its feedback.
     pub text: &'t str,
     /// What became of the last round, in words.
     pub last: Option<&'t str>,
+    /// The feedback that the guard gave in the last round; may be empty.
+    pub feedback: &'t str,
 }
 
 /// What a reasoner says.
@@ -33,7 +35,7 @@ pub enum Reply {
 /// Whoever chooses what to do next.
 pub trait Reasoner {
     /// Chooses.
-    fn choose(&mut self, turn: &Turn<'_>) -> Reply;
+    fn choose(&mut self, situation: &Situation<'_>) -> Reply;
 }
 
 /// How a call ended.
@@ -97,45 +99,6 @@ impl Approvals for Nobody {
     }
 }
 
-/// A drive that wants to stop.
-pub struct StopAsk<'s> {
-    /// The kernel.
-    pub kernel: &'s Kernel,
-    /// The session.
-    pub session: &'s mut Session,
-    /// Why, in the reasoner's words or the drive's.
-    pub reason: &'s str,
-    /// When.
-    pub now: Millis,
-    /// The world.
-    pub world: &'s mut dyn World,
-}
-
-/// Whether a drive may stop.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum StopAnswer {
-    /// It may.
-    Allowed,
-    /// It may not; what is missing.
-    Blocked(String),
-}
-
-/// Whoever decides whether a drive may stop before a limit says so.
-pub trait Stopping {
-    /// Decides.
-    fn stop(&mut self, ask: StopAsk<'_>) -> StopAnswer;
-}
-
-/// A drive may stop at once.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct AtOnce;
-
-impl Stopping for AtOnce {
-    fn stop(&mut self, _: StopAsk<'_>) -> StopAnswer {
-        StopAnswer::Allowed
-    }
-}
-
 /// Whoever keeps the record of a drive.
 pub trait Witness {
     /// Hears of an event that the kernel has taken, and what it came to.
@@ -162,8 +125,6 @@ pub struct Doors<'d> {
     pub clock: &'d mut dyn Clock,
     /// Approves.
     pub approvals: &'d mut dyn Approvals,
-    /// Lets go.
-    pub stopping: &'d mut dyn Stopping,
     /// Keeps the record.
     pub witness: &'d mut dyn Witness,
 }

@@ -1,19 +1,21 @@
 //! The order of a round.
 
 use super::choice::Choice;
-use super::doors::{Approved, Doors, Reply, StopAnswer, StopAsk, ToolOutcome, Turn, Wanted};
+use super::doors::{Approved, Doors, Reply, Situation, ToolOutcome, Wanted};
 use super::progress::Progress;
 use super::{Limits, report};
 use crate::error::StepError;
 use crate::host::{Approve, Event, Outcome};
 use crate::kernel::Kernel;
-use crate::propose::Proposal;
-use crate::session::Session;
+use crate::propose::{Proposal, Proposed};
+use crate::session::{Session, Turn};
 use crate::settle::{Ending, Settlement};
+use crate::stop::{Stop, Stopped};
 use guard_plan::advice::{Action, Advice, Decimal, Status};
 use guard_plan::drive::{DriveReport, End, Put, Round, RoundOutcome, Spent};
 use guard_plan::json::Json;
 use guard_plan::plan::Millis;
+use guard_plan::record::{self, Delivered, StopDecision};
 use guard_plan::time;
 use guard_plan::verdict::{Code, Decision, Reason, Verdict};
 
@@ -27,6 +29,10 @@ pub(super) struct Driver<'d, 'o> {
     rounds: Vec<Round>,
     /// What became of the last round, in words.
     last: Option<String>,
+    /// The feedback of the last round.
+    feedback: Vec<Delivered>,
+    /// It stopped although something was missing.
+    incomplete: bool,
     /// The goals are reached and the drive was not let go; asked again when something has changed.
     held: bool,
 }
@@ -49,18 +55,26 @@ impl<'d, 'o> Driver<'d, 'o> {
         doors: &'d mut Doors<'o>,
         limits: &'d Limits,
     ) -> Self {
-        let (progress, rounds, last, held) = (Progress::default(), Vec::new(), None, false);
-        Driver { kernel, session, doors, limits, progress, rounds, last, held }
+        Driver {
+            kernel,
+            session,
+            doors,
+            limits,
+            progress: Progress::default(),
+            rounds: Vec::new(),
+            last: None,
+            feedback: Vec::new(),
+            incomplete: false,
+            held: false,
+        }
     }
 
     pub fn run(mut self) -> DriveReport {
         let end = loop {
             let advice = self.advise();
-            if let Some(end) = self.end(&advice) {
-                break end;
-            }
-            if let Err(end) = self.round(&advice) {
-                break end;
+            match self.end(&advice).and_then(|()| self.round(&advice)) {
+                Ok(()) => {}
+                Err(end) => break end,
             }
         };
         let plan = self.kernel.plan();
@@ -69,7 +83,7 @@ impl<'d, 'o> Driver<'d, 'o> {
             .map(|(unit, amount)| Spent { unit: unit.name.clone(), amount: Decimal(*amount) })
             .collect();
         let progress = self.advise().progress;
-        DriveReport { rounds: self.rounds, end, progress, spent }
+        DriveReport { rounds: self.rounds, end, incomplete: self.incomplete, progress, spent }
     }
 
     fn now(&mut self) -> Millis {
@@ -81,19 +95,16 @@ impl<'d, 'o> Driver<'d, 'o> {
         self.kernel.advise(self.session, now, self.doors.world)
     }
 
-    /// Why there is no further round.
-    fn end(&mut self, advice: &Advice) -> Option<End> {
+    /// Whether there is a further round; the error says why not.
+    fn end(&mut self, advice: &Advice) -> Ended<()> {
         if advice.reached() && !self.held {
-            match self.stop("every goal is reached") {
-                StopAnswer::Allowed => return Some(End::GoalReached),
-                StopAnswer::Blocked(missing) => {
-                    self.held = true;
-                    self.say(format!("the goals are reached, but not to be left yet: {missing}"));
-                }
+            if self.stop("every goal is reached")? {
+                return Err(End::GoalReached);
             }
+            self.held = true;
         }
         let short = |action: &Action| action.needs.iter().any(|need| need.code == Code::Budget);
-        if advice.halted.is_some() && !self.kernel.plan().shadow {
+        let end = if advice.halted.is_some() && !self.kernel.plan().shadow {
             Some(End::Halted)
         } else if advice.deadline.is_some_and(|deadline| deadline.remaining == 0) {
             Some(End::Deadline)
@@ -101,17 +112,27 @@ impl<'d, 'o> Driver<'d, 'o> {
             Some(End::BudgetExhausted)
         } else {
             self.progress.end(self.limits, self.rounds.len() as u64)
+        };
+        end.map_or(Ok(()), Err)
+    }
+
+    /// Asks the kernel whether the drive may stop, and keeps what is missing for the reasoner to hear.
+    fn stop(&mut self, reason: &str) -> Ended<bool> {
+        let now = self.now();
+        match self.step(&Event::Stop(Stop { reason: Some(reason), now }))? {
+            Outcome::Stopped(Stopped { decision: StopDecision::Allow, incomplete, .. }) => {
+                self.incomplete = incomplete;
+                Ok(true)
+            }
+            Outcome::Stopped(Stopped { message, .. }) => {
+                self.say(format!("you may not stop yet: {message}"));
+                Ok(false)
+            }
+            _ => Err(strange()),
         }
     }
 
-    /// Whoever decides over stopping is asked.
-    fn stop(&mut self, reason: &str) -> StopAnswer {
-        let now = self.now();
-        let (kernel, session, world) = (self.kernel, &mut *self.session, &mut *self.doors.world);
-        self.doors.stopping.stop(StopAsk { kernel, session, reason, now, world })
-    }
-
-    /// Keeps what the reasoner is to hear at its next turn.
+    /// Keeps what the reasoner is to hear at its next situation.
     fn say(&mut self, words: String) {
         self.last = Some(report::cut(&words));
     }
@@ -145,16 +166,22 @@ impl<'d, 'o> Driver<'d, 'o> {
                 round.choice = Some(report::cut(&action));
                 round.reasoning = report::cut(&reasoning);
                 let call = self.named(advice, &action, args);
-                let done = self.perform(&call, round)?;
-                self.progress.chose(done.is_ok());
-                match done {
-                    Ok(()) => Ok(()),
-                    Err(why) => self.instead(advice, why, round),
+                match self.perform(&call, round)? {
+                    Ok(()) => self.progress.chose(true),
+                    Err(why) if advice.best().is_none() && only_unready(round) => {
+                        self.progress.chose(true);
+                        self.wait(&why, round);
+                    }
+                    Err(why) => {
+                        self.progress.chose(false);
+                        return self.instead(advice, &why, round);
+                    }
                 }
+                Ok(())
             }
             Err(why) => {
                 self.progress.chose(false);
-                self.instead(advice, why, round)
+                self.instead(advice, &why, round)
             }
         }
     }
@@ -162,11 +189,18 @@ impl<'d, 'o> Driver<'d, 'o> {
     /// What the reasoner says to the advice.
     fn ask(&mut self, advice: &Advice) -> Result<Choice, String> {
         let last = self.last.take();
-        let mut text =
-            last.as_ref().map(|last| format!("LAST ROUND: {last}\n")).unwrap_or_default();
+        let feedback = record::rendered(&std::mem::take(&mut self.feedback));
+        let mut text = String::new();
+        if let Some(last) = &last {
+            text.push_str(&format!("LAST ROUND: {last}\n"));
+        }
+        if !feedback.is_empty() {
+            text.push_str(&format!("{feedback}\n\n"));
+        }
         text.push_str(&advice.text());
-        let turn = Turn { advice, text: &text, last: last.as_deref() };
-        match self.doors.reasoner.choose(&turn) {
+        let situation =
+            Situation { advice, text: &text, last: last.as_deref(), feedback: &feedback };
+        match self.doors.reasoner.choose(&situation) {
             Reply::Text(text) => Choice::read(&text),
             Reply::TimedOut => Err("the reasoner took too long".into()),
             Reply::Failed(why) => Err(why),
@@ -174,18 +208,13 @@ impl<'d, 'o> Driver<'d, 'o> {
     }
 
     fn stop_chosen(&mut self, reasoning: &str, round: &mut Round) -> Ended<()> {
-        match self.stop(reasoning) {
-            StopAnswer::Allowed => {
-                round.outcome = RoundOutcome::Stopped;
-                Err(End::Stopped)
-            }
-            StopAnswer::Blocked(missing) => {
-                self.progress.idled();
-                self.say(format!("you may not stop yet: {missing}"));
-                round.outcome = RoundOutcome::StopBlocked(report::cut(&missing));
-                Ok(())
-            }
+        if self.stop(reasoning)? {
+            round.outcome = RoundOutcome::Stopped;
+            return Err(End::Stopped);
         }
+        self.progress.idled();
+        round.outcome = RoundOutcome::StopBlocked(self.last.clone().unwrap_or_default());
+        Ok(())
     }
 
     /// The call that a reasoner named. An action is heard by the name that the advice gives it, then as the
@@ -206,9 +235,9 @@ impl<'d, 'o> Driver<'d, 'o> {
     }
 
     /// An invalid choice: the best action that is ready takes its place, or one that only has to become so.
-    fn instead(&mut self, advice: &Advice, why: String, round: &mut Round) -> Ended<()> {
+    fn instead(&mut self, advice: &Advice, why: &str, round: &mut Round) -> Ended<()> {
         self.say(format!("your choice was not taken: {why}"));
-        round.invalid = Some(report::cut(&why));
+        round.invalid = Some(report::cut(why));
         let unready = |action: &&Action| {
             let only = action.needs.iter().all(|need| need.code == Code::NotReady);
             action.status == Status::Blocked && action.args.is_some() && only
@@ -224,34 +253,54 @@ impl<'d, 'o> Driver<'d, 'o> {
         };
         let (tool, value) = (action.wire_name.clone(), Some(action.value));
         let call = Call { tool, args, fallback: true, value };
-        if let Err(why) = self.perform(&call, round)? {
-            self.refused_fallback(why, round);
+        match self.perform(&call, round)? {
+            Ok(()) => {}
+            Err(why) if only_unready(round) => self.wait(&why, round),
+            // The world has changed since it was judged.
+            Err(_) => {
+                self.progress.idled();
+                round.outcome = RoundOutcome::Refused;
+            }
         }
         Ok(())
     }
 
-    /// What was to be done instead is not allowed either: it is not ready, or the world has changed.
-    fn refused_fallback(&mut self, why: String, round: &mut Round) {
-        let reasons = round.proposed.as_ref().map(|put| put.reasons.as_slice());
-        let unready = |reason: &Reason| reason.code == Code::NotReady;
-        if !reasons.is_some_and(|reasons| reasons.iter().all(unready)) {
+    /// Waits for what is not ready: until its probe is asked again where the guard says when, else longer each
+    /// time. What has been given up is not waited for.
+    fn wait(&mut self, why: &str, round: &mut Round) {
+        let reasons = round.proposed.iter().flat_map(|put| &put.reasons);
+        let probes: Vec<&String> = reasons.flat_map(|reason| &reason.needs).collect();
+        let turn = |probe: &&String| self.session.next_attempt(self.kernel, probe);
+        let turns: Vec<Turn> = probes.iter().filter_map(turn).collect();
+        if turns.contains(&Turn::Never) {
             self.progress.idled();
             round.outcome = RoundOutcome::Refused;
             return;
         }
-        self.say(format!("waited: {why}"));
-        let until = self.now().saturating_add(self.progress.wait(self.limits));
+        let next = turns.iter().filter_map(|turn| match turn {
+            Turn::At(at) => Some(*at),
+            Turn::Now | Turn::Never => None,
+        });
+        let next = next.max();
+        let until = match next {
+            Some(next) => next,
+            None => self.now().saturating_add(self.progress.wait(self.limits)),
+        };
         round.outcome = RoundOutcome::Waited(until);
         self.doors.clock.wait_until(until);
+        self.say(format!("waited, because {why}"));
     }
 
     /// Puts a call to the kernel, and runs it if it is allowed. The inner error says why it was not.
     fn perform(&mut self, call: &Call, round: &mut Round) -> Ended<Result<(), String>> {
         let id = format!("drive-{}{}", round.number, if call.fallback { "-fallback" } else { "" });
-        let mut verdict = self.propose(&id, call)?;
-        if verdict.decision == Decision::Ask && self.approve(call, &verdict)? {
-            verdict = self.propose(&id, call)?;
+        let mut proposed = self.propose(&id, call)?;
+        // Nobody is asked to approve what nobody chose.
+        let asks = proposed.verdict.decision == Decision::Ask && !call.fallback;
+        if asks && self.approve(call, &proposed.verdict)? {
+            proposed = self.propose(&id, call)?;
         }
+        let Proposed { verdict, served, .. } = proposed;
         let decision = verdict.decision;
         let why = words(&verdict);
         round.proposed = Some(Put {
@@ -264,7 +313,13 @@ impl<'d, 'o> Driver<'d, 'o> {
             reasons: verdict.reasons,
         });
         match decision {
-            Decision::Allow => self.run_call(&id, call, round).map(Ok),
+            Decision::Allow if self.session.flights.iter().any(|flight| flight.call == id) => {
+                self.run_call(&id, call, round).map(Ok)
+            }
+            Decision::Allow => {
+                self.succeeded(call, served.as_ref(), round);
+                Ok(Ok(()))
+            }
             Decision::Ask => {
                 self.progress.idled();
                 self.say(format!("`{}` was not approved: {why}", call.tool));
@@ -275,12 +330,12 @@ impl<'d, 'o> Driver<'d, 'o> {
         }
     }
 
-    fn propose(&mut self, id: &str, call: &Call) -> Ended<Verdict> {
+    fn propose(&mut self, id: &str, call: &Call) -> Ended<Proposed> {
         let now = self.now();
         let proposal = Proposal { call: id, tool: &call.tool, args: &call.args, now };
         match self.step(&Event::Propose(proposal))? {
-            Outcome::Proposed(proposed) => Ok(proposed.verdict),
-            _ => Err(End::Error("the kernel answers another event".into())),
+            Outcome::Proposed(proposed) => Ok(proposed),
+            _ => Err(strange()),
         }
     }
 
@@ -302,14 +357,8 @@ impl<'d, 'o> Driver<'d, 'o> {
         Ok(true)
     }
 
-    /// Runs an allowed call and settles it; one that the kernel has served is settled already.
+    /// Runs an allowed call, and settles it.
     fn run_call(&mut self, id: &str, call: &Call, round: &mut Round) -> Ended<()> {
-        self.held = false;
-        if !self.session.flights.iter().any(|flight| flight.call == id) {
-            self.progress.succeeded(&call.tool, &call.args, self.changed());
-            round.outcome = RoundOutcome::Succeeded;
-            return Ok(());
-        }
         let outcome = self.doors.tools.run(&call.tool, &call.args);
         let ending = match &outcome {
             ToolOutcome::Success(result) => Ending::Success(result.as_ref()),
@@ -317,20 +366,25 @@ impl<'d, 'o> Driver<'d, 'o> {
         };
         let now = self.now();
         self.step(&Event::Settle(Settlement { call: id, ending, now }))?;
-        let changed = self.changed();
-        match outcome {
-            ToolOutcome::Success(_) => {
-                self.progress.succeeded(&call.tool, &call.args, changed);
-                round.outcome = RoundOutcome::Succeeded;
-                self.tell(call, "succeeded");
-            }
+        match &outcome {
+            ToolOutcome::Success(result) => self.succeeded(call, result.as_ref(), round),
             ToolOutcome::Failure(why) => {
-                self.progress.failed(changed);
+                self.held = false;
+                self.progress.failed(self.changed());
                 self.tell(call, &format!("failed: {why}"));
-                round.outcome = RoundOutcome::Failed(report::cut(&why));
+                round.outcome = RoundOutcome::Failed(report::cut(why));
             }
         }
         Ok(())
+    }
+
+    /// A call has succeeded: one that was run, or one that the kernel has served.
+    fn succeeded(&mut self, call: &Call, result: Option<&Json>, round: &mut Round) {
+        self.held = false;
+        self.progress.succeeded(&call.tool, &call.args, self.changed());
+        round.outcome = RoundOutcome::Succeeded;
+        let result = result.and_then(|result| report::result(self.kernel, &call.tool, result));
+        self.tell(call, &format!("succeeded{}", result.unwrap_or_default()));
     }
 
     /// Adds how a call ended to what the reasoner will hear.
@@ -351,8 +405,24 @@ impl<'d, 'o> Driver<'d, 'o> {
         let outcome = self.kernel.step(self.session, event, self.doors.world);
         let outcome = outcome.map_err(|error: StepError| End::Error(error.to_string()))?;
         self.doors.witness.event(self.kernel, self.session, event, &outcome);
+        match &outcome {
+            Outcome::Proposed(proposed) => self.feedback.extend_from_slice(&proposed.feedback),
+            Outcome::Settled(settled) => self.feedback.extend_from_slice(&settled.feedback),
+            _ => {}
+        }
         Ok(outcome)
     }
+}
+
+/// Whether what was proposed only has to become ready.
+fn only_unready(round: &Round) -> bool {
+    let unready = |reason: &Reason| reason.code == Code::NotReady;
+    round.proposed.as_ref().is_some_and(|put| put.reasons.iter().all(unready))
+}
+
+/// An outcome of another event.
+fn strange() -> End {
+    End::Error("the kernel answers another event".into())
 }
 
 /// Why a call was not allowed: all reasons.

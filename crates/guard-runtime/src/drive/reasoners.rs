@@ -1,7 +1,7 @@
 //! Reasoners that need no model: one that follows a list, one that speaks JSON lines to whoever it is given.
 
 use super::choice::MAX_REPLY_BYTES;
-use super::doors::{Reasoner, Reply, Turn};
+use super::doors::{Reasoner, Reply, Situation};
 use guard_plan::json;
 use std::collections::VecDeque;
 use std::io::{self, BufRead, Read, Write};
@@ -26,14 +26,14 @@ impl Scripted {
 }
 
 impl Reasoner for Scripted {
-    fn choose(&mut self, _: &Turn<'_>) -> Reply {
+    fn choose(&mut self, _: &Situation<'_>) -> Reply {
         let end = || Reply::Text(r#"{"stop": true, "reasoning": "the script is over"}"#.into());
         self.replies.pop_front().unwrap_or_else(end)
     }
 }
 
-/// Writes one line for each turn, `{"advice": {…}, "text": "…", "last": "…"}`, and reads one line. Who is at the
-/// other end, and how long it may take, is for whoever made the pipes.
+/// Writes one line for each situation, `{"advice": {…}, "text": "…", "last": "…", "feedback": "…"}`, and reads
+/// one line. Who is at the other end, and how long it may take, is for whoever made the pipes.
 #[derive(Debug)]
 pub struct JsonLines<R, W> {
     reader: R,
@@ -46,14 +46,16 @@ impl<R: BufRead, W: Write> JsonLines<R, W> {
         JsonLines { reader, writer }
     }
 
-    fn write(&mut self, turn: &Turn<'_>) -> io::Result<()> {
-        let mut line = format!("{{\"advice\":{},\"text\":", turn.advice.to_json());
-        json::write_string(turn.text, &mut line);
+    fn write(&mut self, situation: &Situation<'_>) -> io::Result<()> {
+        let mut line = format!("{{\"advice\":{},\"text\":", situation.advice.to_json());
+        json::write_string(situation.text, &mut line);
         line.push_str(",\"last\":");
-        match turn.last {
+        match situation.last {
             Some(last) => json::write_string(last, &mut line),
             None => line.push_str("null"),
         }
+        line.push_str(",\"feedback\":");
+        json::write_string(situation.feedback, &mut line);
         line.push_str("}\n");
         self.writer.write_all(line.as_bytes())?;
         self.writer.flush()
@@ -87,12 +89,12 @@ impl<R: BufRead, W: Write> JsonLines<R, W> {
 }
 
 impl<R: BufRead, W: Write> Reasoner for JsonLines<R, W> {
-    fn choose(&mut self, turn: &Turn<'_>) -> Reply {
+    fn choose(&mut self, situation: &Situation<'_>) -> Reply {
         let failed = |error: io::Error| match error.kind() {
             io::ErrorKind::TimedOut | io::ErrorKind::WouldBlock => Reply::TimedOut,
             _ => Reply::Failed(format!("the reasoner cannot be spoken to: {error}")),
         };
-        if let Err(error) = self.write(turn) {
+        if let Err(error) = self.write(situation) {
             return failed(error);
         }
         match self.read() {

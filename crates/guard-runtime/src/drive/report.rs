@@ -36,3 +36,9 @@ fn hidden(kernel: &Kernel, tool: &str, args: &Json) -> Json {
     };
     Json::Object(members.iter().map(member).collect())
 }
+
+/// What the reasoner hears of a result; nothing where it may hold secrets.
+pub(super) fn result(kernel: &Kernel, tool: &str, result: &Json) -> Option<String> {
+    let secrets = kernel.tool(tool).is_some_and(|id| kernel.tools[id as usize].secrets);
+    (!secrets).then(|| format!(": {}", render::cut(&result.to_string(), MAX_WORDS)))
+}

@@ -191,6 +191,19 @@ fn unblocking_is_progress() {
     assert_eq!(progress(&mut run, "test"), "0.044445");
 }
 
+/// A `deny` that the state may lift leaves hope; one that only reads the arguments does not.
+#[test]
+fn hope_leads_on() {
+    let progress = |denied: Expr| {
+        let mut plan = constrai();
+        plan.goals[0].conditions = vec![("deployed".into(), expr([Node::State(1)]))];
+        plan.tools[1].denies.push(deny("deploy", denied, "no"));
+        Run::new(plan).action("test").terms.progress.to_string()
+    };
+    assert_eq!(progress(expr([Node::State(2), Node::Not(0)])), "0.066667");
+    assert_eq!(progress(expr([Node::Bool(true)])), "0");
+}
+
 #[test]
 fn a_history_is_progress_too() {
     let calls = expr([

@@ -133,7 +133,6 @@ proptest! {
             tool.effects.reverse();
             tool.approvals.reverse();
         }
-        other.goals.reverse();
         other.goals.iter_mut().for_each(|goal| goal.conditions.reverse());
         let rolled = dice.below(usize::MAX) as u64;
         let actions = |plan| {

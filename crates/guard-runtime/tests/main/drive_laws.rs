@@ -18,9 +18,9 @@ type Allowed = RefCell<Vec<(String, Json)>>;
 struct Fool(Dice);
 
 impl Reasoner for Fool {
-    fn choose(&mut self, turn: &Turn<'_>) -> Reply {
+    fn choose(&mut self, situation: &Situation<'_>) -> Reply {
         let dice = &mut self.0;
-        let tool = match turn.advice.actions.as_slice() {
+        let tool = match situation.advice.actions.as_slice() {
             [] => "none",
             actions => {
                 let action = &actions[dice.below(actions.len())];
@@ -103,12 +103,6 @@ impl Approvals for Moody {
     }
 }
 
-impl Stopping for Moody {
-    fn stop(&mut self, _: StopAsk<'_>) -> StopAnswer {
-        if self.0.one_in(2) { StopAnswer::Allowed } else { StopAnswer::Blocked("more".into()) }
-    }
-}
-
 proptest! {
     #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
 
@@ -127,7 +121,6 @@ proptest! {
             world: &mut world,
             clock: &mut Hands(now, more()),
             approvals: &mut Moody(more()),
-            stopping: &mut Moody(more()),
             witness: &mut Notary(&allowed),
         };
         let limits = Limits { steps: 25, ..Limits::default() };
