@@ -2,7 +2,7 @@
 
 use super::journal::{self, Journal};
 use super::outside::Outside;
-use super::replay::{self, Then};
+use super::replay;
 use super::rpc::Error;
 use crate::near;
 use guard_plan::encode::hash_text;
@@ -130,7 +130,8 @@ impl Live {
 
     fn again(&mut self, record: &Record) -> Option<Vec<u8>> {
         let event = replay::event(record)?;
-        let outcome = self.kernel.step(&mut self.session, &event, &mut Then(record)).ok()?;
+        let outcome =
+            self.kernel.step(&mut self.session, &event, &mut replay::world(record)).ok()?;
         Some(self.recorder.event(&self.kernel, &self.session, &event, &outcome).to_vec())
     }
 
@@ -338,6 +339,11 @@ impl Live {
         let mut answer = serde_json::to_value(&advice).map_err(|_| unexpected())?;
         answer["prompt"] = advice.text().into();
         Ok(answer.to_string())
+    }
+
+    /// What an agent should read before it begins.
+    pub fn guide(&self) -> String {
+        json!({ "prompt": guard_runtime::guide(self.kernel.plan()) }).to_string()
     }
 
     /// What the session remembers.

@@ -13,7 +13,7 @@ use serde_json::value::RawValue;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-const METHODS: [&str; 17] = [
+const METHODS: [&str; 18] = [
     "session.open",
     "session.prompt",
     "call.propose",
@@ -23,6 +23,7 @@ const METHODS: [&str; 17] = [
     "session.resume",
     "session.stop",
     "session.advise",
+    "session.guide",
     "session.facts",
     "session.state",
     "session.trace",
@@ -192,6 +193,7 @@ impl Server {
             "session.prompt" => self.prompt(read(params)?),
             "session.stop" => self.stop(read(params)?),
             "session.advise" => self.advise(read(params)?),
+            "session.guide" => self.live(&read::<Named>(params)?.session).map(|live| live.guide()),
             "session.facts" => self.facts(read(params)?),
             "item.verify" => self.verify(read(params)?),
             "item.move" => self.move_item(read(params)?),
