@@ -151,7 +151,10 @@ impl<'a> Repl<'a> {
                 out.push_str(&self.delivered(&proposed.feedback));
             }
             None if proposed.verdict.decision == Decision::Allow => {
-                let _ = writeln!(out, "  {}", self.style.dim(&id));
+                if !self.kernel.plan().lifecycles.is_empty() {
+                    // Evidence names calls.
+                    let _ = writeln!(out, "  {}", self.style.dim(&id));
+                }
                 out.push_str(&self.settled(&id, success, result.as_ref(), before)?);
             }
             None => out.push_str(&self.delivered(&proposed.feedback)),

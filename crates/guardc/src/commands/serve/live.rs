@@ -443,7 +443,7 @@ fn step(error: StepError) -> Error {
         StepError::NotHostCharged(_) => "not_host_charged",
         StepError::NegativeAmount(_) => "negative_amount",
         StepError::NotHalted => "not_halted",
-        StepError::UnknownItem(_) => "unknown_item",
+        StepError::UnknownItem(_) => "no_such_item",
         StepError::NoTransition(_) => "no_transition",
     };
     Error::failed(code, error.to_string())
