@@ -19,6 +19,12 @@ pub(super) fn items(plan: &Plan, page: &mut Page) {
     for (id, items) in (0..).zip(&plan.lifecycles) {
         lifecycle(plan, id, items, page);
     }
+    let mut transitions = plan.lifecycles.iter().flat_map(|items| &items.transitions);
+    if transitions.any(|t| t.evidence && t.actor == Actor::Agent) {
+        page.lead("A `lifecycle evidence` says exactly one of:");
+        page.item("`call`: the id of a call of this session that succeeded");
+        page.item("`file`: a file that exists; with `sha256`: that has this hash");
+    }
 }
 
 fn lifecycle(plan: &Plan, id: u32, items: &Lifecycle, page: &mut Page) {
@@ -48,11 +54,6 @@ fn lifecycle(plan: &Plan, id: u32, items: &Lifecycle, page: &mut Page) {
     }
     if !items.criteria.is_empty() {
         criteria(plan, items, page);
-    }
-    if items.transitions.iter().any(|t| t.evidence && t.actor == Actor::Agent) {
-        page.lead("A `lifecycle evidence` says exactly one of:");
-        page.item("`call`: the id of a call of this session that succeeded");
-        page.item("`file`: a file that exists; with `sha256`: that has this hash");
     }
 }
 
