@@ -5,9 +5,11 @@
 //! overflow a stack nor loop. Names are kept where a verdict speaks them. Source positions live beside
 //! the plan (`Sources`), since moving a declaration changes no meaning and must change no hash.
 
+mod contract;
 mod expr;
 mod session;
 
+pub use contract::*;
 pub use expr::*;
 pub use session::*;
 
@@ -110,6 +112,8 @@ pub struct Plan {
     pub completion: Option<Completion>,
     /// What progress is measured against, by name.
     pub goals: Vec<Goal>,
+    /// What a producer may hand over, by name.
+    pub contracts: Vec<Contract>,
     /// Tools, by name.
     pub tools: Vec<Tool>,
 }

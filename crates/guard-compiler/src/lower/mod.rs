@@ -112,6 +112,7 @@ impl Lowering<'_> {
             attests: attests.iter().map(|at| self.attest(&p.attests[*at])).collect(),
             completion: p.completion.as_ref().map(|completion| self.completion(completion)),
             goals: goals.iter().map(|goal| self.goal(goal)).collect(),
+            contracts: Vec::new(),
             tools: tools.iter().map(|at| self.tool(*at)).collect(),
         }
     }
