@@ -11,8 +11,10 @@ use guard_plan::plan::{
 use guard_syntax::span::Span;
 use std::rc::Rc;
 
+mod contract;
 mod session;
 
+pub use contract::*;
 pub use guard_plan::plan::{Prior, ServedOp, Trust};
 pub use session::*;
 
@@ -84,6 +86,8 @@ pub struct Program {
     pub completion: Option<Completion>,
     /// What progress is measured against.
     pub goals: Vec<Goal>,
+    /// What a producer may hand over.
+    pub contracts: Vec<Contract>,
     /// Invariants.
     pub invariants: Vec<Invariant>,
     /// Tools with everything that governs them.

@@ -83,6 +83,8 @@ pub(crate) struct Names<'a> {
     pub sources: Vec<&'a ast::Source>,
     pub completion: Option<(&'a ast::Completion, Span)>,
     pub tests: Vec<(&'a ast::Test, Span)>,
+    /// The JSON Schemas that contracts name, by where they do.
+    pub schemas: Option<&'a HashMap<Span, String>>,
     /// Variants that were named, so that an enum counts as used by its variants too.
     pub variants: RefCell<HashSet<String>>,
 }
@@ -95,6 +97,7 @@ pub(crate) fn resolve<'a>(sources: &'a Sources, diagnostics: &mut Vec<Diagnostic
         wires: HashMap::new(),
         diagnostics,
     };
+    collector.names.schemas = Some(&sources.schemas);
     collector.names.header = sources.trees[0].header.as_ref();
     for (at, tree) in sources.trees.iter().enumerate() {
         for item in &tree.items {

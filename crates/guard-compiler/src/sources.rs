@@ -4,9 +4,10 @@
 
 use crate::errors;
 use crate::served;
-use guard_syntax::ast::{File, ItemKind, UseTarget};
+use guard_syntax::ast::{ContractClause, File, ItemKind, ItemShape, UseTarget};
 use guard_syntax::diagnostic::Diagnostic;
 use guard_syntax::span::{FileId, Span};
+use std::collections::HashMap;
 
 /// One source text with the name it is shown by.
 #[derive(Debug, Clone)]
@@ -49,6 +50,8 @@ pub(crate) struct Sources {
     pub trees: Vec<File>,
     /// Whether a file belongs to the bundled library.
     pub bundled: Vec<bool>,
+    /// The JSON Schemas that contracts name, by where they do; none where they cannot be read.
+    pub schemas: HashMap<Span, String>,
     pub diagnostics: Vec<Diagnostic>,
 }
 
@@ -58,6 +61,7 @@ pub(crate) fn load(root: SourceFile, loader: &mut dyn Loader) -> Sources {
         files: Vec::new(),
         trees: Vec::new(),
         bundled: Vec::new(),
+        schemas: HashMap::new(),
         diagnostics: Vec::new(),
     };
     let id = sources.add(root, false);
@@ -72,6 +76,7 @@ pub(crate) fn load(root: SourceFile, loader: &mut dyn Loader) -> Sources {
             open.push(Open { id, next: 0 });
         }
     }
+    sources.schemas(loader);
     let served = served::declare(&sources.trees);
     sources.trees.push(served);
     sources.bundled.push(true);
@@ -150,6 +155,30 @@ impl Sources {
             Err(why) => {
                 self.diagnostics.push(errors::cannot_use(span, &path, &why));
                 None
+            }
+        }
+    }
+
+    /// Reads the JSON Schemas that contracts name.
+    fn schemas(&mut self, loader: &mut dyn Loader) {
+        for (using, tree) in self.trees.iter().enumerate() {
+            let contracts = tree.items.iter().filter_map(|item| match &item.kind {
+                ItemKind::Contract(contract) => Some(contract),
+                _ => None,
+            });
+            for clause in contracts.flat_map(|contract| &contract.clauses) {
+                let ContractClause::Items { shape: ItemShape::Schema(name), .. } = &clause.node
+                else {
+                    continue;
+                };
+                let Some(path) = join(&self.files[using].path, &name.node) else {
+                    self.diagnostics.push(errors::use_outside(name));
+                    continue;
+                };
+                match loader.load(&path) {
+                    Ok(text) => _ = self.schemas.insert(name.span, text),
+                    Err(why) => self.diagnostics.push(errors::cannot_use(name.span, &path, &why)),
+                }
             }
         }
     }

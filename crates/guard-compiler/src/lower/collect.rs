@@ -404,6 +404,11 @@ fn each_type(program: &Program, visit: &mut dyn FnMut(&Type)) {
     }
     program.state.iter().for_each(|v| visit(&v.ty));
     program.probes.iter().for_each(|p| visit(&p.returns));
+    for list in program.contracts.iter().flat_map(|c| &c.lists) {
+        if let hir::ItemShape::Type(ty) = &list.shape {
+            visit(ty);
+        }
+    }
     for tool in &program.tools {
         tool.params.iter().for_each(|p| visit(&p.ty));
         tool.returns.iter().for_each(&mut *visit);
@@ -452,6 +457,11 @@ pub(crate) fn each_expr<'p>(program: &'p Program, visit: &mut dyn FnMut(&'p Expr
         }
     });
     program.goals.iter().flat_map(|g| &g.conditions).for_each(|(_, e)| visit(e));
+    for reference in program.contracts.iter().flat_map(|c| &c.references) {
+        if let hir::Allowed::Values(values) = &reference.allowed {
+            visit(values);
+        }
+    }
 }
 
 fn learn_exprs<'p>(learn: &'p hir::Learn, visit: &mut dyn FnMut(&'p Expr)) {

@@ -5,6 +5,7 @@
 
 mod collect;
 mod conflicts;
+mod contract;
 mod cost;
 mod expr;
 mod session;
@@ -86,6 +87,8 @@ impl Lowering<'_> {
         feedback.sort_by_key(|provider| &provider.name);
         let mut goals: Vec<&hir::Goal> = p.goals.iter().collect();
         goals.sort_by_key(|goal| &goal.name);
+        let mut contracts: Vec<&hir::Contract> = p.contracts.iter().collect();
+        contracts.sort_by_key(|contract| &contract.name);
         Plan {
             edition: p.edition,
             guard: p.guard.clone(),
@@ -112,7 +115,7 @@ impl Lowering<'_> {
             attests: attests.iter().map(|at| self.attest(&p.attests[*at])).collect(),
             completion: p.completion.as_ref().map(|completion| self.completion(completion)),
             goals: goals.iter().map(|goal| self.goal(goal)).collect(),
-            contracts: Vec::new(),
+            contracts: contracts.iter().map(|contract| self.contract(contract)).collect(),
             tools: tools.iter().map(|at| self.tool(*at)).collect(),
         }
     }

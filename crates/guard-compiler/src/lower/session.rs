@@ -256,5 +256,10 @@ pub(super) fn spans(plan: &mut plan::Plan) -> impl Iterator<Item = &mut plan::Sp
         std::iter::once(&mut completion.span).chain(checks)
     });
     let goals = plan.goals.iter_mut().map(|goal| &mut goal.span);
-    sources.chain(lifecycles).chain(feedback).chain(attests).chain(completion).chain(goals)
+    let contracts = plan.contracts.iter_mut().flat_map(|contract| {
+        let references = contract.references.iter_mut().map(|reference| &mut reference.span);
+        std::iter::once(&mut contract.span).chain(references)
+    });
+    let first = sources.chain(lifecycles).chain(feedback).chain(attests);
+    first.chain(completion).chain(goals).chain(contracts)
 }

@@ -240,10 +240,10 @@ pub struct Contract {
 pub enum ContractClause {
     /// A field of the envelope.
     Field(Field),
-    /// `items NAME: SHAPE [max N] [by KEY]`.
+    /// `items NAME[.NAME]: SHAPE [max N] [by KEY]`.
     Items {
-        /// The member that holds the items.
-        name: Ident,
+        /// The member that holds the items; within the items of another list after its name.
+        path: Vec<Ident>,
         /// What one item looks like.
         shape: ItemShape,
         /// How many are kept.

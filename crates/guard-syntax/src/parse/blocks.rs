@@ -233,7 +233,7 @@ impl Builder<'_> {
     }
 
     fn contract_items(&mut self, mut parts: Parts) -> Option<ContractClause> {
-        let name = self.name(&mut parts)?;
+        let path = self.names(&mut parts);
         parts.has(Rule::colon);
         let shape = match parts.accept(Rule::ct_schema) {
             Some(node) => ItemShape::Schema(self.take_string(&mut Parts::of(node))?),
@@ -241,6 +241,6 @@ impl Builder<'_> {
         };
         let max = self.take_max(&mut parts);
         let by = parts.accept(Rule::by_key).and_then(|node| self.name(&mut Parts::of(node)));
-        Some(ContractClause::Items { name, shape, max, by })
+        Some(ContractClause::Items { path, shape, max, by })
     }
 }

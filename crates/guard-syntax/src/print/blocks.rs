@@ -15,6 +15,10 @@ pub(super) fn strings(strings: &[Str]) -> String {
     strings.iter().map(|s| format!(" {}", text::string(&s.node))).collect()
 }
 
+fn dotted(path: &[Ident]) -> String {
+    path.iter().map(|n| n.node.as_str()).collect::<Vec<_>>().join(".")
+}
+
 /// The environment of a command.
 fn given(env: &[Str]) -> String {
     if env.is_empty() { String::new() } else { format!(" env{}", strings(env)) }
@@ -263,14 +267,14 @@ impl Element for Spanned<ContractClause> {
     fn print(&self, page: &mut Page) {
         let line = match &self.node {
             ContractClause::Field(field) => text::field(field),
-            ContractClause::Items { name, shape, max, by } => {
+            ContractClause::Items { path, shape, max, by } => {
                 let shape = match shape {
                     ItemShape::Type(ty) => text::ty(ty),
                     ItemShape::Schema(path) => format!("schema {}", text::string(&path.node)),
                 };
                 let max = max.as_ref().map_or(String::new(), |n| format!(" max {}", n.node));
                 let by = by.as_ref().map_or(String::new(), |key| format!(" by {}", key.node));
-                format!("items {}: {shape}{max}{by}", name.node)
+                format!("items {}: {shape}{max}{by}", dotted(path))
             }
             ContractClause::Bounds(bounds) => {
                 let bounds: Vec<String> =
@@ -282,9 +286,8 @@ impl Element for Spanned<ContractClause> {
                 }
             }
             ContractClause::Reference { path, allowed } => {
-                let path: Vec<&str> = path.iter().map(|n| n.node.as_str()).collect();
                 return page.flow(&[
-                    Piece::text(format!("reference {} in ", path.join("."))),
+                    Piece::text(format!("reference {} in ", dotted(path))),
                     Piece::Expr(allowed),
                 ]);
             }

@@ -534,7 +534,7 @@ impl<'b> Choices<'b> {
         match self.below(4) {
             0 => ContractClause::Field(self.field()),
             1 => ContractClause::Items {
-                name: self.plain(),
+                path: self.many(1, 3, Self::plain),
                 shape: if self.coin() {
                     ItemShape::Schema(self.string())
                 } else {
