@@ -10,6 +10,7 @@ mod main {
     mod drive_laws;
     mod evaluate;
     mod feedback;
+    mod hostile;
     mod lifecycles;
     mod live;
     mod probes;

@@ -8,7 +8,6 @@ use guard_plan::verdict::{Decision, Verdict};
 use guard_runtime::*;
 use std::collections::BTreeMap;
 
-pub const JSON: TypeId = 7;
 const WORDS: TypeId = 13;
 const OPTION_STRING: TypeId = 14;
 const CRITERIA: TypeId = 19;

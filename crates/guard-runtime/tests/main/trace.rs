@@ -62,7 +62,7 @@ fn a_session_is_recorded() {
 }
 
 /// A guard with a bit of everything that speaks of a session.
-fn whole() -> Plan {
+pub fn whole() -> Plan {
     let mut plan = with_todos(plan_of(&["a.md"]));
     plan.commands.push(command("cargo test"));
     plan.probes.push(probe("up", BOOL));
@@ -82,7 +82,7 @@ fn whole() -> Plan {
 }
 
 /// What happens in it, each event taken by the session and its record kept.
-fn played(kernel: &Kernel, world: &mut dyn World) -> Vec<String> {
+pub fn played(kernel: &Kernel, world: &mut dyn World) -> Vec<String> {
     let mut session = kernel.open_with("s", 0, "/ws", Some(&Json::Int(1))).unwrap();
     let mut recorder = Recorder::new(b"salt");
     let mut lines = vec![recorder.open(kernel, &session).to_vec()];
