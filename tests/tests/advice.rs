@@ -51,6 +51,20 @@ impl Tools for Obedient {
     }
 }
 
+/// Whether a text of JSON is what its published schema says.
+#[track_caller]
+fn conforms(name: &str, text: &str) {
+    let page =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../docs/reference/{name}.schema.json"));
+    let schema = std::fs::read_to_string(page).expect("a schema");
+    let schema = serde_json::from_str(&schema).expect("JSON");
+    let instance = serde_json::from_str(text).expect("JSON");
+    let validator = jsonschema::validator_for(&schema).expect("a valid schema");
+    let errors: Vec<String> =
+        validator.iter_errors(&instance).map(|error| error.to_string()).collect();
+    assert!(errors.is_empty(), "{errors:?}");
+}
+
 struct Still;
 
 impl Clock for Still {
@@ -82,6 +96,7 @@ fn the_advice_alone_deploys() {
     let nonsense = (0..40).map(|_| "I am not sure.");
     let limits = Limits { invalid: 40, ..Limits::default() };
     let (report, ran) = driven("seeds/constrai.guard", &mut Scripted::new(nonsense), &limits);
+    conforms("drive-report", &serde_json::to_string(&report).expect("JSON"));
     assert_eq!(report.end, End::GoalReached, "{ran:?}");
     assert_eq!(ran, ["analyze", "build", "test", "provision", "deploy", "announce"]);
 }
@@ -114,7 +129,10 @@ fn every_guard_has_advice() {
         let kernel = guard(&path.strip_prefix(&specs).expect("below").to_string_lossy());
         let session = kernel.open("s", 0, "/ws").unwrap();
         let advice = kernel.advise(&session, 0, &mut Bright);
-        assert!(Json::parse(&advice.to_json()).is_ok(), "{}", path.display());
+        conforms("advice", &advice.to_json());
+        let again: guard_plan::advice::Advice =
+            serde_json::from_str(&advice.to_json()).expect("advice");
+        assert_eq!(again, advice, "{}", path.display());
         assert!(advice.text().len() < 40_000, "{}", path.display());
     }
 }
