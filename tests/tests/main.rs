@@ -1,5 +1,6 @@
 //! The suites, one module each.
 
+mod advice;
 mod cli;
 mod codes;
 mod docs;

@@ -276,9 +276,11 @@ pub struct Price {
 }
 
 impl Advice {
-    /// The most valuable action that is ready and whose arguments are known.
+    /// The most valuable action that is ready and whose arguments are known; none where nothing is better than to
+    /// do nothing.
     pub fn best(&self) -> Option<&Action> {
-        self.actions.iter().find(|action| action.status == Status::Ready && action.args.is_some())
+        let ready = |action: &&Action| action.status == Status::Ready && action.args.is_some();
+        self.actions.iter().find(ready).filter(|action| action.value > Decimal(0))
     }
 
     /// Every goal is reached; false without goals.

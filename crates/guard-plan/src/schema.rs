@@ -1,6 +1,6 @@
 //! The JSON Schemas of everything that crosses a process.
 
-use crate::{encode, record, verdict};
+use crate::{advice, drive, encode, record, verdict};
 use schemars::{JsonSchema, schema_for};
 use serde_json::Value;
 
@@ -12,6 +12,8 @@ pub fn schemas() -> Vec<(&'static str, Value)> {
     vec![
         ("plan", of::<encode::Document>()),
         ("verdict", of::<verdict::Verdict>()),
+        ("advice", of::<advice::Advice>()),
+        ("drive-report", of::<drive::DriveReport>()),
         ("record-open", of::<record::Open<'static>>()),
         ("record-propose", of::<record::Propose<'static>>()),
         ("record-settle", of::<record::Settle<'static>>()),

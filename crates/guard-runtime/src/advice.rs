@@ -72,7 +72,9 @@ impl Kernel {
         let graph = Graph::new(all, &beliefs);
         let scored: Vec<Scored> = tools
             .iter()
-            .filter_map(|id| graph.of_tool(*id, |at| score(&scene, &graph, at, beliefs[id])))
+            .filter_map(|id| {
+                graph.of_tool(*id, |at| score(&scene, &goals, &graph, at, beliefs[id]))
+            })
             .collect();
         let mut actions: Vec<Action> =
             scored.iter().map(|one| action(&scene, &graph, one, &scored)).collect();
@@ -82,12 +84,15 @@ impl Kernel {
 }
 
 /// The terms of a candidate, without what it gives up.
-fn score(scene: &Scene<'_>, graph: &Graph, at: usize, belief: Belief) -> Scored {
+fn score(scene: &Scene<'_>, goals: &Goals<'_>, graph: &Graph, at: usize, belief: Belief) -> Scored {
     let candidate = graph.candidate(at).clone();
     let tool = &scene.kernel.plan().tools[candidate.tool as usize];
+    let worth = graph.worth(at);
+    // Of what leads to no goal nobody needs to know more.
+    let info = if goals.any() && worth == 0 { 0 } else { belief::info(&belief) };
     let terms = Terms {
-        progress: Decimal(fixed::times(belief.mean.0, graph.worth(at))),
-        info: Decimal(belief::info(&belief)),
+        progress: Decimal(belief::expected(&belief, worth)),
+        info: Decimal(info),
         cost_ratio: Decimal(cost_ratio(scene, &candidate.charges)),
         risk: Decimal(boundary::risk(tool, candidate.nearness)),
         opportunity: Decimal(0),

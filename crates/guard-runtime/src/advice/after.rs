@@ -9,6 +9,9 @@ use guard_plan::plan::{Expr, FactId, IndexId, Node, NodeId, ToolId, UnitId, VarI
 use guard_plan::value::Value;
 use std::borrow::Cow;
 
+/// Keys in longer conditions are not looked at: that costs the square of the length.
+const MAX_NODES: usize = 500;
+
 /// A call that has succeeded.
 pub(super) struct After<'c> {
     pub tool: ToolId,
@@ -77,7 +80,7 @@ impl After<'_> {
 
     /// Whether the call has the arguments that a key asks for.
     fn has_key(&self, cx: &Context<'_>, expr: &Expr, index: IndexId, values: &[NodeId]) -> bool {
-        let Some(args) = self.args else { return false };
+        let Some(args) = self.args.filter(|_| expr.0.len() <= MAX_NODES) else { return false };
         let params = &cx.kernel.plan().indexes[index as usize].params;
         params.iter().zip(values).all(|(param, id)| {
             // Children precede parents, so everything up to a node is an expression.

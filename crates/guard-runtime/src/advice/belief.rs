@@ -68,6 +68,12 @@ fn expected_cost(scene: &Scene<'_>, id: ToolId, tool: &Tool) -> i64 {
     sums.into_iter().max().unwrap_or(0)
 }
 
+/// The part of something that is expected, where it comes with success only.
+pub(super) fn expected(belief: &Belief, part: i64) -> i64 {
+    let (alpha, beta) = (i128::from(belief.alpha.0), i128::from(belief.beta.0));
+    fixed::quotient(alpha * i128::from(part), (alpha + beta) * i128::from(ONE))
+}
+
 /// By how much the variance is expected to shrink with one more outcome, as a part of what the first outcome of
 /// a tool nobody knows anything of, Beta(1, 1), takes from it: `36·αβ / (n²(n + 1)²)`, n = α + β, at most 1.
 pub(super) fn info(belief: &Belief) -> i64 {

@@ -6,6 +6,9 @@ use crate::prepare::Prepared;
 use guard_plan::plan::{CompareOp, Expr, InvariantId, Node, NodeId, Risk, Tool, TypeDef, VarId};
 use guard_plan::value::Value;
 
+/// Longer invariants hold or they do not: nobody measures how near they come to that.
+const MAX_NODES: usize = 500;
+
 /// The danger of an action: what is declared, and how near it comes to a boundary.
 pub(super) fn risk(tool: &Tool, nearness: i64) -> i64 {
     let declared = match tool.risk {
@@ -100,7 +103,12 @@ fn close(margin: i128, scale: i128) -> i64 {
 
 fn of_invariant(cx: &Context<'_>, id: InvariantId) -> i64 {
     let expr = &cx.kernel.plan().invariants[id as usize].condition;
-    of_node(cx, expr, (expr.0.len() - 1) as NodeId, true)
+    let root = (expr.0.len() - 1) as NodeId;
+    // Looking at each part costs the square of the length.
+    if expr.0.len() > MAX_NODES {
+        return truth(cx, expr, root, true);
+    }
+    of_node(cx, expr, root, true)
 }
 
 /// How near a condition is to ceasing to be `wanted`.

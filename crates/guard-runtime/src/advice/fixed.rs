@@ -13,6 +13,23 @@ pub(super) fn times(a: i64, b: i64) -> i64 {
     decimal::multiply(a, b).unwrap_or(ONE)
 }
 
+/// A quotient at twelve places, where further ones are made of it.
+pub(super) fn twelve(a: i64, b: i64) -> i128 {
+    const TWELVE: i128 = 1_000_000_000_000;
+    i128::from(a) * TWELVE / i128::from(b.max(1))
+}
+
+/// The quotient of two numbers of one scale, 0 to 1; 0 where there is nothing to divide by.
+pub(super) fn quotient(a: i128, b: i128) -> i64 {
+    if a <= 0 || b <= 0 {
+        return 0;
+    }
+    let twice = 2 * a * i128::from(ONE);
+    let (whole, rest) = (twice / (2 * b), twice % (2 * b));
+    let up = rest > b || (rest == b && whole % 2 == 1);
+    i64::try_from(whole + i128::from(up)).unwrap_or(ONE).min(ONE)
+}
+
 /// Which part of a whole an amount is: 0 to 1. All of it where there is nothing to be a part of.
 pub(super) fn part(amount: i64, whole: i64) -> i64 {
     if amount <= 0 {
@@ -37,6 +54,10 @@ mod tests {
     fn parts() {
         assert_eq!([part(0, 0), part(-1, 5), part(1, 0), part(3, 2)], [0, 0, ONE, ONE]);
         assert_eq!([part(1, 3), part(2, 3), part(1, i64::MAX)], [333_333, 666_667, 0]);
+        assert_eq!([quotient(1, 0), quotient(-1, 2), quotient(3, 2)], [0, 0, ONE]);
+        let third = twelve(1, 3);
+        assert_eq!([quotient(third, 2 * third), quotient(1, 2_000_000)], [HALF, 0]);
+        assert_eq!(quotient(3, 2_000_000), 2);
         assert_eq!([either(0, 0), either(HALF, HALF), either(ONE, 0)], [0, 750_000, ONE]);
     }
 }

@@ -8,7 +8,6 @@ use crate::eval::Context;
 use crate::prepare::Prepared;
 use crate::world::NoWorld;
 use guard_plan::advice::{Decimal, GoalView};
-use guard_plan::decimal;
 use guard_plan::plan::{Expr, Goal, Node, VarId};
 use guard_plan::value::{Fault, Value};
 
@@ -37,25 +36,29 @@ impl<'k> Goals<'k> {
         self.overall
     }
 
-    /// How much further the goals would be after a call that succeeds. A condition that depends on what nobody
-    /// can say counts half, unless what is known makes it true.
+    /// How much further the goals would be after a call that succeeds, as a part of what is left to do. A condition
+    /// that depends on what nobody can say counts half, unless what is known makes it true.
     pub fn gain(&self, cx: &Context<'_>, after: &After<'_>) -> i64 {
-        if self.goals.is_empty() {
-            return 0;
-        }
         let cx = &Context { writes: after.writes, ..*cx };
         let then = |(_, expr): &(String, Expr)| {
             let expr = after.rewritten(cx, expr);
             if truth(cx, &Prepared::new(&expr)) { 2 } else { i64::from(after.may_change(&expr)) }
         };
-        let gain = |(goal, holds): (&Goal, &Vec<bool>)| {
-            let conditions = goal.conditions.iter().zip(holds);
-            let gained = conditions.map(|(condition, holds)| then(condition) - halves(*holds));
+        let (mut gained, mut left) = (0, 0);
+        for (goal, holds) in self.goals.iter().zip(&self.holds) {
             let whole = 2 * goal.conditions.len() as i64;
-            decimal::divide(gained.sum(), whole).unwrap_or(0)
-        };
-        let sum: i64 = self.goals.iter().zip(&self.holds).map(gain).sum();
-        decimal::divide(sum, self.goals.len() as i64 * ONE).unwrap_or(0).max(0)
+            let conditions = goal.conditions.iter().zip(holds);
+            let more: i64 = conditions.map(|(one, holds)| then(one) - halves(*holds)).sum();
+            let missing: i64 = holds.iter().map(|holds| 2 - halves(*holds)).sum();
+            gained += fixed::twelve(more, whole);
+            left += fixed::twelve(missing, whole);
+        }
+        fixed::quotient(gained, left)
+    }
+
+    /// Whether there is anything to lead to.
+    pub fn any(&self) -> bool {
+        !self.goals.is_empty()
     }
 
     /// The variables that conditions read.

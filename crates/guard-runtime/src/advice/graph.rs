@@ -1,7 +1,7 @@
 //! The graph of requirements: what a call still needs, and what the calls that lead to it are worth.
 
 use super::candidates::Candidate;
-use super::fixed;
+use super::{belief, fixed};
 use crate::eval::Context;
 use crate::prepare::Prepared;
 use crate::stage::Call;
@@ -117,9 +117,11 @@ impl Graph {
             let mut changed = false;
             for (from, to) in &edges {
                 let candidate = &self.candidates[*from];
-                let mean = beliefs.get(&candidate.tool).map_or(0, |belief| belief.mean.0);
-                let sharers = (candidate.unmet.len() as i64 + 1).saturating_mul(fixed::ONE);
-                let share = fixed::part(fixed::times(mean, self.worth[*from]), sharers);
+                let expected = beliefs.get(&candidate.tool);
+                let expected =
+                    expected.map_or(0, |belief| belief::expected(belief, self.worth[*from]));
+                let sharers = candidate.unmet.len() as i128 + 1;
+                let share = fixed::quotient(expected.into(), sharers * i128::from(fixed::ONE));
                 for at in to {
                     changed |= share > self.worth[*at];
                     self.worth[*at] = self.worth[*at].max(share);

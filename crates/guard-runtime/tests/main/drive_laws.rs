@@ -2,7 +2,7 @@
 
 use super::build::kernel;
 use super::wild::{self, Dice, Probes};
-use guard_plan::advice::Status;
+use guard_plan::advice::{Action, Status};
 use guard_plan::drive::End;
 use guard_plan::json::Json;
 use guard_plan::verdict::Decision;
@@ -20,6 +20,13 @@ struct Fool(Dice);
 impl Reasoner for Fool {
     fn choose(&mut self, situation: &Situation<'_>) -> Reply {
         let dice = &mut self.0;
+        let ready = |action: &&Action| action.status == Status::Ready;
+        let ready: Vec<&Action> = situation.advice.actions.iter().filter(ready).collect();
+        if !ready.is_empty() && dice.one_in(2) {
+            let Action { tool, args, .. } = ready[dice.below(ready.len())];
+            let args = args.as_ref().map_or("{\"n\":1}".into(), Json::to_string);
+            return Reply::Text(format!(r#"{{"action":"{tool}","args":{args}}}"#));
+        }
         let tool = match situation.advice.actions.as_slice() {
             [] => "none",
             actions => {
