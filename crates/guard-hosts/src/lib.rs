@@ -4,7 +4,9 @@
 //! a real workspace. Nothing here decides anything.
 
 mod disk;
+mod host;
 mod run;
 
 pub use disk::Disk;
+pub use host::Host;
 pub use run::run;

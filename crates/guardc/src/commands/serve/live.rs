@@ -1,10 +1,11 @@
 //! One session that somebody else drives.
 
 use super::journal::{self, Journal};
-use super::outside::Outside;
 use super::replay;
 use super::rpc::Error;
+use crate::failure::reason;
 use crate::near;
+use guard_hosts::Host;
 use guard_plan::encode::hash_text;
 use guard_plan::json::{Json, JsonError};
 use guard_plan::record::{self, Delivered, Payload, Record, rendered, verify_chain};
@@ -27,7 +28,7 @@ const AN_HOUR: i64 = 3_600_000;
 pub struct Live {
     kernel: Kernel,
     session: Session,
-    world: Outside,
+    world: Host,
     recorder: Recorder,
     journal: Option<Journal>,
     restored: bool,
@@ -67,11 +68,15 @@ impl Live {
         };
         let kernel = Kernel::new(opening.plan.clone())
             .map_err(|e| Error::failed("bad_plan", e.to_string()))?;
+        let world = Host::new(opening.workspace).map_err(|error| {
+            let why = format!("cannot use the workspace: {}", reason(&error));
+            Error::failed("bad_workspace", why)
+        })?;
         let session = kernel.open_with(opening.id, opening.now, &root, opening.data);
         let mut live = Live {
             session: session.map_err(step)?,
             kernel,
-            world: Outside::new(opening.workspace)?,
+            world,
             recorder: Recorder::new(&salt()),
             journal: None,
             restored: false,

@@ -3,10 +3,11 @@
 
 mod journal;
 mod live;
-mod outside;
 mod replay;
 mod rpc;
 mod server;
+
+pub use live::now;
 
 use crate::failure::{Exit, Failure, Outcome, reason};
 use crate::term::Term;

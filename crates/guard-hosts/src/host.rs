@@ -1,37 +1,30 @@
-//! The world of a served session: its workspace on disk, where it has one, and what the host answers for its probes.
+//! The world of a host: a workspace on disk, where it has one, and what it answers for its own probes.
 
-use super::rpc::Error;
-use crate::failure::reason;
-use guard_hosts::Disk;
+use crate::disk::Disk;
 use guard_plan::json::Json;
 use guard_plan::plan::Command;
 use guard_plan::record::Ran;
 use guard_runtime::World;
 use std::collections::BTreeMap;
+use std::io;
 use std::path::Path;
 
 /// What lies outside.
-pub struct Outside {
-    /// Without a workspace nobody can say anything of files and commands.
+#[derive(Debug, Clone, Default)]
+pub struct Host {
     disk: Option<Disk>,
-    /// The last answers of the host, by probe.
+    /// The host's last answers, by probe.
     pub probes: BTreeMap<String, Json>,
 }
 
-impl Outside {
-    /// The world of a workspace.
-    pub fn new(workspace: Option<&Path>) -> Result<Outside, Error> {
-        let open = |path: &Path| {
-            Disk::new(path).map_err(|error| {
-                let why = format!("cannot use `{}`: {}", path.display(), reason(&error));
-                Error::failed("bad_workspace", why)
-            })
-        };
-        Ok(Outside { disk: workspace.map(open).transpose()?, probes: BTreeMap::new() })
+impl Host {
+    /// The world of a workspace, which must be there. Without one nobody can say anything of files, commands and git.
+    pub fn new(workspace: Option<&Path>) -> io::Result<Host> {
+        Ok(Host { disk: workspace.map(Disk::new).transpose()?, probes: BTreeMap::new() })
     }
 }
 
-impl World for Outside {
+impl World for Host {
     fn exists(&mut self, path: &str) -> Option<bool> {
         self.disk.as_mut()?.exists(path)
     }

@@ -1,0 +1,215 @@
+//! `guardc drive`: let a reasoner choose, and do what the guard allows, until the goals are reached.
+
+mod doors;
+mod process;
+
+use crate::config::Config;
+use crate::failure::{Exit, Failure, Outcome, reason};
+use crate::files;
+use crate::plans;
+use crate::play::{self, START, WORKSPACE};
+use crate::term::{Style, Term};
+use doors::{Best, Dry, External, Granting, RealClock, Simulated};
+use guard_hosts::Host;
+use guard_plan::drive::{DriveReport, End, Round, RoundOutcome};
+use guard_plan::json::Json;
+use guard_plan::{decimal, time};
+use guard_runtime::drive::{
+    Clock, Doors, JsonLines, Limits, Reasoner, Scripted, Tools, Unheard, drive,
+};
+use process::Process;
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// Drives a session: a reasoner chooses, the guard decides, tools run
+///
+/// Without `--reasoner` and `--script` the best action that is ready is taken each time. Without `--tools` nothing
+/// is run: every allowed call succeeds, on a clock that only waits move.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// A guard or a plan
+    pub file: PathBuf,
+    /// Choices, one JSON object a line
+    #[arg(long, value_name = "FILE", conflicts_with = "reasoner")]
+    pub script: Option<PathBuf>,
+    /// A program that is given a situation a line and answers with a choice a line; words are parted by blanks
+    #[arg(long, value_name = "COMMAND")]
+    pub reasoner: Option<String>,
+    /// A program that is given a call a line, `{"tool", "args"}`, and answers `{"outcome", "result"}`
+    #[arg(long, value_name = "COMMAND")]
+    pub tools: Option<String>,
+    /// How long the reasoner may think, and a tool run
+    #[arg(long, value_name = "DURATION", default_value = "2m")]
+    pub timeout: String,
+    /// The workspace, in which files, commands and git are asked
+    #[arg(long, value_name = "DIR")]
+    pub workspace: Option<PathBuf>,
+    /// What a probe answers, as JSON
+    #[arg(long, value_name = "NAME=VALUE")]
+    pub probe: Vec<String>,
+    /// Approve whatever needs this role
+    #[arg(long, value_name = "ROLE")]
+    pub approve: Vec<String>,
+    /// Most rounds
+    #[arg(long, value_name = "N", default_value_t = 100)]
+    pub steps: u64,
+    /// Report as JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Runs the command.
+pub fn run(args: &Args, term: &Term) -> Outcome {
+    let config = Config::discover(args.file.parent().unwrap_or(Path::new(".")))?;
+    let Some(plan) = plans::open(&args.file, &config, term)? else {
+        return Ok(Exit::Findings);
+    };
+    let kernel = play::kernel(&plan)?;
+    let patience = patience(&args.timeout)?;
+    let mut reasoner = reasoner(args, patience)?;
+    let mut tools: Box<dyn Tools> = match &args.tools {
+        Some(command) => Box::new(External(Process::start(command, patience)?)),
+        None => Box::new(Dry),
+    };
+    let mut clock: Box<dyn Clock> = match &args.tools {
+        Some(_) => Box::new(RealClock),
+        None => Box::new(Simulated(time::parse_rfc3339(START).unwrap_or_default())),
+    };
+    let mut world = Host::new(args.workspace.as_deref())
+        .map_err(|error| Failure::new(format!("cannot use the workspace: {}", reason(&error))))?;
+    world.probes = probes(args, &plan)?;
+    let mut approvals = Granting(&args.approve);
+    let root = match &args.workspace {
+        Some(path) => std::path::absolute(path).ok().and_then(|p| p.to_str().map(str::to_owned)),
+        None => Some(WORKSPACE.to_owned()),
+    };
+    let root = root.ok_or_else(|| Failure::new("the workspace is no UTF-8 path"))?;
+    let cannot = |why| Failure::new(format!("the guard cannot begin a session: {why}"));
+    let mut session = kernel.open("drive", clock.now(), &root).map_err(cannot)?;
+    let mut doors = Doors {
+        reasoner: reasoner.as_mut(),
+        tools: tools.as_mut(),
+        world: &mut world,
+        clock: clock.as_mut(),
+        approvals: &mut approvals,
+        witness: &mut Unheard,
+    };
+    let limits = Limits { steps: args.steps, ..Limits::default() };
+    let report = drive(&kernel, &mut session, &mut doors, &limits);
+    if args.json {
+        let text = serde_json::to_string_pretty(&report);
+        term.print(&(text.map_err(|e| Failure::new(e.to_string()))? + "\n"))?;
+    } else {
+        term.print(&words(&report, args, term.out))?;
+    }
+    let good = matches!(report.end, End::GoalReached | End::Stopped) && !report.incomplete;
+    Ok(Exit::findings(!good))
+}
+
+fn patience(text: &str) -> Result<Duration, Failure> {
+    let millis = time::parse_duration(text).filter(|millis| *millis > 0);
+    let millis = millis.and_then(|millis| u64::try_from(millis).ok());
+    millis.map(Duration::from_millis).ok_or_else(|| {
+        Failure::new(format!("`{text}` is no duration")).help("write one, such as `--timeout 30s`")
+    })
+}
+
+fn reasoner(args: &Args, patience: Duration) -> Result<Box<dyn Reasoner>, Failure> {
+    Ok(match (&args.script, &args.reasoner) {
+        (Some(script), _) => {
+            let text = files::read_text(script).map_err(|why| files::unreadable(script, &why))?;
+            let lines = text.lines().filter(|line| !line.trim().is_empty());
+            Box::new(Scripted::new(lines.map(str::to_owned)))
+        }
+        (None, Some(command)) => {
+            let Process { reader, writer } = Process::start(command, patience)?;
+            Box::new(JsonLines::new(reader, writer))
+        }
+        (None, None) => Box::new(Best { approves: !args.approve.is_empty() }),
+    })
+}
+
+fn probes(args: &Args, plan: &guard_plan::LoadedPlan) -> Result<BTreeMap<String, Json>, Failure> {
+    let mut probes = BTreeMap::new();
+    for probe in &args.probe {
+        let Some((name, value)) = probe.split_once('=') else {
+            return Err(Failure::new(format!("`{probe}` is no probe with an answer"))
+                .help("write `--probe NAME=VALUE`, such as `--probe healthy=true`"));
+        };
+        let known = || plan.plan().probes.iter().map(|probe| probe.name.as_str());
+        if !known().any(|known| known == name) {
+            return Err(Failure::new(format!("the guard declares no probe `{name}`"))
+                .maybe_help(crate::near::did_you_mean(name, known())));
+        }
+        let value = Json::parse(value).map_err(|error| {
+            Failure::new(format!("the answer of `{name}` is no JSON: {error}"))
+                .help("strings are quoted: `--probe 'name=\"text\"'`")
+        })?;
+        probes.insert(name.to_owned(), value);
+    }
+    Ok(probes)
+}
+
+/// The report, a line for each round.
+fn words(report: &DriveReport, args: &Args, style: Style) -> String {
+    let mut out = String::new();
+    if args.tools.is_none() {
+        let _ = writeln!(out, "{}", style.dim("no `--tools`: every allowed call succeeds"));
+    }
+    for round in &report.rounds {
+        let _ = writeln!(out, "{:>4}  {}", round.number, what(round, style));
+        if let Some(why) = &round.invalid {
+            let _ = writeln!(out, "      {} {why}", style.yellow("not as chosen:"));
+        }
+        for reason in round.proposed.iter().flat_map(|put| &put.reasons) {
+            let _ = writeln!(out, "      {} ({})", reason.message, reason.rule);
+        }
+    }
+    let progress = report
+        .progress
+        .map(|part| format!(", progress {}%", decimal::format(part.0.saturating_mul(100))));
+    let incomplete = if report.incomplete { ", incomplete" } else { "" };
+    let _ =
+        writeln!(out, "{}{}{incomplete}", ended(&report.end, style), progress.unwrap_or_default());
+    for spent in &report.spent {
+        let _ = writeln!(out, "  {} {} spent", decimal::format(spent.amount.0), spent.unit);
+    }
+    out
+}
+
+fn what(round: &Round, style: Style) -> String {
+    let call = match &round.proposed {
+        Some(put) => format!("{} {}", put.tool, put.args),
+        None => round.choice.clone().unwrap_or_else(|| "nothing".into()),
+    };
+    let outcome = match &round.outcome {
+        RoundOutcome::Succeeded => style.green("succeeded"),
+        RoundOutcome::Failed(why) => format!("{}: {why}", style.red("failed")),
+        RoundOutcome::Refused => style.red("refused"),
+        RoundOutcome::NotApproved => style.yellow("not approved"),
+        RoundOutcome::Waited(until) => format!("waited until {}", time::format_rfc3339(*until)),
+        RoundOutcome::StopBlocked(what) => {
+            format!("{}: {}", style.red("may not stop"), what.replace("\\n", "\n      "))
+        }
+        RoundOutcome::Stopped => style.green("stopped"),
+        RoundOutcome::Nothing => style.yellow("nothing to do"),
+    };
+    format!("{call}  {outcome}")
+}
+
+fn ended(end: &End, style: Style) -> String {
+    match end {
+        End::GoalReached => style.green("every goal is reached"),
+        End::Stopped => style.green("stopped as the reasoner asked"),
+        End::BudgetExhausted => style.yellow("nothing can be afforded any more"),
+        End::Deadline => style.yellow("the deadline has passed"),
+        End::Halted => style.red("the session is halted"),
+        End::Stuck => style.red("stuck: nothing new for too long"),
+        End::Failures => style.red("too many failures in a row"),
+        End::InvalidChoices => style.red("too many invalid choices in a row"),
+        End::StepLimit => style.yellow("as many rounds as there may be"),
+        End::Error(why) => format!("{} {why}", style.red("the kernel did not take an event:")),
+    }
+}
