@@ -17,7 +17,7 @@ fn plan() -> Plan {
             {"option": {"of": 3}}, {"list": {"of": 3, "max": 4}}],
         "state": [], "units": [], "limits": [], "regexes": ["^a"], "paths": ["src"], "invariants": [],
         "monitors": [], "indexes": [], "windows": [], "facts": [], "commands": [], "probes": [], "sources": [], "origins": false, "lifecycles": [], "feedback": [],
-        "attests": [], "completion": null, "goals": [], "tools": []
+        "attests": [], "completion": null, "goals": [], "contracts": [], "tools": []
     }"#;
     let mut plan: Plan = serde_json::from_str(json).unwrap();
     plan.units.push(Unit { name: "calls".into(), budget: Some(1), host_charged: false, span: 0 });
