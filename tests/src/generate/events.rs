@@ -29,17 +29,6 @@ pub enum Event {
     Move(String, String, Option<String>),
 }
 
-/// What is being drawn of a session.
-struct Draft<'g> {
-    guard: &'g Generated,
-    /// Calls that may be in flight.
-    started: Vec<String>,
-    /// All call ids so far.
-    calls: Vec<String>,
-    /// Calls to be made soon: approved ones, and the next steps of items.
-    next: Option<(String, Json)>,
-}
-
 /// An event with its place, which says how the world is then, and the clock's movement before it in milliseconds.
 #[derive(Debug, Clone)]
 pub struct Timed {
@@ -51,9 +40,23 @@ pub struct Timed {
     pub event: Event,
 }
 
+/// What is being drawn of a session.
+struct Draft<'g> {
+    guard: &'g Generated,
+    /// Calls that may be in flight.
+    started: Vec<String>,
+    /// All call ids so far.
+    calls: Vec<String>,
+    /// What is to come soon, last first: an approved call, the way of an item.
+    soon: Vec<Event>,
+    /// How many items were begun.
+    items: usize,
+}
+
 /// The events of a session.
 pub fn events(rng: &mut Rng, guard: &Generated, count: usize) -> Vec<Timed> {
-    let mut draft = Draft { guard, started: Vec::new(), calls: Vec::new(), next: None };
+    let mut draft =
+        Draft { guard, started: Vec::new(), calls: Vec::new(), soon: Vec::new(), items: 0 };
     let mut events = Vec::new();
     if rng.chance(50) {
         events.push(Timed { at: 0, step: 0, event: Event::Open(data(rng)) });
@@ -68,40 +71,54 @@ pub fn events(rng: &mut Rng, guard: &Generated, count: usize) -> Vec<Timed> {
 
 impl Draft<'_> {
     fn event(&mut self, rng: &mut Rng, at: usize) -> Event {
-        match rng.below(26) {
-            0..=10 => {
-                let (tool, args) = match self.next.take() {
-                    Some(call) if rng.chance(80) => call,
-                    _ => self.call(rng),
-                };
+        if !self.started.is_empty() && rng.chance(20 + 15 * self.started.len()) {
+            let id = self.started.remove(rng.below(self.started.len()));
+            return Event::Settle(id, rng.chance(80), result(rng));
+        }
+        let event = match self.soon.pop() {
+            Some(event) if rng.chance(80) => event,
+            _ => self.other(rng),
+        };
+        match event {
+            Event::Propose(_, tool, args) => {
                 let id = if rng.chance(4) { "c0".to_string() } else { format!("c{at}") };
-                self.started.push(id.clone());
                 self.calls.push(id.clone());
+                if self.guard.tools.iter().any(|known| known.name == tool) {
+                    self.started.push(id.clone());
+                }
                 Event::Propose(id, tool, args)
             }
-            11..=16 if !self.started.is_empty() => {
-                let id = self.started.remove(rng.below(self.started.len()));
-                Event::Settle(id, rng.chance(80), result(rng))
-            }
-            17 | 18 => {
+            other => other,
+        }
+    }
+
+    fn other(&mut self, rng: &mut Rng) -> Event {
+        let id = String::new;
+        match rng.below(20) {
+            0..=8 => {
                 let (tool, args) = self.call(rng);
-                self.next = Some((tool.clone(), args.clone()));
+                Event::Propose(id(), tool, args)
+            }
+            9 | 10 => {
+                let (tool, args) = self.call(rng);
+                self.soon.push(Event::Propose(id(), tool.clone(), args.clone()));
                 let expires = if rng.chance(30) { Some(600_000) } else { None };
                 let role = (*rng.pick(&["human", "human", "boss"])).to_string();
                 Event::Approve(tool, args, role, expires)
             }
-            19 if rng.chance(50) => Event::Usage(rng.below(60_000_000) as i64),
-            20 => Event::Prompt((*rng.pick(&PROMPTS)).to_string()),
-            21 | 22 => Event::Stop,
-            23 | 24 if !self.guard.lifecycles.is_empty() => {
+            11 if rng.chance(50) => Event::Usage(rng.below(60_000_000) as i64),
+            12 => Event::Prompt((*rng.pick(&PROMPTS)).to_string()),
+            13 | 14 => Event::Stop,
+            15 | 16 if !self.guard.lifecycles.is_empty() => {
+                self.items += 1;
+                let way = rng.pick(&self.guard.lifecycles).way(rng, self.items, &self.calls);
+                self.soon.extend(way.into_iter().rev());
+                self.soon.pop().unwrap_or(Event::Stop)
+            }
+            17 | 18 if !self.guard.lifecycles.is_empty() => {
                 let lifecycle = rng.pick(&self.guard.lifecycles);
                 let item = items::item(rng, lifecycle.name);
-                if rng.chance(50) {
-                    return Event::Verify(item);
-                }
-                let reason = ["the tests fail", "<&>"];
-                let reason = rng.chance(60).then(|| (*rng.pick(&reason)).to_string());
-                Event::Move(item, (*rng.pick(lifecycle.harness)).to_string(), reason)
+                if rng.chance(50) { Event::Verify(item) } else { lifecycle.by_hand(rng, item) }
             }
             _ => Event::Resume,
         }
@@ -112,13 +129,13 @@ impl Draft<'_> {
         if rng.chance(2) {
             return ("unheard_of".to_string(), Json::Object(Vec::new()));
         }
-        if !guard.lifecycles.is_empty() && rng.chance(45) {
+        if !guard.lifecycles.is_empty() && rng.chance(35) {
             return rng.pick(&guard.lifecycles).call(rng, &self.calls);
         }
         let tool = rng.pick(&guard.tools);
         let mut members: Vec<String> = Vec::new();
         for param in &tool.params {
-            if rng.chance(2) {
+            if rng.chance(1) {
                 continue;
             }
             members.push(format!("\"{}\":{}", PARAMS[*param].0, argument(rng, *param)));
@@ -155,7 +172,7 @@ fn data(rng: &mut Rng) -> Json {
 }
 
 fn argument(rng: &mut Rng, param: usize) -> String {
-    if rng.chance(2) {
+    if rng.chance(1) {
         let hostile = [
             "null",
             "true",

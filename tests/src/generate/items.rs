@@ -1,6 +1,6 @@
 //! Lifecycles, and calls of the tools that they give.
 
-use super::Shape;
+use super::{Event, Shape};
 use crate::rng::Rng;
 use guard_plan::json::Json;
 
@@ -13,7 +13,7 @@ pub(super) struct Drawn {
     /// Its agent transitions, and whether they require evidence.
     agent: Vec<(&'static str, bool)>,
     /// Its harness transitions.
-    pub harness: &'static [&'static str],
+    harness: &'static [&'static str],
     criteria: bool,
     /// An item has a field `due`.
     due: bool,
@@ -46,6 +46,39 @@ impl Drawn {
         let args = if rng.chance(2) { "{\"id\": 1}".to_string() } else { args };
         let args = Json::parse(&args).unwrap_or(Json::Null);
         (format!("{}_{what}", self.name), args)
+    }
+
+    /// The way of a new item, which is this many-th: made, moved on, verified, sent back and claimed again.
+    pub fn way(&self, rng: &mut Rng, number: usize, calls: &[String]) -> Vec<Event> {
+        let propose = |what: &str, args: String| {
+            let args = Json::parse(&args).unwrap_or(Json::Null);
+            Event::Propose(String::new(), format!("{}_{what}", self.name), args)
+        };
+        let number = if rng.chance(70) { 1 } else { number };
+        let item = format!("{}-{number}", self.name);
+        let mut way = vec![propose("create", self.create(rng))];
+        for (step, evidence) in &self.agent {
+            let evidence = match evidence {
+                true => format!(", \"evidence\": [{}]", self::evidence(rng, calls)),
+                false => String::new(),
+            };
+            way.push(propose(step, format!("{{\"id\": \"{item}\"{evidence}}}")));
+        }
+        for _ in 0..rng.below(4) {
+            way.push(match rng.below(4) {
+                0 => self.by_hand(rng, item.clone()),
+                1 => way[way.len().min(3) - 1].clone(),
+                _ => Event::Verify(item.clone()),
+            });
+        }
+        way
+    }
+
+    /// The harness moves an item.
+    pub fn by_hand(&self, rng: &mut Rng, item: String) -> Event {
+        let reason = *rng.pick(&["the tests fail", "<&>"]);
+        let reason = rng.chance(60).then(|| reason.to_string());
+        Event::Move(item, (*rng.pick(self.harness)).to_string(), reason)
     }
 
     fn create(&self, rng: &mut Rng) -> String {
@@ -112,7 +145,7 @@ fn criterion(rng: &mut Rng) -> &'static str {
 }
 
 fn evidence(rng: &mut Rng, calls: &[String]) -> String {
-    let piece = |rng: &mut Rng| match rng.below(12) {
+    let piece = |rng: &mut Rng| match rng.below(20) {
         0 => "{}".to_string(),
         1 => "{\"call\": \"c1\", \"file\": \"a\"}".to_string(),
         2 => "{\"call\": \"never\"}".to_string(),
@@ -121,7 +154,7 @@ fn evidence(rng: &mut Rng, calls: &[String]) -> String {
         _ if !calls.is_empty() => format!("{{\"call\": \"{}\"}}", rng.pick(calls)),
         _ => "{\"file\": \"a\"}".to_string(),
     };
-    let count = if rng.chance(5) { 0 } else { 1 + rng.below(2) };
+    let count = if rng.chance(5) { 0 } else { 1 + rng.below(5) / 4 };
     (0..count).map(|_| piece(rng)).collect::<Vec<_>>().join(", ")
 }
 
@@ -150,7 +183,7 @@ fn todo(rng: &mut Rng) -> Drawn {
             if evidence { " requires evidence" } else { "" }
         ),
         "harness verify: claimed -> verified when criteria pass".to_string(),
-        "harness send_back: claimed, verified -> doing".to_string(),
+        "harness send_back: doing, claimed, verified -> doing".to_string(),
         "harness close: doing -> verified".to_string(),
         "final verified".to_string(),
     ];
@@ -175,7 +208,7 @@ fn todo(rng: &mut Rng) -> Drawn {
         text: format!("lifecycle todo {{\n  {}\n}}", clauses.join("\n  ")),
         states: &["pending", "doing", "claimed", "verified"],
         agent: vec![("start", false), ("claim", evidence)],
-        harness: &["verify", "send_back", "close", "reject", "start", "unheard_of"],
+        harness: &["send_back", "send_back", "send_back", "close", "verify", "start", "unheard_of"],
         criteria: true,
         due,
     }

@@ -42,6 +42,7 @@ struct Last {
 }
 
 /// What a call of a served tool would do.
+#[derive(Clone)]
 pub(super) enum Deed {
     Create(Vec<Value>, Vec<Criterion>),
     List(Option<usize>, usize),

@@ -167,8 +167,8 @@ struct Settled {
 /// A call between its allowance and its settlement; an undeclared tool has no number.
 #[derive(Clone)]
 struct Flight {
-    /// Nothing read it: a guard in shadow let it pass.
-    unread: bool,
+    /// What a served call does; none where it cannot, or nothing read it.
+    deed: Option<items::Deed>,
     id: String,
     call: u64,
     tool: Option<ToolId>,

@@ -111,14 +111,8 @@ impl Reference<'_> {
     /// guard in shadow let it pass.
     fn serve(&mut self, tool: ToolId, id: &str, world: World) {
         let Some(at) = self.flights.iter().position(|f| f.id == id) else { return };
-        let flight = self.flights[at].clone();
-        let declared = &self.program.tools[tool];
-        let env = Env { args: &flight.args, ..Env::of(&self.state, world) };
-        let deed = match flight.unread {
-            true => None,
-            false => self.deed(declared, env, &mut Findings::default()),
-        };
-        match (deed, declared.served) {
+        let (deed, served) = (self.flights[at].deed.clone(), self.program.tools[tool].served);
+        match (deed, served) {
             (Some(deed), Some(served)) => {
                 let result = self.perform(served.lifecycle, deed, id);
                 self.finish(at, true, Some(&result), world);
@@ -157,7 +151,7 @@ impl Reference<'_> {
         self.effects(declared, env, &mut findings, &mut after);
         self.approvals(at, declared, env, &mut findings, &mut after);
         self.ready(declared, env, &mut findings);
-        self.deed(declared, env, &mut findings);
+        let deed = self.deed(declared, env, &mut findings);
         for flight in &self.flights {
             if flight.tool.is_some_and(|other| waits_for(self.program, at, other)) {
                 findings.named(&declared.name, Code::Conflict, Decision::Wait);
@@ -167,6 +161,7 @@ impl Reference<'_> {
         if judgement.decision == Decision::Allow {
             self.consume(at, &args, &after);
             self.take_off(id, Some(at), args, after);
+            self.flights.last_mut().expect("it has just taken off").deed = deed;
         }
         judgement
     }
@@ -176,7 +171,6 @@ impl Reference<'_> {
         let judgement = findings.judgement(self.program.shadow);
         if judgement.decision == Decision::Allow {
             self.take_off(id, None, Vec::new(), Consequences::default());
-            self.flights.iter_mut().for_each(|f| f.unread |= f.id == id);
         }
         judgement
     }
@@ -215,8 +209,14 @@ impl Reference<'_> {
         });
         let served = tool.is_some_and(|at| self.program.tools[at].served.is_some());
         self.calls.push(Call { id: id.to_string(), served, success: None });
-        let (id, unread) = (id.to_string(), false);
-        self.flights.push(Flight { id, unread, call, tool, args, writes: after.writes });
+        self.flights.push(Flight {
+            id: id.to_string(),
+            deed: None,
+            call,
+            tool,
+            args,
+            writes: after.writes,
+        });
     }
 
     fn requirements(&self, tool: &Tool, env: Env, findings: &mut Findings) {
