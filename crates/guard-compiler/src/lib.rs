@@ -89,7 +89,7 @@ fn finish(
 
 /// A session must begin in an allowed state: the reference evaluator looks at it once.
 fn initial_state(program: &hir::Program, diagnostics: &mut Vec<Diagnostic>) {
-    let session = match reference::Reference::open(program, 0, "/") {
+    let session = match reference::Reference::open(program, 0, "/", None) {
         Ok(session) => session,
         Err((var, why)) => {
             let var = &program.state[var];

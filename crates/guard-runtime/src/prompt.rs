@@ -67,7 +67,7 @@ impl Kernel {
         if learned.learned > 0 {
             self.feedback.facts_changed(&mut session.feedback);
         }
-        learned.asked = answers.into_asked();
+        learned.asked = answers.commit(session);
         Ok(learned)
     }
 

@@ -15,7 +15,7 @@ use crate::stage::Call;
 use crate::val::Val;
 use crate::world::{Answers, Questions, World};
 use guard_plan::json::Json;
-use guard_plan::plan::{Millis, ToolId, VarId};
+use guard_plan::plan::{Millis, ToolId, Trust, VarId};
 use guard_plan::record::{Asked, Delivered, Note, NoteKind};
 use guard_plan::value::Value;
 
@@ -123,6 +123,8 @@ impl Kernel {
             Ending::Failure => self.failed(session, &flight),
             Ending::Success(result) => {
                 self.succeeded(session, &mut flight, result, answers, &mut settled);
+                let noted = result.and_then(|json| self.see(session, flight.tool, json));
+                settled.notes.extend(noted);
             }
         }
         self.step_monitors(session);
@@ -183,7 +185,6 @@ impl Kernel {
         }
         let call =
             Call { id, tool: &self.plan().tools[id as usize], ready: &self.tools[id as usize] };
-        let raw = result;
         let result = if call.ready.reads_result {
             self.result(session, call, result, settled)
         } else {
@@ -201,10 +202,16 @@ impl Kernel {
             kept = Some(after.result);
         }
         self.remember(session, flight, call, kept);
-        if self.plan().origins
-            && let Some(json) = raw
-        {
-            settled.notes.extend(session.see_result(json, &call.tool.trust));
+    }
+
+    /// Remembers what a result says as seen. What a lifecycle's tool gives is the agent's own word, and not seen.
+    fn see(&self, session: &mut Session, tool: Option<ToolId>, result: &Json) -> Option<Note> {
+        let tool = tool.map(|id| &self.plan().tools[id as usize]);
+        match tool {
+            _ if !self.plan().origins => None,
+            Some(tool) if tool.served.is_some() => None,
+            Some(tool) => session.see_result(result, &tool.trust),
+            None => session.see_result(result, &Trust { whole: false, parts: Vec::new() }),
         }
     }
 

@@ -3,7 +3,7 @@
 //! Walks the tree, clones values, rescans the history: simple on purpose. Arithmetic is done in 128 bits
 //! and narrowed, where the kernel checks 64-bit operations.
 
-use super::{Ask, Reference, Settled};
+use super::{Ask, Reference, Settled, World};
 use crate::hir::{Expr, ExprKind, ToolId, Type};
 use guard_plan::json::Json;
 use guard_plan::plan::{ArithOp, ClockPart, CompareOp, QuantifierOp, TemporalOp, UrlPart};
@@ -21,7 +21,14 @@ pub(super) struct Env<'e> {
     pub locals: &'e [Value],
     /// The state read: committed, simulated, or an earlier one.
     pub state: &'e [Value],
-    pub world: &'e dyn Fn(&Ask) -> Option<Json>,
+    pub world: World<'e>,
+}
+
+impl<'e> Env<'e> {
+    /// What rules that belong to no call may speak of.
+    pub fn of(state: &'e [Value], world: World<'e>) -> Self {
+        Env { args: &[], result: None, locals: &[], state, world }
+    }
 }
 
 impl Reference<'_> {
@@ -62,9 +69,8 @@ impl Reference<'_> {
             K::Param(at) => env.args.get(*at as usize).cloned().unwrap_or(Value::None),
             K::State(var) => env.state[*var].clone(),
             K::Local(slot) => env.locals.get(*slot as usize).cloned().unwrap_or(Value::None),
-            K::Result => env.result.cloned().unwrap_or(Value::None),
+            K::Result | K::Text => env.result.cloned().unwrap_or(Value::None),
             K::Workspace => Value::Path(self.workspace.as_str().into()),
-            K::Text => Value::None,
             K::Now => Value::Time(self.now),
             K::Elapsed => Value::Duration(self.now - self.start),
             K::Clock(part) => self.clock(*part),
@@ -92,12 +98,12 @@ impl Reference<'_> {
             K::Index(of, at) => index(self.eval(of, env)?, self.eval(at, env)?),
             K::Row(fact, key) => {
                 let key = all(key)?;
-                let row = self.facts[*fact].iter().find(|row| row[..key.len()] == key[..]);
+                let row = self.facts[*fact].with(&key);
                 row.map_or(Value::None, |row| Value::Record(row.clone()))
             }
             K::Known(fact, key) => {
                 let key = all(key)?;
-                Value::Bool(self.facts[*fact].iter().any(|row| row[..key.len()] == key[..]))
+                Value::Bool(self.facts[*fact].with(&key).is_some())
             }
             K::Not(of) => Value::Bool(!self.holds(of, env)?),
             K::Neg(of) => negate(self.eval(of, env)?)?,
@@ -177,21 +183,8 @@ impl Reference<'_> {
                 },
                 _ => return Err(Fault::Decode("no path".into())),
             },
-            K::Origin(_) => return Err(Fault::NoAnswer("origins are not kept".into())),
-            K::Probe(probe) => {
-                let probe = &self.program.probes[*probe];
-                match (env.world)(&Ask::Probe(probe.name.clone())) {
-                    Some(answer) => {
-                        self.decode(&probe.returns, &answer, true).map_err(Fault::Decode)?
-                    }
-                    None => {
-                        return Err(Fault::NoAnswer(format!(
-                            "the probe `{}` gives no answer",
-                            probe.name
-                        )));
-                    }
-                }
-            }
+            K::Origin(of) => self.origin(&self.eval(of, env)?),
+            K::Probe(probe) => self.probe(*probe, env)?,
         })
     }
 

@@ -4,27 +4,52 @@
 //! No plan, no indexes, no memory but the list of everything that happened. It gives decisions and the
 //! codes and rules of their reasons, no messages. Laws hold it and the kernel together.
 
+mod criteria;
 mod eval;
+mod feedback;
+mod items;
+mod learning;
+mod origins;
+mod probes;
 mod propose;
 mod settle;
+mod stopping;
+
+pub use stopping::Stopping;
 
 use crate::hir::{self, LimitId, Program, ToolId, VarId};
 use crate::lower::Tables;
 use guard_plan::json::Json;
 use guard_plan::plan::TypeDef;
+use guard_plan::record::{Delivered, ItemChange, NoteKind};
 use guard_plan::value::{Fault, Value};
 use guard_plan::verdict::{Code, Decision};
+use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::rc::Rc;
 
 /// A question to the world.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Ask {
-    /// Whether the file at a normalised path exists; answered by a bool.
+    /// Whether anything is at a normalised path; answered by a bool.
     Exists(String),
-    /// What a probe answers.
+    /// What a probe answers that is asked of the host.
     Probe(String),
+    /// Whether a regular file is at a normalised path; answered by a bool.
+    File(String),
+    /// Whether a file contains a text; answered by a bool.
+    Contains(String, String),
+    /// The SHA-256 of a file; answered by a string, or by null where there is no file.
+    Sha256(String),
+    /// What a command does; answered by its status and standard output, or by null where it did not end by
+    /// itself.
+    Run(Vec<String>),
+    /// Whether nothing is uncommitted; answered by a bool.
+    Committed,
 }
+
+/// Whoever answers; the same question in one event gets the same answer.
+pub type World<'w> = &'w dyn Fn(&Ask) -> Option<Json>;
 
 /// What is said of a proposal: decision, and of every reason its decision, code and rule, in order.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,6 +60,33 @@ pub struct Judgement {
     pub reasons: Vec<(Code, String, Decision)>,
     /// Reasons of rules in shadow.
     pub shadowed: Vec<(Code, String, Decision)>,
+    /// What else it came to: a denial is judged for feedback, a served call is settled at once.
+    pub outcome: Outcome,
+}
+
+/// What an event came to beside its decision.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Outcome {
+    /// How many rows facts were taught.
+    pub learned: u64,
+    /// How many rows went for others.
+    pub forgotten: u64,
+    /// What was noticed: how grave it is, and of which rule.
+    pub notes: Vec<(NoteKind, String)>,
+    /// The feedback it called for, in order.
+    pub feedback: Vec<Delivered>,
+    /// The items it changed. A reason that is the kernel's sentence is a question mark.
+    pub items: Vec<ItemChange>,
+    /// The result of a served call; where it cannot be, null.
+    pub served: Option<Json>,
+}
+
+impl Outcome {
+    fn note(&mut self, kind: NoteKind, rule: &str) {
+        self.notes.push((kind, rule.to_string()));
+        self.notes.sort();
+        self.notes.dedup();
+    }
 }
 
 /// A misuse by the host: an event that cannot be.
@@ -59,8 +111,36 @@ pub struct Reference<'p> {
     settled: Vec<Settled>,
     flights: Vec<Flight>,
     grants: Vec<Grant>,
-    facts: Vec<Vec<Vec<Value>>>,
+    facts: Vec<learning::Table>,
     halted: bool,
+    /// Every call that was allowed, by the order of its proposal.
+    calls: Vec<Call>,
+    /// Every attempt of every probe.
+    attempts: Vec<Vec<probes::Attempt>>,
+    /// The attempts of this event.
+    asked: RefCell<Vec<(hir::ProbeId, probes::Attempt)>>,
+    /// A probe's last answer was used again.
+    reused: Cell<bool>,
+    /// Every value that was seen, and where first.
+    seen: Vec<(String, u32)>,
+    prompts: u64,
+    /// How many events were judged for feedback.
+    judged: u64,
+    providers: Vec<feedback::Memory>,
+    items: Vec<Vec<items::Item>>,
+    /// How often a stop was blocked.
+    blocked: u64,
+    /// What this event comes to.
+    outcome: Outcome,
+}
+
+/// A call of this session, for evidence.
+#[derive(Clone)]
+struct Call {
+    id: String,
+    served: bool,
+    /// None while it is in flight.
+    success: Option<bool>,
 }
 
 /// A call that was allowed, for the limits.
@@ -87,6 +167,8 @@ struct Settled {
 /// A call between its allowance and its settlement; an undeclared tool has no number.
 #[derive(Clone)]
 struct Flight {
+    /// What a served call does; none where it cannot, or nothing read it.
+    deed: Option<items::Deed>,
     id: String,
     call: u64,
     tool: Option<ToolId>,
@@ -105,12 +187,13 @@ struct Grant {
 }
 
 impl<'p> Reference<'p> {
-    /// Opens a session at `start` (milliseconds since 1970) in a workspace. Fails with the variable whose
-    /// initial value cannot be computed or does not fit its type, and why.
+    /// Opens a session at `start` (milliseconds since 1970) in a workspace, with what the host gives. Fails with
+    /// the variable whose initial value cannot be computed or does not fit its type, and why.
     pub fn open(
         program: &'p Program,
         start: i64,
         workspace: &str,
+        data: Option<&Json>,
     ) -> Result<Self, (VarId, String)> {
         let tables = Tables::collect(program);
         let regexes = tables
@@ -135,12 +218,22 @@ impl<'p> Reference<'p> {
             settled: Vec::new(),
             flights: Vec::new(),
             grants: Vec::new(),
-            facts: vec![Vec::new(); program.facts.len()],
+            facts: vec![learning::Table::default(); program.facts.len()],
             halted: false,
+            calls: Vec::new(),
+            attempts: vec![Vec::new(); program.probes.len()],
+            asked: RefCell::default(),
+            reused: Cell::default(),
+            seen: Vec::new(),
+            prompts: 0,
+            judged: 0,
+            providers: program.feedback.iter().map(|f| feedback::Memory::new(f, start)).collect(),
+            items: vec![Vec::new(); program.lifecycles.len()],
+            blocked: 0,
+            outcome: Outcome::default(),
         };
         for (at, var) in program.state.iter().enumerate() {
-            let env =
-                eval::Env { args: &[], result: None, locals: &[], state: &[], world: &|_| None };
+            let env = eval::Env::of(&[], &|_| None);
             let value = session.eval(&var.init, env).map_err(|fault| (at, fault.to_string()))?;
             if !session.fits(&var.ty, &value) {
                 return Err((at, "does not fit its type".to_string()));
@@ -148,18 +241,13 @@ impl<'p> Reference<'p> {
             session.state.push(value);
         }
         session.states.push(session.state.clone());
+        session.begin(data);
         Ok(session)
     }
 
     /// The names of the enforced invariants that the initial state breaks, with what is wrong.
     pub fn broken_initially(&self) -> Vec<(usize, String)> {
-        let env = eval::Env {
-            args: &[],
-            result: None,
-            locals: &[],
-            state: &self.state,
-            world: &|_| None,
-        };
+        let env = eval::Env::of(&self.state, &|_| None);
         let mut broken = Vec::new();
         for (at, invariant) in self.program.invariants.iter().enumerate() {
             match self.holds(&invariant.condition, env) {
@@ -179,6 +267,16 @@ impl<'p> Reference<'p> {
     /// What was spent of each unit, in units of 10⁻⁶.
     pub fn spent(&self) -> impl Iterator<Item = (&str, i64)> {
         self.program.units.iter().map(|u| u.name.as_str()).zip(self.spent.iter().copied())
+    }
+
+    /// How many events were judged for feedback, and how often a stop was blocked.
+    pub fn counts(&self) -> (u64, u64) {
+        (self.judged, self.blocked)
+    }
+
+    /// Whether an answer of a probe was used again since this was last asked.
+    pub fn reused(&self) -> bool {
+        self.reused.take()
     }
 
     /// Whether the session is halted.

@@ -1,7 +1,8 @@
 //! What is said of a proposed call (semantics §3).
 
 use super::eval::{Env, Evaluated, arithmetic};
-use super::{Allowed, Ask, Flight, Judgement, Misuse, Reference, is_missing};
+use super::feedback::Judged;
+use super::{Allowed, Call, Flight, Judgement, Misuse, Outcome, Reference, World, is_missing};
 use crate::hir::{
     ClauseKind, Expr, LimitId, Requirement, RuleMeta, Step, Target, Tool, ToolId, VarId,
 };
@@ -14,7 +15,7 @@ use std::collections::BTreeMap;
 
 /// Reasons as they are found; faults of missing values apart.
 #[derive(Default)]
-struct Findings {
+pub(super) struct Findings {
     reasons: Vec<(Code, String, Decision)>,
     shadowed: Vec<(Code, String, Decision)>,
     missing: Vec<(Code, String, Decision)>,
@@ -26,7 +27,7 @@ impl Findings {
         list.push((code, rule.owner.clone(), decision));
     }
 
-    fn named(&mut self, rule: &str, code: Code, decision: Decision) {
+    pub(super) fn named(&mut self, rule: &str, code: Code, decision: Decision) {
         self.reasons.push((code, rule.to_string(), decision));
     }
 
@@ -58,7 +59,8 @@ impl Findings {
             list.dedup();
         }
         let decision = self.reasons.iter().map(|r| r.2).max().unwrap_or(Decision::Allow);
-        Judgement { decision, reasons: self.reasons, shadowed: self.shadowed }
+        let (reasons, shadowed) = (self.reasons, self.shadowed);
+        Judgement { decision, reasons, shadowed, outcome: Outcome::default() }
     }
 }
 
@@ -73,33 +75,71 @@ struct Consequences {
 }
 
 impl Reference<'_> {
-    /// The judgement of a proposal; allowed, it is in flight under `id`.
+    /// The judgement of a proposal; allowed, it is in flight under `id`, or served.
     pub fn propose(
         &mut self,
         id: &str,
         tool: &str,
         args: &Json,
         now: i64,
-        world: &dyn Fn(&Ask) -> Option<Json>,
+        world: World,
     ) -> Result<Judgement, Misuse> {
         if self.flights.iter().any(|f| f.id == id) {
             return Err(Misuse(format!("the call `{id}` is in flight")));
         }
         self.advance(now);
+        let mut judgement = self.decide(id, tool, args, world);
+        let tool = self.tool(tool);
+        let unread = |(code, ..): &(Code, String, Decision)| *code == Code::InvalidArguments;
+        match judgement.decision {
+            Decision::Allow => {
+                if let Some(tool) = tool.filter(|at| self.program.tools[*at].served.is_some()) {
+                    self.serve(tool, id, world);
+                }
+            }
+            Decision::Deny if !judgement.reasons.iter().any(unread) => {
+                self.judge(Judged::Denied(tool), world);
+            }
+            _ => {}
+        }
+        self.keep_answers();
+        judgement.outcome = std::mem::take(&mut self.outcome);
+        Ok(judgement)
+    }
+
+    /// Does what a served tool does, and settles the call. What cannot be done, or was not read, has failed: a
+    /// guard in shadow let it pass.
+    fn serve(&mut self, tool: ToolId, id: &str, world: World) {
+        let Some(at) = self.flights.iter().position(|f| f.id == id) else { return };
+        let (deed, served) = (self.flights[at].deed.clone(), self.program.tools[tool].served);
+        match (deed, served) {
+            (Some(deed), Some(served)) => {
+                let result = self.perform(served.lifecycle, deed, id);
+                self.finish(at, true, Some(&result), world);
+                self.outcome.served = Some(result);
+            }
+            _ => {
+                self.finish(at, false, None, world);
+                self.outcome.served = Some(Json::Null);
+            }
+        }
+    }
+
+    fn decide(&mut self, id: &str, tool: &str, args: &Json, world: World) -> Judgement {
         let mut findings = Findings::default();
         if self.halted {
             findings.named("session", Code::Halted, Decision::Deny);
-            return Ok(self.unread(id, findings));
+            return self.unread(id, findings);
         }
         let Some(at) = self.tool(tool) else {
-            return Ok(self.undeclared(id, tool));
+            return self.undeclared(id, tool);
         };
         let declared = &self.program.tools[at];
         let args = match self.arguments(declared, args) {
             Ok(args) => args,
             Err(_) => {
                 findings.named(&declared.name, Code::InvalidArguments, Decision::Deny);
-                return Ok(self.unread(id, findings));
+                return self.unread(id, findings);
             }
         };
         let env = Env { args: &args, result: None, locals: &[], state: &self.state, world };
@@ -111,6 +151,7 @@ impl Reference<'_> {
         self.effects(declared, env, &mut findings, &mut after);
         self.approvals(at, declared, env, &mut findings, &mut after);
         self.ready(declared, env, &mut findings);
+        let deed = self.deed(declared, env, &mut findings);
         for flight in &self.flights {
             if flight.tool.is_some_and(|other| waits_for(self.program, at, other)) {
                 findings.named(&declared.name, Code::Conflict, Decision::Wait);
@@ -120,8 +161,9 @@ impl Reference<'_> {
         if judgement.decision == Decision::Allow {
             self.consume(at, &args, &after);
             self.take_off(id, Some(at), args, after);
+            self.flights.last_mut().expect("it has just taken off").deed = deed;
         }
-        Ok(judgement)
+        judgement
     }
 
     /// A call that no rule read: refused, or let pass by a guard in shadow, and then without a mark.
@@ -165,7 +207,16 @@ impl Reference<'_> {
             args: args.clone(),
             limits: after.limits,
         });
-        self.flights.push(Flight { id: id.to_string(), call, tool, args, writes: after.writes });
+        let served = tool.is_some_and(|at| self.program.tools[at].served.is_some());
+        self.calls.push(Call { id: id.to_string(), served, success: None });
+        self.flights.push(Flight {
+            id: id.to_string(),
+            deed: None,
+            call,
+            tool,
+            args,
+            writes: after.writes,
+        });
     }
 
     fn requirements(&self, tool: &Tool, env: Env, findings: &mut Findings) {
@@ -413,6 +464,12 @@ impl Reference<'_> {
                 };
             }
         }
+        if let Some((rule, role)) = self.escalated(tool, env) {
+            if !good(Some(&role), None) {
+                findings.add(&rule, Code::Approval, Decision::Ask);
+            }
+            after.roles.entry(Some(role)).or_insert(None);
+        }
         if tool.irreversible && tool.risk == Risk::Critical {
             if !good(None, None) {
                 findings.named(&tool.name, Code::Gated, Decision::Deny);
@@ -454,11 +511,7 @@ impl Reference<'_> {
             let ClauseKind::Ready(id) = &clause.kind else {
                 continue;
             };
-            let probe = &self.program.probes[*id];
-            let answer = match (env.world)(&Ask::Probe(probe.name.clone())) {
-                Some(json) => self.decode(&probe.returns, &json, true).map_err(Fault::Decode),
-                None => Err(Fault::NoAnswer(probe.name.clone())),
-            };
+            let answer = self.probe(*id, env);
             match findings.ok(&clause.rule, answer) {
                 Some(Value::Bool(true)) | None => {}
                 Some(_) => findings.add(&clause.rule, Code::NotReady, Decision::Deny),

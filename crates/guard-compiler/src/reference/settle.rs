@@ -1,11 +1,13 @@
 //! What becomes of a call that ran (semantics §4).
 
-use super::eval::{Env, rows};
+use super::eval::Env;
+use super::feedback::Judged;
 use super::propose::reads;
-use super::{Ask, Misuse, Reference, Settled};
-use crate::hir::{Clause, ClauseKind, Expr, Learn, Tool, Type, VarId};
+use super::{Flight, Misuse, Outcome, Reference, Settled, World};
+use crate::hir::{Clause, ClauseKind, Expr, Tool, Type, VarId};
 use guard_plan::json::Json;
-use guard_plan::plan::EffectOp;
+use guard_plan::plan::{EffectOp, Trust};
+use guard_plan::record::NoteKind;
 use guard_plan::value::{Fault, Value};
 
 impl Reference<'_> {
@@ -16,33 +18,37 @@ impl Reference<'_> {
         success: bool,
         result: Option<&Json>,
         now: i64,
-        world: &dyn Fn(&Ask) -> Option<Json>,
-    ) -> Result<(), Misuse> {
+        world: World,
+    ) -> Result<Outcome, Misuse> {
         let at = self
             .flights
             .iter()
             .position(|f| f.id == id)
             .ok_or_else(|| Misuse(format!("no call `{id}`")))?;
         self.advance(now);
+        self.finish(at, success, result, world);
+        self.keep_answers();
+        Ok(std::mem::take(&mut self.outcome))
+    }
+
+    /// Settles a call in flight, and judges that for feedback.
+    pub(super) fn finish(&mut self, at: usize, success: bool, result: Option<&Json>, world: World) {
         let flight = self.flights.remove(at);
+        if let Some(call) = self.calls.iter_mut().rev().find(|call| call.id == flight.id) {
+            call.success = Some(success);
+        }
         let mut kept = Value::Json(Box::new(Json::Null));
         if let (true, Some(tool)) = (success, flight.tool) {
-            let tool = &self.program.tools[tool];
-            for (var, value) in flight.writes {
-                self.state[var] = value;
+            for (var, value) in &flight.writes {
+                self.state[*var] = value.clone();
             }
-            let returned = result.cloned().unwrap_or(Json::Null);
-            let decoded = match &tool.returns {
-                Some(ty) => self.decode(ty, &returned, true),
-                None => Ok(Value::Json(Box::new(returned))),
-            };
-            if let Ok(result) = decoded {
-                self.observe(tool, &flight.args, &result, world);
-                self.learn(tool, &flight.args, &result, world);
-                self.reconcile(tool, &flight.args, &result, world);
-                kept = result;
-            } else {
-                kept = Value::None;
+            kept = self.after(&self.program.tools[tool], &flight, result, world);
+        }
+        if let (true, Some(result)) = (success, result) {
+            let tool = flight.tool.map(|at| &self.program.tools[at]);
+            let nobody = Trust { whole: false, parts: Vec::new() };
+            if tool.is_none_or(|tool| tool.served.is_none()) {
+                self.see_result(result, tool.map_or(&nobody, |tool| &tool.trust), &[]);
             }
         }
         if let Some(tool) = flight.tool {
@@ -52,16 +58,33 @@ impl Reference<'_> {
             self.settled.push(settled);
         }
         self.states.push(self.state.clone());
-        Ok(())
+        self.judge(Judged::Settled, world);
     }
 
-    fn observe(
+    /// What a success teaches; gives the decoded result.
+    fn after(
         &mut self,
         tool: &Tool,
-        args: &[Value],
-        result: &Value,
-        world: &dyn Fn(&Ask) -> Option<Json>,
-    ) {
+        flight: &Flight,
+        result: Option<&Json>,
+        world: World,
+    ) -> Value {
+        let returned = result.cloned().unwrap_or(Json::Null);
+        let decoded = match &tool.returns {
+            Some(ty) => self.decode(ty, &returned, true),
+            None => Ok(Value::Json(Box::new(returned))),
+        };
+        let Ok(result) = decoded else {
+            self.outcome.note(NoteKind::Undecoded, &tool.name);
+            return Value::None;
+        };
+        self.observe(tool, &flight.args, &result, world);
+        self.learn_from(tool, &flight.args, &result, &flight.id, world);
+        self.reconcile(tool, &flight.args, &result, world);
+        result
+    }
+
+    fn observe(&mut self, tool: &Tool, args: &[Value], result: &Value, world: World) {
         let mut observed = self.state.clone();
         let mut written: Vec<(VarId, bool)> = Vec::new();
         let mut halts = false;
@@ -125,111 +148,7 @@ impl Reference<'_> {
         self.as_typed(self.eval(e, env)?, ty)
     }
 
-    fn as_typed(&self, value: Value, ty: &Type) -> Result<Value, Fault> {
-        match value {
-            Value::Json(json) if *ty.required() != Type::Json => {
-                self.decode(ty, &json, true).map_err(Fault::Decode)
-            }
-            Value::None if !ty.is_option() => Err(Fault::Decode("a value is missing".into())),
-            value => Ok(value),
-        }
-    }
-
-    fn learn(
-        &mut self,
-        tool: &Tool,
-        args: &[Value],
-        result: &Value,
-        world: &dyn Fn(&Ask) -> Option<Json>,
-    ) {
-        for clause in &tool.clauses {
-            let ClauseKind::Learn(learn) = &clause.kind else {
-                continue;
-            };
-            let env = Env { args, result: Some(result), locals: &[], state: &self.state, world };
-            let mut taught = Vec::new();
-            let sources = learn.over.as_ref().map(|over| self.eval(over, env));
-            let bound = match sources {
-                None => vec![Vec::new()],
-                Some(Ok(source)) => rows(&[source], learn.binders.len()).unwrap_or_default(),
-                Some(Err(_)) => continue,
-            };
-            for row in bound {
-                let mut locals = Vec::new();
-                for (slot, value) in learn.binders.iter().zip(row) {
-                    locals.resize((*slot as usize + 1).max(locals.len()), Value::None);
-                    locals[*slot as usize] = value;
-                }
-                self.learned_rows(learn, Env { locals: &locals, ..env }, &mut taught);
-            }
-            for row in taught {
-                self.teach(learn.fact, row);
-            }
-        }
-    }
-
-    fn learned_rows(&self, learn: &Learn, env: Env, taught: &mut Vec<Vec<Value>>) {
-        if let Some(when) = &learn.when
-            && self.holds(when, env) != Ok(true)
-        {
-            return;
-        }
-        let columns = &self.program.records[self.program.facts[learn.fact].row].fields;
-        let mut rows: Vec<Vec<Value>> = vec![Vec::new()];
-        for (e, column) in learn.row.iter().zip(columns) {
-            let Ok(value) = self.eval(e, env) else { return };
-            let single =
-                !matches!(column.ty.required(), Type::List(..) | Type::Set(..) | Type::Json);
-            let many = match value {
-                Value::List(items) if single => items,
-                Value::Set(items) if single => items.into_iter().collect(),
-                Value::Json(json) if single => match *json {
-                    Json::Array(items) => {
-                        items.into_iter().map(|item| Value::Json(Box::new(item))).collect()
-                    }
-                    other => vec![Value::Json(Box::new(other))],
-                },
-                value => vec![value],
-            };
-            // One value that does not fit spoils the whole lesson.
-            let typed: Option<Vec<Value>> = many
-                .into_iter()
-                .map(|value| self.as_typed(value, &column.ty).ok())
-                .map(|value| value.filter(|value| self.fits(&column.ty, value)))
-                .collect();
-            let Some(typed) = typed else { return };
-            rows = rows
-                .iter()
-                .flat_map(|row| {
-                    typed.iter().map(|v| [row.as_slice(), std::slice::from_ref(v)].concat())
-                })
-                .collect();
-        }
-        taught.extend(rows);
-    }
-
-    fn teach(&mut self, fact: usize, row: Vec<Value>) {
-        let def = &self.program.facts[fact];
-        let table = &mut self.facts[fact];
-        if let Some(known) = table.iter_mut().find(|known| known[..def.keys] == row[..def.keys]) {
-            *known = row;
-            return;
-        }
-        if table.len() as u64 >= def.max && !table.is_empty() {
-            table.remove(0);
-        }
-        if def.max > 0 {
-            table.push(row);
-        }
-    }
-
-    fn reconcile(
-        &mut self,
-        tool: &Tool,
-        args: &[Value],
-        result: &Value,
-        world: &dyn Fn(&Ask) -> Option<Json>,
-    ) {
+    fn reconcile(&mut self, tool: &Tool, args: &[Value], result: &Value, world: World) {
         let env = Env { args, result: Some(result), locals: &[], state: &self.state, world };
         let broken = |clause: &Clause| match &clause.kind {
             ClauseKind::Reconcile { condition, .. } => self.holds(condition, env) != Ok(true),

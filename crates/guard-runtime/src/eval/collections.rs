@@ -72,7 +72,7 @@ impl<'a> Items<'a> {
 
     /// Whether one bound name means the key.
     pub fn by_key(&self) -> bool {
-        matches!(self, Items::Map(_) | Items::OwnMap(_) | Items::Object(_))
+        matches!(self, Items::Map(_) | Items::OwnMap(_))
     }
 }
 

@@ -8,7 +8,7 @@ use crate::session::End;
 use crate::session::items::{self, Criterion, Evidence, Item, MAX_ITEMS};
 use crate::session::origins::short;
 use crate::val::Val;
-use guard_plan::plan::{Actor, CriterionKind, Lifecycle, Served, ServedOp, Transition};
+use guard_plan::plan::{Actor, CriterionKind, Lifecycle, Served, ServedOp, Transition, TypeDef};
 use guard_plan::render;
 use guard_plan::value::Value;
 use guard_plan::verdict::Code;
@@ -216,6 +216,9 @@ fn criterion(
         [Value::None, Value::None, Value::None, Value::None, Value::String(name)] => {
             let id = plan.probes.iter().position(|probe| *probe.name == **name);
             let id = id.ok_or_else(|| format!("there is no probe `{}`", render::cut(name, 100)))?;
+            if !matches!(plan.types.get(plan.probes[id].returns as usize), Some(TypeDef::Bool)) {
+                return Err(format!("the probe `{name}` answers no `true`: it is no bool"));
+            }
             (CriterionKind::Probe, Criterion::Probe(id as u32))
         }
         _ => {

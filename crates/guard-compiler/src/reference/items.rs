@@ -1,0 +1,388 @@
+//! Lifecycles: the tools they give, and what the harness does (semantics §11).
+
+use super::criteria::{Criterion, Evidence};
+use super::eval::Env;
+use super::propose::Findings;
+use super::{Misuse, Reference, World};
+use crate::hir::{Lifecycle, LifecycleId, RuleMeta, Served, ServedOp, Tool, Transition};
+use guard_plan::json::Json;
+use guard_plan::plan::Actor;
+use guard_plan::record::ItemChange;
+use guard_plan::value::Value;
+use guard_plan::verdict::{Code, Decision};
+use guard_plan::{render, time};
+
+/// Most items on a page of a list.
+const PAGE: usize = 100;
+/// Most items of a lifecycle.
+const MOST: usize = 100_000;
+/// Longest reason that is kept, in characters.
+const REASON: usize = 1_000;
+
+/// One item.
+#[derive(Clone)]
+pub(super) struct Item {
+    pub state: usize,
+    fields: Vec<Value>,
+    pub criteria: Vec<Criterion>,
+    evidence: Vec<Evidence>,
+    rejections: u64,
+    reasons: Vec<String>,
+    created: i64,
+    last: Last,
+}
+
+/// The last change of an item.
+#[derive(Clone)]
+struct Last {
+    time: i64,
+    actor: Actor,
+    transition: String,
+    by: String,
+}
+
+/// What a call of a served tool would do.
+#[derive(Clone)]
+pub(super) enum Deed {
+    Create(Vec<Value>, Vec<Criterion>),
+    List(Option<usize>, usize),
+    Move(usize, usize, Vec<Evidence>),
+}
+
+/// What a change of an item says of itself.
+struct Change<'c> {
+    actor: Actor,
+    by: &'c str,
+    transition: Option<usize>,
+    reasons: Vec<String>,
+    rejects: bool,
+}
+
+impl Reference<'_> {
+    /// What a served call would do; none, and findings, where it cannot be.
+    pub(super) fn deed(&self, tool: &Tool, env: Env, findings: &mut Findings) -> Option<Deed> {
+        let served = tool.served?;
+        let deed = self.possible(served, env);
+        if deed.is_none() {
+            let name = &self.program.lifecycles[served.lifecycle].name;
+            findings.named(name, Code::Lifecycle, Decision::Deny);
+        }
+        deed
+    }
+
+    fn possible(&self, Served { lifecycle: at, op }: Served, env: Env) -> Option<Deed> {
+        let lifecycle = &self.program.lifecycles[at];
+        let items = &self.items[at];
+        match op {
+            ServedOp::Create => {
+                let (fields, criteria) = env.args.split_at(lifecycle.fields.len());
+                let criteria = match criteria.first() {
+                    Some(list) => self.criteria(lifecycle, list)?,
+                    None => Vec::new(),
+                };
+                (items.len() < MOST).then(|| Deed::Create(fields.to_vec(), criteria))
+            }
+            ServedOp::List => {
+                let state = match &env.args[0] {
+                    Value::Enum(sorted) => Some(state_by_name(lifecycle, *sorted)),
+                    _ => None,
+                };
+                let after = match &env.args[1] {
+                    Value::String(id) => self.item_of(at, id)? + 1,
+                    _ => 0,
+                };
+                Some(Deed::List(state, after))
+            }
+            ServedOp::Move(transition) => {
+                let Value::String(id) = &env.args[0] else { return None };
+                let number = self.item_of(at, id)?;
+                let step = &lifecycle.transitions[transition as usize];
+                if !step.from.contains(&items[number].state) {
+                    return None;
+                }
+                let evidence = match step.evidence {
+                    true => self.evidence(&env.args[1], env)?,
+                    false => Vec::new(),
+                };
+                Some(Deed::Move(number, transition as usize, evidence))
+            }
+        }
+    }
+
+    /// The role that must approve a move of an item that was rejected too often, and who says so.
+    pub(super) fn escalated(&self, tool: &Tool, env: Env) -> Option<(RuleMeta, String)> {
+        let Served { lifecycle: at, op: ServedOp::Move(_) } = tool.served? else { return None };
+        let escalate = self.program.lifecycles[at].escalate.as_ref()?;
+        let Value::String(id) = &env.args[0] else { return None };
+        let item = &self.items[at][self.item_of(at, id)?];
+        let rule = RuleMeta {
+            owner: self.program.lifecycles[at].name.clone(),
+            doc: String::new(),
+            shadow: false,
+            span: tool.span,
+        };
+        (item.rejections >= u64::from(escalate.after)).then(|| (rule, escalate.role.clone()))
+    }
+
+    /// The place of an item of this lifecycle.
+    fn item_of(&self, lifecycle: LifecycleId, id: &str) -> Option<usize> {
+        (0..self.items[lifecycle].len()).find(|at| self.id(lifecycle, *at) == id)
+    }
+
+    fn id(&self, lifecycle: LifecycleId, at: usize) -> String {
+        format!("{}-{}", self.program.lifecycles[lifecycle].name, at + 1)
+    }
+
+    /// Does it, and gives the result.
+    pub(super) fn perform(&mut self, lifecycle: LifecycleId, deed: Deed, call: &str) -> Json {
+        let (at, transition) = match deed {
+            Deed::List(state, after) => return self.page(lifecycle, state, after),
+            Deed::Create(fields, criteria) => {
+                self.items[lifecycle].push(Item {
+                    state: self.program.lifecycles[lifecycle].initial,
+                    fields,
+                    criteria,
+                    evidence: Vec::new(),
+                    rejections: 0,
+                    reasons: Vec::new(),
+                    created: self.now,
+                    last: Last {
+                        time: self.now,
+                        actor: Actor::Agent,
+                        transition: "create".into(),
+                        by: call.into(),
+                    },
+                });
+                (self.items[lifecycle].len() - 1, None)
+            }
+            Deed::Move(at, transition, evidence) => {
+                if self.program.lifecycles[lifecycle].transitions[transition].evidence {
+                    self.items[lifecycle][at].evidence = evidence;
+                }
+                (at, Some(transition))
+            }
+        };
+        let change = Change {
+            actor: Actor::Agent,
+            by: call,
+            transition,
+            reasons: Vec::new(),
+            rejects: false,
+        };
+        let change = self.change(lifecycle, at, change);
+        self.outcome.items.push(change);
+        let item = &self.items[lifecycle][at];
+        let state = &self.program.lifecycles[lifecycle].states[item.state];
+        object([("id", text(&self.id(lifecycle, at))), ("state", text(state))])
+    }
+
+    /// Changes an item; without a transition it is a new one.
+    fn change(&mut self, lifecycle: LifecycleId, at: usize, change: Change) -> ItemChange {
+        let id = self.id(lifecycle, at);
+        let of = &self.program.lifecycles[lifecycle];
+        let item = &mut self.items[lifecycle][at];
+        let before = change.transition.map(|_| of.states[item.state].clone());
+        let step = change.transition.map(|at| &of.transitions[at]);
+        item.state = step.map_or(of.initial, |step| step.to);
+        item.rejections += u64::from(change.rejects);
+        item.reasons = change.reasons.clone();
+        let transition = step.map_or("create", |step| &step.name).to_string();
+        item.last = Last {
+            time: self.now,
+            actor: change.actor,
+            transition: transition.clone(),
+            by: change.by.into(),
+        };
+        ItemChange {
+            item: id,
+            lifecycle: of.name.clone(),
+            actor: change.actor,
+            by: change.by.into(),
+            transition: Some(transition),
+            before,
+            after: of.states[item.state].clone(),
+            reasons: change.reasons,
+            unanswered: Vec::new(),
+            rejections: item.rejections,
+        }
+    }
+
+    fn page(&self, lifecycle: LifecycleId, state: Option<usize>, after: usize) -> Json {
+        let items = &self.items[lifecycle];
+        let fits = |at: &usize| state.is_none_or(|state| items[*at].state == state);
+        let total = (0..items.len()).filter(fits).count();
+        let rest: Vec<usize> = (after..items.len()).filter(fits).collect();
+        let shown = rest.iter().take(PAGE).map(|at| Json::Object(self.brief(lifecycle, *at)));
+        object([
+            ("items", Json::Array(shown.collect())),
+            ("total", Json::Int(total as i64)),
+            ("more", Json::Bool(rest.len() > PAGE)),
+        ])
+    }
+
+    fn brief(&self, lifecycle: LifecycleId, at: usize) -> Vec<(Box<str>, Json)> {
+        let of = &self.program.lifecycles[lifecycle];
+        let item = &self.items[lifecycle][at];
+        let field = |(field, value): (&crate::hir::Field, &Value)| {
+            let json = render::to_json(&self.types, self.tables.ty(&field.ty), value);
+            (field.name.as_str().into(), json)
+        };
+        let fields = of.fields.iter().zip(&item.fields).map(field).collect();
+        let reasons = item.reasons.iter().map(|reason| text(reason)).collect();
+        let members = [
+            ("id", text(&self.id(lifecycle, at))),
+            ("state", text(&of.states[item.state])),
+            ("fields", Json::Object(fields)),
+            ("rejections", Json::Int(item.rejections as i64)),
+            ("reasons", Json::Array(reasons)),
+        ];
+        members.map(|(name, json)| (name.into(), json)).into()
+    }
+
+    /// Every item with all of itself, by lifecycle.
+    pub fn items(&self) -> Vec<(String, Json)> {
+        let mut all = Vec::new();
+        for (lifecycle, items) in self.items.iter().enumerate() {
+            for (at, item) in items.iter().enumerate() {
+                let mut members = self.brief(lifecycle, at);
+                let criteria = item.criteria.iter().map(|one| self.criterion_json(one)).collect();
+                let evidence = item.evidence.iter().map(|one| self.evidence_json(one)).collect();
+                let actor = match item.last.actor {
+                    Actor::Agent => "agent",
+                    Actor::Harness => "harness",
+                };
+                let last = object([
+                    ("time", text(&time::format_rfc3339(item.last.time))),
+                    ("actor", text(actor)),
+                    ("transition", text(&item.last.transition)),
+                    ("by", text(&item.last.by)),
+                ]);
+                members.push(("criteria".into(), Json::Array(criteria)));
+                members.push(("evidence".into(), Json::Array(evidence)));
+                members.push(("created".into(), text(&time::format_rfc3339(item.created))));
+                members.push(("last".into(), last));
+                all.push((self.id(lifecycle, at), Json::Object(members)));
+            }
+        }
+        all
+    }
+
+    fn anywhere(&self, id: &str) -> Result<(LifecycleId, usize), Misuse> {
+        (0..self.items.len())
+            .find_map(|lifecycle| Some((lifecycle, self.item_of(lifecycle, id)?)))
+            .ok_or_else(|| Misuse(format!("no item `{id}`")))
+    }
+
+    /// The harness moves an item by hand.
+    pub fn move_item(
+        &mut self,
+        id: &str,
+        transition: &str,
+        by: &str,
+        reason: Option<&str>,
+        now: i64,
+    ) -> Result<ItemChange, Misuse> {
+        let (lifecycle, item) = self.anywhere(id)?;
+        let of = &self.program.lifecycles[lifecycle];
+        let state = self.items[lifecycle][item].state;
+        let by_hand = |step: &&Transition| {
+            step.name == transition
+                && step.actor == Actor::Harness
+                && step.criteria.is_none()
+                && step.from.contains(&state)
+        };
+        let Some(at) = of.transitions.iter().position(|step| by_hand(&step)) else {
+            return Err(Misuse(format!("`{transition}` cannot be made by hand here")));
+        };
+        self.advance(now);
+        let rejects = reason.is_some() && !of.finals.contains(&of.transitions[at].to);
+        let reasons = reason.iter().map(|why| why.chars().take(REASON).collect()).collect();
+        let change = Change { actor: Actor::Harness, by, transition: Some(at), reasons, rejects };
+        Ok(self.change(lifecycle, item, change))
+    }
+
+    /// The harness looks at the criteria of an item.
+    pub fn verify(&mut self, id: &str, now: i64, world: World) -> Result<ItemChange, Misuse> {
+        let (lifecycle, at) = self.anywhere(id)?;
+        let of = &self.program.lifecycles[lifecycle];
+        let item = self.items[lifecycle][at].clone();
+        let judged = |passes: bool| {
+            let fits = |step: &Transition| {
+                step.criteria == Some(passes)
+                    && step.actor == Actor::Harness
+                    && step.from.contains(&item.state)
+            };
+            let places = (0..of.transitions.len()).filter(|at| fits(&of.transitions[*at]));
+            places.min_by_key(|at| &of.transitions[*at].name)
+        };
+        let (passed, failed) = (judged(true), judged(false));
+        if passed.is_none() && failed.is_none() {
+            return Err(Misuse(format!("nothing is verified where `{id}` is")));
+        }
+        self.advance(now);
+        let env = Env::of(&self.state, world);
+        let answers: Vec<Option<bool>> =
+            item.criteria.iter().map(|criterion| self.is_fulfilled(criterion, env)).collect();
+        self.keep_answers();
+        let unknown = |count: usize| vec!["?".to_string(); count];
+        let lacks = answers.iter().filter(|answer| **answer == Some(false)).count();
+        let unanswered = answers.iter().filter(|answer| answer.is_none()).count();
+        let step = match (unanswered, lacks) {
+            (0, 0) => passed,
+            (0, _) => failed,
+            _ => None,
+        };
+        let mut change = match step {
+            Some(step) => {
+                let change = Change {
+                    actor: Actor::Harness,
+                    by: "verify",
+                    transition: Some(step),
+                    reasons: unknown(lacks),
+                    rejects: lacks > 0,
+                };
+                self.change(lifecycle, at, change)
+            }
+            None => {
+                if unanswered == 0 {
+                    self.items[lifecycle][at].reasons = unknown(lacks);
+                }
+                self.unmoved(lifecycle, at)
+            }
+        };
+        (change.reasons, change.unanswered) = (unknown(lacks), unknown(unanswered));
+        Ok(change)
+    }
+
+    fn unmoved(&self, lifecycle: LifecycleId, at: usize) -> ItemChange {
+        let of = &self.program.lifecycles[lifecycle];
+        let item = &self.items[lifecycle][at];
+        ItemChange {
+            item: self.id(lifecycle, at),
+            lifecycle: of.name.clone(),
+            actor: Actor::Harness,
+            by: "verify".into(),
+            transition: None,
+            before: Some(of.states[item.state].clone()),
+            after: of.states[item.state].clone(),
+            reasons: Vec::new(),
+            unanswered: Vec::new(),
+            rejections: item.rejections,
+        }
+    }
+}
+
+/// The state at a place of the sorted names, which is what the list's parameter counts.
+fn state_by_name(lifecycle: &Lifecycle, sorted: u32) -> usize {
+    let mut order: Vec<usize> = (0..lifecycle.states.len()).collect();
+    order.sort_by_key(|at| &lifecycle.states[*at]);
+    order.get(sorted as usize).copied().unwrap_or(0)
+}
+
+pub(super) fn text(text: &str) -> Json {
+    Json::string(text)
+}
+
+pub(super) fn object<const N: usize>(members: [(&str, Json); N]) -> Json {
+    Json::Object(members.into_iter().map(|(name, json)| (name.into(), json)).collect())
+}

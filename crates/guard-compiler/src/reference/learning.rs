@@ -1,0 +1,192 @@
+//! What facts are taught, and by whom (semantics §4.5 and §8).
+
+use super::eval::{Env, rows};
+use super::{Misuse, Reference, World, origins};
+use crate::hir::{ClauseKind, Learn, Tool, Type};
+use guard_plan::json::Json;
+use guard_plan::plan::{SourceKind, Trust};
+use guard_plan::value::{Fault, Value};
+
+/// The rows of a fact.
+#[derive(Clone, Default)]
+pub(super) struct Table {
+    rows: Vec<Row>,
+    /// How many ever came.
+    came: u64,
+}
+
+#[derive(Clone)]
+struct Row {
+    number: u64,
+    values: Vec<Value>,
+    by: String,
+}
+
+impl Table {
+    /// The row whose first columns are these.
+    pub(super) fn with(&self, key: &[Value]) -> Option<&Vec<Value>> {
+        self.rows.iter().map(|row| &row.values).find(|values| values[..key.len()] == key[..])
+    }
+}
+
+impl Reference<'_> {
+    /// The rows of every fact: its name, and of each row its number, who taught it, and itself as JSON.
+    pub fn facts(&self) -> impl Iterator<Item = (&str, Vec<(u64, String, Json)>)> {
+        self.program.facts.iter().zip(&self.facts).map(|(fact, table)| {
+            let ty = self.tables.ty(&Type::Record(fact.row));
+            let json = |row: &Row| {
+                let record = Value::Record(row.values.clone());
+                let json = guard_plan::render::to_json(&self.types, ty, &record);
+                (row.number, row.by.clone(), json)
+            };
+            (fact.name.as_str(), table.rows.iter().map(json).collect())
+        })
+    }
+
+    /// What the host gives at the start teaches, and is seen as trusted.
+    pub(super) fn begin(&mut self, data: Option<&Json>) {
+        let Some(data) = data else { return };
+        let result = Value::Json(Box::new(data.clone()));
+        self.source(SourceKind::Start, &result, "start", &|_| None);
+        self.see_result(data, &Trust { whole: true, parts: Vec::new() }, &[]);
+        self.outcome = Default::default();
+    }
+
+    /// The user has said something.
+    pub fn prompt(&mut self, text: &str, now: i64, world: World) -> Result<super::Outcome, Misuse> {
+        self.advance(now);
+        self.prompts += 1;
+        let by = format!("prompt {}", self.prompts);
+        self.source(SourceKind::Prompt, &Value::String(text.into()), &by, world);
+        self.see_text(text, origins::PROMPT);
+        self.keep_answers();
+        Ok(std::mem::take(&mut self.outcome))
+    }
+
+    fn source(&mut self, kind: SourceKind, said: &Value, by: &str, world: World) {
+        for source in &self.program.sources {
+            if source.kind == kind {
+                let learns = source.learns.iter().map(|(_, learn)| learn);
+                self.learn(learns, &[], said, by, world);
+            }
+        }
+    }
+
+    /// What the result of a call teaches.
+    pub(super) fn learn_from(
+        &mut self,
+        tool: &Tool,
+        args: &[Value],
+        result: &Value,
+        by: &str,
+        world: World,
+    ) {
+        let learns = tool.clauses.iter().filter_map(|clause| match &clause.kind {
+            ClauseKind::Learn(learn) => Some(learn),
+            _ => None,
+        });
+        self.learn(learns, args, result, by, world);
+    }
+
+    fn learn<'l>(
+        &mut self,
+        learns: impl Iterator<Item = &'l Learn>,
+        args: &[Value],
+        result: &Value,
+        by: &str,
+        world: World,
+    ) {
+        for learn in learns {
+            let env = Env { args, result: Some(result), ..Env::of(&self.state, world) };
+            let mut taught = Vec::new();
+            let sources = learn.over.as_ref().map(|over| self.eval(over, env));
+            let bound = match sources {
+                None => vec![Vec::new()],
+                Some(Ok(source)) => rows(&[source], learn.binders.len()).unwrap_or_default(),
+                Some(Err(_)) => continue,
+            };
+            for row in bound {
+                let mut locals = Vec::new();
+                for (slot, value) in learn.binders.iter().zip(row) {
+                    locals.resize((*slot as usize + 1).max(locals.len()), Value::None);
+                    locals[*slot as usize] = value;
+                }
+                self.learned_rows(learn, Env { locals: &locals, ..env }, &mut taught);
+            }
+            for row in taught {
+                self.teach(learn.fact, row, by);
+            }
+        }
+    }
+
+    fn learned_rows(&self, learn: &Learn, env: Env, taught: &mut Vec<Vec<Value>>) {
+        if let Some(when) = &learn.when
+            && self.holds(when, env) != Ok(true)
+        {
+            return;
+        }
+        let columns = &self.program.records[self.program.facts[learn.fact].row].fields;
+        let mut rows: Vec<Vec<Value>> = vec![Vec::new()];
+        for (e, column) in learn.row.iter().zip(columns) {
+            let Ok(value) = self.eval(e, env) else { return };
+            let single =
+                !matches!(column.ty.required(), Type::List(..) | Type::Set(..) | Type::Json);
+            let many = match value {
+                Value::List(items) if single => items,
+                Value::Set(items) if single => items.into_iter().collect(),
+                Value::Json(json) if single => match *json {
+                    Json::Array(items) => {
+                        items.into_iter().map(|item| Value::Json(Box::new(item))).collect()
+                    }
+                    other => vec![Value::Json(Box::new(other))],
+                },
+                value => vec![value],
+            };
+            // One value that does not fit spoils the whole lesson.
+            let typed: Option<Vec<Value>> = many
+                .into_iter()
+                .map(|value| self.as_typed(value, &column.ty).ok())
+                .map(|value| value.filter(|value| self.fits(&column.ty, value)))
+                .collect();
+            let Some(typed) = typed else { return };
+            rows = rows
+                .iter()
+                .flat_map(|row| {
+                    typed.iter().map(|v| [row.as_slice(), std::slice::from_ref(v)].concat())
+                })
+                .collect();
+        }
+        taught.extend(rows);
+    }
+
+    fn teach(&mut self, fact: usize, values: Vec<Value>, by: &str) {
+        let def = &self.program.facts[fact];
+        let table = &mut self.facts[fact];
+        if def.max == 0 {
+            return;
+        }
+        self.outcome.learned += 1;
+        let same = |row: &&mut Row| row.values[..def.keys] == values[..def.keys];
+        if let Some(known) = table.rows.iter_mut().find(same) {
+            (known.values, known.by) = (values, by.to_string());
+            return;
+        }
+        if table.rows.len() as u64 >= def.max {
+            table.rows.remove(0);
+            self.outcome.forgotten += 1;
+        }
+        table.came += 1;
+        table.rows.push(Row { number: table.came, values, by: by.to_string() });
+    }
+
+    /// A value for a place of a type: `json` is decoded to it.
+    pub(super) fn as_typed(&self, value: Value, ty: &Type) -> Result<Value, Fault> {
+        match value {
+            Value::Json(json) if *ty.required() != Type::Json => {
+                self.decode(ty, &json, true).map_err(Fault::Decode)
+            }
+            Value::None if !ty.is_option() => Err(Fault::Decode("a value is missing".into())),
+            value => Ok(value),
+        }
+    }
+}

@@ -1,0 +1,125 @@
+//! Where values were first seen (semantics §8).
+
+use super::Reference;
+use guard_plan::builtin::Builtin;
+use guard_plan::json::Json;
+use guard_plan::plan::Trust;
+use guard_plan::value::Value;
+use guard_plan::{decimal, path};
+
+/// Most values that are remembered.
+const MOST: usize = 65_536;
+/// Longest text that may be a path as a whole, in bytes.
+const LONGEST_PATH: usize = 4_096;
+
+/// Places of the built-in enum.
+pub(super) const PROMPT: u32 = 0;
+pub(super) const TRUSTED: u32 = 1;
+pub(super) const UNTRUSTED: u32 = 2;
+const UNKNOWN: u32 = 3;
+
+/// What is found in a text beside its words.
+const EXTRACTORS: [Builtin; 8] = [
+    Builtin::Emails,
+    Builtin::Urls,
+    Builtin::Hosts,
+    Builtin::Paths,
+    Builtin::Ibans,
+    Builtin::Phones,
+    Builtin::Numbers,
+    Builtin::Quoted,
+];
+
+impl Reference<'_> {
+    /// Where a value comes from.
+    pub(super) fn origin(&self, value: &Value) -> Value {
+        let text = match value {
+            Value::String(text) | Value::Path(text) => text.to_string(),
+            Value::Url(url) => url.text.to_string(),
+            Value::Int(number) => number.to_string(),
+            Value::Decimal(units) => decimal::format(*units),
+            _ => String::new(),
+        };
+        let first = self.seen.iter().find(|(seen, _)| *seen == text);
+        Value::Enum(first.map_or(UNKNOWN, |(_, origin)| *origin))
+    }
+
+    fn see(&mut self, text: &str, origin: u32) {
+        let known = text.is_empty() || self.seen.iter().any(|(seen, _)| seen == text);
+        if !known && self.tables.origins && self.seen.len() < MOST {
+            self.seen.push((text.to_string(), origin));
+        }
+    }
+
+    /// Everything that a text says is seen.
+    pub(super) fn see_text(&mut self, text: &str, origin: u32) {
+        for word in text.split_whitespace() {
+            let marks = |c: char| c.is_ascii_punctuation() || "“”„«»‘’…".contains(c);
+            self.see(word.trim_matches(marks), origin);
+        }
+        for extractor in EXTRACTORS {
+            let Ok(Value::List(found)) = extractor.eval(&[&Value::String(text.into())]) else {
+                continue;
+            };
+            for found in found {
+                let Value::String(found) = found else { continue };
+                self.see(&found, origin);
+                match extractor {
+                    Builtin::Paths => self.see_path(&found, origin),
+                    Builtin::Numbers => self.see_number(&found, origin),
+                    _ => {}
+                }
+            }
+        }
+    }
+
+    fn see_path(&mut self, text: &str, origin: u32) {
+        if let Ok(normal) = path::normalise(&self.workspace.clone(), text) {
+            self.see(&normal, origin);
+        }
+    }
+
+    fn see_number(&mut self, text: &str, origin: u32) {
+        self.see(text, origin);
+        if let Some(units) = decimal::parse(text) {
+            self.see(&decimal::format(units), origin);
+        }
+    }
+
+    /// Everything that a result says is seen, as trusted or not by the way that leads to it.
+    pub(super) fn see_result(&mut self, json: &Json, trust: &Trust, way: &[&str]) {
+        match json {
+            Json::Null | Json::Bool(_) => {}
+            Json::Array(items) => items.iter().for_each(|item| self.see_result(item, trust, way)),
+            Json::Object(members) => {
+                for (name, member) in members {
+                    self.see_result(member, trust, &[way, &[&**name]].concat());
+                }
+            }
+            Json::Int(number) => self.see_number(&number.to_string(), believed(trust, way)),
+            Json::Number(text) => self.see_number(text, believed(trust, way)),
+            Json::String(text) => {
+                let origin = believed(trust, way);
+                self.see(text, origin);
+                let names_path = text.contains('/') || text.contains('.');
+                let plain = !text.contains("://") && !text.contains('\n');
+                if names_path && plain && text.len() <= LONGEST_PATH {
+                    self.see_path(text, origin);
+                }
+                self.see_text(text, origin);
+            }
+        }
+    }
+}
+
+/// The longest path that leads to the end of the way decides.
+fn believed(trust: &Trust, way: &[&str]) -> u32 {
+    let mut trusted = trust.whole;
+    for length in 1..=way.len() {
+        let path: Vec<String> = way[..length].iter().map(|step| step.to_string()).collect();
+        if let Some((_, says)) = trust.parts.iter().find(|(part, _)| *part == path) {
+            trusted = *says;
+        }
+    }
+    if trusted { TRUSTED } else { UNTRUSTED }
+}

@@ -1,0 +1,125 @@
+//! What a probe answers, and when it is asked (semantics §9).
+//!
+//! Every attempt is kept; whether the next is due is worked out from all of them.
+
+use super::eval::{Env, Evaluated};
+use super::{Ask, Reference};
+use crate::hir::{Probe, ProbeAsks, ProbeId, Type};
+use guard_plan::json::Json;
+use guard_plan::record::STDOUT_BYTES;
+use guard_plan::value::{DECIMAL_ONE, Fault, Value};
+
+/// The first wait after a failed attempt.
+const FIRST_WAIT: i64 = 1_000;
+
+/// One question to the world, and what came of it.
+#[derive(Clone)]
+pub(super) struct Attempt {
+    time: i64,
+    answer: Evaluated,
+}
+
+impl Attempt {
+    fn failed(&self) -> bool {
+        matches!(self.answer, Err(_) | Ok(Value::Bool(false)))
+    }
+}
+
+impl Reference<'_> {
+    /// The answer of a probe: of this decision, of the last attempt, or of the world.
+    pub(super) fn probe(&self, id: ProbeId, env: Env) -> Evaluated {
+        let asked = self.asked.borrow().iter().find(|(of, _)| *of == id).cloned();
+        if let Some((_, attempt)) = asked {
+            return attempt.answer;
+        }
+        let probe = &self.program.probes[id];
+        match self.attempts[id].last() {
+            Some(last) if !self.is_due(probe, &self.attempts[id], last) => {
+                self.reused.set(true);
+                last.answer.clone()
+            }
+            _ => {
+                let answer = self.ask(probe, env);
+                let attempt = Attempt { time: self.now, answer: answer.clone() };
+                self.asked.borrow_mut().push((id, attempt));
+                answer
+            }
+        }
+    }
+
+    /// What probes answered in this event is kept.
+    pub(super) fn keep_answers(&mut self) {
+        for (id, attempt) in self.asked.take() {
+            self.attempts[id].push(attempt);
+        }
+    }
+
+    fn is_due(&self, probe: &Probe, attempts: &[Attempt], last: &Attempt) -> bool {
+        let age = self.now - last.time;
+        if probe.every.is_some_and(|every| last.answer.is_ok() && age < every) {
+            return false;
+        }
+        if !last.failed() {
+            return true;
+        }
+        let row = attempts.iter().rposition(|a| !a.failed()).map_or(0, |before| before + 1);
+        let row = &attempts[row..];
+        if probe.within.is_some_and(|within| self.now - row[0].time >= within) {
+            return false;
+        }
+        let Some(backoff) = &probe.backoff else { return true };
+        let mut wait = FIRST_WAIT.min(backoff.up_to);
+        for _ in &row[1..] {
+            let longer = i128::from(wait) * i128::from(backoff.factor) / i128::from(DECIMAL_ONE);
+            wait = longer.min(backoff.up_to.into()) as i64;
+        }
+        age >= wait
+    }
+
+    fn ask(&self, probe: &Probe, env: Env) -> Evaluated {
+        let silent = || Fault::NoAnswer(format!("the probe `{}` gives no answer", probe.name));
+        let answer = match &probe.asks {
+            ProbeAsks::Host => (env.world)(&Ask::Probe(probe.name.clone())).ok_or_else(silent)?,
+            ProbeAsks::File(path) => {
+                let path = self.inside(path).map_err(Fault::Decode)?;
+                (env.world)(&Ask::File(path)).ok_or_else(silent)?
+            }
+            ProbeAsks::Command(command) => {
+                let (status, printed) =
+                    ran((env.world)(&Ask::Run(command.argv.clone()))).ok_or_else(silent)?;
+                match probe.returns.required() {
+                    Type::Bool => Json::Bool(status == 0),
+                    _ if printed.len() > STDOUT_BYTES => {
+                        return Err(Fault::Decode("too much is printed".into()));
+                    }
+                    Type::String(_) => Json::string(printed.trim()),
+                    _ => Json::parse(printed.trim()).map_err(|e| Fault::Decode(e.to_string()))?,
+                }
+            }
+        };
+        self.decode(&probe.returns, &answer, true).map_err(Fault::Decode)
+    }
+
+    /// The normalised path of a file of the workspace; else what is wrong.
+    pub(super) fn inside(&self, path: &str) -> Result<String, String> {
+        let normal = guard_plan::path::normalise(&self.workspace, path);
+        let normal = normal.map_err(|e| e.to_string())?.into_owned();
+        let below = self.workspace.trim_end_matches('/').to_string() + "/";
+        if normal == self.workspace || normal.starts_with(&below) {
+            Ok(normal)
+        } else {
+            Err(format!("`{path}` is outside the workspace"))
+        }
+    }
+}
+
+/// Status and standard output of a command that ended by itself.
+pub(super) fn ran(answer: Option<Json>) -> Option<(i64, String)> {
+    match answer? {
+        Json::Array(parts) => match parts.as_slice() {
+            [Json::Int(status), Json::String(printed)] => Some((*status, printed.to_string())),
+            _ => None,
+        },
+        _ => None,
+    }
+}

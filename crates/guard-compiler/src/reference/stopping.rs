@@ -1,0 +1,113 @@
+//! Whether the agent may stop (semantics §12).
+
+use super::eval::Env;
+use super::probes::ran;
+use super::{Ask, Reference, World};
+use crate::hir::{AttestId, Check, CheckKind};
+use guard_plan::json::Json;
+use guard_plan::value::{DECIMAL_ONE, Value};
+use guard_syntax::span::Span;
+
+/// What is said of a stop.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Stopping {
+    /// The agent may stop.
+    pub allowed: bool,
+    /// Why nothing was asked: `halted`, `deadline` or a unit.
+    pub bypassed: Option<String>,
+    /// It may although something is missing.
+    pub incomplete: bool,
+    /// The checks that do not hold: as text, and where they stand.
+    pub missing: Vec<(String, Span)>,
+}
+
+impl Reference<'_> {
+    /// The agent wants to stop.
+    pub fn stop(&mut self, now: i64, world: World) -> Stopping {
+        self.advance(now);
+        let mut stopping =
+            Stopping { allowed: true, bypassed: None, incomplete: false, missing: Vec::new() };
+        stopping.bypassed = self.bypasses();
+        let Some(completion) = &self.program.completion else { return stopping };
+        if stopping.bypassed.is_some() {
+            return stopping;
+        }
+        stopping.missing = self.lacking(&completion.checks, Env::of(&self.state, world));
+        self.keep_answers();
+        if !stopping.missing.is_empty() {
+            stopping.incomplete =
+                self.blocked >= u64::from(completion.at_most) || self.program.shadow;
+            stopping.allowed = stopping.incomplete;
+            self.blocked += u64::from(!stopping.allowed);
+        }
+        stopping
+    }
+
+    /// Why nothing is asked.
+    fn bypasses(&self) -> Option<String> {
+        if self.halted {
+            return Some("halted".into());
+        }
+        if self.program.deadline.is_some_and(|d| self.now >= self.start.saturating_add(d)) {
+            return Some("deadline".into());
+        }
+        let units = self.program.units.iter().enumerate();
+        let exhausted = units
+            .filter(|(at, unit)| unit.budget.is_some_and(|budget| self.spent[*at] >= budget))
+            .map(|(_, unit)| unit.name.clone());
+        exhausted.min()
+    }
+
+    /// What checks lack, all of which must hold: the first that does not, with the files beside it.
+    fn lacking(&self, checks: &[Check], env: Env) -> Vec<(String, Span)> {
+        let mut at = 0;
+        while let Some(check) = checks.get(at) {
+            let plain = |check: &&Check| matches!(check.kind, CheckKind::File(_));
+            let beside = checks[at..].iter().take_while(plain).count().max(1);
+            let lacking: Vec<&Check> =
+                checks[at..at + beside].iter().filter(|check| !self.is_met(check, env)).collect();
+            match (lacking.as_slice(), &check.kind) {
+                ([], _) => {}
+                (_, CheckKind::All(inner)) => return self.lacking(inner, env),
+                ([first, ..], _) => return vec![(first.text.clone(), first.span)],
+            }
+            at += beside;
+        }
+        Vec::new()
+    }
+
+    /// Whether a check holds; what faults or is not answered does not.
+    fn is_met(&self, check: &Check, env: Env) -> bool {
+        let says = |ask: Ask| (env.world)(&ask) == Some(Json::Bool(true));
+        match &check.kind {
+            CheckKind::File(path) => self.inside(path).is_ok_and(|path| says(Ask::File(path))),
+            CheckKind::Contains(path, text) => {
+                self.inside(path).is_ok_and(|path| says(Ask::Contains(path, text.clone())))
+            }
+            CheckKind::Conforms(..) => false,
+            CheckKind::Command(command, status) => {
+                let ended = ran((env.world)(&Ask::Run(command.argv.clone())));
+                ended.is_some_and(|(exit, _)| exit == i64::from(*status))
+            }
+            CheckKind::Committed => says(Ask::Committed),
+            CheckKind::Every(lifecycle, state) => {
+                self.items[*lifecycle].iter().all(|item| item.state == *state)
+            }
+            CheckKind::Attest(attest) => self.attests(*attest, env),
+            CheckKind::All(checks) => checks.iter().all(|check| self.is_met(check, env)),
+            CheckKind::Any(checks) => checks.iter().any(|check| self.is_met(check, env)),
+            CheckKind::Condition(e) => self.holds(e, env) == Ok(true),
+            CheckKind::Score(e) => match self.eval(e, env) {
+                Ok(Value::Decimal(score)) => score > 0 && score <= DECIMAL_ONE,
+                _ => false,
+            },
+        }
+    }
+
+    /// Whether no dimension is at zero; all of them are judged.
+    fn attests(&self, attest: AttestId, env: Env) -> bool {
+        let dimensions = &self.program.attests[attest].dimensions;
+        let at_zero = dimensions.iter().filter(|(_, check)| !self.is_met(check, env));
+        at_zero.count() == 0
+    }
+}

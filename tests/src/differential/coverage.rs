@@ -1,0 +1,192 @@
+//! What a run covered, so that an empty one cannot pass unnoticed.
+
+use super::play::{Heard, Said};
+use crate::generate::Event;
+use guard_plan::plan::Severity;
+use guard_plan::record::NoteKind;
+use guard_plan::verdict::{Code, Decision};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What a run covered.
+#[derive(Debug, Default, Clone)]
+pub struct Coverage {
+    /// Sessions played.
+    pub sessions: u64,
+    /// Events played.
+    pub events: u64,
+    /// Proposals that were allowed.
+    pub allowed: u64,
+    /// Proposals that were not.
+    pub refused: u64,
+    /// Guards that were drawn and did not compile.
+    pub discarded: u64,
+    /// Reasons given, by code.
+    pub reasons: [u64; Code::ALL.len()],
+    /// Events and sessions in which something happened, by what.
+    pub seen: BTreeMap<&'static str, (u64, u64)>,
+    /// What the current session has seen.
+    session: BTreeSet<&'static str>,
+}
+
+/// Everything that a run of some size should have met.
+pub const EXPECTED: [&str; 29] = [
+    "feedback",
+    "feedback of a caution or warning",
+    "feedback of several at once",
+    "feedback after a denial",
+    "feedback fault",
+    "result undecoded",
+    "learned from a call",
+    "learned from a prompt",
+    "learned at the start",
+    "forgotten",
+    "item created",
+    "item moved by the agent",
+    "item moved by hand",
+    "item rejected by hand",
+    "item verified",
+    "item rejected by its criteria",
+    "verification left as it was",
+    "verification unanswered",
+    "item error",
+    "items listed",
+    "served in vain",
+    "item escalated",
+    "stop allowed",
+    "stop blocked",
+    "stop bypassed",
+    "stop incomplete",
+    "reply of a probe kept",
+    "halt",
+    "shadowed reason",
+];
+
+impl Coverage {
+    /// A session begins.
+    pub(super) fn begin(&mut self) {
+        self.sessions += 1;
+        self.session.clear();
+    }
+
+    fn saw(&mut self, what: &'static str) {
+        let (events, sessions) = self.seen.entry(what).or_default();
+        *events += 1;
+        *sessions += u64::from(self.session.insert(what));
+    }
+
+    fn saw_if(&mut self, is: bool, what: &'static str) {
+        if is {
+            self.saw(what);
+        }
+    }
+
+    /// What was said of an event.
+    pub(super) fn count(&mut self, event: &Event, said: &Result<Said, ()>) {
+        self.events += 1;
+        let Ok(said) = said else {
+            self.saw_if(matches!(event, Event::Verify(_) | Event::Move(..)), "item error");
+            return;
+        };
+        if let Some(decision) = said.decision {
+            self.allowed += u64::from(decision == Decision::Allow);
+            self.refused += u64::from(decision != Decision::Allow);
+        }
+        for (code, ..) in &said.reasons {
+            self.reasons[*code as usize] += 1;
+        }
+        self.saw_if(!said.shadowed.is_empty(), "shadowed reason");
+        self.saw_if(said.escalated, "item escalated");
+        self.heard(&said.heard);
+        self.items(event, said);
+        if let Some(stop) = &said.stop {
+            self.saw_if(stop.bypassed.is_some(), "stop bypassed");
+            self.saw_if(stop.incomplete, "stop incomplete");
+            self.saw_if(!stop.allowed, "stop blocked");
+            self.saw_if(
+                stop.allowed && !stop.incomplete && stop.bypassed.is_none(),
+                "stop allowed",
+            );
+        }
+        let learned = said.heard.learned > 0;
+        self.saw_if(learned && matches!(event, Event::Prompt(_)), "learned from a prompt");
+        self.saw_if(learned && matches!(event, Event::Settle(..)), "learned from a call");
+        self.saw_if(said.heard.forgotten > 0, "forgotten");
+    }
+
+    fn heard(&mut self, heard: &Heard) {
+        let feedback = &heard.feedback;
+        self.saw_if(!feedback.is_empty(), "feedback");
+        self.saw_if(feedback.len() > 1, "feedback of several at once");
+        self.saw_if(
+            feedback.iter().any(|one| one.severity > Severity::Info),
+            "feedback of a caution or warning",
+        );
+        self.saw_if(!feedback.is_empty() && heard.denied, "feedback after a denial");
+        let noted = |kind: NoteKind| heard.notes.iter().any(|(of, _)| *of == kind);
+        self.saw_if(noted(NoteKind::Feedback), "feedback fault");
+        self.saw_if(noted(NoteKind::Undecoded), "result undecoded");
+    }
+
+    fn items(&mut self, event: &Event, said: &Said) {
+        self.saw_if(said.served.as_ref().is_some_and(|s| s.get("items").is_some()), "items listed");
+        self.saw_if(
+            said.served.as_ref().is_some_and(|s| s.get("id").is_none() && s.get("items").is_none()),
+            "served in vain",
+        );
+        let by_hand = matches!(event, Event::Move(..));
+        let verify = matches!(event, Event::Verify(_));
+        for change in &said.heard.items {
+            let created = change.before.is_none();
+            self.saw_if(created, "item created");
+            self.saw_if(!created && !by_hand && !verify, "item moved by the agent");
+            self.saw_if(by_hand, "item moved by hand");
+            self.saw_if(
+                by_hand && !change.reasons.is_empty() && change.rejections > 0,
+                "item rejected by hand",
+            );
+            let moved = change.transition.is_some();
+            self.saw_if(verify && moved && change.reasons.is_empty(), "item verified");
+            self.saw_if(
+                verify && moved && !change.reasons.is_empty(),
+                "item rejected by its criteria",
+            );
+            let unanswered = !change.unanswered.is_empty();
+            self.saw_if(verify && unanswered, "verification unanswered");
+            self.saw_if(verify && !moved && !unanswered, "verification left as it was");
+        }
+    }
+
+    /// What was seen beside what was said.
+    pub(super) fn also(&mut self, is: bool, what: &'static str) {
+        self.saw_if(is, what);
+    }
+
+    /// What of everything expected never happened.
+    pub fn quiet(&self) -> Vec<&'static str> {
+        EXPECTED.into_iter().filter(|what| !self.seen.contains_key(what)).collect()
+    }
+}
+
+impl std::fmt::Display for Coverage {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        writeln!(
+            f,
+            "{} sessions of {} events agree, of guards that compile ({} drawn did not)",
+            self.sessions, self.events, self.discarded
+        )?;
+        writeln!(f, "proposals: {} allowed, {} not", self.allowed, self.refused)?;
+        let given = Code::ALL.iter().zip(self.reasons).filter(|(_, n)| *n > 0);
+        let given: Vec<String> = given.map(|(code, n)| format!("{} {n}", code.as_str())).collect();
+        writeln!(f, "reasons: {}", given.join(", "))?;
+        for (what, (events, sessions)) in &self.seen {
+            let of = |n: &u64, all: u64| 100.0 * *n as f64 / all.max(1) as f64;
+            writeln!(
+                f,
+                "{what}: {events} events ({:.2} %), {sessions} sessions ({:.1} %)",
+                of(events, self.events),
+                of(sessions, self.sessions)
+            )?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,203 @@
+//! What the kernel says of an event, without its sentences.
+
+use super::play::{Ending, Heard, Said, Stopping};
+use super::world::Answering;
+use crate::generate::Event;
+use guard_plan::json::Json;
+use guard_plan::record::{ItemChange, Missing, Note, NoteKind, StopDecision};
+use guard_plan::verdict::{Code, Decision, Reason};
+use guard_runtime::{
+    Approve, Ending as Ended, Kernel, Move, Prompt, Proposal, Resume, Session, Settlement,
+    StepError, Stop, Usage, Verify,
+};
+
+pub(super) fn step(
+    kernel: &Kernel,
+    session: &mut Session,
+    event: &Event,
+    now: i64,
+    at: usize,
+) -> Result<Said, ()> {
+    said(kernel, session, event, now, at).map_err(drop)
+}
+
+fn said(
+    kernel: &Kernel,
+    session: &mut Session,
+    event: &Event,
+    now: i64,
+    at: usize,
+) -> Result<Said, StepError> {
+    let world = &mut Answering(at);
+    Ok(match event {
+        Event::Open(_) => Said::default(),
+        Event::Propose(call, tool, args) => {
+            let proposal = Proposal { call, tool, args, now };
+            let proposed = kernel.propose(session, &proposal, world)?;
+            let verdict = proposed.verdict;
+            let escalated = verdict.reasons.iter().any(|r| r.message.contains("was rejected"));
+            Said {
+                decision: Some(verdict.decision),
+                reasons: outlines(&verdict.reasons),
+                shadowed: outlines(&verdict.shadowed),
+                served: proposed.served.map(served),
+                escalated,
+                heard: Heard {
+                    learned: proposed.learned,
+                    forgotten: proposed.forgotten,
+                    notes: notes(&proposed.notes),
+                    feedback: proposed.feedback,
+                    items: proposed.items,
+                    denied: verdict.decision == Decision::Deny,
+                },
+                stop: None,
+            }
+        }
+        Event::Settle(call, success, result) => {
+            let ending = if *success { Ended::Success(result.as_ref()) } else { Ended::Failure };
+            let settlement = Settlement { call, ending, now };
+            let settled = kernel.settle(session, &settlement, world)?;
+            Said::of(Heard {
+                learned: settled.learned,
+                forgotten: settled.forgotten,
+                notes: notes(&settled.notes),
+                feedback: settled.feedback,
+                ..Heard::default()
+            })
+        }
+        Event::Approve(tool, args, role, ttl) => {
+            let expires = ttl.map(|ttl| now + ttl);
+            kernel.approve(session, &Approve { tool, args, role, by: "somebody", expires, now })?;
+            Said::default()
+        }
+        Event::Usage(amount) => {
+            kernel.usage(session, &Usage { unit: "tokens", amount: *amount, now })?;
+            Said::default()
+        }
+        Event::Resume => {
+            kernel.resume(session, &Resume { role: "human", by: "somebody", now })?;
+            Said::default()
+        }
+        Event::Prompt(text) => {
+            let learned = kernel.prompt(session, &Prompt { text, now }, world)?;
+            Said::of(Heard {
+                learned: learned.learned,
+                forgotten: learned.forgotten,
+                notes: notes(&learned.notes),
+                ..Heard::default()
+            })
+        }
+        Event::Stop => {
+            let stopped = kernel.stop(session, &Stop { reason: None, now }, world)?;
+            Said {
+                stop: Some(Stopping {
+                    allowed: stopped.decision == StopDecision::Allow,
+                    bypassed: stopped.bypassed,
+                    incomplete: stopped.incomplete,
+                    missing: stopped.missing.into_iter().map(missing).collect(),
+                }),
+                ..Said::default()
+            }
+        }
+        Event::Verify(item) => {
+            let moved = kernel.verify(session, &Verify { item, now }, world)?;
+            let mut change = moved.change;
+            for sentence in change.reasons.iter_mut().chain(&mut change.unanswered) {
+                *sentence = "?".into();
+            }
+            Said::of(changed(change))
+        }
+        Event::Move(item, transition, reason) => {
+            let reason = reason.as_deref();
+            let by = Move { item, transition, by: "ann", reason, now };
+            Said::of(changed(kernel.move_item(session, &by)?.change))
+        }
+    })
+}
+
+fn changed(change: ItemChange) -> Heard {
+    Heard { items: vec![change], ..Heard::default() }
+}
+
+/// A result; what went wrong in it is a sentence.
+fn served(json: Json) -> Json {
+    if json.get("error").is_some() { Json::Null } else { json }
+}
+
+fn missing(missing: Missing) -> (String, String) {
+    (missing.text, missing.span.unwrap_or_default())
+}
+
+/// What is determined of notes: how grave, and of which rule.
+fn notes(notes: &[Note]) -> Vec<(NoteKind, String)> {
+    let told = |note: &&Note| matches!(note.kind, NoteKind::Feedback | NoteKind::Undecoded);
+    let mut notes: Vec<_> =
+        notes.iter().filter(told).map(|note| (note.kind, note.rule.clone())).collect();
+    notes.sort();
+    notes.dedup();
+    notes
+}
+
+fn outlines(reasons: &[Reason]) -> Vec<(Code, String, Decision)> {
+    // Which of several rules is named for a halt is a matter of messages.
+    let rule = |r: &Reason| if r.code == Code::Halted { "session".into() } else { r.rule.clone() };
+    let mut outlines: Vec<_> = reasons.iter().map(|r| (r.code, rule(r), r.decision)).collect();
+    outlines.sort();
+    outlines.dedup();
+    outlines
+}
+
+/// All of the session that can be seen from outside.
+pub(super) fn ending(kernel: &Kernel, session: &Session, known: &Ending) -> Ending {
+    let plan = kernel.plan();
+    let state = known.state.iter().map(|(name, _)| {
+        let var = plan.state.iter().position(|v| v.name == *name);
+        (name.clone(), var.and_then(|var| session.value(var as u32)).cloned())
+    });
+    let spent = known.spent.iter().map(|(name, _)| {
+        let unit = plan.units.iter().position(|u| u.name == *name);
+        (name.clone(), unit.and_then(|unit| session.spent(unit as u32)))
+    });
+    let facts = known.facts.iter().map(|(name, _)| {
+        let rows = session.facts(kernel, name, 0, usize::MAX).unwrap_or_default();
+        let rows = rows.into_iter().map(|row| (row.number, row.by.to_string(), row.row));
+        (name.clone(), rows.collect())
+    });
+    let items = known.items.iter().map(|(id, theirs)| {
+        let ours = session.item(kernel, id).unwrap_or(Json::Null);
+        (id.clone(), masked(&ours, theirs))
+    });
+    let total = plan.lifecycles.iter().map(|lifecycle| {
+        let page = session.items(kernel, &lifecycle.name, None, None);
+        match page.as_ref().and_then(|page| page.get("total")) {
+            Some(Json::Int(total)) => *total as usize,
+            _ => 0,
+        }
+    });
+    Ending {
+        state: state.collect(),
+        spent: spent.collect(),
+        facts: facts.collect(),
+        items: items.collect(),
+        total: total.sum(),
+        halted: session.halted().is_some(),
+        // Without providers nothing is counted.
+        judged: if plan.feedback.is_empty() { known.judged } else { session.judged() },
+        blocked: session.blocked().into(),
+    }
+}
+
+/// The JSON with a question mark for every text that the reference evaluator does not word.
+pub(super) fn masked(ours: &Json, theirs: &Json) -> Json {
+    match (ours, theirs) {
+        (Json::String(_), Json::String(text)) if **text == *"?" => Json::string("?"),
+        (Json::Array(ours), Json::Array(theirs)) if ours.len() == theirs.len() => {
+            Json::Array(ours.iter().zip(theirs).map(|(a, b)| masked(a, b)).collect())
+        }
+        (Json::Object(ours), Json::Object(theirs)) if ours.len() == theirs.len() => {
+            let members = ours.iter().zip(theirs);
+            Json::Object(members.map(|((k, a), (_, b))| (k.clone(), masked(a, b))).collect())
+        }
+        _ => ours.clone(),
+    }
+}

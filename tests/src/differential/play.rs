@@ -1,0 +1,156 @@
+//! One guard, and its sessions played on both evaluators.
+
+use super::coverage::Coverage;
+use super::{kernel, reference};
+use crate::generate::{Event, Timed};
+use guard_compiler::hir::Program;
+use guard_compiler::reference::Reference;
+use guard_compiler::{NoFiles, SourceFile, compile};
+use guard_plan::LoadedPlan;
+use guard_plan::json::Json;
+use guard_plan::record::{Delivered, ItemChange, NoteKind};
+use guard_plan::value::Value;
+use guard_plan::verdict::{Code, Decision};
+use guard_runtime::Kernel;
+use guard_syntax::span::Span;
+
+/// Monday, 2026-01-05, nine o'clock UTC.
+const START: i64 = 1_767_603_600_000;
+/// The name of every generated guard.
+const FILE: &str = "generated.guard";
+
+/// What was said of an event, without sentences.
+#[derive(Debug, Default, Clone)]
+pub(super) struct Said {
+    pub decision: Option<Decision>,
+    pub reasons: Vec<(Code, String, Decision)>,
+    pub shadowed: Vec<(Code, String, Decision)>,
+    pub served: Option<Json>,
+    pub heard: Heard,
+    pub stop: Option<Stopping>,
+    /// Somebody must approve a move of an item; for the count, not compared.
+    pub escalated: bool,
+}
+
+/// What an event came to beside its decision.
+#[derive(Debug, Default, Clone, PartialEq)]
+pub(super) struct Heard {
+    pub learned: u64,
+    pub forgotten: u64,
+    pub notes: Vec<(NoteKind, String)>,
+    pub feedback: Vec<Delivered>,
+    pub items: Vec<ItemChange>,
+    pub denied: bool,
+}
+
+/// What was said of a stop; of what is missing its text and its place.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Stopping {
+    pub allowed: bool,
+    pub bypassed: Option<String>,
+    pub incomplete: bool,
+    pub missing: Vec<(String, String)>,
+}
+
+/// All of a session that can be seen from outside.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Ending {
+    pub state: Vec<(String, Option<Value>)>,
+    pub spent: Vec<(String, Option<i64>)>,
+    pub facts: Vec<(String, Vec<(u64, String, Json)>)>,
+    pub items: Vec<(String, Json)>,
+    pub total: usize,
+    pub halted: bool,
+    pub judged: u64,
+    pub blocked: u64,
+}
+
+impl Said {
+    pub fn of(heard: Heard) -> Said {
+        Said { heard, ..Said::default() }
+    }
+
+    fn same(&self, other: &Said) -> bool {
+        self.decision == other.decision
+            && self.reasons == other.reasons
+            && self.shadowed == other.shadowed
+            && self.served == other.served
+            && self.heard == other.heard
+            && self.stop == other.stop
+    }
+}
+
+/// A compiled guard, ready for both evaluators.
+pub(super) struct Subject {
+    program: Program,
+    kernel: Kernel,
+    text: String,
+}
+
+impl Subject {
+    pub fn compile(text: &str) -> Option<Subject> {
+        let root = SourceFile { path: FILE.into(), text: text.into() };
+        let output = compile(root, &mut NoFiles).output?;
+        // A checked guard always has a plan that loads.
+        let loaded = LoadedPlan::from_plan(output.plan, output.sources);
+        let loaded =
+            loaded.unwrap_or_else(|e| panic!("a compiled plan does not load: {e}\n{text}"));
+        let kernel = Kernel::new(loaded)
+            .unwrap_or_else(|e| panic!("a compiled plan does not run: {e}\n{text}"));
+        Some(Subject { program: output.program, kernel, text: text.into() })
+    }
+
+    /// Plays the events; fails with the index of the event of which the two say different things.
+    pub fn play(&self, events: &[Timed], coverage: &mut Coverage) -> Result<(), (usize, String)> {
+        let data = match events.first() {
+            Some(Timed { event: Event::Open(data), .. }) => Some(data),
+            _ => None,
+        };
+        let mut session = self
+            .kernel
+            .open_with("s", START, "/workspace", data)
+            .map_err(|e| (0, e.to_string()))?;
+        let mut other =
+            Reference::open(&self.program, START, "/workspace", data).map_err(|e| (0, e.1))?;
+        coverage.also(other.facts().any(|(_, rows)| !rows.is_empty()), "learned at the start");
+        let mut now = START;
+        for (place, Timed { at, step, event }) in events.iter().enumerate() {
+            now += step;
+            let mut ours = kernel::step(&self.kernel, &mut session, event, now, *at);
+            let theirs = reference::step(&mut other, event, now, *at, &|span| self.place(span));
+            if let (Ok(ours), Ok(theirs)) = (&mut ours, &theirs)
+                && let (Some(served), Some(known)) = (&ours.served, &theirs.served)
+            {
+                ours.served = Some(kernel::masked(served, known));
+            }
+            coverage.count(event, &ours);
+            coverage.also(other.reused(), "reply of a probe kept");
+            let same = match (&ours, &theirs) {
+                (Ok(ours), Ok(theirs)) => ours.same(theirs),
+                (ours, theirs) => ours.is_err() && theirs.is_err(),
+            };
+            let known = reference::ending(&other);
+            let ending = kernel::ending(&self.kernel, &session, &known);
+            if !same || ending != known {
+                let said = match same {
+                    true => String::new(),
+                    false => format!("kernel    {ours:?}\nreference {theirs:?}"),
+                };
+                if ending == known {
+                    return Err((place, said));
+                }
+                return Err((place, format!("{said}\nkernel    {ending:?}\nreference {known:?}")));
+            }
+            coverage.also(known.halted, "halt");
+        }
+        Ok(())
+    }
+
+    /// `file:line:column` of a span.
+    fn place(&self, span: Span) -> String {
+        let before = &self.text[..span.start as usize];
+        let line = before.matches('\n').count() + 1;
+        let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
+        format!("{FILE}:{line}:{column}")
+    }
+}

@@ -1,0 +1,104 @@
+//! What the reference evaluator says of an event.
+
+use super::play::{Ending, Heard, Said, Stopping};
+use super::world::answer;
+use crate::generate::Event;
+use guard_compiler::reference::{Ask, Misuse, Outcome, Reference};
+use guard_plan::verdict::Decision;
+
+pub(super) fn step(
+    session: &mut Reference,
+    event: &Event,
+    now: i64,
+    at: usize,
+    place: &dyn Fn(guard_syntax::span::Span) -> String,
+) -> Result<Said, ()> {
+    said(session, event, now, at, place).map_err(drop)
+}
+
+fn said(
+    session: &mut Reference,
+    event: &Event,
+    now: i64,
+    at: usize,
+    place: &dyn Fn(guard_syntax::span::Span) -> String,
+) -> Result<Said, Misuse> {
+    let world = &|ask: &Ask| answer(ask, at);
+    Ok(match event {
+        Event::Open(_) => Said::default(),
+        Event::Propose(call, tool, args) => {
+            let judgement = session.propose(call, tool, args, now, world)?;
+            Said {
+                decision: Some(judgement.decision),
+                reasons: judgement.reasons,
+                shadowed: judgement.shadowed,
+                served: judgement.outcome.served.clone(),
+                heard: Heard {
+                    denied: judgement.decision == Decision::Deny,
+                    ..heard(judgement.outcome)
+                },
+                ..Said::default()
+            }
+        }
+        Event::Settle(call, success, result) => {
+            Said::of(heard(session.settle(call, *success, result.as_ref(), now, world)?))
+        }
+        Event::Approve(tool, args, role, ttl) => {
+            session.approve(tool, args, role, ttl.map(|ttl| now + ttl), now)?;
+            Said::default()
+        }
+        Event::Usage(amount) => {
+            session.usage("tokens", *amount, now)?;
+            Said::default()
+        }
+        Event::Resume => {
+            session.resume(now)?;
+            Said::default()
+        }
+        Event::Prompt(text) => Said::of(heard(session.prompt(text, now, world)?)),
+        Event::Stop => {
+            let stopping = session.stop(now, world);
+            Said {
+                stop: Some(Stopping {
+                    allowed: stopping.allowed,
+                    bypassed: stopping.bypassed,
+                    incomplete: stopping.incomplete,
+                    missing: stopping
+                        .missing
+                        .into_iter()
+                        .map(|(text, span)| (text, place(span)))
+                        .collect(),
+                }),
+                ..Said::default()
+            }
+        }
+        Event::Verify(item) => {
+            Said::of(Heard { items: vec![session.verify(item, now, world)?], ..Heard::default() })
+        }
+        Event::Move(item, transition, reason) => Said::of(Heard {
+            items: vec![session.move_item(item, transition, "ann", reason.as_deref(), now)?],
+            ..Heard::default()
+        }),
+    })
+}
+
+fn heard(outcome: Outcome) -> Heard {
+    let Outcome { learned, forgotten, notes, feedback, items, .. } = outcome;
+    Heard { learned, forgotten, notes, feedback, items, denied: false }
+}
+
+/// All of the session that can be seen from outside.
+pub(super) fn ending(session: &Reference) -> Ending {
+    let items = session.items();
+    let (judged, blocked) = session.counts();
+    Ending {
+        state: session.state().map(|(name, value)| (name.into(), Some(value.clone()))).collect(),
+        spent: session.spent().map(|(name, spent)| (name.into(), Some(spent))).collect(),
+        facts: session.facts().map(|(name, rows)| (name.into(), rows)).collect(),
+        total: items.len(),
+        items,
+        halted: session.halted(),
+        judged,
+        blocked,
+    }
+}

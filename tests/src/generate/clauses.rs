@@ -1,0 +1,191 @@
+//! The clauses of tools and policies.
+
+use super::expr::{Speaks, env, int, text, truth};
+use super::{PARAMS, STATE, Shape};
+use crate::rng::Rng;
+
+pub(super) fn rule(rng: &mut Rng, tools: &[Shape], at: usize) -> String {
+    let params = &tools[at].params;
+    let speaks = Speaks { params, asks: true };
+    let named: Vec<Shape> = tools.iter().filter(|t| !t.name.is_empty()).cloned().collect();
+    let shadow = if rng.chance(8) { "shadow " } else { "" };
+    let when = |rng: &mut Rng| match rng.below(3) {
+        0 => format!(" when {}", truth(rng, &speaks, &named, 1)),
+        1 => format!(" unless {}", truth(rng, &speaks, &named, 1)),
+        _ => String::new(),
+    };
+    let clause = match rng.below(11) {
+        0..=2 => format!("requires {}{}", requirement(rng, tools, at), when(rng)),
+        3..=5 => {
+            // Mostly rare, so that sessions get somewhere.
+            let (word, joint) = *rng.pick(&[("when", "and"), ("unless", "or")]);
+            let other = if rng.chance(60) {
+                format!(" {joint} {}", truth(rng, &speaks, &named, 0))
+            } else {
+                String::new()
+            };
+            format!("deny {word} {}{other} because \"no: {{now}}\"", truth(rng, &speaks, &named, 1))
+        }
+        6 => {
+            let by = if !params.is_empty() && rng.chance(40) {
+                format!(" by {}", PARAMS[*rng.pick(params)].0)
+            } else {
+                String::new()
+            };
+            let by = if by.ends_with("s") && by.len() == 6 || by == " by o" {
+                String::new()
+            } else {
+                by
+            };
+            let scope = *rng.pick(&["per 10m", "per session", "in flight", "identical", "per 1h"]);
+            format!("limit {} {scope}{by}", 1 + rng.below(3))
+        }
+        7 | 8 => {
+            format!("costs {} {}", amount(rng, params), rng.pick(&["usd", "usd", "usd", "calls"]))
+        }
+        9 => {
+            let within = if rng.chance(30) { " within 20m" } else { "" };
+            format!("approval {}{within}{}", rng.pick(&["human", "boss"]), when(rng))
+        }
+        _ => "ready when probe ready".to_string(),
+    };
+    format!("{shadow}{clause}")
+}
+
+fn requirement(rng: &mut Rng, tools: &[Shape], at: usize) -> String {
+    let others: Vec<&Shape> = tools
+        .iter()
+        .enumerate()
+        .filter(|(t, s)| *t != at && !s.name.is_empty())
+        .map(|(_, s)| s)
+        .collect();
+    let Some(first) = others.get(rng.below(others.len().max(1))) else { return "t0".to_string() };
+    let mut alternatives = Vec::new();
+    let mut chosen = vec![*first];
+    if rng.chance(20) {
+        chosen.push(others[rng.below(others.len())]);
+    }
+    for other in chosen {
+        let mut text = other.name.clone();
+        let shared: Vec<usize> =
+            other.params.iter().filter(|p| tools[at].params.contains(p)).copied().collect();
+        if !shared.is_empty() && rng.chance(50) {
+            text += &format!("({})", PARAMS[*rng.pick(&shared)].0);
+        } else if other.params.contains(&0) && rng.chance(20) {
+            text += &format!("(a: {})", rng.below(3));
+        }
+        if rng.chance(20) {
+            text += &format!(" since {}", others[rng.below(others.len())].name);
+        }
+        if rng.chance(20) {
+            text += " within 15m";
+        }
+        alternatives.push(text);
+    }
+    alternatives.join(" or ")
+}
+
+fn amount(rng: &mut Rng, params: &[usize]) -> String {
+    let decimal = params.contains(&8) && rng.chance(50);
+    match (decimal, rng.below(4)) {
+        (true, 0) => "amt * 1.5".to_string(),
+        (true, 1) => "amt / 3.0".to_string(),
+        (true, _) => "amt".to_string(),
+        (false, 0) if params.contains(&0) => "decimal(a)".to_string(),
+        (false, 1) => "if flag then 0.10 else 7.25".to_string(),
+        _ => format!("{}.{:02}", rng.below(15), rng.below(100)),
+    }
+}
+
+pub(super) fn effects(rng: &mut Rng, tools: &[Shape], at: usize) -> String {
+    let params = &tools[at].params;
+    let speaks = Speaks { params, asks: true };
+    let mut statements = Vec::new();
+    for var in 0..STATE.len() {
+        if !rng.chance(25) {
+            continue;
+        }
+        let int = int(rng, &speaks, tools, 2);
+        let env = env(rng, params);
+        statements.push(match (var, rng.below(3)) {
+            (0, 0) => format!("n += {int}"),
+            (0, 1) => format!("n = {int}"),
+            (0, _) => format!("n -= {int}"),
+            (1, 0) => format!("m *= {int}"),
+            (1, _) => format!("m += {int}"),
+            (2, _) => format!("flag = {}", truth(rng, &speaks, tools, 1)),
+            (3, 0) => "money -= 2.50".to_string(),
+            (3, _) => format!("money += {}", amount(rng, params)),
+            (4, 0) => format!("remove {env} from envs"),
+            (4, _) => format!("add {env} to envs"),
+            (5, 0) => format!("remove {int} from log"),
+            (5, _) => format!("append {int} to log"),
+            (6, 0) => "delete owner".to_string(),
+            (6, _) => format!("owner = {}", text(rng, params)),
+            (7, 0) => format!("delete items[{}]", text(rng, params)),
+            (7, _) => format!("items[{}] = {{id: \"x\", qty: {int}}}", text(rng, params)),
+            _ => "pause += 1m".to_string(),
+        });
+    }
+    if statements.is_empty() {
+        String::new()
+    } else {
+        format!("effect {{ {} }}", statements.join("  "))
+    }
+}
+
+/// Clauses about the result.
+pub(super) fn after(rng: &mut Rng, params: &[usize]) -> Vec<String> {
+    let mut clauses = Vec::new();
+    match rng.below(9) {
+        0 => {
+            clauses.push("trusted  returns Item".to_string());
+            if rng.chance(60) {
+                clauses.push(format!(
+                    "observe items[{}] = result{}",
+                    text(rng, params),
+                    rng.pick(&["", " warn"])
+                ));
+            }
+            if rng.chance(60) {
+                clauses.push("learn row(id: result.id, qty: result.qty)".to_string());
+            }
+        }
+        1 => {
+            clauses.push("trusted  returns json".to_string());
+            let when = rng.pick(&["", " when flag"]);
+            clauses
+                .push(format!("learn row(id: k, qty: v.qty else 1) for k, v in result.rows{when}"));
+            if rng.chance(40) {
+                clauses.push("observe n = result.n".to_string());
+            }
+        }
+        2 => {
+            clauses.push("returns int".to_string());
+            clauses.push(format!("observe m = result + m{}", rng.pick(&["", " warn"])));
+            if rng.chance(40) {
+                clauses.push(format!("reconcile m <= {}", 3 + rng.below(9)));
+            }
+        }
+        3 => {
+            clauses.push("trusted result.names  untrusted result.names.bad".to_string());
+            clauses.push("learn who(result.names.good)".to_string());
+        }
+        4 => {
+            clauses.push("trusted".to_string());
+            clauses.push("learn who(result.names[*])".to_string());
+            if rng.chance(40) {
+                clauses.push("reconcile probe built or origin(\"w\") == trusted".to_string());
+            }
+        }
+        5 => {
+            clauses.push("trusted  untrusted result.names".to_string());
+            clauses.push(format!(
+                "reconcile {} != known who(\"u\")",
+                rng.pick(&["probe marker", "exists(\"a\")", "flag"])
+            ));
+        }
+        _ => {}
+    }
+    clauses
+}

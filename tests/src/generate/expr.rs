@@ -1,0 +1,141 @@
+//! Expressions: ints, truths, texts.
+
+use super::Shape;
+use crate::rng::Rng;
+
+/// What conditions may speak of.
+pub(super) struct Speaks<'s> {
+    pub params: &'s [usize],
+    /// History, time, budgets and the world too.
+    pub asks: bool,
+}
+
+pub(super) fn env(rng: &mut Rng, params: &[usize]) -> String {
+    if params.contains(&2) && rng.chance(60) {
+        "e".into()
+    } else {
+        (*rng.pick(&["dev", "staging", "prod"])).into()
+    }
+}
+
+pub(super) fn text(rng: &mut Rng, params: &[usize]) -> String {
+    if params.contains(&3) && rng.chance(60) {
+        "s".into()
+    } else {
+        format!("\"{}\"", rng.pick(&["u", "v"]))
+    }
+}
+
+/// An int expression.
+pub(super) fn int(rng: &mut Rng, speaks: &Speaks, tools: &[Shape], depth: usize) -> String {
+    let tool = |rng: &mut Rng| rng.pick(tools).name.clone();
+    if depth > 0 && rng.chance(30) {
+        let (x, y) = (int(rng, speaks, tools, depth - 1), int(rng, speaks, tools, depth - 1));
+        return match rng.below(6) {
+            0 => format!("({x} + {y})"),
+            1 => format!("({x} - {y})"),
+            2 => format!("({x} * {y})"),
+            3 => format!("({x} / {y})"),
+            4 => format!("({x} % {y})"),
+            _ => format!("max({x}, {y})"),
+        };
+    }
+    let has = |p: usize| speaks.params.contains(&p);
+    match rng.below(16) {
+        0 if has(0) => "a".into(),
+        1 if has(1) => "b".into(),
+        2 if has(4) => format!("(o else {})", rng.below(4)),
+        3 if has(5) => "len(xs)".into(),
+        4 if has(5) => "sum(x in xs: x)".into(),
+        5 if has(5) => "count(x in xs: x > m)".into(),
+        6 if has(1) => "9223372036854775807".into(),
+        7 if speaks.asks => format!("calls({})", tool(rng)),
+        8 if speaks.asks => format!("(failures({}) within 20m)", tool(rng)),
+        9 if speaks.asks => "clock.minute".into(),
+        10 if speaks.asks => "(row[\"u\"].qty else 2)".into(),
+        11 => "len(envs)".into(),
+        12 => "sum(x in log: x)".into(),
+        13 => "(items[\"u\"].qty else 4)".into(),
+        14 => "n".into(),
+        15 => "m".into(),
+        _ => rng.below(9).to_string(),
+    }
+}
+
+/// A condition.
+pub(super) fn truth(rng: &mut Rng, speaks: &Speaks, tools: &[Shape], depth: usize) -> String {
+    let tool = |rng: &mut Rng| rng.pick(tools).name.clone();
+    if depth > 0 && rng.chance(45) {
+        let x = truth(rng, speaks, tools, depth - 1);
+        let y = truth(rng, speaks, tools, depth - 1);
+        return match rng.below(5) {
+            0 => format!("({x} and {y})"),
+            1 => format!("({x} or {y})"),
+            2 => format!("({x} implies {y})"),
+            3 => format!("(if {x} then {y} else flag)"),
+            _ => format!("not ({x})"),
+        };
+    }
+    let compare = |rng: &mut Rng, x: String, y: String| {
+        format!("{x} {} {y}", rng.pick(&["==", "!=", "<", "<=", ">", ">="]))
+    };
+    let has = |p: usize| speaks.params.contains(&p);
+    match rng.below(42) {
+        0 if has(2) => "e in envs".into(),
+        1 if has(2) => format!("e == {}", rng.pick(&["dev", "prod"])),
+        2 if has(3) => "s matches /^[a-z]+$/".into(),
+        3 if has(3) => "owner == s".into(),
+        4 if has(3) && speaks.asks => "known row(s)".into(),
+        5 if has(5) && has(6) => "all x, y in zip(xs, ys): x <= y".into(),
+        6 if has(5) => "any x in xs: x == m".into(),
+        7 if has(7) => "p within workspace".into(),
+        8 if has(7) && speaks.asks => "exists(p)".into(),
+        9 if has(8) => "amt > money".into(),
+        10 if has(4) => "o is none".into(),
+        11 if has(4) => "o == m".into(),
+        12 if speaks.asks => format!("called({})", tool(rng)),
+        13 if speaks.asks => format!("failed({}) within 15m", tool(rng)),
+        14 if speaks.asks => format!("called({}) since {}", tool(rng), tool(rng)),
+        15 if speaks.asks => "spent(usd) > 20".into(),
+        16 if speaks.asks => "remaining(usd) < 10".into(),
+        17 if speaks.asks => "elapsed > 20m".into(),
+        18 if speaks.asks => "probe ready".into(),
+        19 if speaks.asks => format!("once (n > {})", rng.below(4)),
+        20 if speaks.asks => "historically (not flag)".into(),
+        21 if speaks.asks => "previous flag".into(),
+        22 if speaks.asks => "(m > 2) since flag".into(),
+        23 if speaks.asks => "clock.weekday in {sat, sun}".into(),
+        24 => "owner is some".into(),
+        25 => "flag".into(),
+        26 => "prod in envs".into(),
+        27 => "any k, v in items: v.qty > 3".into(),
+        28 if has(3) && speaks.asks => format!("origin(s) {}", from(rng)),
+        29 if has(7) && speaks.asks => format!("origin(p) {}", from(rng)),
+        30 if has(8) && speaks.asks => format!("origin(amt) {}", from(rng)),
+        31 if has(1) && speaks.asks => format!("origin(b) {}", from(rng)),
+        32 if has(10) && speaks.asks => format!("origin(link) {}", from(rng)),
+        33 if speaks.asks => format!("origin(\"{}\") {}", rng.pick(&["u", "w", ""]), from(rng)),
+        34 if has(3) && speaks.asks => "known who(s)".into(),
+        35 if has(9) && speaks.asks => "known who(note)".into(),
+        36 if speaks.asks => "known who(\"u\")".into(),
+        37 if speaks.asks => "probe built".into(),
+        38 if speaks.asks => "probe marker".into(),
+        39 if speaks.asks => "(probe level) > 3".into(),
+        40 if speaks.asks => "(probe word) == \"up\"".into(),
+        _ => {
+            let x = int(rng, speaks, tools, 1);
+            let y = int(rng, speaks, tools, 1);
+            compare(rng, x, y)
+        }
+    }
+}
+
+/// A comparison of an origin.
+fn from(rng: &mut Rng) -> String {
+    let origin = rng.pick(&["prompt", "trusted", "untrusted", "unknown"]);
+    match rng.below(3) {
+        0 => format!("!= {origin}"),
+        1 => format!("in {{{origin}, prompt}}"),
+        _ => format!("== {origin}"),
+    }
+}

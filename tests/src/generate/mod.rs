@@ -1,0 +1,153 @@
+//! Random guards and random sessions: the input of the differential law.
+//!
+//! Guards are generated as text, so that a failure can be read and every phase takes part. Not every one
+//! compiles (an invariant may be false at the beginning, a value may be missing); those are drawn again.
+
+mod advice;
+mod clauses;
+mod events;
+mod expr;
+mod items;
+mod world;
+
+use crate::rng::Rng;
+use clauses::{after, effects, rule};
+use expr::{Speaks, truth};
+
+pub use events::{Event, Timed, events};
+
+/// Parameters a tool may have, with how their values are drawn.
+const PARAMS: [(&str, &str); 11] = [
+    ("a", "int in 0..=5"),
+    ("b", "int"),
+    ("e", "Env"),
+    ("s", "string max 12"),
+    ("o", "int?"),
+    ("xs", "list<int> max 3"),
+    ("ys", "list<int> max 3"),
+    ("p", "path"),
+    ("amt", "decimal in 0..=20"),
+    ("note", "string max 2000"),
+    ("link", "url"),
+];
+
+/// One generated tool: its name and the indexes of its parameters.
+#[derive(Debug, Clone)]
+pub struct Shape {
+    /// Its name.
+    pub name: String,
+    /// Indexes of its parameters.
+    params: Vec<usize>,
+}
+
+/// A generated guard.
+#[derive(Debug, Clone)]
+pub struct Generated {
+    /// Its items; each can be left out when a failure is reduced.
+    pub items: Vec<String>,
+    /// Its tools, without those of lifecycles.
+    pub tools: Vec<Shape>,
+    /// Its lifecycles.
+    lifecycles: Vec<items::Drawn>,
+}
+
+impl Generated {
+    /// The guard as text.
+    pub fn text(&self) -> String {
+        self.items.join("\n")
+    }
+}
+
+const STATE: [&str; 9] = [
+    "n: int in -5..=12 = 0",
+    "m: int = 3",
+    "flag: bool = false",
+    "money: decimal in 0..=60 = 10.00",
+    "envs: set<Env> max 2 = {}",
+    "log: list<int> max 3 = [1]",
+    "owner: string? = none",
+    "items: map<string, Item> max 2 = {}",
+    "pause: duration = 5m",
+];
+
+/// A guard drawn from `rng`.
+pub fn guard(rng: &mut Rng) -> Generated {
+    let mut items = vec![
+        format!("guard generated{}", if rng.chance(4) { " shadow" } else { "" }),
+        "enum Env { dev, staging, prod }".to_string(),
+        "record Item { id: string  qty: int in 0..=9 }".to_string(),
+        format!("state {{ {} }}", STATE.join("  ")),
+        "fact row(id: string key, qty: int) max 2".to_string(),
+        format!("fact who(name: string) max {}", 1 + rng.below(4)),
+        "budget usd = 90.00".to_string(),
+    ];
+    items.extend(world::probes(rng));
+    if rng.chance(50) {
+        items.push(format!("budget calls = {}", 5 + rng.below(15)));
+    }
+    if rng.chance(30) {
+        items.push("budget tokens = 100".to_string());
+    }
+    if rng.chance(30) {
+        items.push("deadline 3h".to_string());
+    }
+    if rng.chance(10) {
+        items.push("default allow".to_string());
+    }
+    let tools: Vec<Shape> = (0..2 + rng.below(5))
+        .map(|at| Shape {
+            name: format!("t{at}"),
+            params: (0..PARAMS.len()).filter(|_| rng.chance(45)).collect(),
+        })
+        .collect();
+    let lifecycles = items::lifecycles(rng);
+    let served = lifecycles.iter().flat_map(items::Drawn::tools);
+    let named: Vec<Shape> = tools.iter().cloned().chain(served).collect();
+    for at in 0..tools.len() {
+        items.push(tool(rng, &named, at));
+    }
+    for at in 0..rng.below(3) {
+        items.push(policy(rng, &named, at));
+    }
+    items.extend(world::sources(rng));
+    items.extend(lifecycles.iter().map(|one| one.text.clone()));
+    items.extend(advice::feedback(rng, &named));
+    items.extend(advice::completion(rng, &named, &lifecycles));
+    for at in 0..rng.below(4) {
+        let mode = *rng.pick(&["", "", "", " monitor", " shadow"]);
+        let speaks = Speaks { params: &[], asks: false };
+        items.push(format!("invariant i{at}{mode} {{ {} }}", truth(rng, &speaks, &named, 2)));
+    }
+    Generated { items, tools, lifecycles }
+}
+
+fn tool(rng: &mut Rng, tools: &[Shape], at: usize) -> String {
+    let shape = &tools[at];
+    let params: Vec<String> =
+        shape.params.iter().map(|p| format!("{}: {}", PARAMS[*p].0, PARAMS[*p].1)).collect();
+    let mut clauses: Vec<String> = (0..rng.below(4)).map(|_| rule(rng, tools, at)).collect();
+    if rng.chance(60) {
+        clauses.push(effects(rng, tools, at));
+    }
+    if rng.chance(8) {
+        clauses.push("risk critical, irreversible".to_string());
+    }
+    clauses.extend(after(rng, &shape.params));
+    format!("tool {}({}) {{\n  {}\n}}", shape.name, params.join(", "), clauses.join("\n  "))
+}
+
+fn policy(rng: &mut Rng, tools: &[Shape], at: usize) -> String {
+    let members: Vec<&str> =
+        tools.iter().filter(|_| rng.chance(60)).map(|t| t.name.as_str()).collect();
+    let members = if members.is_empty() { vec![tools[0].name.as_str()] } else { members };
+    let none = Shape { name: String::new(), params: Vec::new() };
+    let with_none: Vec<Shape> = tools.iter().cloned().chain([none]).collect();
+    let clauses: Vec<String> =
+        (0..1 + rng.below(2)).map(|_| rule(rng, &with_none, tools.len())).collect();
+    let shadow = if rng.chance(15) { " shadow" } else { "" };
+    format!(
+        "policy q{at} for {{ {} }}{shadow} {{\n  {}\n}}",
+        members.join(", "),
+        clauses.join("\n  ")
+    )
+}
