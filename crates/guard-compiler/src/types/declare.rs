@@ -274,17 +274,14 @@ impl<'a> Checker<'a, '_> {
             }
             let mut returns: Option<(Type, Span)> = None;
             for clause in &entry.decl.clauses {
-                match &clause.kind {
-                    ClauseKind::Returns(ty) => {
-                        let ty = self.ty(ty);
-                        match &returns {
-                            Some((_, first)) => {
-                                self.report(errors::said_twice("`returns`", clause.span.0, *first))
-                            }
-                            None => returns = Some((ty, clause.span.0)),
+                if let ClauseKind::Returns(ty) = &clause.kind {
+                    let ty = self.ty(ty);
+                    match &returns {
+                        Some((_, first)) => {
+                            self.report(errors::said_twice("`returns`", clause.span.0, *first))
                         }
+                        None => returns = Some((ty, clause.span.0)),
                     }
-                    _ => {}
                 }
             }
             let trust = self.trust(&entry.decl.clauses);

@@ -209,8 +209,8 @@ impl Checker<'_, '_> {
         }
         let found = self.expr(e, None, &mut scope);
         match found.ty.required() {
-            Type::Bool => CheckKind::Condition(self.present(e, found, &mut scope)),
-            Type::Decimal(..) | Type::Error => CheckKind::Score(self.present(e, found, &mut scope)),
+            Type::Bool => CheckKind::Condition(self.present(e, found, &scope)),
+            Type::Decimal(..) | Type::Error => CheckKind::Score(self.present(e, found, &scope)),
             other => {
                 let shown = self.show(other);
                 let wanted = "a bool or a score between 0.0 and 1.0";

@@ -4,7 +4,6 @@ use super::journal::{self, Journal};
 use super::replay;
 use super::rpc::Error;
 use crate::failure::reason;
-use crate::near;
 use guard_hosts::Host;
 use guard_plan::encode::hash_text;
 use guard_plan::json::{Json, JsonError};
@@ -12,8 +11,8 @@ use guard_plan::record::{self, Delivered, Payload, Record, rendered, verify_chai
 use guard_plan::verdict::{Code, Decision, Reason, Verdict};
 use guard_plan::{LoadedPlan, time};
 use guard_runtime::{
-    Approve, Ending, Event, FactRow, Kernel, Move, Outcome, Prompt, Proposal, Proposed, Recorder,
-    Resume, Session, Settlement, StepError, Stop, Usage, Verify,
+    Approve, Ending, Event, Kernel, Move, Outcome, Prompt, Proposal, Proposed, Recorder, Resume,
+    Session, Settlement, StepError, Stop, Usage, Verify,
 };
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -26,13 +25,13 @@ const AN_HOUR: i64 = 3_600_000;
 
 /// A session with what it needs to go on.
 pub struct Live {
-    kernel: Kernel,
-    session: Session,
-    world: Host,
-    recorder: Recorder,
-    journal: Option<Journal>,
-    restored: bool,
-    records: Vec<String>,
+    pub(super) kernel: Kernel,
+    pub(super) session: Session,
+    pub(super) world: Host,
+    pub(super) recorder: Recorder,
+    pub(super) journal: Option<Journal>,
+    pub(super) restored: bool,
+    pub(super) records: Vec<String>,
 }
 
 /// What opens a session.
@@ -57,7 +56,7 @@ pub fn now() -> i64 {
     since.ok().and_then(|d| i64::try_from(d.as_millis()).ok()).unwrap_or(0)
 }
 
-type Answer = Result<String, Error>;
+pub(super) type Answer = Result<String, Error>;
 
 impl Live {
     /// Begins a session, or takes it up where its journal ends.
@@ -306,64 +305,6 @@ impl Live {
         Ok(json!({ "change": moved.change, "item": item }).to_string())
     }
 
-    /// All of one item.
-    pub fn item(&self, id: &str) -> Answer {
-        let item = self.session.item(&self.kernel, id);
-        let item = item.ok_or_else(|| step(StepError::UnknownItem(id.to_owned())))?;
-        Ok(json!({ "item": item }).to_string())
-    }
-
-    /// A page of the items of a lifecycle.
-    pub fn items(&self, lifecycle: &str, state: Option<&str>, after: Option<&str>) -> Answer {
-        let page = self.session.items(&self.kernel, lifecycle, state, after);
-        let names = self.kernel.plan().lifecycles.iter().map(|one| one.name.as_str());
-        page.map(|page| page.to_string()).ok_or_else(|| {
-            let near = near::did_you_mean(lifecycle, names);
-            let near = near.map(|near| format!("; {near}")).unwrap_or_default();
-            let message = format!("there is no lifecycle `{lifecycle}`, or no such state{near}");
-            Error::failed("no_such_lifecycle", message)
-        })
-    }
-
-    /// Rows of a fact, each with who taught it.
-    pub fn facts(&self, fact: &str, from: u64, limit: usize) -> Answer {
-        let rows = self.session.facts(&self.kernel, fact, from, limit);
-        let rows = rows.ok_or_else(|| {
-            let names = self.kernel.plan().facts.iter().map(|one| one.name.as_str());
-            let near = near::did_you_mean(fact, names);
-            let near = near.map(|near| format!("; {near}")).unwrap_or_default();
-            Error::failed("no_such_fact", format!("there is no fact `{fact}`{near}"))
-        })?;
-        let row = |row: &FactRow| json!({ "number": row.number, "row": row.row, "by": &*row.by });
-        Ok(json!({ "rows": rows.iter().map(row).collect::<Vec<_>>() }).to_string())
-    }
-
-    /// What could be done next, ranked, and the same as a text for a reasoner.
-    pub fn advise(&mut self, now: i64) -> Answer {
-        let advice = self.kernel.advise(&self.session, now, &mut self.world);
-        let mut answer = serde_json::to_value(&advice).map_err(|_| unexpected())?;
-        answer["prompt"] = advice.text().into();
-        Ok(answer.to_string())
-    }
-
-    /// What an agent should read before it begins.
-    pub fn guide(&self) -> String {
-        json!({ "prompt": guard_runtime::guide(self.kernel.plan()) }).to_string()
-    }
-
-    /// What the session remembers.
-    pub fn state(&self) -> String {
-        let mut out = String::new();
-        self.session.state_json(&self.kernel).write(&mut out);
-        out
-    }
-
-    /// What has happened, and the hash of the last record.
-    pub fn trace(&self) -> String {
-        let hash = hash_text(self.recorder.hash());
-        format!("{{\"records\":[{}],\"hash\":\"{hash}\"}}", self.records.join(","))
-    }
-
     /// The last word.
     pub fn closed(&self) -> String {
         let hash = hash_text(self.recorder.hash());
@@ -404,7 +345,7 @@ impl Live {
     }
 }
 
-fn unexpected() -> Error {
+pub(super) fn unexpected() -> Error {
     Error::failed("internal", "an event came to something else")
 }
 
@@ -437,7 +378,7 @@ fn salt() -> Vec<u8> {
     (0..4).flat_map(|n: u64| RandomState::new().hash_one(n).to_le_bytes()).collect()
 }
 
-fn step(error: StepError) -> Error {
+pub(super) fn step(error: StepError) -> Error {
     let code = match &error {
         StepError::Workspace(_) => "bad_workspace",
         StepError::InitialState(..) => "bad_plan",

@@ -3,7 +3,9 @@
 
 mod journal;
 mod live;
+mod queries;
 mod replay;
+mod requests;
 mod rpc;
 mod server;
 

@@ -2,12 +2,15 @@
 
 use super::journal;
 use super::live::{Live, Opening, now};
+use super::requests::{
+    Advise, Approve, Facts, Item, Items, Move, Named, Open, Probes, Prompt, Propose, Resume,
+    Settle, Stop, Usage,
+};
 use super::rpc::Error;
 use crate::near;
 use crate::project;
 use guard_plan::json::Json;
 use guard_plan::{LoadedPlan, decimal, load, time};
-use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 use std::collections::BTreeMap;
@@ -48,128 +51,6 @@ pub struct Server {
 }
 
 type Answer = Result<String, Error>;
-
-#[derive(Deserialize)]
-struct Open {
-    plan: Option<String>,
-    source: Option<String>,
-    session: Option<String>,
-    journal: Option<String>,
-    now: Option<String>,
-    workspace: Option<String>,
-    data: Option<Box<RawValue>>,
-}
-
-/// What the host answers for its probes from now on.
-type Probes = Option<BTreeMap<String, Box<RawValue>>>;
-
-#[derive(Deserialize)]
-struct Propose {
-    session: String,
-    call: String,
-    tool: String,
-    args: Option<Box<RawValue>>,
-    now: Option<String>,
-    probes: Probes,
-}
-
-#[derive(Deserialize)]
-struct Settle {
-    session: String,
-    call: String,
-    outcome: String,
-    result: Option<Box<RawValue>>,
-    now: Option<String>,
-    probes: Probes,
-}
-
-#[derive(Deserialize)]
-struct Prompt {
-    session: String,
-    text: String,
-    now: Option<String>,
-}
-
-#[derive(Deserialize)]
-struct Stop {
-    session: String,
-    reason: Option<String>,
-    now: Option<String>,
-    probes: Probes,
-}
-
-#[derive(Deserialize)]
-struct Advise {
-    session: String,
-    now: Option<String>,
-    probes: Probes,
-}
-
-#[derive(Deserialize)]
-struct Facts {
-    session: String,
-    fact: String,
-    from: Option<u64>,
-    limit: Option<usize>,
-}
-
-#[derive(Deserialize)]
-struct Item {
-    session: String,
-    item: String,
-    now: Option<String>,
-    probes: Probes,
-}
-
-#[derive(Deserialize)]
-struct Move {
-    session: String,
-    item: String,
-    transition: String,
-    by: Option<String>,
-    reason: Option<String>,
-    now: Option<String>,
-}
-
-#[derive(Deserialize)]
-struct Items {
-    session: String,
-    lifecycle: String,
-    state: Option<String>,
-    after: Option<String>,
-}
-
-#[derive(Deserialize)]
-struct Approve {
-    session: String,
-    tool: String,
-    args: Option<Box<RawValue>>,
-    role: String,
-    by: Option<String>,
-    expires: Option<String>,
-    now: Option<String>,
-}
-
-#[derive(Deserialize)]
-struct Usage {
-    session: String,
-    unit: String,
-    amount: Box<RawValue>,
-    now: Option<String>,
-}
-
-#[derive(Deserialize)]
-struct Resume {
-    session: String,
-    role: String,
-    by: Option<String>,
-    now: Option<String>,
-}
-
-#[derive(Deserialize)]
-struct Named {
-    session: String,
-}
 
 impl Server {
     /// Without sessions; those that name no journal keep it here.

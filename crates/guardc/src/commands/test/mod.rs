@@ -5,6 +5,7 @@ mod json;
 mod junit;
 mod runner;
 mod text;
+mod whole;
 
 use crate::config::Config;
 use crate::failure::{Exit, Failure, Outcome};

@@ -7,8 +7,8 @@ use crate::report::Lines;
 use guard_compiler::SourceFile;
 use guard_compiler::scenario::{Call, Scenario, Step, StepKind};
 use guard_plan::json::Json;
-use guard_plan::plan::{Expr, SourceKind, TypeId};
-use guard_plan::record::{NoteKind, RunEnd, StopDecision};
+use guard_plan::plan::{Expr, TypeId};
+use guard_plan::record::NoteKind;
 use guard_plan::value::Value;
 use guard_plan::verdict::{Code, Decision, Reason, Verdict};
 use guard_plan::words::duration;
@@ -47,7 +47,7 @@ pub struct Failed {
 }
 
 impl Failed {
-    fn new(expected: impl Into<String>, got: impl Into<String>) -> Failed {
+    pub(super) fn new(expected: impl Into<String>, got: impl Into<String>) -> Failed {
         Failed { expected: expected.into(), got: got.into(), ..Failed::default() }
     }
 
@@ -102,22 +102,12 @@ fn place(span: Span, shown: &[SourceFile]) -> String {
     format!("{}:{}:{}", file.path, at.line, at.column)
 }
 
-type Stepped = Result<(), Box<Failed>>;
+pub(super) type Stepped = Result<(), Box<Failed>>;
 
-/// Whether a text stands in what was said, where one is wanted.
-fn contains(text: Option<&str>, said: &str) -> Stepped {
-    match text {
-        Some(text) if !said.contains(text) => {
-            Err(Failed::new(format!("something with \"{text}\""), format!("{said:?}")).into())
-        }
-        _ => Ok(()),
-    }
-}
-
-struct Runner<'a> {
-    kernel: &'a Kernel,
-    play: Play,
-    coverage: &'a mut Coverage,
+pub(super) struct Runner<'a> {
+    pub(super) kernel: &'a Kernel,
+    pub(super) play: Play,
+    pub(super) coverage: &'a mut Coverage,
     /// Started calls: name in the scenario, call id and tool.
     started: BTreeMap<String, (String, String)>,
 }
@@ -193,115 +183,6 @@ impl Runner<'_> {
             StepKind::Resume(role) => done(self.play.resume(role, "test")),
             other => self.whole_session(other),
         }
-    }
-
-    /// Steps about the session as a whole, and what it delivers.
-    fn whole_session(&mut self, kind: &StepKind) -> Stepped {
-        let impossible = |why| Box::new(Failed::new("to be possible", why));
-        match kind {
-            StepKind::Data(data) => {
-                self.coverage.taught(SourceKind::Start);
-                self.play.open(data).map_err(impossible)
-            }
-            StepKind::Command { argv, exits, output } => {
-                let ended = exits.map_or(RunEnd::TimedOut, |status| RunEnd::Exited(status.into()));
-                self.play.world.commands.insert(argv.clone(), (ended, output.clone()));
-                Ok(())
-            }
-            StepKind::Committed(committed) => {
-                self.play.world.committed = *committed;
-                Ok(())
-            }
-            StepKind::Prompt(text) => {
-                let learned = self.play.prompt(text).map_err(impossible)?;
-                if learned.learned > 0 {
-                    self.coverage.taught(SourceKind::Prompt);
-                }
-                Ok(())
-            }
-            StepKind::Feedback(name, text) => self.feedback(name, text.as_deref()),
-            StepKind::NoFeedback(name) => self.no_feedback(name.as_deref()),
-            StepKind::Stop(outcome, text) => self.stop(outcome, text.as_deref()),
-            StepKind::Verify(item, text) => {
-                let change = self.play.verify(item).map_err(impossible)?;
-                self.coverage.moved(&change);
-                let said = [change.reasons, change.unanswered].concat().join("; ");
-                contains(text.as_deref(), &said)
-            }
-            StepKind::Move(item, transition, reason) => {
-                let moved = self.play.move_item(item, transition, "test", reason.as_deref());
-                self.coverage.moved(&moved.map_err(impossible)?);
-                Ok(())
-            }
-            StepKind::Item(item, state) => self.item(item, state),
-            StepKind::Advice(tool, status, text) => self.advice(tool, status, text.as_deref()),
-            _ => Err(impossible("this step is not run here".into())),
-        }
-    }
-
-    fn feedback(&self, name: &str, text: Option<&str>) -> Stepped {
-        let delivered = self.play.feedback();
-        let expected = format!("feedback of `{name}`");
-        match delivered.iter().find(|it| it.provider == name) {
-            Some(it) => contains(text, &it.text),
-            None if delivered.is_empty() => Err(Failed::new(expected, "none").into()),
-            None => {
-                let others: Vec<&str> = delivered.iter().map(|it| it.provider.as_str()).collect();
-                Err(Failed::new(expected, format!("feedback of {}", others.join(", "))).into())
-            }
-        }
-    }
-
-    fn no_feedback(&self, name: Option<&str>) -> Stepped {
-        let mut delivered = self.play.feedback().iter();
-        match delivered.find(|it| name.is_none_or(|name| it.provider == name)) {
-            Some(it) => Err(Failed::new("no such feedback", it.text.clone()).into()),
-            None => Ok(()),
-        }
-    }
-
-    fn stop(&mut self, outcome: &str, text: Option<&str>) -> Stepped {
-        let stopped = self.play.stop().map_err(|why| Failed::new("to be possible", why))?;
-        self.coverage.stopped(&stopped);
-        let got = match (stopped.decision, &stopped.bypassed, stopped.incomplete) {
-            (StopDecision::Block, ..) => "blocked",
-            (_, Some(_), _) => "bypassed",
-            (_, None, true) => "incomplete",
-            (_, None, false) => "allowed",
-        };
-        let said = stopped.bypassed.unwrap_or(stopped.message);
-        if got == outcome {
-            return contains(text, &said);
-        }
-        let got = if said.is_empty() { got.to_owned() } else { format!("{got}: {said}") };
-        Err(Failed::new(outcome, got).into())
-    }
-
-    fn item(&self, item: &str, state: &str) -> Stepped {
-        match self.play.session().item_state(self.kernel, item) {
-            Some(now) if now == state => Ok(()),
-            Some(now) => Err(Failed::new(state, now).into()),
-            None => Err(Failed::new(state, "there is no such item").into()),
-        }
-    }
-
-    fn advice(&mut self, tool: &str, wanted: &str, text: Option<&str>) -> Stepped {
-        let advice = self.play.advise();
-        let Some(action) = advice.actions.iter().find(|action| action.wire_name == tool) else {
-            return Err(Failed::new(wanted, "the advice does not speak of it").into());
-        };
-        let whole = advice.text();
-        let heading = format!("(id={})", action.tool);
-        let section = whole
-            .split("\n### ")
-            .find(|part| part.lines().next().is_some_and(|line| line.contains(&heading)));
-        let section = section.unwrap_or(&whole);
-        let first = advice.best().is_some_and(|best| best.wire_name == tool);
-        let status = action.status.as_str().to_lowercase();
-        if status != wanted && !(wanted == "first" && first) {
-            return Err(Failed::new(wanted, format!("{status}\n{section}")).into());
-        }
-        contains(text, section)
     }
 
     fn propose(

@@ -1,0 +1,68 @@
+//! What is asked of a session without anything happening in it: items, facts, advice, state, trace.
+
+use super::live::{Answer, Live, step, unexpected};
+use super::rpc::Error;
+use crate::near;
+use guard_plan::encode::hash_text;
+use guard_runtime::{FactRow, StepError};
+use serde_json::json;
+
+impl Live {
+    /// All of one item.
+    pub fn item(&self, id: &str) -> Answer {
+        let item = self.session.item(&self.kernel, id);
+        let item = item.ok_or_else(|| step(StepError::UnknownItem(id.to_owned())))?;
+        Ok(json!({ "item": item }).to_string())
+    }
+
+    /// A page of the items of a lifecycle.
+    pub fn items(&self, lifecycle: &str, state: Option<&str>, after: Option<&str>) -> Answer {
+        let page = self.session.items(&self.kernel, lifecycle, state, after);
+        let names = self.kernel.plan().lifecycles.iter().map(|one| one.name.as_str());
+        page.map(|page| page.to_string()).ok_or_else(|| {
+            let near = near::did_you_mean(lifecycle, names);
+            let near = near.map(|near| format!("; {near}")).unwrap_or_default();
+            let message = format!("there is no lifecycle `{lifecycle}`, or no such state{near}");
+            Error::failed("no_such_lifecycle", message)
+        })
+    }
+
+    /// Rows of a fact, each with who taught it.
+    pub fn facts(&self, fact: &str, from: u64, limit: usize) -> Answer {
+        let rows = self.session.facts(&self.kernel, fact, from, limit);
+        let rows = rows.ok_or_else(|| {
+            let names = self.kernel.plan().facts.iter().map(|one| one.name.as_str());
+            let near = near::did_you_mean(fact, names);
+            let near = near.map(|near| format!("; {near}")).unwrap_or_default();
+            Error::failed("no_such_fact", format!("there is no fact `{fact}`{near}"))
+        })?;
+        let row = |row: &FactRow| json!({ "number": row.number, "row": row.row, "by": &*row.by });
+        Ok(json!({ "rows": rows.iter().map(row).collect::<Vec<_>>() }).to_string())
+    }
+
+    /// What could be done next, ranked, and the same as a text for a reasoner.
+    pub fn advise(&mut self, now: i64) -> Answer {
+        let advice = self.kernel.advise(&self.session, now, &mut self.world);
+        let mut answer = serde_json::to_value(&advice).map_err(|_| unexpected())?;
+        answer["prompt"] = advice.text().into();
+        Ok(answer.to_string())
+    }
+
+    /// What an agent should read before it begins.
+    pub fn guide(&self) -> String {
+        json!({ "prompt": guard_runtime::guide(self.kernel.plan()) }).to_string()
+    }
+
+    /// What the session remembers.
+    pub fn state(&self) -> String {
+        let mut out = String::new();
+        self.session.state_json(&self.kernel).write(&mut out);
+        out
+    }
+
+    /// What has happened, and the hash of the last record.
+    pub fn trace(&self) -> String {
+        let hash = hash_text(self.recorder.hash());
+        format!("{{\"records\":[{}],\"hash\":\"{hash}\"}}", self.records.join(","))
+    }
+}

@@ -1,0 +1,127 @@
+//! The parameters of the sidecar's methods. `docs/reference/sidecar.schema.json` says what each may be.
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use std::collections::BTreeMap;
+
+#[derive(Deserialize)]
+pub struct Open {
+    pub plan: Option<String>,
+    pub source: Option<String>,
+    pub session: Option<String>,
+    pub journal: Option<String>,
+    pub now: Option<String>,
+    pub workspace: Option<String>,
+    pub data: Option<Box<RawValue>>,
+}
+
+/// What the host answers for its probes from now on.
+pub type Probes = Option<BTreeMap<String, Box<RawValue>>>;
+
+#[derive(Deserialize)]
+pub struct Propose {
+    pub session: String,
+    pub call: String,
+    pub tool: String,
+    pub args: Option<Box<RawValue>>,
+    pub now: Option<String>,
+    pub probes: Probes,
+}
+
+#[derive(Deserialize)]
+pub struct Settle {
+    pub session: String,
+    pub call: String,
+    pub outcome: String,
+    pub result: Option<Box<RawValue>>,
+    pub now: Option<String>,
+    pub probes: Probes,
+}
+
+#[derive(Deserialize)]
+pub struct Prompt {
+    pub session: String,
+    pub text: String,
+    pub now: Option<String>,
+}
+
+#[derive(Deserialize)]
+pub struct Stop {
+    pub session: String,
+    pub reason: Option<String>,
+    pub now: Option<String>,
+    pub probes: Probes,
+}
+
+#[derive(Deserialize)]
+pub struct Advise {
+    pub session: String,
+    pub now: Option<String>,
+    pub probes: Probes,
+}
+
+#[derive(Deserialize)]
+pub struct Facts {
+    pub session: String,
+    pub fact: String,
+    pub from: Option<u64>,
+    pub limit: Option<usize>,
+}
+
+#[derive(Deserialize)]
+pub struct Item {
+    pub session: String,
+    pub item: String,
+    pub now: Option<String>,
+    pub probes: Probes,
+}
+
+#[derive(Deserialize)]
+pub struct Move {
+    pub session: String,
+    pub item: String,
+    pub transition: String,
+    pub by: Option<String>,
+    pub reason: Option<String>,
+    pub now: Option<String>,
+}
+
+#[derive(Deserialize)]
+pub struct Items {
+    pub session: String,
+    pub lifecycle: String,
+    pub state: Option<String>,
+    pub after: Option<String>,
+}
+
+#[derive(Deserialize)]
+pub struct Approve {
+    pub session: String,
+    pub tool: String,
+    pub args: Option<Box<RawValue>>,
+    pub role: String,
+    pub by: Option<String>,
+    pub expires: Option<String>,
+    pub now: Option<String>,
+}
+
+#[derive(Deserialize)]
+pub struct Usage {
+    pub session: String,
+    pub unit: String,
+    pub amount: Box<RawValue>,
+    pub now: Option<String>,
+}
+
+#[derive(Deserialize)]
+pub struct Resume {
+    pub session: String,
+    pub role: String,
+    pub by: Option<String>,
+    pub now: Option<String>,
+}
+
+#[derive(Deserialize)]
+pub struct Named {
+    pub session: String,
+}
