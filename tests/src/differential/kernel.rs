@@ -3,6 +3,7 @@
 use super::play::{Ending, Heard, Said, Stopping};
 use super::world::Answering;
 use crate::generate::Event;
+use guard_compiler::reference::Outline;
 use guard_plan::json::Json;
 use guard_plan::record::{ItemChange, Missing, Note, NoteKind, StopDecision};
 use guard_plan::verdict::{Code, Decision, Reason};
@@ -130,18 +131,21 @@ fn missing(missing: Missing) -> (String, String) {
 
 /// What is determined of notes: how grave, and of which rule.
 fn notes(notes: &[Note]) -> Vec<(NoteKind, String)> {
-    let told = |note: &&Note| matches!(note.kind, NoteKind::Feedback | NoteKind::Undecoded);
-    let mut notes: Vec<_> =
-        notes.iter().filter(told).map(|note| (note.kind, note.rule.clone())).collect();
+    let mut notes: Vec<_> = notes.iter().map(|note| (note.kind, note.rule.clone())).collect();
     notes.sort();
     notes.dedup();
     notes
 }
 
-fn outlines(reasons: &[Reason]) -> Vec<(Code, String, Decision)> {
+fn outlines(reasons: &[Reason]) -> Vec<Outline> {
     // Which of several rules is named for a halt is a matter of messages.
     let rule = |r: &Reason| if r.code == Code::Halted { "session".into() } else { r.rule.clone() };
-    let mut outlines: Vec<_> = reasons.iter().map(|r| (r.code, rule(r), r.decision)).collect();
+    let needs = |r: &Reason| match r.code {
+        Code::Requires | Code::Approval | Code::Conflict => r.needs.clone(),
+        _ => Vec::new(),
+    };
+    let mut outlines: Vec<_> =
+        reasons.iter().map(|r| (r.code, rule(r), r.decision, needs(r))).collect();
     outlines.sort();
     outlines.dedup();
     outlines

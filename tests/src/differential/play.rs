@@ -4,13 +4,13 @@ use super::coverage::Coverage;
 use super::{kernel, reference};
 use crate::generate::{Event, Timed};
 use guard_compiler::hir::Program;
-use guard_compiler::reference::Reference;
+use guard_compiler::reference::{Outline, Reference};
 use guard_compiler::{NoFiles, SourceFile, compile};
 use guard_plan::LoadedPlan;
 use guard_plan::json::Json;
 use guard_plan::record::{Delivered, ItemChange, NoteKind};
 use guard_plan::value::Value;
-use guard_plan::verdict::{Code, Decision};
+use guard_plan::verdict::Decision;
 use guard_runtime::Kernel;
 use guard_syntax::span::Span;
 
@@ -23,8 +23,8 @@ const FILE: &str = "generated.guard";
 #[derive(Debug, Default, Clone)]
 pub(super) struct Said {
     pub decision: Option<Decision>,
-    pub reasons: Vec<(Code, String, Decision)>,
-    pub shadowed: Vec<(Code, String, Decision)>,
+    pub reasons: Vec<Outline>,
+    pub shadowed: Vec<Outline>,
     pub served: Option<Json>,
     pub heard: Heard,
     pub stop: Option<Stopping>,

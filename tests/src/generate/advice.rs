@@ -8,6 +8,9 @@ use crate::rng::Rng;
 /// What speaks of the session only.
 const SESSION: Speaks<'static> = Speaks { params: &[], asks: true };
 
+/// The parameters that are texts, one of them a secret.
+const TEXTS: [usize; 5] = [3, 7, 9, 10, 11];
+
 /// Providers with all kinds of triggers.
 pub(super) fn feedback(rng: &mut Rng, tools: &[Shape]) -> Vec<String> {
     (0..rng.below(4)).map(|at| provider(rng, tools, at)).collect()
@@ -59,7 +62,7 @@ fn trigger(rng: &mut Rng, tools: &[Shape]) -> String {
 fn message(rng: &mut Rng, tools: &[Shape]) -> String {
     let mut text = rng.pick(&["Look", "It <is> so", "é"]).to_string();
     for _ in 0..rng.below(3) {
-        let value = match rng.below(14) {
+        let value = match rng.below(17) {
             0 => "n".to_string(),
             1 => "owner".to_string(),
             2 => "elapsed".to_string(),
@@ -72,10 +75,12 @@ fn message(rng: &mut Rng, tools: &[Shape]) -> String {
             9 => "now".to_string(),
             10 => "probe level".to_string(),
             11 => "log".to_string(),
-            _ => match tools.iter().find(|t| t.params.iter().any(|p| [3, 7, 9, 10].contains(p))) {
+            12 => format!("last({}).result", tools[0].name),
+            13 => "owner else \\\"-\\\"".to_string(),
+            _ => match tools.iter().find(|t| t.params.iter().any(|p| TEXTS.contains(p))) {
                 Some(tool) => {
                     let texts: Vec<&usize> =
-                        tool.params.iter().filter(|p| [3, 7, 9, 10].contains(*p)).collect();
+                        tool.params.iter().filter(|p| TEXTS.contains(*p)).collect();
                     let param = **rng.pick(&texts);
                     format!("last({}).{}", tool.name, super::PARAMS[param].0)
                 }

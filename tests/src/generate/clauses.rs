@@ -137,7 +137,7 @@ pub(super) fn effects(rng: &mut Rng, tools: &[Shape], at: usize) -> String {
 /// Clauses about the result.
 pub(super) fn after(rng: &mut Rng, params: &[usize]) -> Vec<String> {
     let mut clauses = Vec::new();
-    match rng.below(9) {
+    match rng.below(11) {
         0 => {
             clauses.push("trusted  returns Item".to_string());
             if rng.chance(60) {
@@ -185,6 +185,7 @@ pub(super) fn after(rng: &mut Rng, params: &[usize]) -> Vec<String> {
                 rng.pick(&["probe marker", "exists(\"a\")", "flag"])
             ));
         }
+        6 => clauses.push(format!("observe owner = result.to{}", rng.pick(&["", " warn"]))),
         _ => {}
     }
     clauses

@@ -64,10 +64,11 @@ impl Drawn {
             };
             way.push(propose(step, format!("{{\"id\": \"{item}\"{evidence}}}")));
         }
-        for _ in 0..rng.below(4) {
-            way.push(match rng.below(4) {
-                0 => self.by_hand(rng, item.clone()),
-                1 => way[way.len().min(3) - 1].clone(),
+        let claim = way[way.len() - 1].clone();
+        for _ in 0..rng.below(6) {
+            way.push(match rng.below(6) {
+                0 | 1 => self.by_hand(rng, item.clone()),
+                2 | 3 => claim.clone(),
                 _ => Event::Verify(item.clone()),
             });
         }
@@ -149,8 +150,8 @@ fn evidence(rng: &mut Rng, calls: &[String]) -> String {
         0 => "{}".to_string(),
         1 => "{\"call\": \"c1\", \"file\": \"a\"}".to_string(),
         2 => "{\"call\": \"never\"}".to_string(),
-        3 => format!("{{\"file\": \"{}\"}}", rng.pick(&["a", "../up", "docs/x.md"])),
-        4 => format!("{{\"file\": \"a\", \"sha256\": \"{:064x}\"}}", rng.below(3)),
+        3..=6 => format!("{{\"file\": \"{}\"}}", rng.pick(&["a", "a", "../up", "docs/x.md"])),
+        7..=9 => format!("{{\"file\": \"a\", \"sha256\": \"{:064x}\"}}", rng.below(3)),
         _ if !calls.is_empty() => format!("{{\"call\": \"{}\"}}", rng.pick(calls)),
         _ => "{\"file\": \"a\"}".to_string(),
     };

@@ -17,7 +17,7 @@ use expr::{Speaks, truth};
 pub use events::{Event, Timed, events};
 
 /// Parameters a tool may have, with how their values are drawn.
-const PARAMS: [(&str, &str); 11] = [
+const PARAMS: [(&str, &str); 12] = [
     ("a", "int in 0..=5"),
     ("b", "int"),
     ("e", "Env"),
@@ -29,6 +29,7 @@ const PARAMS: [(&str, &str); 11] = [
     ("amt", "decimal in 0..=20"),
     ("note", "string max 2000"),
     ("link", "url"),
+    ("pw", "secret string max 20"),
 ];
 
 /// One generated tool: its name and the indexes of its parameters.

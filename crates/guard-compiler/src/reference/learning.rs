@@ -2,9 +2,10 @@
 
 use super::eval::{Env, rows};
 use super::{Misuse, Reference, World, origins};
-use crate::hir::{ClauseKind, Learn, Tool, Type};
+use crate::hir::{ClauseKind, Learn, RuleMeta, Tool, Type};
 use guard_plan::json::Json;
 use guard_plan::plan::{SourceKind, Trust};
+use guard_plan::record::NoteKind;
 use guard_plan::value::{Fault, Value};
 
 /// The rows of a fact.
@@ -66,7 +67,7 @@ impl Reference<'_> {
     fn source(&mut self, kind: SourceKind, said: &Value, by: &str, world: World) {
         for source in &self.program.sources {
             if source.kind == kind {
-                let learns = source.learns.iter().map(|(_, learn)| learn);
+                let learns = source.learns.iter().map(|(rule, learn)| (rule, learn));
                 self.learn(learns, &[], said, by, world);
             }
         }
@@ -82,7 +83,7 @@ impl Reference<'_> {
         world: World,
     ) {
         let learns = tool.clauses.iter().filter_map(|clause| match &clause.kind {
-            ClauseKind::Learn(learn) => Some(learn),
+            ClauseKind::Learn(learn) => Some((&clause.rule, learn)),
             _ => None,
         });
         self.learn(learns, args, result, by, world);
@@ -90,28 +91,35 @@ impl Reference<'_> {
 
     fn learn<'l>(
         &mut self,
-        learns: impl Iterator<Item = &'l Learn>,
+        learns: impl Iterator<Item = (&'l RuleMeta, &'l Learn)>,
         args: &[Value],
         result: &Value,
         by: &str,
         world: World,
     ) {
-        for learn in learns {
+        for (rule, learn) in learns {
             let env = Env { args, result: Some(result), ..Env::of(&self.state, world) };
             let mut taught = Vec::new();
             let sources = learn.over.as_ref().map(|over| self.eval(over, env));
             let bound = match sources {
                 None => vec![Vec::new()],
                 Some(Ok(source)) => rows(&[source], learn.binders.len()).unwrap_or_default(),
-                Some(Err(_)) => continue,
+                Some(Err(_)) => {
+                    self.outcome.note(NoteKind::Warning, &rule.owner);
+                    continue;
+                }
             };
+            let mut whole = true;
             for row in bound {
                 let mut locals = Vec::new();
                 for (slot, value) in learn.binders.iter().zip(row) {
                     locals.resize((*slot as usize + 1).max(locals.len()), Value::None);
                     locals[*slot as usize] = value;
                 }
-                self.learned_rows(learn, Env { locals: &locals, ..env }, &mut taught);
+                whole &= self.learned_rows(learn, Env { locals: &locals, ..env }, &mut taught);
+            }
+            if !whole {
+                self.outcome.note(NoteKind::Warning, &rule.owner);
             }
             for row in taught {
                 self.teach(learn.fact, row, by);
@@ -119,16 +127,17 @@ impl Reference<'_> {
         }
     }
 
-    fn learned_rows(&self, learn: &Learn, env: Env, taught: &mut Vec<Vec<Value>>) {
-        if let Some(when) = &learn.when
-            && self.holds(when, env) != Ok(true)
-        {
-            return;
+    /// Adds the rows that are taught; false where one cannot be computed or does not fit.
+    fn learned_rows(&self, learn: &Learn, env: Env, taught: &mut Vec<Vec<Value>>) -> bool {
+        match learn.when.as_ref().map_or(Ok(true), |when| self.holds(when, env)) {
+            Ok(true) => {}
+            Ok(false) => return true,
+            Err(_) => return false,
         }
         let columns = &self.program.records[self.program.facts[learn.fact].row].fields;
         let mut rows: Vec<Vec<Value>> = vec![Vec::new()];
         for (e, column) in learn.row.iter().zip(columns) {
-            let Ok(value) = self.eval(e, env) else { return };
+            let Ok(value) = self.eval(e, env) else { return false };
             let single =
                 !matches!(column.ty.required(), Type::List(..) | Type::Set(..) | Type::Json);
             let many = match value {
@@ -148,7 +157,7 @@ impl Reference<'_> {
                 .map(|value| self.as_typed(value, &column.ty).ok())
                 .map(|value| value.filter(|value| self.fits(&column.ty, value)))
                 .collect();
-            let Some(typed) = typed else { return };
+            let Some(typed) = typed else { return false };
             rows = rows
                 .iter()
                 .flat_map(|row| {
@@ -157,6 +166,7 @@ impl Reference<'_> {
                 .collect();
         }
         taught.extend(rows);
+        true
     }
 
     fn teach(&mut self, fact: usize, values: Vec<Value>, by: &str) {

@@ -51,15 +51,19 @@ pub enum Ask {
 /// Whoever answers; the same question in one event gets the same answer.
 pub type World<'w> = &'w dyn Fn(&Ask) -> Option<Json>;
 
+/// A reason: its code, its rule, its decision, and of unmet requirements, missing approvals and conflicts the names
+/// that it needs, sorted.
+pub type Outline = (Code, String, Decision, Vec<String>);
+
 /// What is said of a proposal: decision, and of every reason its decision, code and rule, in order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Judgement {
     /// The join of the reasons.
     pub decision: Decision,
     /// Reasons in effect.
-    pub reasons: Vec<(Code, String, Decision)>,
+    pub reasons: Vec<Outline>,
     /// Reasons of rules in shadow.
-    pub shadowed: Vec<(Code, String, Decision)>,
+    pub shadowed: Vec<Outline>,
     /// What else it came to: a denial is judged for feedback, a served call is settled at once.
     pub outcome: Outcome,
 }

@@ -2,7 +2,9 @@
 
 use super::eval::{Env, Evaluated, arithmetic};
 use super::feedback::Judged;
-use super::{Allowed, Call, Flight, Judgement, Misuse, Outcome, Reference, World, is_missing};
+use super::{
+    Allowed, Call, Flight, Judgement, Misuse, Outcome, Outline, Reference, World, is_missing,
+};
 use crate::hir::{
     ClauseKind, Expr, LimitId, Requirement, RuleMeta, Step, Target, Tool, ToolId, VarId,
 };
@@ -11,28 +13,32 @@ use guard_plan::json::Json;
 use guard_plan::plan::{ArithOp, EffectOp, LimitScope, Risk};
 use guard_plan::value::{DECIMAL_ONE, Fault, Value};
 use guard_plan::verdict::{Code, Decision};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Reasons as they are found; faults of missing values apart.
 #[derive(Default)]
 pub(super) struct Findings {
-    reasons: Vec<(Code, String, Decision)>,
-    shadowed: Vec<(Code, String, Decision)>,
-    missing: Vec<(Code, String, Decision)>,
+    reasons: Vec<Outline>,
+    shadowed: Vec<Outline>,
+    missing: Vec<Outline>,
 }
 
 impl Findings {
     fn add(&mut self, rule: &RuleMeta, code: Code, decision: Decision) {
+        self.needing(rule, code, decision, Vec::new());
+    }
+
+    fn needing(&mut self, rule: &RuleMeta, code: Code, decision: Decision, needs: Vec<String>) {
         let list = if rule.shadow { &mut self.shadowed } else { &mut self.reasons };
-        list.push((code, rule.owner.clone(), decision));
+        list.push((code, rule.owner.clone(), decision, needs));
     }
 
     pub(super) fn named(&mut self, rule: &str, code: Code, decision: Decision) {
-        self.reasons.push((code, rule.to_string(), decision));
+        self.reasons.push((code, rule.to_string(), decision, Vec::new()));
     }
 
     fn fault(&mut self, rule: &RuleMeta, fault: &Fault) {
-        let reason = (Code::EvaluationError, rule.owner.clone(), Decision::Deny);
+        let reason = (Code::EvaluationError, rule.owner.clone(), Decision::Deny, Vec::new());
         match (rule.shadow, is_missing(fault)) {
             (true, _) => self.shadowed.push(reason),
             (false, true) => self.missing.push(reason),
@@ -47,7 +53,7 @@ impl Findings {
 
     /// The judgement; a guard in shadow refuses nothing.
     fn judgement(mut self, shadow: bool) -> Judgement {
-        let stops = |r: &(Code, String, Decision)| matches!(r.2, Decision::Deny | Decision::Wait);
+        let stops = |r: &Outline| matches!(r.2, Decision::Deny | Decision::Wait);
         if !self.reasons.iter().any(stops) {
             self.reasons.append(&mut self.missing);
         }
@@ -90,7 +96,7 @@ impl Reference<'_> {
         self.advance(now);
         let mut judgement = self.decide(id, tool, args, world);
         let tool = self.tool(tool);
-        let unread = |(code, ..): &(Code, String, Decision)| *code == Code::InvalidArguments;
+        let unread = |(code, ..): &Outline| *code == Code::InvalidArguments;
         match judgement.decision {
             Decision::Allow => {
                 if let Some(tool) = tool.filter(|at| self.program.tools[*at].served.is_some()) {
@@ -153,8 +159,11 @@ impl Reference<'_> {
         self.ready(declared, env, &mut findings);
         let deed = self.deed(declared, env, &mut findings);
         for flight in &self.flights {
-            if flight.tool.is_some_and(|other| waits_for(self.program, at, other)) {
-                findings.named(&declared.name, Code::Conflict, Decision::Wait);
+            let other = flight.tool.filter(|other| waits_for(self.program, at, *other));
+            if let Some(other) = other {
+                let needs = vec![self.program.tools[other].name.clone()];
+                let rule = declared.name.clone();
+                findings.reasons.push((Code::Conflict, rule, Decision::Wait, needs));
             }
         }
         let judgement = findings.judgement(self.program.shadow);
@@ -230,7 +239,12 @@ impl Reference<'_> {
             }
             match self.unmet(any_of, env) {
                 Ok(None) => {}
-                Ok(Some(decision)) => findings.add(&clause.rule, Code::Requires, decision),
+                Ok(Some(decision)) => {
+                    let names = any_of.iter().map(|r| self.program.tools[r.tool].name.clone());
+                    let needs: BTreeSet<String> = names.collect();
+                    let needs = needs.into_iter().collect();
+                    findings.needing(&clause.rule, Code::Requires, decision, needs);
+                }
                 Err(fault) => findings.fault(&clause.rule, &fault),
             }
         }
@@ -341,7 +355,7 @@ impl Reference<'_> {
             let plain = after.charges.get(&unit).copied().unwrap_or(0);
             let name = &self.program.units[unit].name;
             if !self.exceeds(unit, plain) && self.exceeds(unit, plain.saturating_add(amount)) {
-                findings.shadowed.push((Code::Budget, name.clone(), Decision::Deny));
+                findings.shadowed.push((Code::Budget, name.clone(), Decision::Deny, Vec::new()));
             }
         }
     }
@@ -454,7 +468,8 @@ impl Reference<'_> {
                 continue;
             }
             if !good(Some(role), *within) {
-                findings.add(&clause.rule, Code::Approval, Decision::Ask);
+                let needs = vec![role.clone()];
+                findings.needing(&clause.rule, Code::Approval, Decision::Ask, needs);
             }
             if !clause.rule.shadow {
                 let age = after.roles.entry(Some(role.clone())).or_insert(*within);
@@ -466,7 +481,7 @@ impl Reference<'_> {
         }
         if let Some((rule, role)) = self.escalated(tool, env) {
             if !good(Some(&role), None) {
-                findings.add(&rule, Code::Approval, Decision::Ask);
+                findings.needing(&rule, Code::Approval, Decision::Ask, vec![role.clone()]);
             }
             after.roles.entry(Some(role)).or_insert(None);
         }

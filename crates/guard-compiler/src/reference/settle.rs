@@ -87,7 +87,7 @@ impl Reference<'_> {
     fn observe(&mut self, tool: &Tool, args: &[Value], result: &Value, world: World) {
         let mut observed = self.state.clone();
         let mut written: Vec<(VarId, bool)> = Vec::new();
-        let mut halts = false;
+        let mut notes: Vec<(NoteKind, String)> = Vec::new();
         let env = Env { args, result: Some(result), locals: &[], state: &self.state, world };
         for clause in &tool.clauses {
             let ClauseKind::Observe { target, value, ty, warn } = &clause.kind else {
@@ -104,26 +104,33 @@ impl Reference<'_> {
                 written.push((target.var, *warn));
             } else {
                 observed[target.var] = before;
-                halts |= !warn;
+                let kind = if *warn { NoteKind::Warning } else { NoteKind::Halt };
+                notes.push((kind, clause.rule.owner.clone()));
             }
         }
         let env = Env { state: &observed, args: &[], result: None, ..env };
         for invariant in &self.program.invariants {
-            let touching: Vec<bool> = written
-                .iter()
-                .filter(|(var, _)| reads(&invariant.condition, *var))
-                .map(|(_, warn)| *warn)
-                .collect();
-            let enforced = !invariant.monitor && !invariant.rule.shadow;
-            if enforced
-                && touching.contains(&false)
-                && !self.holds(&invariant.condition, env).unwrap_or(false)
-            {
-                halts = true;
+            let observed = |clause: &Clause| match &clause.kind {
+                ClauseKind::Observe { target, .. } => reads(&invariant.condition, target.var),
+                _ => false,
+            };
+            let framed = tool.clauses.iter().any(observed);
+            if !framed || self.holds(&invariant.condition, env) == Ok(true) {
+                continue;
             }
+            let mut touching = written.iter().filter(|(var, _)| reads(&invariant.condition, *var));
+            let kind = match invariant.monitor || invariant.rule.shadow {
+                true => NoteKind::Shadow,
+                false if touching.all(|(_, warn)| *warn) => NoteKind::Warning,
+                false => NoteKind::Halt,
+            };
+            notes.push((kind, invariant.rule.owner.clone()));
         }
-        self.halted |= halts;
         self.state = observed;
+        for (kind, rule) in notes {
+            self.halted |= kind == NoteKind::Halt;
+            self.outcome.note(kind, &rule);
+        }
     }
 
     fn store(
@@ -150,12 +157,15 @@ impl Reference<'_> {
 
     fn reconcile(&mut self, tool: &Tool, args: &[Value], result: &Value, world: World) {
         let env = Env { args, result: Some(result), locals: &[], state: &self.state, world };
-        let broken = |clause: &Clause| match &clause.kind {
+        let broken = |clause: &&Clause| match &clause.kind {
             ClauseKind::Reconcile { condition, .. } => self.holds(condition, env) != Ok(true),
             _ => false,
         };
-        if tool.clauses.iter().any(broken) {
-            self.halted = true;
+        let broken: Vec<&Clause> = tool.clauses.iter().filter(broken).collect();
+        for clause in broken {
+            let kind = if clause.rule.shadow { NoteKind::Shadow } else { NoteKind::Halt };
+            self.halted |= kind == NoteKind::Halt;
+            self.outcome.note(kind, &clause.rule.owner);
         }
     }
 }
