@@ -1,6 +1,6 @@
 //! The JSON Schemas of everything that crosses a process.
 
-use crate::{advice, drive, encode, record, verdict};
+use crate::{advice, drive, encode, record, report, verdict};
 use schemars::{JsonSchema, schema_for};
 use serde_json::Value;
 
@@ -23,6 +23,7 @@ pub fn schemas() -> Vec<(&'static str, Value)> {
         ("record-prompt", of::<record::Prompt<'static>>()),
         ("record-stop", of::<record::Stop<'static>>()),
         ("record-item", of::<record::Item<'static>>()),
+        ("report", of::<report::Report>()),
     ]
 }
 

@@ -1,0 +1,76 @@
+//! Where an item can begin and a list can end, in text of which nothing else is known.
+//!
+//! Only JSON's own quotes count here: they cannot stand in a string that reads well, so nothing inside of one is
+//! ever taken for a boundary.
+
+use crate::lex::blanks;
+
+/// The longest name that is looked at, in bytes.
+pub(crate) const LONGEST_NAME: usize = 256;
+
+/// What stands at an opening brace.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Lead<'a> {
+    /// An object whose first key, without escapes, is this.
+    Key(&'a str),
+    /// An object without members.
+    Empty,
+    /// No object in JSON's quotes.
+    Other,
+    /// The bytes end too soon to say.
+    More,
+}
+
+/// What stands at a brace.
+pub(crate) fn lead(bytes: &[u8], brace: usize) -> Lead<'_> {
+    let at = blanks(bytes, brace + 1);
+    match bytes.get(at) {
+        None => Lead::More,
+        Some(b'}') => Lead::Empty,
+        Some(b'"') => match key(bytes, at) {
+            Ok(Some((name, _))) => Lead::Key(name),
+            Ok(None) => Lead::Other,
+            Err(()) => Lead::More,
+        },
+        Some(_) => Lead::Other,
+    }
+}
+
+/// A key without escapes in JSON's quotes, with its colon, and where its value may begin. `Err` where the bytes end.
+pub(crate) fn key(bytes: &[u8], quote: usize) -> Result<Option<(&str, usize)>, ()> {
+    let start = quote + 1;
+    let window = &bytes[start..bytes.len().min(start + LONGEST_NAME)];
+    let special = |b: &u8| *b == b'"' || *b == b'\\' || *b < 0x20;
+    let Some(len) = window.iter().position(special) else {
+        return if window.len() < LONGEST_NAME { Err(()) } else { Ok(None) };
+    };
+    if window[len] != b'"' {
+        return Ok(None);
+    }
+    let at = blanks(bytes, start + len + 1);
+    match bytes.get(at) {
+        None => Err(()),
+        Some(b':') => Ok(str::from_utf8(&window[..len]).ok().map(|name| (name, at + 1))),
+        Some(_) => Ok(None),
+    }
+}
+
+/// A key in other quotes or without any, with its colon, and where its value may begin. `Err` where the bytes end.
+pub(crate) fn loose_key(bytes: &[u8], at: usize) -> Result<Option<(&str, usize)>, ()> {
+    let quoted = matches!(bytes.get(at), Some(b'\'' | b'`'));
+    let start = at + usize::from(quoted);
+    let window = &bytes[start.min(bytes.len())..bytes.len().min(start + LONGEST_NAME)];
+    let part = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'$' | b'-');
+    let Some(len) = window.iter().position(|b| !part(b)) else {
+        return if window.len() < LONGEST_NAME { Err(()) } else { Ok(None) };
+    };
+    if len == 0 || (quoted && window[len] != bytes[at]) {
+        return Ok(None);
+    }
+    let at = blanks(bytes, start + len + usize::from(quoted));
+    match bytes.get(at) {
+        None => Err(()),
+        Some(b':') => Ok(str::from_utf8(&window[..len]).ok().map(|name| (name, at + 1))),
+        Some(_) => Ok(None),
+    }
+}

@@ -1,0 +1,121 @@
+//! One document as far as it is read: its envelope, its items, what was refused and repaired; and the report of it.
+
+use crate::keep::Keep;
+use crate::shape::Prepared;
+use guard_plan::json::Json;
+use guard_plan::plan::{Field, TypeDef};
+use guard_plan::report::{Fix, LISTED, Problem, Quarantined, Reason, Repair};
+
+/// A document.
+#[derive(Debug)]
+pub(crate) struct Draft {
+    pub start: usize,
+    pub end: usize,
+    /// It has an envelope.
+    pub envelope: bool,
+    /// Its items stand by themselves rather than in lists.
+    pub framed: bool,
+    /// They stand in a fence.
+    pub fenced: bool,
+    /// By field of the document.
+    pub members: Vec<Option<Json>>,
+    /// Members that were seen, whether they hold or not.
+    pub seen: Vec<bool>,
+    pub problems: Vec<Problem>,
+    pub lists: Vec<Keep>,
+    /// How many units each list has had.
+    pub units: Vec<u64>,
+    pub quarantined: Vec<Quarantined>,
+    pub quarantined_count: u64,
+    pub repairs: Vec<Repair>,
+    pub repairs_count: u64,
+    pub truncated: bool,
+    /// Something was found again after something unreadable.
+    pub resynchronised: bool,
+}
+
+impl Draft {
+    pub fn new(prepared: &Prepared) -> Draft {
+        Draft {
+            start: usize::MAX,
+            end: 0,
+            envelope: false,
+            framed: false,
+            fenced: false,
+            members: vec![None; prepared.fields.len()],
+            seen: vec![false; prepared.fields.len()],
+            problems: Vec::new(),
+            lists: prepared.lists.iter().map(Keep::new).collect(),
+            units: vec![0; prepared.lists.len()],
+            quarantined: Vec::new(),
+            quarantined_count: 0,
+            repairs: Vec::new(),
+            repairs_count: 0,
+            truncated: false,
+            resynchronised: false,
+        }
+    }
+
+    /// Whether anything was found yet.
+    pub fn is_empty(&self) -> bool {
+        !self.envelope && !self.framed
+    }
+
+    /// Its extent takes in this part.
+    pub fn takes(&mut self, start: usize, end: usize) {
+        self.start = self.start.min(start);
+        self.end = self.end.max(end);
+    }
+
+    pub fn fix(&mut self, fix: Fix, at: usize) {
+        self.repairs_count += 1;
+        if self.repairs.len() < LISTED {
+            self.repairs.push(Repair { at: at as u64, fix });
+        }
+    }
+
+    pub fn problem(&mut self, member: &str, reason: Reason, error: impl Into<String>) {
+        if self.problems.len() < LISTED {
+            let member = guard_plan::render::cut(member, 100);
+            self.problems.push(Problem { member, reason, error: error.into() });
+        }
+    }
+
+    /// How many items are kept.
+    pub fn kept(&self) -> usize {
+        self.lists.iter().map(Keep::len).sum()
+    }
+
+    /// How many units there were.
+    pub fn total(&self) -> u64 {
+        self.units.iter().sum()
+    }
+
+    /// Notes the members that are missing.
+    pub fn finish(&mut self, prepared: &Prepared) {
+        for (at, field) in prepared.fields.iter().enumerate() {
+            let list = prepared.list_of(None, &field.name);
+            let there = self.seen[at] || list.is_some_and(|list| self.units[list] > 0);
+            if !there && !optional(prepared, field) {
+                let reason = if self.truncated { Reason::Truncated } else { Reason::Schema };
+                self.problem(&field.name, reason, "is missing");
+            }
+        }
+    }
+
+    /// How much it looks like the answer; among equals the last one is.
+    pub fn grade(&self) -> u8 {
+        let useful = self.kept() > 0 || (self.envelope && self.problems.is_empty());
+        match (useful, self.envelope && !self.framed, self.fenced) {
+            (true, true, _) => 4,
+            (true, false, true) => 3,
+            (true, false, false) => 2,
+            (false, ..) if self.envelope => 1,
+            (false, ..) => 0,
+        }
+    }
+}
+
+fn optional(prepared: &Prepared, field: &Field) -> bool {
+    matches!(prepared.types.get(field.ty as usize), Some(TypeDef::Option { .. }))
+}

@@ -1,0 +1,151 @@
+//! In a list: its units one by one.
+
+use super::members::Key;
+use super::{Engine, Open, Phase, Turn};
+use crate::lex;
+use crate::repair::Broken;
+use guard_plan::json::Json;
+use guard_plan::report::{Fix, SpanKind};
+
+impl Engine {
+    pub(super) fn elements(&mut self, t: &Turn<'_>) -> bool {
+        match self.over_gap(t) {
+            Ok(true) => {}
+            Ok(false) => return self.stack.is_empty() && t.w.end,
+            Err(()) => return self.lose_unit(t, "a comment that does not end"),
+        }
+        let rest = t.w.from(self.at);
+        let Some(byte) = rest.first().copied() else {
+            if t.w.end {
+                self.cut(t, self.at);
+            }
+            return t.w.end;
+        };
+        match byte {
+            b',' => {
+                let at = self.at;
+                if let Some(listing) = self.listing() {
+                    let extra = listing.comma.is_some() || listing.fresh;
+                    listing.comma = Some(at);
+                    if extra {
+                        self.fix(Fix::Comma, at);
+                    }
+                }
+                self.at += 1;
+                true
+            }
+            b']' => {
+                self.trailing_list_comma();
+                if self.stack.len() == 2 {
+                    self.marks.set(self.at, SpanKind::Envelope);
+                }
+                self.at += 1;
+                self.end_list();
+                true
+            }
+            b'}' => self.stray_brace(t),
+            b'`' if rest.starts_with(b"```") => {
+                self.close_all(t, self.at);
+                true
+            }
+            b'`' if rest.len() < 3 && !t.w.end => false,
+            b'"' => match self.read_key(t, self.at) {
+                Key::More => false,
+                Key::Named(name, ..) if self.is_member(&name) => {
+                    // A member of what is around the list: its bracket is missing.
+                    self.fix(Fix::Closer, self.at);
+                    self.trailing_list_comma();
+                    self.end_list();
+                    true
+                }
+                _ => self.lone_scalar(t),
+            },
+            b'{' => self.unit(t),
+            _ => self.lone_scalar(t),
+        }
+    }
+
+    fn trailing_list_comma(&mut self) {
+        if let Some(comma) = self.listing().and_then(|listing| listing.comma.take()) {
+            self.fix(Fix::Comma, comma);
+        }
+    }
+
+    /// Whether the object around the list has such a member.
+    fn is_member(&mut self, name: &str) -> bool {
+        match self.object().and_then(|object| object.item) {
+            None => self.p.envelope.has(name),
+            Some(list) => self.p.lists[list].own.has(name),
+        }
+    }
+
+    /// A unit follows: whether a comma was missing before it.
+    pub(super) fn begin_unit(&mut self) {
+        let at = self.at;
+        let Some(listing) = self.listing() else { return };
+        let missing = !listing.fresh && listing.comma.is_none();
+        (listing.comma, listing.fresh) = (None, false);
+        if missing {
+            self.fix(Fix::Comma, at);
+        }
+    }
+
+    /// A closing brace: one too many if an item follows; else the list's bracket is missing.
+    fn stray_brace(&mut self, t: &Turn<'_>) -> bool {
+        let rest = t.w.from(self.at);
+        let comma = lex::blanks(rest, 1);
+        let next = lex::blanks(rest, comma + 1);
+        let needed = if rest.get(comma) == Some(&b',') { next } else { comma };
+        if needed >= rest.len() && !t.w.end {
+            return false;
+        }
+        self.fix(Fix::Closer, self.at);
+        if rest.get(comma) == Some(&b',') && rest.get(next) == Some(&b'{') {
+            self.at += 1;
+        } else {
+            self.trailing_list_comma();
+            self.end_list();
+        }
+        true
+    }
+
+    /// The list that is open ends; what was kept of a list within an item goes into it.
+    pub(super) fn end_list(&mut self) {
+        let Some(Open::List(listing)) = self.stack.pop() else { return };
+        let name = self.p.lists[listing.list].member.clone();
+        if let (Some((keep, _)), Some(object)) = (listing.inner, self.object())
+            && !listing.twice
+        {
+            let items = keep.finish().into_iter().map(|item| item.value).collect();
+            object.values.push((name.into(), Json::Array(items)));
+        }
+        self.phase = Phase::Members;
+    }
+
+    /// What is no object, where one should be: a unit if it is a value of its own.
+    fn lone_scalar(&mut self, t: &Turn<'_>) -> bool {
+        let rest = t.w.from(self.at);
+        let cap = self.cap();
+        let near = &rest[..rest.len().min(cap)];
+        let end = match self.tape.read(near) {
+            Ok(len) => len,
+            Err(lex::Stop::More) if near.len() == rest.len() && !t.w.end => return false,
+            Err(_) => return self.lose_unit(t, "expected an item"),
+        };
+        let next = lex::blanks(rest, end);
+        match rest.get(next) {
+            None if !t.w.end => false,
+            None | Some(b',' | b']') => self.unit(t),
+            Some(_) => self.lose_unit(t, "expected an item"),
+        }
+    }
+
+    /// Something unreadable stands where a unit should.
+    fn lose_unit(&mut self, t: &Turn<'_>, why: &'static str) -> bool {
+        self.begin_unit();
+        let Some(list) = self.listing().map(|listing| listing.list) else { return false };
+        let broken = Broken { at: 0, why, cut: false, suspect: 0, whole: Vec::new() };
+        self.broken(t, list, broken);
+        true
+    }
+}

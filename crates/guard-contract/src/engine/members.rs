@@ -1,0 +1,324 @@
+//! In an object: its members one by one. An envelope is always read so; an item only where it holds lists and does not
+//! read as a whole.
+
+use super::{Engine, Listing, Object, Open, Phase, Turn};
+use crate::boundary::{self, LONGEST_NAME, Lead};
+use crate::gap::{NoGap, gap};
+use crate::judge::Refusal;
+use crate::keep::{Keep, item};
+use crate::lex::{self, Stop};
+use guard_plan::json::Json;
+use guard_plan::report::{Fix, Reason, SpanKind};
+
+/// A key with its colon.
+pub(super) enum Key {
+    /// Its name, how long it is with its colon, and how it was repaired.
+    Named(Box<str>, usize, Option<Fix>),
+    None,
+    More,
+}
+
+impl Engine {
+    /// Goes over a gap; false where it is not known how it ends. `Err` where a comment is none.
+    pub(super) fn over_gap(&mut self, t: &Turn<'_>) -> Result<bool, ()> {
+        let mut fixes = Vec::new();
+        match gap(t.w.from(self.at), 0, |fix, at| fixes.push((fix, at))) {
+            Ok(found) => {
+                fixes.iter().for_each(|(fix, at)| self.fix(*fix, self.at + at));
+                self.at += found.end;
+                Ok(true)
+            }
+            Err(NoGap::Bad(_)) => Err(()),
+            Err(NoGap::More) => {
+                if t.w.end {
+                    self.cut(t, t.w.stop());
+                }
+                Ok(false)
+            }
+        }
+    }
+
+    pub(super) fn members(&mut self, t: &Turn<'_>) -> bool {
+        match self.over_gap(t) {
+            Ok(true) => {}
+            Ok(false) => return self.stack.is_empty() && t.w.end,
+            Err(()) => return self.lose_members(t, "a comment that does not end"),
+        }
+        let Some(byte) = t.w.from(self.at).first().copied() else {
+            if t.w.end {
+                if let Some((key, _)) = self.object().and_then(|object| object.key.take()) {
+                    self.problem(&key, Reason::Truncated, "the text ends before its value");
+                }
+                self.cut(t, self.at);
+            }
+            return t.w.end;
+        };
+        if self.object().is_some_and(|object| object.key.is_some()) {
+            return self.member_value(t, byte);
+        }
+        match byte {
+            b',' => {
+                let at = self.at;
+                if let Some(object) = self.object() {
+                    let extra = object.comma.is_some() || object.fresh;
+                    object.comma = Some(at);
+                    if extra {
+                        self.fix(Fix::Comma, at);
+                    }
+                }
+                self.at += 1;
+                true
+            }
+            b'}' => {
+                self.trailing_comma();
+                self.at += 1;
+                self.end_object(t, self.at);
+                true
+            }
+            b']' => {
+                self.fix(Fix::Closer, self.at);
+                match self.stack.len() {
+                    // It closes nothing.
+                    1 => self.at += 1,
+                    _ => self.end_object(t, self.at),
+                }
+                true
+            }
+            b'{' => self.lost_list(t),
+            b'`' if t.w.from(self.at).starts_with(b"```") => {
+                self.close_all(t, self.at);
+                true
+            }
+            b'`' if t.w.from(self.at).len() < 3 && !t.w.end => false,
+            _ => self.member_key(t),
+        }
+    }
+
+    fn trailing_comma(&mut self) {
+        if let Some(comma) = self.object().and_then(|object| object.comma.take()) {
+            self.fix(Fix::Comma, comma);
+        }
+    }
+
+    /// An item stands where a key should: its list was closed too soon, or its beginning was lost.
+    fn lost_list(&mut self, t: &Turn<'_>) -> bool {
+        let within = self.object().and_then(|object| object.item);
+        match boundary::lead(t.w.from(self.at), 0) {
+            Lead::More if !t.w.end => false,
+            Lead::Key(name) => {
+                let lists = match within {
+                    Some(list) => &self.p.lists[list].nested,
+                    None => &self.p.top,
+                };
+                match lists.iter().copied().find(|list| self.p.lists[*list].own.has(name)) {
+                    Some(list) => {
+                        self.found_again = true;
+                        self.open_list(list, self.at);
+                        true
+                    }
+                    None => self.lose_members(t, "expected a key"),
+                }
+            }
+            _ => self.lose_members(t, "expected a key"),
+        }
+    }
+
+    /// A key that may stand here.
+    pub(super) fn read_key(&self, t: &Turn<'_>, at: usize) -> Key {
+        let rest = t.w.from(at);
+        let near = &rest[..rest.len().min(2 * LONGEST_NAME)];
+        let more = || if near.len() < rest.len() || t.w.end { Key::None } else { Key::More };
+        if near.first() != Some(&b'"') {
+            return match boundary::loose_key(near, 0) {
+                Ok(Some((name, len))) => {
+                    let fix = if near[0] == b'\'' || near[0] == b'`' { Fix::Quotes } else { Fix::Key };
+                    Key::Named(name.into(), len, Some(fix))
+                }
+                Ok(None) => Key::None,
+                Err(()) => more(),
+            };
+        }
+        let end = match lex::string(near, 0) {
+            Ok((end, _)) => end,
+            Err(Stop::More) => return more(),
+            Err(_) => return Key::None,
+        };
+        let Ok(name) = str::from_utf8(&near[1..end - 1]) else { return Key::None };
+        let name = lex::unescape(name).into();
+        let colon = lex::blanks(near, end);
+        match near.get(colon) {
+            None => more(),
+            Some(b':') => Key::Named(name, colon + 1, None),
+            Some(b'[' | b'{') => Key::Named(name, colon, Some(Fix::Colon)),
+            Some(_) => Key::None,
+        }
+    }
+
+    fn member_key(&mut self, t: &Turn<'_>) -> bool {
+        let start = self.at;
+        match self.read_key(t, start) {
+            Key::More => return false,
+            Key::None if t.w.end && self.ends_in_key(t) => {
+                self.problem("", Reason::Truncated, "the text ends within a key");
+                self.cut(t, t.w.stop());
+            }
+            Key::None => return self.lose_members(t, "expected a key"),
+            Key::Named(name, len, fix) => {
+                let Some(object) = self.object() else { return false };
+                let missing = !object.fresh && object.comma.is_none();
+                (object.comma, object.fresh) = (None, false);
+                object.key = Some((name, start));
+                if missing {
+                    self.fix(Fix::Comma, start);
+                }
+                if let Some(fix) = fix {
+                    self.fix(fix, start);
+                }
+                self.at += len;
+            }
+        }
+        true
+    }
+
+    /// Whether the text ends within the key that begins here, or before its value.
+    fn ends_in_key(&self, t: &Turn<'_>) -> bool {
+        let rest = t.w.from(self.at);
+        match lex::string(rest, 0) {
+            _ if rest.first() != Some(&b'"') => false,
+            Ok((end, _)) => lex::blanks(rest, end) == rest.len(),
+            Err(stop) => stop == Stop::More,
+        }
+    }
+
+    /// The value of the member whose key was read.
+    fn member_value(&mut self, t: &Turn<'_>, byte: u8) -> bool {
+        let Some(object) = self.object() else { return false };
+        let Some((name, key)) = object.key.clone() else { return false };
+        let (within, twice) = (object.item, object.seen.contains(&name));
+        let list = self.p.list_of(within, &name);
+        let field = match within {
+            None => self.p.fields.iter().position(|field| *field.name == *name),
+            Some(_) => None,
+        };
+        if let Some(list) = list.filter(|_| byte == b'[') {
+            if let Some(object) = self.object() {
+                object.key = None;
+                object.known += 1;
+                object.seen.push(name.clone());
+            }
+            if twice {
+                self.problem(&name, Reason::Malformed, "it occurs twice");
+            }
+            self.open_list(list, self.at + 1);
+            if let Some(listing) = self.listing() {
+                listing.twice = twice;
+            }
+            return true;
+        }
+        let read = self.read(t, self.at, None);
+        self.member_read(t, name, key, field, twice, read)
+    }
+
+    /// A list begins behind its bracket.
+    pub(super) fn open_list(&mut self, list: usize, at: usize) {
+        self.attach();
+        let nested = self.stack.len() > 1;
+        let inner = nested.then(|| (Keep::new(&self.p.lists[list]), 0));
+        let listing = Listing { list, twice: false, comma: None, fresh: true, inner };
+        self.stack.push(Open::List(Box::new(listing)));
+        self.at = at;
+        self.phase = Phase::Elements;
+    }
+
+    /// The object that is open is an envelope with lists: a document begins.
+    fn attach(&mut self) {
+        let Some(Open::Object(object)) = self.stack.first_mut() else { return };
+        if object.attached {
+            return;
+        }
+        object.attached = true;
+        let lone = self.draft.framed && !self.draft.envelope && self.draft.total() == 0;
+        if !self.draft.is_empty() && !lone {
+            self.finish_draft();
+        }
+        self.flush();
+    }
+
+    /// The same again, once it is one.
+    pub(super) fn flush_late(&mut self) {
+        if matches!(self.stack.first(), Some(Open::Object(object)) if object.attached) {
+            self.flush();
+        }
+    }
+
+    /// Hands what the outermost object holds to the document.
+    fn flush(&mut self) {
+        let Some(Open::Object(object)) = self.stack.first_mut() else { return };
+        self.draft.truncated |= std::mem::take(&mut self.cut);
+        self.draft.envelope = true;
+        self.draft.start = self.draft.start.min(object.start);
+        for (fix, at) in std::mem::take(&mut object.fixes) {
+            self.draft.fix(fix, at);
+        }
+        self.draft.problems.append(&mut object.problems);
+        for (field, value) in std::mem::take(&mut object.members) {
+            self.draft.members[field] = Some(value);
+        }
+        for name in &object.seen {
+            if let Some(at) = self.p.fields.iter().position(|field| *field.name == **name) {
+                self.draft.seen[at] = true;
+            }
+        }
+    }
+
+    /// An object ends here.
+    pub(super) fn end_object(&mut self, t: &Turn<'_>, end: usize) {
+        let Some(Open::Object(object)) = self.stack.last_mut() else { return };
+        if let Some(list) = object.item {
+            return self.end_item(t, list, end);
+        }
+        let (start, known) = (object.start, object.known);
+        let alone = self.draft.is_empty() && self.best.is_none() && !self.around.prose;
+        if known == 0 && !alone && !object.attached {
+            // Some other JSON in the prose.
+            self.marks.cover(start, end, SpanKind::Text);
+        } else {
+            if !object.attached {
+                // Without lists: the head of items that stand by themselves, or a document of its own.
+                let joins = self.draft.framed && !self.draft.envelope;
+                if !self.draft.is_empty() && !joins {
+                    self.finish_draft();
+                }
+            }
+            self.flush();
+            self.draft.takes(start, end);
+        }
+        self.stack.pop();
+        self.marks.set(end, SpanKind::Text);
+        (self.around.inked, self.around.prose) = (true, false);
+        (self.at, self.phase) = (end, Phase::Top);
+    }
+
+    /// An item that was read member by member ends here; it is judged now.
+    fn end_item(&mut self, t: &Turn<'_>, list: usize, end: usize) {
+        let Some(Open::Object(object)) = self.stack.pop() else { return };
+        let object: Object = *object;
+        (self.at, self.phase) = (end, Phase::Elements);
+        let value = Json::Object(object.values);
+        let result = match object.refused {
+            Some((reason, error)) => Err(Refusal { reason, error }),
+            None => t.judge.assembled(list, &value),
+        };
+        match result {
+            Ok(rank) => {
+                let mut item = item(object.index, (object.start, end), value);
+                item.repaired = object.repaired;
+                item.resynchronised = object.resynchronised;
+                self.keep(list, rank, item);
+            }
+            Err(refusal) => {
+                self.quarantine(list, object.index, refusal, &object.head, (object.start, end));
+            }
+        }
+    }
+}

@@ -1,0 +1,287 @@
+//! Behind something unreadable: the next place at which an item, a list or a document can begin, or a list end.
+//!
+//! Looks at JSON's own quotes only, and only behind a separator or at the beginning of a line.
+
+use super::unit::HEAD;
+use super::{Engine, Open, Phase, Turn};
+use crate::boundary::{self, Lead};
+use crate::judge::Refusal;
+use crate::lex::blanks;
+use guard_plan::report::{Reason, SpanKind};
+
+/// A unit that is lost.
+#[derive(Debug)]
+pub(super) struct Gone {
+    pub list: usize,
+    pub index: u64,
+    pub start: usize,
+    pub reason: Reason,
+    pub error: String,
+}
+
+/// A search.
+#[derive(Debug)]
+pub(super) struct Search {
+    /// How far it has come.
+    from: usize,
+    /// Where the unit that is lost begins.
+    start: usize,
+    gone: Option<Gone>,
+    head: Option<Vec<u8>>,
+    /// The last byte before that is no blank, and whether a line has begun since.
+    before: (u8, bool),
+}
+
+/// Where reading goes on.
+enum Next {
+    /// At an item of the list at this place on the stack; of this list where the stack's object holds none yet.
+    Item(usize),
+    /// At a member of the object at this place on the stack.
+    Member(usize),
+    /// At an item of a list that is not open, in the object at this place.
+    Lost(usize, usize),
+    /// At the end of the innermost list.
+    ListEnd,
+    /// Outside of documents.
+    Top,
+}
+
+/// What a place turns out to be.
+enum Found {
+    Nothing,
+    More,
+    Here(Next),
+}
+
+impl Search {
+    pub fn new(from: usize, start: usize, gone: Option<Gone>) -> Search {
+        Search { from, start, gone, head: None, before: (0, false) }
+    }
+
+    /// The first byte that must stay at hand.
+    pub fn hold(&self) -> usize {
+        if self.gone.is_none() || self.head.is_some() { self.from } else { self.start.min(self.from) }
+    }
+
+    /// What stands before a place: looks back no further than where the search began.
+    fn before(&self, bytes: &[u8], at: usize) -> (u8, bool) {
+        let mut line = false;
+        for byte in bytes[..at].iter().rev() {
+            match byte {
+                b'\n' => line = true,
+                b' ' | b'\t' | b'\r' => {}
+                other => return (*other, line),
+            }
+        }
+        (self.before.0, line || self.before.1)
+    }
+}
+
+impl Engine {
+    pub(super) fn search(&mut self, t: &Turn<'_>) -> bool {
+        let Phase::Search(search) = &mut self.phase else { return false };
+        if search.gone.is_some() && search.head.is_none() && t.w.stop() - search.start >= HEAD {
+            search.head = Some(t.w.part(search.start, search.start + HEAD).to_vec());
+        }
+        let from = search.from;
+        let bytes = t.w.from(from);
+        let mut i = 0;
+        while let Some(found) = memchr::memchr3(b'{', b'"', b']', &bytes[i..]) {
+            i += found;
+            match self.place(t, bytes, i) {
+                Found::Nothing => i += 1,
+                Found::More => {
+                    self.advance(bytes, i);
+                    return false;
+                }
+                Found::Here(next) => {
+                    self.go_on(t, next, from + i);
+                    return true;
+                }
+            }
+        }
+        self.advance(bytes, bytes.len());
+        if t.w.end {
+            let stop = t.w.stop();
+            self.lost(t, stop);
+            self.close_all(t, stop);
+        }
+        t.w.end
+    }
+
+    fn advance(&mut self, bytes: &[u8], len: usize) {
+        if let Phase::Search(search) = &mut self.phase {
+            search.before = search.before(bytes, len);
+            search.from += len;
+            self.at = search.hold();
+        }
+    }
+
+    /// What stands at a brace, quote or bracket.
+    fn place(&self, t: &Turn<'_>, bytes: &[u8], at: usize) -> Found {
+        let Phase::Search(search) = &self.phase else { return Found::Nothing };
+        let more = if t.w.end { Found::Nothing } else { Found::More };
+        let (before, line) = search.before(bytes, at);
+        let separated = line || matches!(before, b',' | b'[' | b'}' | b']');
+        match bytes[at] {
+            b'{' if separated => match boundary::lead(bytes, at) {
+                Lead::Key(name) => self.item_or_document(name, line),
+                Lead::More => more,
+                _ => Found::Nothing,
+            },
+            b'"' if separated || before == b'{' => match boundary::key(bytes, at) {
+                Ok(Some((name, value))) => {
+                    let value = blanks(bytes, value);
+                    match bytes.get(value) {
+                        None => more,
+                        Some(byte) => self.member_of(name, *byte == b'['),
+                    }
+                }
+                Ok(None) => Found::Nothing,
+                Err(()) => more,
+            },
+            b']' => self.end_of_list(bytes, at, more),
+            _ => Found::Nothing,
+        }
+    }
+
+    fn item_or_document(&self, name: &str, line: bool) -> Found {
+        for (place, open) in self.stack.iter().enumerate().rev() {
+            if let Open::List(listing) = open {
+                let list = &self.p.lists[listing.list];
+                if list.own.has(name) || (list.any && !self.p.envelope.has(name)) {
+                    return Found::Here(Next::Item(place));
+                }
+            }
+        }
+        let innermost = match self.stack.last() {
+            None if self.p.envelope.has(name) || self.p.frame_of(name).is_some() => {
+                return Found::Here(Next::Top);
+            }
+            Some(Open::Object(object)) => Some(object.item),
+            _ => None,
+        };
+        if let Some(item) = innermost {
+            let lists = match item {
+                Some(list) => &self.p.lists[list].nested,
+                None => &self.p.top,
+            };
+            if let Some(list) = lists.iter().find(|list| self.p.lists[**list].own.has(name)) {
+                return Found::Here(Next::Lost(self.stack.len() - 1, *list));
+            }
+        }
+        match line && self.p.envelope.has(name) {
+            true => Found::Here(Next::Top),
+            false => Found::Nothing,
+        }
+    }
+
+    /// A member's key: of a list of any object that is open, or of the innermost object outside of lists.
+    fn member_of(&self, name: &str, list: bool) -> Found {
+        for (place, open) in self.stack.iter().enumerate().rev() {
+            let Open::Object(object) = open else { continue };
+            if list && self.p.list_of(object.item, name).is_some() {
+                return Found::Here(Next::Member(place));
+            }
+            let known = match object.item {
+                None => self.p.envelope.has(name),
+                Some(list) => self.p.lists[list].own.has(name),
+            };
+            if known && place + 1 == self.stack.len() {
+                return Found::Here(Next::Member(place));
+            }
+        }
+        Found::Nothing
+    }
+
+    /// A bracket that ends the list of the document: a member of the envelope follows, or the end of it all.
+    fn end_of_list(&self, bytes: &[u8], at: usize, more: Found) -> Found {
+        if !matches!(self.stack.last(), Some(Open::List(_))) || self.stack.len() != 2 {
+            return Found::Nothing;
+        }
+        let next = blanks(bytes, at + 1);
+        match bytes.get(next) {
+            None => more,
+            Some(b',') => match bytes.get(blanks(bytes, next + 1)) {
+                None => more,
+                Some(b'"') => match boundary::key(bytes, blanks(bytes, next + 1)) {
+                    Ok(Some((name, _))) if self.p.envelope.has(name) => Found::Here(Next::ListEnd),
+                    Err(()) => more,
+                    _ => Found::Nothing,
+                },
+                Some(_) => Found::Nothing,
+            },
+            Some(b'}') => {
+                let behind = blanks(bytes, next + 1);
+                match bytes.get(behind) {
+                    None if matches!(more, Found::More) => more,
+                    None | Some(b'`' | b'<') => Found::Here(Next::ListEnd),
+                    Some(_) if bytes[next..behind].contains(&b'\n') => Found::Here(Next::ListEnd),
+                    Some(_) => Found::Nothing,
+                }
+            }
+            Some(_) => Found::Nothing,
+        }
+    }
+
+    /// What was lost ends here.
+    fn lost(&mut self, t: &Turn<'_>, end: usize) {
+        let Phase::Search(search) = std::mem::replace(&mut self.phase, Phase::Top) else { return };
+        let Some(Gone { list, index, start, reason, error }) = search.gone else { return };
+        let head = search.head.unwrap_or_else(|| t.w.part(start, end).to_vec());
+        let head = &head[..head.len().min(end - start)];
+        self.quarantine(list, index, Refusal { reason, error }, head, (start, end));
+    }
+
+    fn go_on(&mut self, t: &Turn<'_>, next: Next, at: usize) {
+        self.lost(t, at);
+        match next {
+            Next::Top => {
+                self.close_all(t, at);
+                self.found_again = true;
+            }
+            Next::Item(place) => {
+                self.close_to(t, place, at);
+                self.found_again = true;
+                self.phase = Phase::Elements;
+            }
+            Next::Lost(place, list) => {
+                self.close_to(t, place, at);
+                self.open_list(list, at);
+                self.found_again = true;
+            }
+            Next::Member(place) => {
+                self.close_to(t, place, at);
+                self.marks.set(at, SpanKind::Envelope);
+                self.phase = Phase::Members;
+            }
+            Next::ListEnd => {
+                self.marks.set(at, SpanKind::Envelope);
+                self.phase = Phase::Elements;
+            }
+        }
+        // Whatever was due before is not missed.
+        match self.stack.last_mut() {
+            Some(Open::Object(object)) => (object.comma, object.fresh) = (None, true),
+            Some(Open::List(listing)) => (listing.comma, listing.fresh) = (None, true),
+            None => self.marks.set(at, SpanKind::Text),
+        }
+        self.at = at;
+    }
+
+    /// Closes what is open inside of a place on the stack.
+    fn close_to(&mut self, t: &Turn<'_>, place: usize, at: usize) {
+        while self.stack.len() > place + 1 {
+            match self.stack.last() {
+                Some(Open::List(_)) => self.end_list(),
+                _ => {
+                    if let Some(object) = self.object() {
+                        let why = (Reason::Malformed, "it is not closed".to_owned());
+                        object.refused.get_or_insert(why);
+                    }
+                    self.end_object(t, at);
+                }
+            }
+        }
+    }
+}

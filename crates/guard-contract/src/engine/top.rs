@@ -1,0 +1,217 @@
+//! Outside of documents: prose, fences, what the producer thinks, and where documents begin.
+
+use super::{Engine, Object, Open, Phase, Turn};
+use crate::boundary::{self, Lead};
+use guard_plan::report::SpanKind;
+
+/// Tags around what is thought rather than said.
+const TAGS: [(&str, &str); 6] = [
+    ("<think>", "</think>"),
+    ("<thinking>", "</thinking>"),
+    ("<reasoning>", "</reasoning>"),
+    ("<reflection>", "</reflection>"),
+    ("<scratchpad>", "</scratchpad>"),
+    ("<analysis>", "</analysis>"),
+];
+const LONGEST_TAG: usize = 13;
+
+/// What stands around the place that is looked at.
+#[derive(Debug, Default)]
+pub(super) struct Around {
+    /// Something other than blanks on this line.
+    pub inked: bool,
+    /// A double quote on this line.
+    quoted: bool,
+    /// Prose since the last document.
+    pub prose: bool,
+    /// In a fence.
+    fenced: bool,
+}
+
+/// What begins at a brace.
+enum Start {
+    Prose,
+    /// An object that is read member by member.
+    Object,
+    /// An item of this list.
+    Frame(usize),
+    More,
+}
+
+impl Engine {
+    pub(super) fn top(&mut self, t: &Turn<'_>) -> bool {
+        let rest = t.w.from(self.at);
+        let mut i = 0;
+        while let Some(byte) = rest.get(i) {
+            match byte {
+                b'\n' => (self.around.inked, self.around.quoted) = (false, false),
+                b' ' | b'\t' | b'\r' => {}
+                b',' | b']' | b'}' | b'[' => self.around.inked = true,
+                b'{' => {
+                    let start = self.start(rest, i, t.w.end);
+                    if !matches!(start, Start::Prose) {
+                        return self.begin(t, start, i);
+                    }
+                    self.prose_byte();
+                }
+                b'<' if !self.around.inked || rest[i..].starts_with(b"</") => {
+                    if rest.len() - i < LONGEST_TAG && !t.w.end {
+                        return self.stay(i);
+                    }
+                    if self.tag(&rest[i..], i) {
+                        return true;
+                    }
+                    self.prose_byte();
+                }
+                b'`' if !self.around.inked => {
+                    if rest.len() - i < 3 && !t.w.end {
+                        return self.stay(i);
+                    }
+                    if rest[i..].starts_with(b"```") {
+                        self.around.fenced = !self.around.fenced;
+                        i += 2;
+                    }
+                    self.prose_byte();
+                }
+                b'"' => {
+                    self.around.quoted = true;
+                    self.prose_byte();
+                }
+                _ => self.prose_byte(),
+            }
+            i += 1;
+        }
+        self.stay(i)
+    }
+
+    fn prose_byte(&mut self) {
+        (self.around.inked, self.around.prose) = (true, true);
+    }
+
+    /// Everything up to here is decided.
+    fn stay(&mut self, len: usize) -> bool {
+        if len > 0 {
+            self.marks.set(self.at, SpanKind::Text);
+        }
+        self.at += len;
+        false
+    }
+
+    /// What begins at a brace. Objects in JSON's quotes always count; others only where they surely stand in no string.
+    fn start(&self, rest: &[u8], i: usize, end: bool) -> Start {
+        let nothing_yet = self.draft.is_empty() && self.best.is_none();
+        match boundary::lead(rest, i) {
+            Lead::Key(name) if self.p.envelope.has(name) => Start::Object,
+            Lead::Key(name) => self.p.frame_of(name).map_or(Start::Object, Start::Frame),
+            Lead::Empty if nothing_yet && !self.around.prose => Start::Object,
+            Lead::Empty => Start::Prose,
+            Lead::More if !end => Start::More,
+            // The text ends in its first key.
+            Lead::More if nothing_yet => Start::Object,
+            Lead::More => Start::Prose,
+            Lead::Other if self.around.quoted => Start::Prose,
+            Lead::Other => {
+                let at = crate::lex::blanks(rest, i + 1);
+                match boundary::loose_key(rest, at) {
+                    Ok(Some((name, _))) if self.p.envelope.has(name) => Start::Object,
+                    Ok(Some((name, _))) => self.p.frame_of(name).map_or(Start::Prose, Start::Frame),
+                    Err(()) if !end => Start::More,
+                    _ => Start::Prose,
+                }
+            }
+        }
+    }
+
+    fn begin(&mut self, t: &Turn<'_>, start: Start, i: usize) -> bool {
+        self.stay(i);
+        match start {
+            Start::Prose | Start::More => false,
+            Start::Object => {
+                self.begin_object(self.at);
+                true
+            }
+            Start::Frame(list) => self.frame(t, list),
+        }
+    }
+
+    pub(super) fn begin_object(&mut self, start: usize) {
+        self.marks.set(start, SpanKind::Envelope);
+        let object = Object { start, fresh: true, ..Object::default() };
+        self.stack.push(Open::Object(Box::new(object)));
+        self.at = start + 1;
+        self.phase = Phase::Members;
+    }
+
+    /// An item that stands by itself.
+    fn frame(&mut self, t: &Turn<'_>, list: usize) -> bool {
+        let continues = self.draft.envelope && !self.draft.framed && !self.around.prose;
+        let joins = self.draft.framed && self.draft.fenced == self.around.fenced;
+        let header = self.draft.envelope && self.draft.total() == 0;
+        if !(continues || joins || header) {
+            self.finish_draft();
+        }
+        if !self.lone_unit(t, list) {
+            return false;
+        }
+        if !continues {
+            self.draft.framed = true;
+            self.draft.fenced = self.around.fenced;
+        }
+        (self.around.inked, self.around.prose) = (true, false);
+        true
+    }
+
+    /// Whether a tag of reasoning stands at the beginning of some bytes; then it is behind us.
+    fn tag(&mut self, bytes: &[u8], i: usize) -> bool {
+        let is = |tag: &str| {
+            bytes.get(..tag.len()).is_some_and(|b| b.eq_ignore_ascii_case(tag.as_bytes()))
+        };
+        if let Some(tag) = TAGS.iter().position(|tag| is(tag.0)) {
+            self.stay(i);
+            self.marks.set(self.at, SpanKind::Reasoning);
+            self.phase = Phase::Reasoning(tag);
+            self.at += TAGS[tag].0.len();
+            return true;
+        }
+        let Some(tag) = TAGS.iter().find(|tag| is(tag.1)) else { return false };
+        self.all_was_thought();
+        self.stay(i + tag.1.len());
+        true
+    }
+
+    /// What came so far was thought, not said: a closing tag whose opening one is not part of the text.
+    fn all_was_thought(&mut self) {
+        if !self.draft.is_empty() {
+            let draft = std::mem::replace(&mut self.draft, crate::draft::Draft::new(&self.p));
+            self.pass_over(&draft);
+        }
+        if let Some(draft) = self.best.take() {
+            self.pass_over(&draft);
+        }
+        self.around = Around::default();
+    }
+
+    pub(super) fn reasoning(&mut self, t: &Turn<'_>, tag: usize) -> bool {
+        let rest = t.w.from(self.at);
+        let close = TAGS[tag].1.as_bytes();
+        let mut i = 0;
+        while let Some(found) = memchr::memchr(b'<', &rest[i..]) {
+            i += found;
+            match rest.get(i..i + close.len()) {
+                Some(bytes) if bytes.eq_ignore_ascii_case(close) => {
+                    self.at += i + close.len();
+                    self.around = Around { prose: true, inked: true, ..Around::default() };
+                    self.phase = Phase::Top;
+                    return true;
+                }
+                None if !t.w.end => {
+                    self.at += i;
+                    return false;
+                }
+                _ => i += 1,
+            }
+        }
+        self.at += rest.len();
+        false
+    }
+}

@@ -1,0 +1,531 @@
+//! One unit or member value: read, repaired, judged, kept or quarantined.
+
+use super::search::{Gone, Search};
+use super::skip::Skip;
+use super::{Engine, Object, Open, Phase, Turn};
+use crate::judge::{Judged, Refusal};
+use crate::keep::{Rank, item};
+use crate::lex::{self, Stop};
+use crate::repair::{Broken, Leads, Outcome, Repaired, repair};
+use guard_plan::report::{Extent, Item, Quarantined, Reason, SNIPPET, SpanKind};
+
+/// How much of a unit is held on to for its snippet, in bytes: enough for its characters, whatever they are.
+pub(super) const HEAD: usize = 4 * (SNIPPET + 1);
+
+/// How reading a value ended.
+pub(super) enum Read {
+    /// As it stands, this long.
+    Strict(usize),
+    Repaired(Repaired),
+    Broken(Broken),
+    /// Too long or too deep to be read; says which.
+    Large(String),
+    More,
+}
+
+impl Engine {
+    /// The most bytes of a value.
+    pub(super) fn cap(&self) -> usize {
+        usize::try_from(self.p.contract.bounds.bytes).unwrap_or(usize::MAX).clamp(1, 1 << 31)
+    }
+
+    /// Reads the value that begins here, as an item of a list or as a member.
+    pub(super) fn read(&mut self, t: &Turn<'_>, at: usize, list: Option<usize>) -> Read {
+        let rest = t.w.from(at);
+        let cap = self.cap();
+        let near = &rest[..rest.len().min(cap)];
+        let end = t.w.end && rest.len() <= cap;
+        let large = || format!("it is longer than {cap} bytes");
+        let deep = || "it nests deeper than 128".to_owned();
+        match self.tape.read(near) {
+            Ok(len) => return Read::Strict(len),
+            Err(Stop::Deep) => return Read::Large(deep()),
+            Err(Stop::More) if rest.len() > cap => return Read::Large(large()),
+            Err(Stop::More) if !end => return Read::More,
+            Err(_) => {}
+        }
+        let list = list.map(|list| &self.p.lists[list]);
+        let own = |name: &str| list.is_some_and(|list| list.own.has(name));
+        let sure = |name: &str| list.is_some_and(|list| list.sure.has(name));
+        match repair(near, end, &Leads { own: &own, sure: &sure }) {
+            Outcome::Done(done) => Read::Repaired(done),
+            Outcome::Broken(broken) => Read::Broken(broken),
+            Outcome::Deep => Read::Large(deep()),
+            Outcome::More if rest.len() > cap => Read::Large(large()),
+            Outcome::More => Read::More,
+        }
+    }
+
+    /// The unit of the open list that begins here.
+    pub(super) fn unit(&mut self, t: &Turn<'_>) -> bool {
+        let Some(list) = self.listing().map(|listing| listing.list) else { return false };
+        let start = self.at;
+        let read = self.read(t, start, Some(list));
+        let len = match &read {
+            Read::More => return false,
+            Read::Strict(len) => Some(*len),
+            Read::Repaired(done) => Some(done.len),
+            _ => None,
+        };
+        if let Some(len) = len {
+            match self.swallowed(t, list, &read, start + len) {
+                None => return false,
+                Some(whole) if !whole.is_empty() => {
+                    self.begin_unit();
+                    let why = "it is not closed";
+                    let broken = Broken { at: len, why, cut: false, suspect: len, whole };
+                    self.broken(t, list, broken);
+                    return true;
+                }
+                Some(_) => {}
+            }
+        }
+        self.begin_unit();
+        self.unit_read(t, list, read);
+        true
+    }
+
+    /// Items that a unit has swallowed, because its brackets are not closed: then what stands behind it does not fit.
+    /// None where that is not known yet.
+    fn swallowed(
+        &mut self,
+        t: &Turn<'_>,
+        list: usize,
+        read: &Read,
+        end: usize,
+    ) -> Option<Vec<(usize, usize)>> {
+        let rest = t.w.from(end);
+        let next = rest.get(lex::blanks(rest, 0));
+        if matches!(next, Some(b',' | b']' | b'{' | b'/')) {
+            return Some(Vec::new());
+        }
+        let Read::Strict(len) = read else { return Some(Vec::new()) };
+        let Ok(text) = str::from_utf8(t.w.part(end - len, end)) else { return Some(Vec::new()) };
+        let sure = &self.p.lists[list].sure;
+        let whole = self.tape.objects_led_by(text, |name| sure.has(name));
+        if !whole.is_empty() && next.is_none() && !t.w.end {
+            return None;
+        }
+        Some(whole)
+    }
+
+    /// An item that stands by itself.
+    pub(super) fn lone_unit(&mut self, t: &Turn<'_>, list: usize) -> bool {
+        let start = self.at;
+        let read = self.read(t, start, Some(list));
+        if matches!(read, Read::More) {
+            return false;
+        }
+        if let Read::Strict(len) = read
+            && self.is_envelope(t.w.part(start, start + len))
+        {
+            // It begins like an item, and holds a list of the document.
+            self.begin_object(start);
+            return true;
+        }
+        if self.draft.is_empty() {
+            self.draft.framed = true;
+        }
+        self.unit_read(t, list, read);
+        true
+    }
+
+    fn is_envelope(&self, bytes: &[u8]) -> bool {
+        let Ok(text) = str::from_utf8(bytes) else { return false };
+        self.tape.members(0).any(|(key, value)| {
+            self.tape.nodes[value].kind == crate::tape::Kind::Array
+                && self.p.list_of(None, &self.tape.text(text, key)).is_some()
+        })
+    }
+
+    /// What becomes of a unit that was read.
+    fn unit_read(&mut self, t: &Turn<'_>, list: usize, read: Read) {
+        let start = self.at;
+        match read {
+            Read::More => {}
+            Read::Strict(len) => {
+                let bytes = t.w.part(start, start + len);
+                let result = t.judge.unit(list, &self.tape, bytes);
+                self.settle(list, (start, start + len), result, bytes, true);
+                self.at = start + len;
+            }
+            Read::Repaired(done) => {
+                self.repaired_unit(t, list, start, &done);
+                self.at = start + done.len;
+            }
+            Read::Broken(broken) => self.broken(t, list, broken),
+            Read::Large(error) => {
+                let index = self.next_index(list);
+                let gone = Gone { list, index, start, reason: Reason::Bounds, error };
+                self.marks.set(start, SpanKind::Quarantined);
+                let back = std::mem::replace(&mut self.phase, Phase::Top);
+                self.phase = Phase::Skip(Skip::new(start, Some(gone), back));
+            }
+        }
+    }
+
+    /// Judges a unit from the start, as it was repaired.
+    fn repaired_unit(&mut self, t: &Turn<'_>, list: usize, start: usize, done: &Repaired) {
+        let result = match self.tape.read(&done.text) {
+            Ok(len) if len == done.text.len() => t.judge.unit(list, &self.tape, &done.text),
+            _ => Err(Refusal { reason: Reason::Malformed, error: "it cannot be repaired".into() }),
+        };
+        self.draft.truncated |= done.cut;
+        let result = result.map_err(|refusal| match refusal.reason {
+            Reason::Schema if done.cut => Refusal {
+                reason: Reason::Truncated,
+                error: format!("the text ends within it: {}", refusal.error),
+            },
+            _ => refusal,
+        });
+        done.fixes.iter().for_each(|(fix, at)| self.fix(*fix, start + at));
+        let raw = t.w.part(start, start + done.len);
+        self.settle(list, (start, start + done.len), result, raw, false);
+    }
+
+    /// Keeps or quarantines a judged unit. `strict` says that what is inside stands in the text as it is.
+    fn settle(
+        &mut self,
+        list: usize,
+        at: (usize, usize),
+        result: Result<Judged, Refusal>,
+        raw: &[u8],
+        strict: bool,
+    ) {
+        let index = self.next_index(list);
+        match result {
+            Ok(judged) => {
+                for inner in judged.refused {
+                    let place = match strict {
+                        true => (at.0 + inner.at.0, at.0 + inner.at.1),
+                        false => at,
+                    };
+                    self.note(Quarantined {
+                        list: self.p.lists[inner.list].name.clone(),
+                        index: inner.index,
+                        within: Some(index),
+                        reason: inner.refusal.reason,
+                        error: inner.refusal.error,
+                        raw: inner.raw,
+                        at: Extent { start: place.0 as u64, end: place.1 as u64 },
+                    });
+                }
+                let mut item = item(index, at, judged.value);
+                item.repaired = !strict;
+                item.resynchronised = std::mem::take(&mut self.found_again);
+                self.keep(list, judged.rank, item);
+            }
+            Err(refusal) => {
+                self.found_again = false;
+                self.quarantine(list, index, refusal, raw, at);
+            }
+        }
+    }
+
+    /// The place of the next unit of a list.
+    pub(super) fn next_index(&mut self, list: usize) -> u64 {
+        let counted = self.p.lists[list].within.is_some();
+        let inner = self.listing().filter(|listing| counted && listing.list == list);
+        let count = match inner.and_then(|listing| listing.inner.as_mut()) {
+            Some((_, count)) => count,
+            None => &mut self.draft.units[list],
+        };
+        *count += 1;
+        *count - 1
+    }
+
+    /// Counts an item in: it is kept, or the one that it drives out is quarantined.
+    pub(super) fn keep(&mut self, list: usize, rank: Rank, item: Item) {
+        let (start, end) = (item.at.start as usize, item.at.end as usize);
+        let twice = self.listing().is_some_and(|listing| listing.list == list && listing.twice);
+        if twice {
+            let error = "its list occurs twice".to_owned();
+            let refusal = Refusal { reason: Reason::Malformed, error };
+            let raw = item.value.to_string();
+            return self.quarantine(list, item.index, refusal, raw.as_bytes(), (start, end));
+        }
+        self.draft.resynchronised |= item.resynchronised;
+        self.draft.takes(start, end);
+        let nested = self.p.lists[list].within.is_some();
+        if !nested {
+            self.marks.set(start, SpanKind::Item);
+        }
+        let shown = (self.emit && !nested).then(|| item.clone());
+        let inner = self.listing().filter(|_| nested).and_then(|listing| listing.inner.as_mut());
+        let keep = match inner {
+            Some((keep, _)) => keep,
+            None => &mut self.draft.lists[list],
+        };
+        let index = item.index;
+        let lost = keep.offer(rank, item).map(|lost| (lost, keep.over_limit()));
+        if lost.as_ref().is_none_or(|(lost, _)| lost.index != index) {
+            self.out.extend(shown);
+        }
+        if let Some((lost, refusal)) = lost {
+            let at = (lost.at.start as usize, lost.at.end as usize);
+            if !nested {
+                self.marks.drop_item(at.0);
+            }
+            let full = self.draft.quarantined.len() as u64 >= self.most_quarantined();
+            let raw = if full { String::new() } else { lost.value.to_string() };
+            self.quarantine(list, lost.index, refusal, raw.as_bytes(), at);
+        }
+    }
+
+    fn most_quarantined(&self) -> u64 {
+        u64::from(self.p.contract.bounds.quarantine)
+    }
+
+    /// Puts a unit into quarantine.
+    pub(super) fn quarantine(
+        &mut self,
+        list: usize,
+        index: u64,
+        refusal: Refusal,
+        raw: &[u8],
+        at: (usize, usize),
+    ) {
+        let nested = self.p.lists[list].within.is_some();
+        if !nested && refusal.reason != Reason::OverLimit {
+            self.marks.set(at.0, SpanKind::Quarantined);
+        }
+        self.draft.takes(at.0, at.1);
+        let full = self.draft.quarantined.len() as u64 >= self.most_quarantined();
+        let raw = if full { String::new() } else { snippet(raw) };
+        let within = self.object().filter(|object| nested && object.item.is_some());
+        let within = within.map(|object| object.index);
+        self.note(Quarantined {
+            list: self.p.lists[list].name.clone(),
+            index,
+            within,
+            reason: refusal.reason,
+            error: refusal.error,
+            raw,
+            at: Extent { start: at.0 as u64, end: at.1 as u64 },
+        });
+    }
+
+    fn note(&mut self, unit: Quarantined) {
+        self.draft.quarantined_count += 1;
+        if (self.draft.quarantined.len() as u64) < self.most_quarantined() {
+            self.draft.quarantined.push(unit);
+        }
+    }
+
+    /// A unit that cannot be read: what reads well inside of it is taken out, then the next one is looked for.
+    pub(super) fn broken(&mut self, t: &Turn<'_>, list: usize, broken: Broken) {
+        let start = self.at;
+        let Broken { at, why, cut, suspect, whole } = broken;
+        self.draft.truncated |= cut;
+        let reason = if cut { Reason::Truncated } else { Reason::Malformed };
+        let error = format!("{why}, at byte {}", start + at);
+        let resynchronised = std::mem::take(&mut self.found_again);
+        if !self.p.lists[list].nested.is_empty() && t.w.from(start).starts_with(b"{") {
+            let index = self.next_index(list);
+            let head = t.w.from(start);
+            let head = head[..head.len().min(HEAD)].to_vec();
+            let item = Some(list);
+            let object =
+                Object { item, index, start, head, fresh: true, resynchronised, ..Object::default() };
+            if self.p.lists[list].within.is_none() {
+                self.marks.set(start, SpanKind::Quarantined);
+            }
+            self.stack.push(Open::Object(Box::new(object)));
+            (self.at, self.phase) = (start + 1, Phase::Members);
+            return;
+        }
+        let index = self.next_index(list);
+        let gone = Gone { list, index, start, reason, error };
+        if whole.is_empty() {
+            self.marks.set(start, SpanKind::Quarantined);
+            self.look_from(start + suspect.max(1), start, Some(gone));
+            return;
+        }
+        let first = start + whole[0].0;
+        let raw = t.w.part(start, first);
+        let Gone { reason, error, .. } = gone;
+        self.quarantine(list, index, Refusal { reason, error }, raw, (start, first));
+        let mut end = first;
+        for (from, to) in whole {
+            self.piece(t, list, (start + from, start + to));
+            end = start + to;
+        }
+        self.found_again = true;
+        self.look_from(end.max(start + suspect), end, None);
+    }
+
+    /// A unit that was found inside of a broken one.
+    fn piece(&mut self, t: &Turn<'_>, list: usize, at: (usize, usize)) {
+        let bytes = t.w.part(at.0, at.1);
+        self.found_again = true;
+        match self.tape.read(bytes) {
+            Ok(len) if len == bytes.len() => {
+                let result = t.judge.unit(list, &self.tape, bytes);
+                self.settle(list, at, result, bytes, true);
+            }
+            _ => {
+                let no = |_: &str| false;
+                match repair(bytes, true, &Leads { own: &no, sure: &no }) {
+                    Outcome::Done(done) if done.len == bytes.len() => {
+                        self.repaired_unit(t, list, at.0, &done);
+                    }
+                    _ => {
+                        let error = "it cannot be read".to_owned();
+                        let refusal = Refusal { reason: Reason::Malformed, error };
+                        self.settle(list, at, Err(refusal), bytes, true);
+                    }
+                }
+            }
+        }
+        self.marks.set(at.1, SpanKind::Quarantined);
+    }
+
+    /// Looks for the next place at which reading can go on.
+    fn look_from(&mut self, from: usize, start: usize, gone: Option<Gone>) {
+        self.phase = Phase::Search(Search::new(from, start, gone));
+    }
+
+    /// What becomes of a member's value that was read.
+    pub(super) fn member_read(
+        &mut self,
+        t: &Turn<'_>,
+        name: Box<str>,
+        key: usize,
+        field: Option<usize>,
+        twice: bool,
+        read: Read,
+    ) -> bool {
+        let start = self.at;
+        let (len, repaired) = match read {
+            Read::More => return false,
+            Read::Strict(len) => (len, None),
+            Read::Repaired(done) => (done.len, Some(done)),
+            Read::Broken(broken) => {
+                let reason = if broken.cut { Reason::Truncated } else { Reason::Malformed };
+                let error = format!("{}, at byte {}", broken.why, start + broken.at);
+                self.draft_cut(broken.cut);
+                self.lose_member(&name, reason, error, field);
+                self.look_from(start + broken.suspect, key, None);
+                return true;
+            }
+            Read::Large(error) => {
+                self.lose_member(&name, Reason::Bounds, error, field);
+                self.phase = Phase::Skip(Skip::new(start, None, Phase::Members));
+                return true;
+            }
+        };
+        if let Some(done) = &repaired {
+            if !matches!(self.tape.read(&done.text), Ok(len) if len == done.text.len()) {
+                let error = "it cannot be repaired".to_owned();
+                self.lose_member(&name, Reason::Malformed, error, field);
+            }
+            self.draft_cut(done.cut);
+            done.fixes.iter().for_each(|(fix, at)| self.fix(*fix, start + at));
+        }
+        let bytes = match &repaired {
+            Some(done) => &done.text,
+            None => t.w.part(start, start + len),
+        };
+        self.at = start + len;
+        if twice {
+            self.lose_member(&name, Reason::Malformed, "it occurs twice".into(), field);
+            return true;
+        }
+        self.take_member(t, name, field, bytes, repaired.is_some());
+        true
+    }
+
+    /// Takes a member whose value the tape holds.
+    fn take_member(
+        &mut self,
+        t: &Turn<'_>,
+        name: Box<str>,
+        field: Option<usize>,
+        bytes: &[u8],
+        repaired: bool,
+    ) {
+        let item = self.object().is_some_and(|object| object.item.is_some());
+        let value = match (item, field) {
+            (true, _) => Some(t.judge.plain(&self.tape, bytes)),
+            (false, Some(field)) => Some(t.judge.member(field, &self.tape, bytes)),
+            (false, None) => None,
+        };
+        match value {
+            None => {
+                let error = t.judge.unknown_member(&name);
+                self.lose_member(&name, Reason::Schema, error, None);
+            }
+            Some(Err(Refusal { reason, error })) => self.lose_member(&name, reason, error, field),
+            Some(Ok(value)) => {
+                let Some(object) = self.object() else { return };
+                object.key = None;
+                object.repaired |= repaired;
+                object.seen.push(name.clone());
+                match field {
+                    _ if item => object.values.push((name, value)),
+                    Some(field) => {
+                        object.known += 1;
+                        object.members.push((field, value));
+                    }
+                    None => {}
+                }
+                self.flush_late();
+            }
+        }
+    }
+
+    fn draft_cut(&mut self, cut: bool) {
+        self.cut |= cut;
+    }
+
+    /// A member of the open object does not hold: the envelope loses it, an item is lost with it.
+    fn lose_member(&mut self, name: &str, reason: Reason, error: String, field: Option<usize>) {
+        let Some(object) = self.object() else { return };
+        object.key = None;
+        object.seen.push(name.into());
+        object.known += usize::from(field.is_some());
+        if let Some(field) = field {
+            object.members.retain(|(at, _)| *at != field);
+        }
+        if object.item.is_some() {
+            object.refused.get_or_insert((reason, format!("`{name}`: {error}")));
+        } else {
+            if let Some(field) = field {
+                self.draft_forget(field);
+            }
+            self.problem(name, reason, error);
+            self.flush_late();
+        }
+    }
+
+    /// A member that occurs twice does not hold, whichever of them one would take.
+    fn draft_forget(&mut self, field: usize) {
+        if let Some(Open::Object(object)) = self.stack.first()
+            && object.attached
+        {
+            self.draft.members[field] = None;
+        }
+    }
+
+    /// Nothing of the open object can be read from here on; the next place where something can is looked for.
+    pub(super) fn lose_members(&mut self, t: &Turn<'_>, why: &str) -> bool {
+        let _ = t;
+        let start = self.at;
+        let error = format!("{why}, at byte {start}");
+        let Some(object) = self.object() else { return false };
+        object.key = None;
+        if object.item.is_some() {
+            object.refused.get_or_insert((Reason::Malformed, error));
+        } else {
+            self.problem("", Reason::Malformed, error);
+        }
+        self.look_from(start + 1, start, None);
+        true
+    }
+}
+
+/// The first characters of a unit.
+fn snippet(raw: &[u8]) -> String {
+    let head = &raw[..raw.len().min(HEAD)];
+    String::from_utf8_lossy(head).chars().take(SNIPPET).collect()
+}

@@ -1,0 +1,116 @@
+//! A quick test whether a value has a type: no values are made and nothing is explained.
+//!
+//! `true` is the same answer as `guard_plan::decode`'s; `false` only says that the decoder must be asked. What it
+//! takes has no duplicate keys.
+
+use crate::shape::Prepared;
+use crate::tape::{Kind, Tape};
+use guard_plan::plan::{Field, TypeDef, TypeId};
+use guard_plan::url::Url;
+use guard_plan::{decimal, time};
+
+/// Records of up to so many fields are tested here.
+const FEW_FIELDS: usize = 64;
+
+/// What is tested.
+#[derive(Clone, Copy)]
+pub(crate) struct Fits<'a> {
+    pub prepared: &'a Prepared,
+    pub tape: &'a Tape,
+    pub text: &'a str,
+}
+
+impl Fits<'_> {
+    /// Whether the value at a node surely has a type.
+    pub fn has(&self, ty: TypeId, node: usize) -> bool {
+        let Some(def) = self.prepared.types.get(ty as usize) else { return false };
+        let kind = self.tape.nodes[node].kind;
+        match (def, kind) {
+            (TypeDef::Option { .. }, Kind::Null) => true,
+            (TypeDef::Option { of }, _) => self.has(*of, node),
+            (TypeDef::Json, _) => self.tape.twice(self.text, node).is_none(),
+            (TypeDef::Bool, Kind::True | Kind::False) => true,
+            (TypeDef::Int { min, max }, Kind::Number) => {
+                inside(self.raw(node).parse().ok(), *min, *max)
+            }
+            (TypeDef::Decimal { min, max }, Kind::Number) => {
+                inside(decimal::parse(self.raw(node)), *min, *max)
+            }
+            (TypeDef::Record { fields, .. }, Kind::Object) => self.record(fields, node),
+            (TypeDef::List { of, max } | TypeDef::Set { of, max }, Kind::Array) => {
+                let mut count = 0;
+                let all = self.tape.children(node).all(|child| {
+                    count += 1;
+                    self.has(*of, child)
+                });
+                all && max.is_none_or(|max| count <= max)
+            }
+            (TypeDef::Map { of, max }, Kind::Object) => {
+                let count = self.tape.members(node).count() as u64;
+                max.is_none_or(|max| count <= max)
+                    && self.tape.members(node).all(|(_, value)| self.has(*of, value))
+                    && self.tape.twice(self.text, node).is_none()
+            }
+            (_, Kind::Plain | Kind::Escaped) => self.of_text(def, node),
+            _ => false,
+        }
+    }
+
+    fn raw(&self, node: usize) -> &str {
+        self.tape.raw(self.text, node)
+    }
+
+    fn record(&self, fields: &[Field], node: usize) -> bool {
+        if fields.len() > FEW_FIELDS {
+            return false;
+        }
+        let mut seen: u64 = 0;
+        // Members mostly stand in the order of the fields.
+        let mut next = 0;
+        for (key, value) in self.tape.members(node) {
+            if self.tape.nodes[key].kind != Kind::Plain {
+                return false;
+            }
+            let name = self.raw(key);
+            let order = (next..fields.len()).chain(0..next);
+            let Some(at) = order.into_iter().find(|at| fields[*at].name == name) else {
+                return false;
+            };
+            if seen & (1 << at) != 0 || !self.has(fields[at].ty, value) {
+                return false;
+            }
+            seen |= 1 << at;
+            next = at + 1;
+        }
+        let optional = |field: &Field| {
+            matches!(self.prepared.types.get(field.ty as usize), Some(TypeDef::Option { .. }))
+        };
+        fields.iter().enumerate().all(|(at, field)| seen & (1 << at) != 0 || optional(field))
+    }
+
+    fn of_text(&self, def: &TypeDef, node: usize) -> bool {
+        let text = self.tape.text(self.text, node);
+        match def {
+            TypeDef::String { max_chars, max_bytes, patterns } => {
+                max_bytes.is_none_or(|max| text.len() as u64 <= max)
+                    && max_chars.is_none_or(|max| {
+                        text.len() as u64 <= max || text.chars().count() as u64 <= max
+                    })
+                    && patterns.iter().all(|id| self.prepared.matches(*id, &text))
+            }
+            TypeDef::Enum { variants, .. } => variants.iter().any(|variant| **variant == *text),
+            TypeDef::Path => !text.is_empty() && !text.bytes().any(|b| b == 0 || b == b'\\'),
+            TypeDef::Url => Url::parse(&text).is_ok(),
+            TypeDef::Duration { min, max } => inside(time::parse_duration(&text), *min, *max),
+            TypeDef::Time { format: None } => time::parse_rfc3339(&text).is_some(),
+            TypeDef::Time { format: Some(format) } => time::parse_format(format, &text).is_some(),
+            _ => false,
+        }
+    }
+}
+
+fn inside(number: Option<i64>, min: Option<i64>, max: Option<i64>) -> bool {
+    number.is_some_and(|number| {
+        min.is_none_or(|min| min <= number) && max.is_none_or(|max| number <= max)
+    })
+}

@@ -1,0 +1,95 @@
+//! What may stand between tokens: blanks, blanks that JSON does not know, and comments.
+
+use crate::lex::blanks;
+use guard_plan::report::Fix;
+
+/// How long a comment may be, in bytes.
+pub(crate) const LONGEST_COMMENT: usize = 64 * 1024;
+
+/// A gap between two tokens.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Gap {
+    /// Where the next token begins.
+    pub end: usize,
+    /// A line ends in it.
+    pub line: bool,
+}
+
+/// Why there is no next token.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum NoGap {
+    /// The bytes end within a comment.
+    More,
+    /// A comment that begins here is none: it is too long, or another one begins inside of it.
+    Bad(usize),
+}
+
+/// The gap that begins here. What is left out of it is told to `fixed`.
+pub(crate) fn gap(
+    bytes: &[u8],
+    start: usize,
+    mut fixed: impl FnMut(Fix, usize),
+) -> Result<Gap, NoGap> {
+    let mut at = start;
+    let mut line = false;
+    loop {
+        let from = at;
+        at = blanks(bytes, at);
+        line |= bytes[from..at].contains(&b'\n');
+        match bytes.get(at) {
+            Some(b'/') => {
+                let end = comment(bytes, at)?;
+                if end == at {
+                    return Ok(Gap { end: at, line });
+                }
+                fixed(Fix::Comment, at);
+                line |= bytes[at..end].contains(&b'\n');
+                at = end;
+            }
+            Some(0x80..) => match strange(&bytes[at..]) {
+                0 => return Ok(Gap { end: at, line }),
+                len => {
+                    fixed(Fix::Blank, at);
+                    at += len;
+                }
+            },
+            _ => return Ok(Gap { end: at, line }),
+        }
+    }
+}
+
+/// The end of a comment that begins here; the same place where none does.
+fn comment(bytes: &[u8], at: usize) -> Result<usize, NoGap> {
+    let near = &bytes[at..bytes.len().min(at + LONGEST_COMMENT)];
+    let no_end = || if near.len() < LONGEST_COMMENT { NoGap::More } else { NoGap::Bad(at) };
+    match near.get(1) {
+        None => Err(NoGap::More),
+        Some(b'/') => Ok(at + memchr::memchr(b'\n', near).ok_or_else(no_end)?),
+        Some(b'*') => {
+            let mut from = 2;
+            loop {
+                // Comments do not hold comments: so no text is read twice for one that has no end.
+                let slash = memchr::memchr(b'/', &near[from..]).ok_or_else(no_end)? + from;
+                if near[slash - 1] == b'*' && slash > 2 {
+                    return Ok(at + slash + 1);
+                }
+                match near.get(slash + 1) {
+                    None => return Err(no_end()),
+                    Some(b'*') => return Err(NoGap::Bad(at)),
+                    Some(_) => from = slash + 1,
+                }
+            }
+        }
+        Some(_) => Ok(at),
+    }
+}
+
+/// How long the blank is that JSON does not know and that stands here; 0 where none does.
+fn strange(bytes: &[u8]) -> usize {
+    match bytes {
+        [0xC2, 0xA0, ..] => 2,
+        [0xE1, 0xA0, 0x8E, ..] | [0xE2, 0x80, 0x80..=0x8B | 0xA8 | 0xA9 | 0xAF, ..] => 3,
+        [0xE2, 0x81, 0x9F, ..] | [0xE3, 0x80, 0x80, ..] | [0xEF, 0xBB, 0xBF, ..] => 3,
+        _ => 0,
+    }
+}

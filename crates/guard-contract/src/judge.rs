@@ -1,0 +1,369 @@
+//! Judging one unit that reads: schema, bounds, references, rank; and the lists within it, unit by unit.
+//!
+//! Knows nothing of where units come from and how many are kept of the document's lists.
+
+use crate::Input;
+use crate::fits::Fits;
+use crate::keep::{Keep, Rank};
+use crate::lex::Stop;
+use crate::shape::{List, Prepared};
+use crate::tape::{Kind, Tape};
+use guard_plan::decode::{Decoder, Problem};
+use guard_plan::json::Json;
+use guard_plan::plan::{Allowed, Reference, TypeDef, TypeId};
+use guard_plan::render;
+use guard_plan::report::Reason;
+use guard_plan::value::Value;
+
+/// Why a unit does not survive.
+#[derive(Debug)]
+pub(crate) struct Refusal {
+    pub reason: Reason,
+    pub error: String,
+}
+
+/// A unit that survives, but for the count.
+#[derive(Debug)]
+pub(crate) struct Judged {
+    pub value: Json,
+    pub rank: Rank,
+    /// Units of lists within it that do not survive, with their places in the text.
+    pub refused: Vec<Inner>,
+}
+
+/// A unit of a list within an item that does not survive.
+#[derive(Debug)]
+pub(crate) struct Inner {
+    pub list: usize,
+    pub index: u64,
+    pub refusal: Refusal,
+    pub raw: String,
+    /// Its place in the text of the item around it.
+    pub at: (usize, usize),
+}
+
+/// Judges units.
+#[derive(Clone, Copy)]
+pub(crate) struct Judge<'a> {
+    pub prepared: &'a Prepared,
+    pub input: &'a Input<'a>,
+}
+
+fn refuse<T>(reason: Reason, error: impl Into<String>) -> Result<T, Refusal> {
+    Err(Refusal { reason, error: error.into() })
+}
+
+impl Judge<'_> {
+    /// Judges the unit of a list that a tape holds.
+    pub fn unit(&self, list: usize, tape: &Tape, bytes: &[u8]) -> Result<Judged, Refusal> {
+        let shape = &self.prepared.lists[list];
+        let text = text(bytes)?;
+        let fits = Fits { prepared: self.prepared, tape, text };
+        let quick = shape.nested.is_empty() && shape.ty.is_some_and(|ty| fits.has(ty, 0));
+        if !quick {
+            distinct(tape, text)?;
+        }
+        let mut judged = Judged { value: tape.json(text, 0), rank: Rank::default(), refused: Vec::new() };
+        if !quick {
+            self.prune(list, tape, text, 0, &mut judged);
+            self.schema(shape, &judged.value)?;
+        }
+        if !shape.nested.is_empty() {
+            // Of what is left after pruning.
+            self.bounds(&judged.value, usize::MAX)?;
+        } else {
+            if tape.depth as u64 > u64::from(self.prepared.contract.bounds.depth) {
+                return refuse(Reason::Bounds, self.too_deep(tape.depth));
+            }
+            self.bounds(&judged.value, tape.longest)?;
+        }
+        self.references(&shape.references, &judged.value)?;
+        judged.rank = self.rank(list, &judged.value);
+        Ok(judged)
+    }
+
+    /// Judges a unit that was put together from its members.
+    pub fn assembled(&self, list: usize, value: &Json) -> Result<Rank, Refusal> {
+        let shape = &self.prepared.lists[list];
+        self.schema(shape, value)?;
+        self.bounds(value, usize::MAX)?;
+        self.references(&shape.references, value)?;
+        Ok(self.rank(list, value))
+    }
+
+    /// Judges a member of the envelope that a tape holds.
+    pub fn member(&self, field: usize, tape: &Tape, bytes: &[u8]) -> Result<Json, Refusal> {
+        let field = &self.prepared.fields[field];
+        let text = text(bytes)?;
+        distinct(tape, text)?;
+        let value = tape.json(text, 0);
+        self.decoded(field.ty, &value, field.secret)?;
+        // The member stands one deep in the document.
+        let depth = tape.depth;
+        if depth as u64 > u64::from(self.prepared.contract.bounds.depth) {
+            return refuse(Reason::Bounds, self.too_deep(depth));
+        }
+        self.bounds(&value, tape.longest)?;
+        let of = |at: &&usize| self.prepared.contract.references[**at].path.first() == Some(&field.name);
+        for at in self.prepared.references.iter().filter(of) {
+            let reference = &self.prepared.contract.references[*at];
+            self.reference(*at, reference, &reference.path[1..], &value)?;
+        }
+        Ok(value)
+    }
+
+    /// A member of an item that is put together; judged with it.
+    pub fn plain(&self, tape: &Tape, bytes: &[u8]) -> Result<Json, Refusal> {
+        let text = text(bytes)?;
+        distinct(tape, text)?;
+        Ok(tape.json(text, 0))
+    }
+
+    /// What is said of a member that the envelope does not have.
+    pub fn unknown_member(&self, name: &str) -> String {
+        let names = || self.prepared.fields.iter().map(|field| field.name.as_str());
+        match guard_plan::near::nearest(name, names()) {
+            Some(near) => format!("is no member; did you mean `{near}`?"),
+            None => "is no member of the contract".into(),
+        }
+    }
+
+    pub fn too_deep(&self, depth: usize) -> String {
+        let most = self.prepared.contract.bounds.depth;
+        format!("it nests {depth} deep, at most {most} are allowed")
+    }
+
+    fn decoded(&self, ty: TypeId, value: &Json, secret: bool) -> Result<Value, Refusal> {
+        let matches = |id, text: &str| self.prepared.matches(id, text);
+        let decoder = Decoder {
+            types: &self.prepared.types,
+            workspace: self.input.workspace,
+            open: false,
+            matches: &matches,
+        };
+        decoder.decode(ty, value).map_err(|problems| Refusal {
+            reason: Reason::Schema,
+            error: if secret { "it does not have its type".into() } else { said(&problems) },
+        })
+    }
+
+    fn schema(&self, shape: &List, value: &Json) -> Result<(), Refusal> {
+        if let Some(schema) = &shape.schema {
+            let checked = schema.check(value);
+            return checked.or_else(|why| refuse(Reason::Schema, render::cut(&why, 500)));
+        }
+        match shape.ty {
+            Some(ty) => self.decoded(ty, value, false).map(|_| ()),
+            None => Ok(()),
+        }
+    }
+
+    /// How deep a value nests and how long its strings are.
+    fn bounds(&self, value: &Json, longest: usize) -> Result<(), Refusal> {
+        let bounds = &self.prepared.contract.bounds;
+        if longest == usize::MAX {
+            let depth = depth(value);
+            if depth > u64::from(bounds.depth) {
+                return refuse(Reason::Bounds, self.too_deep(depth as usize));
+            }
+        }
+        if longest as u64 > bounds.string
+            && let Some(found) = too_long(value, bounds.string)
+        {
+            let most = bounds.string;
+            let why = format!("a string of {found} characters, at most {most} are allowed");
+            return refuse(Reason::Bounds, why);
+        }
+        Ok(())
+    }
+
+    fn references(&self, which: &[usize], value: &Json) -> Result<(), Refusal> {
+        which.iter().try_for_each(|at| {
+            let reference = &self.prepared.contract.references[*at];
+            self.reference(*at, reference, &reference.path, value)
+        })
+    }
+
+    fn reference(
+        &self,
+        at: usize,
+        reference: &Reference,
+        path: &[String],
+        value: &Json,
+    ) -> Result<(), Refusal> {
+        if let Json::Array(items) = value {
+            return items.iter().try_for_each(|item| self.reference(at, reference, path, item));
+        }
+        if let Some((name, path)) = path.split_first() {
+            return match value.get(name) {
+                Some(value) => self.reference(at, reference, path, value),
+                None => Ok(()),
+            };
+        }
+        if matches!(value, Json::Null) {
+            return Ok(());
+        }
+        let known = self.input.known;
+        let answer = match &reference.allowed {
+            Allowed::Fact(fact) => known.fact(*fact, value),
+            // Where nothing was handed over, nothing is checked; the report says so.
+            Allowed::Given(name) => known.given(name, value).or(Some(true)),
+            Allowed::Values(_) => known.value(at, value),
+        };
+        let shown = || render::cut(&value.to_string(), 100);
+        match answer {
+            Some(true) => Ok(()),
+            Some(false) => {
+                refuse(Reason::Reference, format!("{} is not known: `{}`", shown(), reference.text))
+            }
+            None => refuse(
+                Reason::Reference,
+                format!("nobody can say whether {} is known: `{}`", shown(), reference.text),
+            ),
+        }
+    }
+
+    /// What a unit is ranked by, least first; what has none comes last.
+    fn rank(&self, list: usize, value: &Json) -> Rank {
+        let shape = &self.prepared.lists[list];
+        let Some(by) = &shape.by else { return Rank::default() };
+        let Some(member) = value.get(by) else { return Rank { missing: true, value: None } };
+        let ty = shape.ty.and_then(|ty| match self.prepared.types.get(ty as usize) {
+            Some(TypeDef::Record { fields, .. }) => fields.iter().find(|field| field.name == *by),
+            _ => None,
+        });
+        let value = match ty {
+            Some(field) => self.decoded(field.ty, member, false).ok(),
+            None => loose_rank(member),
+        };
+        Rank { missing: value.is_none(), value }
+    }
+
+    /// Takes the units that do not survive out of the lists within an item.
+    fn prune(&self, list: usize, tape: &Tape, text: &str, node: usize, judged: &mut Judged) {
+        for inner in &self.prepared.lists[list].nested {
+            let name = &self.prepared.lists[*inner].member;
+            let Json::Object(members) = &mut judged.value else { return };
+            let place = members.iter_mut().find(|(key, _)| **key == **name);
+            let member = tape.members(node).find(|(key, _)| tape.text(text, *key) == *name);
+            let (Some((_, Json::Array(items))), Some((_, array))) = (place, member) else { continue };
+            if tape.nodes[array].kind == Kind::Array {
+                let units: Vec<usize> = tape.children(array).collect();
+                *items = self.inner_list(*inner, tape, text, &units, &mut judged.refused);
+            }
+        }
+    }
+
+    fn inner_list(
+        &self,
+        list: usize,
+        tape: &Tape,
+        text: &str,
+        units: &[usize],
+        refused: &mut Vec<Inner>,
+    ) -> Vec<Json> {
+        let mut keep = Keep::new(&self.prepared.lists[list]);
+        for (index, unit) in units.iter().enumerate() {
+            let raw = tape.raw(text, *unit);
+            let start = tape.nodes[*unit].start as usize;
+            let mut own = Tape::default();
+            // It was read before, as part of the item around it.
+            let read = match tape.nodes[*unit].kind {
+                Kind::Object => own.read(raw.as_bytes()),
+                _ => Err(Stop::Bad(0, "expected an object")),
+            };
+            let result = match read {
+                Ok(_) => self.unit(list, &own, raw.as_bytes()),
+                Err(_) => refuse(Reason::Schema, "expected an object"),
+            };
+            let at = (start, start + raw.len());
+            let gone = match result {
+                Ok(judged) => {
+                    refused.extend(judged.refused.into_iter().map(|inner| Inner {
+                        at: (inner.at.0 + start, inner.at.1 + start),
+                        ..inner
+                    }));
+                    let item = crate::keep::item(index as u64, at, judged.value);
+                    keep.offer(judged.rank, item).map(|lost| {
+                        let at = (lost.at.start as usize, lost.at.end as usize);
+                        (lost.index, at, keep.over_limit())
+                    })
+                }
+                Err(refusal) => Some((index as u64, at, refusal)),
+            };
+            refused.extend(gone.map(|(index, at, refusal)| Inner {
+                list,
+                index,
+                refusal,
+                raw: text[at.0..at.1].chars().take(guard_plan::report::SNIPPET).collect(),
+                at,
+            }));
+        }
+        keep.finish().into_iter().map(|item| item.value).collect()
+    }
+}
+
+fn text(bytes: &[u8]) -> Result<&str, Refusal> {
+    str::from_utf8(bytes).or_else(|error| {
+        refuse(Reason::Malformed, format!("invalid UTF-8 at byte {}", error.valid_up_to()))
+    })
+}
+
+fn distinct(tape: &Tape, text: &str) -> Result<(), Refusal> {
+    match tape.twice(text, 0) {
+        None => Ok(()),
+        Some(key) => {
+            refuse(Reason::Malformed, format!("duplicate key `{}`", render::cut(&key, 60)))
+        }
+    }
+}
+
+/// The first problems, and how many more there are.
+fn said(problems: &[Problem]) -> String {
+    let mut said: Vec<String> = problems.iter().take(3).map(|p| p.to_string()).collect();
+    if problems.len() > said.len() {
+        said.push(format!("and {} more", problems.len() - said.len()));
+    }
+    let mut said = said.join("; ");
+    if let Some((end, _)) = said.char_indices().nth(500) {
+        said.truncate(end);
+        said.push('…');
+    }
+    said
+}
+
+/// How deep a value nests: an object without members 1, what is no object or array 0.
+fn depth(value: &Json) -> u64 {
+    match value {
+        Json::Array(items) => 1 + items.iter().map(depth).max().unwrap_or(0),
+        Json::Object(members) => 1 + members.iter().map(|(_, v)| depth(v)).max().unwrap_or(0),
+        _ => 0,
+    }
+}
+
+/// The length of a string, or key, that is longer than this.
+fn too_long(value: &Json, most: u64) -> Option<u64> {
+    let long = |text: &str| {
+        let count = if text.len() as u64 > most { text.chars().count() as u64 } else { 0 };
+        (count > most).then_some(count)
+    };
+    match value {
+        Json::String(text) => long(text),
+        Json::Array(items) => items.iter().find_map(|item| too_long(item, most)),
+        Json::Object(members) => {
+            members.iter().find_map(|(key, value)| long(key).or_else(|| too_long(value, most)))
+        }
+        _ => None,
+    }
+}
+
+/// A rank of which no type is known.
+fn loose_rank(member: &Json) -> Option<Value> {
+    match member {
+        Json::Int(_) | Json::Number(_) => {
+            guard_plan::decimal::parse(&member.to_string()).map(Value::Decimal)
+        }
+        Json::String(text) => Some(Value::String(text.clone())),
+        _ => None,
+    }
+}

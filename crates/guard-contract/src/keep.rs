@@ -1,0 +1,77 @@
+//! The last stage: how many units of a list are kept, and which.
+
+use crate::judge::Refusal;
+use crate::shape::List;
+use guard_plan::json::Json;
+use guard_plan::report::{Extent, Item, Reason};
+use guard_plan::value::Value;
+use std::collections::BTreeMap;
+
+/// What units are ranked by, least first. Without a rank they keep the order of the text.
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Rank {
+    /// What has none comes last.
+    pub missing: bool,
+    pub value: Option<Value>,
+}
+
+/// The units of a list that are kept so far.
+#[derive(Debug)]
+pub(crate) struct Keep {
+    max: u64,
+    by: Option<String>,
+    /// By rank, and by place among equals.
+    kept: BTreeMap<(Rank, u64), Item>,
+    /// Where there is no rank.
+    first: Vec<Item>,
+}
+
+/// An item with its place in the list and the text.
+pub(crate) fn item(index: u64, at: (usize, usize), value: Json) -> Item {
+    let at = Extent { start: at.0 as u64, end: at.1 as u64 };
+    Item { index, at, value, repaired: false, resynchronised: false }
+}
+
+impl Keep {
+    pub fn new(list: &List) -> Keep {
+        let by = list.by.clone().filter(|_| list.max.is_some());
+        Keep { max: list.max.unwrap_or(u64::MAX), by, kept: BTreeMap::new(), first: Vec::new() }
+    }
+
+    /// How many are kept.
+    pub fn len(&self) -> usize {
+        self.kept.len() + self.first.len()
+    }
+
+    /// Keeps an item, unless there are enough better ones; the one that is not kept any more.
+    pub fn offer(&mut self, rank: Rank, item: Item) -> Option<Item> {
+        if self.by.is_none() {
+            if self.first.len() as u64 >= self.max {
+                return Some(item);
+            }
+            self.first.push(item);
+            return None;
+        }
+        self.kept.insert((rank, item.index), item);
+        let full = self.kept.len() as u64 > self.max;
+        full.then(|| self.kept.pop_last()).flatten().map(|(_, worst)| worst)
+    }
+
+    /// Why the one that is not kept is not.
+    pub fn over_limit(&self) -> Refusal {
+        let max = self.max;
+        let error = match &self.by {
+            Some(by) => format!("at most {max} are kept, and these are better by `{by}`"),
+            None => format!("at most {max} are kept, the first ones"),
+        };
+        Refusal { reason: Reason::OverLimit, error }
+    }
+
+    /// What is kept, in the order of the text.
+    pub fn finish(self) -> Vec<Item> {
+        let mut items = self.first;
+        items.extend(self.kept.into_values());
+        items.sort_by_key(|item| item.index);
+        items
+    }
+}

@@ -1,0 +1,87 @@
+//! Which part of the text is what: a mark where each part begins, so that the parts are always the whole text.
+
+use guard_plan::report::{Extent, Span, SpanKind};
+
+/// How many parts besides items are told apart.
+const MOST: usize = 10_000;
+
+/// Where parts begin, in order.
+#[derive(Debug, Default)]
+pub(crate) struct Marks {
+    marks: Vec<(usize, SpanKind)>,
+    /// How many there may be before they are counted again.
+    room: usize,
+}
+
+impl Marks {
+    /// From here on the text is this.
+    pub fn set(&mut self, at: usize, kind: SpanKind) {
+        if let Some((last, was)) = self.marks.last_mut() {
+            if *last >= at {
+                (*last, *was) = (at, kind);
+                return;
+            }
+            if *was == kind && kind != SpanKind::Item {
+                return;
+            }
+            if *was == SpanKind::Mixed && kind != SpanKind::Item {
+                return;
+            }
+        }
+        self.marks.push((at, kind));
+        if self.marks.len() > self.room.max(MOST) {
+            self.thin();
+        }
+    }
+
+    /// The item that begins here is not kept after all.
+    pub fn drop_item(&mut self, start: usize) {
+        if let Ok(at) = self.marks.binary_search_by_key(&start, |mark| mark.0)
+            && self.marks[at].1 == SpanKind::Item
+        {
+            self.marks[at].1 = SpanKind::Quarantined;
+        }
+    }
+
+    /// Everything in this part is that.
+    pub fn cover(&mut self, start: usize, end: usize, kind: SpanKind) {
+        let from = self.marks.partition_point(|mark| mark.0 < start);
+        let to = self.marks.partition_point(|mark| mark.0 < end);
+        let behind = self.marks[..to].last().map(|mark| mark.1);
+        let continues = self.marks.get(to).is_none_or(|mark| mark.0 > end);
+        let mut new = vec![(start, kind)];
+        new.extend(behind.filter(|_| continues).map(|kind| (end, kind)));
+        self.marks.splice(from..to, new);
+    }
+
+    /// Joins neighbours of one kind; and where there are still too many, all but items.
+    fn thin(&mut self) {
+        let join = |marks: &mut Vec<(usize, SpanKind)>| {
+            marks.dedup_by(|next, last| next.1 == last.1 && next.1 != SpanKind::Item);
+        };
+        join(&mut self.marks);
+        let items = self.marks.iter().filter(|mark| mark.1 == SpanKind::Item).count();
+        if self.marks.len() > MOST + 2 * items {
+            for mark in self.marks.iter_mut().filter(|mark| mark.1 != SpanKind::Item) {
+                mark.1 = SpanKind::Mixed;
+            }
+            join(&mut self.marks);
+        }
+        self.room = 2 * self.marks.len() + MOST;
+    }
+
+    /// The parts of a text of this length.
+    pub fn spans(mut self, length: usize) -> Vec<Span> {
+        self.marks.retain(|mark| mark.0 < length);
+        if self.marks.first().is_none_or(|mark| mark.0 > 0) && length > 0 {
+            self.marks.insert(0, (0, SpanKind::Text));
+        }
+        self.marks.dedup_by(|next, last| next.1 == last.1 && next.1 != SpanKind::Item);
+        let ends = self.marks.iter().skip(1).map(|mark| mark.0).chain([length]);
+        let span = |((start, kind), end): (&(usize, SpanKind), usize)| Span {
+            kind: *kind,
+            at: Extent { start: *start as u64, end: end as u64 },
+        };
+        self.marks.iter().zip(ends).map(span).collect()
+    }
+}

@@ -1,0 +1,410 @@
+//! One value that is not quite JSON, rewritten as JSON: the lossless repairs.
+//!
+//! One pass with a stack of its own. Where a string ends is never guessed: what is not surely one reading of the text
+//! is refused. What comes out is read again from the start by the strict reader. Knows nothing of types; only which
+//! names begin an item is told to it.
+
+mod string;
+
+use crate::gap::{NoGap, gap};
+use crate::lex::{self, Stop};
+use guard_plan::json::MAX_DEPTH;
+use guard_plan::report::Fix;
+
+/// What was made of a value.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Repaired {
+    /// It as JSON, but for duplicate keys.
+    pub text: Vec<u8>,
+    /// How many bytes it took.
+    pub len: usize,
+    /// What was done, and where.
+    pub fixes: Vec<(Fix, usize)>,
+    /// The text ends within it.
+    pub cut: bool,
+}
+
+/// Why nothing can be made of a value.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Broken {
+    /// Where it cannot be read.
+    pub at: usize,
+    /// Why not.
+    pub why: &'static str,
+    /// The text ends there.
+    pub cut: bool,
+    /// The last token before: it may have swallowed what follows the value.
+    pub suspect: usize,
+    /// Objects inside of the value that read well and begin as items do.
+    pub whole: Vec<(usize, usize)>,
+}
+
+/// How a repair ended.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    Done(Repaired),
+    Broken(Broken),
+    /// The bytes end within it.
+    More,
+    /// It nests deeper than any reader goes.
+    Deep,
+}
+
+/// What begins an item, as the contract has it.
+pub(crate) struct Leads<'a> {
+    /// In an object, where a key should stand.
+    pub own: &'a dyn Fn(&str) -> bool,
+    /// Wherever an object may stand.
+    pub sure: &'a dyn Fn(&str) -> bool,
+}
+
+/// An array or object that is not closed yet.
+struct Frame {
+    object: bool,
+    start: usize,
+    /// What was written when its first key began, and the end of that key.
+    first: Option<(usize, usize)>,
+}
+
+/// What may stand next.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Need {
+    /// The first element, or the end.
+    First,
+    /// An element after a comma, at this place, or the end after all.
+    Next(usize),
+    /// A value.
+    Value,
+    /// A comma or the end.
+    Separator,
+}
+
+/// Why a pass stopped.
+enum Halt {
+    Bad(usize, &'static str),
+    /// The text ends within a token.
+    Cut(&'static str),
+    More,
+    Deep,
+    /// The value is whole.
+    Done,
+}
+
+impl From<Stop> for Halt {
+    fn from(stop: Stop) -> Halt {
+        match stop {
+            Stop::More => Halt::More,
+            Stop::Bad(at, why) => Halt::Bad(at, why),
+            Stop::Deep => Halt::Deep,
+        }
+    }
+}
+
+struct Repairer<'a> {
+    bytes: &'a [u8],
+    /// No bytes follow.
+    end: bool,
+    leads: &'a Leads<'a>,
+    at: usize,
+    out: Vec<u8>,
+    fixes: Vec<(Fix, usize)>,
+    stack: Vec<Frame>,
+    /// A comma is due before what comes next.
+    comma: bool,
+    /// The last value was a string, and a line has not ended since.
+    string: bool,
+    suspect: usize,
+    whole: Vec<(usize, usize)>,
+    cut: bool,
+}
+
+/// Rewrites the value at the beginning of some bytes. `end` says that no bytes follow.
+pub(crate) fn repair(bytes: &[u8], end: bool, leads: &Leads<'_>) -> Outcome {
+    let mut repairer = Repairer {
+        bytes,
+        end,
+        leads,
+        at: 0,
+        out: Vec::new(),
+        fixes: Vec::new(),
+        stack: Vec::new(),
+        comma: false,
+        string: false,
+        suspect: 0,
+        whole: Vec::new(),
+        cut: false,
+    };
+    let halt = repairer.run();
+    let Repairer { at, out, fixes, suspect, whole, cut, .. } = repairer;
+    match halt {
+        Halt::Done => Outcome::Done(Repaired { text: out, len: at, fixes, cut }),
+        Halt::Bad(at, why) => Outcome::Broken(Broken { at, why, cut: false, suspect, whole }),
+        Halt::More if end => {
+            let why = "the text ends within a token";
+            Outcome::Broken(Broken { at: bytes.len(), why, cut: true, suspect, whole })
+        }
+        Halt::Cut(why) => {
+            Outcome::Broken(Broken { at: bytes.len(), why, cut: true, suspect, whole })
+        }
+        Halt::More => Outcome::More,
+        Halt::Deep => Outcome::Deep,
+    }
+}
+
+impl Repairer<'_> {
+    fn run(&mut self) -> Halt {
+        let mut need = Need::Value;
+        loop {
+            need = match self.step(need) {
+                Ok(need) => need,
+                Err(halt) => return halt,
+            };
+        }
+    }
+
+    fn step(&mut self, need: Need) -> Result<Need, Halt> {
+        if need == Need::Separator && self.stack.is_empty() {
+            return Err(Halt::Done);
+        }
+        let found = gap(self.bytes, self.at, |fix, at| self.fixes.push((fix, at)));
+        let found = found.map_err(|no| match no {
+            NoGap::More => Halt::More,
+            NoGap::Bad(at) => Halt::Bad(at, "a comment in a comment"),
+        })?;
+        self.at = found.end;
+        self.string &= !found.line;
+        let Some(byte) = self.bytes.get(self.at).copied() else { return self.ends(need) };
+        match need {
+            Need::Value => self.value(byte),
+            Need::Separator => self.separator(byte),
+            Need::First | Need::Next(_) => self.element(byte, need),
+        }
+    }
+
+    fn fix(&mut self, fix: Fix) {
+        self.fixes.push((fix, self.at));
+    }
+
+    fn bad<T>(&self, why: &'static str) -> Result<T, Halt> {
+        Err(Halt::Bad(self.at, why))
+    }
+
+    /// The text ends between two tokens.
+    fn ends(&mut self, need: Need) -> Result<Need, Halt> {
+        if !self.end {
+            return Err(Halt::More);
+        }
+        if need == Need::Value || self.stack.is_empty() {
+            return Err(Halt::Cut("the text ends before a value"));
+        }
+        self.drop_comma(need);
+        self.cut = true;
+        self.close_all()
+    }
+
+    /// Closes all that is open, without anything to close it.
+    fn close_all(&mut self) -> Result<Need, Halt> {
+        while !self.stack.is_empty() {
+            self.fix(Fix::Closer);
+            self.close(self.at);
+        }
+        Err(Halt::Done)
+    }
+
+    fn drop_comma(&mut self, need: Need) {
+        if let Need::Next(comma) = need {
+            self.fixes.push((Fix::Comma, comma));
+        }
+        self.comma = false;
+    }
+
+    /// Closes what was opened last; its text ends here.
+    fn close(&mut self, end: usize) {
+        let Some(frame) = self.stack.pop() else { return };
+        self.out.push(if frame.object { b'}' } else { b']' });
+        if let Some((from, to)) = frame.first.filter(|_| !self.stack.is_empty()) {
+            let key = str::from_utf8(&self.out[from..to]).unwrap_or_default();
+            if (self.leads.sure)(key) {
+                while self.whole.last().is_some_and(|(start, _)| *start > frame.start) {
+                    self.whole.pop();
+                }
+                self.whole.push((frame.start, end));
+            }
+        }
+        self.string = false;
+    }
+
+    /// A closing bracket; where another one is due, that one is supplied.
+    fn closer(&mut self, byte: u8, need: Need) -> Result<Need, Halt> {
+        let object = byte == b'}';
+        self.drop_comma(need);
+        if self.stack.last().is_some_and(|top| top.object == object) {
+            self.at += 1;
+            self.close(self.at);
+            return Ok(Need::Separator);
+        }
+        self.fix(Fix::Closer);
+        if self.stack.iter().any(|frame| frame.object == object) {
+            self.close(self.at);
+            return Ok(Need::Separator);
+        }
+        // It closes what is around the value.
+        self.close_all()
+    }
+
+    fn in_object(&self) -> bool {
+        self.stack.last().is_some_and(|top| top.object)
+    }
+
+    fn separator(&mut self, byte: u8) -> Result<Need, Halt> {
+        match byte {
+            b',' => {
+                self.at += 1;
+                self.comma = true;
+                Ok(Need::Next(self.at - 1))
+            }
+            b'}' | b']' => self.closer(byte, Need::Separator),
+            // Behind a string without a comma stands, for all one knows, the rest of that string.
+            _ if self.string => self.bad("expected `,` or a closing bracket"),
+            b'{' if self.in_object() => self.element(byte, Need::Separator),
+            b':' | b'=' | b';' | b'`' | b')' => self.bad("expected `,` or a closing bracket"),
+            _ => {
+                self.fix(Fix::Comma);
+                self.comma = true;
+                self.element(byte, Need::First)
+            }
+        }
+    }
+
+    /// An element of an array, a key of an object, or their end.
+    fn element(&mut self, byte: u8, need: Need) -> Result<Need, Halt> {
+        match byte {
+            b',' => {
+                self.fix(Fix::Comma);
+                self.at += 1;
+                Ok(need)
+            }
+            b'}' | b']' => self.closer(byte, need),
+            b'{' if self.in_object() => match self.lead()? {
+                true => {
+                    self.drop_comma(need);
+                    self.close_all()
+                }
+                false => self.bad("expected a key"),
+            },
+            _ if self.in_object() => self.key(byte),
+            _ => self.value(byte),
+        }
+    }
+
+    /// Whether an item begins here.
+    fn lead(&self) -> Result<bool, Halt> {
+        match crate::boundary::lead(self.bytes, self.at) {
+            crate::boundary::Lead::Key(key) => Ok((self.leads.own)(key)),
+            crate::boundary::Lead::More if !self.end => Err(Halt::More),
+            _ => Ok(false),
+        }
+    }
+
+    fn write_comma(&mut self) {
+        if std::mem::take(&mut self.comma) {
+            self.out.push(b',');
+        }
+    }
+
+    fn key(&mut self, byte: u8) -> Result<Need, Halt> {
+        self.write_comma();
+        let from = self.out.len();
+        self.suspect = self.at;
+        if byte.is_ascii_alphabetic() || byte == b'_' || byte == b'$' {
+            let rest = &self.bytes[self.at..];
+            let part = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'$' | b'-');
+            let len = rest.iter().position(|b| !part(b)).ok_or(Halt::More)?;
+            self.fix(Fix::Key);
+            self.out.push(b'"');
+            self.out.extend_from_slice(&rest[..len]);
+            self.out.push(b'"');
+            self.at += len;
+        } else {
+            self.string(byte)?;
+        }
+        let to = self.out.len() - 1;
+        if let Some(top) = self.stack.last_mut() {
+            top.first.get_or_insert((from + 1, to));
+        }
+        self.colon(byte)
+    }
+
+    fn colon(&mut self, key: u8) -> Result<Need, Halt> {
+        let found = gap(self.bytes, self.at, |fix, at| self.fixes.push((fix, at)));
+        let found = found.map_err(|no| match no {
+            NoGap::More => Halt::More,
+            NoGap::Bad(at) => Halt::Bad(at, "a comment in a comment"),
+        })?;
+        self.at = found.end;
+        match self.bytes.get(self.at) {
+            None => return Err(Halt::More),
+            Some(b':') => self.at += 1,
+            // Never between two strings, or a bare word and anything.
+            Some(b'{' | b'[' | b'-' | b'0'..=b'9' | b't' | b'f' | b'n') if key == b'"' => {
+                self.fix(Fix::Colon);
+            }
+            Some(_) => return self.bad("expected `:`"),
+        }
+        self.out.push(b':');
+        Ok(Need::Value)
+    }
+
+    fn value(&mut self, byte: u8) -> Result<Need, Halt> {
+        self.write_comma();
+        match byte {
+            b'{' | b'[' => {
+                if self.stack.len() == MAX_DEPTH {
+                    return Err(Halt::Deep);
+                }
+                self.stack.push(Frame { object: byte == b'{', start: self.at, first: None });
+                self.out.push(byte);
+                self.at += 1;
+                return Ok(Need::First);
+            }
+            b'-' | b'0'..=b'9' => {
+                let end = lex::number(self.bytes, self.at)?;
+                self.out.extend_from_slice(&self.bytes[self.at..end]);
+                self.at = end;
+            }
+            b'a'..=b'z' | b'A'..=b'Z' | b'_' => self.word()?,
+            _ => {
+                self.suspect = self.at;
+                self.string(byte)?;
+                self.string = true;
+            }
+        }
+        Ok(Need::Separator)
+    }
+
+    fn word(&mut self) -> Result<(), Halt> {
+        let rest = &self.bytes[self.at..];
+        let part = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'$' | b'.' | b'-');
+        let end = rest.iter().position(|b| !part(b));
+        let word = &rest[..end.unwrap_or(rest.len())];
+        let json: &[u8] = match word {
+            b"true" | b"True" | b"TRUE" => b"true",
+            b"false" | b"False" | b"FALSE" => b"false",
+            b"null" | b"Null" | b"NULL" | b"None" => b"null",
+            _ if end.is_none() && word.len() < 6 => return Err(Halt::More),
+            _ => return self.bad("expected a value"),
+        };
+        if end.is_none() && !self.end {
+            return Err(Halt::More);
+        }
+        if json != word {
+            self.fix(Fix::Literal);
+        }
+        self.out.extend_from_slice(json);
+        self.at += word.len();
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,105 @@
+//! Strings in other quotes than JSON's, and with raw control characters.
+
+use super::{Halt, Repairer};
+use crate::lex;
+use guard_plan::report::Fix;
+
+/// Quotes that begin a string, and what ends it.
+const QUOTES: [(&str, &str); 6] =
+    [("\"", "\""), ("'", "'"), ("`", "`"), ("“", "”"), ("‘", "’"), ("„", "“")];
+
+impl Repairer<'_> {
+    /// Rewrites the string that begins here.
+    pub(super) fn string(&mut self, byte: u8) -> Result<(), Halt> {
+        let rest = &self.bytes[self.at..];
+        if byte >= 0x80 && rest.len() < 3 && !self.end {
+            return Err(Halt::More);
+        }
+        let Some((open, close)) = QUOTES.into_iter().find(|q| rest.starts_with(q.0.as_bytes()))
+        else {
+            return self.bad("expected a value");
+        };
+        let other = byte != b'"';
+        if other {
+            self.fix(Fix::Quotes);
+        }
+        self.at += open.len();
+        self.out.push(b'"');
+        self.content(close.as_bytes(), other)?;
+        self.out.push(b'"');
+        if other { self.ended() } else { Ok(()) }
+    }
+
+    /// Up to and with the closing quote.
+    fn content(&mut self, close: &[u8], other: bool) -> Result<(), Halt> {
+        loop {
+            let from = self.at;
+            self.at = if other { self.ordinary() } else { lex::plain(self.bytes, self.at) };
+            self.out.extend_from_slice(&self.bytes[from..self.at]);
+            let Some(byte) = self.bytes.get(self.at).copied() else { return Err(Halt::More) };
+            if self.bytes[self.at..].starts_with(close) {
+                self.at += close.len();
+                return Ok(());
+            }
+            match byte {
+                b'\\' => self.escape()?,
+                b'"' => {
+                    self.out.extend_from_slice(b"\\\"");
+                    self.at += 1;
+                }
+                // What is not JSON's quote ends on its line: so it swallows little if it is none.
+                b'\n' if other => return self.bad("the string does not end on its line"),
+                b'\n' => self.control(b"\\n"),
+                b'\r' => self.control(b"\\r"),
+                b'\t' => self.control(b"\\t"),
+                0x08 => self.control(b"\\b"),
+                0x0C => self.control(b"\\f"),
+                0..0x20 => return self.bad("a control character in a string"),
+                _ if self.bytes.len() - self.at < close.len() && !self.end => {
+                    return Err(Halt::More);
+                }
+                _ => {
+                    self.out.push(byte);
+                    self.at += 1;
+                }
+            }
+        }
+    }
+
+    /// Where the next byte is that means something in other quotes.
+    fn ordinary(&self) -> usize {
+        let rest = &self.bytes[self.at..];
+        let plain = |b: &u8| matches!(b, 0x20..=0x7E) && !matches!(b, b'"' | b'\'' | b'\\' | b'`');
+        self.at + rest.iter().position(|b| !plain(b)).unwrap_or(rest.len())
+    }
+
+    fn control(&mut self, escape: &[u8]) {
+        self.fix(Fix::Control);
+        self.out.extend_from_slice(escape);
+        self.at += 1;
+    }
+
+    fn escape(&mut self) -> Result<(), Halt> {
+        if self.bytes.get(self.at + 1) == Some(&b'\'') {
+            self.fix(Fix::Escape);
+            self.out.push(b'\'');
+            self.at += 2;
+            return Ok(());
+        }
+        let (_, end) = lex::escape(self.bytes, self.at)?;
+        self.out.extend_from_slice(&self.bytes[self.at..end]);
+        self.at = end;
+        Ok(())
+    }
+
+    /// Behind other quotes something must stand that shows that the string has ended.
+    fn ended(&mut self) -> Result<(), Halt> {
+        let at = lex::blanks(self.bytes, self.at);
+        match self.bytes.get(at) {
+            None if self.end => Ok(()),
+            None => Err(Halt::More),
+            Some(b',' | b':' | b'}' | b']' | b'/') => Ok(()),
+            Some(_) => self.bad("where the string ends is unclear"),
+        }
+    }
+}

@@ -1,0 +1,323 @@
+//! One JSON value as a flat list of nodes that point into its text: the strict reader.
+//!
+//! It takes what `guard_plan::json` takes, but for duplicate keys, which `distinct` finds. It does not recurse,
+//! allocates nothing once warm, and can stop where the text so far ends. Knows nothing of types.
+
+use crate::lex::{self, Stop};
+use guard_plan::json::{Json, MAX_DEPTH};
+use std::borrow::Cow;
+use std::collections::HashSet;
+
+/// Objects up to this size are searched for duplicate keys pair by pair.
+const FEW_MEMBERS: usize = 16;
+
+/// What a node is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Null,
+    True,
+    False,
+    Number,
+    /// A string without escapes; its extent is without the quotes.
+    Plain,
+    /// A string with escapes.
+    Escaped,
+    Array,
+    /// Its children are keys and values in turn.
+    Object,
+}
+
+/// A node; its children follow it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Node {
+    pub kind: Kind,
+    pub start: u32,
+    pub end: u32,
+    /// The node behind it and all that is inside of it.
+    pub next: u32,
+}
+
+/// A value.
+#[derive(Debug, Default)]
+pub(crate) struct Tape {
+    pub nodes: Vec<Node>,
+    /// How deep it nests.
+    pub depth: usize,
+    /// The most bytes of a string in it, as written.
+    pub longest: usize,
+    open: Vec<u32>,
+}
+
+impl Tape {
+    /// Reads the value at the beginning of some bytes; how long it is. `Stop::More` where they end within it.
+    pub fn read(&mut self, bytes: &[u8]) -> Result<usize, Stop> {
+        self.nodes.clear();
+        self.open.clear();
+        (self.depth, self.longest) = (0, 0);
+        let mut at = 0;
+        loop {
+            at = lex::blanks(bytes, at);
+            at = match bytes.get(at) {
+                None => return Err(Stop::More),
+                Some(b'"') => self.string(bytes, at)?,
+                Some(b'{') => match self.object(bytes, at)? {
+                    (at, false) => at,
+                    (next, true) => {
+                        at = next;
+                        continue;
+                    }
+                },
+                Some(b'[') => {
+                    self.push_open(Kind::Array, at)?;
+                    at = lex::blanks(bytes, at + 1);
+                    match bytes.get(at) {
+                        Some(b']') => self.close(at + 1),
+                        _ => continue,
+                    }
+                }
+                Some(_) => self.scalar(bytes, at)?,
+            };
+            match self.after(bytes, at)? {
+                (at, true) => return Ok(at),
+                (next, false) => at = next,
+            }
+        }
+    }
+
+    /// The beginning of an object; whether a value follows.
+    fn object(&mut self, bytes: &[u8], at: usize) -> Result<(usize, bool), Stop> {
+        self.push_open(Kind::Object, at)?;
+        let at = lex::blanks(bytes, at + 1);
+        match bytes.get(at) {
+            Some(b'}') => Ok((self.close(at + 1), false)),
+            _ => Ok((self.key(bytes, at)?, true)),
+        }
+    }
+
+    /// What stands behind a value: where the next one begins, or that all is closed.
+    fn after(&mut self, bytes: &[u8], mut at: usize) -> Result<(usize, bool), Stop> {
+        loop {
+            let Some(top) = self.open.last() else { return Ok((at, true)) };
+            let object = self.nodes[*top as usize].kind == Kind::Object;
+            at = lex::blanks(bytes, at);
+            match bytes.get(at) {
+                None => return Err(Stop::More),
+                Some(b',') if object => {
+                    return Ok((self.key(bytes, lex::blanks(bytes, at + 1))?, false));
+                }
+                Some(b',') => return Ok((at + 1, false)),
+                Some(b'}') if object => at = self.close(at + 1),
+                Some(b']') if !object => at = self.close(at + 1),
+                Some(_) if object => return Err(Stop::Bad(at, "expected `,` or `}`")),
+                Some(_) => return Err(Stop::Bad(at, "expected `,` or `]`")),
+            }
+        }
+    }
+
+    fn push_open(&mut self, kind: Kind, at: usize) -> Result<(), Stop> {
+        if self.open.len() == MAX_DEPTH {
+            return Err(Stop::Deep);
+        }
+        self.open.push(self.nodes.len() as u32);
+        self.depth = self.depth.max(self.open.len());
+        self.nodes.push(Node { kind, start: at as u32, end: 0, next: 0 });
+        Ok(())
+    }
+
+    fn close(&mut self, end: usize) -> usize {
+        let next = self.nodes.len() as u32;
+        if let Some(top) = self.open.pop() {
+            let node = &mut self.nodes[top as usize];
+            (node.end, node.next) = (end as u32, next);
+        }
+        end
+    }
+
+    fn push(&mut self, kind: Kind, start: usize, end: usize) {
+        let next = self.nodes.len() as u32 + 1;
+        self.nodes.push(Node { kind, start: start as u32, end: end as u32, next });
+    }
+
+    fn string(&mut self, bytes: &[u8], at: usize) -> Result<usize, Stop> {
+        let (end, escaped) = lex::string(bytes, at)?;
+        self.longest = self.longest.max(end - at - 2);
+        self.push(if escaped { Kind::Escaped } else { Kind::Plain }, at + 1, end - 1);
+        Ok(end)
+    }
+
+    fn key(&mut self, bytes: &[u8], at: usize) -> Result<usize, Stop> {
+        match bytes.get(at) {
+            None => return Err(Stop::More),
+            Some(b'"') => {}
+            Some(_) => return Err(Stop::Bad(at, "expected a key")),
+        }
+        let at = lex::blanks(bytes, self.string(bytes, at)?);
+        match bytes.get(at) {
+            None => Err(Stop::More),
+            Some(b':') => Ok(at + 1),
+            Some(_) => Err(Stop::Bad(at, "expected `:`")),
+        }
+    }
+
+    fn scalar(&mut self, bytes: &[u8], at: usize) -> Result<usize, Stop> {
+        let word = |word: &str| lex::word(bytes, at, word);
+        let (kind, end) = match bytes[at] {
+            b'-' | b'0'..=b'9' => (Kind::Number, lex::number(bytes, at)?),
+            b't' => (Kind::True, word("true")?),
+            b'f' => (Kind::False, word("false")?),
+            b'n' => (Kind::Null, word("null")?),
+            _ => return Err(Stop::Bad(at, "expected a value")),
+        };
+        self.push(kind, at, end);
+        Ok(end)
+    }
+
+    /// The text of a string.
+    pub fn text<'t>(&self, text: &'t str, node: usize) -> Cow<'t, str> {
+        let Node { kind, start, end, .. } = self.nodes[node];
+        let inner = &text[start as usize..end as usize];
+        if kind == Kind::Escaped { lex::unescape(inner).into() } else { Cow::Borrowed(inner) }
+    }
+
+    /// The raw text of a node.
+    pub fn raw<'t>(&self, text: &'t str, node: usize) -> &'t str {
+        let Node { start, end, .. } = self.nodes[node];
+        &text[start as usize..end as usize]
+    }
+
+    /// The children of a node.
+    pub fn children(&self, node: usize) -> impl Iterator<Item = usize> + '_ {
+        let end = self.nodes[node].next as usize;
+        let mut at = node + 1;
+        std::iter::from_fn(move || {
+            let child = (at < end).then_some(at)?;
+            at = self.nodes[child].next as usize;
+            Some(child)
+        })
+    }
+
+    /// The keys and values of an object.
+    pub fn members(&self, node: usize) -> impl Iterator<Item = (usize, usize)> + '_ {
+        let mut children = self.children(node);
+        std::iter::from_fn(move || Some((children.next()?, children.next()?)))
+    }
+
+    /// The value of a node.
+    pub fn json(&self, text: &str, node: usize) -> Json {
+        match self.nodes[node].kind {
+            Kind::Null => Json::Null,
+            Kind::True => Json::Bool(true),
+            Kind::False => Json::Bool(false),
+            Kind::Number => number(self.raw(text, node)),
+            Kind::Plain => Json::String(self.raw(text, node).into()),
+            Kind::Escaped => Json::String(lex::unescape(self.raw(text, node)).into()),
+            Kind::Array => {
+                let mut items = Vec::with_capacity(self.children(node).count());
+                items.extend(self.children(node).map(|child| self.json(text, child)));
+                Json::Array(items)
+            }
+            Kind::Object => {
+                let mut members = Vec::with_capacity(self.members(node).count());
+                let member =
+                    |(key, value)| (self.text(text, key).into(), self.json(text, value));
+                members.extend(self.members(node).map(member));
+                Json::Object(members)
+            }
+        }
+    }
+
+    /// The first key that occurs twice in an object inside of a node.
+    pub fn twice<'t>(&self, text: &'t str, node: usize) -> Option<Cow<'t, str>> {
+        let end = self.nodes[node].next as usize;
+        let objects = (node..end).filter(|at| self.nodes[*at].kind == Kind::Object);
+        objects.into_iter().find_map(|object| self.twice_in(text, object))
+    }
+
+    fn twice_in<'t>(&self, text: &'t str, object: usize) -> Option<Cow<'t, str>> {
+        let mut keys: Vec<Cow<'t, str>> = Vec::new();
+        for (key, _) in self.members(object) {
+            let key = self.text(text, key);
+            if keys.len() < FEW_MEMBERS && keys.contains(&key) {
+                return Some(key);
+            }
+            keys.push(key);
+        }
+        if keys.len() <= FEW_MEMBERS {
+            return None;
+        }
+        let mut seen = HashSet::with_capacity(keys.len());
+        keys.into_iter().find(|key| !seen.insert(key.clone()))
+    }
+
+    /// The outermost objects inside of the value whose first key is one of these names.
+    pub fn objects_led_by(
+        &self,
+        text: &str,
+        leads: impl Fn(&str) -> bool,
+    ) -> Vec<(usize, usize)> {
+        let mut found = Vec::new();
+        let mut at = 1;
+        while at < self.nodes.len() {
+            let Node { kind, start, end, next } = self.nodes[at];
+            let led = kind == Kind::Object && next as usize > at + 1 && leads(&self.text(text, at + 1));
+            if led {
+                found.push((start as usize, end as usize));
+            }
+            at = if led { next as usize } else { at + 1 };
+        }
+        found
+    }
+}
+
+/// The number with this text, which is one.
+fn number(text: &str) -> Json {
+    match text.parse() {
+        Ok(number) if text != "-0" => Json::Int(number),
+        _ => Json::Number(text.into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(text: &str) {
+        let mut tape = Tape::default();
+        let ours = match tape.read(text.as_bytes()) {
+            Ok(len) if text[len..].trim().is_empty() && tape.twice(text, 0).is_none() => {
+                Some(tape.json(text, 0))
+            }
+            _ => None,
+        };
+        assert_eq!(ours, Json::parse(text).ok(), "{text}");
+    }
+
+    #[test]
+    fn it_reads_what_the_other_reader_reads() {
+        for text in [
+            "{}", "[]", "[1, -0, 0.5, 1e9]", "{\"a\": [true, false, null], \"b\": {}}", "[1,]",
+            "{\"a\" 1}", "{\"a\":1,}", "[01 ]", "\"\\u00e9\\ud83d\\ude00\\n\"", "\"\\ud800\"",
+            "\"\\x\"", "\"a\u{1}\"", "{\"a\":1,\"\\u0061\":2}", "[tru]", "[1 2]", "{1:2}", "[-]",
+            "[1.]", "[.5]", "{\"a\":1]", "\"a\u{7f}é\"", "",
+        ] {
+            check(text);
+        }
+    }
+
+    #[test]
+    fn it_says_where_the_text_ends_too_soon() {
+        let text = r#"{"a": [1, true, "x\n", {"b": null}]}"#;
+        let mut tape = Tape::default();
+        for end in 0..text.len() {
+            assert_eq!(tape.read(&text.as_bytes()[..end]), Err(Stop::More), "{end}");
+        }
+        assert_eq!(tape.read(text.as_bytes()), Ok(text.len()));
+        assert_eq!(tape.depth, 3);
+    }
+
+    #[test]
+    fn depth_is_bounded() {
+        let text = "[".repeat(100_000);
+        assert_eq!(Tape::default().read(text.as_bytes()), Err(Stop::Deep));
+    }
+}

@@ -1,0 +1,339 @@
+//! What became of a producer's text under a contract (semantics §14), as data and in words.
+//!
+//! Knows nothing of how a text is read or judged. Every offset counts bytes of the text, from 0.
+
+use crate::json::Json;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+/// How much of a text is kept in its report, in bytes.
+pub const KEPT_TEXT: usize = 64 * 1024;
+/// How much of a quarantined unit is kept, in characters.
+pub const SNIPPET: usize = 500;
+/// How many repairs, problems and passed-over documents are listed; repairs are all counted.
+pub const LISTED: usize = 1000;
+
+/// What remains of a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum State {
+    /// Nothing was lost: every unit survived, the envelope is whole, the text was not cut.
+    Valid,
+    /// Something was lost, and something can be used.
+    Partial,
+    /// No document was found, or no item survived where there were some.
+    Lost,
+}
+
+/// Why a unit did not survive, in the order of judging.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Reason {
+    /// It cannot be read.
+    Malformed,
+    /// The text ends within it.
+    Truncated,
+    /// It has not the declared shape.
+    Schema,
+    /// It is too deep, too long, or holds too long a string.
+    Bounds,
+    /// It refers to what is not known.
+    Reference,
+    /// There are enough better ones.
+    OverLimit,
+}
+
+impl Reason {
+    /// Its name, as in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Reason::Malformed => "malformed",
+            Reason::Truncated => "truncated",
+            Reason::Schema => "schema",
+            Reason::Bounds => "bounds",
+            Reason::Reference => "reference",
+            Reason::OverLimit => "over_limit",
+        }
+    }
+}
+
+/// What was put right without losing or inventing anything.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Fix {
+    /// A comment was left out.
+    Comment,
+    /// A blank that is none in JSON was replaced.
+    Blank,
+    /// A comma was left out or supplied.
+    Comma,
+    /// A colon was supplied.
+    Colon,
+    /// A key was quoted.
+    Key,
+    /// Other quotes around a string were replaced.
+    Quotes,
+    /// A control character in a string was escaped.
+    Control,
+    /// `\'` in a string became `'`.
+    Escape,
+    /// `True`, `False`, `None` and the like became JSON's words.
+    Literal,
+    /// A closing bracket was supplied, or one too many was left out.
+    Closer,
+}
+
+impl Fix {
+    /// Its name, as in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Fix::Comment => "comment",
+            Fix::Blank => "blank",
+            Fix::Comma => "comma",
+            Fix::Colon => "colon",
+            Fix::Key => "key",
+            Fix::Quotes => "quotes",
+            Fix::Control => "control",
+            Fix::Escape => "escape",
+            Fix::Literal => "literal",
+            Fix::Closer => "closer",
+        }
+    }
+}
+
+/// A part of the text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Extent {
+    /// Its first byte.
+    pub start: u64,
+    /// The byte after its last.
+    pub end: u64,
+}
+
+/// An item that survived.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Item {
+    /// Its place among the units of its list, from 0, those that did not survive included.
+    pub index: u64,
+    /// Where it stands.
+    pub at: Extent,
+    /// Its value, without those of its own items that did not survive.
+    pub value: Json,
+    /// Something in it was repaired.
+    pub repaired: bool,
+    /// It was found by looking for it, after something that could not be read.
+    pub resynchronised: bool,
+}
+
+/// A unit that did not survive.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Quarantined {
+    /// Its list; a list within items is named with those around it: `sections.findings`.
+    pub list: String,
+    /// Its place among the units of its list, from 0.
+    pub index: u64,
+    /// The item around it, by its place; none where the document is.
+    pub within: Option<u64>,
+    /// Why it did not survive.
+    pub reason: Reason,
+    /// What exactly is wrong.
+    pub error: String,
+    /// Its text, or the first [`SNIPPET`] characters of it.
+    pub raw: String,
+    /// Where it stands.
+    pub at: Extent,
+}
+
+/// A repair, and where it was made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Repair {
+    /// The byte at which it was made.
+    pub at: u64,
+    /// What was put right.
+    pub fix: Fix,
+}
+
+/// What is wrong with the envelope.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Problem {
+    /// The member; empty for the envelope itself.
+    pub member: String,
+    /// In which way.
+    pub reason: Reason,
+    /// What exactly.
+    pub error: String,
+}
+
+/// A document that is not the answer, because another one is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct PassedOver {
+    /// Where it stands.
+    pub at: Extent,
+    /// How many units it holds.
+    pub units: u64,
+}
+
+/// What a part of the text is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum SpanKind {
+    /// Prose, fences, blanks: what stands around documents.
+    Text,
+    /// What the producer thought before it answered.
+    Reasoning,
+    /// The document but for its items.
+    Envelope,
+    /// An item that survived, and the separator behind it.
+    Item,
+    /// Units that did not survive, and the separators behind them.
+    Quarantined,
+    /// A document that is not the answer.
+    PassedOver,
+    /// More parts than are told apart.
+    Mixed,
+}
+
+/// A part of the text and what it is. Together they are the whole text, in order, without overlap.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Span {
+    /// What it is.
+    pub kind: SpanKind,
+    /// Where it stands.
+    pub at: Extent,
+}
+
+/// The text that was judged.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct RawText {
+    /// Its length in bytes.
+    pub length: u64,
+    /// Its SHA-256, in hexadecimal digits.
+    pub sha256: String,
+    /// Its first [`KEPT_TEXT`] bytes; what is not UTF-8 in them is replaced.
+    pub start: String,
+}
+
+/// What became of a text.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Report {
+    /// The contract's name.
+    pub contract: String,
+    /// What remains.
+    pub state: State,
+    /// A person should look: it is not `valid`, or something was repaired, found again or passed over.
+    pub review_required: bool,
+    /// The text ends within a unit or the document, or the producer's finish reason says that it was cut.
+    pub truncated: bool,
+    /// The envelope's members that hold, but for its item lists: an object.
+    pub envelope: Json,
+    /// What is wrong with the envelope.
+    pub problems: Vec<Problem>,
+    /// The items that survived, by list, in the order of the text.
+    pub items: BTreeMap<String, Vec<Item>>,
+    /// The units that did not, in the order of the text; as many as `bounds` keeps.
+    pub quarantined: Vec<Quarantined>,
+    /// How many did not.
+    pub quarantined_count: u64,
+    /// What was repaired, in the order of the text; the first [`LISTED`].
+    pub repairs: Vec<Repair>,
+    /// How much was repaired.
+    pub repairs_count: u64,
+    /// References that nobody checked, because the host handed no such list over.
+    pub unchecked: Vec<String>,
+    /// Documents that are not the answer; the first [`LISTED`].
+    pub passed_over: Vec<PassedOver>,
+    /// The text itself.
+    pub text: RawText,
+    /// What each part of the text is.
+    pub spans: Vec<Span>,
+}
+
+impl Report {
+    /// How many items survived.
+    pub fn kept(&self) -> usize {
+        self.items.values().map(Vec::len).sum()
+    }
+
+    /// The report in words, for people: a line for each thing to know.
+    pub fn text(&self) -> String {
+        let mut out = String::new();
+        let state = match self.state {
+            State::Valid => "valid",
+            State::Partial => "partial",
+            State::Lost => "lost",
+        };
+        let cut = if self.truncated { ", truncated" } else { "" };
+        let review = if self.review_required { ", review required" } else { "" };
+        let _ = writeln!(out, "{}: {state}{cut}{review}", self.contract);
+        for (list, items) in &self.items {
+            let _ = writeln!(out, "  {list}: {} kept", items.len());
+        }
+        for Problem { member, reason, error } in &self.problems {
+            let member = if member.is_empty() { "the envelope" } else { member };
+            let _ = writeln!(out, "  {member}: {}: {error}", reason.name());
+        }
+        for unit in &self.quarantined {
+            let within = unit.within.map_or(String::new(), |index| format!(" of item {index}"));
+            let (list, index, reason) = (&unit.list, unit.index, unit.reason.name());
+            let Extent { start, end } = unit.at;
+            let _ = writeln!(out, "  {list}[{index}]{within} quarantined: {reason}: {}", unit.error);
+            let shown = crate::render::cut(&unit.raw, 80);
+            let _ = writeln!(out, "    bytes {start}..{end}: {shown}");
+        }
+        let more = self.quarantined_count - self.quarantined.len() as u64;
+        if more > 0 {
+            let _ = writeln!(out, "  and {more} more quarantined");
+        }
+        self.notes(&mut out);
+        out
+    }
+
+    fn notes(&self, out: &mut String) {
+        let mut fixes: BTreeMap<Fix, u64> = BTreeMap::new();
+        for repair in &self.repairs {
+            *fixes.entry(repair.fix).or_default() += 1;
+        }
+        if !fixes.is_empty() {
+            let said: Vec<String> =
+                fixes.iter().map(|(fix, count)| format!("{} {count}", fix.name())).collect();
+            let _ = writeln!(out, "  repaired ({}): {}", self.repairs_count, said.join(", "));
+        }
+        let found = self.items.values().flatten().filter(|item| item.resynchronised).count();
+        if found > 0 {
+            let _ = writeln!(out, "  found again after something unreadable: {found}");
+        }
+        for PassedOver { at, units } in &self.passed_over {
+            let _ = writeln!(
+                out,
+                "  passed over: another document of {units} units at bytes {}..{}",
+                at.start, at.end
+            );
+        }
+        if !self.unchecked.is_empty() {
+            let _ = writeln!(out, "  not checked: {}", self.unchecked.join(", "));
+        }
+    }
+}
