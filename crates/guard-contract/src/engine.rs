@@ -16,7 +16,7 @@ use crate::marks::Marks;
 use crate::shape::Prepared;
 use crate::tape::Tape;
 use guard_plan::json::Json;
-use guard_plan::report::{Fix, Item, LISTED, Problem, PassedOver, Reason, SpanKind};
+use guard_plan::report::{Fix, Item, LISTED, PassedOver, Problem, Reason, SpanKind};
 use search::Search;
 use skip::Skip;
 use std::sync::Arc;

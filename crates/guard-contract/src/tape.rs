@@ -218,8 +218,7 @@ impl Tape {
             }
             Kind::Object => {
                 let mut members = Vec::with_capacity(self.members(node).count());
-                let member =
-                    |(key, value)| (self.text(text, key).into(), self.json(text, value));
+                let member = |(key, value)| (self.text(text, key).into(), self.json(text, value));
                 members.extend(self.members(node).map(member));
                 Json::Object(members)
             }
@@ -250,16 +249,13 @@ impl Tape {
     }
 
     /// The outermost objects inside of the value whose first key is one of these names.
-    pub fn objects_led_by(
-        &self,
-        text: &str,
-        leads: impl Fn(&str) -> bool,
-    ) -> Vec<(usize, usize)> {
+    pub fn objects_led_by(&self, text: &str, leads: impl Fn(&str) -> bool) -> Vec<(usize, usize)> {
         let mut found = Vec::new();
         let mut at = 1;
         while at < self.nodes.len() {
             let Node { kind, start, end, next } = self.nodes[at];
-            let led = kind == Kind::Object && next as usize > at + 1 && leads(&self.text(text, at + 1));
+            let led =
+                kind == Kind::Object && next as usize > at + 1 && leads(&self.text(text, at + 1));
             if led {
                 found.push((start as usize, end as usize));
             }
@@ -295,10 +291,28 @@ mod tests {
     #[test]
     fn it_reads_what_the_other_reader_reads() {
         for text in [
-            "{}", "[]", "[1, -0, 0.5, 1e9]", "{\"a\": [true, false, null], \"b\": {}}", "[1,]",
-            "{\"a\" 1}", "{\"a\":1,}", "[01 ]", "\"\\u00e9\\ud83d\\ude00\\n\"", "\"\\ud800\"",
-            "\"\\x\"", "\"a\u{1}\"", "{\"a\":1,\"\\u0061\":2}", "[tru]", "[1 2]", "{1:2}", "[-]",
-            "[1.]", "[.5]", "{\"a\":1]", "\"a\u{7f}é\"", "",
+            "{}",
+            "[]",
+            "[1, -0, 0.5, 1e9]",
+            "{\"a\": [true, false, null], \"b\": {}}",
+            "[1,]",
+            "{\"a\" 1}",
+            "{\"a\":1,}",
+            "[01 ]",
+            "\"\\u00e9\\ud83d\\ude00\\n\"",
+            "\"\\ud800\"",
+            "\"\\x\"",
+            "\"a\u{1}\"",
+            "{\"a\":1,\"\\u0061\":2}",
+            "[tru]",
+            "[1 2]",
+            "{1:2}",
+            "[-]",
+            "[1.]",
+            "[.5]",
+            "{\"a\":1]",
+            "\"a\u{7f}é\"",
+            "",
         ] {
             check(text);
         }

@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 mod advice;
+mod contract;
 pub mod drive;
 mod error;
 mod eval;
@@ -29,6 +30,7 @@ mod target;
 mod val;
 mod world;
 
+pub use contract::SessionKnown;
 pub use error::{KernelError, StepError};
 pub use guide::guide;
 pub use host::{Approve, Event, Outcome, Resume, Usage};

@@ -9,6 +9,8 @@ pub enum Exit {
     Fine,
     /// There are findings: exit code 1.
     Findings,
+    /// Nothing of what was judged is left: exit code 3.
+    Lost,
 }
 
 impl Exit {

@@ -60,7 +60,11 @@ impl Search {
 
     /// The first byte that must stay at hand.
     pub fn hold(&self) -> usize {
-        if self.gone.is_none() || self.head.is_some() { self.from } else { self.start.min(self.from) }
+        if self.gone.is_none() || self.head.is_some() {
+            self.from
+        } else {
+            self.start.min(self.from)
+        }
     }
 
     /// What stands before a place: looks back no further than where the search began.

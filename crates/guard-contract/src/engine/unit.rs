@@ -325,8 +325,15 @@ impl Engine {
             let head = t.w.from(start);
             let head = head[..head.len().min(HEAD)].to_vec();
             let item = Some(list);
-            let object =
-                Object { item, index, start, head, fresh: true, resynchronised, ..Object::default() };
+            let object = Object {
+                item,
+                index,
+                start,
+                head,
+                fresh: true,
+                resynchronised,
+                ..Object::default()
+            };
             if self.p.lists[list].within.is_none() {
                 self.marks.set(start, SpanKind::Quarantined);
             }

@@ -3,6 +3,7 @@
 pub mod check;
 pub mod compile;
 pub mod completions;
+pub mod contract;
 pub mod drive;
 pub mod explain;
 pub mod fmt;

@@ -1,0 +1,172 @@
+//! `guardc contract`: what a producer wrote, judged by a contract of a guard.
+
+use crate::config::Config;
+use crate::failure::{Exit, Failure, Outcome, reason};
+use crate::files;
+use crate::near;
+use crate::plans;
+use crate::play::{self, START, WORKSPACE};
+use crate::term::Term;
+use guard_contract::{Checker, Input};
+use guard_plan::json::Json;
+use guard_plan::report::State;
+use guard_plan::{LoadedPlan, time};
+use guard_runtime::{NoWorld, Prompt};
+use std::collections::BTreeMap;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+/// Judges what a producer wrote by a contract; writes its JSON Schema or its prompt
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// What to do with it.
+    #[command(subcommand)]
+    pub what: What,
+}
+
+/// What is done with a contract.
+#[derive(Debug, clap::Subcommand)]
+pub enum What {
+    /// Judges a text, unit by unit. Exit code 0: valid, 1: partial, 3: nothing is left
+    Check {
+        /// Which contract.
+        #[command(flatten)]
+        of: Of,
+        /// The text; `-` is standard input
+        text: PathBuf,
+        /// Report as JSON
+        #[arg(long)]
+        json: bool,
+        /// Why the producer stopped, as it says: `stop`, `length`
+        #[arg(long, value_name = "REASON")]
+        finish_reason: Option<String>,
+        /// A list that references may name: a file that holds a JSON array
+        #[arg(long, value_name = "NAME=FILE")]
+        known: Vec<String>,
+        /// What `source start` of the guard learns from: a file that holds JSON
+        #[arg(long, value_name = "FILE")]
+        data: Option<PathBuf>,
+        /// What `source prompt` of the guard learns from: the user's words
+        #[arg(long, value_name = "TEXT")]
+        prompt: Option<String>,
+    },
+    /// The JSON Schema of what the contract wants (draft 2020-12)
+    Schema(Of),
+    /// What to tell a producer
+    Prompt(Of),
+}
+
+/// A contract of a guard.
+#[derive(Debug, clap::Args)]
+pub struct Of {
+    /// A guard or a plan
+    pub file: PathBuf,
+    /// The contract's name
+    pub contract: String,
+}
+
+/// Runs the command.
+pub fn run(args: &Args, term: &Term) -> Outcome {
+    let (What::Check { of, .. } | What::Schema(of) | What::Prompt(of)) = &args.what;
+    let config = Config::discover(of.file.parent().unwrap_or(Path::new(".")))?;
+    let Some(plan) = plans::open(&of.file, &config, term)? else {
+        return Ok(Exit::Findings);
+    };
+    let contract = find(&plan, &of.contract)?;
+    match &args.what {
+        What::Schema(_) => {
+            let schema = guard_contract::schema(plan.plan(), contract);
+            let text = serde_json::to_string_pretty(&schema);
+            term.print(&(text.map_err(|e| Failure::new(e.to_string()))? + "\n"))?;
+            Ok(Exit::Fine)
+        }
+        What::Prompt(_) => {
+            let text = guard_contract::prompt(plan.plan(), contract);
+            term.print(&format!("{}\n", text.trim_end()))?;
+            Ok(Exit::Fine)
+        }
+        What::Check { .. } => check(&args.what, &plan, contract, term),
+    }
+}
+
+/// The place of a contract.
+fn find(plan: &LoadedPlan, name: &str) -> Result<usize, Failure> {
+    let names = || plan.plan().contracts.iter().map(|contract| contract.name.as_str());
+    names().position(|known| known == name).ok_or_else(|| {
+        let known: Vec<&str> = names().collect();
+        let known = if known.is_empty() { "it has none".into() } else { known.join(", ") };
+        let near =
+            near::did_you_mean(name, names()).unwrap_or_else(|| format!("contracts: {known}"));
+        Failure::new(format!("the guard has no contract `{name}`")).help(near)
+    })
+}
+
+fn check(what: &What, plan: &LoadedPlan, contract: usize, term: &Term) -> Outcome {
+    let What::Check { text, json, finish_reason, known, data, prompt, .. } = what else {
+        return Ok(Exit::Fine);
+    };
+    let cannot = |why: String| Failure::new(format!("the contract cannot be used: {why}"));
+    let checker = Checker::new(plan.plan(), contract).map_err(|e| cannot(e.to_string()))?;
+    let kernel = play::kernel(plan)?;
+    let data = data.as_deref().map(json_file).transpose()?;
+    let start = time::parse_rfc3339(START).unwrap_or_default();
+    let opened = kernel.open_with("contract", start, WORKSPACE, data.as_ref());
+    let begin = |why| Failure::new(format!("the guard cannot begin a session: {why}"));
+    let mut session = opened.map_err(begin)?;
+    if let Some(text) = prompt {
+        let prompt = Prompt { text, now: start };
+        kernel.prompt(&mut session, &prompt, &mut NoWorld).map_err(begin)?;
+    }
+    let given = given(known)?;
+    let known = kernel.known(&session, contract, &given);
+    let known = known.ok_or_else(|| cannot("the plan does not have it".into()))?;
+    let input = Input {
+        finish_reason: finish_reason.as_deref(),
+        known: &known,
+        workspace: session.workspace(),
+    };
+    let report = checker.check(&read(text)?, &input);
+    if *json {
+        let text = serde_json::to_string_pretty(&report);
+        term.print(&(text.map_err(|e| Failure::new(e.to_string()))? + "\n"))?;
+    } else {
+        term.print(&report.text())?;
+    }
+    Ok(match report.state {
+        State::Valid => Exit::Fine,
+        State::Partial => Exit::Findings,
+        State::Lost => Exit::Lost,
+    })
+}
+
+/// The lists that the host hands over.
+fn given(known: &[String]) -> Result<BTreeMap<String, Vec<Json>>, Failure> {
+    let mut given = BTreeMap::new();
+    for one in known {
+        let Some((name, file)) = one.split_once('=') else {
+            return Err(Failure::new(format!("`{one}` is no list with a file"))
+                .help("write `--known NAME=FILE`"));
+        };
+        match json_file(Path::new(file))? {
+            Json::Array(values) => _ = given.insert(name.to_owned(), values),
+            _ => return Err(Failure::new(format!("`{file}` holds no JSON array"))),
+        }
+    }
+    Ok(given)
+}
+
+fn json_file(path: &Path) -> Result<Json, Failure> {
+    let text = files::read_text(path).map_err(|why| files::unreadable(path, &why))?;
+    Json::parse(&text)
+        .map_err(|error| Failure::new(format!("`{}` is no JSON: {error}", files::display(path))))
+}
+
+fn read(path: &Path) -> Result<Vec<u8>, Failure> {
+    if path.as_os_str() != "-" {
+        return std::fs::read(path).map_err(|error| files::unreadable(path, &reason(&error)));
+    }
+    let mut bytes = Vec::new();
+    let read = std::io::stdin().lock().read_to_end(&mut bytes);
+    read.map_err(|e| Failure::new(format!("cannot read standard input: {}", reason(&e))))?;
+    Ok(bytes)
+}
