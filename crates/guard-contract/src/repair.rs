@@ -243,8 +243,8 @@ impl Repairer<'_> {
             self.close(self.at);
             return Ok(Need::Separator);
         }
-        self.fix(Fix::Closer);
         if self.stack.iter().any(|frame| frame.object == object) {
+            self.fix(Fix::Closer);
             self.close(self.at);
             return Ok(Need::Separator);
         }
