@@ -7,7 +7,7 @@ use crate::feed::Text;
 use crate::shape::Prepared;
 use guard_plan::json::Json;
 use guard_plan::plan::Allowed;
-use guard_plan::report::{Report, SpanKind, State};
+use guard_plan::report::{Report, State};
 use std::collections::BTreeMap;
 
 /// What producers say when they were cut.
@@ -27,7 +27,7 @@ fn says_cut(reason: Option<&str>) -> bool {
 
 /// The report.
 pub(crate) fn report(p: &Prepared, read: Finished, input: &Input<'_>, text: Text) -> Report {
-    let Finished { draft, passed, mut marks, cut } = read;
+    let Finished { draft, passed, marks, cut } = read;
     let text = text.finish();
     let found = draft.is_some();
     let mut draft = draft.unwrap_or_else(|| {
@@ -45,9 +45,6 @@ pub(crate) fn report(p: &Prepared, read: Finished, input: &Input<'_>, text: Text
         (_, _, true) => State::Valid,
         _ => State::Partial,
     };
-    if !found {
-        marks.cover(0, 0, SpanKind::Text);
-    }
     draft.quarantined.sort_by(|a, b| (a.at, &a.list, a.index).cmp(&(b.at, &b.list, b.index)));
     draft.repairs.sort();
     let members = p.fields.iter().zip(std::mem::take(&mut draft.members));

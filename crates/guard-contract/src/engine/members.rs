@@ -166,7 +166,7 @@ impl Engine {
             Key::Named(name, len, fix) => {
                 let Some(object) = self.object() else { return false };
                 let missing = !object.fresh && object.comma.is_none();
-                (object.comma, object.fresh) = (None, false);
+                (object.comma, object.fresh, object.last) = (None, false, None);
                 object.key = Some((name, start));
                 if missing {
                     self.fix(Fix::Comma, start);

@@ -58,6 +58,15 @@ impl Search {
         Search { from, start, gone, head: None, before: (0, false) }
     }
 
+    /// A bracket right before the place where the search begins.
+    pub fn behind(&mut self, byte: Option<u8>, start: usize) {
+        if self.from == start + 1
+            && let Some(byte) = byte
+        {
+            self.before.0 = byte;
+        }
+    }
+
     /// The first byte that must stay at hand.
     pub fn hold(&self) -> usize {
         if self.gone.is_none() || self.head.is_some() { self.from } else { self.start.min(self.from) }
@@ -157,6 +166,14 @@ impl Engine {
         let innermost = match self.stack.last() {
             None if self.p.envelope.has(name) || self.p.frame_of(name).is_some() => {
                 return Found::Here(Next::Top);
+            }
+            // Nothing showed that it is an envelope.
+            Some(Open::Object(object)) if !object.attached && object.known == 0 => {
+                let frame = line && self.p.frame_of(name).is_some();
+                if frame {
+                    return Found::Here(Next::Top);
+                }
+                Some(object.item)
             }
             Some(Open::Object(object)) => Some(object.item),
             _ => None,

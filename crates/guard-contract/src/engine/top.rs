@@ -54,7 +54,7 @@ impl Engine {
                     }
                     self.prose_byte();
                 }
-                b'<' if !self.around.inked || rest[i..].starts_with(b"</") => {
+                b'<' => {
                     if rest.len() - i < LONGEST_TAG && !t.w.end {
                         return self.stay(i);
                     }
@@ -73,11 +73,9 @@ impl Engine {
                     }
                     self.prose_byte();
                 }
-                b'"' => {
-                    self.around.quoted = true;
-                    self.prose_byte();
-                }
-                _ => self.prose_byte(),
+                b'"' => (self.around.quoted, self.around.inked) = (true, true),
+                _ if byte.is_ascii_alphanumeric() || *byte >= 0x80 => self.prose_byte(),
+                _ => self.around.inked = true,
             }
             i += 1;
         }
@@ -102,7 +100,9 @@ impl Engine {
         let nothing_yet = self.draft.is_empty() && self.best.is_none();
         match boundary::lead(rest, i) {
             Lead::Key(name) if self.p.envelope.has(name) => Start::Object,
-            Lead::Key(name) => self.p.frame_of(name).map_or(Start::Object, Start::Frame),
+            Lead::Key(name) => {
+                self.p.frame_of(name).or(self.neighbour()).map_or(Start::Object, Start::Frame)
+            }
             Lead::Empty if nothing_yet && !self.around.prose => Start::Object,
             Lead::Empty => Start::Prose,
             Lead::More if !end => Start::More,
@@ -120,6 +120,13 @@ impl Engine {
                 }
             }
         }
+    }
+
+    /// The list of the items that stand by themselves right before: an object with a strange key is one of them.
+    fn neighbour(&self) -> Option<usize> {
+        let among = self.draft.framed || (self.draft.envelope && self.draft.total() == 0);
+        let list = self.p.top.iter().copied().max_by_key(|list| self.draft.units[*list]);
+        list.filter(|_| among && !self.around.prose)
     }
 
     fn begin(&mut self, t: &Turn<'_>, start: Start, i: usize) -> bool {
@@ -166,7 +173,8 @@ impl Engine {
         let is = |tag: &str| {
             bytes.get(..tag.len()).is_some_and(|b| b.eq_ignore_ascii_case(tag.as_bytes()))
         };
-        if let Some(tag) = TAGS.iter().position(|tag| is(tag.0)) {
+        let opening = TAGS.iter().position(|tag| is(tag.0)).filter(|_| !self.around.inked);
+        if let Some(tag) = opening {
             self.stay(i);
             self.marks.set(self.at, SpanKind::Reasoning);
             self.phase = Phase::Reasoning(tag);
