@@ -48,7 +48,7 @@ pub(crate) fn gap(
             }
             Some(0x80..) => match strange(&bytes[at..]) {
                 0 => return Ok(Gap { end: at, line }),
-                _ if bytes.len() - at < 3 => return Err(NoGap::More),
+                1 => return Err(NoGap::More),
                 len => {
                     fixed(Fix::Blank, at);
                     at += len;

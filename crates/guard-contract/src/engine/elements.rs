@@ -108,9 +108,12 @@ impl Engine {
                 Lead::Key(name) => self.p.lists[list].own.has(name),
                 _ => false,
             },
-            // Junk, which nothing can be concluded from.
-            Some(b',' | b'"' | b'{' | b'}' | b']' | b'`' | b'<') | None => false,
+            // A member follows, so it is the list's bracket that is missing, not the object's.
+            Some(b'"') if next > behind => true,
+            Some(b',' | b'}' | b']' | b'`' | b'<') | None => false,
+            Some(b'"') => return self.lose_unit(t, "expected `,` or `]`"),
             Some(_) if line => false,
+            // Junk, which nothing can be concluded from.
             Some(_) => return self.lose_unit(t, "expected `,` or `]`"),
         };
         self.fix(Fix::Closer, self.at);
