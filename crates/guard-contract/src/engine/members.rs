@@ -222,6 +222,9 @@ impl Engine {
     /// A list begins behind its bracket.
     pub(super) fn open_list(&mut self, list: usize, at: usize) {
         self.attach();
+        if let Some(object) = self.object() {
+            object.last = None;
+        }
         let nested = self.stack.len() > 1;
         let inner = nested.then(|| (Keep::new(&self.p.lists[list]), 0));
         let listing = Listing { list, twice: false, comma: None, fresh: true, inner };

@@ -279,7 +279,9 @@ impl Engine {
         }
         // Whatever was due before is not missed.
         match self.stack.last_mut() {
-            Some(Open::Object(object)) => (object.comma, object.fresh) = (None, true),
+            Some(Open::Object(object)) => {
+                (object.comma, object.fresh, object.last) = (None, true, None);
+            }
             Some(Open::List(listing)) => (listing.comma, listing.fresh) = (None, true),
             None => self.marks.set(at, SpanKind::Text),
         }
