@@ -77,6 +77,8 @@ struct Object {
     comma: Option<usize>,
     /// No comma is due yet.
     fresh: bool,
+    /// Where the last value begins, if it is a string: it may have swallowed what follows.
+    last: Option<usize>,
     /// The member whose value follows, and where its key stands.
     key: Option<(Box<str>, usize)>,
     resynchronised: bool,
@@ -180,6 +182,10 @@ impl Engine {
         match &self.phase {
             Phase::Search(search) => search.hold(),
             Phase::Skip(skip) => skip.hold(self.at),
+            Phase::Members => match self.stack.last() {
+                Some(Open::Object(object)) => object.last.unwrap_or(self.at).min(self.at),
+                _ => self.at,
+            },
             _ => self.at,
         }
     }

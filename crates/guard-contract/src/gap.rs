@@ -48,6 +48,7 @@ pub(crate) fn gap(
             }
             Some(0x80..) => match strange(&bytes[at..]) {
                 0 => return Ok(Gap { end: at, line }),
+                1 => return Err(NoGap::More),
                 len => {
                     fixed(Fix::Blank, at);
                     at += len;
@@ -88,6 +89,9 @@ fn comment(bytes: &[u8], at: usize) -> Result<usize, NoGap> {
 fn strange(bytes: &[u8]) -> usize {
     match bytes {
         [0xC2, 0xA0, ..] => 2,
+        // The bytes end within what may be one.
+        [0xC2 | 0xE1 | 0xE2 | 0xE3 | 0xEF] => 1,
+        [0xE1, 0xA0] | [0xE2, 0x80 | 0x81] | [0xE3, 0x80] | [0xEF, 0xBB] => 1,
         [0xE1, 0xA0, 0x8E, ..] | [0xE2, 0x80, 0x80..=0x8B | 0xA8 | 0xA9 | 0xAF, ..] => 3,
         [0xE2, 0x81, 0x9F, ..] | [0xE3, 0x80, 0x80, ..] | [0xEF, 0xBB, 0xBF, ..] => 3,
         _ => 0,

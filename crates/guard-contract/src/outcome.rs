@@ -7,7 +7,7 @@ use crate::feed::Text;
 use crate::shape::Prepared;
 use guard_plan::json::Json;
 use guard_plan::plan::Allowed;
-use guard_plan::report::{Report, SpanKind, State};
+use guard_plan::report::{Report, State};
 use std::collections::BTreeMap;
 
 /// What producers say when they were cut.
@@ -27,7 +27,7 @@ fn says_cut(reason: Option<&str>) -> bool {
 
 /// The report.
 pub(crate) fn report(p: &Prepared, read: Finished, input: &Input<'_>, text: Text) -> Report {
-    let Finished { draft, passed, mut marks, cut } = read;
+    let Finished { draft, passed, marks, cut } = read;
     let text = text.finish();
     let found = draft.is_some();
     let mut draft = draft.unwrap_or_else(|| {
@@ -39,15 +39,16 @@ pub(crate) fn report(p: &Prepared, read: Finished, input: &Input<'_>, text: Text
     let (kept, total) = (draft.kept(), draft.total());
     let held = draft.members.iter().any(Option::is_some);
     let nothing = kept == 0 && (total > 0 || (!held && !draft.problems.is_empty()));
-    let lossless = draft.quarantined_count == 0 && draft.problems.is_empty() && !truncated;
+    let elsewhere = passed.iter().any(|passed| passed.units > 0);
+    let lossless = draft.quarantined_count == 0
+        && draft.problems.is_empty()
+        && !truncated
+        && !elsewhere;
     let state = match (found, nothing, lossless) {
         (false, ..) | (_, true, _) => State::Lost,
         (_, _, true) => State::Valid,
         _ => State::Partial,
     };
-    if !found {
-        marks.cover(0, 0, SpanKind::Text);
-    }
     draft.quarantined.sort_by(|a, b| (a.at, &a.list, a.index).cmp(&(b.at, &b.list, b.index)));
     draft.repairs.sort();
     let members = p.fields.iter().zip(std::mem::take(&mut draft.members));

@@ -243,8 +243,8 @@ impl Repairer<'_> {
             self.close(self.at);
             return Ok(Need::Separator);
         }
-        self.fix(Fix::Closer);
         if self.stack.iter().any(|frame| frame.object == object) {
+            self.fix(Fix::Closer);
             self.close(self.at);
             return Ok(Need::Separator);
         }
@@ -345,8 +345,8 @@ impl Repairer<'_> {
         match self.bytes.get(self.at) {
             None => return Err(Halt::More),
             Some(b':') => self.at += 1,
-            // Never between two strings, or a bare word and anything.
-            Some(b'{' | b'[' | b'-' | b'0'..=b'9' | b't' | b'f' | b'n') if key == b'"' => {
+            // Never between two strings, behind a bare word, or over the end of a line.
+            Some(b'-' | b'0'..=b'9' | b't' | b'f' | b'n') if key == b'"' && !found.line => {
                 self.fix(Fix::Colon);
             }
             Some(_) => return self.bad("expected `:`"),

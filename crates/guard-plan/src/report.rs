@@ -19,7 +19,7 @@ pub const LISTED: usize = 1000;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum State {
-    /// Nothing was lost: every unit survived, the envelope is whole, the text was not cut.
+    /// Nothing was lost: every unit survived, the envelope is whole, the text was not cut, no other document holds units.
     Valid,
     /// Something was lost, and something can be used.
     Partial,

@@ -2,6 +2,7 @@
 
 use super::members::Key;
 use super::{Engine, Open, Phase, Turn};
+use crate::boundary::{self, Lead};
 use crate::lex;
 use crate::repair::Broken;
 use guard_plan::json::Json;
@@ -93,14 +94,30 @@ impl Engine {
     /// A closing brace: one too many if an item follows; else the list's bracket is missing.
     fn stray_brace(&mut self, t: &Turn<'_>) -> bool {
         let rest = t.w.from(self.at);
-        let comma = lex::blanks(rest, 1);
-        let next = lex::blanks(rest, comma + 1);
-        let needed = if rest.get(comma) == Some(&b',') { next } else { comma };
-        if needed >= rest.len() && !t.w.end {
-            return false;
-        }
+        let Some(list) = self.listing().map(|listing| listing.list) else { return false };
+        let behind = lex::blanks(rest, 1);
+        let next = match rest.get(behind) {
+            Some(b',') => lex::blanks(rest, behind + 1),
+            _ => behind,
+        };
+        let line = rest[..behind].contains(&b'\n');
+        let item = match rest.get(next) {
+            None if !t.w.end => return false,
+            Some(b'{') => match boundary::lead(rest, next) {
+                Lead::More if !t.w.end => return false,
+                Lead::Key(name) => self.p.lists[list].own.has(name),
+                _ => false,
+            },
+            // A member follows, so it is the list's bracket that is missing, not the object's.
+            Some(b'"') if next > behind => true,
+            Some(b',' | b'}' | b']' | b'`' | b'<') | None => false,
+            Some(b'"') => return self.lose_unit(t, "expected `,` or `]`"),
+            Some(_) if line => false,
+            // Junk, which nothing can be concluded from.
+            Some(_) => return self.lose_unit(t, "expected `,` or `]`"),
+        };
         self.fix(Fix::Closer, self.at);
-        if rest.get(comma) == Some(&b',') && rest.get(next) == Some(&b'{') {
+        if item {
             self.at += 1;
         } else {
             self.trailing_list_comma();
@@ -135,6 +152,18 @@ impl Engine {
         let next = lex::blanks(rest, end);
         match rest.get(next) {
             None if !t.w.end => false,
+            Some(b',') if rest[0] == b'[' => match rest.get(lex::blanks(rest, next + 1)) {
+                None if !t.w.end => false,
+                Some(b'"') => match self.read_key(t, self.at + lex::blanks(rest, next + 1)) {
+                    Key::More => false,
+                    // It has taken the list's own bracket.
+                    Key::Named(name, ..) if self.is_member(&name) => {
+                        self.lose_unit(t, "it is not closed")
+                    }
+                    _ => self.unit(t),
+                },
+                _ => self.unit(t),
+            },
             None | Some(b',' | b']') => self.unit(t),
             Some(_) => self.lose_unit(t, "expected an item"),
         }

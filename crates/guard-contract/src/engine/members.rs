@@ -167,7 +167,7 @@ impl Engine {
             Key::Named(name, len, fix) => {
                 let Some(object) = self.object() else { return false };
                 let missing = !object.fresh && object.comma.is_none();
-                (object.comma, object.fresh) = (None, false);
+                (object.comma, object.fresh, object.last) = (None, false, None);
                 object.key = Some((name, start));
                 if missing {
                     self.fix(Fix::Comma, start);
@@ -223,6 +223,9 @@ impl Engine {
     /// A list begins behind its bracket.
     pub(super) fn open_list(&mut self, list: usize, at: usize) {
         self.attach();
+        if let Some(object) = self.object() {
+            object.last = None;
+        }
         let nested = self.stack.len() > 1;
         let inner = nested.then(|| (Keep::new(&self.p.lists[list]), 0));
         let listing = Listing { list, twice: false, comma: None, fresh: true, inner };

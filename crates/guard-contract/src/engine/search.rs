@@ -58,6 +58,15 @@ impl Search {
         Search { from, start, gone, head: None, before: (0, false) }
     }
 
+    /// A bracket right before the place where the search begins.
+    pub fn behind(&mut self, byte: Option<u8>, start: usize) {
+        if self.from == start + 1
+            && let Some(byte) = byte
+        {
+            self.before.0 = byte;
+        }
+    }
+
     /// The first byte that must stay at hand.
     pub fn hold(&self) -> usize {
         if self.gone.is_none() || self.head.is_some() {
@@ -161,6 +170,14 @@ impl Engine {
         let innermost = match self.stack.last() {
             None if self.p.envelope.has(name) || self.p.frame_of(name).is_some() => {
                 return Found::Here(Next::Top);
+            }
+            // Nothing showed that it is an envelope.
+            Some(Open::Object(object)) if !object.attached && object.known == 0 => {
+                let frame = line && self.p.frame_of(name).is_some();
+                if frame {
+                    return Found::Here(Next::Top);
+                }
+                Some(object.item)
             }
             Some(Open::Object(object)) => Some(object.item),
             _ => None,
@@ -266,7 +283,9 @@ impl Engine {
         }
         // Whatever was due before is not missed.
         match self.stack.last_mut() {
-            Some(Open::Object(object)) => (object.comma, object.fresh) = (None, true),
+            Some(Open::Object(object)) => {
+                (object.comma, object.fresh, object.last) = (None, true, None);
+            }
             Some(Open::List(listing)) => (listing.comma, listing.fresh) = (None, true),
             None => self.marks.set(at, SpanKind::Text),
         }

@@ -2,6 +2,7 @@
 
 use super::{Engine, Object, Open, Phase, Turn};
 use crate::boundary::{self, Lead};
+use crate::draft::Draft;
 use guard_plan::report::SpanKind;
 
 /// Tags around what is thought rather than said.
@@ -26,6 +27,8 @@ pub(super) struct Around {
     pub prose: bool,
     /// In a fence.
     fenced: bool,
+    /// The last byte that is no blank is a comma.
+    comma: bool,
 }
 
 /// What begins at a brace.
@@ -46,7 +49,9 @@ impl Engine {
             match byte {
                 b'\n' => (self.around.inked, self.around.quoted) = (false, false),
                 b' ' | b'\t' | b'\r' => {}
-                b',' | b']' | b'}' | b'[' => self.around.inked = true,
+                b',' | b']' | b'}' | b'[' => {
+                    (self.around.inked, self.around.comma) = (true, *byte == b',');
+                }
                 b'{' => {
                     let start = self.start(rest, i, t.w.end);
                     if !matches!(start, Start::Prose) {
@@ -54,7 +59,7 @@ impl Engine {
                     }
                     self.prose_byte();
                 }
-                b'<' if !self.around.inked || rest[i..].starts_with(b"</") => {
+                b'<' => {
                     if rest.len() - i < LONGEST_TAG && !t.w.end {
                         return self.stay(i);
                     }
@@ -73,11 +78,9 @@ impl Engine {
                     }
                     self.prose_byte();
                 }
-                b'"' => {
-                    self.around.quoted = true;
-                    self.prose_byte();
-                }
-                _ => self.prose_byte(),
+                b'"' => (self.around.quoted, self.around.inked) = (true, true),
+                _ if byte.is_ascii_alphanumeric() || *byte >= 0x80 => self.prose_byte(),
+                _ => self.around.inked = true,
             }
             i += 1;
         }
@@ -85,7 +88,7 @@ impl Engine {
     }
 
     fn prose_byte(&mut self) {
-        (self.around.inked, self.around.prose) = (true, true);
+        (self.around.inked, self.around.prose, self.around.comma) = (true, true, false);
     }
 
     /// Everything up to here is decided.
@@ -102,7 +105,9 @@ impl Engine {
         let nothing_yet = self.draft.is_empty() && self.best.is_none();
         match boundary::lead(rest, i) {
             Lead::Key(name) if self.p.envelope.has(name) => Start::Object,
-            Lead::Key(name) => self.p.frame_of(name).map_or(Start::Object, Start::Frame),
+            Lead::Key(name) => {
+                self.p.frame_of(name).or(self.neighbour()).map_or(Start::Object, Start::Frame)
+            }
             Lead::Empty if nothing_yet && !self.around.prose => Start::Object,
             Lead::Empty => Start::Prose,
             Lead::More if !end => Start::More,
@@ -120,6 +125,13 @@ impl Engine {
                 }
             }
         }
+    }
+
+    /// The list of the items that stand by themselves right before: an object with a strange key is one of them.
+    fn neighbour(&self) -> Option<usize> {
+        let among = self.draft.framed || (self.draft.envelope && self.draft.total() == 0);
+        let list = self.p.top.iter().copied().max_by_key(|list| self.draft.units[*list]);
+        list.filter(|_| among && !self.around.prose)
     }
 
     fn begin(&mut self, t: &Turn<'_>, start: Start, i: usize) -> bool {
@@ -144,7 +156,8 @@ impl Engine {
 
     /// An item that stands by itself.
     fn frame(&mut self, t: &Turn<'_>, list: usize) -> bool {
-        let continues = self.draft.envelope && !self.draft.framed && !self.around.prose;
+        let near = !self.around.prose || self.around.comma;
+        let continues = self.draft.envelope && !self.draft.framed && near;
         let joins = self.draft.framed && self.draft.fenced == self.around.fenced;
         let header = self.draft.envelope && self.draft.total() == 0;
         if !(continues || joins || header) {
@@ -166,7 +179,8 @@ impl Engine {
         let is = |tag: &str| {
             bytes.get(..tag.len()).is_some_and(|b| b.eq_ignore_ascii_case(tag.as_bytes()))
         };
-        if let Some(tag) = TAGS.iter().position(|tag| is(tag.0)) {
+        let opening = TAGS.iter().position(|tag| is(tag.0)).filter(|_| !self.around.inked);
+        if let Some(tag) = opening {
             self.stay(i);
             self.marks.set(self.at, SpanKind::Reasoning);
             self.phase = Phase::Reasoning(tag);
@@ -174,20 +188,18 @@ impl Engine {
             return true;
         }
         let Some(tag) = TAGS.iter().find(|tag| is(tag.1)) else { return false };
-        self.all_was_thought();
-        self.stay(i + tag.1.len());
+        self.stay(i);
+        self.all_was_thought(self.at);
+        self.stay(tag.1.len());
         true
     }
 
     /// What came so far was thought, not said: a closing tag whose opening one is not part of the text.
-    fn all_was_thought(&mut self) {
-        if !self.draft.is_empty() {
-            let draft = std::mem::replace(&mut self.draft, crate::draft::Draft::new(&self.p));
-            self.pass_over(&draft);
-        }
-        if let Some(draft) = self.best.take() {
-            self.pass_over(&draft);
-        }
+    fn all_was_thought(&mut self, end: usize) {
+        self.draft = Draft::new(&self.p);
+        self.best = None;
+        self.passed.clear();
+        self.marks.cover(0, end, SpanKind::Reasoning);
         self.around = Around::default();
     }
 

@@ -346,6 +346,7 @@ impl Engine {
         if whole.is_empty() {
             self.marks.set(start, SpanKind::Quarantined);
             self.look_from(start + suspect.max(1), start, Some(gone));
+            self.look_behind(t, start);
             return;
         }
         let first = start + whole[0].0;
@@ -392,6 +393,13 @@ impl Engine {
         self.phase = Phase::Search(Search::new(from, start, gone));
     }
 
+    /// What stands right before the place from which something is looked for counts too.
+    fn look_behind(&mut self, t: &Turn<'_>, start: usize) {
+        if let Phase::Search(search) = &mut self.phase {
+            search.behind(t.w.from(start).first().copied(), start);
+        }
+    }
+
     /// What becomes of a member's value that was read.
     pub(super) fn member_read(
         &mut self,
@@ -434,6 +442,9 @@ impl Engine {
             None => t.w.part(start, start + len),
         };
         self.at = start + len;
+        if let Some(object) = self.object() {
+            object.last = (bytes.first() == Some(&b'"')).then_some(start);
+        }
         if twice {
             self.lose_member(&name, Reason::Malformed, "it occurs twice".into(), field);
             return true;
@@ -521,12 +532,13 @@ impl Engine {
         let error = format!("{why}, at byte {start}");
         let Some(object) = self.object() else { return false };
         object.key = None;
+        let from = object.last.take().unwrap_or(start) + 1;
         if object.item.is_some() {
             object.refused.get_or_insert((Reason::Malformed, error));
         } else {
             self.problem("", Reason::Malformed, error);
         }
-        self.look_from(start + 1, start, None);
+        self.look_from(from, start, None);
         true
     }
 }

@@ -1,0 +1,8 @@
+//! Contracts on texts: the stories, what is found in what producers write, and laws on generated input.
+
+mod main {
+    mod build;
+    mod finding;
+    mod laws;
+    mod stories;
+}

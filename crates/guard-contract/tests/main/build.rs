@@ -1,0 +1,213 @@
+//! A small builder of contracts, since no compiler is known here, and what is asked of reports.
+
+use guard_contract::{Checker, Input, Known};
+use guard_plan::json::Json;
+use guard_plan::plan::*;
+use guard_plan::report::{Reason, Report, SpanKind};
+
+pub const INT: TypeId = 0;
+pub const STRING: TypeId = 1;
+pub const JSON: TypeId = 2;
+
+/// A plan of types and one contract.
+pub struct Builder {
+    pub plan: Plan,
+}
+
+pub fn field(name: &str, ty: TypeId) -> Field {
+    Field { name: name.into(), ty, secret: false }
+}
+
+impl Builder {
+    pub fn new() -> Builder {
+        let types = vec![
+            TypeDef::Int { min: None, max: None },
+            TypeDef::String { max_chars: None, max_bytes: None, patterns: vec![] },
+            TypeDef::Json,
+        ];
+        let contract = Contract {
+            name: "Report".into(),
+            doc: String::new(),
+            span: 0,
+            record: 0,
+            lists: vec![],
+            bounds: Bounds { depth: 8, string: 4000, bytes: 1 << 20, quarantine: 20 },
+            references: vec![],
+        };
+        Builder {
+            plan: Plan {
+                edition: 1,
+                guard: "test".into(),
+                shadow: false,
+                default_allow: false,
+                deadline: None,
+                types,
+                state: vec![],
+                units: vec![],
+                limits: vec![],
+                regexes: vec![],
+                paths: vec![],
+                invariants: vec![],
+                monitors: vec![],
+                indexes: vec![],
+                windows: vec![],
+                facts: vec![],
+                commands: vec![],
+                probes: vec![],
+                sources: vec![],
+                origins: false,
+                lifecycles: vec![],
+                feedback: vec![],
+                attests: vec![],
+                completion: None,
+                goals: vec![],
+                contracts: vec![contract],
+                tools: vec![],
+            },
+        }
+    }
+
+    pub fn ty(&mut self, def: TypeDef) -> TypeId {
+        self.plan.types.push(def);
+        self.plan.types.len() as TypeId - 1
+    }
+
+    pub fn record(&mut self, name: &str, fields: Vec<Field>) -> TypeId {
+        self.ty(TypeDef::Record { name: name.into(), fields })
+    }
+
+    pub fn contract(&mut self) -> &mut Contract {
+        &mut self.plan.contracts[0]
+    }
+
+    pub fn checker(&self) -> Checker {
+        Checker::new(&self.plan, 0).expect("it can be made ready")
+    }
+}
+
+pub fn list(field: u32, name: &str, ty: TypeId, max: Option<u64>, by: Option<&str>) -> ItemList {
+    let shape = ItemShape::Type(ty);
+    ItemList { within: None, field, name: name.into(), shape, max, by: by.map(String::from) }
+}
+
+/// The triage report: a summary, and at most seven recommendations by rank.
+pub fn triage() -> Builder {
+    let mut b = Builder::new();
+    let score = b.ty(TypeDef::Int { min: Some(1), max: Some(10) });
+    let wsjf = b.record("Wsjf", vec![field("value", score), field("size", score)]);
+    let scored = b.ty(TypeDef::Option { of: wsjf });
+    let tags = b.ty(TypeDef::List { of: STRING, max: None });
+    let tagged = b.ty(TypeDef::Option { of: tags });
+    let variants = ["start", "continue", "pause", "close"].map(String::from).to_vec();
+    let action = b.ty(TypeDef::Enum { name: "Action".into(), variants });
+    let notes = b.ty(TypeDef::Option { of: JSON });
+    let item = b.record(
+        "Recommendation",
+        vec![
+            field("rank", INT),
+            field("candidate", STRING),
+            field("action", action),
+            field("why", STRING),
+            field("wsjf", scored),
+            field("tags", tagged),
+        ],
+    );
+    let items = b.ty(TypeDef::List { of: item, max: None });
+    let fields =
+        vec![field("summary", STRING), field("recommendations", items), field("notes", notes)];
+    let record = b.record("contract TriageReport", fields);
+    let contract = b.contract();
+    contract.name = "TriageReport".into();
+    contract.record = record;
+    contract.lists.push(list(1, "recommendations", item, Some(7), Some("rank")));
+    contract.references.push(Reference {
+        list: Some(0),
+        path: vec!["candidate".into()],
+        allowed: Allowed::Given("known_candidates".into()),
+        text: "recommendations.candidate in known_candidates".into(),
+        span: 0,
+    });
+    b
+}
+
+/// An item of it.
+pub fn unit(rank: i64) -> String {
+    let value = rank.rem_euclid(9) + 1;
+    format!(
+        r#"{{"rank": {rank}, "candidate": "c{rank}", "action": "start", "why": "because {rank}", "wsjf": {{"value": {value}, "size": 2}}}}"#
+    )
+}
+
+/// A whole report of these items.
+pub fn document(items: &[String]) -> String {
+    format!("{{\"summary\": \"all well\", \"recommendations\": [\n  {}\n]}}", items.join(",\n  "))
+}
+
+/// Only these candidates are known; or nothing is handed over.
+pub struct Candidates<'a>(pub Option<&'a [&'a str]>);
+
+impl Known for Candidates<'_> {
+    fn fact(&self, _: FactId, _: &Json) -> Option<bool> {
+        None
+    }
+
+    fn given(&self, _: &str, value: &Json) -> Option<bool> {
+        self.0.map(|known| value.as_str().is_some_and(|value| known.contains(&value)))
+    }
+
+    fn value(&self, _: usize, _: &Json) -> Option<bool> {
+        None
+    }
+}
+
+/// Judges a text whole; and in pieces of several sizes, which must give the same.
+pub fn check(checker: &Checker, text: &str) -> Report {
+    check_with(checker, text.as_bytes(), &Input::none())
+}
+
+pub fn check_with(checker: &Checker, text: &[u8], input: &Input<'_>) -> Report {
+    let whole = checker.check(text, input);
+    for size in [1, 3, 7, 64, 1000] {
+        let mut feed = checker.feed();
+        let mut given = Vec::new();
+        for piece in text.chunks(size) {
+            given.extend(feed.push(piece, input));
+        }
+        let report = feed.finish(input);
+        assert_eq!(report, whole, "in pieces of {size}:\n{}", String::from_utf8_lossy(text));
+    }
+    covers(&whole, text.len());
+    whole
+}
+
+/// The spans are the whole text, in order, without overlap; items and units stand in spans of theirs.
+pub fn covers(report: &Report, length: usize) {
+    let mut at = 0;
+    for span in &report.spans {
+        assert_eq!(span.at.start, at, "{:?}", report.spans);
+        assert!(span.at.end > at, "{:?}", report.spans);
+        at = span.at.end;
+    }
+    assert_eq!(at, length as u64, "{:?}", report.spans);
+    for item in report.items.values().flatten() {
+        let span = report.spans.iter().find(|span| span.at.start == item.at.start);
+        assert_eq!(span.map(|span| span.kind), Some(SpanKind::Item), "{:?}", report.spans);
+    }
+}
+
+/// The ranks of the recommendations that survived.
+pub fn ranks(report: &Report) -> Vec<i64> {
+    let items = report.items.get("recommendations").map_or(&[][..], Vec::as_slice);
+    items
+        .iter()
+        .filter_map(|item| match item.value.get("rank") {
+            Some(Json::Int(rank)) => Some(*rank),
+            _ => None,
+        })
+        .collect()
+}
+
+/// Why units did not survive, with their places.
+pub fn reasons(report: &Report) -> Vec<(u64, Reason)> {
+    report.quarantined.iter().map(|unit| (unit.index, unit.reason)).collect()
+}

@@ -1,0 +1,180 @@
+//! What is found in what producers write.
+
+use super::build::*;
+use guard_plan::report::{Reason, SpanKind, State};
+
+/// The ranks that survive, and the reasons of what does not.
+fn finds(text: &str, ranks_: &[i64], reasons_: &[Reason]) -> guard_plan::report::Report {
+    let report = check(&triage().checker(), text);
+    let found: Vec<Reason> = report.quarantined.iter().map(|unit| unit.reason).collect();
+    assert_eq!(ranks(&report), ranks_, "{text}\n{}", report.text());
+    assert_eq!(found, reasons_, "{text}\n{}", report.text());
+    report
+}
+
+fn three() -> String {
+    document(&[unit(1), unit(2), unit(3)])
+}
+
+#[test]
+fn whatever_stands_around() {
+    let all = [1, 2, 3];
+    for text in [
+        three(),
+        format!("\u{feff}{}", three()),
+        format!("```json\n{}\n```", three()),
+        format!("Here it is:\n```\n{}\n```\nHope it helps {{ok}}!", three()),
+        format!("The answer: {} and that's it.", three()),
+        three().replace('\n', "\r\n"),
+        format!("<think>{{\"summary\": \"decoy\", \"recommendations\": [{}]}}</think>\n{}", unit(9), three()),
+        format!("some thoughts {{\"rank\": 9}}</think>\n{}", three()),
+        format!("An example is {{\"foo\": [1, {{}}]}}. {}", three()),
+        format!("[{}]", three()),
+    ] {
+        let report = finds(&text, &all, &[]);
+        assert_eq!(report.state, State::Valid, "{text}");
+    }
+}
+
+#[test]
+fn items_that_stand_by_themselves() {
+    let lines = format!("{}\n{}\n{}\n", unit(1), unit(2), unit(3));
+    let headed = format!("{{\"summary\": \"s\"}}\n{lines}");
+    assert_eq!(finds(&headed, &[1, 2, 3], &[]).state, State::Valid);
+    assert_eq!(finds(&headed.replace('\n', "\r\n"), &[1, 2, 3], &[]).state, State::Valid);
+    // Without its head the summary is missing.
+    let report = finds(&lines, &[1, 2, 3], &[]);
+    assert_eq!((report.state, report.problems[0].member.as_str()), (State::Partial, "summary"));
+    finds(&format!("[{}, {}]", unit(1), unit(2)), &[1, 2], &[]);
+    finds(&format!("```\n{lines}```"), &[1, 2, 3], &[]);
+    let broken = format!("{}\n{{\"rank\": 2, \"why\": \"open\n{}\n", unit(1), unit(3));
+    finds(&broken, &[1, 3], &[Reason::Malformed]);
+}
+
+#[test]
+fn several_documents() {
+    let first = document(&[unit(8), unit(9)]);
+    let report = finds(&format!("Draft:\n{first}\nBetter:\n{}", three()), &[1, 2, 3], &[]);
+    assert_eq!((report.passed_over.len(), report.passed_over[0].units), (1, 2));
+    assert!(report.review_required);
+    // A later one that holds nothing does not count.
+    let report = finds(&format!("{}\nI left out {{\"recommendations\": \"x\"}}", three()), &[1, 2, 3], &[]);
+    assert_eq!(report.passed_over.len(), 1);
+}
+
+#[test]
+fn one_broken_item_costs_itself() {
+    let good = [unit(1), unit(2), unit(3)];
+    for (from, to) in [
+        ("\"why\": \"because 2\"", "\"why\": \"he said \"no\" twice\""),
+        ("\"why\": \"because 2\"", "\"why\": \"because 2"),
+        ("\"why\": \"because 2\"", "\"why\": because 2\""),
+        ("\"why\": \"because 2\"", "\"why\": because 2"),
+        ("\"why\": \"because 2\"", "\"why\": \"because 2\\\""),
+        ("\"rank\": 2", "\"rank\": NaN"),
+        ("\"rank\": 2", "\"rank\":"),
+        ("\"c2\"", "\"\u{1}\""),
+        ("\"c2\"", "\"\\ud800\""),
+        ("\"c2\"", "\"\\x\""),
+        ("\"rank\": 2", "\"rank\": 2, \"rank\": 3"),
+    ] {
+        let bad = unit(2).replace(from, to);
+        assert_ne!(bad, unit(2));
+        for at in 0..3 {
+            let mut items = good.to_vec();
+            items[at] = bad.clone();
+            let expected: Vec<i64> = [1, 2, 3].into_iter().filter(|r| *r != at as i64 + 1).collect();
+            for text in [document(&items), document(&items).replace('\n', ""), items.join("\n")] {
+                finds(&text, &expected, &[Reason::Malformed]);
+            }
+        }
+    }
+}
+
+#[test]
+fn brackets_that_are_missing_or_too_many() {
+    let list = |middle: &str| document(&[unit(1), middle.to_owned(), unit(3)]);
+    // Lossless: the closers can only stand there.
+    finds(&list(unit(2).strip_suffix("}").expect("it ends")), &[1, 2, 3], &[]);
+    finds(&list(unit(2).strip_suffix("}}").expect("it ends")), &[1, 2, 3], &[]);
+    finds(&list(&format!("{}}}", unit(2))), &[1, 2, 3], &[]);
+    finds(&list(&format!("{}]", unit(2))), &[1, 2, 3], &[]);
+    finds(&list(&format!("{}]}}", unit(2))), &[1, 2, 3], &[]);
+    // An array that is not closed swallows what follows; it is taken out again.
+    let open = "{\"rank\": 2, \"candidate\": \"c2\", \"action\": \"start\", \"why\": \"w\", \"tags\": [\"a\"";
+    finds(&list(open), &[1, 3], &[Reason::Malformed]);
+    finds(&list(&format!("{open}, {}", unit(4))), &[1, 4, 3], &[Reason::Malformed]);
+    finds(&list("{{"), &[1, 3], &[Reason::Malformed]);
+    finds(&list("x"), &[1, 3], &[Reason::Malformed]);
+    finds(&list("1"), &[1, 3], &[Reason::Schema]);
+    finds(&list("\"x\""), &[1, 3], &[Reason::Schema]);
+    // The end of the list is missing, or the commas are.
+    finds(&three().replace("\n]}", "\n}"), &[1, 2, 3], &[]);
+    finds(&three().replace("\n]}", ""), &[1, 2, 3], &[]);
+    finds(&three().replace(",\n", "\n"), &[1, 2, 3], &[]);
+    finds(&three().replace("\n]}", ",\n]}"), &[1, 2, 3], &[]);
+    finds(&three().replace("\n]}", "\n, \"notes\": {}}"), &[1, 2, 3], &[]);
+}
+
+#[test]
+fn a_broken_envelope_does_not_cost_the_items() {
+    for (from, to) in [
+        ("\"all well\"", "\"he said \"all\" is well\""),
+        ("\"all well\"", "all well"),
+        ("\"all well\"", "\"all well"),
+        ("\"summary\":", "summary\":"),
+        ("\"summary\":", "\"summary"),
+        ("{\"summary\"", "{:::\"summary\""),
+    ] {
+        let text = three().replace(from, to);
+        assert_ne!(text, three());
+        let report = finds(&text, &[1, 2, 3], &[]);
+        assert_eq!(report.state, State::Partial, "{text}");
+        assert!(!report.problems.is_empty(), "{text}");
+    }
+}
+
+#[test]
+fn a_payload_in_a_string_becomes_no_item() {
+    let payload = r#"{"rank": 0, "candidate": "evil", "action": "start", "why": "x"}"#;
+    let escaped = payload.replace('"', "\\\"");
+    let good = unit(2).replace("because 2", &escaped);
+    let report = finds(&document(&[unit(1), good, unit(3)]), &[1, 2, 3], &[]);
+    assert_eq!(report.state, State::Valid);
+    for around in ["see \"{}\" there", "see {}", "see \"{}", "\" {} \"", "a, b: {} c"] {
+        let bad = unit(2).replace("because 2", &around.replace("{}", payload));
+        let report = finds(&document(&[unit(1), bad, unit(3)]), &[1, 3], &[Reason::Malformed]);
+        assert!(report.items["recommendations"][1].resynchronised);
+    }
+    // A member of its own is not overwritten either.
+    let bad = unit(2).replace("because 2", "say \"\"rank\": 0, \"x\": \"");
+    finds(&document(&[unit(1), bad, unit(3)]), &[1, 3], &[Reason::Malformed]);
+    // In other quotes, in a string that reads well, nothing is looked for.
+    let text = format!("\"{{rank: 1, candidate: 'c'}}\" {}", three());
+    finds(&text, &[1, 2, 3], &[]);
+}
+
+#[test]
+fn spans_name_what_they_are() {
+    let text = format!("Hello\n<think>x</think>\n{}\nBye", document(&[unit(1), "x".into(), unit(3)]));
+    let report = finds(&text, &[1, 3], &[Reason::Malformed]);
+    let kinds: Vec<SpanKind> = report.spans.iter().map(|span| span.kind).collect();
+    use SpanKind::*;
+    assert_eq!(kinds, [Text, Reasoning, Text, Envelope, Item, Quarantined, Item, Envelope, Text]);
+}
+
+#[test]
+fn cut_anywhere_whole_items_survive() {
+    let text = three();
+    let ends: Vec<usize> = [1, 2, 3].map(|r| text.find(&unit(r)).expect("it is there") + unit(r).len()).to_vec();
+    let checker = triage().checker();
+    for cut in 0..text.len() {
+        let report = check(&checker, &text[..cut]);
+        let whole = ends.iter().filter(|end| **end <= cut).count();
+        let found = ranks(&report).len();
+        // A tail that only wants its brackets is an item.
+        assert!(found == whole || found == whole + 1, "{cut} {}", report.text());
+        assert!(cut == 0 || report.truncated || report.state == State::Lost, "{cut} {}", report.text());
+        assert_ne!(report.state, State::Valid, "{cut}");
+    }
+}
