@@ -101,6 +101,7 @@ pub fn run(args: &Args, term: &Term) -> Outcome {
         witness: &mut Unheard,
     };
     let limits = Limits { steps: args.steps, ..Limits::default() };
+    crate::signals::end_commands_with_us();
     let report = drive(&kernel, &mut session, &mut doors, &limits);
     if args.json {
         let text = serde_json::to_string_pretty(&report);
