@@ -9,4 +9,5 @@ mod inputs;
 mod laws;
 mod render;
 mod schemas;
+mod signals;
 mod suites;

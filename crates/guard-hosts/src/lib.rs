@@ -6,7 +6,9 @@
 mod disk;
 mod host;
 mod run;
+mod running;
 
 pub use disk::Disk;
 pub use host::Host;
 pub use run::run;
+pub use running::end_commands;

@@ -1,6 +1,7 @@
 //! Commands: exactly the words of the plan, without a shell, bounded in time and output, killed with their whole
 //! process group (semantics §12).
 
+use crate::running;
 use guard_plan::plan::Command;
 use guard_plan::record::{Ran, RunEnd};
 use std::collections::VecDeque;
@@ -45,7 +46,7 @@ pub fn run(command: &Command, directory: &Path) -> Ran {
     process.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     #[cfg(unix)]
     std::os::unix::process::CommandExt::process_group(&mut process, 0);
-    let mut child = match process.spawn() {
+    let mut child = match running::begin(&mut process) {
         Ok(child) => child,
         Err(error) => return not_started(error.to_string()),
     };
@@ -154,6 +155,7 @@ fn wait(child: &mut Child, within: Duration) -> RunEnd {
         // An empty group is no error worth telling.
         let _ = kill_process_group(pid, Signal::KILL);
     }
+    running::end(child);
     match child.wait() {
         Ok(status) if in_time => how(status),
         Ok(_) => RunEnd::TimedOut,
@@ -172,6 +174,7 @@ fn how(status: ExitStatus) -> RunEnd {
 
 #[cfg(not(unix))]
 fn wait(child: &mut Child, within: Duration) -> RunEnd {
+    running::end(child);
     let start = std::time::Instant::now();
     let mut nap = Duration::from_millis(1);
     loop {

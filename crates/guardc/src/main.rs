@@ -13,6 +13,7 @@ mod plans;
 mod play;
 mod project;
 mod report;
+mod signals;
 mod term;
 
 use clap::{CommandFactory, FromArgMatches};

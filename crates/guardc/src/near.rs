@@ -2,10 +2,11 @@
 
 pub use guard_plan::near::nearest;
 
-/// `did you mean …?`, where something is near.
+/// `did you mean …?`, where something else is near.
 pub fn did_you_mean<'a>(
     word: &str,
     candidates: impl IntoIterator<Item = &'a str>,
 ) -> Option<String> {
-    nearest(word, candidates.into_iter()).map(|near| format!("did you mean `{near}`?"))
+    let others = candidates.into_iter().filter(|candidate| *candidate != word);
+    nearest(word, others).map(|near| format!("did you mean `{near}`?"))
 }

@@ -1,7 +1,7 @@
 //! CLI cases: `tests/suite/cli/*.guard` and those in folders below, each with what it prints beside it.
 //!
 //! The first lines of a case say what to run: `// RUN: guardc check %`, where `%` is the case itself,
-//! `$TMP` a fresh folder, and `< file` standard input. `GUARD_BLESS=1` rewrites the outputs. Whatever the folder
+//! `$TMP` a fresh folder, `"a b"` one word, and `< file` standard input. `GUARD_BLESS=1` rewrites the outputs. Whatever the folder
 //! of a case, commands run in `tests/suite/cli`.
 
 use std::fmt::Write as _;
@@ -75,6 +75,15 @@ fn runs(case: &Path) -> impl Iterator<Item = String> {
     runs.into_iter()
 }
 
+/// The words of a line; what stands between two `"` is one.
+fn words(run: &str) -> Vec<String> {
+    let quoted = |(index, part): (usize, &str)| match index % 2 {
+        0 => part.split_whitespace().map(str::to_owned).collect(),
+        _ => vec![part.to_owned()],
+    };
+    run.split('"').enumerate().flat_map(quoted).collect()
+}
+
 /// Builds the binary where this test was built, which cargo does not do by itself.
 pub fn build_guardc() -> PathBuf {
     let here = std::env::current_exe().expect("a test has a path");
@@ -100,10 +109,8 @@ fn run_case(guardc: &Path, suite: &Path, case: &Path) -> String {
     let mut out = String::new();
     for run in runs(case) {
         let tmp_text = tmp.display().to_string();
-        let words: Vec<String> = run
-            .split_whitespace()
-            .map(|w| w.replace("$TMP", &tmp_text).replace('%', &name))
-            .collect();
+        let words: Vec<String> =
+            words(&run).iter().map(|w| w.replace("$TMP", &tmp_text).replace('%', &name)).collect();
         let (words, input) = match words.iter().position(|w| w == "<") {
             Some(at) => {
                 let rest = words.iter().skip(at + 2);

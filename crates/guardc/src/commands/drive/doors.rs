@@ -8,7 +8,7 @@ use guard_runtime::drive::{
     Approvals, Approved, Clock, Reasoner, Reply, Situation, ToolOutcome, Tools, Wanted,
 };
 use serde_json::json;
-use std::io::{BufRead, Write};
+use std::io::Write;
 use std::time::Duration;
 
 /// Takes the best action that is ready; then, where somebody approves, the best that asks.
@@ -44,6 +44,9 @@ impl Tools for Dry {
     }
 }
 
+/// The longest line that says how a call ended, in bytes.
+const MAX_ANSWER: u64 = 16 << 20;
+
 /// Has a program run the calls.
 pub struct External(pub Process);
 
@@ -52,13 +55,15 @@ impl External {
         let cannot = |error: std::io::Error| format!("the tools cannot be spoken to: {error}");
         let mut line = json!({ "tool": tool, "args": args }).to_string();
         line.push('\n');
-        self.0.writer.write_all(line.as_bytes()).map_err(cannot)?;
-        let mut answer = String::new();
-        if self.0.reader.read_line(&mut answer).map_err(cannot)? == 0 {
+        let Process { reader, writer } = &mut self.0;
+        writer.write_all(line.as_bytes()).and_then(|()| writer.flush()).map_err(cannot)?;
+        let answer = reader.line(MAX_ANSWER).map_err(cannot)?;
+        if answer.is_empty() {
             return Err("the program that runs the tools has gone".into());
         }
+        let answer = std::str::from_utf8(&answer).map_err(|_| "its answer is not UTF-8")?;
         let answer =
-            Json::parse(&answer).map_err(|error| format!("its answer is no JSON: {error}"))?;
+            Json::parse(answer).map_err(|error| format!("its answer is no JSON: {error}"))?;
         match answer.get("outcome") {
             Some(Json::String(word)) if **word == *"success" => {
                 Ok(ToolOutcome::Success(answer.get("result").cloned()))

@@ -18,7 +18,7 @@ use guard_runtime::drive::{
     Clock, Doors, JsonLines, Limits, Reasoner, Scripted, Tools, Unheard, drive,
 };
 use process::Process;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -77,9 +77,13 @@ pub fn run(args: &Args, term: &Term) -> Outcome {
         Some(_) => Box::new(RealClock),
         None => Box::new(Simulated(time::parse_rfc3339(START).unwrap_or_default())),
     };
+    if let Some(path) = args.workspace.as_deref().filter(|path| path.is_file()) {
+        return Err(Failure::new(format!("the workspace `{}` is no directory", path.display())));
+    }
     let mut world = Host::new(args.workspace.as_deref())
         .map_err(|error| Failure::new(format!("cannot use the workspace: {}", reason(&error))))?;
     world.probes = probes(args, &plan)?;
+    known_roles(&args.approve, &plan)?;
     let mut approvals = Granting(&args.approve);
     let root = match &args.workspace {
         Some(path) => std::path::absolute(path).ok().and_then(|p| p.to_str().map(str::to_owned)),
@@ -97,6 +101,7 @@ pub fn run(args: &Args, term: &Term) -> Outcome {
         witness: &mut Unheard,
     };
     let limits = Limits { steps: args.steps, ..Limits::default() };
+    crate::signals::end_commands_with_us();
     let report = drive(&kernel, &mut session, &mut doors, &limits);
     if args.json {
         let text = serde_json::to_string_pretty(&report);
@@ -150,6 +155,22 @@ fn probes(args: &Args, plan: &guard_plan::LoadedPlan) -> Result<BTreeMap<String,
         probes.insert(name.to_owned(), value);
     }
     Ok(probes)
+}
+
+/// Whoever approves has a role that the guard asks.
+fn known_roles(roles: &[String], plan: &guard_plan::LoadedPlan) -> Result<(), Failure> {
+    let plan = plan.plan();
+    let approvals = plan.tools.iter().flat_map(|tool| &tool.approvals);
+    let escalations = plan.lifecycles.iter().filter_map(|one| one.escalate.as_ref());
+    let known: BTreeSet<&str> = approvals
+        .map(|one| one.role.as_str())
+        .chain(escalations.map(|one| one.role.as_str()))
+        .collect();
+    match roles.iter().find(|role| !known.contains(role.as_str())) {
+        Some(role) => Err(Failure::new(format!("the guard asks nobody in the role `{role}`"))
+            .maybe_help(crate::near::did_you_mean(role, known))),
+        None => Ok(()),
+    }
 }
 
 /// The report, a line for each round.

@@ -1,17 +1,19 @@
-//! A program that answers line by line, within a time limit.
+//! A program that is told a line and answers with a line, within a time limit for both.
 
 use crate::failure::{Failure, reason};
-use std::io::{self, BufRead, BufReader, Read};
+use std::cell::Cell;
+use std::io::{self, BufRead, BufReader, Read, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
-use std::time::Duration;
+use std::rc::Rc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::time::{Duration, Instant};
 
 /// A started program; it ends with us.
 pub struct Process {
     /// What it says.
     pub reader: Patient,
     /// Where it is spoken to.
-    pub writer: ChildStdin,
+    pub writer: Mouth,
 }
 
 impl Process {
@@ -26,26 +28,88 @@ impl Process {
         let mut child = process.spawn().map_err(|error| {
             Failure::new(format!("cannot start `{binary}`: {}", reason(&error)))
         })?;
-        let (Some(writer), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
+        let (Some(input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
             return Err(Failure::new(format!("`{binary}` has no pipes")));
         };
-        Ok(Process { reader: Patient::new(child, output, patience), writer })
+        let turn = Rc::new(Turn { patience, until: Cell::new(None), late: Cell::new(false) });
+        let writer = Mouth::new(input, Rc::clone(&turn));
+        Ok(Process { reader: Patient::new(child, output, turn), writer })
     }
 }
 
-/// The output of a program, waited for only so long. Who was too late once is not heard again: an answer could
+/// How long the answer to what was said last may take. Who was too late once is not heard again: an answer could
 /// belong to the question before.
+struct Turn {
+    patience: Duration,
+    until: Cell<Option<Instant>>,
+    late: Cell<bool>,
+}
+
+impl Turn {
+    fn begin(&self) {
+        self.until.set(Instant::now().checked_add(self.patience));
+    }
+
+    /// What is left of it, however the time was spent.
+    fn left(&self) -> Duration {
+        match self.until.get() {
+            Some(until) => until.saturating_duration_since(Instant::now()),
+            None => self.patience,
+        }
+    }
+
+    fn listens(&self) -> io::Result<()> {
+        if self.late.get() { Err(io::Error::other("it was too late before")) } else { Ok(()) }
+    }
+}
+
+/// Tells a program a line at each flush, without waiting until it reads it: the time for its answer runs already.
+pub struct Mouth {
+    lines: SyncSender<Vec<u8>>,
+    line: Vec<u8>,
+    turn: Rc<Turn>,
+}
+
+impl Mouth {
+    fn new(mut input: ChildStdin, turn: Rc<Turn>) -> Mouth {
+        let (lines, told) = sync_channel::<Vec<u8>>(1);
+        std::thread::spawn(move || {
+            while let Ok(line) = told.recv() {
+                if input.write_all(&line).is_err() {
+                    return;
+                }
+            }
+        });
+        Mouth { lines, line: Vec::new(), turn }
+    }
+}
+
+impl Write for Mouth {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.turn.listens()?;
+        self.line.extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.turn.begin();
+        let line = std::mem::take(&mut self.line);
+        // It answered without having read the lines before, or it has gone.
+        self.lines.try_send(line).map_err(|_| io::Error::other("it does not read what it is told"))
+    }
+}
+
+/// The output of a program, waited for only so long.
 pub struct Patient {
     child: Child,
     pieces: Receiver<Vec<u8>>,
     piece: Vec<u8>,
     used: usize,
-    patience: Duration,
-    late: bool,
+    turn: Rc<Turn>,
 }
 
 impl Patient {
-    fn new(child: Child, output: ChildStdout, patience: Duration) -> Patient {
+    fn new(child: Child, output: ChildStdout, turn: Rc<Turn>) -> Patient {
         // Bounded: a program that floods us has to wait.
         let (send, pieces) = sync_channel(4);
         std::thread::spawn(move || {
@@ -58,7 +122,19 @@ impl Patient {
                 }
             }
         });
-        Patient { child, pieces, piece: Vec::new(), used: 0, patience, late: false }
+        Patient { child, pieces, piece: Vec::new(), used: 0, turn }
+    }
+
+    /// Its next line, with its end, of at most so many bytes; an empty one where it has ended. Who says more is
+    /// not heard again: the rest would be taken for the next answer.
+    pub fn line(&mut self, most: u64) -> io::Result<Vec<u8>> {
+        let mut line = Vec::new();
+        self.take(most).read_until(b'\n', &mut line)?;
+        if line.len() as u64 == most && line.last() != Some(&b'\n') {
+            self.turn.late.set(true);
+            return Err(io::Error::other(format!("its answer is longer than {most} bytes")));
+        }
+        Ok(line)
     }
 }
 
@@ -72,14 +148,18 @@ impl Read for Patient {
 
 impl BufRead for Patient {
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        self.turn.listens()?;
         if self.used == self.piece.len() {
-            if self.late {
-                return Err(io::Error::other("it was too late before"));
-            }
-            match self.pieces.recv_timeout(self.patience) {
+            let left = self.turn.left();
+            // One that never pauses has its limit too.
+            let next = match left.is_zero() {
+                true => Err(RecvTimeoutError::Timeout),
+                false => self.pieces.recv_timeout(left),
+            };
+            match next {
                 Ok(piece) => (self.piece, self.used) = (piece, 0),
                 Err(RecvTimeoutError::Timeout) => {
-                    self.late = true;
+                    self.turn.late.set(true);
                     return Err(io::ErrorKind::TimedOut.into());
                 }
                 Err(RecvTimeoutError::Disconnected) => (self.piece, self.used) = (Vec::new(), 0),

@@ -91,13 +91,13 @@ impl Live {
             let first = live.recorder.open(&live.kernel, &live.session).to_vec();
             live.keep(&first)?;
         } else {
-            live.restore(lines)?;
+            live.restore(lines, opening)?;
         }
         Ok(live)
     }
 
     /// Gives the kernel what it was given before; every record must come out as it was.
-    fn restore(&mut self, lines: Vec<String>) -> Result<(), Error> {
+    fn restore(&mut self, lines: Vec<String>, opening: &Opening) -> Result<(), Error> {
         if journal::has_secrets(self.kernel.plan()) {
             let message = "the journal of a guard with secrets holds their hashes only, and cannot be taken up";
             return Err(Error::failed("journal_secrets", message));
@@ -108,7 +108,7 @@ impl Live {
         for (index, line) in lines.iter().enumerate() {
             let record = Record::parse(line).map_err(|_| diverged(index))?;
             let again = match &record.payload {
-                Payload::Open(open) => self.reopen(open, &record.time)?,
+                Payload::Open(open) => self.reopen(open, &record.time, opening)?,
                 _ => self.again(&record).ok_or_else(|| diverged(index))?,
             };
             if again != line.as_bytes() {
@@ -120,10 +120,24 @@ impl Live {
         Ok(())
     }
 
-    fn reopen(&mut self, open: &record::Open, time: &str) -> Result<Vec<u8>, Error> {
+    fn reopen(
+        &mut self,
+        open: &record::Open,
+        time: &str,
+        opening: &Opening,
+    ) -> Result<Vec<u8>, Error> {
+        let mismatch = |what: String| {
+            Err(Error::failed("journal_mismatch", format!("the journal is of another {what}")))
+        };
         if open.plan != self.kernel.loaded().hash_text() {
-            let message = format!("the journal is of another plan, {}", open.plan);
-            return Err(Error::failed("journal_mismatch", message));
+            return mismatch(format!("plan, {}", open.plan));
+        }
+        if open.session != opening.id {
+            return mismatch(format!("session, `{}`", open.session));
+        }
+        // Files, commands and git would be asked elsewhere than where the session's paths lead.
+        if opening.workspace.is_some() && open.workspace != self.session.workspace() {
+            return mismatch(format!("workspace, `{}`", open.workspace));
         }
         let start = time::parse_rfc3339(time).ok_or_else(|| diverged(0))?;
         let opened =
@@ -258,9 +272,17 @@ impl Live {
         Ok("{}".into())
     }
 
-    /// What the host answers for its probes from now on.
-    pub fn answers(&mut self, probes: impl IntoIterator<Item = (String, Json)>) {
-        self.world.probes.extend(probes);
+    /// What the host answers for its probes from now on; nothing where one of them is not the guard's.
+    pub fn answers(&mut self, probes: Vec<(Box<str>, Json)>) -> Result<(), Error> {
+        let names = || self.kernel.plan().probes.iter().map(|probe| probe.name.as_str());
+        if let Some((name, _)) = probes.iter().find(|(name, _)| !names().any(|one| *one == **name))
+        {
+            let near = near::did_you_mean(name, names());
+            let near = near.map(|near| format!("; {near}")).unwrap_or_default();
+            return Err(Error::params(format!("the guard declares no probe `{name}`{near}")));
+        }
+        self.world.probes.extend(probes.into_iter().map(|(name, json)| (name.into(), json)));
+        Ok(())
     }
 
     /// The user has said something.

@@ -32,6 +32,7 @@ pub fn run(args: &Args, term: &Term) -> Outcome {
     if term.out_tty {
         term.note("guardc serves JSON-RPC 2.0, one object a line; the end of the input ends it");
     }
+    crate::signals::end_commands_with_us();
     let mut server = Server::new(args.journal.clone());
     let mut input = BufReader::new(io::stdin().lock());
     loop {

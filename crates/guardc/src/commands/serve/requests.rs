@@ -2,7 +2,6 @@
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
-use std::collections::BTreeMap;
 
 #[derive(Deserialize)]
 pub struct Open {
@@ -16,7 +15,7 @@ pub struct Open {
 }
 
 /// What the host answers for its probes from now on.
-pub type Probes = Option<BTreeMap<String, Box<RawValue>>>;
+pub type Probes = Option<Box<RawValue>>;
 
 #[derive(Deserialize)]
 pub struct Propose {

@@ -218,13 +218,12 @@ impl Server {
 
     /// The session, which knows these answers of its host from now on.
     fn asked(&mut self, session: &str, probes: Probes) -> Result<&mut Live, Error> {
-        let answer = |(name, value): (String, Box<RawValue>)| {
-            json(&format!("probes.{name}"), &value).map(|json| (name, json))
-        };
-        let probes = probes.unwrap_or_default().into_iter().map(answer);
-        let probes = probes.collect::<Result<Vec<_>, _>>()?;
         let live = self.live(session)?;
-        live.answers(probes);
+        let Some(probes) = probes else { return Ok(live) };
+        let Json::Object(probes) = json("probes", &probes)? else {
+            return Err(Error::params("`probes` is an object"));
+        };
+        live.answers(probes)?;
         Ok(live)
     }
 

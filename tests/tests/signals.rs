@@ -1,0 +1,45 @@
+//! Ends by signal: what a guard runs ends with the process that runs it.
+
+#![cfg(unix)]
+
+use crate::cli::build_guardc;
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read};
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+/// The command and its child hold the pipe open: its end is theirs.
+const GUARD: &str = r#"guard held
+probe up {
+  command "sh" "-c" "exec 3>held.pipe; echo begun >&3; sleep 1000 & sleep 1000" env "PATH"
+  timeout 10m
+}
+tool act() { ready when probe up }
+"#;
+
+#[test]
+fn commands_end_with_us() {
+    let guardc = build_guardc();
+    for signal in ["-INT", "-TERM", "-HUP"] {
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("held{signal}"));
+        let _ = std::fs::remove_dir_all(&folder);
+        std::fs::create_dir_all(&folder).expect("a folder");
+        std::fs::write(folder.join("held.guard"), GUARD).expect("a guard");
+        let made = Command::new("mkfifo").arg(folder.join("held.pipe")).status();
+        assert!(made.expect("mkfifo is there").success());
+        let mut drive = Command::new(&guardc)
+            .args(["drive", "held.guard", "--workspace", "."])
+            .current_dir(&folder)
+            .stdout(Stdio::null())
+            .spawn()
+            .expect("guardc is there");
+        let mut pipe = BufReader::new(File::open(folder.join("held.pipe")).expect("the pipe"));
+        let mut line = String::new();
+        pipe.read_line(&mut line).expect("the command begins");
+        assert_eq!(line, "begun\n");
+        let sent = Command::new("kill").args([signal, &drive.id().to_string()]).status();
+        assert!(sent.expect("kill is there").success());
+        assert_eq!(pipe.read_to_string(&mut line).expect("the command ends"), 0, "{signal}");
+        assert_eq!(drive.wait().expect("guardc ends").code(), None, "it ended by the signal");
+    }
+}
