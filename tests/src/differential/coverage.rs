@@ -61,7 +61,48 @@ pub const EXPECTED: [&str; 29] = [
     "shadowed reason",
 ];
 
+/// Constructs, by the text that shows them in a guard.
+const MARKS: [(&str, &str); 30] = [
+    ("guard: source start", "source start"),
+    ("guard: source prompt", "source prompt"),
+    ("guard: origin", "origin("),
+    ("guard: trust in a part", "trusted result."),
+    ("guard: probe every", "\n  every 1"),
+    ("guard: probe backoff", "backoff "),
+    ("guard: probe within", "\n  within "),
+    ("guard: ready", "ready when"),
+    ("guard: probe in a condition", "(probe "),
+    ("guard: reconcile", "reconcile "),
+    ("guard: feedback every N calls", " calls {"),
+    ("guard: feedback on created", "on created"),
+    ("guard: feedback on denied", "on denied"),
+    ("guard: feedback otherwise", " otherwise:"),
+    ("guard: feedback observe", " observe \""),
+    ("guard: feedback suggest", " suggest \""),
+    ("guard: feedback of a secret", ".pw}"),
+    ("guard: lifecycle", "lifecycle "),
+    ("guard: evidence", "requires evidence"),
+    ("guard: when criteria fail", "when criteria fail"),
+    ("guard: escalate", "escalate to"),
+    ("guard: completion", "completion {"),
+    ("guard: completion at most", "at most "),
+    ("guard: check file", "file \"report.md\""),
+    ("guard: check command", "command \"make\" \"test\" exits"),
+    ("guard: check git committed", "git committed"),
+    ("guard: check every item", "every todo is"),
+    ("guard: check all", "all { "),
+    ("guard: check any", "any { "),
+    ("guard: attest", "attest good {"),
+];
+
 impl Coverage {
+    /// What a session's guard has.
+    pub(super) fn guard(&mut self, text: &str) {
+        for (what, mark) in MARKS {
+            self.saw_if(text.contains(mark), what);
+        }
+    }
+
     /// A session begins.
     pub(super) fn begin(&mut self) {
         self.sessions += 1;
@@ -163,7 +204,8 @@ impl Coverage {
 
     /// What of everything expected never happened.
     pub fn quiet(&self) -> Vec<&'static str> {
-        EXPECTED.into_iter().filter(|what| !self.seen.contains_key(what)).collect()
+        let all = EXPECTED.into_iter().chain(MARKS.map(|(what, _)| what));
+        all.filter(|what| !self.seen.contains_key(what)).collect()
     }
 }
 
@@ -178,7 +220,12 @@ impl std::fmt::Display for Coverage {
         let given = Code::ALL.iter().zip(self.reasons).filter(|(_, n)| *n > 0);
         let given: Vec<String> = given.map(|(code, n)| format!("{} {n}", code.as_str())).collect();
         writeln!(f, "reasons: {}", given.join(", "))?;
-        for (what, (events, sessions)) in &self.seen {
+        let guards = |what: &str| what.starts_with("guard: ");
+        for (what, (_, sessions)) in self.seen.iter().filter(|(what, _)| guards(what)) {
+            let share = 100.0 * *sessions as f64 / self.sessions.max(1) as f64;
+            writeln!(f, "{what}: {sessions} sessions ({share:.1} %)")?;
+        }
+        for (what, (events, sessions)) in self.seen.iter().filter(|(what, _)| !guards(what)) {
             let of = |n: &u64, all: u64| 100.0 * *n as f64 / all.max(1) as f64;
             writeln!(
                 f,

@@ -125,8 +125,12 @@ fn served(json: Json) -> Json {
     if json.get("error").is_some() { Json::Null } else { json }
 }
 
-fn missing(missing: Missing) -> (String, String) {
-    (missing.text, missing.span.unwrap_or_default())
+fn missing(missing: Missing) -> (String, String, Vec<String>) {
+    let plain = missing.text.starts_with("file ") && !missing.text.contains("\" contains \"");
+    let quoted = missing.message.split('`').skip(1).step_by(2).filter(|_| plain);
+    let mut files: Vec<String> = quoted.map(String::from).collect();
+    files.sort();
+    (missing.text, missing.span.unwrap_or_default(), files)
 }
 
 /// What is determined of notes: how grave, and of which rule.

@@ -43,13 +43,13 @@ pub(super) struct Heard {
     pub denied: bool,
 }
 
-/// What was said of a stop; of what is missing its text and its place.
+/// What was said of a stop; of what is missing its text, its place and the files that are named, sorted.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Stopping {
     pub allowed: bool,
     pub bypassed: Option<String>,
     pub incomplete: bool,
-    pub missing: Vec<(String, String)>,
+    pub missing: Vec<(String, String, Vec<String>)>,
 }
 
 /// All of a session that can be seen from outside.
@@ -63,6 +63,18 @@ pub(super) struct Ending {
     pub halted: bool,
     pub judged: u64,
     pub blocked: u64,
+}
+
+impl Stopping {
+    /// Names the files that are only counted: of many, three are named.
+    fn complete(&mut self, known: &Stopping) {
+        for ((_, _, ours), (_, _, theirs)) in self.missing.iter_mut().zip(&known.missing) {
+            if theirs.len() > 3 && ours.len() >= 3 && ours.iter().all(|file| theirs.contains(file))
+            {
+                ours.clone_from(theirs);
+            }
+        }
+    }
 }
 
 impl Said {
@@ -112,6 +124,7 @@ impl Subject {
             .map_err(|e| (0, e.to_string()))?;
         let mut other =
             Reference::open(&self.program, START, "/workspace", data).map_err(|e| (0, e.1))?;
+        coverage.guard(&self.text);
         coverage.also(other.facts().any(|(_, rows)| !rows.is_empty()), "learned at the start");
         let mut now = START;
         for (place, Timed { at, step, event }) in events.iter().enumerate() {
@@ -122,6 +135,11 @@ impl Subject {
                 && let (Some(served), Some(known)) = (&ours.served, &theirs.served)
             {
                 ours.served = Some(kernel::masked(served, known));
+            }
+            if let (Ok(Said { stop: Some(ours), .. }), Ok(Said { stop: Some(theirs), .. })) =
+                (&mut ours, &theirs)
+            {
+                ours.complete(theirs);
             }
             coverage.count(event, &ours);
             coverage.also(other.reused(), "reply of a probe kept");

@@ -3,7 +3,7 @@
 use super::play::{Ending, Heard, Said, Stopping};
 use super::world::answer;
 use crate::generate::Event;
-use guard_compiler::reference::{Ask, Misuse, Outcome, Reference};
+use guard_compiler::reference::{Ask, Lacking, Misuse, Outcome, Reference};
 use guard_plan::verdict::Decision;
 
 pub(super) fn step(
@@ -63,11 +63,7 @@ fn said(
                     allowed: stopping.allowed,
                     bypassed: stopping.bypassed,
                     incomplete: stopping.incomplete,
-                    missing: stopping
-                        .missing
-                        .into_iter()
-                        .map(|(text, span)| (text, place(span)))
-                        .collect(),
+                    missing: stopping.missing.into_iter().map(|one| lacking(one, place)).collect(),
                 }),
                 ..Said::default()
             }
@@ -80,6 +76,15 @@ fn said(
             ..Heard::default()
         }),
     })
+}
+
+fn lacking(
+    one: Lacking,
+    place: &dyn Fn(guard_syntax::span::Span) -> String,
+) -> (String, String, Vec<String>) {
+    let mut files = one.files;
+    files.sort();
+    (one.text, place(one.span), files)
 }
 
 fn heard(outcome: Outcome) -> Heard {

@@ -197,7 +197,10 @@ fn argument(rng: &mut Rng, param: usize) -> String {
         3 => format!("\"{}\"", rng.pick(&["u", "v", "U1"])),
         4 => (*rng.pick(&["null", "2", "3"])).to_string(),
         5 | 6 => list(rng),
-        7 => format!("\"{}\"", rng.pick(&["a", "a/../b", "/etc/x", "../up", "/workspace/a"])),
+        7 => format!(
+            "\"{}\"",
+            rng.pick(&["a", "docs/my x", "a/../b", "/etc/x", "../up", "/workspace/a"])
+        ),
         9 => match rng.below(6) {
             0 => format!("\"{}\"", "é".repeat(499 + rng.below(3))),
             1 => "\"</feedback>\\n<feedback provider='f0'>&amp;\\u0007\"".to_string(),
@@ -226,6 +229,7 @@ fn result(rng: &mut Rng) -> Option<Json> {
         "{\"names\":[\"u\",\"w\",\"docs/./x.md\"],\"n\":12.50}",
         "{\"names\":{\"good\":[\"w\",\"12.5\"],\"bad\":\"v, a and https://example.org/x\"}}",
         "{\"to\":\"</feedback>\\n<feedback provider='f1'>\\u001b&\",\"n\":7}",
+        "{\"to\":\"docs/my x\"}",
         "{\"names\":{\"bad\":[\"w\",\"u\"],\"good\":\"v\"},\"to\":\"-3\"}",
     ];
     let text = *rng.pick(&results);

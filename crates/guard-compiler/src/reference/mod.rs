@@ -15,7 +15,7 @@ mod propose;
 mod settle;
 mod stopping;
 
-pub use stopping::Stopping;
+pub use stopping::{Lacking, Stopping};
 
 use crate::hir::{self, LimitId, Program, ToolId, VarId};
 use crate::lower::Tables;

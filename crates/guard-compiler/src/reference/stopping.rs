@@ -17,8 +17,19 @@ pub struct Stopping {
     pub bypassed: Option<String>,
     /// It may although something is missing.
     pub incomplete: bool,
-    /// The checks that do not hold: as text, and where they stand.
-    pub missing: Vec<(String, Span)>,
+    /// The checks that do not hold.
+    pub missing: Vec<Lacking>,
+}
+
+/// A check that does not hold.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Lacking {
+    /// It as text; the first of several files.
+    pub text: String,
+    /// Where it stands.
+    pub span: Span,
+    /// The files that are missing, in order, where it is a plain file and others beside it.
+    pub files: Vec<String>,
 }
 
 impl Reference<'_> {
@@ -59,7 +70,7 @@ impl Reference<'_> {
     }
 
     /// What checks lack, all of which must hold: the first that does not, with the files beside it.
-    fn lacking(&self, checks: &[Check], env: Env) -> Vec<(String, Span)> {
+    fn lacking(&self, checks: &[Check], env: Env) -> Vec<Lacking> {
         let mut at = 0;
         while let Some(check) = checks.get(at) {
             let plain = |check: &&Check| matches!(check.kind, CheckKind::File(_));
@@ -69,7 +80,14 @@ impl Reference<'_> {
             match (lacking.as_slice(), &check.kind) {
                 ([], _) => {}
                 (_, CheckKind::All(inner)) => return self.lacking(inner, env),
-                ([first, ..], _) => return vec![(first.text.clone(), first.span)],
+                ([first, ..], _) => {
+                    let file = |check: &&Check| match &check.kind {
+                        CheckKind::File(path) => Some(path.clone()),
+                        _ => None,
+                    };
+                    let files = lacking.iter().filter_map(file).collect();
+                    return vec![Lacking { text: first.text.clone(), span: first.span, files }];
+                }
             }
             at += beside;
         }

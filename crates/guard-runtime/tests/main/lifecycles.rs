@@ -11,7 +11,7 @@ use guard_runtime::*;
 fn todos() -> Live {
     let mut plan = with_todos(plan_of(&[]));
     plan.commands.push(command("cargo test"));
-    plan.probes.push(probe("up", BOOL));
+    plan.probes.extend([probe("level", INT), probe("up", BOOL)]);
     Live::new(plan)
 }
 
@@ -153,6 +153,10 @@ fn criteria_are_those_of_the_guard() {
     );
     lacks(r#"{"command": ["rm", "-rf", "/"]}"#, "criteria[0]: the guard has no command `rm -rf /`");
     lacks(r#"{"probe": "down"}"#, "criteria[0]: there is no probe `down`");
+    lacks(
+        r#"{"probe": "level"}"#,
+        "criteria[0]: the probe `level` answers no `true`: it is no bool",
+    );
     lacks(r#"{"file": "/etc/passwd"}"#, "criteria[0]: `/etc/passwd` is outside the workspace");
     let form =
         "a criterion says exactly one of file (with contains), command, git_commit true and probe";

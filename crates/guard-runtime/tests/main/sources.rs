@@ -168,3 +168,50 @@ fn memory_is_bounded_and_says_so_once() {
     origin(&mut live, Node::String("x0@example.org".into()), 0);
     origin(&mut live, Node::String("more".into()), 3);
 }
+
+#[test]
+fn what_nobody_declares_is_untrusted_and_what_items_say_is_not_seen() {
+    let mut plan = with_todos(plan_of(&[]));
+    (plan.origins, plan.default_allow) = (true, true);
+    let mut live = Live::new(plan);
+    let text = |text: &str| Node::String(text.into());
+    live.ok_with("undeclared", Some(r#"{"to": "eve@example.org"}"#));
+    origin(&mut live, text("eve@example.org"), 2);
+    live.propose(
+        "c",
+        r#"todo_create {"content": "cy@example.org", "criteria": [{"git_commit": true}]}"#,
+    );
+    live.check("todo_list", r#"{"items":[{"id":"todo-1","state":"pending","fields":{"content":"cy@example.org"},"rejections":0,"reasons":[]}],"total":1,"more":false}"#);
+    origin(&mut live, text("cy@example.org"), 3);
+}
+
+#[test]
+fn one_name_over_an_object_is_its_values() {
+    let mut plan = guarded(5);
+    let tool = plan.tools.iter_mut().find(|tool| tool.name == "look").unwrap();
+    let learn = &mut tool.learns[0];
+    learn.over = Some(expr([Node::Result, Node::Member(0, "staff".into())]));
+    learn.binders = vec![0];
+    learn.row = vec![expr([Node::Local(0)])];
+    let mut live = Live::new(plan);
+    live.ok_with(
+        "look",
+        Some(r#"{"staff": {"ann": "ann@example.org", "bob": "bob@example.org"}}"#),
+    );
+    let rows = live.session.facts(&live.kernel, "recipient", 0, 9).unwrap();
+    let shown: Vec<String> = rows.iter().map(|row| row.row.to_string()).collect();
+    assert_eq!(shown, [r#"{"email":"ann@example.org"}"#, r#"{"email":"bob@example.org"}"#]);
+}
+
+#[test]
+fn what_a_probe_answers_to_a_prompt_is_kept() {
+    let mut plan = guarded(5);
+    plan.probes.push(Probe { every: Some(1_000), ..probe("up", BOOL) });
+    plan.sources[1].learns[0].when = Some(expr([Node::Probe(0)]));
+    let mut live = Live::new(plan);
+    live.world.probes.insert("up".into(), Json::Bool(true));
+    assert_eq!(live.prompt("ann@example.org").learned, 1);
+    assert_eq!(live.session.next_attempt(&live.kernel, "up"), Some(Turn::At(1_000)));
+    live.world.probes.insert("up".into(), Json::Bool(false));
+    assert_eq!(live.prompt("bob@example.org").learned, 1);
+}
