@@ -154,3 +154,32 @@ fn compiled_plans_load() {
         }
     }
 }
+
+/// What says nothing either has a plan that loads, or is refused.
+#[test]
+fn empty_declarations_are_refused_or_load() {
+    let empty = [
+        "feedback f every 1m { }",
+        "feedback f on denied { } { info: \"x\" }",
+        "completion { }",
+        "completion { all { } }",
+        "completion { any { } }",
+        "attest good { }",
+        "goal g { }",
+        "source prompt { }",
+        "source start { }",
+        "probe p { }",
+        "lifecycle l { }",
+        "lifecycle l { initial a }",
+        "lifecycle l { fields { } initial a final a }",
+        "state { }",
+        "policy q for all { }",
+    ];
+    for item in empty {
+        let text = format!("guard g\n{item}\ntool t()\n");
+        let root = SourceFile { path: "g.guard".into(), text: text.clone() };
+        let Some(output) = compile(root, &mut NoFiles).output else { continue };
+        let loaded = LoadedPlan::from_plan(output.plan, output.sources);
+        assert!(loaded.is_ok(), "{:?} of\n{text}", loaded.err());
+    }
+}

@@ -41,6 +41,11 @@ impl Checker<'_, '_> {
             let at_most = completion.at_most.as_ref();
             let at_most = at_most.and_then(|n| self.positive(n, "the number of blocks"));
             let checks = self.checks(&completion.checks);
+            if completion.checks.is_empty() {
+                let help = "name at least one check, or remove it";
+                let why = "the completion checks nothing";
+                self.report(errors::impossible_type(span, why, help));
+            }
             self.program.completion =
                 Some(hir::Completion { span, at_most: at_most.unwrap_or(BLOCKS), checks });
         }
@@ -93,6 +98,10 @@ impl Checker<'_, '_> {
             blocks.push(self.block(block));
         }
         let (name, span) = (feedback.name.node.clone(), feedback.name.span);
+        if feedback.blocks.is_empty() {
+            let why = format!("the feedback `{name}` has nothing to say");
+            self.report(errors::impossible_type(span, &why, "write a block: `info: \"…\"`"));
+        }
         hir::Feedback { name, span, triggers, blocks }
     }
 
@@ -190,7 +199,14 @@ impl Checker<'_, '_> {
                     return None;
                 }
             },
-            ast::CheckKind::All(checks) => CheckKind::All(self.checks(checks)),
+            ast::CheckKind::All(checks) => {
+                if checks.is_empty() {
+                    let help = "name at least one check, or remove it";
+                    let why = "an empty `all` checks nothing";
+                    self.report(errors::impossible_type(check.span.0, why, help));
+                }
+                CheckKind::All(self.checks(checks))
+            }
             ast::CheckKind::Any(checks) => {
                 if checks.is_empty() {
                     self.report(errors::empty_any(check.span.0));
