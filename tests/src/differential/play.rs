@@ -52,12 +52,15 @@ pub(super) struct Stopping {
     pub missing: Vec<(String, String, Vec<String>)>,
 }
 
+/// The rows of a fact: number, who taught it, itself.
+pub(super) type Rows = Vec<(u64, String, Json)>;
+
 /// All of a session that can be seen from outside.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Ending {
     pub state: Vec<(String, Option<Value>)>,
     pub spent: Vec<(String, Option<i64>)>,
-    pub facts: Vec<(String, Vec<(u64, String, Json)>)>,
+    pub facts: Vec<(String, Rows)>,
     pub items: Vec<(String, Json)>,
     pub total: usize,
     pub halted: bool,

@@ -67,7 +67,7 @@ impl World for Answering {
 pub(super) fn answer(ask: &Ask, at: usize) -> Option<Json> {
     let drawn = weight(&format!("{ask:?}"), at / 3) >> 5;
     let odd = weight(&format!("{ask:?}?"), at / 2) >> 7;
-    if odd % 12 == 0 {
+    if odd.is_multiple_of(12) {
         return None;
     }
     Some(match ask {
@@ -77,7 +77,7 @@ pub(super) fn answer(ask: &Ask, at: usize) -> Option<Json> {
             _ => Json::Int((drawn % 9) as i64),
         },
         Ask::Probe(_) if odd % 12 == 1 => Json::Null,
-        Ask::Sha256(_) if drawn % 4 == 0 => Json::Null,
+        Ask::Sha256(_) if drawn.is_multiple_of(4) => Json::Null,
         Ask::Sha256(_) => Json::string(&format!("{:064x}", drawn % 3)),
         Ask::Run(_) if odd % 9 == 1 => Json::Null,
         Ask::Run(words) => {
@@ -85,10 +85,10 @@ pub(super) fn answer(ask: &Ask, at: usize) -> Option<Json> {
                 Some("level") => [" 5\n", "2", "high", ""][(drawn / 3) as usize % 4],
                 _ => ["up\n", " down ", "", "{}"][(drawn / 3) as usize % 4],
             };
-            let status = i64::from(drawn % 3 == 0);
+            let status = i64::from(drawn.is_multiple_of(3));
             Json::Array(vec![Json::Int(status), Json::string(printed)])
         }
-        _ => Json::Bool(drawn % 3 != 0),
+        _ => Json::Bool(!drawn.is_multiple_of(3)),
     })
 }
 

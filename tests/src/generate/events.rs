@@ -167,7 +167,7 @@ fn data(rng: &mut Rng) -> Json {
         "\"write to ann@example.org, https://example.org/x\"",
         "null",
     ];
-    let text: &str = *rng.pick(&all);
+    let text: &str = rng.pick::<&str>(&all);
     Json::parse(text).unwrap_or(Json::Null)
 }
 

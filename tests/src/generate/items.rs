@@ -84,6 +84,9 @@ impl Drawn {
 
     fn create(&self, rng: &mut Rng) -> String {
         let mut members = vec![format!("\"content\": \"{}\"", rng.pick(&["u", "ship it", "<x>"]))];
+        if !self.criteria && rng.chance(50) {
+            members.push("\"pin\": \"1234\"".to_string());
+        }
         if self.due && rng.chance(50) {
             members.push(format!("\"due\": {}", rng.pick(&["null", "3"])));
         }
@@ -121,7 +124,7 @@ pub(super) fn item(rng: &mut Rng, lifecycle: &str) -> String {
 
 fn criterion(rng: &mut Rng) -> &'static str {
     if rng.chance(10) {
-        return *rng.pick(&[
+        return rng.pick::<&str>(&[
             "{}",
             "{\"contains\": \"x\"}",
             "{\"git_commit\": false}",
@@ -132,7 +135,7 @@ fn criterion(rng: &mut Rng) -> &'static str {
             "{\"probe\": \"unheard_of\"}",
         ]);
     }
-    *rng.pick(&[
+    rng.pick::<&str>(&[
         "{\"file\": \"a\"}",
         "{\"file\": \"docs/../docs/x.md\"}",
         "{\"file\": \"a\", \"contains\": \"x\"}",
@@ -189,7 +192,7 @@ fn todo(rng: &mut Rng) -> Drawn {
         "final verified".to_string(),
     ];
     if rng.chance(70) {
-        clauses.push("harness reject: claimed -> doing when criteria fail".to_string());
+        clauses.push("harness reject: claimed, doing -> doing when criteria fail".to_string());
     }
     let kinds = ["file", "file_contains", "command", "git_commit", "probe"];
     let mut kinds: Vec<&str> = kinds.into_iter().filter(|_| rng.chance(80)).collect();
@@ -219,7 +222,7 @@ fn kept(rng: &mut Rng) -> Drawn {
     let evidence = rng.chance(40);
     let requires = if evidence { " requires evidence" } else { "" };
     let mut text = format!(
-        "lifecycle kept {{\n  fields {{ content: string }}\n  initial kept\n  \
+        "lifecycle kept {{\n  fields {{ content: string  pin: secret string? }}\n  initial kept\n  \
          agent retract: kept -> retracted{requires}\n  harness restore: retracted -> kept\n  \
          agent shelve: kept, retracted -> shelved\n  final retracted, shelved\n"
     );

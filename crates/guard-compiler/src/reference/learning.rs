@@ -37,7 +37,10 @@ impl Reference<'_> {
             let ty = self.tables.ty(&Type::Record(fact.row));
             let json = |row: &Row| {
                 let record = Value::Record(row.values.clone());
-                let json = guard_plan::render::to_json(&self.types, ty, &record);
+                let json =
+                    guard_plan::render::to_json_redacted(&self.types, ty, &record, &mut |_| {
+                        Json::string(guard_plan::render::SECRET)
+                    });
                 (row.number, row.by.clone(), json)
             };
             (fact.name.as_str(), table.rows.iter().map(json).collect())

@@ -4,7 +4,7 @@ use super::eval::Env;
 use super::feedback::Judged;
 use super::propose::reads;
 use super::{Flight, Misuse, Outcome, Reference, Settled, World};
-use crate::hir::{Clause, ClauseKind, Expr, Tool, Type, VarId};
+use crate::hir::{Clause, ClauseKind, Expr, Tool, Type};
 use guard_plan::json::Json;
 use guard_plan::plan::{EffectOp, Trust};
 use guard_plan::record::NoteKind;
@@ -86,7 +86,6 @@ impl Reference<'_> {
 
     fn observe(&mut self, tool: &Tool, args: &[Value], result: &Value, world: World) {
         let mut observed = self.state.clone();
-        let mut written: Vec<(VarId, bool)> = Vec::new();
         let mut notes: Vec<(NoteKind, String)> = Vec::new();
         let env = Env { args, result: Some(result), locals: &[], state: &self.state, world };
         for clause in &tool.clauses {
@@ -100,9 +99,7 @@ impl Reference<'_> {
                 .is_ok_and(|()| {
                     self.fits(&self.program.state[target.var].ty, &observed[target.var])
                 });
-            if kept {
-                written.push((target.var, *warn));
-            } else {
+            if !kept {
                 observed[target.var] = before;
                 let kind = if *warn { NoteKind::Warning } else { NoteKind::Halt };
                 notes.push((kind, clause.rule.owner.clone()));
@@ -110,18 +107,19 @@ impl Reference<'_> {
         }
         let env = Env { state: &observed, args: &[], result: None, ..env };
         for invariant in &self.program.invariants {
-            let observed = |clause: &Clause| match &clause.kind {
-                ClauseKind::Observe { target, .. } => reads(&invariant.condition, target.var),
-                _ => false,
+            let warns = |clause: &Clause| match &clause.kind {
+                ClauseKind::Observe { target, warn, .. } => {
+                    reads(&invariant.condition, target.var).then_some(*warn)
+                }
+                _ => None,
             };
-            let framed = tool.clauses.iter().any(observed);
-            if !framed || self.holds(&invariant.condition, env) == Ok(true) {
+            let warns: Vec<bool> = tool.clauses.iter().filter_map(warns).collect();
+            if warns.is_empty() || self.holds(&invariant.condition, env) == Ok(true) {
                 continue;
             }
-            let mut touching = written.iter().filter(|(var, _)| reads(&invariant.condition, *var));
             let kind = match invariant.monitor || invariant.rule.shadow {
                 true => NoteKind::Shadow,
-                false if touching.all(|(_, warn)| *warn) => NoteKind::Warning,
+                false if !warns.contains(&false) => NoteKind::Warning,
                 false => NoteKind::Halt,
             };
             notes.push((kind, invariant.rule.owner.clone()));

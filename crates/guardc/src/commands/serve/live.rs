@@ -4,6 +4,7 @@ use super::journal::{self, Journal};
 use super::replay;
 use super::rpc::Error;
 use crate::failure::reason;
+use crate::near;
 use guard_hosts::Host;
 use guard_plan::encode::hash_text;
 use guard_plan::json::{Json, JsonError};
