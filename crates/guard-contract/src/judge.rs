@@ -170,13 +170,30 @@ impl Judge<'_> {
             }
         }
         if longest as u64 > bounds.string
-            && let Some(found) = too_long(value, bounds.string)
+            && let Some(found) = self.too_long(value, bounds.string)
         {
             let most = bounds.string;
             let why = format!("a string of {found} characters, at most {most} are allowed");
             return refuse(Reason::Bounds, why);
         }
         Ok(())
+    }
+
+    /// The length of a string that is longer than this; or of a key, unless the contract itself names it.
+    fn too_long(&self, value: &Json, most: u64) -> Option<u64> {
+        let long = |text: &str| {
+            let count = if text.len() as u64 > most { text.chars().count() as u64 } else { 0 };
+            (count > most).then_some(count)
+        };
+        let named = |key: &str| self.prepared.declared.has(key);
+        match value {
+            Json::String(text) => long(text),
+            Json::Array(items) => items.iter().find_map(|item| self.too_long(item, most)),
+            Json::Object(members) => members.iter().find_map(|(key, value)| {
+                long(key).filter(|_| !named(key)).or_else(|| self.too_long(value, most))
+            }),
+            _ => None,
+        }
     }
 
     fn references(&self, which: &[usize], value: &Json) -> Result<(), Refusal> {
@@ -342,22 +359,6 @@ fn depth(value: &Json) -> u64 {
         Json::Array(items) => 1 + items.iter().map(depth).max().unwrap_or(0),
         Json::Object(members) => 1 + members.iter().map(|(_, v)| depth(v)).max().unwrap_or(0),
         _ => 0,
-    }
-}
-
-/// The length of a string, or key, that is longer than this.
-fn too_long(value: &Json, most: u64) -> Option<u64> {
-    let long = |text: &str| {
-        let count = if text.len() as u64 > most { text.chars().count() as u64 } else { 0 };
-        (count > most).then_some(count)
-    };
-    match value {
-        Json::String(text) => long(text),
-        Json::Array(items) => items.iter().find_map(|item| too_long(item, most)),
-        Json::Object(members) => {
-            members.iter().find_map(|(key, value)| long(key).or_else(|| too_long(value, most)))
-        }
-        _ => None,
     }
 }
 

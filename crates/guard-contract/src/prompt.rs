@@ -1,8 +1,171 @@
 //! A contract in words, for the producer.
 
-use guard_plan::plan::Plan;
+use guard_plan::plan::{Allowed, Contract, ItemList, ItemShape, Plan, TypeDef, TypeId};
+use guard_plan::words::plain;
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
 
-/// What a producer should be told; empty where the plan has no such contract.
-pub fn prompt(_plan: &Plan, _contract: usize) -> String {
-    String::new()
+/// What a producer should be told: shape, framing, limits, and that fewer well-formed items are better than more. Empty
+/// where the plan has no contract at this place.
+pub fn prompt(plan: &Plan, contract: usize) -> String {
+    let Some(contract) = plan.contracts.get(contract) else { return String::new() };
+    let mut writer = Writer { plan, contract, out: String::new(), told: BTreeSet::new() };
+    writer.document();
+    writer.lists();
+    writer.rules();
+    writer.out
+}
+
+struct Writer<'a> {
+    plan: &'a Plan,
+    contract: &'a Contract,
+    out: String,
+    /// Types that were spelled out.
+    told: BTreeSet<TypeId>,
+}
+
+impl Writer<'_> {
+    fn line(&mut self, text: impl AsRef<str>) {
+        self.out.push_str(text.as_ref());
+        self.out.push('\n');
+    }
+
+    fn document(&mut self) {
+        self.line("Answer with one JSON object, and nothing before or after it.");
+        if !self.contract.doc.is_empty() {
+            self.line(&self.contract.doc.clone());
+        }
+        self.line("");
+        self.line("Its members:");
+        self.members(self.contract.record, None);
+    }
+
+    /// The members of a record that is the document's, a list's items', or neither.
+    fn members(&mut self, record: TypeId, list: Option<Option<u32>>) {
+        let Some(TypeDef::Record { fields, .. }) = self.plan.types.get(record as usize) else {
+            return;
+        };
+        let within = list.unwrap_or(None);
+        let mut inside = Vec::new();
+        for (at, field) in fields.iter().enumerate() {
+            let found = |l: &&ItemList| l.within == within && l.field as usize == at;
+            let items = self.contract.lists.iter().find(found).filter(|_| record_of_lists(list));
+            match items {
+                Some(items) => {
+                    let cap = items.max.map_or(String::new(), |max| format!(", at most {max}"));
+                    self.line(format!("- `{}`: list of items, as below{cap}", field.name));
+                }
+                None => {
+                    let optional = matches!(self.def(field.ty), Some(TypeDef::Option { .. }));
+                    let ty = plain(self.plan, unwrapped(self.plan, field.ty));
+                    let optional = if optional { "; may be left out" } else { "" };
+                    self.line(format!("- `{}`: {ty}{optional}", field.name));
+                    inside.push(field.ty);
+                }
+            }
+        }
+        for ty in inside {
+            self.spell_out(ty);
+        }
+    }
+
+    fn def(&self, ty: TypeId) -> Option<&TypeDef> {
+        self.plan.types.get(ty as usize)
+    }
+
+    /// Says of the types inside of a type what its name alone does not.
+    fn spell_out(&mut self, ty: TypeId) {
+        let mut open = vec![ty];
+        while let Some(ty) = open.pop() {
+            match self.def(ty).cloned() {
+                Some(TypeDef::Record { name, .. }) if self.told.insert(ty) => {
+                    self.line("");
+                    self.line(format!("An object `{name}` has the members:"));
+                    self.members(ty, Some(Some(u32::MAX)));
+                }
+                Some(TypeDef::Enum { name, variants })
+                    if variants.len() > 8 && self.told.insert(ty) =>
+                {
+                    let names: Vec<String> = variants.iter().map(|v| format!("`{v}`")).collect();
+                    self.line("");
+                    self.line(format!("The variants of `{name}` are: {}.", names.join(", ")));
+                }
+                Some(
+                    TypeDef::List { of, .. }
+                    | TypeDef::Set { of, .. }
+                    | TypeDef::Map { of, .. }
+                    | TypeDef::Option { of },
+                ) => open.push(of),
+                _ => {}
+            }
+        }
+    }
+
+    fn lists(&mut self) {
+        for (at, list) in self.contract.lists.iter().enumerate() {
+            self.line("");
+            match &list.shape {
+                ItemShape::Type(ty) => {
+                    self.line(format!(
+                        "Each item of `{}` is an object with the members:",
+                        list.name
+                    ));
+                    self.members(*ty, Some(Some(at as u32)));
+                }
+                ItemShape::Schema { text, .. } => {
+                    self.line(format!("Each item of `{}` satisfies this JSON Schema:", list.name));
+                    self.line(text.trim());
+                }
+            }
+            match (&list.max, &list.by) {
+                (Some(max), Some(by)) => self.line(format!(
+                    "Give at most {max} of them; of more only the {max} with the least `{by}` are kept."
+                )),
+                (Some(max), None) => {
+                    self.line(format!("Give at most {max} of them; of more only the first {max} are kept."));
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn rules(&mut self) {
+        let bounds = &self.contract.bounds;
+        let (depth, string, bytes) = (bounds.depth, bounds.string, bounds.bytes);
+        self.line("");
+        self.line("Rules:");
+        self.line("- Write each item on a line of its own, as one complete JSON object; an item that cannot be read is lost.");
+        self.line("- Escape quotes, backslashes and line breaks inside of strings. No comments, no trailing commas, no other quotes.");
+        self.line("- Use the members named here and no others.");
+        let mut limits = String::new();
+        let _ = write!(
+            limits,
+            "- An item nests at most {depth} deep, has strings of at most {string} characters and at most {bytes} bytes."
+        );
+        self.line(limits);
+        for reference in &self.contract.references {
+            let text = &reference.text;
+            let known = match &reference.allowed {
+                Allowed::Given(_) | Allowed::Fact(_) => "refer only to what is known",
+                Allowed::Values(_) => "refer only to what is there",
+            };
+            self.line(format!("- `{text}`: {known}."));
+        }
+        if !self.contract.lists.is_empty() {
+            self.line("- If uncertain, emit fewer well-formed items rather than more.");
+        }
+    }
+}
+
+/// Whether lists can stand in this record at all.
+fn record_of_lists(list: Option<Option<u32>>) -> bool {
+    list != Some(Some(u32::MAX))
+}
+
+/// The type under an option.
+fn unwrapped(plan: &Plan, ty: TypeId) -> TypeId {
+    match plan.types.get(ty as usize) {
+        Some(TypeDef::Option { of }) => *of,
+        _ => ty,
+    }
 }

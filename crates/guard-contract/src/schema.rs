@@ -1,9 +1,217 @@
 //! A contract as JSON Schema, draft 2020-12: the hint to the producer that cannot drift from the check.
+//!
+//! It says what a schema can say. It cannot say how deep and how many bytes an item may be, what is known, that keys do
+//! not occur twice, how many different elements a set has, that a number is written without a point, or that a text is
+//! a URL or a time.
 
-use guard_plan::plan::Plan;
-use serde_json::Value;
+use guard_plan::plan::{Contract, Field, ItemList, ItemShape, Plan, TypeDef, TypeId};
+use guard_plan::{decimal, words};
+use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
 
-/// The schema of a contract's document, by its place in the plan; `false` where there is none.
-pub fn schema(_plan: &Plan, _contract: usize) -> Value {
-    Value::Bool(false)
+/// The schema of a contract's document, by its place in the plan; `false`, which nothing satisfies, where there is none.
+pub fn schema(plan: &Plan, contract: usize) -> Value {
+    let Some(contract) = plan.contracts.get(contract) else { return Value::Bool(false) };
+    let mut writer = Writer { plan, contract, defs: BTreeMap::new() };
+    let Some(TypeDef::Record { fields, .. }) = plan.types.get(contract.record as usize) else {
+        return Value::Bool(false);
+    };
+    let mut schema = writer.object(fields, None);
+    schema.insert("$schema".into(), "https://json-schema.org/draft/2020-12/schema".into());
+    schema.insert("title".into(), contract.name.clone().into());
+    if !contract.doc.is_empty() {
+        schema.insert("description".into(), contract.doc.clone().into());
+    }
+    let defs: Map<String, Value> = writer.defs.into_iter().collect();
+    if !defs.is_empty() {
+        schema.insert("$defs".into(), defs.into());
+    }
+    schema.into()
+}
+
+struct Writer<'a> {
+    plan: &'a Plan,
+    contract: &'a Contract,
+    /// Records, by the names that they have here.
+    defs: BTreeMap<String, Value>,
+}
+
+impl Writer<'_> {
+    /// A record's object; the record is the document's, or that of the items of a list.
+    fn object(&mut self, fields: &[Field], list: Option<usize>) -> Map<String, Value> {
+        let mut properties = Map::new();
+        let mut required: Vec<Value> = Vec::new();
+        for (at, field) in fields.iter().enumerate() {
+            let here = |inner: &(usize, &ItemList)| {
+                inner.1.within.map(|l| l as usize) == list && inner.1.field as usize == at
+            };
+            let items = self.contract.lists.iter().enumerate().find(here);
+            let value = match items {
+                Some((at, items)) => self.list(at, items, field.ty),
+                None => self.ty(field.ty),
+            };
+            properties.insert(field.name.clone(), value);
+            if !matches!(self.def(field.ty), Some(TypeDef::Option { .. })) {
+                required.push(field.name.clone().into());
+            }
+        }
+        let mut object = Map::new();
+        object.insert("type".into(), "object".into());
+        object.insert("properties".into(), properties.into());
+        object.insert("required".into(), required.into());
+        object.insert("additionalProperties".into(), false.into());
+        object
+    }
+
+    fn def(&self, ty: TypeId) -> Option<&TypeDef> {
+        self.plan.types.get(ty as usize)
+    }
+
+    /// A list of items, as it is where nothing of it goes to quarantine.
+    fn list(&mut self, at: usize, list: &ItemList, ty: TypeId) -> Value {
+        let items = match &list.shape {
+            ItemShape::Type(ty) => self.named(*ty, Some(at)),
+            ItemShape::Schema { text, .. } => self.foreign(at, text),
+        };
+        let mut schema = json!({"type": "array", "items": items});
+        if let Some(max) = list.max {
+            schema["maxItems"] = max.into();
+        }
+        match self.def(ty) {
+            Some(TypeDef::Option { .. }) => json!({"anyOf": [schema, {"type": "null"}]}),
+            _ => schema,
+        }
+    }
+
+    /// A schema from elsewhere, as a resource of its own, so that it means here what it meant there.
+    fn foreign(&mut self, at: usize, text: &str) -> Value {
+        let mut schema = serde_json::from_str(text).unwrap_or(Value::Bool(false));
+        if let Value::Object(members) = &mut schema
+            && !members.contains_key("$id")
+        {
+            let id = format!("urn:guard:{}:{at}", self.contract.name);
+            members.insert("$id".into(), id.into());
+        }
+        schema
+    }
+
+    /// A record under a name of its own; anything else as it is.
+    fn named(&mut self, ty: TypeId, list: Option<usize>) -> Value {
+        let Some(TypeDef::Record { name, fields }) = self.def(ty) else { return self.ty(ty) };
+        let (name, fields) = (name.clone(), fields.clone());
+        let key = match list {
+            Some(at) => format!("{name}.{at}"),
+            None => format!("{name}.type{ty}"),
+        };
+        if !self.defs.contains_key(&key) {
+            self.defs.insert(key.clone(), Value::Bool(false));
+            let mut object = self.object(&fields, list.or(Some(usize::MAX)));
+            object.insert("title".into(), name.into());
+            self.defs.insert(key.clone(), object.into());
+        }
+        json!({"$ref": format!("#/$defs/{}", pointer(&key))})
+    }
+
+    fn ty(&mut self, ty: TypeId) -> Value {
+        let Some(def) = self.def(ty).cloned() else { return Value::Bool(false) };
+        match def {
+            TypeDef::Bool => json!({"type": "boolean"}),
+            TypeDef::Int { min, max } => json!({
+                "type": "integer", "minimum": min.unwrap_or(i64::MIN), "maximum": max.unwrap_or(i64::MAX),
+            }),
+            TypeDef::Decimal { min, max } => {
+                bounded(json!({"type": "number"}), min.map(number), max.map(number))
+            }
+            TypeDef::Duration { min, max } => {
+                let millis =
+                    bounded(json!({"type": "integer"}), min.map(Value::from), max.map(Value::from));
+                json!({
+                    "anyOf": [millis, {"type": "string", "pattern": "^([0-9]+[a-z]+)+$"}],
+                    "description": words::plain(self.plan, ty),
+                })
+            }
+            TypeDef::String { max_chars, max_bytes, patterns } => {
+                let most = [max_chars, max_bytes].into_iter().flatten().min();
+                let mut schema = self.string(most);
+                let pattern = |id: &u32| self.plan.regexes.get(*id as usize);
+                match &patterns.iter().filter_map(pattern).collect::<Vec<_>>()[..] {
+                    [] => {}
+                    [one] => schema["pattern"] = one.as_str().into(),
+                    all => {
+                        schema["allOf"] = all.iter().map(|one| json!({"pattern": one})).collect();
+                    }
+                }
+                schema
+            }
+            TypeDef::Path => {
+                let mut schema = self.string(None);
+                schema["pattern"] = "^[^\\u0000\\\\]+$".into();
+                schema
+            }
+            TypeDef::Url => described(self.string(None), "format", "uri"),
+            TypeDef::Time { format: None } => described(self.string(None), "format", "date-time"),
+            TypeDef::Time { format: Some(_) } => {
+                described(self.string(None), "description", &words::plain(self.plan, ty))
+            }
+            TypeDef::Enum { variants, .. } => json!({"enum": variants}),
+            TypeDef::Record { .. } => self.named(ty, None),
+            TypeDef::List { of, max } => {
+                let mut schema = json!({"type": "array", "items": self.ty(of)});
+                if let Some(max) = max {
+                    schema["maxItems"] = max.into();
+                }
+                schema
+            }
+            TypeDef::Set { of, .. } => json!({"type": "array", "items": self.ty(of)}),
+            TypeDef::Map { of, max } => {
+                let names = json!({"maxLength": self.contract.bounds.string});
+                let mut schema = json!({"type": "object", "additionalProperties": self.ty(of), "propertyNames": names});
+                if let Some(max) = max {
+                    schema["maxProperties"] = max.into();
+                }
+                schema
+            }
+            TypeDef::Option { of } => json!({"anyOf": [self.ty(of), {"type": "null"}]}),
+            TypeDef::Json => Value::Bool(true),
+        }
+    }
+
+    /// A string no longer than this and than the contract allows.
+    fn string(&self, most: Option<u64>) -> Value {
+        let bound = self.contract.bounds.string;
+        json!({"type": "string", "maxLength": most.map_or(bound, |most| most.min(bound))})
+    }
+}
+
+fn described(mut schema: Value, key: &str, value: &str) -> Value {
+    schema[key] = value.into();
+    schema
+}
+
+fn bounded(mut schema: Value, min: Option<Value>, max: Option<Value>) -> Value {
+    for (key, value) in [("minimum", min), ("maximum", max)] {
+        if let Some(value) = value {
+            schema[key] = value;
+        }
+    }
+    schema
+}
+
+/// A decimal as JSON.
+fn number(units: i64) -> Value {
+    serde_json::from_str(&decimal::format(units)).unwrap_or(Value::Null)
+}
+
+/// A name as a part of a JSON pointer in a URI fragment.
+fn pointer(name: &str) -> String {
+    let mut out = String::new();
+    for byte in name.bytes() {
+        match byte {
+            b'~' => out.push_str("~0"),
+            b'/' => out.push_str("~1"),
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'_' | b'-' | b'.' => out.push(byte as char),
+            _ => out.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    out
 }

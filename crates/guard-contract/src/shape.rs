@@ -101,6 +101,8 @@ pub(crate) struct Prepared {
     pub envelope: Names,
     /// What members of the envelope refer by.
     pub references: Vec<usize>,
+    /// Every name that the contract gives a member.
+    pub declared: Names,
 }
 
 impl Prepared {
@@ -117,6 +119,7 @@ impl Prepared {
         reach(&plan.types, contract.record, &mut used);
         lists.iter().filter_map(|list| list.ty).for_each(|ty| reach(&plan.types, ty, &mut used));
         Ok(Prepared {
+            declared: declared(&plan.types, &used, &lists),
             regexes: regexes(plan, &used)?,
             types: plan.types.clone(),
             top: (0..lists.len()).filter(|at| lists[*at].within.is_none()).collect(),
@@ -257,6 +260,15 @@ fn reach(types: &[TypeDef], ty: TypeId, seen: &mut BTreeSet<TypeId>) {
             _ => {}
         }
     }
+}
+
+fn declared(types: &[TypeDef], used: &BTreeSet<TypeId>, lists: &[List]) -> Names {
+    let records = used.iter().filter_map(|ty| match types.get(*ty as usize) {
+        Some(TypeDef::Record { fields, .. }) => Some(fields),
+        _ => None,
+    });
+    let names = records.flatten().map(|field| (*field.name).into());
+    Names(names.chain(lists.iter().flat_map(|list| list.own.0.iter().cloned())).collect())
 }
 
 fn regexes(plan: &Plan, used: &BTreeSet<TypeId>) -> Result<HashMap<RegexId, Regex>, ContractError> {

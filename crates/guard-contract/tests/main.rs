@@ -3,6 +3,7 @@
 mod main {
     mod build;
     mod finding;
+    mod hints;
     mod laws;
     mod stories;
 }
