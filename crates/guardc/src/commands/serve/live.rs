@@ -195,7 +195,7 @@ impl Live {
             "guard": plan.guard,
             "plan_hash": self.kernel.loaded().hash_text(),
             "tools": tools,
-            "contracts": [],
+            "contracts": plan.contracts.iter().map(|one| &one.name).collect::<Vec<_>>(),
             "restored": self.restored,
         })
         .to_string()

@@ -1,6 +1,7 @@
 //! `guardc serve`: the sidecar. Any program speaks to it in lines of JSON-RPC 2.0 on standard input and
 //! output.
 
+mod contracts;
 mod journal;
 mod live;
 mod queries;

@@ -124,3 +124,20 @@ pub struct Resume {
 pub struct Named {
     pub session: String,
 }
+
+#[derive(Deserialize)]
+pub struct Check {
+    pub session: Option<String>,
+    pub plan: Option<String>,
+    pub contract: String,
+    pub text: String,
+    pub finish_reason: Option<String>,
+    pub known: Option<Box<RawValue>>,
+}
+
+#[derive(Deserialize)]
+pub struct Contract {
+    pub session: Option<String>,
+    pub plan: Option<String>,
+    pub contract: String,
+}

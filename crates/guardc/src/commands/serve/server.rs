@@ -1,22 +1,25 @@
 //! The methods of the sidecar, and the sessions they speak of.
 
+use super::contracts;
 use super::journal;
 use super::live::{Live, Opening, now};
 use super::requests::{
-    Advise, Approve, Facts, Item, Items, Move, Named, Open, Probes, Prompt, Propose, Resume,
-    Settle, Stop, Usage,
+    Advise, Approve, Check, Contract, Facts, Item, Items, Move, Named, Open, Probes, Prompt,
+    Propose, Resume, Settle, Stop, Usage,
 };
 use super::rpc::Error;
 use crate::near;
 use crate::project;
 use guard_plan::json::Json;
+use guard_plan::plan::Plan;
 use guard_plan::{LoadedPlan, decimal, load, time};
+use guard_runtime::Kernel;
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-const METHODS: [&str; 18] = [
+const METHODS: [&str; 21] = [
     "session.open",
     "session.prompt",
     "call.propose",
@@ -35,10 +38,10 @@ const METHODS: [&str; 18] = [
     "item.move",
     "item.get",
     "item.list",
+    "contract.check",
+    "contract.schema",
+    "contract.prompt",
 ];
-
-/// In the protocol, and not in this version.
-const LATER: [&str; 3] = ["contract.check", "contract.schema", "contract.prompt"];
 
 /// How many rows of a fact are given where nothing is said, and at most.
 const ROWS: usize = 1000;
@@ -89,10 +92,9 @@ impl Server {
             "session.state" => self.live(&read::<Named>(params)?.session).map(|live| live.state()),
             "session.trace" => self.live(&read::<Named>(params)?.session).map(|live| live.trace()),
             "session.close" => self.close(read(params)?),
-            other if LATER.contains(&other) => Err(Error::method(
-                "not_available",
-                format!("`{other}` is not available in this version"),
-            )),
+            "contract.check" => self.check(read(params)?),
+            "contract.schema" => self.contract(read(params)?, contracts::schema),
+            "contract.prompt" => self.contract(read(params)?, contracts::prompt),
             other => {
                 let near = near::did_you_mean(other, METHODS)
                     .map(|near| format!("; {near}"))
@@ -256,6 +258,46 @@ impl Server {
         let now = instant(request.now)?;
         let by = request.by.unwrap_or_default();
         self.live(&request.session)?.resume(now, &request.role, &by)
+    }
+
+    fn check(&mut self, request: Check) -> Answer {
+        let given = match request.known.as_ref().map(|known| json("known", known)).transpose()? {
+            Some(known) => contracts::given(known)?,
+            None => BTreeMap::new(),
+        };
+        let judged = contracts::Judged {
+            contract: &request.contract,
+            text: &request.text,
+            finish_reason: request.finish_reason.as_deref(),
+            given: &given,
+        };
+        match (&request.session, &request.plan) {
+            (Some(id), None) => {
+                let live = self.live(id)?;
+                contracts::check(&live.kernel, &live.session, &judged)
+            }
+            (None, Some(path)) => {
+                let kernel = Kernel::new(plan_at(Path::new(path))?);
+                let kernel = kernel.map_err(|e| Error::failed("bad_plan", e.to_string()))?;
+                let session = kernel.open("contract", now(), "/workspace");
+                let session = session.map_err(|e| Error::failed("bad_plan", e.to_string()))?;
+                contracts::check(&kernel, &session, &judged)
+            }
+            _ => Err(Error::params("give either `session` or `plan`, a path")),
+        }
+    }
+
+    fn contract(&mut self, request: Contract, of: impl Fn(&Plan, usize) -> String) -> Answer {
+        let loaded;
+        let plan = match (&request.session, &request.plan) {
+            (Some(id), None) => self.live(id)?.kernel.plan(),
+            (None, Some(path)) => {
+                loaded = plan_at(Path::new(path))?;
+                loaded.plan()
+            }
+            _ => return Err(Error::params("give either `session` or `plan`, a path")),
+        };
+        Ok(of(plan, contracts::find(plan, &request.contract)?))
     }
 
     fn close(&mut self, request: Named) -> Answer {

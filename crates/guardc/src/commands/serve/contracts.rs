@@ -1,0 +1,66 @@
+//! What producers wrote, judged over the sidecar.
+
+use super::rpc::Error;
+use crate::near;
+use guard_contract::{Checker, Input};
+use guard_plan::json::Json;
+use guard_plan::plan::Plan;
+use guard_runtime::{Kernel, Session};
+use serde_json::json;
+use std::collections::BTreeMap;
+
+/// A text to be judged.
+pub struct Judged<'a> {
+    /// By which contract.
+    pub contract: &'a str,
+    /// The text.
+    pub text: &'a str,
+    /// Why the producer stopped, as it says.
+    pub finish_reason: Option<&'a str>,
+    /// The lists that the host hands over, by name.
+    pub given: &'a BTreeMap<String, Vec<Json>>,
+}
+
+/// The place of a contract in a plan.
+pub fn find(plan: &Plan, name: &str) -> Result<usize, Error> {
+    let names = || plan.contracts.iter().map(|contract| contract.name.as_str());
+    names().position(|known| known == name).ok_or_else(|| {
+        let near = near::did_you_mean(name, names()).map(|near| format!("; {near}"));
+        let message = format!("there is no contract `{name}`{}", near.unwrap_or_default());
+        Error::failed("no_such_contract", message)
+    })
+}
+
+/// The lists in `known`: an object of arrays.
+pub fn given(known: Json) -> Result<BTreeMap<String, Vec<Json>>, Error> {
+    let wrong = || Error::params("`known` is an object of arrays");
+    let Json::Object(lists) = known else { return Err(wrong()) };
+    let list = |(name, list): (Box<str>, Json)| match list {
+        Json::Array(values) => Ok((name.into(), values)),
+        _ => Err(wrong()),
+    };
+    lists.into_iter().map(list).collect()
+}
+
+/// The report on a text.
+pub fn check(kernel: &Kernel, session: &Session, judged: &Judged) -> Result<String, Error> {
+    let contract = find(kernel.plan(), judged.contract)?;
+    let cannot = |why: String| Error::failed("bad_contract", why);
+    let checker = Checker::new(kernel.plan(), contract).map_err(|e| cannot(e.to_string()))?;
+    let known = kernel.known(session, contract, judged.given);
+    let known = known.ok_or_else(|| cannot("the plan does not have it".into()))?;
+    let (finish_reason, workspace) = (judged.finish_reason, session.workspace());
+    let input = Input { finish_reason, known: &known, workspace };
+    let report = checker.check(judged.text.as_bytes(), &input);
+    serde_json::to_string(&report).map_err(|error| cannot(error.to_string()))
+}
+
+/// The JSON Schema of a contract.
+pub fn schema(plan: &Plan, contract: usize) -> String {
+    json!({ "schema": guard_contract::schema(plan, contract) }).to_string()
+}
+
+/// What to tell a producer.
+pub fn prompt(plan: &Plan, contract: usize) -> String {
+    json!({ "prompt": guard_contract::prompt(plan, contract) }).to_string()
+}
