@@ -172,7 +172,7 @@ impl Decoder<'_> {
     /// Reports that something else was expected.
     fn expected(&self, ty: TypeId, json: &Json, trail: &mut Trail<'_>) -> Option<Value> {
         let expected = render::type_name(self.types, ty);
-        let found = found(json, trail.secret);
+        let found = found(json, trail.secret || holds_secrets(self.types, ty));
         trail.problem(format!("expected {expected}, found {found}"));
         None
     }
@@ -314,6 +314,23 @@ fn exact(json: &Json) -> Option<i64> {
         Json::Int(number) => number.checked_mul(crate::value::DECIMAL_ONE),
         Json::Number(text) => decimal::parse(text),
         _ => None,
+    }
+}
+
+/// Whether a parameter or field is secret, or something inside of it.
+pub fn is_secret(types: &[TypeDef], field: &Field) -> bool {
+    field.secret || holds_secrets(types, field.ty)
+}
+
+/// Whether something inside of a type is secret.
+pub fn holds_secrets(types: &[TypeDef], ty: TypeId) -> bool {
+    use TypeDef::{List, Map, Option, Record, Set};
+    match types.get(ty as usize) {
+        Some(Record { fields, .. }) => fields.iter().any(|field| is_secret(types, field)),
+        Some(List { of, .. } | Set { of, .. } | Map { of, .. } | Option { of }) => {
+            holds_secrets(types, *of)
+        }
+        _ => false,
     }
 }
 

@@ -2,6 +2,7 @@
 //!
 //! Mirrors the plan rule by rule; names, texts and numbers stay there.
 
+use guard_plan::decode::{holds_secrets, is_secret};
 use guard_plan::plan;
 use guard_plan::plan::{Expr, Node};
 use guard_plan::url::Url;
@@ -205,21 +206,4 @@ fn says(tool: &plan::Tool, types: &[plan::TypeDef]) -> Box<[usize]> {
     let names: &[&str] = if last.name == "evidence" { &EVIDENCE } else { &CRITERION };
     let place = |name: &&str| fields.iter().position(|field| field.name == **name);
     names.iter().filter_map(place).collect()
-}
-
-/// Whether a parameter or field is secret, or something inside of it.
-pub(crate) fn is_secret(types: &[plan::TypeDef], field: &plan::Field) -> bool {
-    field.secret || holds_secrets(types, field.ty)
-}
-
-/// Whether something inside of a type is secret.
-fn holds_secrets(types: &[plan::TypeDef], ty: plan::TypeId) -> bool {
-    use plan::TypeDef::{List, Map, Option, Record, Set};
-    match types.get(ty as usize) {
-        Some(Record { fields, .. }) => fields.iter().any(|field| is_secret(types, field)),
-        Some(List { of, .. } | Set { of, .. } | Map { of, .. } | Option { of }) => {
-            holds_secrets(types, *of)
-        }
-        _ => false,
-    }
 }

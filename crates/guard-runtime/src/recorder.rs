@@ -11,9 +11,10 @@ use crate::propose::{Proposal, Proposed};
 use crate::session::Session;
 use crate::settle::{Ending, Settled, Settlement};
 use crate::stop::{Stop, Stopped};
+use guard_plan::decode::holds_secrets;
 use guard_plan::encode::Hash;
 use guard_plan::json::Json;
-use guard_plan::plan::{Field, TypeDef, TypeId};
+use guard_plan::plan::{Field, Tool, TypeDef, TypeId};
 use guard_plan::record::{self, Chain, Change, Kind};
 use guard_plan::value::Value;
 use guard_plan::{decimal, hex, key, render, time};
@@ -250,12 +251,31 @@ impl Recorder {
         changes.collect()
     }
 
-    /// The arguments, with hashes for what is secret.
+    /// The arguments, with hashes for what is secret; of a tool that is not declared, for what has the name of a
+    /// secret of another, which may have been meant.
     fn args<'a>(&self, kernel: &Kernel, tool: &str, args: &'a Json) -> Cow<'a, Json> {
-        let tool = kernel.tool(tool).filter(|id| kernel.tools[*id as usize].secrets);
-        let Some(id) = tool else { return Cow::Borrowed(args) };
         let plan = kernel.plan();
+        let Some(id) = kernel.tool(tool) else { return self.undeclared(&plan.tools, args) };
+        if !kernel.tools[id as usize].secrets {
+            return Cow::Borrowed(args);
+        }
         Cow::Owned(self.redacted_fields(&plan.types, &plan.tools[id as usize].params, args))
+    }
+
+    fn undeclared<'a>(&self, tools: &[Tool], args: &'a Json) -> Cow<'a, Json> {
+        let secret = |name: &str| {
+            let params = tools.iter().flat_map(|tool| &tool.params);
+            params.into_iter().any(|param| param.secret && *param.name == *name)
+        };
+        let Json::Object(members) = args else { return Cow::Borrowed(args) };
+        if !members.iter().any(|(name, _)| secret(name)) {
+            return Cow::Borrowed(args);
+        }
+        let member = |(name, json): &(Box<str>, Json)| match secret(name) {
+            true => (name.clone(), self.secret(json.to_string().as_bytes())),
+            false => (name.clone(), json.clone()),
+        };
+        Cow::Owned(Json::Object(members.iter().map(member).collect()))
     }
 
     fn redacted_fields(&self, types: &[TypeDef], fields: &[Field], json: &Json) -> Json {
@@ -268,7 +288,8 @@ impl Recorder {
             let json = match field {
                 Some(field) if field.secret => self.secret(json.to_string().as_bytes()),
                 Some(field) => self.redacted(types, field.ty, json),
-                None => json.clone(),
+                // It may be a secret under a misspelt name.
+                None => self.secret(json.to_string().as_bytes()),
             };
             (name.clone(), json)
         };
@@ -288,6 +309,8 @@ impl Recorder {
                     |(key, json): &(Box<str>, Json)| (key.clone(), self.redacted(types, *of, json));
                 Json::Object(members.iter().map(member).collect())
             }
+            // Not of its type: what is secret in it cannot be told from the rest.
+            _ if holds_secrets(types, ty) => self.secret(json.to_string().as_bytes()),
             _ => json.clone(),
         }
     }

@@ -3,8 +3,8 @@
 use super::Scene;
 use super::candidates::Candidate;
 use super::graph::{Alternative, Graph, Unmet};
-use crate::prepare::is_secret;
 use guard_plan::advice::Need;
+use guard_plan::decode::is_secret;
 use guard_plan::plan::ToolId;
 use guard_plan::render;
 use guard_plan::verdict::{Code, Decision, Reason};

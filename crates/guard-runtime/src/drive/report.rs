@@ -1,7 +1,7 @@
 //! What the report keeps of a round: bounded, and without secrets.
 
 use crate::kernel::Kernel;
-use crate::prepare::is_secret;
+use guard_plan::decode::is_secret;
 use guard_plan::json::Json;
 use guard_plan::render;
 

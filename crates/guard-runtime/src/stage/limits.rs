@@ -2,10 +2,11 @@
 
 use super::Call;
 use crate::eval::Context;
-use crate::prepare::{Prepared, is_secret};
+use crate::prepare::Prepared;
 use crate::reason::Findings;
 use crate::session::counter::Usage;
 use crate::session::flight::{Draft, Span};
+use guard_plan::decode::is_secret;
 use guard_plan::plan::{Limit, LimitScope, LimitUse, Node};
 use guard_plan::value::Fault;
 use guard_plan::verdict::{Code, Decision, Reason};

@@ -61,6 +61,46 @@ fn a_session_is_recorded() {
     );
 }
 
+#[test]
+fn what_may_be_a_secret_is_none_of_the_trace() {
+    let mut plan = plan();
+    let list = plan.types.len() as TypeId;
+    plan.types.push(TypeDef::List { of: SECRETIVE, max: None });
+    let mut login = tool("login", &[("token", STRING), ("user", STRING)]);
+    login.returns = Some(list);
+    plan.tools.push(login);
+    let kernel = kernel(plan);
+    let mut session = kernel.open("s1", 1_000, "/ws").unwrap();
+    let mut recorder = Recorder::new(b"salt");
+    let mut record = |session: &mut Session, event: Event<'_>| {
+        let outcome = kernel.step(session, &event, &mut NoWorld).unwrap();
+        let line = recorder.event(&kernel, session, &event, &outcome).to_vec();
+        String::from_utf8(line).unwrap()
+    };
+    // Misspelt: the tool, the parameter.
+    for (tool, args) in [
+        ("logn", r#"{"token": "hush", "user": "kim"}"#),
+        ("login", r#"{"tokn": "hush", "user": "kim"}"#),
+        ("login", r#"{"token": ["hush"], "user": "kim"}"#),
+    ] {
+        let args = Json::parse(args).unwrap();
+        let proposal = Proposal { call: "c", tool, args: &args, now: 2_000 };
+        let line = record(&mut session, Event::Propose(proposal));
+        assert!(line.contains("deny") && line.contains("kim") && !line.contains("hush"), "{line}");
+    }
+    // Of another type than the one that says where the secret is.
+    for result in [r#"{"token": "hush"}"#, r#"["hush"]"#, r#""hush""#, r#"[{"tokn": "hush"}]"#] {
+        let args = Json::parse(r#"{"token": "x", "user": "kim"}"#).unwrap();
+        let proposal = Proposal { call: "c", tool: "login", args: &args, now: 2_000 };
+        record(&mut session, Event::Propose(proposal));
+        let result = Json::parse(result).unwrap();
+        let ending = Ending::Success(Some(&result));
+        let settlement = Settlement { call: "c", ending, now: 3_000 };
+        let line = record(&mut session, Event::Settle(settlement));
+        assert!(!line.contains("hush"), "{line}");
+    }
+}
+
 /// A guard with a bit of everything that speaks of a session.
 pub fn whole() -> Plan {
     let mut plan = with_todos(plan_of(&["a.md"]));
