@@ -308,8 +308,13 @@ impl Engine {
         let object: Object = *object;
         (self.at, self.phase) = (end, Phase::Elements);
         let value = Json::Object(object.values);
+        let large = (end - object.start) as u64 > self.p.contract.bounds.bytes;
         let result = match object.refused {
             Some((reason, error)) => Err(Refusal { reason, error }),
+            None if large => {
+                let error = format!("it is longer than {} bytes", self.p.contract.bounds.bytes);
+                Err(Refusal { reason: Reason::Bounds, error })
+            }
             None => t.judge.assembled(list, &value),
         };
         match result {

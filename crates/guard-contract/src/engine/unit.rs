@@ -455,7 +455,12 @@ impl Engine {
         bytes: &[u8],
         repaired: bool,
     ) {
-        let item = self.object().is_some_and(|object| object.item.is_some());
+        let within = self.object().and_then(|object| object.item);
+        let item = within.is_some();
+        if within.is_some_and(|list| !self.p.lists[list].own.has(&name)) {
+            let error = "is no member of an item".to_owned();
+            return self.lose_member(&name, Reason::Schema, error, None);
+        }
         let value = match (item, field) {
             (true, _) => Some(t.judge.plain(&self.tape, bytes)),
             (false, Some(field)) => Some(t.judge.member(field, &self.tape, bytes)),
@@ -491,9 +496,13 @@ impl Engine {
 
     /// A member of the open object does not hold: the envelope loses it, an item is lost with it.
     fn lose_member(&mut self, name: &str, reason: Reason, error: String, field: Option<usize>) {
+        let p = self.p.clone();
         let Some(object) = self.object() else { return };
         object.key = None;
-        object.seen.push(name.into());
+        // Of strange names nothing is remembered: there may be any number of them.
+        if field.is_some() || object.item.is_some_and(|list| p.lists[list].own.has(name)) {
+            object.seen.push(name.into());
+        }
         object.known += usize::from(field.is_some());
         if let Some(field) = field {
             object.members.retain(|(at, _)| *at != field);
