@@ -4,6 +4,8 @@ mod main {
     mod build;
     mod finding;
     mod hints;
+    mod hostile_texts;
     mod laws;
+    mod nested;
     mod stories;
 }

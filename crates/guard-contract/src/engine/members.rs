@@ -29,7 +29,10 @@ impl Engine {
                 Ok(true)
             }
             Err(NoGap::Bad(_)) => Err(()),
-            Err(NoGap::More) => {
+            Err(NoGap::More(pending)) => {
+                // What stands before it is behind us.
+                fixes.iter().for_each(|(fix, at)| self.fix(*fix, self.at + at));
+                self.at += pending;
                 if t.w.end {
                     self.cut(t, t.w.stop());
                 }
@@ -325,7 +328,9 @@ impl Engine {
                 self.keep(list, rank, item);
             }
             Err(refusal) => {
-                self.quarantine(list, object.index, refusal, &object.head, (object.start, end));
+                let head = object.head.unwrap_or_else(|| t.w.part(object.start, end).to_vec());
+                let head = &head[..head.len().min(end - object.start)];
+                self.quarantine(list, object.index, refusal, head, (object.start, end));
             }
         }
     }

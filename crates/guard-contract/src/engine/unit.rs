@@ -322,11 +322,9 @@ impl Engine {
         let resynchronised = std::mem::take(&mut self.found_again);
         if !self.p.lists[list].nested.is_empty() && t.w.from(start).starts_with(b"{") {
             let index = self.next_index(list);
-            let head = t.w.from(start);
-            let head = head[..head.len().min(HEAD)].to_vec();
             let item = Some(list);
             let object =
-                Object { item, index, start, head, fresh: true, resynchronised, ..Object::default() };
+                Object { item, index, start, fresh: true, resynchronised, ..Object::default() };
             if self.p.lists[list].within.is_none() {
                 self.marks.set(start, SpanKind::Quarantined);
             }
