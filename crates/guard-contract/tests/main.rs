@@ -2,6 +2,7 @@
 
 mod main {
     mod build;
+    mod corpus;
     mod finding;
     mod hints;
     mod hostile_texts;

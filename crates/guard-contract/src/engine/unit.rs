@@ -391,6 +391,32 @@ impl Engine {
         }
     }
 
+    /// Whether something stands behind a member's value that shows that it has ended; none where that is not known yet.
+    fn delimited(&self, t: &Turn<'_>, start: usize, read: Read) -> Option<Read> {
+        let len = match &read {
+            Read::Strict(len) => *len,
+            Read::Repaired(done) => done.len,
+            _ => return Some(read),
+        };
+        let rest = t.w.from(start);
+        let next = lex::blanks(rest, len);
+        let line = rest[len..next].contains(&b'\n');
+        let string = matches!(rest.first(), Some(b'"' | b'\'' | b'`' | 0x80..));
+        let ended = match rest.get(next) {
+            None if !t.w.end => return None,
+            None | Some(b',' | b'}' | b']' | b'/') => true,
+            // A comma is missing.
+            Some(b'"' | b'\'') => line || !string,
+            Some(byte) => line && (byte.is_ascii_alphabetic() || matches!(byte, b'_' | b'`' | 0x80..)),
+        };
+        if ended {
+            return Some(read);
+        }
+        let why = "expected `,` or `}`";
+        let suspect = if string { 0 } else { len };
+        Some(Read::Broken(Broken { at: next, why, cut: false, suspect, whole: Vec::new() }))
+    }
+
     /// What becomes of a member's value that was read.
     pub(super) fn member_read(
         &mut self,
@@ -402,6 +428,10 @@ impl Engine {
         read: Read,
     ) -> bool {
         let start = self.at;
+        let read = match self.delimited(t, start, read) {
+            Some(read) => read,
+            None => return false,
+        };
         let (len, repaired) = match read {
             Read::More => return false,
             Read::Strict(len) => (len, None),
@@ -411,7 +441,7 @@ impl Engine {
                 let error = format!("{}, at byte {}", broken.why, start + broken.at);
                 self.draft_cut(broken.cut);
                 self.lose_member(&name, reason, error, field);
-                self.look_from(start + broken.suspect, key, None);
+                self.look_from(start + broken.suspect.max(1), key, None);
                 return true;
             }
             Read::Large(error) => {
