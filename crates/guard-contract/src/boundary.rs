@@ -60,7 +60,9 @@ pub(crate) fn loose_key(bytes: &[u8], at: usize) -> Result<Option<(&str, usize)>
     let quoted = matches!(bytes.get(at), Some(b'\'' | b'`'));
     let start = at + usize::from(quoted);
     let window = &bytes[start.min(bytes.len())..bytes.len().min(start + LONGEST_NAME)];
-    let part = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'$' | b'-');
+    let part = |b: &u8| {
+        b.is_ascii_alphanumeric() || matches!(b, b'_' | b'$' | b'-') || (quoted && *b >= 0x80)
+    };
     let Some(len) = window.iter().position(|b| !part(b)) else {
         return if window.len() < LONGEST_NAME { Err(()) } else { Ok(None) };
     };

@@ -21,6 +21,7 @@ use search::Search;
 use skip::Skip;
 use std::sync::Arc;
 use top::Around;
+use unit::HEAD;
 
 /// The part of the text that is at hand.
 #[derive(Clone, Copy)]
@@ -83,8 +84,8 @@ struct Object {
     key: Option<(Box<str>, usize)>,
     resynchronised: bool,
     repaired: bool,
-    /// Of an item: how it begins.
-    head: Vec<u8>,
+    /// Of an item: how it begins, once there is enough of it.
+    head: Option<Vec<u8>>,
 }
 
 /// A list that is read item by item.
@@ -174,12 +175,33 @@ impl Engine {
 
     /// Goes as far as the text at hand allows.
     pub fn run(&mut self, t: &Turn<'_>) {
+        self.take_heads(t);
         while self.step(t) {}
+        self.take_heads(t);
+    }
+
+    /// The items that are read member by member keep how they begin.
+    fn take_heads(&mut self, t: &Turn<'_>) {
+        for open in &mut self.stack {
+            if let Open::Object(object) = open
+                && object.item.is_some()
+                && object.head.is_none()
+                && t.w.stop() >= object.start + HEAD
+            {
+                object.head = Some(t.w.part(object.start, object.start + HEAD).to_vec());
+            }
+        }
     }
 
     /// The first byte that must stay at hand.
     pub fn hold(&self) -> usize {
-        match &self.phase {
+        let headless = self.stack.iter().find_map(|open| match open {
+            Open::Object(object) if object.item.is_some() && object.head.is_none() => {
+                Some(object.start)
+            }
+            _ => None,
+        });
+        let here = match &self.phase {
             Phase::Search(search) => search.hold(),
             Phase::Skip(skip) => skip.hold(self.at),
             Phase::Members => match self.stack.last() {
@@ -187,7 +209,8 @@ impl Engine {
                 _ => self.at,
             },
             _ => self.at,
-        }
+        };
+        headless.map_or(here, |start| start.min(here))
     }
 
     /// Where the step that waits for more text began.

@@ -18,8 +18,8 @@ pub(crate) struct Gap {
 /// Why there is no next token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum NoGap {
-    /// The bytes end within a comment.
-    More,
+    /// The bytes end within a comment, or a blank, that begins here.
+    More(usize),
     /// A comment that begins here is none: it is too long, or another one begins inside of it.
     Bad(usize),
 }
@@ -48,7 +48,7 @@ pub(crate) fn gap(
             }
             Some(0x80..) => match strange(&bytes[at..]) {
                 0 => return Ok(Gap { end: at, line }),
-                1 => return Err(NoGap::More),
+                1 => return Err(NoGap::More(at)),
                 len => {
                     fixed(Fix::Blank, at);
                     at += len;
@@ -62,9 +62,9 @@ pub(crate) fn gap(
 /// The end of a comment that begins here; the same place where none does.
 fn comment(bytes: &[u8], at: usize) -> Result<usize, NoGap> {
     let near = &bytes[at..bytes.len().min(at + LONGEST_COMMENT)];
-    let no_end = || if near.len() < LONGEST_COMMENT { NoGap::More } else { NoGap::Bad(at) };
+    let no_end = || if near.len() < LONGEST_COMMENT { NoGap::More(at) } else { NoGap::Bad(at) };
     match near.get(1) {
-        None => Err(NoGap::More),
+        None => Err(NoGap::More(at)),
         Some(b'/') => Ok(at + memchr::memchr(b'\n', near).ok_or_else(no_end)?),
         Some(b'*') => {
             let mut from = 2;

@@ -16,11 +16,9 @@ pub(crate) struct Marks {
 impl Marks {
     /// From here on the text is this.
     pub fn set(&mut self, at: usize, kind: SpanKind) {
-        if let Some((last, was)) = self.marks.last_mut() {
-            if *last >= at {
-                (*last, *was) = (at, kind);
-                return;
-            }
+        // What was said of the text from here on was said before it was known better.
+        while self.marks.pop_if(|mark| mark.0 >= at).is_some() {}
+        if let Some((_, was)) = self.marks.last() {
             if *was == kind && kind != SpanKind::Item {
                 return;
             }

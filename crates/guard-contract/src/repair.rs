@@ -168,7 +168,7 @@ impl Repairer<'_> {
         }
         let found = gap(self.bytes, self.at, |fix, at| self.fixes.push((fix, at)));
         let found = found.map_err(|no| match no {
-            NoGap::More => Halt::More,
+            NoGap::More(_) => Halt::More,
             NoGap::Bad(at) => Halt::Bad(at, "a comment in a comment"),
         })?;
         self.at = found.end;
@@ -338,7 +338,7 @@ impl Repairer<'_> {
     fn colon(&mut self, key: u8) -> Result<Need, Halt> {
         let found = gap(self.bytes, self.at, |fix, at| self.fixes.push((fix, at)));
         let found = found.map_err(|no| match no {
-            NoGap::More => Halt::More,
+            NoGap::More(_) => Halt::More,
             NoGap::Bad(at) => Halt::Bad(at, "a comment in a comment"),
         })?;
         self.at = found.end;

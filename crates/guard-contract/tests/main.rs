@@ -2,8 +2,11 @@
 
 mod main {
     mod build;
+    mod corpus;
     mod finding;
     mod hints;
+    mod hostile_texts;
     mod laws;
+    mod nested;
     mod stories;
 }

@@ -29,7 +29,10 @@ impl Engine {
                 Ok(true)
             }
             Err(NoGap::Bad(_)) => Err(()),
-            Err(NoGap::More) => {
+            Err(NoGap::More(pending)) => {
+                // What stands before it is behind us.
+                fixes.iter().for_each(|(fix, at)| self.fix(*fix, self.at + at));
+                self.at += pending;
                 if t.w.end {
                     self.cut(t, t.w.stop());
                 }
@@ -309,8 +312,13 @@ impl Engine {
         let object: Object = *object;
         (self.at, self.phase) = (end, Phase::Elements);
         let value = Json::Object(object.values);
+        let large = (end - object.start) as u64 > self.p.contract.bounds.bytes;
         let result = match object.refused {
             Some((reason, error)) => Err(Refusal { reason, error }),
+            None if large => {
+                let error = format!("it is longer than {} bytes", self.p.contract.bounds.bytes);
+                Err(Refusal { reason: Reason::Bounds, error })
+            }
             None => t.judge.assembled(list, &value),
         };
         match result {
@@ -321,7 +329,9 @@ impl Engine {
                 self.keep(list, rank, item);
             }
             Err(refusal) => {
-                self.quarantine(list, object.index, refusal, &object.head, (object.start, end));
+                let head = object.head.unwrap_or_else(|| t.w.part(object.start, end).to_vec());
+                let head = &head[..head.len().min(end - object.start)];
+                self.quarantine(list, object.index, refusal, head, (object.start, end));
             }
         }
     }

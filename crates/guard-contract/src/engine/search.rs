@@ -215,34 +215,63 @@ impl Engine {
         Found::Nothing
     }
 
-    /// A bracket that ends the list of the document: a member of the envelope follows, or the end of it all.
+    /// A bracket that ends the innermost list: what follows shows that.
     fn end_of_list(&self, bytes: &[u8], at: usize, more: Found) -> Found {
-        if !matches!(self.stack.last(), Some(Open::List(_))) || self.stack.len() != 2 {
+        if !matches!(self.stack.last(), Some(Open::List(_))) {
             return Found::Nothing;
         }
+        let Some(Open::Object(around)) = self.stack.iter().rev().nth(1) else {
+            return Found::Nothing;
+        };
         let next = blanks(bytes, at + 1);
-        match bytes.get(next) {
-            None => more,
-            Some(b',') => match bytes.get(blanks(bytes, next + 1)) {
-                None => more,
-                Some(b'"') => match boundary::key(bytes, blanks(bytes, next + 1)) {
-                    Ok(Some((name, _))) if self.p.envelope.has(name) => Found::Here(Next::ListEnd),
-                    Err(()) => more,
-                    _ => Found::Nothing,
-                },
-                Some(_) => Found::Nothing,
+        let ends = match bytes.get(next) {
+            None => return more,
+            Some(b',') => self.member_follows(bytes, next + 1, around.item),
+            Some(b'}') => match around.item {
+                // Where the text ends behind it, so does the document.
+                None if matches!(more, Found::Nothing) => document_ends(bytes, next).or(Some(true)),
+                None => document_ends(bytes, next),
+                Some(list) => self.item_ends(bytes, next, list),
             },
-            Some(b'}') => {
-                let behind = blanks(bytes, next + 1);
-                match bytes.get(behind) {
-                    None if matches!(more, Found::More) => more,
-                    None | Some(b'`' | b'<') => Found::Here(Next::ListEnd),
-                    Some(_) if bytes[next..behind].contains(&b'\n') => Found::Here(Next::ListEnd),
-                    Some(_) => Found::Nothing,
-                }
-            }
-            Some(_) => Found::Nothing,
+            Some(_) => Some(false),
+        };
+        match ends {
+            Some(true) => Found::Here(Next::ListEnd),
+            Some(false) => Found::Nothing,
+            None => more,
         }
+    }
+
+    /// Whether a member of an object follows a comma; none where the bytes end too soon to say.
+    fn member_follows(&self, bytes: &[u8], at: usize, item: Option<usize>) -> Option<bool> {
+        let quote = blanks(bytes, at);
+        if *bytes.get(quote)? != b'"' {
+            return Some(false);
+        }
+        let names = match item {
+            None => &self.p.envelope,
+            Some(list) => &self.p.lists[list].own,
+        };
+        let key = boundary::key(bytes, quote).ok()?;
+        Some(key.is_some_and(|(name, _)| names.has(name)))
+    }
+
+    /// Whether a brace ends an item of a list: another one follows, or the list's end.
+    fn item_ends(&self, bytes: &[u8], brace: usize, list: usize) -> Option<bool> {
+        let next = blanks(bytes, brace + 1);
+        Some(match bytes.get(next)? {
+            b']' => true,
+            b',' => {
+                let next = blanks(bytes, next + 1);
+                *bytes.get(next)? == b'{'
+                    && match boundary::lead(bytes, next) {
+                        Lead::Key(name) => self.p.lists[list].own.has(name),
+                        Lead::More => return None,
+                        _ => false,
+                    }
+            }
+            _ => false,
+        })
     }
 
     /// What was lost ends here.
@@ -306,5 +335,15 @@ impl Engine {
                 }
             }
         }
+    }
+}
+
+/// Whether a brace ends the document: the text ends behind it, or the line or the fence.
+fn document_ends(bytes: &[u8], brace: usize) -> Option<bool> {
+    let behind = blanks(bytes, brace + 1);
+    match bytes.get(behind) {
+        None => None,
+        Some(b'`' | b'<') => Some(true),
+        Some(_) => Some(bytes[brace..behind].contains(&b'\n')),
     }
 }

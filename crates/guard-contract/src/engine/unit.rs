@@ -322,18 +322,9 @@ impl Engine {
         let resynchronised = std::mem::take(&mut self.found_again);
         if !self.p.lists[list].nested.is_empty() && t.w.from(start).starts_with(b"{") {
             let index = self.next_index(list);
-            let head = t.w.from(start);
-            let head = head[..head.len().min(HEAD)].to_vec();
             let item = Some(list);
-            let object = Object {
-                item,
-                index,
-                start,
-                head,
-                fresh: true,
-                resynchronised,
-                ..Object::default()
-            };
+            let object =
+                Object { item, index, start, fresh: true, resynchronised, ..Object::default() };
             if self.p.lists[list].within.is_none() {
                 self.marks.set(start, SpanKind::Quarantined);
             }
@@ -400,6 +391,34 @@ impl Engine {
         }
     }
 
+    /// Whether something stands behind a member's value that shows that it has ended; none where that is not known yet.
+    fn delimited(&self, t: &Turn<'_>, start: usize, read: Read) -> Option<Read> {
+        let len = match &read {
+            Read::Strict(len) => *len,
+            Read::Repaired(done) => done.len,
+            _ => return Some(read),
+        };
+        let rest = t.w.from(start);
+        let next = lex::blanks(rest, len);
+        let line = rest[len..next].contains(&b'\n');
+        let string = matches!(rest.first(), Some(b'"' | b'\'' | b'`' | 0x80..));
+        let ended = match rest.get(next) {
+            None if !t.w.end => return None,
+            None | Some(b',' | b'}' | b']' | b'/') => true,
+            // A comma is missing.
+            Some(b'"' | b'\'') => line || !string,
+            Some(byte) => {
+                line && (byte.is_ascii_alphabetic() || matches!(byte, b'_' | b'`' | 0x80..))
+            }
+        };
+        if ended {
+            return Some(read);
+        }
+        let why = "expected `,` or `}`";
+        let suspect = if string { 0 } else { len };
+        Some(Read::Broken(Broken { at: next, why, cut: false, suspect, whole: Vec::new() }))
+    }
+
     /// What becomes of a member's value that was read.
     pub(super) fn member_read(
         &mut self,
@@ -411,6 +430,10 @@ impl Engine {
         read: Read,
     ) -> bool {
         let start = self.at;
+        let read = match self.delimited(t, start, read) {
+            Some(read) => read,
+            None => return false,
+        };
         let (len, repaired) = match read {
             Read::More => return false,
             Read::Strict(len) => (len, None),
@@ -420,7 +443,7 @@ impl Engine {
                 let error = format!("{}, at byte {}", broken.why, start + broken.at);
                 self.draft_cut(broken.cut);
                 self.lose_member(&name, reason, error, field);
-                self.look_from(start + broken.suspect, key, None);
+                self.look_from(start + broken.suspect.max(1), key, None);
                 return true;
             }
             Read::Large(error) => {
@@ -462,7 +485,12 @@ impl Engine {
         bytes: &[u8],
         repaired: bool,
     ) {
-        let item = self.object().is_some_and(|object| object.item.is_some());
+        let within = self.object().and_then(|object| object.item);
+        let item = within.is_some();
+        if within.is_some_and(|list| !self.p.lists[list].own.has(&name)) {
+            let error = "is no member of an item".to_owned();
+            return self.lose_member(&name, Reason::Schema, error, None);
+        }
         let value = match (item, field) {
             (true, _) => Some(t.judge.plain(&self.tape, bytes)),
             (false, Some(field)) => Some(t.judge.member(field, &self.tape, bytes)),
@@ -498,9 +526,13 @@ impl Engine {
 
     /// A member of the open object does not hold: the envelope loses it, an item is lost with it.
     fn lose_member(&mut self, name: &str, reason: Reason, error: String, field: Option<usize>) {
+        let p = self.p.clone();
         let Some(object) = self.object() else { return };
         object.key = None;
-        object.seen.push(name.into());
+        // Of strange names nothing is remembered: there may be any number of them.
+        if field.is_some() || object.item.is_some_and(|list| p.lists[list].own.has(name)) {
+            object.seen.push(name.into());
+        }
         object.known += usize::from(field.is_some());
         if let Some(field) = field {
             object.members.retain(|(at, _)| *at != field);

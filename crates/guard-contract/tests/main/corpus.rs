@@ -1,0 +1,182 @@
+//! The corpus of malformed JSON from the test suites of repair tools, judged by contracts.
+//!
+//! Where a case expects objects with members, the contract's items have those members, all optional and of any value.
+//! Where it expects anything else, its text is the value of a member, since a contract has no other place for it.
+//! What comes out is compared with what the tools expect, and the outcomes with `tests/corpus/results.txt`.
+
+use super::build::*;
+use guard_contract::Input;
+use guard_plan::json::Json;
+use guard_plan::plan::TypeDef;
+use guard_plan::report::Report;
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+
+/// What became of a case.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Outcome {
+    /// What is expected, all of it.
+    Same,
+    /// Some of the items that are expected, and nothing else.
+    Fewer,
+    /// Nothing; it is in quarantine or was not found.
+    Nothing,
+    /// Something that is not expected.
+    Other,
+}
+
+struct Case {
+    id: String,
+    tier: String,
+    tags: Vec<String>,
+    input: String,
+    expected: Value,
+    items: Option<Vec<Value>>,
+    path: Option<String>,
+}
+
+fn cases() -> Vec<Case> {
+    let text = include_str!("../corpus/malformed_json.json");
+    let Ok(Value::Array(cases)) = serde_json::from_str(text) else { panic!("a list of cases") };
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let case = |case: &Value| Case {
+        id: text(&case["id"]),
+        tier: text(&case["tier"]),
+        tags: case["tags"].as_array().into_iter().flatten().map(text).collect(),
+        input: text(&case["input"]),
+        expected: case["expected_value"].clone(),
+        items: case["expected_items"].as_array().cloned(),
+        path: case["items_path"].as_str().map(str::to_owned),
+    };
+    cases.iter().map(case).collect()
+}
+
+/// The same value, as `serde_json` has it: numbers by their size, as the corpus has them.
+fn plain(value: &Json) -> Value {
+    serde_json::from_str(&value.to_string()).expect("it is JSON")
+}
+
+fn same(a: &Value, b: &Value) -> bool {
+    match (a, b) {
+        (Value::Number(a), Value::Number(b)) => a.as_f64() == b.as_f64(),
+        (Value::Array(a), Value::Array(b)) => {
+            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same(a, b))
+        }
+        (Value::Object(a), Value::Object(b)) => {
+            a.len() == b.len() && a.iter().all(|(key, a)| b.get(key).is_some_and(|b| same(a, b)))
+        }
+        _ => a == b,
+    }
+}
+
+/// A contract whose items, in this member, have these members; and whose envelope has those.
+fn contract(member: &str, names: &BTreeSet<&String>, envelope: &BTreeSet<&String>) -> Builder {
+    let mut b = Builder::new();
+    let any = b.ty(TypeDef::Option { of: JSON });
+    let item = b.record("Item", names.iter().map(|name| field(name, any)).collect());
+    let items = b.ty(TypeDef::List { of: item, max: None });
+    let others = envelope.iter().filter(|name| name.as_str() != member);
+    let mut fields = vec![field(member, items)];
+    fields.extend(others.map(|name| field(name, any)));
+    let record = b.record("contract Case", fields);
+    let contract = b.contract();
+    contract.record = record;
+    contract.bounds.depth = 100;
+    contract.lists = vec![list(0, member, item, None, None)];
+    b
+}
+
+fn judge(case: &Case) -> (Report, Outcome) {
+    let items = case.items.as_deref().unwrap_or_default();
+    let keyed = |value: &Value| value.as_object().is_some_and(|members| !members.is_empty());
+    if !items.is_empty() && items.iter().all(keyed) {
+        let names =
+            items.iter().filter_map(Value::as_object).flat_map(|members| members.keys()).collect();
+        let nested = case.path.as_deref().and_then(|path| path.strip_prefix("$."));
+        let envelope = match (nested, &case.expected) {
+            (Some(_), Value::Object(members)) => members.keys().collect(),
+            _ => BTreeSet::new(),
+        };
+        let builder = contract(nested.unwrap_or("the items"), &names, &envelope);
+        let report = check_with(&builder.checker(), case.input.as_bytes(), &Input::none());
+        let found: Vec<Value> =
+            report.items.values().flatten().map(|item| plain(&item.value)).collect();
+        let all = found.len() == items.len() && found.iter().zip(items).all(|(a, b)| same(a, b));
+        let outcome = match (all, found.is_empty()) {
+            (true, _) => Outcome::Same,
+            (_, true) => Outcome::Nothing,
+            _ if found.iter().all(|a| items.iter().any(|b| same(a, b))) => Outcome::Fewer,
+            _ => Outcome::Other,
+        };
+        return (report, outcome);
+    }
+    let mut b = Builder::new();
+    let any = b.ty(TypeDef::Option { of: JSON });
+    let record = b.record("contract Case", vec![field("value", any)]);
+    b.contract().record = record;
+    let text = format!("{{\"value\": {}\n}}", case.input);
+    let report = check_with(&b.checker(), text.as_bytes(), &Input::none());
+    let outcome = match report.envelope.get("value") {
+        None => Outcome::Nothing,
+        Some(value) if same(&plain(value), &case.expected) => Outcome::Same,
+        Some(_) => Outcome::Other,
+    };
+    (report, outcome)
+}
+
+/// The outcomes by tier and by tag, and every case that is not as expected.
+fn results() -> String {
+    let mut rows: BTreeMap<String, BTreeMap<Outcome, usize>> = BTreeMap::new();
+    let mut cases_ = String::new();
+    for case in cases() {
+        let (report, outcome) = judge(&case);
+        let _ = report;
+        let tags = case.tags.iter().map(|tag| format!("tag {tag}"));
+        for row in tags.chain([format!("tier {}", case.tier)]) {
+            *rows.entry(row).or_default().entry(outcome).or_default() += 1;
+        }
+        if outcome != Outcome::Same {
+            let _ = writeln!(cases_, "{} {} {outcome:?}", case.tier, case.id);
+        }
+    }
+    let mut out = String::from("same fewer nothing other\n");
+    for (row, counts) in rows {
+        let of = |outcome| counts.get(&outcome).copied().unwrap_or(0);
+        let [a, b, c, d] =
+            [Outcome::Same, Outcome::Fewer, Outcome::Nothing, Outcome::Other].map(of);
+        let _ = writeln!(out, "{a:4} {b:5} {c:7} {d:5}  {row}");
+    }
+    let mut lines: Vec<&str> = cases_.lines().collect();
+    lines.sort_unstable();
+    format!("{out}\n{}\n", lines.join("\n"))
+}
+
+#[test]
+fn the_outcomes_are_those_that_are_written_down() {
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus/results.txt");
+    let found = results();
+    if std::env::var_os("GUARD_BLESS").is_some() {
+        std::fs::write(&path, &found).expect("it can be written");
+    }
+    let written = std::fs::read_to_string(&path).unwrap_or_default();
+    assert_eq!(found, written, "GUARD_BLESS=1 writes tests/corpus/results.txt");
+}
+
+#[test]
+fn from_what_holds_nothing_nothing_is_made() {
+    for case in cases().iter().filter(|case| case.tier.starts_with("R-")) {
+        let (report, _) = judge(case);
+        assert!(report.kept() == 0, "{} {}", case.id, report.text());
+    }
+}
+
+#[test]
+fn what_is_valid_stays_as_it_is() {
+    for case in cases().iter().filter(|case| case.tier.starts_with("T0-")) {
+        let (_, outcome) = judge(case);
+        // One of them has a key twice, which readers read differently.
+        let expected = if case.id == "py-143" { Outcome::Nothing } else { Outcome::Same };
+        assert_eq!(outcome, expected, "{} {}", case.id, case.input);
+    }
+}
