@@ -1,6 +1,7 @@
 //! What facts are taught, and by whom (semantics §4.5 and §8).
 
-use super::eval::{Env, rows};
+use super::eval::Env;
+use super::values::rows;
 use super::{Misuse, Reference, World, origins};
 use crate::hir::{ClauseKind, Learn, RuleMeta, Tool, Type};
 use guard_plan::json::Json;

@@ -4,7 +4,9 @@
 //! No plan, no indexes, no memory but the list of everything that happened. It gives decisions and the
 //! codes and rules of their reasons, no messages. Laws hold it and the kernel together.
 
+mod approvals;
 mod criteria;
+mod effects;
 mod eval;
 mod feedback;
 mod items;
@@ -14,6 +16,7 @@ mod probes;
 mod propose;
 mod settle;
 mod stopping;
+mod values;
 
 pub use stopping::{Lacking, Stopping};
 

@@ -1,16 +1,14 @@
 //! What is said of a proposed call (semantics §3).
 
-use super::eval::{Env, Evaluated, arithmetic};
+use super::eval::Env;
 use super::feedback::Judged;
 use super::{
     Allowed, Call, Flight, Judgement, Misuse, Outcome, Outline, Reference, World, is_missing,
 };
-use crate::hir::{
-    ClauseKind, Expr, LimitId, Requirement, RuleMeta, Step, Target, Tool, ToolId, VarId,
-};
+use crate::hir::{ClauseKind, LimitId, Requirement, RuleMeta, Tool, ToolId, VarId};
 use crate::lower::waits_for;
 use guard_plan::json::Json;
-use guard_plan::plan::{ArithOp, EffectOp, LimitScope, Risk};
+use guard_plan::plan::LimitScope;
 use guard_plan::value::{DECIMAL_ONE, Fault, Value};
 use guard_plan::verdict::{Code, Decision};
 use std::collections::{BTreeMap, BTreeSet};
@@ -24,11 +22,17 @@ pub(super) struct Findings {
 }
 
 impl Findings {
-    fn add(&mut self, rule: &RuleMeta, code: Code, decision: Decision) {
+    pub(super) fn add(&mut self, rule: &RuleMeta, code: Code, decision: Decision) {
         self.needing(rule, code, decision, Vec::new());
     }
 
-    fn needing(&mut self, rule: &RuleMeta, code: Code, decision: Decision, needs: Vec<String>) {
+    pub(super) fn needing(
+        &mut self,
+        rule: &RuleMeta,
+        code: Code,
+        decision: Decision,
+        needs: Vec<String>,
+    ) {
         let list = if rule.shadow { &mut self.shadowed } else { &mut self.reasons };
         list.push((code, rule.owner.clone(), decision, needs));
     }
@@ -37,7 +41,7 @@ impl Findings {
         self.reasons.push((code, rule.to_string(), decision, Vec::new()));
     }
 
-    fn fault(&mut self, rule: &RuleMeta, fault: &Fault) {
+    pub(super) fn fault(&mut self, rule: &RuleMeta, fault: &Fault) {
         let reason = (Code::EvaluationError, rule.owner.clone(), Decision::Deny, Vec::new());
         match (rule.shadow, is_missing(fault)) {
             (true, _) => self.shadowed.push(reason),
@@ -47,7 +51,7 @@ impl Findings {
     }
 
     /// The value, or none and a finding.
-    fn ok<T>(&mut self, rule: &RuleMeta, value: Result<T, Fault>) -> Option<T> {
+    pub(super) fn ok<T>(&mut self, rule: &RuleMeta, value: Result<T, Fault>) -> Option<T> {
         value.map_err(|fault| self.fault(rule, &fault)).ok()
     }
 
@@ -72,12 +76,12 @@ impl Findings {
 
 /// What an allowed call changes.
 #[derive(Default)]
-struct Consequences {
+pub(super) struct Consequences {
     charges: BTreeMap<usize, i64>,
     limits: Vec<(LimitId, Option<Value>)>,
-    writes: Vec<(VarId, Value)>,
+    pub writes: Vec<(VarId, Value)>,
     /// Roles whose approval is used, with the age it may have; `None` for any role.
-    roles: BTreeMap<Option<String>, Option<i64>>,
+    pub roles: BTreeMap<Option<String>, Option<i64>>,
 }
 
 impl Reference<'_> {
@@ -392,135 +396,6 @@ impl Reference<'_> {
         }
     }
 
-    fn effects(&self, tool: &Tool, env: Env, findings: &mut Findings, after: &mut Consequences) {
-        let mut simulated = self.state.clone();
-        let mut faulted = false;
-        for clause in &tool.clauses {
-            let ClauseKind::Effect { target, op, value } = &clause.kind else {
-                continue;
-            };
-            let written = self.apply(target, *op, value.as_ref(), env, &mut simulated);
-            faulted |= findings.ok(&clause.rule, written).is_none();
-        }
-        if faulted {
-            return;
-        }
-        let touched: Vec<VarId> = (0..simulated.len()).filter(|var| writes(tool, *var)).collect();
-        for var in &touched {
-            if !self.fits(&self.program.state[*var].ty, &simulated[*var]) {
-                findings.named(&self.program.state[*var].name, Code::Invariant, Decision::Deny);
-            }
-        }
-        let env = Env { state: &simulated, args: &[], ..env };
-        for invariant in &self.program.invariants {
-            if !touched.iter().any(|var| reads(&invariant.condition, *var)) {
-                continue;
-            }
-            // A monitor never denies, whatever it says.
-            let mut rule = invariant.rule.clone();
-            rule.shadow |= invariant.monitor;
-            match self.holds(&invariant.condition, env) {
-                Ok(true) => {}
-                Ok(false) => findings.add(&rule, Code::Invariant, Decision::Deny),
-                Err(fault) => findings.fault(&rule, &fault),
-            }
-        }
-        after.writes = touched.into_iter().map(|var| (var, simulated[var].clone())).collect();
-    }
-
-    /// Writes one effect into `state`; everything it reads is read in `env`.
-    pub(super) fn apply(
-        &self,
-        target: &Target,
-        op: EffectOp,
-        value: Option<&Expr>,
-        env: Env,
-        state: &mut [Value],
-    ) -> Result<(), Fault> {
-        let value = value.map_or(Ok(Value::None), |v| self.eval(v, env))?;
-        let mut keys = Vec::new();
-        for step in &target.path {
-            keys.push(match step {
-                Step::Field(at) => Key::Field(*at as usize),
-                Step::Index(e) => Key::Entry(self.eval(e, env)?),
-            });
-        }
-        write(&mut state[target.var], &keys, op, value)
-    }
-
-    fn approvals(
-        &self,
-        at: ToolId,
-        tool: &Tool,
-        env: Env,
-        findings: &mut Findings,
-        after: &mut Consequences,
-    ) {
-        let good = |role: Option<&str>, within: Option<i64>| {
-            self.grants.iter().any(|g| self.good(g, at, env.args, role, within))
-        };
-        for clause in &tool.clauses {
-            let ClauseKind::Approval { role, within, when } = &clause.kind else {
-                continue;
-            };
-            let applies = when.as_ref().map_or(Ok(true), |w| self.holds(w, env));
-            if findings.ok(&clause.rule, applies) != Some(true) {
-                continue;
-            }
-            if !good(Some(role), *within) {
-                let needs = vec![role.clone()];
-                findings.needing(&clause.rule, Code::Approval, Decision::Ask, needs);
-            }
-            if !clause.rule.shadow {
-                let age = after.roles.entry(Some(role.clone())).or_insert(*within);
-                *age = match (*age, *within) {
-                    (Some(a), Some(b)) => Some(a.min(b)),
-                    (a, b) => a.or(b),
-                };
-            }
-        }
-        if let Some((rule, role)) = self.escalated(tool, env) {
-            if !good(Some(&role), None) {
-                findings.needing(&rule, Code::Approval, Decision::Ask, vec![role.clone()]);
-            }
-            after.roles.entry(Some(role)).or_insert(None);
-        }
-        if tool.irreversible && tool.risk == Risk::Critical {
-            if !good(None, None) {
-                findings.named(&tool.name, Code::Gated, Decision::Deny);
-            }
-            if after.roles.is_empty() {
-                after.roles.insert(None, None);
-            }
-        }
-    }
-
-    fn good(
-        &self,
-        grant: &super::Grant,
-        tool: ToolId,
-        args: &[Value],
-        role: Option<&str>,
-        within: Option<i64>,
-    ) -> bool {
-        grant.tool == tool
-            && grant.args == args
-            && role.is_none_or(|r| r == grant.role)
-            && self.now < grant.expires
-            && within.is_none_or(|d| self.now - grant.given <= d)
-    }
-
-    /// Approvals are single use: of each role, the one that expires first.
-    fn consume(&mut self, tool: ToolId, args: &[Value], after: &Consequences) {
-        for (role, within) in &after.roles {
-            let candidates = (0..self.grants.len())
-                .filter(|at| self.good(&self.grants[*at], tool, args, role.as_deref(), *within));
-            if let Some(first) = candidates.min_by_key(|at| self.grants[*at].expires) {
-                self.grants.remove(first);
-            }
-        }
-    }
-
     fn ready(&self, tool: &Tool, env: Env, findings: &mut Findings) {
         for clause in &tool.clauses {
             let ClauseKind::Ready(id) = &clause.kind else {
@@ -533,105 +408,4 @@ impl Reference<'_> {
             }
         }
     }
-}
-
-/// Whether the tool's effects write the variable.
-pub(super) fn writes(tool: &Tool, var: VarId) -> bool {
-    tool.clauses
-        .iter()
-        .filter(|c| !c.rule.shadow)
-        .any(|c| matches!(&c.kind, ClauseKind::Effect { target, .. } if target.var == var))
-}
-
-/// Whether a condition reads the variable.
-pub(super) fn reads(e: &Expr, var: VarId) -> bool {
-    let mut found = false;
-    e.walk(&mut |part| found |= matches!(part.kind, crate::hir::ExprKind::State(v) if v == var));
-    found
-}
-
-/// One evaluated step into a value.
-enum Key {
-    Field(usize),
-    Entry(Value),
-}
-
-fn missing() -> Fault {
-    Fault::Missing("what is written".into())
-}
-
-/// Changes the place at the end of the way.
-fn write(place: &mut Value, keys: &[Key], op: EffectOp, value: Value) -> Result<(), Fault> {
-    match keys {
-        [] => change(place, op, value),
-        [Key::Field(at), rest @ ..] => match place {
-            Value::Record(fields) => {
-                write(fields.get_mut(*at).ok_or_else(missing)?, rest, op, value)
-            }
-            _ => Err(missing()),
-        },
-        [Key::Entry(Value::String(key)), rest @ ..] => match place {
-            Value::Map(entries) => match (rest.is_empty(), op) {
-                (true, EffectOp::Set) => {
-                    entries.insert(key.clone(), value);
-                    Ok(())
-                }
-                (true, EffectOp::Delete) => {
-                    entries.remove(key);
-                    Ok(())
-                }
-                _ => write(entries.get_mut(key).ok_or_else(missing)?, rest, op, value),
-            },
-            _ => Err(missing()),
-        },
-        [Key::Entry(Value::Int(at)), rest @ ..] => match (place, usize::try_from(*at)) {
-            (Value::List(items), Ok(at)) => match (rest.is_empty(), op) {
-                (true, EffectOp::Delete) if at < items.len() => {
-                    items.remove(at);
-                    Ok(())
-                }
-                _ => write(items.get_mut(at).ok_or_else(missing)?, rest, op, value),
-            },
-            _ => Err(missing()),
-        },
-        [Key::Entry(_), ..] => Err(missing()),
-    }
-}
-
-fn change(place: &mut Value, op: EffectOp, value: Value) -> Result<(), Fault> {
-    let computed = |op: ArithOp, place: &Value, value: Value| -> Evaluated {
-        arithmetic(op, place.clone(), value)
-    };
-    match op {
-        EffectOp::Set => *place = value,
-        EffectOp::Add => *place = computed(ArithOp::Add, place, value)?,
-        EffectOp::Subtract => *place = computed(ArithOp::Sub, place, value)?,
-        EffectOp::Multiply => *place = computed(ArithOp::Mul, place, value)?,
-        EffectOp::Delete => *place = Value::None,
-        EffectOp::Append => match place {
-            Value::List(items) => items.push(value),
-            _ => return Err(missing()),
-        },
-        EffectOp::Insert => match place {
-            Value::Set(items) => {
-                items.insert(value);
-            }
-            _ => return Err(missing()),
-        },
-        EffectOp::Remove => match (place, value) {
-            (Value::Set(items), value) => {
-                items.remove(&value);
-            }
-            (Value::List(items), value) => {
-                if let Some(at) = items.iter().position(|v| *v == value) {
-                    items.remove(at);
-                }
-            }
-            (Value::Map(entries), Value::String(key)) => {
-                entries.remove(&key);
-            }
-            _ => return Err(missing()),
-        },
-    }
-    Ok(())
 }

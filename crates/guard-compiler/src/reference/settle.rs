@@ -1,8 +1,8 @@
 //! What becomes of a call that ran (semantics §4).
 
+use super::effects::reads;
 use super::eval::Env;
 use super::feedback::Judged;
-use super::propose::reads;
 use super::{Flight, Misuse, Outcome, Reference, Settled, World};
 use crate::hir::{Clause, ClauseKind, Expr, Tool, Type};
 use guard_plan::json::Json;

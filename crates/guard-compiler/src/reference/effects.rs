@@ -1,0 +1,175 @@
+//! What a call is declared to do to the state, and whether that may be (semantics §3.8).
+
+use super::Reference;
+use super::eval::{Env, Evaluated};
+use super::propose::{Consequences, Findings};
+use super::values::arithmetic;
+use crate::hir::{ClauseKind, Expr, Step, Target, Tool, VarId};
+use guard_plan::plan::{ArithOp, EffectOp};
+use guard_plan::value::{Fault, Value};
+use guard_plan::verdict::{Code, Decision};
+
+impl Reference<'_> {
+    pub(super) fn effects(
+        &self,
+        tool: &Tool,
+        env: Env,
+        findings: &mut Findings,
+        after: &mut Consequences,
+    ) {
+        let mut simulated = self.state.clone();
+        let mut faulted = false;
+        for clause in &tool.clauses {
+            let ClauseKind::Effect { target, op, value } = &clause.kind else {
+                continue;
+            };
+            let written = self.apply(target, *op, value.as_ref(), env, &mut simulated);
+            faulted |= findings.ok(&clause.rule, written).is_none();
+        }
+        if faulted {
+            return;
+        }
+        let touched: Vec<VarId> = (0..simulated.len()).filter(|var| writes(tool, *var)).collect();
+        for var in &touched {
+            if !self.fits(&self.program.state[*var].ty, &simulated[*var]) {
+                findings.named(&self.program.state[*var].name, Code::Invariant, Decision::Deny);
+            }
+        }
+        let env = Env { state: &simulated, args: &[], ..env };
+        for invariant in &self.program.invariants {
+            if !touched.iter().any(|var| reads(&invariant.condition, *var)) {
+                continue;
+            }
+            // A monitor never denies, whatever it says.
+            let mut rule = invariant.rule.clone();
+            rule.shadow |= invariant.monitor;
+            match self.holds(&invariant.condition, env) {
+                Ok(true) => {}
+                Ok(false) => findings.add(&rule, Code::Invariant, Decision::Deny),
+                Err(fault) => findings.fault(&rule, &fault),
+            }
+        }
+        after.writes = touched.into_iter().map(|var| (var, simulated[var].clone())).collect();
+    }
+
+    /// Writes one effect into `state`; everything it reads is read in `env`.
+    pub(super) fn apply(
+        &self,
+        target: &Target,
+        op: EffectOp,
+        value: Option<&Expr>,
+        env: Env,
+        state: &mut [Value],
+    ) -> Result<(), Fault> {
+        let value = value.map_or(Ok(Value::None), |v| self.eval(v, env))?;
+        let mut keys = Vec::new();
+        for step in &target.path {
+            keys.push(match step {
+                Step::Field(at) => Key::Field(*at as usize),
+                Step::Index(e) => Key::Entry(self.eval(e, env)?),
+            });
+        }
+        write(&mut state[target.var], &keys, op, value)
+    }
+}
+
+/// Whether the tool's effects write the variable.
+pub(super) fn writes(tool: &Tool, var: VarId) -> bool {
+    tool.clauses
+        .iter()
+        .filter(|c| !c.rule.shadow)
+        .any(|c| matches!(&c.kind, ClauseKind::Effect { target, .. } if target.var == var))
+}
+
+/// Whether a condition reads the variable.
+pub(super) fn reads(e: &Expr, var: VarId) -> bool {
+    let mut found = false;
+    e.walk(&mut |part| found |= matches!(part.kind, crate::hir::ExprKind::State(v) if v == var));
+    found
+}
+
+/// One evaluated step into a value.
+enum Key {
+    Field(usize),
+    Entry(Value),
+}
+
+fn missing() -> Fault {
+    Fault::Missing("what is written".into())
+}
+
+/// Changes the place at the end of the way.
+fn write(place: &mut Value, keys: &[Key], op: EffectOp, value: Value) -> Result<(), Fault> {
+    match keys {
+        [] => change(place, op, value),
+        [Key::Field(at), rest @ ..] => match place {
+            Value::Record(fields) => {
+                write(fields.get_mut(*at).ok_or_else(missing)?, rest, op, value)
+            }
+            _ => Err(missing()),
+        },
+        [Key::Entry(Value::String(key)), rest @ ..] => match place {
+            Value::Map(entries) => match (rest.is_empty(), op) {
+                (true, EffectOp::Set) => {
+                    entries.insert(key.clone(), value);
+                    Ok(())
+                }
+                (true, EffectOp::Delete) => {
+                    entries.remove(key);
+                    Ok(())
+                }
+                _ => write(entries.get_mut(key).ok_or_else(missing)?, rest, op, value),
+            },
+            _ => Err(missing()),
+        },
+        [Key::Entry(Value::Int(at)), rest @ ..] => match (place, usize::try_from(*at)) {
+            (Value::List(items), Ok(at)) => match (rest.is_empty(), op) {
+                (true, EffectOp::Delete) if at < items.len() => {
+                    items.remove(at);
+                    Ok(())
+                }
+                _ => write(items.get_mut(at).ok_or_else(missing)?, rest, op, value),
+            },
+            _ => Err(missing()),
+        },
+        [Key::Entry(_), ..] => Err(missing()),
+    }
+}
+
+fn change(place: &mut Value, op: EffectOp, value: Value) -> Result<(), Fault> {
+    let computed = |op: ArithOp, place: &Value, value: Value| -> Evaluated {
+        arithmetic(op, place.clone(), value)
+    };
+    match op {
+        EffectOp::Set => *place = value,
+        EffectOp::Add => *place = computed(ArithOp::Add, place, value)?,
+        EffectOp::Subtract => *place = computed(ArithOp::Sub, place, value)?,
+        EffectOp::Multiply => *place = computed(ArithOp::Mul, place, value)?,
+        EffectOp::Delete => *place = Value::None,
+        EffectOp::Append => match place {
+            Value::List(items) => items.push(value),
+            _ => return Err(missing()),
+        },
+        EffectOp::Insert => match place {
+            Value::Set(items) => {
+                items.insert(value);
+            }
+            _ => return Err(missing()),
+        },
+        EffectOp::Remove => match (place, value) {
+            (Value::Set(items), value) => {
+                items.remove(&value);
+            }
+            (Value::List(items), value) => {
+                if let Some(at) = items.iter().position(|v| *v == value) {
+                    items.remove(at);
+                }
+            }
+            (Value::Map(entries), Value::String(key)) => {
+                entries.remove(&key);
+            }
+            _ => return Err(missing()),
+        },
+    }
+    Ok(())
+}

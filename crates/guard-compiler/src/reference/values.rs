@@ -1,0 +1,192 @@
+//! Operations on values, as `docs/reference/semantics.md` §1 reads.
+
+use super::eval::Evaluated;
+use guard_plan::json::Json;
+use guard_plan::plan::{ArithOp, CompareOp, UrlPart};
+use guard_plan::value::{DECIMAL_ONE, Fault, Value};
+use std::cmp::Ordering;
+
+/// True if either is, whatever the other; unknown if neither is and one is.
+pub(super) fn or(a: Result<bool, Fault>, b: Result<bool, Fault>) -> Result<bool, Fault> {
+    match (a, b) {
+        (Ok(true), _) | (_, Ok(true)) => Ok(true),
+        (Err(fault), _) | (_, Err(fault)) => Err(fault),
+        _ => Ok(false),
+    }
+}
+
+/// False if either is, whatever the other; unknown if neither is and one is.
+pub(super) fn and(a: Result<bool, Fault>, b: Result<bool, Fault>) -> Result<bool, Fault> {
+    match (a, b) {
+        (Ok(false), _) | (_, Ok(false)) => Ok(false),
+        (Err(fault), _) | (_, Err(fault)) => Err(fault),
+        _ => Ok(true),
+    }
+}
+
+pub(super) fn opened(json: &Json) -> Value {
+    match json {
+        Json::Null => Value::None,
+        other => Value::Json(Box::new(other.clone())),
+    }
+}
+
+pub(super) fn url_part(url: &guard_plan::url::Url, part: UrlPart) -> Value {
+    match part {
+        UrlPart::Scheme => Value::String(url.scheme.as_ref().into()),
+        UrlPart::Host => Value::String(url.host.as_ref().into()),
+        UrlPart::Port => Value::Int(url.port.into()),
+        UrlPart::Path => Value::String(url.path.as_ref().into()),
+        UrlPart::Query => Value::String(url.query.as_ref().into()),
+    }
+}
+
+pub(super) fn index(of: Value, at: Value) -> Value {
+    match (of, at) {
+        (Value::List(items), Value::Int(at)) => {
+            usize::try_from(at).ok().and_then(|at| items.get(at).cloned()).unwrap_or(Value::None)
+        }
+        (Value::Map(entries), Value::String(key)) => {
+            entries.get(&*key).cloned().unwrap_or(Value::None)
+        }
+        (Value::Json(json), Value::String(key)) => json.get(&key).map_or(Value::None, opened),
+        (Value::Json(json), Value::Int(at)) => match (*json, usize::try_from(at)) {
+            (Json::Array(items), Ok(at)) => items.get(at).map_or(Value::None, opened),
+            _ => Value::None,
+        },
+        _ => Value::None,
+    }
+}
+
+/// What the binders of a quantifier are bound to, row by row.
+pub(super) fn rows(sources: &[Value], binders: usize) -> Result<Vec<Vec<Value>>, Fault> {
+    if sources.len() > 1 {
+        let lists: Vec<&Vec<Value>> = sources
+            .iter()
+            .filter_map(|s| if let Value::List(items) = s { Some(items) } else { None })
+            .collect();
+        let (Some(first), true) = (lists.first(), lists.len() == sources.len()) else {
+            return Ok(Vec::new());
+        };
+        if let Some(other) = lists.iter().find(|l| l.len() != first.len()) {
+            return Err(Fault::UnequalLengths(first.len(), other.len()));
+        }
+        return Ok((0..first.len())
+            .map(|at| lists.iter().map(|l| l[at].clone()).collect())
+            .collect());
+    }
+    let keyed = |key: Value, value: Value| {
+        if binders == 2 { vec![key, value] } else { vec![value] }
+    };
+    Ok(match sources.first() {
+        Some(Value::List(items)) => {
+            (0i64..).zip(items).map(|(at, v)| keyed(Value::Int(at), v.clone())).collect()
+        }
+        Some(Value::Set(items)) => items.iter().map(|v| vec![v.clone()]).collect(),
+        Some(Value::Map(entries)) => {
+            let key = |k: &str| Value::String(k.into());
+            let entries = entries.iter();
+            match binders {
+                2 => entries.map(|(k, v)| vec![key(k), v.clone()]).collect(),
+                _ => entries.map(|(k, _)| vec![key(k)]).collect(),
+            }
+        }
+        Some(Value::Json(json)) => match &**json {
+            Json::Array(items) => (0i64..)
+                .zip(items)
+                .map(|(at, v)| keyed(Value::Int(at), Value::Json(Box::new(v.clone()))))
+                .collect(),
+            Json::Object(members) => members
+                .iter()
+                .map(|(k, v)| keyed(Value::String(k.clone()), Value::Json(Box::new(v.clone()))))
+                .collect(),
+            _ => Vec::new(),
+        },
+        _ => Vec::new(),
+    })
+}
+
+pub(super) fn number(value: &Value) -> i64 {
+    match value {
+        Value::Int(v) | Value::Decimal(v) | Value::Duration(v) | Value::Time(v) => *v,
+        _ => 0,
+    }
+}
+
+pub(super) fn negate(value: Value) -> Evaluated {
+    let minus = |v: i64| v.checked_neg().ok_or(Fault::Overflow("-"));
+    Ok(match value {
+        Value::Int(v) => Value::Int(minus(v)?),
+        Value::Decimal(v) => Value::Decimal(minus(v)?),
+        Value::Duration(v) => Value::Duration(minus(v)?),
+        other => other,
+    })
+}
+
+pub(super) fn compare(op: CompareOp, a: &Value, b: &Value) -> bool {
+    if *a == Value::None || *b == Value::None {
+        return op == CompareOp::Ne;
+    }
+    match op {
+        CompareOp::Eq => a == b,
+        CompareOp::Ne => a != b,
+        CompareOp::Lt => a.cmp(b) == Ordering::Less,
+        CompareOp::Le => a.cmp(b) != Ordering::Greater,
+        CompareOp::Gt => a.cmp(b) == Ordering::Greater,
+        CompareOp::Ge => a.cmp(b) != Ordering::Less,
+    }
+}
+
+pub(super) fn is_in(one: &Value, many: &Value) -> bool {
+    match (one, many) {
+        (Value::None, _) => false,
+        (one, Value::List(items)) => items.contains(one),
+        (one, Value::Set(items)) => items.contains(one),
+        (Value::String(key), Value::Map(entries)) => entries.contains_key(key),
+        (Value::String(part), Value::String(whole)) => whole.contains(&**part),
+        _ => false,
+    }
+}
+
+pub(super) fn is_below(path: &str, base: &str) -> bool {
+    let components =
+        |p: &str| p.split('/').filter(|c| !c.is_empty()).map(String::from).collect::<Vec<_>>();
+    components(path).starts_with(&components(base))
+}
+
+/// Two numbers of fitting kinds, computed exactly and narrowed.
+pub(super) fn arithmetic(op: ArithOp, a: Value, b: Value) -> Evaluated {
+    let (x, y) = (i128::from(number(&a)), i128::from(number(&b)));
+    let one = i128::from(DECIMAL_ONE);
+    let decimal = matches!((&a, &b), (Value::Decimal(_), Value::Decimal(_)));
+    let spelling = ["+", "-", "*", "/", "%"][op as usize];
+    let exact = match op {
+        ArithOp::Add => x + y,
+        ArithOp::Sub => x - y,
+        ArithOp::Mul if decimal => half_even(x * y, one),
+        ArithOp::Mul => x * y,
+        ArithOp::Div | ArithOp::Rem if y == 0 => return Err(Fault::DivisionByZero),
+        ArithOp::Div if decimal => half_even(x * one * y.signum(), y.abs()),
+        ArithOp::Div => x / y,
+        ArithOp::Rem => x % y,
+    };
+    let narrow = i64::try_from(exact).map_err(|_| Fault::Overflow(spelling))?;
+    Ok(match (op, &a, &b) {
+        (ArithOp::Div, Value::Duration(_), Value::Duration(_)) => Value::Int(narrow),
+        (ArithOp::Sub, Value::Time(_), Value::Time(_)) => Value::Duration(narrow),
+        (_, Value::Time(_), _) | (_, _, Value::Time(_)) => Value::Time(narrow),
+        (_, Value::Duration(_), _) | (_, _, Value::Duration(_)) => Value::Duration(narrow),
+        (_, Value::Decimal(_), _) => Value::Decimal(narrow),
+        _ => Value::Int(narrow),
+    })
+}
+
+/// `numerator / denominator`, rounded to the nearest, half to even; the denominator is positive.
+pub(super) fn half_even(numerator: i128, denominator: i128) -> i128 {
+    let (floor, rest) = (numerator.div_euclid(denominator), numerator.rem_euclid(denominator));
+    match (2 * rest).cmp(&denominator) {
+        Ordering::Less => floor,
+        Ordering::Greater => floor + 1,
+        Ordering::Equal => floor + (floor & 1),
+    }
+}
