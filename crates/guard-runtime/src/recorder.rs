@@ -20,6 +20,7 @@ use guard_plan::value::Value;
 use guard_plan::{decimal, hex, key, render, time};
 use sha2::{Digest, Sha256};
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 
 /// Writes one session's records, into a buffer that is used again and again. Each method gives the line of
 /// one record, without its end.
@@ -263,15 +264,14 @@ impl Recorder {
     }
 
     fn undeclared<'a>(&self, tools: &[Tool], args: &'a Json) -> Cow<'a, Json> {
-        let secret = |name: &str| {
-            let params = tools.iter().flat_map(|tool| &tool.params);
-            params.into_iter().any(|param| param.secret && *param.name == *name)
+        let mut secrets = tools.iter().flat_map(|tool| &tool.params).filter(|param| param.secret);
+        let Some(first) = secrets.next() else { return Cow::Borrowed(args) };
+        let names: BTreeSet<&str> =
+            std::iter::once(first).chain(secrets).map(|param| param.name.as_str()).collect();
+        let Json::Object(members) = args else {
+            return Cow::Owned(self.secret(args.to_string().as_bytes()));
         };
-        let Json::Object(members) = args else { return Cow::Borrowed(args) };
-        if !members.iter().any(|(name, _)| secret(name)) {
-            return Cow::Borrowed(args);
-        }
-        let member = |(name, json): &(Box<str>, Json)| match secret(name) {
+        let member = |(name, json): &(Box<str>, Json)| match names.contains(&**name) {
             true => (name.clone(), self.secret(json.to_string().as_bytes())),
             false => (name.clone(), json.clone()),
         };

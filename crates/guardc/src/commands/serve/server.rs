@@ -160,7 +160,7 @@ impl Server {
         let live = self.asked(&request.session, request.probes)?;
         // What is no valid JSON here is the agent's mistake, and a verdict; the line itself was JSON.
         let args = request.args.as_ref().map_or("{}", |args| args.get());
-        live.propose(now, &request.call, &request.tool, Json::parse(args))
+        live.propose(now, &request.call, &request.tool, args)
     }
 
     fn settle(&mut self, request: Settle) -> Answer {
