@@ -2,6 +2,7 @@
 
 use crate::failure::Failure;
 use guard_plan::advice::Advice;
+use guard_plan::decode::is_secret;
 use guard_plan::json::Json;
 use guard_plan::plan::{Command, Expr, TypeId};
 use guard_plan::record::{Delivered, ItemChange, Ran, RunEnd, StopDecision};
@@ -22,6 +23,9 @@ pub const START: &str = "2026-01-05T09:00:00Z";
 
 /// Where every simulated session works.
 pub const WORKSPACE: &str = "/workspace";
+
+/// How many characters of a call's arguments stand in the trace.
+const MAX_ARGS: usize = 2000;
 
 /// The world as somebody said it is: files, probes, commands, git.
 #[derive(Debug, Clone, Default)]
@@ -134,8 +138,7 @@ impl Play {
         let proposal = Proposal { call: &call, tool, args, now: self.now };
         let proposed = self.kernel.propose(&mut self.session, &proposal, &mut self.world);
         let proposed = proposed.map_err(|e| e.to_string())?;
-        let mut text = String::new();
-        args.write(&mut text);
+        let text = self.arguments(tool, args);
         let word = crate::commands::test::decision(proposed.verdict.decision);
         self.note(&format!("{call} {tool} {text}: {word}"));
         for change in &proposed.items {
@@ -143,6 +146,28 @@ impl Play {
         }
         self.deliver(&proposed.feedback);
         Ok((call, proposed))
+    }
+
+    /// The arguments of a call for the trace: secrets hidden, control characters escaped, not too long.
+    fn arguments(&self, tool: &str, args: &Json) -> String {
+        let plan = self.kernel.plan();
+        let declared = plan.tools.iter().find(|one| one.wire_name == tool || one.name == tool);
+        let shown = match (declared, args) {
+            (Some(declared), Json::Object(members)) => {
+                let secret = |name: &str| {
+                    let param = declared.params.iter().find(|param| *param.name == *name);
+                    param.is_some_and(|param| is_secret(&plan.types, param))
+                };
+                let member = |(name, json): &(Box<str>, Json)| {
+                    let json =
+                        if secret(name) { Json::string(render::SECRET) } else { json.clone() };
+                    (name.clone(), json)
+                };
+                Json::Object(members.iter().map(member).collect())
+            }
+            _ => args.clone(),
+        };
+        render::cut(&shown.to_string(), MAX_ARGS)
     }
 
     /// The user says something.

@@ -331,6 +331,7 @@ impl<'a> Repl<'a> {
                 self.play.resume(if role.is_empty() { "owner" } else { role }, "you")?;
                 Ok("resumed\n".into())
             }
+            "quit" => Err("write `:quit`".into()),
             other => {
                 let near = near::nearest(other, COMMANDS.map(|(name, _, _)| name).into_iter());
                 let near = near.map(|near| format!("did you mean `:{near}`?"));
