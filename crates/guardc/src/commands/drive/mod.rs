@@ -109,8 +109,15 @@ pub fn run(args: &Args, term: &Term) -> Outcome {
     } else {
         term.print(&words(&report, args, term.out))?;
     }
+    // Where nobody reasons, to stop short of the goals is nobody's wish.
+    let short = report.end == End::Stopped && unasked(args) && report.progress.is_some();
     let good = matches!(report.end, End::GoalReached | End::Stopped) && !report.incomplete;
-    Ok(Exit::findings(!good))
+    Ok(Exit::findings(!good || short))
+}
+
+/// The best action is taken each time: nobody asks to stop.
+fn unasked(args: &Args) -> bool {
+    args.script.is_none() && args.reasoner.is_none()
 }
 
 fn patience(text: &str) -> Result<Duration, Failure> {
@@ -192,8 +199,11 @@ fn words(report: &DriveReport, args: &Args, style: Style) -> String {
         .progress
         .map(|part| format!(", progress {}%", decimal::format(part.0.saturating_mul(100))));
     let incomplete = if report.incomplete { ", incomplete" } else { "" };
-    let _ =
-        writeln!(out, "{}{}{incomplete}", ended(&report.end, style), progress.unwrap_or_default());
+    let ended = match report.end {
+        End::Stopped if unasked(args) => style.yellow("nothing is ready"),
+        _ => ended(&report.end, style),
+    };
+    let _ = writeln!(out, "{ended}{}{incomplete}", progress.unwrap_or_default());
     for spent in &report.spent {
         let _ = writeln!(out, "  {} {} spent", decimal::format(spent.amount.0), spent.unit);
     }
