@@ -16,7 +16,7 @@ use crate::marks::Marks;
 use crate::shape::Prepared;
 use crate::tape::Tape;
 use guard_plan::json::Json;
-use guard_plan::report::{Fix, Item, LISTED, Problem, PassedOver, Reason, SpanKind};
+use guard_plan::report::{Fix, Item, LISTED, PassedOver, Problem, Reason, SpanKind};
 use search::Search;
 use skip::Skip;
 use std::sync::Arc;
@@ -196,7 +196,9 @@ impl Engine {
     /// The first byte that must stay at hand.
     pub fn hold(&self) -> usize {
         let headless = self.stack.iter().find_map(|open| match open {
-            Open::Object(object) if object.item.is_some() && object.head.is_none() => Some(object.start),
+            Open::Object(object) if object.item.is_some() && object.head.is_none() => {
+                Some(object.start)
+            }
             _ => None,
         });
         let here = match &self.phase {

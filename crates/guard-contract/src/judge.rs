@@ -63,7 +63,8 @@ impl Judge<'_> {
         if !quick {
             distinct(tape, text)?;
         }
-        let mut judged = Judged { value: tape.json(text, 0), rank: Rank::default(), refused: Vec::new() };
+        let mut judged =
+            Judged { value: tape.json(text, 0), rank: Rank::default(), refused: Vec::new() };
         if !quick {
             self.prune(list, tape, text, 0, &mut judged);
             self.schema(shape, &judged.value)?;
@@ -104,7 +105,8 @@ impl Judge<'_> {
             return refuse(Reason::Bounds, self.too_deep(depth));
         }
         self.bounds(&value, tape.longest)?;
-        let of = |at: &&usize| self.prepared.contract.references[**at].path.first() == Some(&field.name);
+        let of =
+            |at: &&usize| self.prepared.contract.references[**at].path.first() == Some(&field.name);
         for at in self.prepared.references.iter().filter(of) {
             let reference = &self.prepared.contract.references[*at];
             self.reference(*at, reference, &reference.path[1..], &value)?;
@@ -263,7 +265,9 @@ impl Judge<'_> {
             let Json::Object(members) = &mut judged.value else { return };
             let place = members.iter_mut().find(|(key, _)| **key == **name);
             let member = tape.members(node).find(|(key, _)| tape.text(text, *key) == *name);
-            let (Some((_, Json::Array(items))), Some((_, array))) = (place, member) else { continue };
+            let (Some((_, Json::Array(items))), Some((_, array))) = (place, member) else {
+                continue;
+            };
             if tape.nodes[array].kind == Kind::Array {
                 let units: Vec<usize> = tape.children(array).collect();
                 *items = self.inner_list(*inner, tape, text, &units, &mut judged.refused);

@@ -40,10 +40,8 @@ pub(crate) fn report(p: &Prepared, read: Finished, input: &Input<'_>, text: Text
     let held = draft.members.iter().any(Option::is_some);
     let nothing = kept == 0 && (total > 0 || (!held && !draft.problems.is_empty()));
     let elsewhere = passed.iter().any(|passed| passed.units > 0);
-    let lossless = draft.quarantined_count == 0
-        && draft.problems.is_empty()
-        && !truncated
-        && !elsewhere;
+    let lossless =
+        draft.quarantined_count == 0 && draft.problems.is_empty() && !truncated && !elsewhere;
     let state = match (found, nothing, lossless) {
         (false, ..) | (_, true, _) => State::Lost,
         (_, _, true) => State::Valid,

@@ -42,7 +42,9 @@ impl Writer<'_> {
 
     /// The members of a record that is the document's, a list's items', or neither.
     fn members(&mut self, record: TypeId, list: Option<Option<u32>>) {
-        let Some(TypeDef::Record { fields, .. }) = self.plan.types.get(record as usize) else { return };
+        let Some(TypeDef::Record { fields, .. }) = self.plan.types.get(record as usize) else {
+            return;
+        };
         let within = list.unwrap_or(None);
         let mut inside = Vec::new();
         for (at, field) in fields.iter().enumerate() {
@@ -81,7 +83,9 @@ impl Writer<'_> {
                     self.line(format!("An object `{name}` has the members:"));
                     self.members(ty, Some(Some(u32::MAX)));
                 }
-                Some(TypeDef::Enum { name, variants }) if variants.len() > 8 && self.told.insert(ty) => {
+                Some(TypeDef::Enum { name, variants })
+                    if variants.len() > 8 && self.told.insert(ty) =>
+                {
                     let names: Vec<String> = variants.iter().map(|v| format!("`{v}`")).collect();
                     self.line("");
                     self.line(format!("The variants of `{name}` are: {}.", names.join(", ")));
@@ -102,7 +106,10 @@ impl Writer<'_> {
             self.line("");
             match &list.shape {
                 ItemShape::Type(ty) => {
-                    self.line(format!("Each item of `{}` is an object with the members:", list.name));
+                    self.line(format!(
+                        "Each item of `{}` is an object with the members:",
+                        list.name
+                    ));
                     self.members(*ty, Some(Some(at as u32)));
                 }
                 ItemShape::Schema { text, .. } => {

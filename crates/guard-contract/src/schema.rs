@@ -123,7 +123,8 @@ impl Writer<'_> {
                 bounded(json!({"type": "number"}), min.map(number), max.map(number))
             }
             TypeDef::Duration { min, max } => {
-                let millis = bounded(json!({"type": "integer"}), min.map(Value::from), max.map(Value::from));
+                let millis =
+                    bounded(json!({"type": "integer"}), min.map(Value::from), max.map(Value::from));
                 json!({
                     "anyOf": [millis, {"type": "string", "pattern": "^([0-9]+[a-z]+)+$"}],
                     "description": words::plain(self.plan, ty),
@@ -164,8 +165,7 @@ impl Writer<'_> {
             TypeDef::Set { of, .. } => json!({"type": "array", "items": self.ty(of)}),
             TypeDef::Map { of, max } => {
                 let names = json!({"maxLength": self.contract.bounds.string});
-                let mut schema =
-                    json!({"type": "object", "additionalProperties": self.ty(of), "propertyNames": names});
+                let mut schema = json!({"type": "object", "additionalProperties": self.ty(of), "propertyNames": names});
                 if let Some(max) = max {
                     schema["maxProperties"] = max.into();
                 }

@@ -227,14 +227,17 @@ fn names(types: &[TypeDef], ty: TypeId, list: &mut List) {
             _ => {}
         }
     }
-    list.sure = Names(list.own.0.iter().filter(|name| !taken.contains(&***name)).cloned().collect());
+    list.sure =
+        Names(list.own.0.iter().filter(|name| !taken.contains(&***name)).cloned().collect());
 }
 
 /// The members that a schema declares at its top.
 fn properties(text: &str) -> Names {
     let schema = Json::parse(text).unwrap_or(Json::Null);
     match schema.get("properties") {
-        Some(Json::Object(members)) => Names(members.iter().map(|(name, _)| name.clone()).collect()),
+        Some(Json::Object(members)) => {
+            Names(members.iter().map(|(name, _)| name.clone()).collect())
+        }
         _ => Names::default(),
     }
 }
@@ -268,10 +271,7 @@ fn declared(types: &[TypeDef], used: &BTreeSet<TypeId>, lists: &[List]) -> Names
     Names(names.chain(lists.iter().flat_map(|list| list.own.0.iter().cloned())).collect())
 }
 
-fn regexes(
-    plan: &Plan,
-    used: &BTreeSet<TypeId>,
-) -> Result<HashMap<RegexId, Regex>, ContractError> {
+fn regexes(plan: &Plan, used: &BTreeSet<TypeId>) -> Result<HashMap<RegexId, Regex>, ContractError> {
     let mut regexes = HashMap::new();
     for ty in used {
         let Some(TypeDef::String { patterns, .. }) = plan.types.get(*ty as usize) else { continue };

@@ -299,7 +299,8 @@ impl Report {
             let within = unit.within.map_or(String::new(), |index| format!(" of item {index}"));
             let (list, index, reason) = (&unit.list, unit.index, unit.reason.name());
             let Extent { start, end } = unit.at;
-            let _ = writeln!(out, "  {list}[{index}]{within} quarantined: {reason}: {}", unit.error);
+            let _ =
+                writeln!(out, "  {list}[{index}]{within} quarantined: {reason}: {}", unit.error);
             let shown = crate::render::cut(&unit.raw, 80);
             let _ = writeln!(out, "    bytes {start}..{end}: {shown}");
         }

@@ -134,7 +134,8 @@ impl Engine {
         if near.first() != Some(&b'"') {
             return match boundary::loose_key(near, 0) {
                 Ok(Some((name, len))) => {
-                    let fix = if near[0] == b'\'' || near[0] == b'`' { Fix::Quotes } else { Fix::Key };
+                    let fix =
+                        if near[0] == b'\'' || near[0] == b'`' { Fix::Quotes } else { Fix::Key };
                     Key::Named(name.into(), len, Some(fix))
                 }
                 Ok(None) => Key::None,

@@ -69,7 +69,11 @@ impl Search {
 
     /// The first byte that must stay at hand.
     pub fn hold(&self) -> usize {
-        if self.gone.is_none() || self.head.is_some() { self.from } else { self.start.min(self.from) }
+        if self.gone.is_none() || self.head.is_some() {
+            self.from
+        } else {
+            self.start.min(self.from)
+        }
     }
 
     /// What stands before a place: looks back no further than where the search began.
@@ -216,7 +220,9 @@ impl Engine {
         if !matches!(self.stack.last(), Some(Open::List(_))) {
             return Found::Nothing;
         }
-        let Some(Open::Object(around)) = self.stack.iter().rev().nth(1) else { return Found::Nothing };
+        let Some(Open::Object(around)) = self.stack.iter().rev().nth(1) else {
+            return Found::Nothing;
+        };
         let next = blanks(bytes, at + 1);
         let ends = match bytes.get(next) {
             None => return more,

@@ -1,7 +1,7 @@
 //! Over a unit that is too large to be read, to its end, as its brackets and strings tell.
 
-use super::unit::HEAD;
 use super::search::Gone;
+use super::unit::HEAD;
 use super::{Engine, Phase, Turn};
 use crate::judge::Refusal;
 use crate::lex;
@@ -85,7 +85,9 @@ impl Engine {
             return false;
         }
         let end = end.unwrap_or(t.w.stop());
-        let Phase::Skip(skip) = std::mem::replace(&mut self.phase, Phase::Top) else { return false };
+        let Phase::Skip(skip) = std::mem::replace(&mut self.phase, Phase::Top) else {
+            return false;
+        };
         self.phase = *skip.back;
         self.at = end;
         if let Some(Gone { list, index, start, reason, error }) = skip.gone {

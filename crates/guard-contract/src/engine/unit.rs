@@ -407,7 +407,9 @@ impl Engine {
             None | Some(b',' | b'}' | b']' | b'/') => true,
             // A comma is missing.
             Some(b'"' | b'\'') => line || !string,
-            Some(byte) => line && (byte.is_ascii_alphabetic() || matches!(byte, b'_' | b'`' | 0x80..)),
+            Some(byte) => {
+                line && (byte.is_ascii_alphabetic() || matches!(byte, b'_' | b'`' | 0x80..))
+            }
         };
         if ended {
             return Some(read);

@@ -60,7 +60,9 @@ fn plain(value: &Json) -> Value {
 fn same(a: &Value, b: &Value) -> bool {
     match (a, b) {
         (Value::Number(a), Value::Number(b)) => a.as_f64() == b.as_f64(),
-        (Value::Array(a), Value::Array(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same(a, b)),
+        (Value::Array(a), Value::Array(b)) => {
+            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same(a, b))
+        }
         (Value::Object(a), Value::Object(b)) => {
             a.len() == b.len() && a.iter().all(|(key, a)| b.get(key).is_some_and(|b| same(a, b)))
         }
@@ -89,7 +91,8 @@ fn judge(case: &Case) -> (Report, Outcome) {
     let items = case.items.as_deref().unwrap_or_default();
     let keyed = |value: &Value| value.as_object().is_some_and(|members| !members.is_empty());
     if !items.is_empty() && items.iter().all(keyed) {
-        let names = items.iter().filter_map(Value::as_object).flat_map(|members| members.keys()).collect();
+        let names =
+            items.iter().filter_map(Value::as_object).flat_map(|members| members.keys()).collect();
         let nested = case.path.as_deref().and_then(|path| path.strip_prefix("$."));
         let envelope = match (nested, &case.expected) {
             (Some(_), Value::Object(members)) => members.keys().collect(),
@@ -97,7 +100,8 @@ fn judge(case: &Case) -> (Report, Outcome) {
         };
         let builder = contract(nested.unwrap_or("the items"), &names, &envelope);
         let report = check_with(&builder.checker(), case.input.as_bytes(), &Input::none());
-        let found: Vec<Value> = report.items.values().flatten().map(|item| plain(&item.value)).collect();
+        let found: Vec<Value> =
+            report.items.values().flatten().map(|item| plain(&item.value)).collect();
         let all = found.len() == items.len() && found.iter().zip(items).all(|(a, b)| same(a, b));
         let outcome = match (all, found.is_empty()) {
             (true, _) => Outcome::Same,

@@ -26,7 +26,11 @@ fn whatever_stands_around() {
         format!("Here it is:\n```\n{}\n```\nHope it helps {{ok}}!", three()),
         format!("The answer: {} and that's it.", three()),
         three().replace('\n', "\r\n"),
-        format!("<think>{{\"summary\": \"decoy\", \"recommendations\": [{}]}}</think>\n{}", unit(9), three()),
+        format!(
+            "<think>{{\"summary\": \"decoy\", \"recommendations\": [{}]}}</think>\n{}",
+            unit(9),
+            three()
+        ),
         format!("some thoughts {{\"rank\": 9}}</think>\n{}", three()),
         format!("An example is {{\"foo\": [1, {{}}]}}. {}", three()),
         format!("[{}]", three()),
@@ -58,7 +62,8 @@ fn several_documents() {
     assert_eq!((report.passed_over.len(), report.passed_over[0].units), (1, 2));
     assert!(report.review_required);
     // A later one that holds nothing does not count.
-    let report = finds(&format!("{}\nI left out {{\"recommendations\": \"x\"}}", three()), &[1, 2, 3], &[]);
+    let report =
+        finds(&format!("{}\nI left out {{\"recommendations\": \"x\"}}", three()), &[1, 2, 3], &[]);
     assert_eq!(report.passed_over.len(), 1);
 }
 
@@ -83,7 +88,8 @@ fn one_broken_item_costs_itself() {
         for at in 0..3 {
             let mut items = good.to_vec();
             items[at] = bad.clone();
-            let expected: Vec<i64> = [1, 2, 3].into_iter().filter(|r| *r != at as i64 + 1).collect();
+            let expected: Vec<i64> =
+                [1, 2, 3].into_iter().filter(|r| *r != at as i64 + 1).collect();
             for text in [document(&items), document(&items).replace('\n', ""), items.join("\n")] {
                 finds(&text, &expected, &[Reason::Malformed]);
             }
@@ -156,7 +162,8 @@ fn a_payload_in_a_string_becomes_no_item() {
 
 #[test]
 fn spans_name_what_they_are() {
-    let text = format!("Hello\n<think>x</think>\n{}\nBye", document(&[unit(1), "x".into(), unit(3)]));
+    let text =
+        format!("Hello\n<think>x</think>\n{}\nBye", document(&[unit(1), "x".into(), unit(3)]));
     let report = finds(&text, &[1, 3], &[Reason::Malformed]);
     let kinds: Vec<SpanKind> = report.spans.iter().map(|span| span.kind).collect();
     use SpanKind::*;
@@ -166,7 +173,8 @@ fn spans_name_what_they_are() {
 #[test]
 fn cut_anywhere_whole_items_survive() {
     let text = three();
-    let ends: Vec<usize> = [1, 2, 3].map(|r| text.find(&unit(r)).expect("it is there") + unit(r).len()).to_vec();
+    let ends: Vec<usize> =
+        [1, 2, 3].map(|r| text.find(&unit(r)).expect("it is there") + unit(r).len()).to_vec();
     let checker = triage().checker();
     for cut in 0..text.len() {
         let report = check(&checker, &text[..cut]);
@@ -174,7 +182,11 @@ fn cut_anywhere_whole_items_survive() {
         let found = ranks(&report).len();
         // A tail that only wants its brackets is an item.
         assert!(found == whole || found == whole + 1, "{cut} {}", report.text());
-        assert!(cut == 0 || report.truncated || report.state == State::Lost, "{cut} {}", report.text());
+        assert!(
+            cut == 0 || report.truncated || report.state == State::Lost,
+            "{cut} {}",
+            report.text()
+        );
         assert_ne!(report.state, State::Valid, "{cut}");
     }
 }

@@ -17,7 +17,8 @@ fn every_type() -> Builder {
     let short = b.ty(TypeDef::String { max_chars: Some(3), max_bytes: None, patterns: vec![] });
     let matched = b.ty(TypeDef::String { max_chars: None, max_bytes: None, patterns: vec![0, 1] });
     let path = b.ty(TypeDef::Path);
-    let colour = b.ty(TypeDef::Enum { name: "Colour".into(), variants: vec!["red".into(), "a".into()] });
+    let colour =
+        b.ty(TypeDef::Enum { name: "Colour".into(), variants: vec!["red".into(), "a".into()] });
     let few = b.ty(TypeDef::List { of: small, max: Some(2) });
     let set = b.ty(TypeDef::Set { of: boolean, max: None });
     let map = b.ty(TypeDef::Map { of: small, max: Some(1) });
@@ -42,13 +43,19 @@ fn every_type() -> Builder {
     let inners = b.ty(TypeDef::List { of: inner, max: None });
     let record = b.record(
         "contract Every",
-        vec![field("summary", maybe), field("count", small), field("items", items), field("inners", inners)],
+        vec![
+            field("summary", maybe),
+            field("count", small),
+            field("items", items),
+            field("inners", inners),
+        ],
     );
     let contract = b.contract();
     contract.record = record;
     contract.doc = "Says everything.".into();
     contract.bounds.string = 5;
-    contract.lists = vec![list(2, "items", item, Some(2), None), list(3, "inners", inner, None, None)];
+    contract.lists =
+        vec![list(2, "items", item, Some(2), None), list(3, "inners", inner, None, None)];
     b
 }
 
@@ -73,7 +80,10 @@ fn object(members: Vec<(&'static str, Vec<Value>, bool)>) -> impl Strategy<Value
 }
 
 fn inner() -> impl Strategy<Value = Value> {
-    object(vec![("x", vec![json!(true)], false), ("y", vec![json!(null), json!("abc"), json!("é")], true)])
+    object(vec![
+        ("x", vec![json!(true)], false),
+        ("y", vec![json!(null), json!("abc"), json!("é")], true),
+    ])
 }
 
 fn item() -> impl Strategy<Value = Value> {
@@ -94,7 +104,10 @@ fn item() -> impl Strategy<Value = Value> {
 
 fn document_of() -> impl Strategy<Value = Value> {
     let lists = (prop::collection::vec(item(), 0..3), prop::collection::vec(inner(), 0..3));
-    let head = object(vec![("summary", vec![json!("s"), json!(null)], true), ("count", vec![json!(1)], false)]);
+    let head = object(vec![
+        ("summary", vec![json!("s"), json!(null)], true),
+        ("count", vec![json!(1)], false),
+    ]);
     (head, lists, 0..30).prop_map(|(mut head, (items, inners), dropped)| {
         head["items"] = items.into();
         if dropped > 0 {
@@ -118,7 +131,8 @@ fn the_schema_is_one() {
 fn a_schema_from_elsewhere_means_there_what_it_means_here() {
     let mut builder = triage();
     let text = r##"{"$defs": {"n": {"type": "integer"}}, "type": "object", "properties": {"n": {"$ref": "#/$defs/n"}}}"##;
-    builder.contract().lists[0].shape = ItemShape::Schema { file: "n.json".into(), text: text.into() };
+    builder.contract().lists[0].shape =
+        ItemShape::Schema { file: "n.json".into(), text: text.into() };
     let schema = schema(&builder.plan, 0);
     let validator = jsonschema::validator_for(&schema).expect("it compiles");
     let of = |n: Value| json!({"summary": "s", "recommendations": [{"n": n}]});

@@ -69,7 +69,10 @@ fn a_unit_within_an_item_costs_itself() {
     let checker = sections().checker();
     let bad = "{\"severity\": \"high\", \"text\": \"x\"}".to_owned();
     let text = audit(
-        &[section("a", &[finding(1), bad, finding(2)]), section("b", &[finding(3), finding(1), finding(2)])],
+        &[
+            section("a", &[finding(1), bad, finding(2)]),
+            section("b", &[finding(3), finding(1), finding(2)]),
+        ],
         "{\"note\": \"n\"}, {\"note\": 1}",
     );
     let report = check(&checker, &text);
@@ -95,19 +98,29 @@ fn a_unit_within_an_item_costs_itself() {
 #[test]
 fn a_unit_within_an_item_that_cannot_be_read_costs_itself() {
     let checker = sections().checker();
-    for bad in ["{\"severity\": 1, \"text\": \"a \"b\" c\"}", "{\"severity\": 1, \"text\": \"a}", "x", "{\"severity\": NaN}"] {
+    for bad in [
+        "{\"severity\": 1, \"text\": \"a \"b\" c\"}",
+        "{\"severity\": 1, \"text\": \"a}",
+        "x",
+        "{\"severity\": NaN}",
+    ] {
         for place in 0..3 {
             let mut findings = [finding(7), finding(8)].to_vec();
             findings.insert(place, bad.to_owned());
             let text = audit(
-                &[section("a", &[finding(1)]), section("b", &findings), section("c", &[finding(2)])],
+                &[
+                    section("a", &[finding(1)]),
+                    section("b", &findings),
+                    section("c", &[finding(2)]),
+                ],
                 "{\"note\": \"n\"}",
             );
             let report = check(&checker, &text);
             let expected = lefts(&[("a", &[1]), ("b", &[7, 8]), ("c", &[2])]);
             assert_eq!(left(&report), expected, "{text}\n{}", report.text());
             assert_eq!(report.items["notes"].len(), 1, "{text}\n{}", report.text());
-            let found: Vec<_> = report.quarantined.iter().map(|u| (u.list.as_str(), u.within, u.reason)).collect();
+            let found: Vec<_> =
+                report.quarantined.iter().map(|u| (u.list.as_str(), u.within, u.reason)).collect();
             assert_eq!(found, [("sections.findings", Some(1), Reason::Malformed)], "{text}");
             assert_eq!(report.state, State::Partial);
         }
@@ -181,6 +194,10 @@ fn what_is_held_does_not_grow_with_the_text() {
             assert!(feed.held() < 200_000, "{name}: {}", feed.held());
         }
         let report = feed.finish(&Input::none());
-        assert!(report.kept() <= 7 && report.spans.len() < 25_000, "{name}: {}", report.spans.len());
+        assert!(
+            report.kept() <= 7 && report.spans.len() < 25_000,
+            "{name}: {}",
+            report.spans.len()
+        );
     }
 }

@@ -66,7 +66,9 @@ fn each_bound_has_its_reason() {
     contract.record = record;
     contract.references.clear();
     contract.lists = vec![list(0, "found", deep, None, None)];
-    let nested = |depth: usize| format!("{{\"id\": 1, \"data\": {}{}}}", "[".repeat(depth), "]".repeat(depth));
+    let nested = |depth: usize| {
+        format!("{{\"id\": 1, \"data\": {}{}}}", "[".repeat(depth), "]".repeat(depth))
+    };
     let checker = builder.checker();
     for (depth, kept) in [(7, 1), (8, 0), (127, 0), (128, 0), (100_000, 0)] {
         let text = format!("{{\"found\": [{}, {}]}}", nested(depth), nested(2));
@@ -82,7 +84,9 @@ fn each_bound_has_its_reason() {
 fn the_finish_reason_alone_says_that_a_text_was_cut() {
     let checker = triage().checker();
     let text = document(&[unit(1)]);
-    for (reason, cut) in [("length", true), ("MAX_TOKENS", true), ("stop", false), ("end_turn", false)] {
+    for (reason, cut) in
+        [("length", true), ("MAX_TOKENS", true), ("stop", false), ("end_turn", false)]
+    {
         let input = Input { finish_reason: Some(reason), ..Input::none() };
         let report = check_with(&checker, text.as_bytes(), &input);
         assert_eq!(report.truncated, cut, "{reason}");
@@ -105,7 +109,16 @@ fn a_chat_answer_gives_its_items() {
 
 #[test]
 fn nothing_to_find_is_total_loss() {
-    for text in ["", "   ", "I am sorry, I cannot do that.", "{", "[]", "```json\n```", "{\"x\": 1}", "null"] {
+    for text in [
+        "",
+        "   ",
+        "I am sorry, I cannot do that.",
+        "{",
+        "[]",
+        "```json\n```",
+        "{\"x\": 1}",
+        "null",
+    ] {
         let report = check(&triage().checker(), text);
         assert_eq!(report.state, State::Lost, "{text:?} {}", report.text());
         assert_eq!(report.kept(), 0);
