@@ -4,11 +4,13 @@
 //! of it; so a text read in pieces gives what the whole gives. What a unit is worth is `judge`'s to say.
 
 mod elements;
+mod keeping;
 mod members;
 mod search;
 mod skip;
 mod top;
 mod unit;
+mod value;
 
 use crate::draft::Draft;
 use crate::judge::Judge;

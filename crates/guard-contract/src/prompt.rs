@@ -33,7 +33,7 @@ impl Writer<'_> {
     fn document(&mut self) {
         self.line("Answer with one JSON object, and nothing before or after it.");
         if !self.contract.doc.is_empty() {
-            self.line(&self.contract.doc.clone());
+            self.line(self.contract.doc.clone());
         }
         self.line("");
         self.line("Its members:");

@@ -4,6 +4,7 @@
 //! is refused. What comes out is read again from the start by the strict reader. Knows nothing of types; only which
 //! names begin an item is told to it.
 
+mod member;
 mod string;
 
 use crate::gap::{NoGap, gap};
@@ -312,49 +313,6 @@ impl Repairer<'_> {
         }
     }
 
-    fn key(&mut self, byte: u8) -> Result<Need, Halt> {
-        self.write_comma();
-        let from = self.out.len();
-        self.suspect = self.at;
-        if byte.is_ascii_alphabetic() || byte == b'_' || byte == b'$' {
-            let rest = &self.bytes[self.at..];
-            let part = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'$' | b'-');
-            let len = rest.iter().position(|b| !part(b)).ok_or(Halt::More)?;
-            self.fix(Fix::Key);
-            self.out.push(b'"');
-            self.out.extend_from_slice(&rest[..len]);
-            self.out.push(b'"');
-            self.at += len;
-        } else {
-            self.string(byte)?;
-        }
-        let to = self.out.len() - 1;
-        if let Some(top) = self.stack.last_mut() {
-            top.first.get_or_insert((from + 1, to));
-        }
-        self.colon(byte)
-    }
-
-    fn colon(&mut self, key: u8) -> Result<Need, Halt> {
-        let found = gap(self.bytes, self.at, |fix, at| self.fixes.push((fix, at)));
-        let found = found.map_err(|no| match no {
-            NoGap::More(_) => Halt::More,
-            NoGap::Bad(at) => Halt::Bad(at, "a comment in a comment"),
-        })?;
-        self.at = found.end;
-        match self.bytes.get(self.at) {
-            None => return Err(Halt::More),
-            Some(b':') => self.at += 1,
-            // Never between two strings, behind a bare word, or over the end of a line.
-            Some(b'-' | b'0'..=b'9' | b't' | b'f' | b'n') if key == b'"' && !found.line => {
-                self.fix(Fix::Colon);
-            }
-            Some(_) => return self.bad("expected `:`"),
-        }
-        self.out.push(b':');
-        Ok(Need::Value)
-    }
-
     fn value(&mut self, byte: u8) -> Result<Need, Halt> {
         self.write_comma();
         match byte {
@@ -380,29 +338,6 @@ impl Repairer<'_> {
             }
         }
         Ok(Need::Separator)
-    }
-
-    fn word(&mut self) -> Result<(), Halt> {
-        let rest = &self.bytes[self.at..];
-        let part = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'$' | b'.' | b'-');
-        let end = rest.iter().position(|b| !part(b));
-        let word = &rest[..end.unwrap_or(rest.len())];
-        let json: &[u8] = match word {
-            b"true" | b"True" | b"TRUE" => b"true",
-            b"false" | b"False" | b"FALSE" => b"false",
-            b"null" | b"Null" | b"NULL" | b"None" => b"null",
-            _ if end.is_none() && word.len() < 6 => return Err(Halt::More),
-            _ => return self.bad("expected a value"),
-        };
-        if end.is_none() && !self.end {
-            return Err(Halt::More);
-        }
-        if json != word {
-            self.fix(Fix::Literal);
-        }
-        self.out.extend_from_slice(json);
-        self.at += word.len();
-        Ok(())
     }
 }
 

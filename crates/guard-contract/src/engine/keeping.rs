@@ -1,0 +1,105 @@
+//! Where judged units go: into their list, or into quarantine.
+
+use super::Engine;
+use super::unit::HEAD;
+use crate::judge::Refusal;
+use crate::keep::Rank;
+use guard_plan::report::{Extent, Item, Quarantined, Reason, SNIPPET, SpanKind};
+
+impl Engine {
+    /// The place of the next unit of a list.
+    pub(super) fn next_index(&mut self, list: usize) -> u64 {
+        let counted = self.p.lists[list].within.is_some();
+        let inner = self.listing().filter(|listing| counted && listing.list == list);
+        let count = match inner.and_then(|listing| listing.inner.as_mut()) {
+            Some((_, count)) => count,
+            None => &mut self.draft.units[list],
+        };
+        *count += 1;
+        *count - 1
+    }
+
+    /// Counts an item in: it is kept, or the one that it drives out is quarantined.
+    pub(super) fn keep(&mut self, list: usize, rank: Rank, item: Item) {
+        let (start, end) = (item.at.start as usize, item.at.end as usize);
+        let twice = self.listing().is_some_and(|listing| listing.list == list && listing.twice);
+        if twice {
+            let error = "its list occurs twice".to_owned();
+            let refusal = Refusal { reason: Reason::Malformed, error };
+            let raw = item.value.to_string();
+            return self.quarantine(list, item.index, refusal, raw.as_bytes(), (start, end));
+        }
+        self.draft.resynchronised |= item.resynchronised;
+        self.draft.takes(start, end);
+        let nested = self.p.lists[list].within.is_some();
+        if !nested {
+            self.marks.set(start, SpanKind::Item);
+        }
+        let shown = (self.emit && !nested).then(|| item.clone());
+        let inner = self.listing().filter(|_| nested).and_then(|listing| listing.inner.as_mut());
+        let keep = match inner {
+            Some((keep, _)) => keep,
+            None => &mut self.draft.lists[list],
+        };
+        let index = item.index;
+        let lost = keep.offer(rank, item).map(|lost| (lost, keep.over_limit()));
+        if lost.as_ref().is_none_or(|(lost, _)| lost.index != index) {
+            self.out.extend(shown);
+        }
+        if let Some((lost, refusal)) = lost {
+            let at = (lost.at.start as usize, lost.at.end as usize);
+            if !nested {
+                self.marks.drop_item(at.0);
+            }
+            let full = self.draft.quarantined.len() as u64 >= self.most_quarantined();
+            let raw = if full { String::new() } else { lost.value.to_string() };
+            self.quarantine(list, lost.index, refusal, raw.as_bytes(), at);
+        }
+    }
+
+    fn most_quarantined(&self) -> u64 {
+        u64::from(self.p.contract.bounds.quarantine)
+    }
+
+    /// Puts a unit into quarantine.
+    pub(super) fn quarantine(
+        &mut self,
+        list: usize,
+        index: u64,
+        refusal: Refusal,
+        raw: &[u8],
+        at: (usize, usize),
+    ) {
+        let nested = self.p.lists[list].within.is_some();
+        if !nested && refusal.reason != Reason::OverLimit {
+            self.marks.set(at.0, SpanKind::Quarantined);
+        }
+        self.draft.takes(at.0, at.1);
+        let full = self.draft.quarantined.len() as u64 >= self.most_quarantined();
+        let raw = if full { String::new() } else { snippet(raw) };
+        let within = self.object().filter(|object| nested && object.item.is_some());
+        let within = within.map(|object| object.index);
+        self.note(Quarantined {
+            list: self.p.lists[list].name.clone(),
+            index,
+            within,
+            reason: refusal.reason,
+            error: refusal.error,
+            raw,
+            at: Extent { start: at.0 as u64, end: at.1 as u64 },
+        });
+    }
+
+    pub(super) fn note(&mut self, unit: Quarantined) {
+        self.draft.quarantined_count += 1;
+        if (self.draft.quarantined.len() as u64) < self.most_quarantined() {
+            self.draft.quarantined.push(unit);
+        }
+    }
+}
+
+/// The first characters of a unit.
+fn snippet(raw: &[u8]) -> String {
+    let head = &raw[..raw.len().min(HEAD)];
+    String::from_utf8_lossy(head).chars().take(SNIPPET).collect()
+}

@@ -1,0 +1,194 @@
+//! The value of a member, of an envelope or of an item that is put together: taken, or lost.
+
+use super::skip::Skip;
+use super::unit::Read;
+use super::{Engine, Open, Phase, Turn};
+use crate::judge::Refusal;
+use crate::lex;
+use crate::repair::Broken;
+use guard_plan::report::Reason;
+
+impl Engine {
+    /// Whether something stands behind a member's value that shows that it has ended; none where that is not known yet.
+    fn delimited(&self, t: &Turn<'_>, start: usize, read: Read) -> Option<Read> {
+        let len = match &read {
+            Read::Strict(len) => *len,
+            Read::Repaired(done) => done.len,
+            _ => return Some(read),
+        };
+        let rest = t.w.from(start);
+        let next = lex::blanks(rest, len);
+        let line = rest[len..next].contains(&b'\n');
+        let string = matches!(rest.first(), Some(b'"' | b'\'' | b'`' | 0x80..));
+        let ended = match rest.get(next) {
+            None if !t.w.end => return None,
+            None | Some(b',' | b'}' | b']' | b'/') => true,
+            // A comma is missing.
+            Some(b'"' | b'\'') => line || !string,
+            Some(byte) => {
+                line && (byte.is_ascii_alphabetic() || matches!(byte, b'_' | b'`' | 0x80..))
+            }
+        };
+        if ended {
+            return Some(read);
+        }
+        let why = "expected `,` or `}`";
+        let suspect = if string { 0 } else { len };
+        Some(Read::Broken(Broken { at: next, why, cut: false, suspect, whole: Vec::new() }))
+    }
+
+    /// What becomes of a member's value that was read.
+    pub(super) fn member_read(
+        &mut self,
+        t: &Turn<'_>,
+        name: Box<str>,
+        key: usize,
+        field: Option<usize>,
+        twice: bool,
+        read: Read,
+    ) -> bool {
+        let start = self.at;
+        let read = match self.delimited(t, start, read) {
+            Some(read) => read,
+            None => return false,
+        };
+        let (len, repaired) = match read {
+            Read::More => return false,
+            Read::Strict(len) => (len, None),
+            Read::Repaired(done) => (done.len, Some(done)),
+            Read::Broken(broken) => {
+                let reason = if broken.cut { Reason::Truncated } else { Reason::Malformed };
+                let error = format!("{}, at byte {}", broken.why, start + broken.at);
+                self.draft_cut(broken.cut);
+                self.lose_member(&name, reason, error, field);
+                self.look_from(start + broken.suspect.max(1), key, None);
+                return true;
+            }
+            Read::Large(error) => {
+                self.lose_member(&name, Reason::Bounds, error, field);
+                self.phase = Phase::Skip(Skip::new(start, None, Phase::Members));
+                return true;
+            }
+        };
+        if let Some(done) = &repaired {
+            if !matches!(self.tape.read(&done.text), Ok(len) if len == done.text.len()) {
+                let error = "it cannot be repaired".to_owned();
+                self.lose_member(&name, Reason::Malformed, error, field);
+            }
+            self.draft_cut(done.cut);
+            done.fixes.iter().for_each(|(fix, at)| self.fix(*fix, start + at));
+        }
+        let bytes = match &repaired {
+            Some(done) => &done.text,
+            None => t.w.part(start, start + len),
+        };
+        self.at = start + len;
+        if let Some(object) = self.object() {
+            object.last = (bytes.first() == Some(&b'"')).then_some(start);
+        }
+        if twice {
+            self.lose_member(&name, Reason::Malformed, "it occurs twice".into(), field);
+            return true;
+        }
+        self.take_member(t, name, field, bytes, repaired.is_some());
+        true
+    }
+
+    /// Takes a member whose value the tape holds.
+    fn take_member(
+        &mut self,
+        t: &Turn<'_>,
+        name: Box<str>,
+        field: Option<usize>,
+        bytes: &[u8],
+        repaired: bool,
+    ) {
+        let within = self.object().and_then(|object| object.item);
+        let item = within.is_some();
+        if within.is_some_and(|list| !self.p.lists[list].own.has(&name)) {
+            let error = "is no member of an item".to_owned();
+            return self.lose_member(&name, Reason::Schema, error, None);
+        }
+        let value = match (item, field) {
+            (true, _) => Some(t.judge.plain(&self.tape, bytes)),
+            (false, Some(field)) => Some(t.judge.member(field, &self.tape, bytes)),
+            (false, None) => None,
+        };
+        match value {
+            None => {
+                let error = t.judge.unknown_member(&name);
+                self.lose_member(&name, Reason::Schema, error, None);
+            }
+            Some(Err(Refusal { reason, error })) => self.lose_member(&name, reason, error, field),
+            Some(Ok(value)) => {
+                let Some(object) = self.object() else { return };
+                object.key = None;
+                object.repaired |= repaired;
+                object.seen.push(name.clone());
+                match field {
+                    _ if item => object.values.push((name, value)),
+                    Some(field) => {
+                        object.known += 1;
+                        object.members.push((field, value));
+                    }
+                    None => {}
+                }
+                self.flush_late();
+            }
+        }
+    }
+
+    fn draft_cut(&mut self, cut: bool) {
+        self.cut |= cut;
+    }
+
+    /// A member of the open object does not hold: the envelope loses it, an item is lost with it.
+    fn lose_member(&mut self, name: &str, reason: Reason, error: String, field: Option<usize>) {
+        let p = self.p.clone();
+        let Some(object) = self.object() else { return };
+        object.key = None;
+        // Of strange names nothing is remembered: there may be any number of them.
+        if field.is_some() || object.item.is_some_and(|list| p.lists[list].own.has(name)) {
+            object.seen.push(name.into());
+        }
+        object.known += usize::from(field.is_some());
+        if let Some(field) = field {
+            object.members.retain(|(at, _)| *at != field);
+        }
+        if object.item.is_some() {
+            object.refused.get_or_insert((reason, format!("`{name}`: {error}")));
+        } else {
+            if let Some(field) = field {
+                self.draft_forget(field);
+            }
+            self.problem(name, reason, error);
+            self.flush_late();
+        }
+    }
+
+    /// A member that occurs twice does not hold, whichever of them one would take.
+    fn draft_forget(&mut self, field: usize) {
+        if let Some(Open::Object(object)) = self.stack.first()
+            && object.attached
+        {
+            self.draft.members[field] = None;
+        }
+    }
+
+    /// Nothing of the open object can be read from here on; the next place where something can is looked for.
+    pub(super) fn lose_members(&mut self, t: &Turn<'_>, why: &str) -> bool {
+        let _ = t;
+        let start = self.at;
+        let error = format!("{why}, at byte {start}");
+        let Some(object) = self.object() else { return false };
+        object.key = None;
+        let from = object.last.take().unwrap_or(start) + 1;
+        if object.item.is_some() {
+            object.refused.get_or_insert((Reason::Malformed, error));
+        } else {
+            self.problem("", Reason::Malformed, error);
+        }
+        self.look_from(from, start, None);
+        true
+    }
+}
