@@ -12,6 +12,7 @@ use guard_plan::json::Json;
 use guard_plan::report::State;
 use guard_plan::{LoadedPlan, time};
 use guard_runtime::{NoWorld, Prompt};
+use guard_schema::JsonSchemas;
 use std::collections::BTreeMap;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -106,7 +107,8 @@ fn check(what: &What, plan: &LoadedPlan, contract: usize, term: &Term) -> Outcom
         return Ok(Exit::Fine);
     };
     let cannot = |why: String| Failure::new(format!("the contract cannot be used: {why}"));
-    let checker = Checker::new(plan.plan(), contract).map_err(|e| cannot(e.to_string()))?;
+    let checker = Checker::with_schemas(plan.plan(), contract, &JsonSchemas)
+        .map_err(|e| cannot(e.to_string()))?;
     let kernel = play::kernel(plan)?;
     let data = data.as_deref().map(json_file).transpose()?;
     let start = time::parse_rfc3339(START).unwrap_or_default();

@@ -6,6 +6,7 @@ use guard_contract::{Checker, Input};
 use guard_plan::json::Json;
 use guard_plan::plan::Plan;
 use guard_runtime::{Kernel, Session};
+use guard_schema::JsonSchemas;
 use serde_json::json;
 use std::collections::BTreeMap;
 
@@ -46,7 +47,8 @@ pub fn given(known: Json) -> Result<BTreeMap<String, Vec<Json>>, Error> {
 pub fn check(kernel: &Kernel, session: &Session, judged: &Judged) -> Result<String, Error> {
     let contract = find(kernel.plan(), judged.contract)?;
     let cannot = |why: String| Error::failed("bad_contract", why);
-    let checker = Checker::new(kernel.plan(), contract).map_err(|e| cannot(e.to_string()))?;
+    let checker = Checker::with_schemas(kernel.plan(), contract, &JsonSchemas)
+        .map_err(|e| cannot(e.to_string()))?;
     let known = kernel.known(session, contract, judged.given);
     let known = known.ok_or_else(|| cannot("the plan does not have it".into()))?;
     let (finish_reason, workspace) = (judged.finish_reason, session.workspace());
