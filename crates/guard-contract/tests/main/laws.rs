@@ -5,7 +5,7 @@ use guard_contract::{Checker, Input};
 use guard_plan::decode::Decoder;
 use guard_plan::json::Json;
 use guard_plan::plan::ItemShape;
-use guard_plan::report::{Report, State};
+use guard_plan::report::Report;
 use proptest::prelude::*;
 
 /// The triage report without a limit.
