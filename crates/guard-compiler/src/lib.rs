@@ -13,6 +13,7 @@ pub mod scenario;
 mod served;
 mod sources;
 mod types;
+pub mod verify;
 
 pub use errors::CODES;
 pub use sources::{Loader, NoFiles, SourceFile, std_library};
@@ -37,6 +38,8 @@ pub struct Output {
     pub program: hir::Program,
     /// The plan.
     pub plan: Plan,
+    /// What is proved of it, and what is not.
+    pub verification: verify::Verification,
     /// Where its rules stand.
     pub sources: Sources,
     /// The scenarios of its `test` blocks.
@@ -70,7 +73,9 @@ fn finish(
     files: &[SourceFile],
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Output {
-    let (plan, sources) = lower::lower(&checked.program, files);
+    let (mut plan, sources) = lower::lower(&checked.program, files);
+    let verification = verify::verify(&plan);
+    plan.proofs = verification.proofs.clone();
     let mut scenarios = checked.scenarios;
     lower::lower_expectations(&checked.program, &checked.expectations, &mut scenarios);
     for step in scenarios.iter_mut().flat_map(|s| &mut s.steps) {
@@ -84,7 +89,7 @@ fn finish(
         diagnostics.push(errors::over_bound(span, &tool.name, tool.steps, lower::MAX_STEPS));
     }
     initial_state(&checked.program, diagnostics);
-    Output { program: checked.program, plan, sources, scenarios }
+    Output { program: checked.program, plan, verification, sources, scenarios }
 }
 
 /// A session must begin in an allowed state: the reference evaluator looks at it once.

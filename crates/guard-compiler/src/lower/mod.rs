@@ -117,6 +117,7 @@ impl Lowering<'_> {
             goals: goals.iter().map(|goal| self.goal(goal)).collect(),
             contracts: contracts.iter().map(|contract| self.contract(contract)).collect(),
             tools: tools.iter().map(|at| self.tool(*at)).collect(),
+            proofs: Vec::new(),
         }
     }
 
