@@ -89,7 +89,33 @@ fn finish(
         diagnostics.push(errors::over_bound(span, &tool.name, tool.steps, lower::MAX_STEPS));
     }
     initial_state(&checked.program, diagnostics);
+    must_be_proved(&checked.program, &plan, &verification, diagnostics);
     Output { program: checked.program, plan, verification, sources, scenarios }
+}
+
+/// What is declared `proved` is, for every tool.
+fn must_be_proved(
+    program: &hir::Program,
+    plan: &Plan,
+    verification: &verify::Verification,
+    diagnostics: &mut Vec<Diagnostic>,
+) {
+    let effects = verification.pairs.iter().map(|one| (one.tool, one.invariant, &one.status, false));
+    let observed = verification.observations.iter();
+    let observed = observed.map(|one| (one.tool, one.invariant, &one.status, true));
+    for (tool, invariant, status, observed) in effects.chain(observed) {
+        let left = match status {
+            verify::Status::Proved(_) | verify::Status::Vacuous => continue,
+            verify::Status::Checked(left) | verify::Status::Simplified(_, left) => left,
+        };
+        let name = &plan.invariants[invariant as usize].rule.owner;
+        let declared = program.invariants.iter().find(|one| one.proved && one.rule.owner == *name);
+        let Some(declared) = declared else { continue };
+        let tool = &plan.tools[tool as usize].name;
+        let span = program.tools.iter().find(|one| one.name == *tool).map(|one| one.span);
+        let tool = (tool.as_str(), span.unwrap_or_default());
+        diagnostics.push(errors::not_proved((name, declared.rule.span), tool, observed, left));
+    }
 }
 
 /// A session must begin in an allowed state: the reference evaluator looks at it once.

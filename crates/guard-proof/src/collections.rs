@@ -51,9 +51,7 @@ impl<'p> Encoder<'p> {
             return self.unknown_has(of, element);
         }
         match &**of {
-            Collection::Base { term, kind, of: ty, .. } => {
-                self.base_has(*term, *kind, *ty, element)
-            }
+            Collection::Base { .. } => self.base_has(of, element),
             Collection::Literal(_, items) => {
                 let same: Vec<Formula> = items.iter().map(|item| self.same(element, item)).collect();
                 Formula::any(same)
@@ -97,15 +95,17 @@ impl<'p> Encoder<'p> {
         self.flag(Op::Has, args)
     }
 
-    fn base_has(&mut self, term: TermId, kind: Kind, ty: TypeId, element: &Value) -> Formula {
+    fn base_has(&mut self, of: &Rc<Collection>, element: &Value) -> Formula {
+        let Collection::Base { term, kind, of: ty, .. } = **of else {
+            return self.unknown_has(of, element);
+        };
         let at = self.term(element);
         let known = self.vars.len();
         let there = self.flag(Op::Has, vec![term, at]);
         if self.vars.len() == known {
             return there;
         }
-        let len = self.terms.intern(Op::Len, vec![term]);
-        let len = Linear::var(self.var(len, Some(0), Some(i64::MAX.into())));
+        let len = self.len(of);
         let some = Formula::le(&Linear::constant(1), &len);
         self.know(some.and_then(|some| there.implies(some)));
         let (key, value) = match kind {
@@ -178,7 +178,7 @@ impl<'p> Encoder<'p> {
         }
         match (&**of, key) {
             (Collection::Base { term, kind: Kind::Map, of: ty, .. }, _) => {
-                let there = self.base_has(*term, Kind::Map, *ty, key);
+                let there = self.base_has(of, key);
                 let at = self.term(key);
                 let value = self.terms.intern(Op::At, vec![*term, at]);
                 (there, Value::Typed(*ty, value))

@@ -25,7 +25,7 @@ pub(super) fn part_text(plan: &Plan, claim: Claim) -> String {
             }
         }
         Claim::Observed { invariant, .. } => plan.invariants[invariant as usize].text.clone(),
-        Claim::Refined { var, .. } => format!("`{}` within its type", plan.state[var as usize].name),
+        Claim::Refined { var, .. } => format!("{} within its type", plan.state[var as usize].name),
     }
 }
 
@@ -34,12 +34,25 @@ pub(super) fn part_text(plan: &Plan, claim: Claim) -> String {
 pub(super) fn needs(plan: &Plan, tool: ToolId, system: &System, goal: &Formula) -> Option<String> {
     match goal {
         Formula::AtMost(linear) => comparison(plan, tool, system, linear),
-        Formula::And(parts) if parts.parts.len() <= 3 => {
-            let parts = parts.parts.iter().map(|part| needs(plan, tool, system, part));
-            Some(parts.collect::<Option<Vec<_>>>()?.join(" and "))
+        Formula::And(parts) if parts.parts.len() <= 4 => {
+            // What the types say already need not be asked for.
+            let open = parts.parts.iter().filter(|part| !by_types(system, part));
+            let open = open.map(|part| needs(plan, tool, system, part));
+            Some(open.collect::<Option<Vec<_>>>()?.join(" and ")).filter(|text| !text.is_empty())
         }
         _ => None,
     }
+}
+
+/// Whether an inequality holds by the ranges of its variables alone.
+fn by_types(system: &System, part: &Formula) -> bool {
+    let Formula::AtMost(linear) = part else { return false };
+    let greatest = linear.terms.iter().try_fold(linear.constant, |sum, (var, factor)| {
+        let variable = &system.vars[*var as usize];
+        let end = if *factor > 0 { variable.greatest } else { variable.least };
+        sum.checked_add(end?.checked_mul(*factor)?)
+    });
+    greatest.is_some_and(|greatest| greatest <= 0)
 }
 
 /// `linear ≤ 0` with its positive terms on the left and the others on the right.
