@@ -1,13 +1,14 @@
 //! The compiler of the Guard language: sources in, diagnostics and a plan out.
 //!
 //! Phases are modules, in this order: `sources` loads, `names` resolves, `types` checks, `lower` makes the
-//! plan. Only [`compile`] knows the order. Knows nothing of running a plan, of terminals or of files: a
+//! plan, `optimize` a faster one. Only [`compile`] knows the order. Knows nothing of running a plan, of terminals or of files: a
 //! [`Loader`] brings the texts that `use` names.
 
 mod errors;
 pub mod hir;
 mod lower;
 mod names;
+mod optimize;
 pub mod reference;
 pub mod scenario;
 mod served;
@@ -37,7 +38,9 @@ pub struct Output {
     pub program: hir::Program,
     /// The plan.
     pub plan: Plan,
-    /// Where its rules stand.
+    /// The plan before it was optimized: it decides the same.
+    pub lowered: Plan,
+    /// Where the rules of both stand, and what was optimized.
     pub sources: Sources,
     /// The scenarios of its `test` blocks.
     pub scenarios: Vec<scenario::Scenario>,
@@ -70,7 +73,7 @@ fn finish(
     files: &[SourceFile],
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Output {
-    let (plan, sources) = lower::lower(&checked.program, files);
+    let (lowered, mut sources) = lower::lower(&checked.program, files);
     let mut scenarios = checked.scenarios;
     lower::lower_expectations(&checked.program, &checked.expectations, &mut scenarios);
     for step in scenarios.iter_mut().flat_map(|s| &mut s.steps) {
@@ -78,13 +81,15 @@ fn finish(
         let text = text.get(step.span.start as usize..step.span.end as usize).unwrap_or_default();
         step.text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     }
-    for tool in plan.tools.iter().filter(|t| t.steps > lower::MAX_STEPS) {
+    for tool in lowered.tools.iter().filter(|t| t.steps > lower::MAX_STEPS) {
         let declared = checked.program.tools.iter().find(|t| t.name == tool.name);
         let span = declared.map(|t| t.span).unwrap_or_default();
         diagnostics.push(errors::over_bound(span, &tool.name, tool.steps, lower::MAX_STEPS));
     }
     initial_state(&checked.program, diagnostics);
-    Output { program: checked.program, plan, sources, scenarios }
+    let (plan, rewrites) = optimize::optimize(&lowered);
+    sources.rewrites = rewrites;
+    Output { program: checked.program, plan, lowered, sources, scenarios }
 }
 
 /// A session must begin in an allowed state: the reference evaluator looks at it once.
