@@ -1,13 +1,14 @@
 //! The compiler of the Guard language: sources in, diagnostics and a plan out.
 //!
 //! Phases are modules, in this order: `sources` loads, `names` resolves, `types` checks, `lower` makes the
-//! plan. Only [`compile`] knows the order. Knows nothing of running a plan, of terminals or of files: a
+//! plan, `optimize` a faster one. Only [`compile`] knows the order. Knows nothing of running a plan, of terminals or of files: a
 //! [`Loader`] brings the texts that `use` names.
 
 mod errors;
 pub mod hir;
 mod lower;
 mod names;
+mod optimize;
 pub mod reference;
 pub mod scenario;
 mod served;
@@ -38,9 +39,11 @@ pub struct Output {
     pub program: hir::Program,
     /// The plan.
     pub plan: Plan,
-    /// What is proved of it, and what is not.
+    /// The plan before it was optimized: it decides the same.
+    pub lowered: Plan,
+    /// What is proved of the plan, and what is not.
     pub verification: verify::Verification,
-    /// Where its rules stand.
+    /// Where the rules of both stand, and what was optimized.
     pub sources: Sources,
     /// The scenarios of its `test` blocks.
     pub scenarios: Vec<scenario::Scenario>,
@@ -73,9 +76,7 @@ fn finish(
     files: &[SourceFile],
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Output {
-    let (mut plan, sources) = lower::lower(&checked.program, files);
-    let verification = verify::verify(&plan);
-    plan.proofs = verification.proofs.clone();
+    let (lowered, mut sources) = lower::lower(&checked.program, files);
     let mut scenarios = checked.scenarios;
     lower::lower_expectations(&checked.program, &checked.expectations, &mut scenarios);
     for step in scenarios.iter_mut().flat_map(|s| &mut s.steps) {
@@ -83,14 +84,18 @@ fn finish(
         let text = text.get(step.span.start as usize..step.span.end as usize).unwrap_or_default();
         step.text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     }
-    for tool in plan.tools.iter().filter(|t| t.steps > lower::MAX_STEPS) {
+    for tool in lowered.tools.iter().filter(|t| t.steps > lower::MAX_STEPS) {
         let declared = checked.program.tools.iter().find(|t| t.name == tool.name);
         let span = declared.map(|t| t.span).unwrap_or_default();
         diagnostics.push(errors::over_bound(span, &tool.name, tool.steps, lower::MAX_STEPS));
     }
     initial_state(&checked.program, diagnostics);
+    let (mut plan, rewrites) = optimize::optimize(&lowered);
+    sources.rewrites = rewrites;
+    let verification = verify::verify(&plan);
+    plan.proofs = verification.proofs.clone();
     must_be_proved(&checked.program, &plan, &verification, diagnostics);
-    Output { program: checked.program, plan, verification, sources, scenarios }
+    Output { program: checked.program, plan, lowered, verification, sources, scenarios }
 }
 
 /// What is declared `proved` is, for every tool.

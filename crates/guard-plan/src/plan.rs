@@ -5,6 +5,7 @@
 //! overflow a stack nor loop. Names are kept where a verdict speaks them. Source positions live beside
 //! the plan (`Sources`), since moving a declaration changes no meaning and must change no hash.
 
+mod children;
 mod contract;
 mod expr;
 mod proof;
@@ -757,6 +758,23 @@ pub struct Sources {
     pub files: Vec<String>,
     /// One per [`SpanId`].
     pub spans: Vec<SourceSpan>,
+    /// What the optimizer made of what was written, for explanations.
+    pub rewrites: Vec<Rewrite>,
+}
+
+/// One thing that the optimizer did; it changes no verdict, reason or state.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Rewrite {
+    /// The tool whose rule it is, by name; none where it is no tool's.
+    pub tool: Option<String>,
+    /// The passes that did it, in order: `fold`, `order`.
+    pub passes: Vec<String>,
+    /// What was written.
+    pub before: String,
+    /// What is decided instead; empty where the rule is dropped.
+    pub after: String,
 }
 
 /// A place in a source file.
