@@ -5,6 +5,7 @@
 //! [`Loader`] brings the texts that `use` names.
 
 mod errors;
+pub mod explore;
 pub mod hir;
 mod lower;
 mod names;
