@@ -656,6 +656,9 @@ pub(crate) fn initial_state(span: Span, why: String, other: Option<(Span, &str)>
     }
 }
 
+/// The code of an invariant that must be proved and is not.
+pub(crate) const NOT_PROVED: &str = "G0319";
+
 /// `left` is what is left to check, with a condition that would do where one can be said.
 pub(crate) fn not_proved(
     invariant: (&str, Span),
@@ -666,7 +669,7 @@ pub(crate) fn not_proved(
     let (name, span) = invariant;
     let what = if observed { "what it observes" } else { "a call of it" };
     let message = format!("`{name}` must be proved, but `{tool}` may break it");
-    let d = Diagnostic::error("G0319", span, message)
+    let d = Diagnostic::error(NOT_PROVED, span, message)
         .label(format!("not after {what}"))
         .also(declared, "this tool");
     let needs: Vec<&str> = left.iter().filter_map(|one| one.needs.as_deref()).collect();

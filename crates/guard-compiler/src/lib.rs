@@ -32,6 +32,8 @@ pub struct Compilation {
     pub diagnostics: Vec<Diagnostic>,
     /// What was made, where no diagnostic is an error.
     pub output: Option<Output>,
+    /// What was made, where nothing is wrong but that an invariant declared `proved` is not: to be looked into, not run.
+    pub unproved: Option<Output>,
 }
 
 /// What a guard compiles to.
@@ -62,14 +64,18 @@ pub fn compile(root: SourceFile, loader: &mut dyn Loader) -> Compilation {
         names.report_unused(&mut diagnostics);
     }
     let mut output = None;
+    let mut unproved = None;
     if !diagnostics.iter().any(Diagnostic::is_error) {
-        output = Some(finish(checked, &sources.files, &mut diagnostics));
-    }
-    if diagnostics.iter().any(Diagnostic::is_error) {
-        output = None;
+        let made = finish(checked, &sources.files, &mut diagnostics);
+        let codes: Vec<_> = diagnostics.iter().filter(|d| d.is_error()).map(|d| d.code).collect();
+        match codes.iter().all(|code| *code == errors::NOT_PROVED) {
+            true if codes.is_empty() => output = Some(made),
+            true => unproved = Some(made),
+            false => {}
+        }
     }
     diagnostics.sort_by_key(|d| (d.primary.span, d.code));
-    Compilation { files: sources.files, diagnostics, output }
+    Compilation { files: sources.files, diagnostics, output, unproved }
 }
 
 fn finish(
