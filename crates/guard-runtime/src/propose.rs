@@ -18,6 +18,7 @@ use guard_plan::near;
 use guard_plan::plan::{LifecycleId, LimitScope, Millis, ToolId};
 use guard_plan::record::{Asked, Delivered, ItemChange, Note};
 use guard_plan::render;
+use guard_plan::value::Value;
 use guard_plan::verdict::{self, Code, Reason, Verdict};
 
 /// A call that somebody wants to make.
@@ -55,6 +56,10 @@ pub struct Proposed {
     /// What was noticed.
     pub notes: Vec<Note>,
 }
+
+/// Buffers that one check leaves to the next.
+#[derive(Debug, Clone, Default)]
+pub struct Scratch(Flight);
 
 impl Proposed {
     fn new(verdict: Verdict) -> Proposed {
@@ -126,10 +131,23 @@ impl Kernel {
         proposal: &Proposal<'_>,
         world: &mut dyn World,
     ) -> Proposed {
+        self.check_with(session, proposal, world, &mut Scratch::default())
+    }
+
+    /// The same, with buffers of a check before: where it allows the call, nothing is allocated.
+    pub fn check_with(
+        &self,
+        session: &Session,
+        proposal: &Proposal<'_>,
+        world: &mut dyn World,
+        scratch: &mut Scratch,
+    ) -> Proposed {
         let answers = Answers::new(world);
-        let mut flight = Flight::default();
-        let verdict = self.decide(session, proposal, &answers, &mut flight);
-        Proposed { asked: answers.into_asked(), ..Proposed::new(verdict) }
+        scratch.0.clear();
+        let verdict = self.decide(session, proposal, &answers, &mut scratch.0);
+        let mut proposed = Proposed::new(verdict);
+        proposed.asked = answers.into_asked();
+        proposed
     }
 
     fn decide(
@@ -192,7 +210,7 @@ impl Kernel {
         limits::check(cx, call, draft, findings);
         budgets::check(cx, call, draft, findings);
         budgets::check_deadline(cx, findings);
-        effects::check(cx, call, draft, findings);
+        effects::check_parts(cx, call, draft, findings);
         approvals::check(cx, call, draft, findings);
         ready::check(cx, call, findings);
         conflicts::check(cx, call, findings);
@@ -249,9 +267,11 @@ fn keep(cx: &Context<'_>, call: Call<'_>, args: &Arguments<'_>, flight: &mut Fli
         let span = draft.span_from(start);
         draft.keys.push(span);
     }
-    if call.ready.retains_args {
-        flight.args.extend(args.values().iter().cloned().map(Val::into_value));
-    }
+    let retained = call.ready.retains.iter().zip(args.values());
+    let value = |(read, arg): (&bool, &Val<'_>)| {
+        if *read { arg.clone().into_value() } else { Value::None }
+    };
+    flight.args.extend(retained.map(value));
 }
 
 fn undeclared(cx: &Context<'_>, name: &str, draft: &mut Draft, findings: &mut Findings) {

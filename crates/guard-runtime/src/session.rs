@@ -48,6 +48,8 @@ pub struct Session {
     pub(crate) spent: Box<[i64]>,
     pub(crate) counters: Box<[Counter]>,
     pub(crate) tools: Box<[History]>,
+    /// By tool, a bit: whether it has succeeded.
+    pub(crate) succeeded: Box<[u64]>,
     pub(crate) indexes: Box<[HashMap<Box<[u8]>, Stamp>]>,
     pub(crate) windows: Box<[Times]>,
     pub(crate) facts: Box<[Table]>,

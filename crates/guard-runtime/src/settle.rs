@@ -183,8 +183,21 @@ impl Kernel {
         for (var, value) in flight.draft.writes.drain(..) {
             write(session, var, value);
         }
+        for part in 0..flight.draft.parts.len() {
+            let var = flight.draft.parts[part].var;
+            let mut whole = session.state[var as usize].clone();
+            let written = flight.draft.write_part(part, &mut whole);
+            debug_assert!(written, "what a call in flight writes, nobody else does");
+            write(session, var, whole);
+        }
         let call =
             Call { id, tool: &self.plan().tools[id as usize], ready: &self.tools[id as usize] };
+        if !flight.draft.parts.is_empty() {
+            // On the record changes stand in the order of the effects.
+            let effects = &call.tool.effects;
+            let place = |var| effects.iter().position(|effect| effect.target.var == var);
+            session.changes.sort_by_key(|(var, _)| place(*var));
+        }
         let result = if call.ready.reads_result {
             self.result(session, call, result, settled)
         } else {
@@ -291,6 +304,7 @@ impl Kernel {
         let history = &mut session.tools[call.id as usize];
         history.successes += 1;
         history.success = Some(stamp);
+        session.succeeded[call.id as usize / 64] |= 1 << (call.id % 64);
         if call.tool.keeps_args {
             history.last_args = Some(std::mem::take(&mut flight.args));
         }

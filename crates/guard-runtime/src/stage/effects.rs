@@ -1,5 +1,7 @@
 //! Effects and invariants: the call is tried on a copy of the state.
 
+mod parts;
+
 use super::Call;
 use crate::eval::Context;
 use crate::kernel::Kernel;
@@ -10,6 +12,27 @@ use crate::val::Val;
 use guard_plan::plan::{InvariantId, VarId};
 use guard_plan::value::{Fault, Value};
 use guard_plan::verdict::{Code, Reason};
+
+/// The same as [`check`], looking only at the parts of variables that are written where that is enough. What is
+/// not as it should be is found, and told, the long way.
+pub(crate) fn check_parts<'a>(
+    cx: &Context<'a>,
+    call: Call<'a>,
+    draft: &mut Draft,
+    findings: &mut Findings,
+) {
+    let effects = || call.tool.effects.iter().zip(&call.ready.effects);
+    if effects().any(|(_, ready)| ready.part) {
+        if parts::draft(cx, call, draft).is_some() {
+            refinements(cx, &draft.writes, findings);
+            frame(cx, call, &draft.writes, findings);
+            return;
+        }
+        draft.writes.clear();
+        draft.parts.clear();
+    }
+    check(cx, call, draft, findings);
+}
 
 /// Simulates the effects of a call, drafts them, and checks what they may break.
 pub(crate) fn check<'a>(
@@ -53,17 +76,22 @@ fn simulate<'a>(
     }
     if sound {
         refinements(cx, writes, findings);
-        let after = Context { writes, ..*cx };
-        for id in &call.tool.frame {
-            invariant(cx, &after, *id, findings);
-        }
+        frame(cx, call, writes, findings);
     } else {
         writes.clear();
     }
 }
 
+/// Checks the invariants that the call may break.
+fn frame(cx: &Context<'_>, call: Call<'_>, writes: &[(VarId, Value)], findings: &mut Findings) {
+    let after = Context { writes, ..*cx };
+    for id in &call.tool.frame {
+        invariant(cx, &after, *id, findings);
+    }
+}
+
 /// The simulated value of a variable, at first a copy of the committed one.
-fn simulated<'w>(
+pub(super) fn simulated<'w>(
     cx: &Context<'_>,
     writes: &'w mut Vec<(VarId, Value)>,
     var: VarId,
