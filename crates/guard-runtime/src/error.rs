@@ -11,6 +11,8 @@ pub enum KernelError {
     Regex(String, String),
     /// The initial state has no value.
     State(String),
+    /// The full plan is not one of the same guard; what differs.
+    Shadow(String),
 }
 
 impl fmt::Display for KernelError {
@@ -18,6 +20,9 @@ impl fmt::Display for KernelError {
         match self {
             KernelError::Regex(pattern, why) => write!(f, "the expression /{pattern}/: {why}"),
             KernelError::State(why) => f.write_str(why),
+            KernelError::Shadow(what) => {
+                write!(f, "the full plan is one of another guard: they differ in {what}")
+            }
         }
     }
 }

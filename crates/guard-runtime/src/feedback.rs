@@ -7,7 +7,7 @@ mod block;
 
 use crate::eval::Decision;
 use crate::kernel::Kernel;
-use crate::prepare::{Op, Prepared};
+use crate::prepare::Prepared;
 use crate::session::Session;
 use crate::session::feedback::{Edge, Memory, Provider};
 use crate::world::Questions;

@@ -11,6 +11,7 @@ use crate::session::items::Items;
 use crate::session::origins::Origins;
 use crate::session::probes::Attempts;
 use crate::session::{History, Session, Times, Truth};
+use crate::shadow::Shadow;
 use crate::stop::Checks;
 use crate::val::Val;
 use crate::world::{Answers, NoWorld, Questions, World};
@@ -48,6 +49,8 @@ pub struct Kernel {
     pub(crate) calls: UnitId,
     /// The units that the host charges and that have a budget.
     pub(crate) host_charged: Box<[UnitId]>,
+    /// The full plan, where it decides beside this one.
+    pub(crate) shadow: Option<Box<Shadow>>,
 }
 
 impl Kernel {
@@ -89,6 +92,7 @@ impl Kernel {
                 .any(|lifecycle| lifecycle.transitions.iter().any(|one| one.evidence)),
             calls: units().find(|(_, unit)| unit.name == "calls").map_or(0, |(id, _)| id),
             host_charged: host.map(|(id, _)| id).collect(),
+            shadow: None,
             loaded,
         };
         kernel.open("", 0, "/").map_err(|error| KernelError::State(error.to_string()))?;
@@ -167,6 +171,8 @@ impl Kernel {
             flights: Vec::new(),
             spare: Vec::new(),
             approvals: Vec::new(),
+            decisions: 0,
+            full: false,
             settlements: 0,
             calls: 0,
             halted: None,

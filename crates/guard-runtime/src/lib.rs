@@ -25,6 +25,7 @@ mod recorder;
 mod serve;
 mod session;
 mod settle;
+mod shadow;
 mod stage;
 mod stop;
 mod target;

@@ -86,13 +86,16 @@ impl Kernel {
         proposal: &Proposal<'_>,
         world: &mut dyn World,
     ) -> Result<Proposed, StepError> {
+        if let Some(full) = self.instead(session) {
+            return full.propose(session, proposal, world);
+        }
         if session.flights.iter().any(|flight| flight.call == proposal.call) {
             return Err(StepError::CallInFlight(proposal.call.into()));
         }
         session.advance(proposal.now);
         let mut flight = session.spare.pop().unwrap_or_default();
         let answers = Answers::new(world);
-        let verdict = self.decide(session, proposal, &answers, &mut flight);
+        let verdict = self.decide_watched(session, proposal, &answers, &mut flight);
         let mut proposed = Proposed::new(verdict);
         if proposed.verdict.decision == verdict::Decision::Allow {
             flight.call.push_str(proposal.call);
@@ -142,6 +145,9 @@ impl Kernel {
         world: &mut dyn World,
         scratch: &mut Scratch,
     ) -> Proposed {
+        if let Some(full) = self.instead(session) {
+            return full.check_with(session, proposal, world, scratch);
+        }
         let answers = Answers::new(world);
         scratch.0.clear();
         let verdict = self.decide(session, proposal, &answers, &mut scratch.0);
@@ -150,7 +156,7 @@ impl Kernel {
         proposed
     }
 
-    fn decide(
+    pub(crate) fn decide(
         &self,
         session: &Session,
         proposal: &Proposal<'_>,

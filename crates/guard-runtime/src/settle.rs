@@ -96,12 +96,17 @@ impl Kernel {
         settlement: &Settlement<'_>,
         world: &mut dyn World,
     ) -> Result<Settled, StepError> {
+        if let Some(full) = self.instead(session) {
+            return full.settle(session, settlement, world);
+        }
         let place = session.flights.iter().position(|flight| flight.call == settlement.call);
         let place = place.ok_or_else(|| StepError::NoSuchCall(settlement.call.into()))?;
-        let flight = session.flights.swap_remove(place);
         session.advance(settlement.now);
         let answers = Answers::new(world);
-        let mut settled = self.finish(session, flight, settlement.ending, &answers);
+        let mut settled = self.settle_watched(session, |kernel, session| {
+            let flight = session.flights.swap_remove(place);
+            kernel.finish(session, flight, settlement.ending, &answers)
+        });
         settled.asked = answers.commit(session);
         Ok(settled)
     }
