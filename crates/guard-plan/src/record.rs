@@ -312,6 +312,8 @@ pub enum NoteKind {
     Feedback,
     /// It halted the session.
     Halt,
+    /// The optimized plan did not settle as the full plan does; what the full plan says counts.
+    Mismatch,
 }
 
 /// A line as it is read; the payload waits for its kind.
