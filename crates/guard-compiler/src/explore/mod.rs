@@ -3,6 +3,7 @@
 //! Breadth first from the initial state, with arguments and results at the boundaries of the guard's own conditions.
 //! What is found is a session that replays; what is not found is *never* only where everything was tried.
 
+mod aim;
 mod classes;
 mod inputs;
 mod mark;
@@ -11,6 +12,7 @@ mod rules;
 mod sample;
 mod search;
 mod session;
+mod slice;
 mod story;
 mod values;
 mod world;
@@ -35,7 +37,7 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Limits { depth: 12, states: 600, calls: 15_000 }
+        Limits { depth: 12, states: 300, calls: 6_000 }
     }
 }
 
@@ -80,19 +82,23 @@ pub fn explore(program: &Program, limits: &Limits, stop: &dyn Fn() -> bool) -> E
     let Ok(fresh) = Reference::open(program, START, WORKSPACE, None) else {
         return Exploration::nothing(program, rules);
     };
-    let inputs = inputs::Inputs::of(program, &fresh);
+    let widths = [1, 3, usize::MAX].map(|few| inputs::Inputs::of(program, &fresh, few));
+    let inputs = &widths[2];
     let questions = mark::Questions::of(program);
     let answers: Vec<Vec<Json>> = inputs.answers(&fresh);
-    let mut search =
-        search::Search::new(program, &inputs, &questions, &rules, &answers, limits, stop);
-    search.run(&fresh);
-    if !stop() {
-        repeat::complete(&mut search);
-    }
+    let mut search = search::Search::new(program, inputs, &questions, &rules, &answers, stop);
+    search.run(&fresh, inputs, slice::Slice::whole(program), None, limits);
     let exhausted = !search.cut && inputs.whole && !questions.ages();
     let deadlock = if exhausted { search.deadlock().map(|at| search.path(at)) } else { None };
     let depth = search.nodes.iter().map(|node| node.depth).max().unwrap_or(0);
-    let (states, judged, found) = (search.nodes.len(), search.judged, search.found);
+    let states = search.nodes.len();
+    if search.cut {
+        aim::at_the_rest(&mut search, &fresh, &widths, limits);
+    }
+    if !stop() {
+        repeat::complete(&mut search);
+    }
+    let (judged, found) = (search.judged, search.found);
     let checked = |session: Option<Session>| session.filter(|session| session.replays(program));
     Exploration {
         tools: found.tools.into_iter().map(checked).collect(),

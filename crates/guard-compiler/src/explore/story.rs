@@ -1,10 +1,10 @@
 //! A session as a person reads it, as JSON, and as a `test` block to paste into a guard.
 
-use super::session::{Act, Said, Session, Step, Then};
+use super::session::{Act, START, Said, Session, Step, Then};
 use crate::hir::{Program, Type};
 use crate::reference::Ask;
 use guard_plan::json::Json;
-use guard_plan::time::describe_duration;
+use guard_plan::time::{describe_duration, format_rfc3339};
 use guard_plan::verdict::{Code, Decision};
 use std::fmt::Write as _;
 
@@ -15,6 +15,9 @@ impl Session {
     /// Numbered lines: what happens, what is said of it, and what changes.
     pub fn story(&self, program: &Program) -> String {
         let mut out = String::new();
+        if self.start != START {
+            let _ = writeln!(out, "     begins {}", moment(self.start));
+        }
         if let Some(data) = &self.data {
             let _ = writeln!(out, "     opened with {}", json(data));
         }
@@ -45,6 +48,7 @@ impl Session {
         if let Some(data) = &self.data {
             members.push(("data".into(), data.clone()));
         }
+        members.push(("start".into(), Json::string(&format_rfc3339(self.start))));
         members.push(("steps".into(), Json::Array(steps)));
         Json::Object(members)
     }
@@ -54,6 +58,9 @@ impl Session {
         let mut out = format!("test {} {{\n", quoted(title));
         if let Some(data) = &self.data {
             let _ = writeln!(out, "  data {}", json(data));
+        }
+        if self.start != START {
+            let _ = writeln!(out, "  at {}", quoted(&format_rfc3339(self.start)));
         }
         let mut known: Vec<(Ask, Json)> = Vec::new();
         for step in &self.steps {
@@ -70,6 +77,14 @@ impl Session {
         }
         out + "}\n"
     }
+}
+
+/// A day and a time, as people say it.
+fn moment(millis: i64) -> String {
+    const DAYS: [&str; 7] = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
+    let day = DAYS.get(guard_plan::time::weekday(millis) as usize).unwrap_or(&"");
+    let civil = guard_plan::time::Civil::from_millis(millis);
+    format!("on a {day} at {:02}:{:02}", civil.hour, civil.minute)
 }
 
 fn alike(a: &Step, b: &Step) -> bool {

@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 /// Most values of one place.
 const MOST: usize = 10;
 /// Most values of a record that are tried.
-const MOST_RECORDS: usize = 16;
+const MOST_RECORDS: usize = 24;
 /// How deep values are made.
 const DEPTH: usize = 5;
 /// Strings of which it does not matter which they are.
@@ -257,7 +257,7 @@ impl Maker<'_, '_> {
         node: Option<usize>,
         bounds: &StringBounds,
     ) -> Vec<Value> {
-        let patterned = bounds.patterns.iter().filter_map(|p| sample::of(p));
+        let patterned = bounds.patterns.iter().flat_map(|p| sample::two(p));
         let mut texts: Vec<String> = Vec::new();
         match class.filter(|class| class.used || class.opaque) {
             None => {
@@ -484,11 +484,15 @@ pub(crate) fn combinations<T: Clone>(lists: &[Vec<T>], most: usize) -> Vec<Vec<T
     }
     let plain: Vec<T> = lists.iter().map(|list| list[0].clone()).collect();
     let mut rows = vec![plain.clone()];
-    for (at, list) in lists.iter().enumerate() {
-        for value in &list[1..] {
-            let mut row = plain.clone();
-            row[at] = value.clone();
-            rows.push(row);
+    // The first alternative of each, then the second: a cut takes the same of all.
+    let longest = lists.iter().map(Vec::len).max().unwrap_or(0);
+    for nth in 1..longest {
+        for (at, list) in lists.iter().enumerate() {
+            if let Some(value) = list.get(nth) {
+                let mut row = plain.clone();
+                row[at] = value.clone();
+                rows.push(row);
+            }
         }
     }
     for a in 0..lists.len() {
