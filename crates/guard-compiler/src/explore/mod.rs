@@ -55,6 +55,8 @@ pub struct Exploration {
     pub completion: Option<Session>,
     /// The shortest session after which nothing can complete any more; looked for only where all states are known.
     pub deadlock: Option<Session>,
+    /// Every state was looked at that what is tried leads to.
+    pub whole: bool,
     /// Every state was looked at, with every argument, result and answer that can matter: what was not found of tools,
     /// goals and completion cannot be.
     pub exhausted: bool,
@@ -88,7 +90,8 @@ pub fn explore(program: &Program, limits: &Limits, stop: &dyn Fn() -> bool) -> E
     let answers: Vec<Vec<Json>> = inputs.answers(&fresh);
     let mut search = search::Search::new(program, inputs, &questions, &rules, &answers, stop);
     search.run(&fresh, inputs, slice::Slice::whole(program), None, limits);
-    let exhausted = !search.cut && inputs.whole && !questions.ages();
+    let whole = !search.cut;
+    let exhausted = whole && inputs.whole && !questions.ages();
     let deadlock = if exhausted { search.deadlock().map(|at| search.path(at)) } else { None };
     let depth = search.nodes.iter().map(|node| node.depth).max().unwrap_or(0);
     let states = search.nodes.len();
@@ -106,6 +109,7 @@ pub fn explore(program: &Program, limits: &Limits, stop: &dyn Fn() -> bool) -> E
         goals: found.goals.into_iter().map(checked).collect(),
         completion: checked(found.completion),
         deadlock: checked(deadlock),
+        whole,
         exhausted,
         states,
         judged,
@@ -122,6 +126,7 @@ impl Exploration {
             goals: vec![None; program.goals.len()],
             completion: None,
             deadlock: None,
+            whole: false,
             exhausted: false,
             states: 0,
             judged: 0,

@@ -353,11 +353,10 @@ fn feedback(search: &Search, rule: &Rule) -> Option<Session> {
         return Some(found);
     }
     let (calls, every) = rules::cadence(&provider.triggers);
-    let waits = every.into_iter().map(|every| vec![Act::Wait(every)]);
-    let late = every.zip(search.program.deadline).map(|(every, late)| Act::Wait((late - every).max(every)));
-    let timed = waits.chain(late.map(|act| vec![act]));
-    if let Some(found) = timed.into_iter().find_map(|acts| after(search, acts, rule, None)) {
-        return Some(found);
+    for wait in waits(search.program, provider, every) {
+        if let Some(found) = after(search, vec![Act::Wait(wait)], rule, None) {
+            return Some(found);
+        }
     }
     for unit in search.program.units.iter().filter(|unit| unit.host_charged) {
         let usage = Act::Usage(unit.name.clone(), unit.budget.unwrap_or(0).saturating_sub(1));
@@ -366,6 +365,28 @@ fn feedback(search: &Search, rule: &Rule) -> Option<Session> {
         }
     }
     calls.and_then(|n| counted(search, rule, n as usize))
+}
+
+/// How long to wait for a provider: its cadence, and the times that its conditions name.
+fn waits(program: &Program, provider: &crate::hir::Feedback, every: Option<i64>) -> Vec<i64> {
+    let mut named: Vec<i64> = every.into_iter().collect();
+    let conditions = provider.blocks.iter().filter_map(|block| block.when.as_ref());
+    let edges = provider.triggers.iter().filter_map(|trigger| match trigger {
+        crate::hir::Trigger::Becomes(e) => Some(e),
+        _ => None,
+    });
+    for e in conditions.chain(edges) {
+        e.walk(&mut |part| {
+            if let crate::hir::ExprKind::Duration(span) = part.kind {
+                named.extend([span, span + 1]);
+                named.extend(program.deadline.map(|late| late - span + 1));
+            }
+        });
+    }
+    named.retain(|wait| *wait > 0 && program.deadline.is_none_or(|late| *wait < late));
+    named.sort_unstable();
+    named.dedup();
+    named
 }
 
 /// So many judged events, until a provider speaks that counts them: the same call, allowed or denied.

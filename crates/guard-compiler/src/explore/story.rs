@@ -128,13 +128,13 @@ pub(crate) fn happens(program: &Program, act: &Act) -> String {
         Act::Approve { tool, args, role } => {
             format!("{role} approves {}", call(program, tool, args))
         }
-        Act::Wait(millis) => format!("{} pass", describe_duration(*millis)),
+        Act::Wait(millis) => format!("after {}", describe_duration(*millis)),
         Act::Prompt(text) => format!("the user says {}", quoted(text)),
         Act::Usage(unit, amount) => {
             format!("{} {unit} are used", guard_plan::decimal::format(*amount))
         }
         Act::Resume => "the session is resumed".into(),
-        Act::Verify(item) => format!("{item} is verified"),
+        Act::Verify(item) => format!("the harness looks at {item}"),
         Act::Move(item, transition) => format!("the harness moves {item} by {transition}"),
         Act::Stop => "the agent stops".into(),
     }
@@ -168,9 +168,14 @@ pub(crate) fn verdict(said: &Said) -> String {
 }
 
 fn reason((code, rule, _, needs): &(Code, String, Decision, Vec<String>)) -> String {
-    match needs.is_empty() {
-        true => format!("{} ({rule})", code.as_str()),
-        false => format!("{} {}", code.as_str(), needs.join(", ")),
+    match (code, needs.is_empty()) {
+        (Code::Denied, _) => format!("a `deny` of {rule}"),
+        (Code::Invariant, _) => format!("the invariant {rule}"),
+        (Code::Budget, _) => format!("the budget {rule}"),
+        (Code::Limit, _) => format!("a limit of {rule}"),
+        (Code::Deadline | Code::Halted | Code::UnknownTool, _) => code.as_str().to_string(),
+        (_, true) => format!("{} ({rule})", code.as_str()),
+        (_, false) => format!("{} {}", code.as_str(), needs.join(", ")),
     }
 }
 
@@ -262,7 +267,7 @@ fn scenario(program: &Program, step: &Step, out: &mut String) {
         Act::Approve { tool, args, role } => {
             format!("approve {} by {role}", call(program, tool, args))
         }
-        Act::Wait(millis) => format!("after {}", describe_duration(*millis)),
+        Act::Wait(millis) => format!("after {}", duration(*millis)),
         Act::Prompt(text) => format!("prompt {}", quoted(text)),
         Act::Usage(unit, amount) => format!("usage {} {unit}", guard_plan::decimal::format(*amount)),
         Act::Resume => "resume by operator".into(),
@@ -279,6 +284,13 @@ fn scenario(program: &Program, step: &Step, out: &mut String) {
         }
     };
     let _ = writeln!(out, "  {text}");
+}
+
+/// A duration as a guard writes it, in the largest unit that it is a multiple of.
+fn duration(millis: i64) -> String {
+    let units = [("d", 86_400_000), ("h", 3_600_000), ("m", 60_000), ("s", 1_000)];
+    let whole = units.into_iter().find(|(_, size)| millis % size == 0);
+    whole.map_or_else(|| format!("{millis}ms"), |(unit, size)| format!("{}{unit}", millis / size))
 }
 
 /// The id of a call as a name.

@@ -143,9 +143,19 @@ impl Maker<'_, '_> {
             });
         }
         numbers.extend([lo, hi].into_iter().flatten());
+        numbers.extend(self.ends(class));
         let within = |n: &i64| lo.is_none_or(|lo| *n >= lo) && hi.is_none_or(|hi| *n <= hi);
         numbers.retain(within);
         numbers.into_iter().map(wrap).collect()
+    }
+
+    /// The ends of the ranges of all places of a class.
+    fn ends(&self, class: &Class) -> Vec<i64> {
+        let ends = |node: &usize| match self.classes.type_of(*node) {
+            Some(Type::Int(lo, hi) | Type::Decimal(lo, hi) | Type::Duration(lo, hi)) => [lo, hi],
+            _ => [None, None],
+        };
+        class.members.iter().flat_map(ends).flatten().collect()
     }
 
     /// How far a variable is from its boundaries, in the direction of a change.
@@ -510,7 +520,7 @@ pub(crate) fn combinations<T: Clone>(lists: &[Vec<T>], most: usize) -> Vec<Vec<T
     rows
 }
 
-/// Paths of the workspace as a person writes them.
+/// Paths of the workspace as a person writes them, and nothing said of what is missing.
 pub(crate) fn tidy(json: Json) -> Json {
     match json {
         Json::String(text) => match text.strip_prefix("/workspace/") {
@@ -519,7 +529,8 @@ pub(crate) fn tidy(json: Json) -> Json {
         },
         Json::Array(items) => Json::Array(items.into_iter().map(tidy).collect()),
         Json::Object(members) => {
-            Json::Object(members.into_iter().map(|(k, v)| (k, tidy(v))).collect())
+            let said = members.into_iter().filter(|(_, value)| *value != Json::Null);
+            Json::Object(said.map(|(k, v)| (k, tidy(v))).collect())
         }
         other => other,
     }
