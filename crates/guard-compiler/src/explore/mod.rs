@@ -5,18 +5,19 @@
 
 mod aim;
 mod classes;
-mod inputs;
-mod mark;
+pub(crate) mod inputs;
+pub(crate) mod mark;
 mod repeat;
 mod rules;
 mod sample;
-mod search;
-mod session;
-mod slice;
+pub(crate) mod search;
+pub(crate) mod session;
+pub(crate) mod slice;
 mod story;
 mod values;
-mod world;
+pub(crate) mod world;
 
+pub(crate) use rules::limit_text;
 pub use rules::{Rule, RuleKind};
 pub use session::{Act, START, Said, Session, Step, Then, WORKSPACE};
 
