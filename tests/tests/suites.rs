@@ -1,4 +1,4 @@
-//! The suites of the compiler's phases: `tests/suite/{names,types,lower}/*.guard`, one claim a file.
+//! The suites of the compiler's phases: `tests/suite/{names,types,lower,optimize}/*.guard`, one claim a file.
 //!
 //! The first lines of a case say its claim. Beside it stands what it prints: all diagnostics, or the plan.
 //! Files that a case uses lie in the folder `used` of its suite. `GUARD_BLESS=1` rewrites the outputs.
@@ -66,13 +66,35 @@ fn lower() {
         let Some(output) = &compiled.output else {
             return render::diagnostics(compiled);
         };
-        let json = guard_plan::encode::to_json(&output.plan, &output.sources);
+        let json = guard_plan::encode::to_json(&output.lowered, &output.sources);
         let document = Json::parse(&json).expect("the plan is JSON");
         let Json::Object(members) = document else { unreachable!("a document is an object") };
         let plan = members.into_iter().find(|(name, _)| &**name == "plan").expect("a plan").1;
         let mut out = String::new();
         write(&plan, 0, &mut out);
         out + "\n"
+    });
+}
+
+/// What was written and what is decided instead, by which passes; and the steps of each tool, before and after.
+#[test]
+fn optimize() {
+    run("optimize", |compiled| {
+        let Some(output) = &compiled.output else {
+            return render::diagnostics(compiled);
+        };
+        let mut out = String::new();
+        for one in &output.sources.rewrites {
+            let tool = one.tool.as_deref().unwrap_or("the guard");
+            let after = if one.after.is_empty() { "nothing" } else { &one.after };
+            let passes = one.passes.join(", ");
+            out.push_str(&format!("{tool} ({passes})\n  {}\n  {after}\n", one.before));
+        }
+        for (before, after) in output.lowered.tools.iter().zip(&output.plan.tools) {
+            let (name, least) = (&after.name, after.steps);
+            out.push_str(&format!("{name}: {} steps, now {least}\n", before.steps));
+        }
+        out
     });
 }
 

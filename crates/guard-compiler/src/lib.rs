@@ -1,7 +1,7 @@
 //! The compiler of the Guard language: sources in, diagnostics and a plan out.
 //!
 //! Phases are modules, in this order: `sources` loads, `names` resolves, `types` checks, `lower` makes the
-//! plan. Only [`compile`] knows the order. Knows nothing of running a plan, of terminals or of files: a
+//! plan, `optimize` a faster one. Only [`compile`] knows the order. Knows nothing of running a plan, of terminals or of files: a
 //! [`Loader`] brings the texts that `use` names.
 
 pub mod diff;
@@ -10,11 +10,13 @@ pub mod explore;
 pub mod hir;
 mod lower;
 mod names;
+mod optimize;
 pub mod reference;
 pub mod scenario;
 mod served;
 mod sources;
 mod types;
+pub mod verify;
 
 pub use errors::CODES;
 pub use sources::{Loader, NoFiles, SourceFile, std_library};
@@ -31,6 +33,8 @@ pub struct Compilation {
     pub diagnostics: Vec<Diagnostic>,
     /// What was made, where no diagnostic is an error.
     pub output: Option<Output>,
+    /// What was made, where nothing is wrong but that an invariant declared `proved` is not: to be looked into, not run.
+    pub unproved: Option<Output>,
 }
 
 /// What a guard compiles to.
@@ -39,7 +43,11 @@ pub struct Output {
     pub program: hir::Program,
     /// The plan.
     pub plan: Plan,
-    /// Where its rules stand.
+    /// The plan before it was optimized: it decides the same.
+    pub lowered: Plan,
+    /// What is proved of the plan, and what is not.
+    pub verification: verify::Verification,
+    /// Where the rules of both stand, and what was optimized.
     pub sources: Sources,
     /// The scenarios of its `test` blocks.
     pub scenarios: Vec<scenario::Scenario>,
@@ -57,14 +65,18 @@ pub fn compile(root: SourceFile, loader: &mut dyn Loader) -> Compilation {
         names.report_unused(&mut diagnostics);
     }
     let mut output = None;
+    let mut unproved = None;
     if !diagnostics.iter().any(Diagnostic::is_error) {
-        output = Some(finish(checked, &sources.files, &mut diagnostics));
-    }
-    if diagnostics.iter().any(Diagnostic::is_error) {
-        output = None;
+        let made = finish(checked, &sources.files, &mut diagnostics);
+        let codes: Vec<_> = diagnostics.iter().filter(|d| d.is_error()).map(|d| d.code).collect();
+        match codes.iter().all(|code| *code == errors::NOT_PROVED) {
+            true if codes.is_empty() => output = Some(made),
+            true => unproved = Some(made),
+            false => {}
+        }
     }
     diagnostics.sort_by_key(|d| (d.primary.span, d.code));
-    Compilation { files: sources.files, diagnostics, output }
+    Compilation { files: sources.files, diagnostics, output, unproved }
 }
 
 fn finish(
@@ -72,7 +84,7 @@ fn finish(
     files: &[SourceFile],
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Output {
-    let (plan, sources) = lower::lower(&checked.program, files);
+    let (lowered, mut sources) = lower::lower(&checked.program, files);
     let mut scenarios = checked.scenarios;
     lower::lower_expectations(&checked.program, &checked.expectations, &mut scenarios);
     for step in scenarios.iter_mut().flat_map(|s| &mut s.steps) {
@@ -80,13 +92,43 @@ fn finish(
         let text = text.get(step.span.start as usize..step.span.end as usize).unwrap_or_default();
         step.text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     }
-    for tool in plan.tools.iter().filter(|t| t.steps > lower::MAX_STEPS) {
+    for tool in lowered.tools.iter().filter(|t| t.steps > lower::MAX_STEPS) {
         let declared = checked.program.tools.iter().find(|t| t.name == tool.name);
         let span = declared.map(|t| t.span).unwrap_or_default();
         diagnostics.push(errors::over_bound(span, &tool.name, tool.steps, lower::MAX_STEPS));
     }
     initial_state(&checked.program, diagnostics);
-    Output { program: checked.program, plan, sources, scenarios }
+    let (mut plan, rewrites) = optimize::optimize(&lowered);
+    sources.rewrites = rewrites;
+    let verification = verify::verify(&plan);
+    plan.proofs = verification.proofs.clone();
+    must_be_proved(&checked.program, &plan, &verification, diagnostics);
+    Output { program: checked.program, plan, lowered, verification, sources, scenarios }
+}
+
+/// What is declared `proved` is, for every tool.
+fn must_be_proved(
+    program: &hir::Program,
+    plan: &Plan,
+    verification: &verify::Verification,
+    diagnostics: &mut Vec<Diagnostic>,
+) {
+    let effects = verification.pairs.iter().map(|one| (one.tool, one.invariant, &one.status, false));
+    let observed = verification.observations.iter();
+    let observed = observed.map(|one| (one.tool, one.invariant, &one.status, true));
+    for (tool, invariant, status, observed) in effects.chain(observed) {
+        let left = match status {
+            verify::Status::Proved(_) | verify::Status::Vacuous => continue,
+            verify::Status::Checked(left) | verify::Status::Simplified(_, left) => left,
+        };
+        let name = &plan.invariants[invariant as usize].rule.owner;
+        let declared = program.invariants.iter().find(|one| one.proved && one.rule.owner == *name);
+        let Some(declared) = declared else { continue };
+        let tool = &plan.tools[tool as usize].name;
+        let span = program.tools.iter().find(|one| one.name == *tool).map(|one| one.span);
+        let tool = (tool.as_str(), span.unwrap_or_default());
+        diagnostics.push(errors::not_proved((name, declared.rule.span), tool, observed, left));
+    }
 }
 
 /// A session must begin in an allowed state: the reference evaluator looks at it once.

@@ -5,12 +5,15 @@
 //! overflow a stack nor loop. Names are kept where a verdict speaks them. Source positions live beside
 //! the plan (`Sources`), since moving a declaration changes no meaning and must change no hash.
 
+mod children;
 mod contract;
 mod expr;
+mod proof;
 mod session;
 
 pub use contract::*;
 pub use expr::*;
+pub use proof::*;
 pub use session::*;
 
 use crate::builtin::Builtin;
@@ -116,6 +119,8 @@ pub struct Plan {
     pub contracts: Vec<Contract>,
     /// Tools, by name.
     pub tools: Vec<Tool>,
+    /// What needs no check when a call is decided, by claim.
+    pub proofs: Vec<Proof>,
 }
 
 /// One type with its refinements (language reference §4).
@@ -753,6 +758,23 @@ pub struct Sources {
     pub files: Vec<String>,
     /// One per [`SpanId`].
     pub spans: Vec<SourceSpan>,
+    /// What the optimizer made of what was written, for explanations.
+    pub rewrites: Vec<Rewrite>,
+}
+
+/// One thing that the optimizer did; it changes no verdict, reason or state.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Rewrite {
+    /// The tool whose rule it is, by name; none where it is no tool's.
+    pub tool: Option<String>,
+    /// The passes that did it, in order: `fold`, `order`.
+    pub passes: Vec<String>,
+    /// What was written.
+    pub before: String,
+    /// What is decided instead; empty where the rule is dropped.
+    pub after: String,
 }
 
 /// A place in a source file.

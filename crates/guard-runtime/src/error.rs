@@ -9,15 +9,17 @@ use std::fmt;
 pub enum KernelError {
     /// A regular expression does not compile, or is too large; the expression and why.
     Regex(String, String),
-    /// The initial state has no value.
+    /// The initial state has no value, or breaks what is proved.
     State(String),
+    /// A proof of the plan does not stand; which, and why.
+    Proof(String),
 }
 
 impl fmt::Display for KernelError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             KernelError::Regex(pattern, why) => write!(f, "the expression /{pattern}/: {why}"),
-            KernelError::State(why) => f.write_str(why),
+            KernelError::State(why) | KernelError::Proof(why) => f.write_str(why),
         }
     }
 }

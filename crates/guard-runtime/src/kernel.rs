@@ -3,7 +3,7 @@
 use crate::error::{KernelError, StepError};
 use crate::eval::{Context, Decision, resolved};
 use crate::feedback::Providers;
-use crate::prepare::{Learn, Prepared, Tool};
+use crate::prepare::{Learn, Prepared, Proven, Tool};
 use crate::session::counter::Counter;
 use crate::session::facts::Table;
 use crate::session::items::Items;
@@ -29,6 +29,16 @@ const REGEX_BYTES: usize = 1 << 20;
 
 /// Tools by name.
 type Names = HashMap<Box<str>, ToolId, BuildHasherDefault<NameHasher>>;
+
+/// The tools made ready, with what is proved of them.
+fn tools(plan: &Plan) -> Box<[Tool]> {
+    let tools = (0..).zip(&plan.tools);
+    let ready = tools.map(|(id, tool)| Tool {
+        proven: Proven::new(plan, id),
+        ..Tool::new(tool, &plan.types)
+    });
+    ready.collect()
+}
 
 /// FNV-1a. Nobody but the plan's author chooses the names, so nothing stronger is needed.
 struct NameHasher(u64);
@@ -79,6 +89,7 @@ impl Kernel {
     /// state.
     pub fn new(loaded: LoadedPlan) -> Result<Kernel, KernelError> {
         let plan = loaded.plan();
+        guard_proof::check(plan).map_err(KernelError::Proof)?;
         let regexes = plan.regexes.iter().map(|pattern| {
             let regex = RegexBuilder::new(pattern).size_limit(REGEX_BYTES).build();
             regex.map_err(|error| KernelError::Regex(pattern.clone(), error.to_string()))
@@ -94,7 +105,7 @@ impl Kernel {
         let kernel = Kernel {
             regexes: regexes.collect::<Result<_, _>>()?,
             names,
-            tools: plan.tools.iter().map(|tool| Tool::new(tool, &plan.types)).collect(),
+            tools: tools(plan),
             invariants: plan.invariants.iter().map(|inv| Prepared::new(&inv.condition)).collect(),
             monitors: plan
                 .monitors
@@ -118,8 +129,29 @@ impl Kernel {
             host_charged: host.map(|(id, _)| id).collect(),
             loaded,
         };
-        kernel.open("", 0, "/").map_err(|error| KernelError::State(error.to_string()))?;
+        let session = kernel.open("", 0, "/");
+        let session = session.map_err(|error| KernelError::State(error.to_string()))?;
+        kernel.begins_sound(&session)?;
         Ok(kernel)
+    }
+
+    /// What is proved holds from call to call: so it must hold at first.
+    fn begins_sound(&self, session: &Session) -> Result<(), KernelError> {
+        let plan = self.plan();
+        if plan.proofs.is_empty() {
+            return Ok(());
+        }
+        let (decision, mut world) = (Decision::default(), NoWorld);
+        let answers = Answers::new(&mut world);
+        let cx = self.context(session, &decision, &answers);
+        let assumed = guard_proof::assumable(plan, &plan.proofs);
+        for (id, _) in assumed.iter().enumerate().filter(|(_, assumed)| **assumed) {
+            if cx.holds(&self.invariants[id]) != Ok(true) {
+                let name = &plan.invariants[id].rule.owner;
+                return Err(KernelError::State(format!("`{name}` does not hold at first")));
+            }
+        }
+        Ok(())
     }
 
     /// The plan.

@@ -12,6 +12,7 @@ use guard_runtime::{
     StepError, Stop, Usage, Verify,
 };
 
+/// What a kernel says, with every word of it.
 pub(super) fn step(
     kernel: &Kernel,
     session: &mut Session,
@@ -35,6 +36,7 @@ fn said(
         Event::Propose(call, tool, args) => {
             let proposal = Proposal { call, tool, args, now };
             let proposed = kernel.propose(session, &proposal, world)?;
+            let exact = format!("{proposed:?}");
             let verdict = proposed.verdict;
             let escalated = verdict.reasons.iter().any(|r| r.message.contains("was rejected"));
             Said {
@@ -52,19 +54,22 @@ fn said(
                     denied: verdict.decision == Decision::Deny,
                 },
                 stop: None,
+                exact,
             }
         }
         Event::Settle(call, success, result) => {
             let ending = if *success { Ended::Success(result.as_ref()) } else { Ended::Failure };
             let settlement = Settlement { call, ending, now };
             let settled = kernel.settle(session, &settlement, world)?;
-            Said::of(Heard {
+            let exact = format!("{settled:?} {:?}", session.changes());
+            let heard = Heard {
                 learned: settled.learned,
                 forgotten: settled.forgotten,
                 notes: notes(&settled.notes),
                 feedback: settled.feedback,
                 ..Heard::default()
-            })
+            };
+            Said { exact, ..Said::of(heard) }
         }
         Event::Approve(tool, args, role, ttl) => {
             let expires = ttl.map(|ttl| now + ttl);
@@ -81,16 +86,20 @@ fn said(
         }
         Event::Prompt(text) => {
             let learned = kernel.prompt(session, &Prompt { text, now }, world)?;
-            Said::of(Heard {
+            let exact = format!("{learned:?}");
+            let heard = Heard {
                 learned: learned.learned,
                 forgotten: learned.forgotten,
                 notes: notes(&learned.notes),
                 ..Heard::default()
-            })
+            };
+            Said { exact, ..Said::of(heard) }
         }
         Event::Stop => {
             let stopped = kernel.stop(session, &Stop { reason: None, now }, world)?;
+            let exact = format!("{stopped:?}");
             Said {
+                exact,
                 stop: Some(Stopping {
                     allowed: stopped.decision == StopDecision::Allow,
                     bypassed: stopped.bypassed,
@@ -102,11 +111,12 @@ fn said(
         }
         Event::Verify(item) => {
             let moved = kernel.verify(session, &Verify { item, now }, world)?;
+            let exact = format!("{moved:?}");
             let mut change = moved.change;
             for sentence in change.reasons.iter_mut().chain(&mut change.unanswered) {
                 *sentence = "?".into();
             }
-            Said::of(changed(change))
+            Said { exact, ..Said::of(changed(change)) }
         }
         Event::Move(item, transition, reason) => {
             let reason = reason.as_deref();

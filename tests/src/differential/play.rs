@@ -30,6 +30,8 @@ pub(super) struct Said {
     pub stop: Option<Stopping>,
     /// Somebody must approve a move of an item; for the count, not compared.
     pub escalated: bool,
+    /// Everything the kernel said, to the letter; compared with what it says with the plan as lowered.
+    pub exact: String,
 }
 
 /// What an event came to beside its decision.
@@ -99,6 +101,8 @@ impl Said {
 pub(super) struct Subject {
     program: Program,
     kernel: Kernel,
+    /// With the plan as it was lowered, not optimized.
+    plain: Kernel,
     text: String,
 }
 
@@ -107,12 +111,14 @@ impl Subject {
         let root = SourceFile { path: FILE.into(), text: text.into() };
         let output = compile(root, &mut NoFiles).output?;
         // A checked guard always has a plan that loads.
-        let loaded = LoadedPlan::from_plan(output.plan, output.sources);
-        let loaded =
-            loaded.unwrap_or_else(|e| panic!("a compiled plan does not load: {e}\n{text}"));
-        let kernel = Kernel::new(loaded)
-            .unwrap_or_else(|e| panic!("a compiled plan does not run: {e}\n{text}"));
-        Some(Subject { program: output.program, kernel, text: text.into() })
+        let kernel = |plan| {
+            let loaded = LoadedPlan::from_plan(plan, output.sources.clone())
+                .unwrap_or_else(|e| panic!("a compiled plan does not load: {e}\n{text}"));
+            Kernel::new(loaded)
+                .unwrap_or_else(|e| panic!("a compiled plan does not run: {e}\n{text}"))
+        };
+        let (kernel, plain) = (kernel(output.plan), kernel(output.lowered));
+        Some(Subject { program: output.program, kernel, plain, text: text.into() })
     }
 
     /// Plays the events; fails with the index of the event of which the two say different things.
@@ -121,10 +127,11 @@ impl Subject {
             Some(Timed { event: Event::Open(data), .. }) => Some(data),
             _ => None,
         };
-        let mut session = self
-            .kernel
-            .open_with("s", START, "/workspace", data)
-            .map_err(|e| (0, e.to_string()))?;
+        let open = |kernel: &Kernel| {
+            let session = kernel.open_with("s", START, "/workspace", data);
+            session.map_err(|e| (0, e.to_string()))
+        };
+        let (mut session, mut twin) = (open(&self.kernel)?, open(&self.plain)?);
         let mut other =
             Reference::open(&self.program, START, "/workspace", data).map_err(|e| (0, e.1))?;
         coverage.guard(&self.text);
@@ -133,6 +140,11 @@ impl Subject {
         for (place, Timed { at, step, event }) in events.iter().enumerate() {
             now += step;
             let mut ours = kernel::step(&self.kernel, &mut session, event, now, *at);
+            let plain = kernel::step(&self.plain, &mut twin, event, now, *at);
+            let exact = |said: &Result<Said, ()>| said.as_ref().ok().map(|said| said.exact.clone());
+            if exact(&ours) != exact(&plain) {
+                return Err((place, format!("optimized {ours:?}\nlowered   {plain:?}")));
+            }
             let theirs = reference::step(&mut other, event, now, *at, &|span| self.place(span));
             if let (Ok(ours), Ok(theirs)) = (&mut ours, &theirs)
                 && let (Some(served), Some(known)) = (&ours.served, &theirs.served)
@@ -152,6 +164,10 @@ impl Subject {
             };
             let known = reference::ending(&other);
             let ending = kernel::ending(&self.kernel, &session, &known);
+            let plain = kernel::ending(&self.plain, &twin, &known);
+            if ending != plain {
+                return Err((place, format!("optimized {ending:?}\nlowered   {plain:?}")));
+            }
             if !same || ending != known {
                 let said = match same {
                     true => String::new(),

@@ -446,7 +446,12 @@ impl<'s, 'p> Search<'s, 'p> {
         reasons.extend(judged.shadowed.iter().cloned());
         let fired = rules::fired(self.rules, &reasons, &judged.fired);
         let length = self.nodes[at].depth + 1;
-        let new = |rule: &usize| longer(&self.found.rules[*rule], length);
+        // An invariant is what refuses a call only where nothing else does.
+        let alone = judged.reasons.iter().all(|(code, ..)| *code == Code::Invariant);
+        let counts = |rule: &usize| {
+            alone || !matches!(self.rules[*rule].kind, RuleKind::Invariant | RuleKind::Monitor)
+        };
+        let new = |rule: &usize| counts(rule) && longer(&self.found.rules[*rule], length);
         let new: Vec<usize> = fired.into_iter().filter(new).collect();
         let denied = judged.decision == Decision::Deny && self.waits_for_denial();
         if new.is_empty() && !denied {

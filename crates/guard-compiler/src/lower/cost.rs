@@ -14,7 +14,7 @@ pub(crate) const MAX_STEPS: u64 = 10_000_000;
 const UNKNOWN_ELEMENTS: u64 = 10_000;
 
 /// Fills in the step bound of every tool.
-pub(super) fn fill(plan: &mut Plan) {
+pub(crate) fn fill(plan: &mut Plan) {
     for at in 0..plan.tools.len() {
         plan.tools[at].steps = decision(plan, &plan.tools[at]);
     }

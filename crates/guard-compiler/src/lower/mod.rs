@@ -1,7 +1,7 @@
 //! Lowering: from the checked program to the plan. Total: whatever was checked has a plan.
 //!
 //! Everything is put in an order that does not depend on the order of declarations, so that the same guard,
-//! shuffled, has the same plan byte for byte. Source positions go beside the plan. Optimizes nothing.
+//! shuffled, has the same plan byte for byte. Source positions go beside the plan. What decides faster is `optimize`'s.
 
 mod collect;
 mod conflicts;
@@ -19,7 +19,7 @@ pub(crate) use conflicts::waits_for;
 use guard_plan::plan::{self, Plan, RuleMeta, SourceSpan, Sources, SpanId};
 use guard_syntax::span::Span;
 
-pub(crate) use cost::MAX_STEPS;
+pub(crate) use cost::{MAX_STEPS, fill as count_steps};
 
 /// The plan of a program, and where its rules stand.
 pub(crate) fn lower(program: &Program, files: &[SourceFile]) -> (Plan, Sources) {
@@ -117,6 +117,7 @@ impl Lowering<'_> {
             goals: goals.iter().map(|goal| self.goal(goal)).collect(),
             contracts: contracts.iter().map(|contract| self.contract(contract)).collect(),
             tools: tools.iter().map(|at| self.tool(*at)).collect(),
+            proofs: Vec::new(),
         }
     }
 
@@ -237,7 +238,8 @@ impl Lowering<'_> {
             number(&mut tool.span);
             tools::rules(tool).for_each(|rule| number(&mut rule.span));
         }
-        Sources { files: files.iter().map(|f| f.path.clone()).collect(), spans }
+        let files = files.iter().map(|f| f.path.clone()).collect();
+        Sources { files, spans, rewrites: Vec::new() }
     }
 }
 

@@ -16,7 +16,7 @@ mod probes;
 mod propose;
 mod settle;
 mod stopping;
-mod values;
+pub(crate) mod values;
 mod view;
 
 pub use stopping::{Lacking, Stopping};

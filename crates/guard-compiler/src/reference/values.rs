@@ -1,10 +1,11 @@
 //! Operations on values, as `docs/reference/semantics.md` §1 reads.
 
-use super::eval::Evaluated;
 use guard_plan::json::Json;
 use guard_plan::plan::{ArithOp, CompareOp, UrlPart};
 use guard_plan::value::{DECIMAL_ONE, Fault, Value};
 use std::cmp::Ordering;
+
+type Evaluated = Result<Value, Fault>;
 
 /// True if either is, whatever the other; unknown if neither is and one is.
 pub(super) fn or(a: Result<bool, Fault>, b: Result<bool, Fault>) -> Result<bool, Fault> {
@@ -41,7 +42,7 @@ pub(super) fn url_part(url: &guard_plan::url::Url, part: UrlPart) -> Value {
     }
 }
 
-pub(super) fn index(of: Value, at: Value) -> Value {
+pub(crate) fn index(of: Value, at: Value) -> Value {
     match (of, at) {
         (Value::List(items), Value::Int(at)) => {
             usize::try_from(at).ok().and_then(|at| items.get(at).cloned()).unwrap_or(Value::None)
@@ -113,7 +114,7 @@ pub(super) fn number(value: &Value) -> i64 {
     }
 }
 
-pub(super) fn negate(value: Value) -> Evaluated {
+pub(crate) fn negate(value: Value) -> Evaluated {
     let minus = |v: i64| v.checked_neg().ok_or(Fault::Overflow("-"));
     Ok(match value {
         Value::Int(v) => Value::Int(minus(v)?),
@@ -123,7 +124,7 @@ pub(super) fn negate(value: Value) -> Evaluated {
     })
 }
 
-pub(super) fn compare(op: CompareOp, a: &Value, b: &Value) -> bool {
+pub(crate) fn compare(op: CompareOp, a: &Value, b: &Value) -> bool {
     if *a == Value::None || *b == Value::None {
         return op == CompareOp::Ne;
     }
@@ -137,7 +138,7 @@ pub(super) fn compare(op: CompareOp, a: &Value, b: &Value) -> bool {
     }
 }
 
-pub(super) fn is_in(one: &Value, many: &Value) -> bool {
+pub(crate) fn is_in(one: &Value, many: &Value) -> bool {
     match (one, many) {
         (Value::None, _) => false,
         (one, Value::List(items)) => items.contains(one),
@@ -155,7 +156,7 @@ pub(super) fn is_below(path: &str, base: &str) -> bool {
 }
 
 /// Two numbers of fitting kinds, computed exactly and narrowed.
-pub(super) fn arithmetic(op: ArithOp, a: Value, b: Value) -> Evaluated {
+pub(crate) fn arithmetic(op: ArithOp, a: Value, b: Value) -> Evaluated {
     let (x, y) = (i128::from(number(&a)), i128::from(number(&b)));
     let one = i128::from(DECIMAL_ONE);
     let decimal = matches!((&a, &b), (Value::Decimal(_), Value::Decimal(_)));

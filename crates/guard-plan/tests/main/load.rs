@@ -207,7 +207,7 @@ fn session(plan: &mut Plan) {
 
 fn sources() -> Sources {
     let span = SourceSpan { file: 0, line: 2, column: 3, end_line: 2, end_column: 9 };
-    Sources { files: vec!["a.guard".into()], spans: vec![span] }
+    Sources { files: vec!["a.guard".into()], spans: vec![span], rewrites: vec![] }
 }
 
 fn loaded() -> LoadedPlan {

@@ -8,6 +8,7 @@ use crate::project;
 use crate::report::Report;
 use crate::term::Term;
 use guard_plan::encode;
+use guard_plan::plan::Sources;
 use std::path::{Path, PathBuf};
 
 /// Compiles a guard to a plan
@@ -21,6 +22,9 @@ pub struct Args {
     /// The plan's form
     #[arg(long, value_enum, default_value_t)]
     pub emit: Emit,
+    /// Leave the plan as it was lowered: it decides the same, in more steps
+    #[arg(long)]
+    pub no_optimize: bool,
 }
 
 /// The two forms of a plan.
@@ -56,9 +60,14 @@ pub fn run(args: &Args, term: &Term) -> Outcome {
             return Ok(Exit::Findings);
         }
     }
+    let (plan, sources) = if args.no_optimize {
+        (&output.lowered, &Sources { rewrites: Vec::new(), ..output.sources.clone() })
+    } else {
+        (&output.plan, &output.sources)
+    };
     let bytes = match args.emit {
-        Emit::Binary => encode::to_bytes(&output.plan, &output.sources),
-        Emit::Json => encode::to_json(&output.plan, &output.sources).into_bytes(),
+        Emit::Binary => encode::to_bytes(plan, sources),
+        Emit::Json => encode::to_json(plan, sources).into_bytes(),
     };
     if to_stdout {
         term.write(&bytes)?;

@@ -1,0 +1,106 @@
+//! What is known of expressions without evaluating them: whether they can fault, whether they can be missing.
+
+use super::tree::Tree;
+use guard_plan::builtin::{Builtin, Gives};
+use guard_plan::plan::{Node, Plan, QuantifierOp, ToolId, TypeDef, TypeId};
+
+/// The types that the passes ask for.
+pub(super) struct Facts {
+    /// By type: whether it is an option.
+    options: Vec<bool>,
+    state: Vec<TypeId>,
+    params: Vec<Vec<TypeId>>,
+    deadline: bool,
+}
+
+impl Facts {
+    pub fn of(plan: &Plan) -> Facts {
+        let option = |def: &TypeDef| matches!(def, TypeDef::Option { .. });
+        Facts {
+            options: plan.types.iter().map(option).collect(),
+            state: plan.state.iter().map(|var| var.ty).collect(),
+            params: plan
+                .tools
+                .iter()
+                .map(|tool| tool.params.iter().map(|param| param.ty).collect())
+                .collect(),
+            deadline: plan.deadline.is_some(),
+        }
+    }
+
+    /// Whether it has a value whatever happens, and asks the world nothing: then it does not matter whether or
+    /// when it is evaluated.
+    pub fn total(&self, tree: &Tree) -> bool {
+        let itself = match &tree.node {
+            // Arithmetic may overflow, options may be empty, monitors keep the faults of their operands.
+            Node::Neg(_) | Node::Arith(..) | Node::Unwrap(_) | Node::Temporal(_) => false,
+            Node::Exists(_) | Node::Probe(_) => false,
+            Node::RemainingTime => self.deadline,
+            Node::Quantified { op, over, .. } => {
+                let sum = matches!(
+                    op,
+                    QuantifierOp::SumInt | QuantifierOp::SumDecimal | QuantifierOp::SumDuration
+                );
+                over.len() == 1 && !sum
+            }
+            Node::Call(builtin, _) => never_faults(*builtin),
+            _ => true,
+        };
+        itself && tree.kids.iter().all(|kid| self.total(kid))
+    }
+
+    /// Whether it never is the missing option.
+    pub fn present(&self, tool: Option<ToolId>, tree: &Tree) -> bool {
+        let kid = |at: usize| tree.kids.get(at).is_some_and(|kid| self.present(tool, kid));
+        match &tree.node {
+            Node::Bool(_) | Node::Int(_) | Node::Decimal(_) | Node::String(_) | Node::Path(_) => {
+                true
+            }
+            Node::Duration(_) | Node::Time(_) | Node::Enum(_) | Node::Url(_) => true,
+            Node::List(_) | Node::Set(_) | Node::Map(_) | Node::Record(_) => true,
+            Node::Workspace | Node::Now | Node::Elapsed | Node::Clock(_) => true,
+            Node::RemainingTime | Node::Remaining(_) | Node::Spent(_) | Node::Calls { .. } => true,
+            Node::Not(_) | Node::And(..) | Node::Or(..) | Node::Implies(..) => true,
+            Node::Compare(..) | Node::Arith(..) | Node::Neg(_) | Node::Unwrap(_) => true,
+            Node::In(..) | Node::Within(..) | Node::Matches(..) | Node::IsSome(_) => true,
+            Node::Known(..) | Node::Called { .. } | Node::Failed { .. } | Node::Origin(_) => true,
+            Node::Quantified { .. } => true,
+            Node::Call(builtin, _) => builtin.row().gives != Gives::OptionalString,
+            Node::Param(at) => self.param(tool, *at).is_some_and(|ty| self.required(ty)),
+            Node::State(var) => self.state.get(*var as usize).is_some_and(|ty| self.required(*ty)),
+            Node::Else(..) => kid(1),
+            Node::If(..) => kid(1) && kid(2),
+            _ => false,
+        }
+    }
+
+    fn param(&self, tool: Option<ToolId>, at: u32) -> Option<TypeId> {
+        self.params.get(tool? as usize)?.get(at as usize).copied()
+    }
+
+    fn required(&self, ty: TypeId) -> bool {
+        self.options.get(ty as usize).is_some_and(|option| !option)
+    }
+}
+
+/// Whether a builtin has a value for all arguments of its kinds.
+fn never_faults(builtin: Builtin) -> bool {
+    use Builtin as B;
+    matches!(
+        builtin,
+        B::Len
+            | B::Min
+            | B::Max
+            | B::Lower
+            | B::Upper
+            | B::Trim
+            | B::StartsWith
+            | B::EndsWith
+            | B::Glob
+            | B::FileName
+            | B::Extension
+            | B::Parent
+            | B::EmailDomain
+            | B::VersionAtLeast
+    )
+}

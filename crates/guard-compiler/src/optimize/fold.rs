@@ -1,0 +1,90 @@
+//! `fold`: what depends on nothing is worked out. What would fault stays, and faults when it is evaluated.
+
+use super::Work;
+use super::facts::Facts;
+use super::tree::Tree;
+use crate::reference::values::{arithmetic, compare, index, is_in, negate};
+use guard_plan::plan::{Node, QuantifierOp};
+use guard_plan::value::{Fault, Value};
+
+/// Folds every deciding expression.
+pub(super) fn fold(work: &mut Work<'_>) {
+    work.rewrite(|facts, _, tree| tree.map(&|tree| node(facts, tree)));
+}
+
+fn node(facts: &Facts, tree: Tree) -> Tree {
+    match (&tree.node, tree.kids.as_slice()) {
+        (Node::And(..) | Node::Or(..) | Node::Implies(..), [_, _]) => connective(facts, tree),
+        (Node::If(..), [condition, ..]) => match condition.known() {
+            Some(truth) => kid(tree, if truth { 1 } else { 2 }),
+            None => tree,
+        },
+        (Node::Else(..), [value, _]) => match value.constant() {
+            Some(Value::None) => kid(tree, 1),
+            Some(_) => kid(tree, 0),
+            None => tree,
+        },
+        (Node::Quantified { .. }, _) => empty(tree),
+        _ => computed(&tree).and_then(Tree::of_value).unwrap_or(tree),
+    }
+}
+
+fn kid(mut tree: Tree, at: usize) -> Tree {
+    tree.kids.swap_remove(at)
+}
+
+/// A connective of which one side is known. The right side is not needed where the left decides; the left is
+/// not needed where the right decides and the left cannot fault.
+fn connective(facts: &Facts, tree: Tree) -> Tree {
+    let (left, right) = (tree.kids[0].known(), tree.kids[1].known());
+    let total = facts.total(&tree.kids[0]);
+    match (&tree.node, left, right) {
+        (Node::And(..), Some(false), _) => Tree::bool(false),
+        (Node::Or(..), Some(true), _) | (Node::Implies(..), Some(false), _) => Tree::bool(true),
+        (_, Some(_), _) => kid(tree, 1),
+        (Node::And(..), _, Some(true)) | (Node::Or(..), _, Some(false)) => kid(tree, 0),
+        (Node::Implies(..), _, Some(false)) => Tree::one(Node::Not, kid(tree, 0)),
+        (Node::And(..), _, Some(false)) if total => Tree::bool(false),
+        (Node::Or(..) | Node::Implies(..), _, Some(true)) if total => Tree::bool(true),
+        _ => tree,
+    }
+}
+
+/// A quantifier over nothing.
+fn empty(tree: Tree) -> Tree {
+    let Node::Quantified { op, over, .. } = &tree.node else { return tree };
+    let nothing = |kid: &Tree| {
+        matches!(kid.node, Node::List(_) | Node::Set(_) | Node::Map(_)) && kid.kids.is_empty()
+    };
+    if over.len() != 1 || !tree.kids.first().is_some_and(nothing) {
+        return tree;
+    }
+    Tree::leaf(match op {
+        QuantifierOp::All => Node::Bool(true),
+        QuantifierOp::Any => Node::Bool(false),
+        QuantifierOp::Count | QuantifierOp::SumInt => Node::Int(0),
+        QuantifierOp::SumDecimal => Node::Decimal(0),
+        QuantifierOp::SumDuration => Node::Duration(0),
+    })
+}
+
+/// The value of an operation on constants; none where it is not one, or faults.
+fn computed(tree: &Tree) -> Option<Value> {
+    let kids: Vec<Value> = tree.kids.iter().map(Tree::constant).collect::<Option<_>>()?;
+    let value: Result<Value, Fault> = match (&tree.node, kids.as_slice()) {
+        (Node::Not(_), [Value::Bool(truth)]) => Ok(Value::Bool(!truth)),
+        (Node::Neg(_), [value]) => negate(value.clone()),
+        (Node::Compare(op, ..), [a, b]) => Ok(Value::Bool(compare(*op, a, b))),
+        (Node::Arith(op, ..), [a, b]) => arithmetic(*op, a.clone(), b.clone()),
+        (Node::In(..), [one, many]) => Ok(Value::Bool(is_in(one, many))),
+        (Node::IsSome(_), [value]) => Ok(Value::Bool(*value != Value::None)),
+        (Node::Unwrap(_), [value]) if *value != Value::None => Ok(value.clone()),
+        (Node::Field(_, at), [Value::Record(fields)]) => Ok(fields.get(*at as usize)?.clone()),
+        (Node::Index(..), [of, at]) => Ok(index(of.clone(), at.clone())),
+        (Node::Call(builtin, _), _) if !kids.contains(&Value::None) => {
+            builtin.eval(&kids.iter().collect::<Vec<_>>())
+        }
+        _ => return None,
+    };
+    value.ok()
+}

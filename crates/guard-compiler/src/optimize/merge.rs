@@ -1,0 +1,112 @@
+//! `merge`: several patterns asked of one text become one expression, and so does a glob that is written out.
+
+use super::Work;
+use super::facts::Facts;
+use super::order::open;
+use super::tree::Tree;
+use guard_plan::builtin::Builtin;
+use guard_plan::plan::{Node, RegexId};
+use std::cell::RefCell;
+
+/// The most memory a compiled expression may take, as for one that was written.
+const SIZE_LIMIT: usize = 1 << 20;
+
+/// Merges the patterns of every deciding expression.
+pub(super) fn merge(work: &mut Work<'_>) {
+    let table = RefCell::new(std::mem::take(&mut work.plan.regexes));
+    work.rewrite(|facts, _, tree| {
+        tree.map(&|tree| match &tree.node {
+            Node::Or(..) => alternatives(facts, tree, &table),
+            Node::Call(Builtin::Glob, _) => glob(tree, &table),
+            _ => tree,
+        })
+    });
+    work.plan.regexes = table.into_inner();
+    work.notes.patterns = Some(work.plan.regexes.clone());
+}
+
+/// `x matches a or x matches b`, side by side, is one question.
+fn alternatives(facts: &Facts, tree: Tree, table: &RefCell<Vec<String>>) -> Tree {
+    let before = tree.clone();
+    let mut operands = Vec::new();
+    open(tree, &Node::Or(0, 0), &mut operands);
+    let count = operands.len();
+    let mut merged: Vec<Tree> = Vec::with_capacity(count);
+    for operand in operands {
+        let joined = merged.last().and_then(|last| join(facts, last, &operand, table));
+        match (joined, merged.last_mut()) {
+            (Some(joined), Some(last)) => *last = joined,
+            _ => merged.push(operand),
+        }
+    }
+    if merged.len() == count {
+        return before;
+    }
+    merged.into_iter().reduce(|a, b| Tree::two(Node::Or, a, b)).unwrap_or(before)
+}
+
+fn join(facts: &Facts, a: &Tree, b: &Tree, table: &RefCell<Vec<String>>) -> Option<Tree> {
+    let (Node::Matches(_, first), Node::Matches(_, second)) = (&a.node, &b.node) else {
+        return None;
+    };
+    if a.kids != b.kids || !a.kids.iter().all(|subject| facts.total(subject)) {
+        return None;
+    }
+    let pattern = {
+        let table = table.borrow();
+        let of = |id: RegexId| table.get(id as usize).filter(|pattern| plain(pattern));
+        format!("{}|(?:{})", grouped(of(*first)?), of(*second)?)
+    };
+    let id = number(pattern, table)?;
+    Some(Tree { node: Node::Matches(0, id), kids: a.kids.clone() })
+}
+
+/// One that was merged before is a row of groups already.
+fn grouped(pattern: &str) -> String {
+    format!("(?:{pattern})")
+}
+
+/// Whether a pattern means the same inside of a group: one in which blanks and `#` are not what they seem
+/// might swallow what follows.
+fn plain(pattern: &str) -> bool {
+    let flags = pattern.match_indices("(?").map(|(at, _)| &pattern[at + 2..]);
+    flags.into_iter().all(|rest| {
+        let flags = rest.split([')', ':', '<']).next().unwrap_or_default();
+        !flags.contains('x')
+    })
+}
+
+/// The number of a pattern; none where it does not compile.
+fn number(pattern: String, table: &RefCell<Vec<String>>) -> Option<RegexId> {
+    if let Some(at) = table.borrow().iter().position(|known| *known == pattern) {
+        return Some(at as RegexId);
+    }
+    regex::RegexBuilder::new(&pattern).size_limit(SIZE_LIMIT).build().ok()?;
+    let mut table = table.borrow_mut();
+    table.push(pattern);
+    Some((table.len() - 1) as RegexId)
+}
+
+/// `glob(x, "…")` is a match of the whole text.
+fn glob(tree: Tree, table: &RefCell<Vec<String>>) -> Tree {
+    let [_, Tree { node: Node::String(glob), .. }] = tree.kids.as_slice() else { return tree };
+    let Some(id) = number(regex_of(glob), table) else { return tree };
+    let mut kids = tree.kids;
+    kids.truncate(1);
+    Tree { node: Node::Matches(0, id), kids }
+}
+
+/// `*` is any run without `/`, `**` any run, `?` one character but `/`.
+fn regex_of(glob: &str) -> String {
+    let mut out = String::from(r"\A(?s:");
+    let mut chars = glob.chars().peekable();
+    while let Some(c) = chars.next() {
+        match c {
+            '*' if chars.next_if_eq(&'*').is_some() => out.push_str(".*"),
+            '*' => out.push_str("[^/]*"),
+            '?' => out.push_str("[^/]"),
+            c => out.push_str(&regex::escape(c.encode_utf8(&mut [0; 4]))),
+        }
+    }
+    out + r")\z"
+}

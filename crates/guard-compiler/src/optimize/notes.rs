@@ -1,0 +1,81 @@
+//! What the passes did, for explanations.
+
+use super::SHOWN;
+use guard_plan::plan::{Expr, Plan, Rewrite, ToolId};
+use guard_plan::render;
+use guard_plan::words::{self, Shows};
+use std::collections::HashMap;
+
+/// What was done so far.
+#[derive(Default)]
+pub(super) struct Notes {
+    notes: Vec<Note>,
+    /// The notes of each tool.
+    of: HashMap<Option<ToolId>, Vec<usize>>,
+    /// The patterns that expressions refer to, where passes have added some.
+    pub patterns: Option<Vec<String>>,
+}
+
+struct Note {
+    tool: Option<ToolId>,
+    verbs: Vec<&'static str>,
+    what: What,
+}
+
+enum What {
+    Rewritten(Expr, Expr),
+    Dropped(String),
+}
+
+impl Notes {
+    /// An expression was rewritten; a rewriting of what was rewritten before goes on from there.
+    pub fn rewritten(
+        &mut self,
+        verb: &'static str,
+        tool: Option<ToolId>,
+        before: Expr,
+        after: &Expr,
+    ) {
+        let own = self.of.entry(tool).or_default();
+        for at in own.iter().rev() {
+            let Note { verbs, what: What::Rewritten(_, last), .. } = &mut self.notes[*at] else {
+                continue;
+            };
+            if *last == before {
+                *last = after.clone();
+                verbs.push(verb);
+                return;
+            }
+        }
+        own.push(self.notes.len());
+        let what = What::Rewritten(before, after.clone());
+        self.notes.push(Note { tool, verbs: vec![verb], what });
+    }
+
+    /// Something of a tool is not asked any more.
+    pub fn dropped(&mut self, verb: &'static str, tool: ToolId, what: String) {
+        self.notes.push(Note { tool: Some(tool), verbs: vec![verb], what: What::Dropped(what) });
+    }
+
+    /// All of it in words.
+    pub fn said(mut self, lowered: &Plan) -> Vec<Rewrite> {
+        let patterns = self.patterns.take();
+        let shown = patterns.map(|regexes| Plan { regexes, ..lowered.clone() });
+        let shown = shown.as_ref().unwrap_or(lowered);
+        let said = |note: Note| {
+            let tool = note.tool.and_then(|id| shown.tools.get(id as usize));
+            let words =
+                |expr: &Expr| render::cut(&words::expr(&Shows { plan: shown, tool }, expr), SHOWN);
+            let (before, after) = match &note.what {
+                What::Rewritten(before, after) => (words(before), words(after)),
+                What::Dropped(what) => (render::cut(what, SHOWN), String::new()),
+            };
+            let passes = note.verbs.into_iter().map(String::from).collect();
+            Rewrite { tool: tool.map(|tool| tool.name.clone()), passes, before, after }
+        };
+        // The plan has its rules in an order that does not depend on that of the source; so do the notes.
+        let mut notes = self.notes;
+        notes.sort_by_key(|note| (note.tool.is_none(), note.tool));
+        notes.into_iter().map(said).collect()
+    }
+}

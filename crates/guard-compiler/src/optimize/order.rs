@@ -1,0 +1,64 @@
+//! `order`: of operands that cannot fault and ask nobody, the cheapest is evaluated first.
+//!
+//! The others keep their places, and nothing moves past them: whether they are reached must not change.
+
+use super::Work;
+use super::facts::Facts;
+use super::tree::Tree;
+use guard_plan::plan::{Node, NodeId};
+
+/// Orders the operands of every `and` and `or`.
+pub(super) fn order(work: &mut Work<'_>) {
+    work.rewrite(|facts, _, tree| tree.map(&|tree| node(facts, tree)));
+}
+
+fn node(facts: &Facts, tree: Tree) -> Tree {
+    match tree.node {
+        Node::And(..) => chain(facts, tree, Node::And),
+        Node::Or(..) => chain(facts, tree, Node::Or),
+        _ => tree,
+    }
+}
+
+/// Both connectives are associative, faults included: a chain is judged from left to right however it leans.
+fn chain(facts: &Facts, tree: Tree, join: fn(NodeId, NodeId) -> Node) -> Tree {
+    let before = tree.clone();
+    let mut operands = Vec::new();
+    open(tree, &join(0, 0), &mut operands);
+    let mut sorted = false;
+    for run in operands.chunk_by_mut(|a, b| facts.total(a) && facts.total(b)) {
+        if !run.is_sorted_by_key(cost) {
+            run.sort_by_key(cost);
+            sorted = true;
+        }
+    }
+    if !sorted {
+        return before;
+    }
+    let joined = operands.into_iter().reduce(|a, b| Tree::two(join, a, b));
+    joined.unwrap_or(before)
+}
+
+/// The operands of a chain, from left to right.
+pub(super) fn open(tree: Tree, join: &Node, operands: &mut Vec<Tree>) {
+    if tree.node != *join {
+        return operands.push(tree);
+    }
+    tree.kids.into_iter().for_each(|kid| open(kid, join, operands));
+}
+
+/// What an evaluation takes, roughly: in leaves.
+fn cost(tree: &Tree) -> u64 {
+    let kids: u64 = tree.kids.iter().map(cost).fold(0, u64::saturating_add);
+    let itself: u64 = match &tree.node {
+        Node::Matches(..) => 30,
+        Node::Known(..) | Node::Row(..) | Node::Called { key: Some(_), .. } => 20,
+        Node::Index(..) | Node::Within(..) | Node::Origin(_) => 8,
+        Node::In(..) => 4 + tree.size(),
+        Node::Call(..) => 15,
+        // A body is evaluated more than once, most often.
+        Node::Quantified { .. } => return kids.saturating_mul(16),
+        _ => 1,
+    };
+    kids.saturating_add(itself)
+}

@@ -1,0 +1,99 @@
+//! `simplify`: conditions in fewer steps, with the same value or the same fault.
+
+use super::Work;
+use super::facts::Facts;
+use super::tree::Tree;
+use guard_plan::plan::{CompareOp, Node, ToolId};
+
+/// Simplifies every deciding expression.
+pub(super) fn simplify(work: &mut Work<'_>) {
+    work.rewrite(|facts, tool, tree| tree.map(&|tree| node(facts, tool, tree)));
+}
+
+fn node(facts: &Facts, tool: Option<ToolId>, tree: Tree) -> Tree {
+    match &tree.node {
+        Node::Not(_) => negation(facts, tool, tree),
+        Node::Compare(CompareOp::Eq, ..) => equality(facts, tool, tree),
+        Node::If(..) => choice(facts, tree),
+        Node::In(..) => membership(tree),
+        Node::IsSome(_) if facts.present(tool, &tree.kids[0]) && facts.total(&tree.kids[0]) => {
+            Tree::bool(true)
+        }
+        Node::Unwrap(_) | Node::Else(..) if facts.present(tool, &tree.kids[0]) => first(tree),
+        Node::And(..) | Node::Or(..)
+            if tree.kids[0] == tree.kids[1] && facts.total(&tree.kids[0]) =>
+        {
+            first(tree)
+        }
+        _ => tree,
+    }
+}
+
+fn first(mut tree: Tree) -> Tree {
+    tree.kids.swap_remove(0)
+}
+
+/// `not not a` is `a`; `not a == b` is `a != b`, missing or not; an order turns round only where both sides are
+/// always there.
+fn negation(facts: &Facts, tool: Option<ToolId>, tree: Tree) -> Tree {
+    let inner = &tree.kids[0];
+    match inner.node {
+        Node::Not(_) => first(first(tree)),
+        Node::Compare(op, ..) => {
+            let present = inner.kids.iter().all(|kid| facts.present(tool, kid));
+            let turned = match op {
+                CompareOp::Eq => CompareOp::Ne,
+                CompareOp::Ne => CompareOp::Eq,
+                CompareOp::Lt if present => CompareOp::Ge,
+                CompareOp::Le if present => CompareOp::Gt,
+                CompareOp::Gt if present => CompareOp::Le,
+                CompareOp::Ge if present => CompareOp::Lt,
+                _ => return tree,
+            };
+            let kids = first(tree).kids;
+            Tree { node: Node::Compare(turned, 0, 0), kids }
+        }
+        _ => tree,
+    }
+}
+
+/// `a == true` is `a`, where `a` is always there.
+fn equality(facts: &Facts, tool: Option<ToolId>, tree: Tree) -> Tree {
+    let known = (tree.kids[0].known(), tree.kids[1].known());
+    let (truth, other) = match known {
+        (None, Some(truth)) => (truth, 0),
+        (Some(truth), None) => (truth, 1),
+        _ => return tree,
+    };
+    if !facts.present(tool, &tree.kids[other]) {
+        return tree;
+    }
+    let mut kids = tree.kids;
+    let side = kids.swap_remove(other);
+    if truth { side } else { Tree::one(Node::Not, side) }
+}
+
+/// `if c then true else false` is `c`; two equal branches need no condition that cannot fault.
+fn choice(facts: &Facts, tree: Tree) -> Tree {
+    let [condition, then, other] = tree.kids.as_slice() else { return tree };
+    match (then.known(), other.known()) {
+        (Some(true), Some(false)) => first(tree),
+        (Some(false), Some(true)) => Tree::one(Node::Not, first(tree)),
+        _ if then == other && facts.total(condition) => {
+            let mut kids = tree.kids;
+            kids.swap_remove(1)
+        }
+        _ => tree,
+    }
+}
+
+/// Membership in one thing that is written out is equality.
+fn membership(tree: Tree) -> Tree {
+    let single = matches!(&tree.kids[1].node, Node::List(ids) | Node::Set(ids) if ids.len() == 1);
+    if !single {
+        return tree;
+    }
+    let mut kids = tree.kids;
+    let (many, one) = (kids.swap_remove(1), kids.swap_remove(0));
+    Tree::two(|a, b| Node::Compare(CompareOp::Eq, a, b), one, first(many))
+}

@@ -1,0 +1,119 @@
+//! Expressions as trees, in which they are easily rewritten.
+
+use guard_plan::plan::{Expr, Node, NodeId};
+use guard_plan::value::Value;
+
+/// A node with its children, whose numbers in `node` mean nothing and are zero.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Tree {
+    pub node: Node,
+    pub kids: Vec<Tree>,
+}
+
+impl Tree {
+    /// The tree of an expression, which is never empty.
+    pub fn of(expr: &Expr) -> Tree {
+        let mut done: Vec<Option<Tree>> = Vec::with_capacity(expr.0.len());
+        for node in &expr.0 {
+            let mut node = node.clone();
+            let mut kids = Vec::new();
+            node.for_each_child_mut(&mut |child| {
+                // INVARIANT: children precede parents, and each has one parent.
+                kids.extend(done.get_mut(*child as usize).and_then(Option::take));
+                *child = 0;
+            });
+            done.push(Some(Tree { node, kids }));
+        }
+        done.pop().flatten().unwrap_or_else(|| Tree::leaf(Node::None))
+    }
+
+    /// A node without children.
+    pub fn leaf(node: Node) -> Tree {
+        Tree { node, kids: Vec::new() }
+    }
+
+    /// A truth value.
+    pub fn bool(value: bool) -> Tree {
+        Tree::leaf(Node::Bool(value))
+    }
+
+    /// A node of one child.
+    pub fn one(node: fn(NodeId) -> Node, kid: Tree) -> Tree {
+        Tree { node: node(0), kids: vec![kid] }
+    }
+
+    /// A node of two children.
+    pub fn two(node: fn(NodeId, NodeId) -> Node, a: Tree, b: Tree) -> Tree {
+        Tree { node: node(0, 0), kids: vec![a, b] }
+    }
+
+    /// The expression: children first, in order.
+    pub fn flat(self) -> Expr {
+        let mut nodes = Vec::new();
+        self.push(&mut nodes);
+        Expr(nodes)
+    }
+
+    fn push(self, nodes: &mut Vec<Node>) -> NodeId {
+        let Tree { mut node, kids } = self;
+        let ids: Vec<NodeId> = kids.into_iter().map(|kid| kid.push(nodes)).collect();
+        let mut ids = ids.into_iter();
+        node.for_each_child_mut(&mut |child| *child = ids.next().unwrap_or_default());
+        nodes.push(node);
+        (nodes.len() - 1) as NodeId
+    }
+
+    /// Rewrites all nodes, children first.
+    pub fn map(self, rewrite: &impl Fn(Tree) -> Tree) -> Tree {
+        let Tree { node, kids } = self;
+        let kids = kids.into_iter().map(|kid| kid.map(rewrite)).collect();
+        rewrite(Tree { node, kids })
+    }
+
+    /// How many nodes it has.
+    pub fn size(&self) -> u64 {
+        1 + self.kids.iter().map(Tree::size).sum::<u64>()
+    }
+
+    /// Its truth, where it is one that stands there.
+    pub fn known(&self) -> Option<bool> {
+        match self.node {
+            Node::Bool(value) => Some(value),
+            _ => None,
+        }
+    }
+
+    /// Its value, where it depends on nothing.
+    pub fn constant(&self) -> Option<Value> {
+        let all = || self.kids.iter().map(Tree::constant).collect::<Option<Vec<_>>>();
+        Some(match &self.node {
+            Node::None => Value::None,
+            Node::Bool(value) => Value::Bool(*value),
+            Node::Int(number) => Value::Int(*number),
+            Node::Decimal(units) => Value::Decimal(*units),
+            Node::String(text) => Value::String(text.as_str().into()),
+            Node::Duration(millis) => Value::Duration(*millis),
+            Node::Time(at) => Value::Time(*at),
+            Node::Enum(at) => Value::Enum(*at),
+            Node::List(_) => Value::List(all()?),
+            Node::Set(_) => Value::Set(all()?.into_iter().collect()),
+            Node::Record(_) => Value::Record(all()?),
+            _ => return None,
+        })
+    }
+
+    /// The leaf of a value, where it has one.
+    pub fn of_value(value: Value) -> Option<Tree> {
+        Some(Tree::leaf(match value {
+            Value::None => Node::None,
+            Value::Bool(value) => Node::Bool(value),
+            Value::Int(number) => Node::Int(number),
+            Value::Decimal(units) => Node::Decimal(units),
+            Value::String(text) => Node::String(text.into()),
+            Value::Duration(millis) => Node::Duration(millis),
+            Value::Time(at) => Node::Time(at),
+            Value::Enum(at) => Node::Enum(at),
+            _ => return None,
+        }))
+    }
+}

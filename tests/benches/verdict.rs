@@ -1,0 +1,108 @@
+//! What a verdict of a real guard takes: the retail example, alone and among up to a thousand other tools.
+
+use divan::{Bencher, black_box};
+use guard_compiler::{Loader, SourceFile, compile};
+use guard_plan::LoadedPlan;
+use guard_plan::json::Json;
+use guard_runtime::{Approve, Ending, Kernel, NoWorld, Proposal, Session, Settlement};
+
+fn main() {
+    divan::main();
+}
+
+/// Tools of the guard besides retail's own ten.
+const OTHERS: [usize; 3] = [0, 90, 990];
+
+struct Std;
+
+impl Loader for Std {
+    fn load(&mut self, path: &str) -> Result<String, String> {
+        Err(path.to_owned())
+    }
+}
+
+/// The retail guard, and so many other tools with rules of their own.
+fn retail(others: usize) -> Kernel {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../specs/examples/retail.guard");
+    let mut text = std::fs::read_to_string(path).expect("the retail guard");
+    for n in 0..others {
+        text.push_str(&format!(
+            "tool other_{n}(a: string, b: int) {{\n  deny when user is none\n  deny when b > {n}\n}}\n"
+        ));
+    }
+    let root = SourceFile { path: "retail.guard".into(), text };
+    let output = compile(root, &mut Std).output.expect("a sound guard");
+    let loaded = LoadedPlan::from_plan(output.plan, output.sources).expect("a sound plan");
+    Kernel::new(loaded).expect("a kernel")
+}
+
+fn json(text: &str) -> Json {
+    Json::parse(text).expect("JSON")
+}
+
+fn call(kernel: &Kernel, session: &mut Session, tool: &str, args: &str, result: &str) {
+    let args = json(args);
+    let proposal = Proposal { call: "c", tool, args: &args, now: 1 };
+    let proposed = kernel.propose(session, &proposal, &mut NoWorld).expect("a free id");
+    assert!(proposed.verdict.reasons.is_empty(), "{:?}", proposed.verdict);
+    let result = json(result);
+    let settlement = Settlement { call: "c", ending: Ending::Success(Some(&result)), now: 1 };
+    kernel.settle(session, &settlement, &mut NoWorld).expect("in flight");
+}
+
+/// A conversation with one customer, three orders looked up.
+fn conversation(kernel: &Kernel) -> Session {
+    let mut session = kernel.open("s", 0, "/ws").expect("a session");
+    call(kernel, &mut session, "find_user_id_by_email", r#"{"email": "mia@x.org"}"#, r#""mia""#);
+    let methods = r#"{"payment_methods": {"card_1": {"source": "credit_card"}, "gift_1": {"source": "gift_card", "balance": 5}}}"#;
+    call(kernel, &mut session, "get_user_details", r#"{"user_id": "mia"}"#, methods);
+    for (id, status) in [("W1", "pending"), ("W2", "delivered"), ("W3", "pending")] {
+        let order = format!(
+            r#"{{"order_id": "{id}", "user_id": "mia", "status": "{status}", "items": [], "payment_method_id": "card_1"}}"#
+        );
+        let args = format!(r#"{{"order_id": "{id}"}}"#);
+        call(kernel, &mut session, "get_order_details", &args, &order);
+    }
+    session
+}
+
+fn verdict(bencher: Bencher, others: usize, tool: &str, args: &str, approved: bool) {
+    let kernel = retail(others);
+    let mut session = conversation(&kernel);
+    let args = json(args);
+    if approved {
+        let (role, by) = ("customer", "mia");
+        let approve = Approve { tool, args: &args, role, by, expires: Some(1_000_000), now: 1 };
+        kernel.approve(&mut session, &approve).expect("an approval");
+    }
+    let proposal = Proposal { call: "c", tool, args: &args, now: 2 };
+    let proposed = kernel.check(&session, &proposal, &mut NoWorld);
+    assert!(proposed.verdict.reasons.is_empty(), "{:?}", proposed.verdict);
+    bencher.bench_local(|| black_box(kernel.check(&session, black_box(&proposal), &mut NoWorld)));
+}
+
+/// One argument, one rule on the state, one map to write later.
+#[divan::bench(args = OTHERS, sample_size = 500)]
+fn lookup(bencher: Bencher, others: usize) {
+    verdict(bencher, others, "get_order_details", r#"{"order_id": "W1"}"#, false);
+}
+
+/// One argument, and a rule that compares it with the state.
+#[divan::bench(args = OTHERS, sample_size = 500)]
+fn own_data(bencher: Bencher, others: usize) {
+    verdict(bencher, others, "get_user_details", r#"{"user_id": "mia"}"#, false);
+}
+
+/// An enum, a keyed requirement, two rules on an order, an approval, a limit, an effect.
+#[divan::bench(args = OTHERS, sample_size = 500)]
+fn cancel(bencher: Bencher, others: usize) {
+    let args = r#"{"order_id": "W1", "reason": "no longer needed"}"#;
+    verdict(bencher, others, "cancel_pending_order", args, true);
+}
+
+/// The same with a list, two keyed requirements and three rules.
+#[divan::bench(args = OTHERS, sample_size = 500)]
+fn returning(bencher: Bencher, others: usize) {
+    let args = r#"{"order_id": "W2", "item_ids": ["i1"], "payment_method_id": "card_1"}"#;
+    verdict(bencher, others, "return_delivered_order_items", args, true);
+}
