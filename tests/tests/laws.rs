@@ -51,7 +51,7 @@ fn hash(text: &str, loader: &mut dyn Loader) -> Option<String> {
 }
 
 /// Puts items, and clauses within tools and policies, in another order.
-fn shuffle(file: &mut File, rng: &mut Rng) {
+pub fn shuffle(file: &mut File, rng: &mut Rng) {
     reorder(&mut file.items, rng);
     for item in &mut file.items {
         match &mut item.kind {

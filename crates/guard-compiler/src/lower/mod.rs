@@ -14,7 +14,7 @@ mod tools;
 use crate::hir::{self, Program};
 use crate::scenario::{Scenario, StepKind};
 use crate::sources::SourceFile;
-pub(crate) use collect::{Tables, clause_exprs};
+pub(crate) use collect::{Tables, clause_exprs, each_expr, plain};
 pub(crate) use conflicts::waits_for;
 use guard_plan::plan::{self, Plan, RuleMeta, SourceSpan, Sources, SpanId};
 use guard_syntax::span::Span;

@@ -116,10 +116,10 @@ pub struct Reference<'p> {
     workspace: String,
     state: Vec<Value>,
     /// Every committed state so far, for the temporal operators.
-    states: Vec<Vec<Value>>,
+    states: Vec<Rc<Vec<Value>>>,
     spent: Vec<i64>,
-    allowed: Vec<Allowed>,
-    settled: Vec<Settled>,
+    allowed: Vec<Rc<Allowed>>,
+    settled: Vec<Rc<Settled>>,
     flights: Vec<Flight>,
     grants: Vec<Grant>,
     facts: Vec<learning::Table>,
@@ -160,7 +160,7 @@ struct Allowed {
     call: u64,
     time: i64,
     tool: ToolId,
-    args: Vec<Value>,
+    args: Rc<Vec<Value>>,
     limits: Vec<(LimitId, Option<Value>)>,
 }
 
@@ -168,7 +168,7 @@ struct Allowed {
 #[derive(Clone)]
 struct Settled {
     tool: ToolId,
-    args: Vec<Value>,
+    args: Rc<Vec<Value>>,
     result: Value,
     success: bool,
     time: i64,
@@ -183,7 +183,7 @@ struct Flight {
     id: String,
     call: u64,
     tool: Option<ToolId>,
-    args: Vec<Value>,
+    args: Rc<Vec<Value>>,
     writes: Vec<(VarId, Value)>,
 }
 
@@ -251,7 +251,7 @@ impl<'p> Reference<'p> {
             }
             session.state.push(value);
         }
-        session.states.push(session.state.clone());
+        session.states.push(Rc::new(session.state.clone()));
         session.begin(data);
         Ok(session)
     }
