@@ -703,17 +703,9 @@ pub(crate) fn governs_nothing(name: &Ident) -> Diagnostic {
         .help("its tags or patterns match nothing that is declared; its rules were not checked")
 }
 
-pub(crate) fn not_enforced(what: &str, span: Span) -> Diagnostic {
-    Diagnostic::warning(
-        "G0507",
-        span,
-        format!("{what} is checked but not yet enforced by this version"),
-    )
-    .help("nothing happens because of it when the guard runs: do not rely on it")
-}
-
 pub(crate) fn not_proved(span: Span) -> Diagnostic {
-    not_enforced("`proved`", span)
+    let what = "`proved` is checked but not yet enforced by this version";
+    Diagnostic::warning("G0507", span, what)
         .help("no proof is made: the invariant is judged on every call instead")
 }
 

@@ -1,5 +1,6 @@
 //! The kernel: a plan made ready to decide, shared by all its sessions.
 
+use crate::contract::{self, Judge};
 use crate::error::{KernelError, StepError};
 use crate::eval::{Context, Decision, resolved};
 use crate::feedback::Providers;
@@ -13,6 +14,7 @@ use crate::session::{History, Session, Times, Truth};
 use crate::stop::Checks;
 use crate::val::Val;
 use crate::world::{Answers, NoWorld, Questions, World};
+use guard_contract::{NoSchemas, Schemas};
 use guard_plan::decode::Decoder;
 use guard_plan::json::Json;
 use guard_plan::plan::{
@@ -64,6 +66,8 @@ pub struct Kernel {
     pub(crate) feedback: Providers,
     pub(crate) sources: Box<[Box<[Learn]>]>,
     pub(crate) checks: Checks,
+    /// By contract: made ready where a check asks for it.
+    pub(crate) contracts: Box<[Judge]>,
     /// Commands whose standard output a probe reads.
     stdout: Box<[bool]>,
     /// Some transition requires evidence.
@@ -76,8 +80,13 @@ pub struct Kernel {
 
 impl Kernel {
     /// Makes a plan ready: compiles its regular expressions, builds its constants, looks at its initial
-    /// state.
+    /// state. What conforms to a contract with a JSON Schema it cannot say.
     pub fn new(loaded: LoadedPlan) -> Result<Kernel, KernelError> {
+        Kernel::with_schemas(loaded, &NoSchemas)
+    }
+
+    /// The same, with someone who carries out JSON Schemas.
+    pub fn with_schemas(loaded: LoadedPlan, schemas: &dyn Schemas) -> Result<Kernel, KernelError> {
         let plan = loaded.plan();
         let regexes = plan.regexes.iter().map(|pattern| {
             let regex = RegexBuilder::new(pattern).size_limit(REGEX_BYTES).build();
@@ -109,6 +118,7 @@ impl Kernel {
                 .map(|source| source.learns.iter().map(Learn::new).collect())
                 .collect(),
             checks: Checks::new(plan),
+            contracts: contract::judges(plan, schemas),
             stdout: stdout(plan),
             evidence: plan
                 .lifecycles

@@ -15,6 +15,7 @@ use guard_runtime::{
     Approve, Ending, Event, Kernel, Move, Outcome, Prompt, Proposal, Proposed, Recorder, Resume,
     Session, Settlement, StepError, Stop, Usage, Verify,
 };
+use guard_schema::JsonSchemas;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
@@ -69,7 +70,7 @@ impl Live {
             Some(path) => absolute(path)?,
             None => NOWHERE.to_owned(),
         };
-        let kernel = Kernel::new(opening.plan.clone())
+        let kernel = Kernel::with_schemas(opening.plan.clone(), &JsonSchemas)
             .map_err(|e| Error::failed("bad_plan", e.to_string()))?;
         let world = Host::new(opening.workspace).map_err(|error| {
             let why = format!("cannot use the workspace: {}", reason(&error));
