@@ -27,6 +27,20 @@ pub enum State {
     Lost,
 }
 
+impl State {
+    /// Every state, best first.
+    pub const ALL: [State; 3] = [State::Valid, State::Partial, State::Lost];
+
+    /// Its name, as in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            State::Valid => "valid",
+            State::Partial => "partial",
+            State::Lost => "lost",
+        }
+    }
+}
+
 /// Why a unit did not survive, in the order of judging.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -47,6 +61,16 @@ pub enum Reason {
 }
 
 impl Reason {
+    /// Every reason, in the order of judging.
+    pub const ALL: [Reason; 6] = [
+        Reason::Malformed,
+        Reason::Truncated,
+        Reason::Schema,
+        Reason::Bounds,
+        Reason::Reference,
+        Reason::OverLimit,
+    ];
+
     /// Its name, as in JSON.
     pub fn name(self) -> &'static str {
         match self {
@@ -306,11 +330,7 @@ impl Report {
     /// The report in words, for people: a line for each thing to know.
     pub fn text(&self) -> String {
         let mut out = String::new();
-        let state = match self.state {
-            State::Valid => "valid",
-            State::Partial => "partial",
-            State::Lost => "lost",
-        };
+        let state = self.state.name();
         let cut = if self.truncated { ", truncated" } else { "" };
         let review = if self.review_required { ", review required" } else { "" };
         let _ = writeln!(out, "{}: {state}{cut}{review}", self.contract);

@@ -1,11 +1,13 @@
 //! A session with a clock and a world of its own, for tests and for playing by hand.
 
 use crate::failure::Failure;
+use guard_contract::{Checker, Input};
 use guard_plan::advice::Advice;
 use guard_plan::decode::is_secret;
 use guard_plan::json::Json;
 use guard_plan::plan::{Command, Expr, TypeId};
 use guard_plan::record::{Content, Delivered, ItemChange, Ran, RunEnd, StopDecision};
+use guard_plan::report::Report;
 use guard_plan::value::{Fault, Value};
 use guard_plan::verdict::Verdict;
 use guard_plan::{LoadedPlan, decimal, hex, path, render, time};
@@ -241,6 +243,19 @@ impl Play {
     /// The session, for those who only look.
     pub fn session(&self) -> &Session {
         &self.session
+    }
+
+    /// What is said of a text by a contract, by what the session knows; nothing changes.
+    pub fn report(&self, contract: &str, text: &str) -> Result<Report, String> {
+        let plan = self.kernel.plan();
+        let at = plan.contracts.iter().position(|known| known.name == contract);
+        let at = at.ok_or_else(|| format!("the guard has no contract `{contract}`"))?;
+        let checker = Checker::with_schemas(plan, at, &JsonSchemas).map_err(|e| e.to_string())?;
+        let nothing = BTreeMap::new();
+        let known = self.kernel.known(&self.session, at, &nothing);
+        let known = known.ok_or("the plan does not have it")?;
+        let input = Input { finish_reason: None, known: &known, workspace: WORKSPACE };
+        Ok(checker.check(text.as_bytes(), &input))
     }
 
     /// What would be said of a call; nothing changes.
