@@ -33,7 +33,7 @@ impl<'p> Reference<'p> {
     pub(crate) fn place(&mut self, name: &str, value: Value) {
         if let Some(at) = self.program.state.iter().position(|var| var.name == name) {
             self.state[at] = value;
-            self.states = vec![self.state.clone()];
+            self.states = vec![self.state.clone().into()];
         }
     }
 
