@@ -1,5 +1,5 @@
 //! The obligations of one tool: what holds when a call of it is allowed, what its effects and observations do, and
-//! what must hold afterwards (semantics §15).
+//! what must hold afterwards (semantics §16).
 
 use crate::encoder::{Encoder, Env};
 use crate::formula::Formula;
