@@ -5,6 +5,7 @@
 //! call.
 
 mod canon;
+mod implied;
 mod product;
 mod proof;
 mod running;

@@ -41,6 +41,23 @@ impl Session {
         out
     }
 
+    /// The story, with what somebody else says of its last step.
+    pub fn ending_otherwise(&self, program: &Program, other: &Said) -> String {
+        let mut out = self.story(program);
+        let _ = writeln!(out, "     under the new guard: {}", verdict(other));
+        out
+    }
+
+    /// What somebody else says of the last step, as JSON.
+    pub fn said_json(&self, other: &Said) -> Json {
+        match self.steps.last() {
+            Some(last) => {
+                step_json(&Step { said: other.clone(), changes: Vec::new(), ..last.clone() })
+            }
+            None => Json::Null,
+        }
+    }
+
     /// The session as JSON: steps with what happens, the world that was asked, and what was said.
     pub fn to_json(&self) -> Json {
         let steps = self.steps.iter().map(step_json).collect();
