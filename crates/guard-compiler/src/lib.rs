@@ -8,6 +8,7 @@ pub mod diff;
 mod errors;
 pub mod explore;
 pub mod hir;
+pub mod lint;
 mod lower;
 mod names;
 mod optimize;

@@ -8,7 +8,7 @@ use guard_plan::plan::CompareOp;
 
 /// An expression with where it stands.
 #[derive(Clone, Copy)]
-pub(super) struct Placed<'p> {
+pub(crate) struct Placed<'p> {
     pub program: &'p Program,
     pub tool: Option<&'p Tool>,
     pub e: &'p Expr,
@@ -26,7 +26,7 @@ impl<'p> Placed<'p> {
 }
 
 /// Whether `b` is true wherever `a` is, and faults wherever `a` does.
-pub(super) fn implies(a: Placed, b: Placed) -> bool {
+pub(crate) fn implies(a: Placed, b: Placed) -> bool {
     if a.text() == b.text() {
         return true;
     }
@@ -67,7 +67,7 @@ fn constant(e: &Expr) -> Option<i64> {
 
 /// A clause with where it stands.
 #[derive(Clone, Copy)]
-pub(super) struct Rule<'p> {
+pub(crate) struct Rule<'p> {
     pub program: &'p Program,
     pub tool: &'p Tool,
     pub clause: &'p Clause,
@@ -85,7 +85,7 @@ impl<'p> Rule<'p> {
 }
 
 /// Whether the rule `b` refuses whatever `a` does.
-pub(super) fn covers<'p>(b: Rule<'p>, a: Rule<'p>) -> bool {
+pub(crate) fn covers<'p>(b: Rule<'p>, a: Rule<'p>) -> bool {
     if a.text() == b.text() {
         return true;
     }

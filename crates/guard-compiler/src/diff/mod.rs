@@ -5,7 +5,7 @@
 //! call.
 
 mod canon;
-mod implied;
+pub(crate) mod implied;
 mod product;
 mod proof;
 mod running;

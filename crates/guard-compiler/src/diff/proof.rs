@@ -577,7 +577,7 @@ fn taught(view: View, fact: &str) -> BTreeSet<String> {
     }
     // What a lesson reads of the state is rare: any difference of the state counts.
     if texts.iter().any(|text| text.contains("state ")) {
-        texts.extend(program.state.iter().flat_map(|var| history(view, &var.name)));
+        texts.extend(everything(view));
     }
     texts
 }
@@ -594,7 +594,9 @@ fn costs(view: View, unit: &str) -> BTreeSet<String> {
                 texts.insert(format!("{}: {}", tool.wire_name, Canon(program).clause(tool, clause)));
                 let mut reads = Reads::default();
                 crate::lower::clause_exprs(&clause.kind, &mut |e| reads.expr(program, e));
-                texts.extend(reads.vars.iter().flat_map(|var| history(view, var)));
+                if !reads.vars.is_empty() {
+                    texts.extend(everything(view));
+                }
             }
         }
     }
@@ -681,6 +683,10 @@ fn everything(view: View<'_>) -> BTreeSet<String> {
         texts.extend(own.map(|text| format!("{}: {text}", tool.wire_name)));
     }
     texts.extend(program.invariants.iter().map(|i| Canon(program).expr(None, &i.condition)));
+    for var in &program.state {
+        let (ty, init) = (Canon(program).ty(&var.ty), Canon(program).expr(None, &var.init));
+        texts.insert(format!("{} {ty} = {init}", var.name));
+    }
     program.each_check(&mut |check| _ = texts.insert(check.text.clone()));
     texts
 }

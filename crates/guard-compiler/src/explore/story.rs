@@ -27,13 +27,13 @@ impl Session {
             let last = at + same == self.steps.len();
             let shown = if same > SHOWN + 1 { 1 } else { same };
             for (place, step) in self.steps.iter().enumerate().skip(at).take(shown) {
-                line(program, place + 1, step, &mut out);
+                line(program, place + 1, step, place + 1 == self.steps.len(), &mut out);
             }
             if shown < same {
                 let left = same - shown - usize::from(last);
                 let _ = writeln!(out, "     the same, {left} times more");
                 if last {
-                    line(program, at + same, &self.steps[at + same - 1], &mut out);
+                    line(program, at + same, &self.steps[at + same - 1], true, &mut out);
                 }
             }
             at += same;
@@ -112,7 +112,7 @@ fn alike(a: &Step, b: &Step) -> bool {
     same && a.said.decision == b.said.decision
 }
 
-fn line(program: &Program, number: usize, step: &Step, out: &mut String) {
+fn line(program: &Program, number: usize, step: &Step, last: bool, out: &mut String) {
     for (ask, answer) in &step.world {
         if let Some(said) = world_words(ask, answer) {
             let _ = writeln!(out, "     {said}");
@@ -122,6 +122,10 @@ fn line(program: &Program, number: usize, step: &Step, out: &mut String) {
     let said = verdict(&step.said);
     if !said.is_empty() {
         let _ = write!(out, ": {said}");
+    }
+    let flies = matches!(step.act, Act::Call { then: Then::Flies, .. });
+    if flies && !last && step.said.decision == Some(Decision::Allow) {
+        out.push_str(", not settled yet");
     }
     out.push('\n');
     for (name, before, after) in &step.changes {
