@@ -4,7 +4,7 @@ use divan::{Bencher, black_box};
 use guard_compiler::{Loader, SourceFile, compile};
 use guard_plan::LoadedPlan;
 use guard_plan::json::Json;
-use guard_runtime::{Approve, Ending, Kernel, NoWorld, Proposal, Session, Settlement};
+use guard_runtime::{Approve, Ending, Kernel, NoWorld, Proposal, Scratch, Session, Settlement};
 
 fn main() {
     divan::main();
@@ -76,9 +76,13 @@ fn verdict(bencher: Bencher, others: usize, tool: &str, args: &str, approved: bo
         kernel.approve(&mut session, &approve).expect("an approval");
     }
     let proposal = Proposal { call: "c", tool, args: &args, now: 2 };
+    let mut scratch = Scratch::default();
     let proposed = kernel.check(&session, &proposal, &mut NoWorld);
     assert!(proposed.verdict.reasons.is_empty(), "{:?}", proposed.verdict);
-    bencher.bench_local(|| black_box(kernel.check(&session, black_box(&proposal), &mut NoWorld)));
+    bencher.bench_local(|| {
+        let proposal = black_box(&proposal);
+        black_box(kernel.check_with(&session, proposal, &mut NoWorld, &mut scratch))
+    });
 }
 
 /// One argument, one rule on the state, one map to write later.

@@ -9,6 +9,7 @@ mod explore;
 mod hostile;
 mod inputs;
 mod laws;
+mod proofs;
 mod render;
 mod schemas;
 mod signals;

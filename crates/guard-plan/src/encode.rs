@@ -45,6 +45,11 @@ pub(crate) fn body<T: Serialize>(value: &T) -> Vec<u8> {
     postcard::to_allocvec(value).expect("a plan is plain data")
 }
 
+/// How many bytes a part of a plan takes in the binary form.
+pub fn size<T: Serialize>(part: &T) -> usize {
+    body(part).len()
+}
+
 /// The content hash of a plan: what it decides, not where it was written.
 pub fn content_hash(plan: &Plan) -> Hash {
     hash_body(&body(plan))

@@ -55,11 +55,13 @@ pub enum Code {
     Conflict,
     /// The session is halted.
     Halted,
+    /// The optimized plan did not decide as the full plan does (`shadow 1/N`).
+    PlanMismatch,
 }
 
 impl Code {
     /// Every code, in order.
-    pub const ALL: [Code; 16] = [
+    pub const ALL: [Code; 17] = [
         Code::UnknownTool,
         Code::InvalidArguments,
         Code::Requires,
@@ -76,6 +78,7 @@ impl Code {
         Code::EvaluationError,
         Code::Conflict,
         Code::Halted,
+        Code::PlanMismatch,
     ];
 
     /// The code as it is written everywhere outside.
@@ -97,6 +100,7 @@ impl Code {
             Code::EvaluationError => "evaluation_error",
             Code::Conflict => "conflict",
             Code::Halted => "halted",
+            Code::PlanMismatch => "plan_mismatch",
         }
     }
 }

@@ -37,15 +37,15 @@ impl Encoder<'_> {
             && let Some(sort) = sort_of(op, *left, *right)
         {
             let term = self.term(&outcome.value);
-            let range = (Some(i64::MIN.into()), Some(i64::MAX.into()));
+            let range = self.any();
             outcome.value = self.number(sort, term, range);
         }
         outcome
     }
 
-    /// A number that must fit 64 bits.
+    /// A number that must fit the integers.
     pub fn exact(&mut self, sort: Sort, linear: Linear) -> Outcome {
-        let sound = self.fits_64_bits(&linear);
+        let sound = self.fits_width(&linear);
         Outcome { value: Value::Number(sort, linear), sound }
     }
 

@@ -230,7 +230,7 @@ impl<'p> Encoder<'p> {
         sort: Sort,
         linear: &Linear,
     ) -> Option<Formula> {
-        let (wanted, least, greatest) = crate::value::number_of(def)?;
+        let (wanted, least, greatest) = crate::value::number_of(def, self.width)?;
         if wanted != sort {
             return None;
         }

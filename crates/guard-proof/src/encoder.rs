@@ -8,7 +8,7 @@ use crate::formula::Formula;
 use crate::linear::{Linear, Var};
 use crate::problem::Variable;
 use crate::terms::{Op, TermId, Terms};
-use crate::value::{Collection, Kind, Outcome, Sort, Value, number_of};
+use crate::value::{Collection, Kind, Outcome, Sort, Value, Width, number_of};
 use guard_plan::plan::{Expr, Field, NodeId, Plan, QuantifierOp, TypeDef, TypeId, VarId};
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -57,6 +57,7 @@ pub(crate) struct Asked<'p> {
 /// An encoding in the making.
 pub(crate) struct Encoder<'p> {
     pub plan: &'p Plan,
+    pub width: Width,
     pub terms: Terms,
     pub vars: Vec<Variable>,
     numbers: HashMap<TermId, Var>,
@@ -72,9 +73,10 @@ pub(crate) struct Encoder<'p> {
 }
 
 impl<'p> Encoder<'p> {
-    pub fn new(plan: &'p Plan) -> Self {
+    pub fn new(plan: &'p Plan, width: Width) -> Self {
         Encoder {
             plan,
+            width,
             terms: Terms::default(),
             vars: Vec::new(),
             numbers: HashMap::new(),
@@ -122,6 +124,11 @@ impl<'p> Encoder<'p> {
     /// The condition that a term is true.
     pub fn flag_of(&mut self, term: TermId) -> Formula {
         Formula::flag(self.var(term, Some(0), Some(1)))
+    }
+
+    /// The range of all integers.
+    pub fn any(&self) -> (Option<i128>, Option<i128>) {
+        (Some(self.width.least()), Some(self.width.greatest()))
     }
 
     /// A number of which only the range is known.
@@ -183,7 +190,7 @@ impl<'p> Encoder<'p> {
         let Value::Typed(ty, term) = value else { return value };
         let plan = self.plan;
         let Some(def) = plan.types.get(ty as usize) else { return Value::Opaque(term) };
-        if let Some((sort, least, greatest)) = number_of(def) {
+        if let Some((sort, least, greatest)) = number_of(def, self.width) {
             let var = self.var(term, least, greatest);
             self.sorts.insert(var, sort);
             if sort == Sort::Text {
@@ -366,9 +373,9 @@ impl<'p> Encoder<'p> {
         (bound(true), bound(false))
     }
 
-    /// Whether a number fits 64 bits; decided at once where its range says so.
-    pub fn fits_64_bits(&mut self, linear: &Linear) -> Formula {
-        let (least, greatest) = (i128::from(i64::MIN), i128::from(i64::MAX));
+    /// Whether a number fits the integers; decided at once where its range says so.
+    pub fn fits_width(&mut self, linear: &Linear) -> Formula {
+        let (least, greatest) = (self.width.least(), self.width.greatest());
         if let (Some(low), Some(high)) = self.range(linear)
             && least <= low
             && high <= greatest

@@ -373,7 +373,7 @@ impl<'p> Encoder<'p> {
         };
         let value = match sort {
             None => Value::Bool(self.flag_of(term)),
-            Some(sort) => self.number(sort, term, (Some(i64::MIN.into()), Some(i64::MAX.into()))),
+            Some(sort) => self.number(sort, term, self.any()),
         };
         Outcome { value, sound: sound.and(self.flag(Op::Sound, vec![term])) }
     }
@@ -440,7 +440,7 @@ impl<'p> Encoder<'p> {
         let terms: Vec<TermId> = values.iter().map(|value| self.term(value)).collect();
         let name = name(node);
         let term = self.terms.intern(Op::Other(name.clone()), terms.clone());
-        let any = (Some(i128::from(i64::MIN)), Some(i128::from(i64::MAX)));
+        let any = self.any();
         let counted = (Some(0), any.1);
         let value = match node {
             Node::UrlPart(_, part) => return self.url_part(values, *part, sound),

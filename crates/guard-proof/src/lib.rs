@@ -22,7 +22,7 @@ pub use certificate::{Context, proves};
 pub use problem::{Problem, Variable};
 pub use system::{Given, Goal, System, parts};
 pub use terms::{Op, Term, TermId, Terms};
-pub use value::Sort;
+pub use value::{Sort, Width};
 
 use guard_plan::plan::{Claim, InvariantId, Plan, Proof, ToolId};
 
@@ -74,11 +74,11 @@ pub fn check(plan: &Plan) -> Result<(), String> {
             }
         };
         if plan.proofs.iter().any(|proof| of(true)(&proof)) {
-            let system = System::of_observations(plan, id, &assumable);
+            let system = System::of_observations(plan, id, &assumable, Width::REAL);
             plan.proofs.iter().filter(of(true)).try_for_each(|proof| stands(plan, &system, proof))?;
         }
         if plan.proofs.iter().any(|proof| of(false)(&proof)) {
-            let system = System::of_effects(plan, id, &assumable);
+            let system = System::of_effects(plan, id, &assumable, Width::REAL);
             plan.proofs.iter().filter(of(false)).try_for_each(|proof| stands(plan, &system, proof))?;
         }
     }

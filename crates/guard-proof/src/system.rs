@@ -7,7 +7,7 @@ use crate::frame;
 use crate::linear::{Linear, Var};
 use crate::problem::{Problem, Variable};
 use crate::terms::{Op, Terms};
-use crate::value::{Outcome, Sort, Value};
+use crate::value::{Outcome, Sort, Value, Width};
 use guard_plan::plan::{Claim, Expr, InvariantId, Node, NodeId, Plan, Tool, ToolId, VarId};
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -63,11 +63,11 @@ pub struct System {
 impl System {
     /// What the effects of a call of the tool must preserve. Given are what every call passes that no stage before the
     /// effects refuses, and the invariants that hold in every committed state.
-    pub fn of_effects(plan: &Plan, id: ToolId, assumable: &[bool]) -> System {
+    pub fn of_effects(plan: &Plan, id: ToolId, assumable: &[bool], width: Width) -> System {
         let tool = &plan.tools[id as usize];
-        let mut builder = Builder::new(plan, tool, None);
+        let mut builder = Builder::new(plan, tool, None, width);
         builder.conditions(tool);
-        let mut read = frame::reads(plan, tool);
+        let mut read = frame::reads(tool);
         let framed = frame::effects(plan, tool);
         framed.iter().for_each(|id| read.extend(frame::variables(&plan.invariants[*id as usize].condition)));
         builder.invariants(assumable, &framed, &read);
@@ -94,9 +94,14 @@ impl System {
 
     /// What the observations of a settled call must preserve, whichever of them are written. Given are the invariants
     /// that hold in every committed state, and nothing of the call: what it was allowed for may no longer be so.
-    pub fn of_observations(plan: &Plan, id: ToolId, assumable: &[bool]) -> System {
+    pub fn of_observations(
+        plan: &Plan,
+        id: ToolId,
+        assumable: &[bool],
+        width: Width,
+    ) -> System {
         let tool = &plan.tools[id as usize];
-        let mut builder = Builder::new(plan, tool, tool.returns);
+        let mut builder = Builder::new(plan, tool, tool.returns, width);
         let framed = frame::observations(plan, tool);
         let mut read: Vec<VarId> = tool.observes.iter().map(|observe| observe.target.var).collect();
         framed.iter().for_each(|id| read.extend(frame::variables(&plan.invariants[*id as usize].condition)));
@@ -167,7 +172,7 @@ struct Builder<'p> {
 }
 
 impl<'p> Builder<'p> {
-    fn new(plan: &'p Plan, tool: &'p Tool, returns: Option<u32>) -> Self {
+    fn new(plan: &'p Plan, tool: &'p Tool, returns: Option<u32>, width: Width) -> Self {
         let env = Env {
             params: &tool.params,
             returns,
@@ -175,7 +180,7 @@ impl<'p> Builder<'p> {
             locals: Rc::default(),
             depth: 0,
         };
-        Builder { encoder: Encoder::new(plan), env, hypotheses: Vec::new() }
+        Builder { encoder: Encoder::new(plan, width), env, hypotheses: Vec::new() }
     }
 
     fn give(&mut self, given: Given, formula: Formula) {
@@ -213,8 +218,9 @@ impl<'p> Builder<'p> {
                 continue;
             }
             if let (Some(budget), Some(total)) = (declared.budget, total) {
+                let (least, greatest) = self.encoder.any();
                 let spent = self.encoder.terms.intern(Op::Other(format!("{:?}", Node::Spent(unit))), Vec::new());
-                let spent = Linear::var(self.encoder.var(spent, Some(i64::MIN.into()), Some(i64::MAX.into())));
+                let spent = Linear::var(self.encoder.var(spent, least, greatest));
                 let within = spent
                     .plus(1, &total)
                     .and_then(|sum| Formula::le(&sum, &Linear::constant(budget.into())));

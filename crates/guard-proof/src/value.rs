@@ -6,6 +6,25 @@ use crate::terms::TermId;
 use guard_plan::plan::{TypeDef, TypeId};
 use std::rc::Rc;
 
+/// How many bits the integers of a guard have: what is true of few is tried out in full.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Width(pub u32);
+
+impl Width {
+    /// That of every guard that runs.
+    pub const REAL: Width = Width(64);
+
+    /// The least integer.
+    pub fn least(self) -> i128 {
+        -(1 << (self.0 - 1))
+    }
+
+    /// The greatest integer.
+    pub fn greatest(self) -> i128 {
+        (1 << (self.0 - 1)) - 1
+    }
+}
+
 /// What kind of thing a number stands for: kinds never mix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Sort {
@@ -115,10 +134,11 @@ impl Collection {
 }
 
 /// The sort of the numbers that stand for values of a type, with their range; none for other types.
-pub(crate) fn number_of(def: &TypeDef) -> Option<(Sort, Option<i128>, Option<i128>)> {
+pub(crate) fn number_of(def: &TypeDef, width: Width) -> Option<(Sort, Option<i128>, Option<i128>)> {
     let bounded = |sort, min: &Option<i64>, max: &Option<i64>| {
-        let (least, greatest) = (min.unwrap_or(i64::MIN), max.unwrap_or(i64::MAX));
-        Some((sort, Some(least.into()), Some(greatest.into())))
+        let least = min.map_or(width.least(), i128::from);
+        let greatest = max.map_or(width.greatest(), i128::from);
+        Some((sort, Some(least), Some(greatest)))
     };
     match def {
         TypeDef::Int { min, max } => bounded(Sort::Int, min, max),

@@ -62,6 +62,9 @@ impl Kernel {
     /// Judges and ranks what the session could do next (semantics §13). Nothing changes; the world is asked
     /// each question at most once. Tools that the kernel serves itself are left out.
     pub fn advise(&self, session: &Session, now: Millis, world: &mut dyn World) -> Advice {
+        if let Some(full) = self.instead(session) {
+            return full.advise(session, now, world);
+        }
         let scene = Scene { kernel: self, session, now: session.now.max(now) };
         let world = &mut Remembered::new(world);
         let goals = Goals::now(&scene, world);

@@ -13,6 +13,8 @@ pub enum KernelError {
     State(String),
     /// A proof of the plan does not stand; which, and why.
     Proof(String),
+    /// The full plan is not one of the same guard; what differs.
+    Shadow(String),
 }
 
 impl fmt::Display for KernelError {
@@ -20,6 +22,9 @@ impl fmt::Display for KernelError {
         match self {
             KernelError::Regex(pattern, why) => write!(f, "the expression /{pattern}/: {why}"),
             KernelError::State(why) | KernelError::Proof(why) => f.write_str(why),
+            KernelError::Shadow(what) => {
+                write!(f, "the full plan is one of another guard: they differ in {what}")
+            }
         }
     }
 }

@@ -4,6 +4,7 @@
 //! the session, never writes it.
 
 mod arith;
+mod builtins;
 mod collections;
 mod history;
 mod probe;
@@ -136,6 +137,7 @@ impl<'a> Context<'a> {
             Op::Node(Node::Enum(index)) => Ok(Val::Enum(*index)),
             Op::Node(Node::Decimal(units)) => Ok(Val::Decimal(*units)),
             Op::Node(Node::State(var)) => Ok(self.state(*var)),
+            Op::Node(Node::Param(index)) => self.param(*index),
             _ => self.node(expr, id, scope),
         }
     }
@@ -156,6 +158,10 @@ impl<'a> Context<'a> {
         let node = match expr.op(id) {
             Op::Const(value) => return Ok(Val::of(value)),
             Op::Node(node) => node,
+            Op::Place(node) => match self.place(expr, id) {
+                Some(value) => return Ok(Val::of(value)),
+                None => node,
+            },
         };
         let eval = |id: &NodeId| self.node(expr, *id, scope);
         match node {
@@ -184,6 +190,7 @@ impl<'a> Context<'a> {
                 value => Ok(value),
             },
             Node::Field(a, index) => field(eval(a)?, *index as usize),
+            Node::Index(a, key) => collections::index(eval(a)?, &eval(key)?),
             Node::In(a, b) => self.is_in(expr, *a, *b, scope).map(Val::Bool),
             Node::Local(slot) => local(*slot, scope),
             _ => self.rare(expr, node, scope),
@@ -222,7 +229,6 @@ impl<'a> Context<'a> {
             }
             Node::Member(a, name) => Ok(member(eval(a)?, name)),
             Node::UrlPart(a, part) => url_part(eval(a)?, *part),
-            Node::Index(a, key) => collections::index(eval(a)?, &eval(key)?),
             Node::Within(a, b) => within(&eval(a)?, &eval(b)?).map(Val::Bool),
             Node::Matches(a, id) => match eval(a)? {
                 Val::None => Ok(Val::Bool(false)),
@@ -233,6 +239,9 @@ impl<'a> Context<'a> {
                 }
             },
             Node::Call(builtin, ids) => {
+                if let Some(value) = self.viewed(expr, *builtin, ids, scope)? {
+                    return Ok(value);
+                }
                 let values = self.all(expr, ids, scope)?;
                 let arguments: Vec<&Value> = values.iter().collect();
                 builtin.eval(&arguments).map(Val::own)
@@ -275,9 +284,36 @@ impl<'a> Context<'a> {
     }
 
     /// The simulated value of a variable, or else the committed one.
-    fn state(&self, var: VarId) -> Val<'a> {
+    #[inline]
+    fn variable(&self, var: VarId) -> &'a Value {
         let simulated = self.writes.iter().find(|(written, _)| *written == var);
-        Val::of(simulated.map_or(&self.session.state[var as usize], |(_, value)| value))
+        simulated.map_or(&self.session.state[var as usize], |(_, value)| value)
+    }
+
+    #[inline]
+    fn state(&self, var: VarId) -> Val<'a> {
+        Val::of(self.variable(var))
+    }
+
+    /// A part of a variable, where all the way to it is there; else the other evaluation says what it is.
+    fn place(&self, expr: &'a Prepared, id: NodeId) -> Option<&'a Value> {
+        match expr.op(id).node()? {
+            Node::State(var) => Some(self.variable(*var)),
+            Node::Field(a, field) => match self.place(expr, *a)? {
+                Value::Record(fields) => fields.get(*field as usize),
+                _ => None,
+            },
+            Node::Unwrap(a) => self.place(expr, *a).filter(|value| **value != Value::None),
+            Node::Index(a, key) => {
+                let Value::Map(entries) = self.place(expr, *a)? else { return None };
+                match expr.op(*key).node()? {
+                    Node::Param(param) => entries.get(self.args.get(*param as usize)?.text()?),
+                    Node::String(key) => entries.get(key.as_str()),
+                    _ => None,
+                }
+            }
+            _ => None,
+        }
     }
 
     /// What a probe answers, decoded as it declares.
@@ -301,7 +337,7 @@ impl<'a> Context<'a> {
 
     /// What an expression is about, roughly: the names on its way.
     fn describe(&self, expr: &'a Prepared, id: NodeId) -> String {
-        let Op::Node(node) = expr.op(id) else {
+        let Some(node) = expr.op(id).node() else {
             return "a value".into();
         };
         let plan = self.kernel.plan();

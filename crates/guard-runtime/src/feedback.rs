@@ -7,7 +7,7 @@ mod block;
 
 use crate::eval::Decision;
 use crate::kernel::Kernel;
-use crate::prepare::{Op, Prepared};
+use crate::prepare::Prepared;
 use crate::session::Session;
 use crate::session::feedback::{Edge, Memory, Provider};
 use crate::world::Questions;
@@ -173,7 +173,7 @@ impl Ready {
 fn reads_of(condition: &Prepared, declared: &[Touch]) -> Option<BTreeSet<Touch>> {
     let mut reads: BTreeSet<Touch> = declared.iter().copied().collect();
     for op in condition.ops() {
-        let Op::Node(node) = op else { continue };
+        let Some(node) = op.node() else { continue };
         match node {
             Node::State(var) => _ = reads.insert(Touch::State(*var)),
             Node::Row(fact, _) | Node::Known(fact, _) => _ = reads.insert(Touch::Fact(*fact)),

@@ -1,5 +1,7 @@
 //! The kernel: a plan made ready to decide, shared by all its sessions.
 
+use crate::contract::{self, Judge};
+use crate::dispatch::Dispatch;
 use crate::error::{KernelError, StepError};
 use crate::eval::{Context, Decision, resolved};
 use crate::feedback::Providers;
@@ -10,9 +12,11 @@ use crate::session::items::Items;
 use crate::session::origins::Origins;
 use crate::session::probes::Attempts;
 use crate::session::{History, Session, Times, Truth};
+use crate::shadow::Shadow;
 use crate::stop::Checks;
 use crate::val::Val;
 use crate::world::{Answers, NoWorld, Questions, World};
+use guard_contract::{NoSchemas, Schemas};
 use guard_plan::decode::Decoder;
 use guard_plan::json::Json;
 use guard_plan::plan::{
@@ -22,50 +26,23 @@ use guard_plan::value::{Fault, Value};
 use guard_plan::{LoadError, LoadedPlan};
 use regex::{Regex, RegexBuilder};
 use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
 
 /// Most bytes a compiled regular expression may take.
 const REGEX_BYTES: usize = 1 << 20;
 
-/// Tools by name.
-type Names = HashMap<Box<str>, ToolId, BuildHasherDefault<NameHasher>>;
-
 /// The tools made ready, with what is proved of them.
 fn tools(plan: &Plan) -> Box<[Tool]> {
     let tools = (0..).zip(&plan.tools);
-    let ready = tools.map(|(id, tool)| Tool {
-        proven: Proven::new(plan, id),
-        ..Tool::new(tool, &plan.types)
-    });
+    let ready =
+        tools.map(|(id, tool)| Tool { proven: Proven::new(plan, id), ..Tool::new(tool, plan) });
     ready.collect()
-}
-
-/// FNV-1a. Nobody but the plan's author chooses the names, so nothing stronger is needed.
-struct NameHasher(u64);
-
-impl Default for NameHasher {
-    fn default() -> Self {
-        NameHasher(0xcbf2_9ce4_8422_2325)
-    }
-}
-
-impl Hasher for NameHasher {
-    fn write(&mut self, bytes: &[u8]) {
-        for byte in bytes {
-            self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
-        }
-    }
-
-    fn finish(&self) -> u64 {
-        self.0
-    }
 }
 
 /// A plan ready to decide. It keeps nothing of any session, so that one kernel behind an `Arc` serves all.
 #[derive(Debug)]
 pub struct Kernel {
     loaded: LoadedPlan,
-    names: Names,
+    names: Dispatch,
     regexes: Box<[Regex]>,
     pub(crate) tools: Box<[Tool]>,
     pub(crate) invariants: Box<[Prepared]>,
@@ -74,6 +51,8 @@ pub struct Kernel {
     pub(crate) feedback: Providers,
     pub(crate) sources: Box<[Box<[Learn]>]>,
     pub(crate) checks: Checks,
+    /// By contract: made ready where a check asks for it.
+    pub(crate) contracts: Box<[Judge]>,
     /// Commands whose standard output a probe reads.
     stdout: Box<[bool]>,
     /// Some transition requires evidence.
@@ -82,29 +61,33 @@ pub struct Kernel {
     pub(crate) calls: UnitId,
     /// The units that the host charges and that have a budget.
     pub(crate) host_charged: Box<[UnitId]>,
+    /// The full plan, where it decides beside this one.
+    pub(crate) shadow: Option<Box<Shadow>>,
 }
 
 impl Kernel {
     /// Makes a plan ready: compiles its regular expressions, builds its constants, looks at its initial
-    /// state.
+    /// state. What conforms to a contract with a JSON Schema it cannot say.
     pub fn new(loaded: LoadedPlan) -> Result<Kernel, KernelError> {
+        Kernel::with_schemas(loaded, &NoSchemas)
+    }
+
+    /// The same, with someone who carries out JSON Schemas.
+    pub fn with_schemas(loaded: LoadedPlan, schemas: &dyn Schemas) -> Result<Kernel, KernelError> {
         let plan = loaded.plan();
         guard_proof::check(plan).map_err(KernelError::Proof)?;
         let regexes = plan.regexes.iter().map(|pattern| {
             let regex = RegexBuilder::new(pattern).size_limit(REGEX_BYTES).build();
             regex.map_err(|error| KernelError::Regex(pattern.clone(), error.to_string()))
         });
-        let mut names = Names::default();
-        let wire = (0..).zip(&plan.tools).map(|(id, tool)| (id, &tool.wire_name));
+        let wire = plan.tools.iter().map(|tool| tool.wire_name.as_str()).zip(0..);
         // A guard name is heard only where no tool has it as its wire name.
-        for (id, name) in wire.chain((0..).zip(&plan.tools).map(|(id, tool)| (id, &tool.name))) {
-            names.entry(name.as_str().into()).or_insert(id);
-        }
+        let names = wire.chain(plan.tools.iter().map(|tool| tool.name.as_str()).zip(0..));
         let units = || (0..).zip(&plan.units);
         let host = units().filter(|(_, unit)| unit.host_charged && unit.budget.is_some());
         let kernel = Kernel {
             regexes: regexes.collect::<Result<_, _>>()?,
-            names,
+            names: Dispatch::new(names),
             tools: tools(plan),
             invariants: plan.invariants.iter().map(|inv| Prepared::new(&inv.condition)).collect(),
             monitors: plan
@@ -120,6 +103,7 @@ impl Kernel {
                 .map(|source| source.learns.iter().map(Learn::new).collect())
                 .collect(),
             checks: Checks::new(plan),
+            contracts: contract::judges(plan, schemas),
             stdout: stdout(plan),
             evidence: plan
                 .lifecycles
@@ -127,6 +111,7 @@ impl Kernel {
                 .any(|lifecycle| lifecycle.transitions.iter().any(|one| one.evidence)),
             calls: units().find(|(_, unit)| unit.name == "calls").map_or(0, |(id, _)| id),
             host_charged: host.map(|(id, _)| id).collect(),
+            shadow: None,
             loaded,
         };
         let session = kernel.open("", 0, "/");
@@ -166,7 +151,7 @@ impl Kernel {
 
     /// The tool with a wire name, or else with this name in the guard.
     pub fn tool(&self, name: &str) -> Option<ToolId> {
-        self.names.get(name).copied()
+        self.names.find(name)
     }
 
     pub(crate) fn matches(&self, regex: RegexId, text: &str) -> bool {
@@ -217,6 +202,7 @@ impl Kernel {
             spent: vec![0; plan.units.len()].into(),
             counters: plan.limits.iter().map(Counter::new).collect(),
             tools: vec![History::default(); plan.tools.len()].into(),
+            succeeded: vec![0; plan.tools.len().div_ceil(64)].into(),
             indexes: vec![HashMap::new(); plan.indexes.len()].into(),
             windows: plan.windows.iter().map(|window| Times::new(window.within)).collect(),
             facts: plan.facts.iter().map(|fact| Table::new(fact, &plan.types)).collect(),
@@ -225,6 +211,8 @@ impl Kernel {
             flights: Vec::new(),
             spare: Vec::new(),
             approvals: Vec::new(),
+            decisions: 0,
+            full: false,
             settlements: 0,
             calls: 0,
             halted: None,

@@ -7,6 +7,7 @@
 
 mod advice;
 mod contract;
+mod dispatch;
 pub mod drive;
 mod error;
 mod eval;
@@ -24,6 +25,7 @@ mod recorder;
 mod serve;
 mod session;
 mod settle;
+mod shadow;
 mod stage;
 mod stop;
 mod target;
@@ -37,7 +39,7 @@ pub use host::{Approve, Event, Outcome, Resume, Usage};
 pub use item::{Move, Moved, Verify};
 pub use kernel::Kernel;
 pub use prompt::{Learned, Prompt};
-pub use propose::{Proposal, Proposed};
+pub use propose::{Proposal, Proposed, Scratch};
 pub use recorder::Recorder;
 pub use session::{FactRow, Halt, Session, Spoken, Turn};
 pub use settle::{Ending, Settled, Settlement};

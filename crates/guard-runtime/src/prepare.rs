@@ -7,6 +7,11 @@ use guard_plan::plan;
 use guard_plan::plan::{Claim, Expr, InvariantId, Node, Plan, ToolId, VarId};
 use guard_plan::url::Url;
 use guard_plan::value::Value;
+use regex::{RegexSet, RegexSetBuilder};
+use std::collections::BTreeMap;
+
+/// Most bytes that the patterns of one screen may take, compiled.
+const SCREEN_BYTES: usize = 4 << 20;
 
 /// One step of a prepared expression.
 #[derive(Debug, Clone)]
@@ -15,6 +20,18 @@ pub(crate) enum Op {
     Const(Value),
     /// Something to evaluate.
     Node(Node),
+    /// A part of a variable, which most often is there: fields and entries all the way.
+    Place(Node),
+}
+
+impl Op {
+    /// The node, where it is no constant.
+    pub fn node(&self) -> Option<&Node> {
+        match self {
+            Op::Const(_) => None,
+            Op::Node(node) | Op::Place(node) => Some(node),
+        }
+    }
 }
 
 /// An expression ready to run; the last step is the root.
@@ -28,6 +45,7 @@ impl Prepared {
             let op = constant(&ops, node).map_or_else(|| Op::Node(node.clone()), Op::Const);
             ops.push(op);
         }
+        mark_places(&mut ops);
         Prepared(ops.into_boxed_slice())
     }
 
@@ -48,6 +66,34 @@ impl Prepared {
     /// The index of the root.
     pub fn root(&self) -> u32 {
         (self.0.len() - 1) as u32
+    }
+}
+
+/// Marks the outermost nodes of the ways into variables.
+fn mark_places(ops: &mut [Op]) {
+    let mut ways = vec![false; ops.len()];
+    let mut outermost = vec![false; ops.len()];
+    for at in 0..ops.len() {
+        let base = match ops[at].node() {
+            Some(Node::State(_)) => {
+                ways[at] = true;
+                continue;
+            }
+            Some(Node::Field(a, _) | Node::Unwrap(a)) => *a as usize,
+            Some(Node::Index(a, key)) => match ops[*key as usize].node() {
+                Some(Node::Param(_) | Node::String(_)) => *a as usize,
+                _ => continue,
+            },
+            _ => continue,
+        };
+        if ways[base] {
+            (ways[at], outermost[at], outermost[base]) = (true, true, false);
+        }
+    }
+    for (op, outermost) in ops.iter_mut().zip(outermost) {
+        if let (true, Op::Node(node)) = (outermost, &op) {
+            *op = Op::Place(node.clone());
+        }
     }
 }
 
@@ -80,7 +126,7 @@ fn literal(op: &Op) -> Option<Value> {
         Op::Node(Node::Duration(millis)) => Value::Duration(*millis),
         Op::Node(Node::Time(at)) => Value::Time(*at),
         Op::Node(Node::Enum(index)) => Value::Enum(*index),
-        Op::Node(_) => return None,
+        Op::Node(_) | Op::Place(_) => return None,
     })
 }
 
@@ -88,7 +134,14 @@ fn literal(op: &Op) -> Option<Value> {
 #[derive(Debug)]
 pub(crate) struct Tool {
     pub requires: Box<[Requires]>,
+    /// What requirements without further conditions need: bits of the tools that have succeeded, by word.
+    pub needs: Box<[(u32, u64)]>,
+    /// The other requirements, by place.
+    pub conditional: Box<[u32]>,
     pub denies: Box<[Prepared]>,
+    /// Denies that no screen stands before, by place.
+    pub unscreened: Box<[u32]>,
+    pub screens: Box<[Screen]>,
     pub limits: Box<[Option<Prepared>]>,
     pub costs: Box<[Prepared]>,
     pub effects: Box<[Effect]>,
@@ -98,8 +151,8 @@ pub(crate) struct Tool {
     pub reconciles: Box<[Prepared]>,
     /// Irreversible and critical.
     pub gated: bool,
-    /// The arguments are asked for after the call.
-    pub retains_args: bool,
+    /// By parameter: whether it is asked for after the call; empty where none is.
+    pub retains: Box<[bool]>,
     /// The result is asked for after the call.
     pub reads_result: bool,
     /// Its parameters or result hold secrets.
@@ -120,9 +173,21 @@ pub(crate) struct Requires {
     pub keys: Box<[Option<Box<[Prepared]>>]>,
 }
 
+/// Patterns of one parameter, of which several denies ask one each: where none matches, none of them denies.
+#[derive(Debug)]
+pub(crate) struct Screen {
+    pub param: u32,
+    pub patterns: RegexSet,
+    /// By place.
+    pub denies: Box<[u32]>,
+}
+
 /// A target and the operand.
 #[derive(Debug)]
 pub(crate) struct Effect {
+    /// Only the part that is written need be looked at: no other effect writes the variable, and no invariant
+    /// of the frame reads it.
+    pub part: bool,
     pub target: Target,
     pub value: Option<Prepared>,
 }
@@ -160,10 +225,18 @@ fn target(target: &plan::Target) -> Target {
 }
 
 impl Tool {
-    pub fn new(tool: &plan::Tool, types: &[plan::TypeDef]) -> Tool {
+    pub fn new(tool: &plan::Tool, plan: &plan::Plan) -> Tool {
+        let types = &plan.types;
         let later =
             !(tool.observes.is_empty() && tool.learns.is_empty() && tool.reconciles.is_empty());
+        let (needs, conditional) = needs(tool);
+        let (unscreened, screens) = screens(tool, &plan.regexes);
+        let shadow_effects = tool.effects.iter().any(|effect| effect.rule.shadow);
         Tool {
+            needs,
+            conditional,
+            unscreened,
+            screens,
             requires: all(&tool.requires, |requires| Requires {
                 when: Prepared::optional(&requires.when),
                 keys: all(&requires.any_of, |alternative| {
@@ -174,6 +247,7 @@ impl Tool {
             limits: all(&tool.limits, |used| Prepared::optional(&used.by)),
             costs: all(&tool.costs, |cost| Prepared::new(&cost.amount)),
             effects: all(&tool.effects, |effect| Effect {
+                part: !plan.shadow && !shadow_effects && is_part(plan, tool, effect),
                 target: target(&effect.target),
                 value: Prepared::optional(&effect.value),
             }),
@@ -184,11 +258,11 @@ impl Tool {
             learns: all(&tool.learns, Learn::new),
             reconciles: all(&tool.reconciles, |rule| Prepared::new(&rule.condition)),
             gated: tool.irreversible && tool.risk == plan::Risk::Critical,
-            retains_args: later || tool.keeps_args,
+            retains: retains(tool),
             reads_result: later || tool.keeps_result || !tool.observe_frame.is_empty(),
             secrets: tool.params.iter().any(|param| is_secret(types, param))
                 || tool.returns.is_some_and(|ty| holds_secrets(types, ty)),
-            shadow_effects: tool.effects.iter().any(|effect| effect.rule.shadow),
+            shadow_effects,
             proven: Proven::default(),
             says: if tool.served.is_some() { says(tool, types) } else { Box::default() },
         }
@@ -248,6 +322,83 @@ impl Proven {
         let at = self.preserved.binary_search_by_key(&invariant, |(id, _)| *id).ok()?;
         Some(&self.preserved[at].1)
     }
+}
+
+/// Requirements that ask for nothing but that tools have succeeded, as bits, and the places of the others.
+fn needs(tool: &plan::Tool) -> (Box<[(u32, u64)]>, Box<[u32]>) {
+    let (mut words, mut others) = (BTreeMap::new(), Vec::new());
+    for (place, requires) in (0..).zip(&tool.requires) {
+        match requires.any_of.as_slice() {
+            [plan::Requirement { tool, key: None, since: None, within: None }]
+                if requires.when.is_none() =>
+            {
+                *words.entry(tool / 64).or_insert(0_u64) |= 1 << (tool % 64);
+            }
+            _ => others.push(place),
+        }
+    }
+    (words.into_iter().collect(), others.into())
+}
+
+/// The denies that match one parameter against a pattern each, by parameter, and the places of the others.
+fn screens(tool: &plan::Tool, regexes: &[String]) -> (Box<[u32]>, Box<[Screen]>) {
+    let mut asked: BTreeMap<u32, Vec<(u32, &str)>> = BTreeMap::new();
+    for (place, deny) in (0..).zip(&tool.denies) {
+        if let [Node::Param(param), Node::Matches(0, regex)] = deny.condition.0.as_slice() {
+            let pattern = regexes.get(*regex as usize).map_or("", String::as_str);
+            asked.entry(*param).or_default().push((place, pattern));
+        }
+    }
+    let mut screens = Vec::new();
+    for (param, asked) in asked.into_iter().filter(|(_, asked)| asked.len() > 1) {
+        let mut patterns = RegexSetBuilder::new(asked.iter().map(|(_, pattern)| pattern));
+        // Too large a set is none: then each pattern is asked by itself.
+        if let Ok(patterns) = patterns.size_limit(SCREEN_BYTES).build() {
+            let denies = asked.iter().map(|(place, _)| *place).collect();
+            screens.push(Screen { param, patterns, denies });
+        }
+    }
+    let screened = |place: &u32| screens.iter().any(|screen| screen.denies.contains(place));
+    let others = (0..tool.denies.len() as u32).filter(|place| !screened(place)).collect();
+    (others, screens.into())
+}
+
+/// Whether an effect can be tried on the part of the variable alone that it writes.
+fn is_part(plan: &plan::Plan, tool: &plan::Tool, effect: &plan::Effect) -> bool {
+    let var = effect.target.var;
+    let writers = tool.effects.iter().filter(|other| other.target.var == var).count();
+    let reads = |id: &u32| {
+        let invariant = plan.invariants.get(*id as usize);
+        invariant.is_none_or(|one| one.condition.0.contains(&Node::State(var)))
+    };
+    writers == 1 && !effect.target.path.is_empty() && !tool.frame.iter().any(reads)
+}
+
+/// By parameter: whether an observation, a lesson or a reconciliation reads it, or a later rule.
+fn retains(tool: &plan::Tool) -> Box<[bool]> {
+    let mut read = vec![tool.keeps_args; tool.params.len()];
+    let mut look = |expr: &Expr| {
+        for node in &expr.0 {
+            if let Node::Param(param) = node
+                && let Some(read) = read.get_mut(*param as usize)
+            {
+                *read = true;
+            }
+        }
+    };
+    for observe in &tool.observes {
+        look(&observe.value);
+        for step in &observe.target.path {
+            if let plan::Step::Index(key) = step {
+                look(key);
+            }
+        }
+    }
+    for learn in &tool.learns {
+        learn.over.iter().chain(&learn.when).chain(&learn.row).for_each(&mut look);
+    }
+    tool.reconciles.iter().for_each(|rule| look(&rule.condition));
+    if read.contains(&true) { read.into() } else { Box::default() }
 }
 
 /// What a criterion says, each an option.

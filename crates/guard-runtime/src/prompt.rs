@@ -52,6 +52,9 @@ impl Kernel {
         prompt: &Prompt<'_>,
         world: &mut dyn World,
     ) -> Result<Learned, StepError> {
+        if let Some(full) = self.instead(session) {
+            return full.prompt(session, prompt, world);
+        }
         session.advance(prompt.now);
         session.prompts += 1;
         let by = format!("prompt {}", session.prompts).into();

@@ -18,6 +18,7 @@ use guard_plan::near;
 use guard_plan::plan::{LifecycleId, LimitScope, Millis, ToolId};
 use guard_plan::record::{Asked, Delivered, ItemChange, Note};
 use guard_plan::render;
+use guard_plan::value::Value;
 use guard_plan::verdict::{self, Code, Reason, Verdict};
 
 /// A call that somebody wants to make.
@@ -56,6 +57,10 @@ pub struct Proposed {
     pub notes: Vec<Note>,
 }
 
+/// Buffers that one check leaves to the next.
+#[derive(Debug, Clone, Default)]
+pub struct Scratch(Flight);
+
 impl Proposed {
     fn new(verdict: Verdict) -> Proposed {
         Proposed {
@@ -81,13 +86,16 @@ impl Kernel {
         proposal: &Proposal<'_>,
         world: &mut dyn World,
     ) -> Result<Proposed, StepError> {
+        if let Some(full) = self.instead(session) {
+            return full.propose(session, proposal, world);
+        }
         if session.flights.iter().any(|flight| flight.call == proposal.call) {
             return Err(StepError::CallInFlight(proposal.call.into()));
         }
         session.advance(proposal.now);
         let mut flight = session.spare.pop().unwrap_or_default();
         let answers = Answers::new(world);
-        let verdict = self.decide(session, proposal, &answers, &mut flight);
+        let verdict = self.decide_watched(session, proposal, &answers, &mut flight);
         let mut proposed = Proposed::new(verdict);
         if proposed.verdict.decision == verdict::Decision::Allow {
             flight.call.push_str(proposal.call);
@@ -126,13 +134,29 @@ impl Kernel {
         proposal: &Proposal<'_>,
         world: &mut dyn World,
     ) -> Proposed {
-        let answers = Answers::new(world);
-        let mut flight = Flight::default();
-        let verdict = self.decide(session, proposal, &answers, &mut flight);
-        Proposed { asked: answers.into_asked(), ..Proposed::new(verdict) }
+        self.check_with(session, proposal, world, &mut Scratch::default())
     }
 
-    fn decide(
+    /// The same, with buffers of a check before: where it allows the call, nothing is allocated.
+    pub fn check_with(
+        &self,
+        session: &Session,
+        proposal: &Proposal<'_>,
+        world: &mut dyn World,
+        scratch: &mut Scratch,
+    ) -> Proposed {
+        if let Some(full) = self.instead(session) {
+            return full.check_with(session, proposal, world, scratch);
+        }
+        let answers = Answers::new(world);
+        scratch.0.clear();
+        let verdict = self.decide(session, proposal, &answers, &mut scratch.0);
+        let mut proposed = Proposed::new(verdict);
+        proposed.asked = answers.into_asked();
+        proposed
+    }
+
+    pub(crate) fn decide(
         &self,
         session: &Session,
         proposal: &Proposal<'_>,
@@ -192,7 +216,7 @@ impl Kernel {
         limits::check(cx, call, draft, findings);
         budgets::check(cx, call, draft, findings);
         budgets::check_deadline(cx, findings);
-        effects::check(cx, call, draft, findings);
+        effects::check_parts(cx, call, draft, findings);
         approvals::check(cx, call, draft, findings);
         ready::check(cx, call, findings);
         conflicts::check(cx, call, findings);
@@ -249,9 +273,11 @@ fn keep(cx: &Context<'_>, call: Call<'_>, args: &Arguments<'_>, flight: &mut Fli
         let span = draft.span_from(start);
         draft.keys.push(span);
     }
-    if call.ready.retains_args {
-        flight.args.extend(args.values().iter().cloned().map(Val::into_value));
-    }
+    let retained = call.ready.retains.iter().zip(args.values());
+    let value = |(read, arg): (&bool, &Val<'_>)| {
+        if *read { arg.clone().into_value() } else { Value::None }
+    };
+    flight.args.extend(retained.map(value));
 }
 
 fn undeclared(cx: &Context<'_>, name: &str, draft: &mut Draft, findings: &mut Findings) {

@@ -48,6 +48,8 @@ pub struct Session {
     pub(crate) spent: Box<[i64]>,
     pub(crate) counters: Box<[Counter]>,
     pub(crate) tools: Box<[History]>,
+    /// By tool, a bit: whether it has succeeded.
+    pub(crate) succeeded: Box<[u64]>,
     pub(crate) indexes: Box<[HashMap<Box<[u8]>, Stamp>]>,
     pub(crate) windows: Box<[Times]>,
     pub(crate) facts: Box<[Table]>,
@@ -58,6 +60,10 @@ pub struct Session {
     #[allow(clippy::vec_box, reason = "as above")]
     pub(crate) spare: Vec<Box<Flight>>,
     pub(crate) approvals: Vec<Grant>,
+    /// How many proposals were decided.
+    pub(crate) decisions: u64,
+    /// It stays on the full plan: the optimized one decided otherwise.
+    pub(crate) full: bool,
     pub(crate) settlements: u64,
     pub(crate) calls: u64,
     pub(crate) halted: Option<Halt>,
@@ -138,7 +144,7 @@ impl Times {
 }
 
 /// What a temporal operator says now, and of `previous` the operand now.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Truth {
     pub value: Result<bool, Fault>,
     pub operand: Result<bool, Fault>,
@@ -186,6 +192,11 @@ impl Session {
     /// Where relative paths start.
     pub fn workspace(&self) -> &str {
         &self.workspace
+    }
+
+    /// Whether it stays on the full plan, since the optimized one decided otherwise (semantics §15).
+    pub fn is_on_full_plan(&self) -> bool {
+        self.full
     }
 
     /// Why it denies everything, if it does.

@@ -96,12 +96,17 @@ impl Kernel {
         settlement: &Settlement<'_>,
         world: &mut dyn World,
     ) -> Result<Settled, StepError> {
+        if let Some(full) = self.instead(session) {
+            return full.settle(session, settlement, world);
+        }
         let place = session.flights.iter().position(|flight| flight.call == settlement.call);
         let place = place.ok_or_else(|| StepError::NoSuchCall(settlement.call.into()))?;
-        let flight = session.flights.swap_remove(place);
         session.advance(settlement.now);
         let answers = Answers::new(world);
-        let mut settled = self.finish(session, flight, settlement.ending, &answers);
+        let mut settled = self.settle_watched(session, |kernel, session| {
+            let flight = session.flights.swap_remove(place);
+            kernel.finish(session, flight, settlement.ending, &answers)
+        });
         settled.asked = answers.commit(session);
         Ok(settled)
     }
@@ -183,8 +188,21 @@ impl Kernel {
         for (var, value) in flight.draft.writes.drain(..) {
             write(session, var, value);
         }
+        for part in 0..flight.draft.parts.len() {
+            let var = flight.draft.parts[part].var;
+            let mut whole = session.state[var as usize].clone();
+            let written = flight.draft.write_part(part, &mut whole);
+            debug_assert!(written, "what a call in flight writes, nobody else does");
+            write(session, var, whole);
+        }
         let call =
             Call { id, tool: &self.plan().tools[id as usize], ready: &self.tools[id as usize] };
+        if !flight.draft.parts.is_empty() {
+            // On the record changes stand in the order of the effects.
+            let effects = &call.tool.effects;
+            let place = |var| effects.iter().position(|effect| effect.target.var == var);
+            session.changes.sort_by_key(|(var, _)| place(*var));
+        }
         let result = if call.ready.reads_result {
             self.result(session, call, result, settled)
         } else {
@@ -291,6 +309,7 @@ impl Kernel {
         let history = &mut session.tools[call.id as usize];
         history.successes += 1;
         history.success = Some(stamp);
+        session.succeeded[call.id as usize / 64] |= 1 << (call.id % 64);
         if call.tool.keeps_args {
             history.last_args = Some(std::mem::take(&mut flight.args));
         }

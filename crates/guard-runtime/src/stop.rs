@@ -62,6 +62,9 @@ impl Kernel {
         stop: &Stop<'_>,
         world: &mut dyn World,
     ) -> Result<Stopped, StepError> {
+        if let Some(full) = self.instead(session) {
+            return full.stop(session, stop, world);
+        }
         session.advance(stop.now);
         if let Some(why) = self.bypass(session) {
             return Ok(Stopped::allowed(Some(why)));

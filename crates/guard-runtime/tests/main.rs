@@ -14,6 +14,7 @@ mod main {
     mod lifecycles;
     mod live;
     mod probes;
+    mod shadow;
     mod sources;
     mod stopping;
     mod trace;

@@ -4,7 +4,7 @@ use super::classes::{Classes, Hint, Place};
 use super::mark::Questions;
 use super::session::START;
 use super::values::{Maker, combinations, tidy};
-use crate::hir::{Program, Served, ServedOp, ToolId, Type};
+use crate::hir::{CheckKind, Program, Served, ServedOp, ToolId, Type};
 use crate::reference::Reference;
 use guard_plan::json::Json;
 use guard_plan::plan::{CriterionKind, LimitScope};
@@ -98,7 +98,10 @@ impl<'p> Inputs<'p> {
             covered &= tried && tool.served.is_none() && !self.repeats(id, session);
         }
         let probes = program.probes.iter().all(|p| *p.returns.required() == Type::Bool);
-        covered && probes && program.sources.is_empty()
+        // What conforms to a contract is not made up.
+        let mut conforms = false;
+        program.each_check(&mut |check| conforms |= matches!(check.kind, CheckKind::Conforms(..)));
+        covered && probes && !conforms && program.sources.is_empty()
     }
 
     /// Whether a tool is held to identical calls, and can be called otherwise than is tried.

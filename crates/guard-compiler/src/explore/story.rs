@@ -210,7 +210,8 @@ fn world_words(ask: &Ask, answer: &Json) -> Option<String> {
         Ask::Contains(path, text) => {
             format!("({} does not contain {})", short(path), quoted(text))
         }
-        Ask::Sha256(_) => return None,
+        Ask::Text(path) if *answer == Json::Null => format!("({} is missing)", short(path)),
+        Ask::Sha256(_) | Ask::Text(_) => return None,
         Ask::Probe(name) => format!("(the probe {name} answers {})", json(answer)),
         Ask::Run(argv) => format!("(`{}` exits {})", argv.join(" "), status(answer)),
         Ask::Committed if yes => "(nothing is uncommitted)".into(),
@@ -236,7 +237,8 @@ fn world_line(ask: &Ask, answer: &Json, world: &[(Ask, Json)]) -> Option<String>
         }
         Ask::Contains(..) => return None,
         Ask::Sha256(path) if *answer != Json::Null => format!("exists {}", quoted(short(path))),
-        Ask::Sha256(_) => return None,
+        Ask::Text(path) if *answer == Json::Null => format!("missing {}", quoted(short(path))),
+        Ask::Sha256(_) | Ask::Text(_) => return None,
         Ask::Probe(name) => format!("probe {name} = {}", json(answer)),
         Ask::Run(argv) => {
             let words: Vec<String> = argv.iter().map(|word| quoted(word)).collect();

@@ -5,6 +5,7 @@
 //! codes and rules of their reasons, no messages. Laws hold it and the kernel together.
 
 mod approvals;
+mod conforming;
 mod criteria;
 mod effects;
 mod eval;
@@ -44,6 +45,8 @@ pub enum Ask {
     File(String),
     /// Whether a file contains a text; answered by a bool.
     Contains(String, String),
+    /// What a file holds; answered by its text, or by null where no text of a bearable size is there.
+    Text(String),
     /// The SHA-256 of a file; answered by a string, or by null where there is no file.
     Sha256(String),
     /// What a command does; answered by its status and standard output, or by null where it did not end by

@@ -29,6 +29,14 @@ impl<'p> Reference<'p> {
         self.advance(now);
     }
 
+    /// Puts a session that has just begun into another state.
+    pub(crate) fn place(&mut self, name: &str, value: Value) {
+        if let Some(at) = self.program.state.iter().position(|var| var.name == name) {
+            self.state[at] = value;
+            self.states = vec![self.state.clone().into()];
+        }
+    }
+
     /// Every call that settled, in order.
     pub(crate) fn past(&self) -> impl Iterator<Item = Past<'_>> {
         self.settled.iter().map(|s| Past {

@@ -5,8 +5,10 @@
 
 mod prover;
 mod residue;
+pub mod smt;
 
 use guard_plan::plan::{Claim, InvariantId, Plan, Proof, ToolId, VarId};
+pub use guard_proof::Width;
 use guard_proof::{Given, Goal, System, assumable, frame};
 use prover::{Answer, Effort, prove};
 
@@ -130,6 +132,11 @@ pub struct Impossible {
 
 /// Verifies a plan. Whatever it says it says again of the same plan, everywhere.
 pub fn verify(plan: &Plan) -> Verification {
+    verify_at(plan, Width::REAL)
+}
+
+/// The same for integers of so many bits: at few, what it says can be tried out in full.
+pub fn verify_at(plan: &Plan, width: Width) -> Verification {
     let mut verification = Verification {
         size: (plan.tools.len(), plan.invariants.len()),
         ..Verification::default()
@@ -137,9 +144,9 @@ pub fn verify(plan: &Plan) -> Verification {
     if plan.shadow {
         return verification;
     }
-    let assumed = observations(plan, &mut verification);
+    let assumed = observations(plan, width, &mut verification);
     for tool in 0..plan.tools.len() as ToolId {
-        effects(plan, tool, &assumed, &mut verification);
+        effects(plan, tool, (&assumed, width), &mut verification);
     }
     verification.proofs.sort_by_key(|proof| proof.claim);
     verification
@@ -147,7 +154,7 @@ pub fn verify(plan: &Plan) -> Verification {
 
 /// Settles which invariants hold in every committed state: at first all are taken for such, and those that some
 /// observation is not proved to keep go, until none does.
-fn observations(plan: &Plan, verification: &mut Verification) -> Vec<bool> {
+fn observations(plan: &Plan, width: Width, verification: &mut Verification) -> Vec<bool> {
     let observing: Vec<ToolId> = (0..)
         .zip(&plan.tools)
         .filter(|(_, tool)| !frame::observations(plan, tool).is_empty())
@@ -158,7 +165,7 @@ fn observations(plan: &Plan, verification: &mut Verification) -> Vec<bool> {
         let mut found = Vec::new();
         let mut proofs = Vec::new();
         for tool in &observing {
-            let system = System::of_observations(plan, *tool, &assumed);
+            let system = System::of_observations(plan, *tool, &assumed, width);
             for goal in &system.goals {
                 let (status, proof) = decide(plan, *tool, &system, goal, String::new());
                 let Claim::Observed { invariant, .. } = goal.claim else { continue };
@@ -189,16 +196,21 @@ fn every_claim(plan: &Plan, observing: &[ToolId]) -> Vec<Proof> {
     claims.map(|claim| Proof { claim, certificate: Default::default() }).collect()
 }
 
-fn effects(plan: &Plan, tool: ToolId, assumed: &[bool], verification: &mut Verification) {
+fn effects(
+    plan: &Plan,
+    tool: ToolId,
+    (assumed, width): (&[bool], Width),
+    verification: &mut Verification,
+) {
     if plan.tools[tool as usize].effects.is_empty() && plan.tools[tool as usize].denies.is_empty() {
         return;
     }
-    let system = System::of_effects(plan, tool, assumed);
+    let system = System::of_effects(plan, tool, assumed, width);
     if let Answer::Proved(certificate) = prove(&system.vacuity(), Effort::USUAL) {
         let basis = basis(plan, tool, &system, &certificate.uses);
         verification.impossible.push(Impossible { tool, basis });
         for goal in &system.goals {
-            record(plan, verification, goal, Status::Vacuous);
+            record(verification, goal, Status::Vacuous);
         }
         return;
     }
@@ -206,7 +218,7 @@ fn effects(plan: &Plan, tool: ToolId, assumed: &[bool], verification: &mut Verif
         let text = residue::part_text(plan, goal.claim);
         let (status, proof) = decide(plan, tool, &system, goal, text);
         verification.proofs.extend(proof);
-        record(plan, verification, goal, status);
+        record(verification, goal, status);
     }
 }
 
@@ -240,8 +252,7 @@ fn decide(
 }
 
 /// Files what became of a goal; of an invariant's parts as one.
-fn record(plan: &Plan, verification: &mut Verification, goal: &Goal, status: Status) {
-    let _ = plan;
+fn record(verification: &mut Verification, goal: &Goal, status: Status) {
     match goal.claim {
         Claim::Refined { tool, var } => {
             verification.refinements.push(Refinement { tool, var, status });

@@ -69,10 +69,17 @@ pub fn meaning(code: Code) -> Meaning {
         Code::Halted => {
             ("the session is halted", "Somebody must resume it; until then everything is denied.")
         }
+        Code::PlanMismatch => (
+            "the optimized plan did not decide as the full plan does",
+            "Call again: from here on the session stays on the full plan.",
+        ),
     };
     let author = match code {
         Code::UnknownTool => {
             "The author may declare it with `tool NAME(…)`, or say `default allow`."
+        }
+        Code::PlanMismatch => {
+            "This is a defect of the optimizer or a plan that was changed: report it, with the trace."
         }
         _ => "",
     };

@@ -49,7 +49,7 @@ impl Open {
         };
         tool.frame.retain(known);
         tool.approvals.retain(|approval| !approval.when.as_ref().is_some_and(of));
-        let ready = prepare::Tool::new(&tool, &plan.types);
+        let ready = prepare::Tool::new(&tool, plan);
         Open { tool, ready, unknown, units }
     }
 }

@@ -35,6 +35,10 @@ impl Flight {
 pub(crate) struct Draft {
     /// The simulated values of state variables.
     pub writes: Vec<(VarId, Value)>,
+    /// Of other variables, the simulated values of parts.
+    pub parts: Vec<Part>,
+    /// The steps to all parts.
+    pub steps: Vec<PartStep>,
     /// What it costs, in units of 10⁻⁶.
     pub charges: Vec<(UnitId, i64)>,
     /// The counters that count it.
@@ -45,6 +49,26 @@ pub(crate) struct Draft {
     pub keys: Vec<Span>,
     /// The bytes of all keys.
     pub bytes: Vec<u8>,
+}
+
+/// The part of a variable that a call writes.
+#[derive(Debug, Clone)]
+pub(crate) struct Part {
+    pub var: VarId,
+    /// The way to it: a range of the draft's steps, never empty.
+    pub steps: (usize, usize),
+    /// Its value; none: the entry is deleted.
+    pub value: Option<Value>,
+}
+
+/// A step on the way to a part.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum PartStep {
+    Field(u32),
+    /// The entry of a map with this text as its key.
+    Entry(Span),
+    /// The element of a list.
+    Element(usize),
 }
 
 /// A range of the bytes of keys.
@@ -60,6 +84,8 @@ impl Span {
 impl Draft {
     pub fn clear(&mut self) {
         self.writes.clear();
+        self.parts.clear();
+        self.steps.clear();
         self.charges.clear();
         self.counted.clear();
         self.approvals.clear();
@@ -72,6 +98,51 @@ impl Draft {
         guard_plan::key::shorten(start, &mut self.bytes);
         // INVARIANT: a key is short, and a call has few; the bytes never pass 32 bits.
         Span(start as u32, self.bytes.len() as u32)
+    }
+
+    /// Keeps a text among the bytes.
+    pub fn text(&mut self, text: &str) -> Span {
+        let start = self.bytes.len();
+        self.bytes.extend_from_slice(text.as_bytes());
+        // INVARIANT: as above; a text is part of the arguments or of the state.
+        Span(start as u32, self.bytes.len() as u32)
+    }
+
+    /// Writes a part of a variable, whose value this is; whether the part is there.
+    pub fn write_part(&mut self, part: usize, value: &mut Value) -> bool {
+        let new = self.parts[part].value.take();
+        let (first, end) = self.parts[part].steps;
+        let steps = self.steps.get(first..end).unwrap_or_default();
+        let Some((last, way)) = steps.split_last() else { return false };
+        let mut at = value;
+        for step in way {
+            let Some(next) = self.follow(step, at) else { return false };
+            at = next;
+        }
+        match (last, at, new) {
+            (PartStep::Entry(key), Value::Map(entries), value) => {
+                let Ok(key) = std::str::from_utf8(self.key(*key)) else { return false };
+                match (entries.get_mut(key), value) {
+                    (_, None) => _ = entries.remove(key),
+                    (Some(entry), Some(value)) => *entry = value,
+                    (None, Some(value)) => _ = entries.insert(key.into(), value),
+                }
+                true
+            }
+            (step, at, Some(value)) => self.follow(step, at).map(|at| *at = value).is_some(),
+            _ => false,
+        }
+    }
+
+    fn follow<'v>(&self, step: &PartStep, at: &'v mut Value) -> Option<&'v mut Value> {
+        match (step, at) {
+            (PartStep::Field(field), Value::Record(fields)) => fields.get_mut(*field as usize),
+            (PartStep::Entry(key), Value::Map(entries)) => {
+                entries.get_mut(std::str::from_utf8(self.key(*key)).ok()?)
+            }
+            (PartStep::Element(index), Value::List(items)) => items.get_mut(*index),
+            _ => None,
+        }
     }
 
     /// The bytes of a key.

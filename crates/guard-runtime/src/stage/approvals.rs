@@ -8,7 +8,7 @@ use crate::session::flight::Draft;
 use crate::session::items;
 use crate::val::Val;
 use guard_plan::key;
-use guard_plan::plan::{Millis, ServedOp};
+use guard_plan::plan::{Millis, ServedOp, ToolId};
 use guard_plan::verdict::{Code, Reason};
 
 /// A role whose approval is needed, and the age it accepts.
@@ -29,8 +29,8 @@ pub(crate) fn check<'a>(
     if ungated && escalated.is_none() {
         return;
     }
-    let grants = grants(cx, call);
-    let mut needed: Vec<Needed<'_>> = Vec::new();
+    let grants = Grants::of(cx, call, draft);
+    let mut needed: Few<Needed<'_>> = Few::default();
     for (approval, when) in call.tool.approvals.iter().zip(&call.ready.approvals) {
         match cx.holds_if_any(when) {
             Ok(false) => continue,
@@ -40,7 +40,7 @@ pub(crate) fn check<'a>(
                 continue;
             }
         }
-        let accepted = first(cx, &grants, Some(&approval.role), approval.within);
+        let accepted = grants.first(draft, Some(&approval.role), approval.within);
         if !approval.rule.shadow {
             need(&mut needed, &approval.role, approval.within);
         }
@@ -55,19 +55,22 @@ pub(crate) fn check<'a>(
     }
     if let Some((role, reason)) = escalated {
         need(&mut needed, role, None);
-        if first(cx, &grants, Some(role), None).is_none() {
+        if grants.first(draft, Some(role), None).is_none() {
             findings.reasons.push(reason);
         }
     }
-    let uses = needed.iter().filter_map(|(role, within)| first(cx, &grants, Some(role), *within));
-    draft.approvals.extend(uses);
+    for (role, within) in needed.iter() {
+        let used = grants.first(draft, Some(role), *within);
+        draft.approvals.extend(used);
+    }
     if call.ready.gated {
-        match first(cx, &grants, None, None) {
+        match grants.first(draft, None, None) {
             None => findings.reasons.push(gated(cx, call)),
             Some(grant) if needed.is_empty() => draft.approvals.push(grant),
             Some(_) => {}
         }
     }
+    draft.bytes.truncate(grants.start);
 }
 
 /// Who must approve that an item moves which was rejected too often, and why (semantics §11).
@@ -92,43 +95,76 @@ fn escalated<'a>(cx: &Context<'a>, call: Call<'_>) -> Option<(&'a str, Reason)> 
 }
 
 /// Adds a role, or makes the age it accepts the least one asked for.
-fn need<'a>(needed: &mut Vec<Needed<'a>>, role: &'a str, within: Option<Millis>) {
-    match needed.iter_mut().find(|(known, _)| *known == role) {
-        Some((_, least)) => *least = [*least, within].into_iter().flatten().min(),
-        None => needed.push((role, within)),
+fn need<'a>(needed: &mut Few<Needed<'a>>, role: &'a str, within: Option<Millis>) {
+    if let Some((_, least)) = needed.iter_mut().find(|(known, _)| *known == role) {
+        *least = [*least, within].into_iter().flatten().min();
+        return;
+    }
+    needed.push((role, within));
+}
+
+/// A list that needs no allocation for its first element, which most often is the only one.
+struct Few<T>(Option<T>, Vec<T>);
+
+impl<T> Default for Few<T> {
+    fn default() -> Self {
+        Few(None, Vec::new())
     }
 }
 
-/// The unexpired approvals of exactly this call, with their places.
-fn grants<'a>(cx: &Context<'a>, call: Call<'_>) -> Vec<(usize, &'a Grant)> {
-    let session = cx.session;
-    if session.approvals.is_empty() {
-        return Vec::new();
+impl<T> Few<T> {
+    fn push(&mut self, one: T) {
+        match &self.0 {
+            None => self.0 = Some(one),
+            Some(_) => self.1.push(one),
+        }
     }
-    let mut bytes = cx.decision.buffer.take();
-    bytes.clear();
-    cx.args.iter().for_each(|arg| arg.write_key(&mut bytes));
-    key::shorten(0, &mut bytes);
-    let this = |(_, grant): &(usize, &Grant)| {
-        grant.tool == call.id && grant.expires > cx.now && *grant.key == *bytes
-    };
-    let grants = session.approvals.iter().enumerate().filter(this).collect();
-    cx.decision.buffer.replace(bytes);
-    grants
+
+    fn iter(&self) -> impl Iterator<Item = &T> {
+        self.0.iter().chain(&self.1)
+    }
+
+    fn iter_mut(&mut self) -> impl Iterator<Item = &mut T> {
+        self.0.iter_mut().chain(&mut self.1)
+    }
+
+    fn is_empty(&self) -> bool {
+        self.0.is_none()
+    }
 }
 
-/// The place of the approval that expires first.
-fn first(
-    cx: &Context<'_>,
-    grants: &[(usize, &Grant)],
-    role: Option<&str>,
-    within: Option<Millis>,
-) -> Option<usize> {
-    let accepted = grants.iter().filter(|(_, grant)| {
-        role.is_none_or(|role| *grant.role == *role)
-            && within.is_none_or(|within| cx.now.saturating_sub(grant.given) <= within)
-    });
-    accepted.min_by_key(|(place, grant)| (grant.expires, *place)).map(|(place, _)| *place)
+/// The unexpired approvals of exactly this call.
+struct Grants<'a> {
+    all: &'a [Grant],
+    tool: ToolId,
+    now: Millis,
+    /// The canonical arguments begin there, among the bytes of the draft.
+    start: usize,
+}
+
+impl<'a> Grants<'a> {
+    fn of(cx: &Context<'a>, call: Call<'_>, draft: &mut Draft) -> Grants<'a> {
+        let start = draft.bytes.len();
+        let all = &cx.session.approvals;
+        if !all.is_empty() {
+            cx.args.iter().for_each(|arg| arg.write_key(&mut draft.bytes));
+            key::shorten(start, &mut draft.bytes);
+        }
+        Grants { all, tool: call.id, now: cx.now, start }
+    }
+
+    /// The place of the one that expires first, of those in a role and young enough.
+    fn first(&self, draft: &Draft, role: Option<&str>, within: Option<Millis>) -> Option<usize> {
+        let key = draft.bytes.get(self.start..).unwrap_or_default();
+        let accepted = self.all.iter().enumerate().filter(|(_, grant)| {
+            grant.tool == self.tool
+                && grant.expires > self.now
+                && role.is_none_or(|role| *grant.role == *role)
+                && within.is_none_or(|within| self.now.saturating_sub(grant.given) <= within)
+                && *grant.key == *key
+        });
+        accepted.min_by_key(|(place, grant)| (grant.expires, *place)).map(|(place, _)| place)
+    }
 }
 
 fn gated(cx: &Context<'_>, call: Call<'_>) -> Reason {

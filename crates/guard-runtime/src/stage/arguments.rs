@@ -31,6 +31,7 @@ impl<'a> Arguments<'a> {
         }
     }
 
+    #[inline]
     fn push(&mut self, value: Val<'a>) {
         match self {
             Arguments::Few(values, count) if *count < FEW => {

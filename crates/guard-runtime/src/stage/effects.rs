@@ -1,5 +1,7 @@
 //! Effects and invariants: the call is tried on a copy of the state.
 
+mod parts;
+
 use super::Call;
 use crate::eval::Context;
 use crate::kernel::Kernel;
@@ -12,19 +14,31 @@ use guard_plan::plan::{InvariantId, VarId};
 use guard_plan::value::{Fault, Value};
 use guard_plan::verdict::{Code, Reason};
 
-/// Simulates the effects of a call, drafts them, and checks what they may break; of a call that no stage before has
-/// refused, only what is not proved.
-pub(crate) fn check<'a>(
+/// The same as [`check`], of a call that went through all stages before: where none has refused it, what is proved is not
+/// looked at; and only at the parts of variables that are written, where that is enough. What is not as it should be is
+/// found, and told, the long way.
+pub(crate) fn check_parts<'a>(
     cx: &Context<'a>,
     call: Call<'a>,
     draft: &mut Draft,
     findings: &mut Findings,
 ) {
-    check_all_but(cx, call, &call.ready.proven, draft, findings);
+    let proven = &call.ready.proven;
+    let effects = || call.tool.effects.iter().zip(&call.ready.effects);
+    if effects().any(|(_, ready)| ready.part) {
+        if parts::draft(cx, call, draft).is_some() {
+            refinements(cx, &draft.writes, Some(proven), findings);
+            frame(cx, call, &draft.writes, Some(proven), findings);
+            return;
+        }
+        draft.writes.clear();
+        draft.parts.clear();
+    }
+    check_all_but(cx, call, proven, draft, findings);
 }
 
-/// The same, whatever came before: everything is checked.
-pub(crate) fn check_all<'a>(
+/// Simulates the effects of a call, drafts them, and checks all that they may break.
+pub(crate) fn check<'a>(
     cx: &Context<'a>,
     call: Call<'a>,
     draft: &mut Draft,
@@ -76,23 +90,34 @@ fn simulate<'a>(
     }
     if sound {
         refinements(cx, writes, proven, findings);
-        let after = Context { writes, ..*cx };
-        // What is proved rests on all before it: once something has refused the call, its reasons are complete only
-        // if everything is looked at.
-        let proven = proven.filter(|_| findings.refuse_nothing());
-        for id in &call.tool.frame {
-            match proven.and_then(|proven| proven.left(*id)) {
-                Some(left) if holds_in_part(&after, left) => {}
-                _ => invariant(cx, &after, *id, findings),
-            }
-        }
+        frame(cx, call, writes, proven, findings);
     } else {
         writes.clear();
     }
 }
 
+/// Checks the invariants that the call may break.
+fn frame(
+    cx: &Context<'_>,
+    call: Call<'_>,
+    writes: &[(VarId, Value)],
+    proven: Option<&Proven>,
+    findings: &mut Findings,
+) {
+    let after = Context { writes, ..*cx };
+    // What is proved rests on all before it: once something has refused the call, its reasons are complete only if
+    // everything is looked at.
+    let proven = proven.filter(|_| findings.refuse_nothing());
+    for id in &call.tool.frame {
+        match proven.and_then(|proven| proven.left(*id)) {
+            Some(left) if holds_in_part(&after, left) => {}
+            _ => invariant(cx, &after, *id, findings),
+        }
+    }
+}
+
 /// The simulated value of a variable, at first a copy of the committed one.
-fn simulated<'w>(
+pub(super) fn simulated<'w>(
     cx: &Context<'_>,
     writes: &'w mut Vec<(VarId, Value)>,
     var: VarId,

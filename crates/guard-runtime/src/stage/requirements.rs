@@ -27,10 +27,31 @@ pub(crate) fn check<'a>(
     draft: &mut Draft,
     findings: &mut Findings,
 ) {
-    for (requires, ready) in call.tool.requires.iter().zip(&call.ready.requires) {
+    let done = &cx.session.succeeded;
+    let met = |(word, bits): &(u32, u64)| {
+        done.get(*word as usize).is_some_and(|done| done & bits == *bits)
+    };
+    if call.ready.needs.iter().all(met) {
+        let others = call.ready.conditional.iter().map(|place| *place as usize);
+        others.for_each(|place| one_of(cx, call, place, draft, findings));
+    } else {
+        (0..call.tool.requires.len()).for_each(|place| one_of(cx, call, place, draft, findings));
+    }
+}
+
+/// Checks one `requires` clause.
+fn one_of<'a>(
+    cx: &Context<'a>,
+    call: Call<'a>,
+    place: usize,
+    draft: &mut Draft,
+    findings: &mut Findings,
+) {
+    let (requires, ready) = (&call.tool.requires[place], &call.ready.requires[place]);
+    {
         let standing = match cx.holds_if_any(&ready.when) {
             Ok(true) => standing(cx, requires, &ready.keys, draft),
-            Ok(false) => continue,
+            Ok(false) => return,
             Err(fault) => Err(fault),
         };
         match standing {

@@ -3,16 +3,32 @@
 use super::Call;
 use crate::eval::Context;
 use crate::reason::Findings;
+use crate::val::Val;
 use guard_plan::plan::Deny;
 use guard_plan::verdict::{Code, Reason};
 
 pub(crate) fn check<'a>(cx: &Context<'a>, call: Call<'a>, findings: &mut Findings) {
-    for (deny, condition) in call.tool.denies.iter().zip(&call.ready.denies) {
-        match cx.holds(condition) {
-            Ok(false) => {}
-            Ok(true) => findings.push(deny.rule.shadow, denied(cx, deny)),
-            Err(fault) => findings.fault(cx, &deny.rule, &fault),
+    for place in &call.ready.unscreened {
+        one(cx, call, *place as usize, findings);
+    }
+    for screen in &call.ready.screens {
+        let text = match cx.args.get(screen.param as usize) {
+            Some(Val::None) => continue,
+            Some(value) => value.text().or(value.path()),
+            None => None,
+        };
+        if text.is_none_or(|text| screen.patterns.is_match(text)) {
+            screen.denies.iter().for_each(|place| one(cx, call, *place as usize, findings));
         }
+    }
+}
+
+fn one<'a>(cx: &Context<'a>, call: Call<'a>, place: usize, findings: &mut Findings) {
+    let (deny, condition) = (&call.tool.denies[place], &call.ready.denies[place]);
+    match cx.holds(condition) {
+        Ok(false) => {}
+        Ok(true) => findings.push(deny.rule.shadow, denied(cx, deny)),
+        Err(fault) => findings.fault(cx, &deny.rule, &fault),
     }
 }
 

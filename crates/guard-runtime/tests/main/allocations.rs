@@ -39,6 +39,60 @@ fn an_allowed_call_allocates_nothing() {
 }
 
 #[test]
+fn an_allowed_check_allocates_nothing() {
+    let mut plan = deployment(10);
+    let deploy = plan.tools.iter().position(|tool| tool.name == "deploy").unwrap();
+    let approval = Approval { rule: rule("deploy"), role: "human".into(), within: None, when: None };
+    plan.tools[deploy].approvals = vec![approval];
+    let kernel = kernel(plan);
+    let mut session = kernel.open("s", 0, "/ws").unwrap();
+    for tool in ["lint", "build", "test"] {
+        cycle(&kernel, &mut session, tool, &Json::Object(vec![]), 0);
+    }
+    let args = Json::parse(r#"{"env": "prod", "count": 2}"#).unwrap();
+    let (role, by) = ("human", "ann");
+    let approve = Approve { tool: "deploy", args: &args, role, by, expires: None, now: 0 };
+    kernel.approve(&mut session, &approve).unwrap();
+    let proposal = Proposal { call: "c", tool: "deploy", args: &args, now: 1 };
+    let mut scratch = Scratch::default();
+    let mut check = || {
+        let proposed = kernel.check_with(&session, &proposal, &mut NoWorld, &mut scratch);
+        assert!(proposed.verdict.reasons.is_empty());
+    };
+    check();
+    assert_eq!(measure(check).count_total, 0);
+}
+
+/// A part of a variable is written, whatever else is in it: only its own value is made anew.
+#[test]
+fn an_entry_of_a_map_is_written_without_copying_the_map() {
+    let mut plan = plan();
+    plan.types.push(TypeDef::Map { of: STRING, max: None });
+    let map = (plan.types.len() - 1) as TypeId;
+    plan.state.push(variable("names", map, Node::Map(vec![])));
+    let mut put = tool("put", &[("key", STRING)]);
+    let mut one = effect("put", 0, EffectOp::Set, expr([Node::String("a name".into())]));
+    one.target.path = vec![Step::Index(expr([Node::Param(0)]))];
+    put.effects = vec![one];
+    plan.tools = vec![put];
+    let kernel = kernel(plan);
+    let mut session = kernel.open("s", 0, "/ws").unwrap();
+    let args = |n: i64| Json::parse(&format!(r#"{{"key": "k{n}"}}"#)).unwrap();
+    for n in 0..1_000 {
+        cycle(&kernel, &mut session, "put", &args(n), n);
+    }
+    let (args, mut scratch) = (args(500), Scratch::default());
+    let proposal = Proposal { call: "c", tool: "put", args: &args, now: 1_000 };
+    let mut check = || {
+        let proposed = kernel.check_with(&session, &proposal, &mut NoWorld, &mut scratch);
+        assert!(proposed.verdict.reasons.is_empty());
+    };
+    check();
+    let info = measure(check);
+    assert_eq!(info.count_total, 1, "{info:?}");
+}
+
+#[test]
 fn texts_are_borrowed() {
     let mut plan = plan();
     plan.indexes = vec![SuccessIndex { tool: 0, params: vec![0] }];

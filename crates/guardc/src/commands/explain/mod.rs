@@ -67,9 +67,10 @@ fn guard(path: &Path, tool: Option<&str>, term: &Term) -> Outcome {
     let mut text = String::new();
     if tool.is_none() {
         text.push_str(&tools::overview(plan, &opened.hash_text(), term.out));
+        text.push_str(&tools::elsewhere(&opened.sources().rewrites));
     }
     for one in tools {
-        text.push_str(&tools::explain(plan, one, term.out));
+        text.push_str(&tools::explain(plan, one, &opened.sources().rewrites, term.out));
     }
     term.print(text.trim_start_matches('\n'))?;
     Ok(Exit::Fine)

@@ -3,7 +3,8 @@
 use crate::commands::check::thousands;
 use crate::term::Style;
 use guard_plan::decimal;
-use guard_plan::plan::{Plan, Tool};
+use guard_plan::encode;
+use guard_plan::plan::{Plan, Rewrite, Tool};
 use guard_plan::words;
 use guard_plan::words::rules::{self, About, Said};
 
@@ -41,7 +42,7 @@ pub fn overview(plan: &Plan, hash: &str, style: Style) -> String {
 }
 
 /// One tool: what stands before a call, and what follows it.
-pub fn explain(plan: &Plan, tool: &Tool, style: Style) -> String {
+pub fn explain(plan: &Plan, tool: &Tool, rewrites: &[Rewrite], style: Style) -> String {
     let parameters = words::parameters(plan, &tool.params);
     let mut out = format!("\n{}({parameters})\n", style.bold(&words::tool_name(tool)));
     for line in tool.doc.lines() {
@@ -56,13 +57,45 @@ pub fn explain(plan: &Plan, tool: &Tool, style: Style) -> String {
         out.push_str("  then, when it has run\n");
         out.push_str(&list.out);
     }
+    let mine: Vec<&Rewrite> =
+        rewrites.iter().filter(|one| one.tool.as_ref() == Some(&tool.name)).collect();
+    if !mine.is_empty() {
+        out.push_str("  optimized\n");
+        mine.iter().for_each(|one| out.push_str(&format!("    - {}\n", rewritten(one))));
+    }
     let steps = format!(
-        "at most {} step{} a call",
+        "at most {} step{} a call, {} bytes of the plan",
         thousands(tool.steps),
-        if tool.steps == 1 { "" } else { "s" }
+        if tool.steps == 1 { "" } else { "s" },
+        thousands(encode::size(tool) as u64),
     );
     out.push_str(&format!("  {}\n", style.dim(&steps)));
     out
+}
+
+/// What was optimized that is no tool's: invariants and what feedback asks.
+pub fn elsewhere(rewrites: &[Rewrite]) -> String {
+    let others = rewrites.iter().filter(|one| one.tool.is_none());
+    others.map(|one| format!("  {:<11} {}\n", "optimized", rewritten(one))).collect()
+}
+
+fn rewritten(one: &Rewrite) -> String {
+    let before = rules::code(&one.before);
+    if one.after.is_empty() {
+        return format!("{before} is not asked: it can never say anything");
+    }
+    let why: Vec<&str> = one
+        .passes
+        .iter()
+        .map(|pass| match pass.as_str() {
+            "simplify" => "in fewer steps",
+            "fold" => "worked out beforehand",
+            "order" => "the cheapest first",
+            "merge" => "patterns asked at once",
+            other => other,
+        })
+        .collect();
+    format!("{before} is decided as {}: {}", rules::code(&one.after), why.join(", "))
 }
 
 /// A numbered list of rules.

@@ -186,6 +186,7 @@ impl<'a> Repl<'a> {
                 NoteKind::Warning => self.style.yellow("warning:"),
                 NoteKind::Undecoded => self.style.yellow("unreadable:"),
                 NoteKind::Feedback => self.style.yellow("feedback:"),
+                NoteKind::Mismatch => self.style.yellow("mismatch:"),
                 NoteKind::Halt => continue,
             };
             let _ = writeln!(out, "  {kind} {} ({})", note.message, note.rule);

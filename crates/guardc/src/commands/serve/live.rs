@@ -10,7 +10,7 @@ use guard_plan::encode::hash_text;
 use guard_plan::json::{Json, JsonError};
 use guard_plan::record::{self, Delivered, Payload, Record, rendered, verify_chain};
 use guard_plan::verdict::{Code, Decision, Reason, Verdict};
-use guard_plan::{LoadedPlan, render, time};
+use guard_plan::{render, time};
 use guard_runtime::{
     Approve, Ending, Event, Kernel, Move, Outcome, Prompt, Proposal, Proposed, Recorder, Resume,
     Session, Settlement, StepError, Stop, Usage, Verify,
@@ -40,8 +40,6 @@ pub struct Live {
 
 /// What opens a session.
 pub struct Opening<'a> {
-    /// Its guard.
-    pub plan: &'a LoadedPlan,
     /// Its id.
     pub id: &'a str,
     /// When it begins.
@@ -64,13 +62,11 @@ pub(super) type Answer = Result<String, Error>;
 
 impl Live {
     /// Begins a session, or takes it up where its journal ends.
-    pub fn open(opening: &Opening) -> Result<Live, Error> {
+    pub fn open(kernel: Kernel, opening: &Opening) -> Result<Live, Error> {
         let root = match opening.workspace {
             Some(path) => absolute(path)?,
             None => NOWHERE.to_owned(),
         };
-        let kernel = Kernel::new(opening.plan.clone())
-            .map_err(|e| Error::failed("bad_plan", e.to_string()))?;
         let world = Host::new(opening.workspace).map_err(|error| {
             let why = format!("cannot use the workspace: {}", reason(&error));
             Error::failed("bad_workspace", why)

@@ -18,6 +18,7 @@ use rpc::{Error, Line, Request};
 use serde_json::value::RawValue;
 use server::Server;
 use std::io::{self, BufReader, Write};
+use std::num::NonZeroU32;
 use std::path::PathBuf;
 
 /// Serves the sidecar protocol on standard input and output
@@ -26,6 +27,15 @@ pub struct Args {
     /// Keep the trace of every session in this directory
     #[arg(long, value_name = "DIR")]
     pub journal: Option<PathBuf>,
+    /// Have the plan as lowered decide beside the optimized one on every Nth decision
+    #[arg(long, value_name = "1/N", value_parser = one_in)]
+    pub shadow: Option<NonZeroU32>,
+}
+
+/// The N of `1/N`.
+fn one_in(text: &str) -> Result<NonZeroU32, String> {
+    let every = text.strip_prefix("1/").and_then(|n| n.parse().ok());
+    every.ok_or_else(|| "write it as `1/100`: one decision of a hundred".into())
 }
 
 /// Runs the command.
@@ -34,7 +44,7 @@ pub fn run(args: &Args, term: &Term) -> Outcome {
         term.note("guardc serves JSON-RPC 2.0, one object a line; the end of the input ends it");
     }
     crate::signals::end_commands_with_us();
-    let mut server = Server::new(args.journal.clone());
+    let mut server = Server::new(args.journal.clone(), args.shadow);
     let mut input = BufReader::new(io::stdin().lock());
     loop {
         let line = rpc::read_line(&mut input)

@@ -6,6 +6,7 @@ use serde_json::value::RawValue;
 #[derive(Deserialize)]
 pub struct Open {
     pub plan: Option<String>,
+    pub full: Option<String>,
     pub source: Option<String>,
     pub session: Option<String>,
     pub journal: Option<String>,

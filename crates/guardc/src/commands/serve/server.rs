@@ -13,10 +13,12 @@ use crate::project;
 use guard_plan::json::Json;
 use guard_plan::plan::Plan;
 use guard_plan::{LoadedPlan, decimal, load, time};
-use guard_runtime::Kernel;
+use guard_runtime::{Kernel, KernelError};
+use guard_schema::JsonSchemas;
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 use std::collections::BTreeMap;
+use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 
 const METHODS: [&str; 21] = [
@@ -51,14 +53,15 @@ pub struct Server {
     sessions: BTreeMap<String, Live>,
     opened: u64,
     journal: Option<PathBuf>,
+    shadow: Option<NonZeroU32>,
 }
 
 type Answer = Result<String, Error>;
 
 impl Server {
     /// Without sessions; those that name no journal keep it here.
-    pub fn new(journal: Option<PathBuf>) -> Server {
-        Server { sessions: BTreeMap::new(), opened: 0, journal }
+    pub fn new(journal: Option<PathBuf>, shadow: Option<NonZeroU32>) -> Server {
+        Server { sessions: BTreeMap::new(), opened: 0, journal, shadow }
     }
 
     /// Answers one request with the text of its result.
@@ -111,13 +114,16 @@ impl Server {
 
     fn open(&mut self, open: Open) -> Answer {
         let journal = open.journal.map(PathBuf::from).or_else(|| self.journal.clone());
-        let plan = match (&open.plan, &open.source) {
+        let mut plan = match (&open.plan, &open.source) {
             (Some(path), None) => plan_at(Path::new(path))?,
             (None, Some(source)) => compile(Path::new("source.guard"), source.clone())?,
             _ => {
                 return Err(Error::params("give either `plan`, a path, or `source`, a text"));
             }
         };
+        if let Some(full) = &open.full {
+            plan.lowered = Some(plan_at(Path::new(full))?.plan);
+        }
         let id = match open.session {
             Some(id) if self.sessions.contains_key(&id) => {
                 return Err(Error::failed(
@@ -131,14 +137,13 @@ impl Server {
         let workspace = open.workspace.map(PathBuf::from);
         let data = open.data.as_ref().map(|data| json("data", data)).transpose()?;
         let opening = Opening {
-            plan: &plan,
             id: &id,
             now: instant(open.now)?,
             workspace: workspace.as_deref(),
             data: data.as_ref(),
             journal: journal.as_deref(),
         };
-        let live = Live::open(&opening)?;
+        let live = Live::open(plan.kernel(self.shadow)?, &opening)?;
         let answer = live.opened();
         self.sessions.insert(id, live);
         Ok(answer)
@@ -277,7 +282,7 @@ impl Server {
                 contracts::check(&live.kernel, &live.session, &judged)
             }
             (None, Some(path)) => {
-                let kernel = Kernel::new(plan_at(Path::new(path))?);
+                let kernel = Kernel::new(plan_at(Path::new(path))?.plan);
                 let kernel = kernel.map_err(|e| Error::failed("bad_plan", e.to_string()))?;
                 let session = kernel.open("contract", now(), "/workspace");
                 let session = session.map_err(|e| Error::failed("bad_plan", e.to_string()))?;
@@ -292,7 +297,7 @@ impl Server {
         let plan = match (&request.session, &request.plan) {
             (Some(id), None) => self.live(id)?.kernel.plan(),
             (None, Some(path)) => {
-                loaded = plan_at(Path::new(path))?;
+                loaded = plan_at(Path::new(path))?.plan;
                 loaded.plan()
             }
             _ => return Err(Error::params("give either `session` or `plan`, a path")),
@@ -326,18 +331,40 @@ fn instant(text: Option<String>) -> Result<i64, Error> {
     time::parse_rfc3339(&text).ok_or_else(bad)
 }
 
-/// A plan, or a guard, from a file.
-fn plan_at(path: &Path) -> Result<LoadedPlan, Error> {
+/// A plan, and the same before it was optimized, where that is known.
+struct Plans {
+    plan: LoadedPlan,
+    lowered: Option<LoadedPlan>,
+}
+
+impl Plans {
+    /// The kernel, watched where that is asked for.
+    fn kernel(self, shadow: Option<NonZeroU32>) -> Result<Kernel, Error> {
+        let bad = |error: KernelError| Error::failed("bad_plan", error.to_string());
+        let kernel = |plan| Kernel::with_schemas(plan, &JsonSchemas).map_err(bad);
+        let Some(every) = shadow else { return kernel(self.plan) };
+        let missing = || {
+            let why = "`--shadow` needs the plan as lowered beside this one: give a guard, or `full`, \
+                       the path of what `guardc compile --no-optimize` wrote";
+            Error::failed("bad_plan", why)
+        };
+        let lowered = self.lowered.ok_or_else(missing)?;
+        Kernel::with_shadow(kernel(lowered)?, kernel(self.plan)?, every).map_err(bad)
+    }
+}
+
+fn plan_at(path: &Path) -> Result<Plans, Error> {
     let shown = crate::files::display(path);
     let bad = |why: String| Error::failed("bad_plan", format!("cannot load `{shown}`: {why}"));
     let bytes = crate::files::read_bytes(path).map_err(bad)?;
     if crate::plans::is_plan(&bytes) {
-        return load(&bytes).map_err(|e| bad(e.to_string()));
+        let plan = load(&bytes).map_err(|e| bad(e.to_string()))?;
+        return Ok(Plans { plan, lowered: None });
     }
     compile(path, crate::files::utf8(bytes).map_err(bad)?)
 }
 
-fn compile(path: &Path, text: String) -> Result<LoadedPlan, Error> {
+fn compile(path: &Path, text: String) -> Result<Plans, Error> {
     let config = crate::config::Config::default();
     let compiled = project::compile(path, text, &config);
     let mut report = crate::report::Report::of_one();
@@ -351,6 +378,10 @@ fn compile(path: &Path, text: String) -> Result<LoadedPlan, Error> {
         let error = Error::failed("bad_source", format!("the guard does not compile: {first}"));
         return Err(error.with("diagnostics", report.to_json()["diagnostics"].clone()));
     };
-    LoadedPlan::from_plan(output.plan, output.sources)
-        .map_err(|e| Error::failed("bad_plan", e.to_string()).with("compiled", true.into()))
+    let loaded = |plan| {
+        LoadedPlan::from_plan(plan, output.sources.clone())
+            .map_err(|e| Error::failed("bad_plan", e.to_string()).with("compiled", true.into()))
+    };
+    let lowered = Some(loaded(output.lowered)?);
+    Ok(Plans { plan: loaded(output.plan)?, lowered })
 }

@@ -1,0 +1,58 @@
+//! Builtins that need no copy of what they look at.
+
+use super::{Context, Scope};
+use crate::prepare::Prepared;
+use crate::val::Val;
+use guard_plan::builtin::Builtin;
+use guard_plan::plan::NodeId;
+use guard_plan::value::{Fault, Value};
+
+impl<'a> Context<'a> {
+    /// The value of such a builtin; none where it is another, or looks at something unusual. What was evaluated
+    /// in vain is evaluated again, to the same value.
+    pub(super) fn viewed(
+        &self,
+        expr: &'a Prepared,
+        builtin: Builtin,
+        ids: &[NodeId],
+        scope: Option<&Scope<'_, 'a>>,
+    ) -> Result<Option<Val<'a>>, Fault> {
+        match (builtin, ids) {
+            (Builtin::Len, [a]) => Ok(length(&self.node(expr, *a, scope)?)),
+            (Builtin::StartsWith | Builtin::EndsWith, [a, b]) => {
+                let (a, b) = (self.node(expr, *a, scope)?, self.node(expr, *b, scope)?);
+                let (Some(whole), Some(part)) = (a.text().or(a.path()), b.text().or(b.path()))
+                else {
+                    return Ok(None);
+                };
+                Ok(Some(Val::Bool(match builtin {
+                    Builtin::StartsWith => whole.starts_with(part),
+                    _ => whole.ends_with(part),
+                })))
+            }
+            (Builtin::Min | Builtin::Max, [a, b]) => {
+                let (a, b) = (self.node(expr, *a, scope)?, self.node(expr, *b, scope)?);
+                let greater = match (&a, &b) {
+                    (Val::Int(x), Val::Int(y))
+                    | (Val::Decimal(x), Val::Decimal(y))
+                    | (Val::Duration(x), Val::Duration(y))
+                    | (Val::Time(x), Val::Time(y)) => x > y,
+                    _ => return Ok(None),
+                };
+                Ok(Some(if greater == (builtin == Builtin::Max) { a } else { b }))
+            }
+            _ => Ok(None),
+        }
+    }
+}
+
+fn length<'a>(value: &Val<'_>) -> Option<Val<'a>> {
+    let count = match (value.text(), value.compound()) {
+        (Some(text), _) => text.chars().count(),
+        (_, Some(Value::List(items))) => items.len(),
+        (_, Some(Value::Set(items))) => items.len(),
+        (_, Some(Value::Map(entries))) => entries.len(),
+        _ => return None,
+    };
+    Some(Val::Int(i64::try_from(count).unwrap_or(i64::MAX)))
+}

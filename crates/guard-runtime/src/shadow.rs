@@ -1,0 +1,182 @@
+//! `shadow 1/N`: on every Nth decision the plan as lowered decides beside the optimized one.
+//!
+//! Both look at the same session and get the same answers. Where they differ in verdict, reasons, or what the
+//! call would change, the call is denied with a code of its own, and the session stays on the full plan
+//! (semantics §15). Which decisions are watched depends on their numbers alone, so that a replay watches the same.
+
+use crate::error::KernelError;
+use crate::eval::Decision;
+use crate::kernel::Kernel;
+use crate::propose::Proposal;
+use crate::session::Session;
+use crate::session::flight::{Draft, Flight};
+use crate::settle::Settled;
+use crate::world::Questions;
+use guard_plan::plan::{LimitId, Plan, UnitId, VarId};
+use guard_plan::record::{Note, NoteKind};
+use guard_plan::value::Value;
+use guard_plan::verdict::{self, Code, Verdict};
+use std::collections::BTreeMap;
+use std::num::NonZeroU32;
+
+/// The full plan beside the optimized one.
+#[derive(Debug)]
+pub(crate) struct Shadow {
+    pub full: Kernel,
+    every: NonZeroU32,
+}
+
+/// What a call would change.
+#[derive(PartialEq)]
+struct Changes {
+    state: BTreeMap<VarId, Value>,
+    charges: BTreeMap<UnitId, i64>,
+    counted: Vec<(LimitId, Option<Vec<u8>>)>,
+    approvals: Vec<usize>,
+    keys: Vec<Vec<u8>>,
+}
+
+impl Kernel {
+    /// A kernel of an optimized plan that has the full plan decide beside it on every `every`th decision. Both are
+    /// plans of one guard.
+    pub fn with_shadow(
+        full: Kernel,
+        optimized: Kernel,
+        every: NonZeroU32,
+    ) -> Result<Kernel, KernelError> {
+        if let Some(what) = differs(full.plan(), optimized.plan()) {
+            return Err(KernelError::Shadow(what));
+        }
+        let mut kernel = optimized;
+        kernel.shadow = Some(Box::new(Shadow { full, every }));
+        Ok(kernel)
+    }
+
+    /// The kernel of the full plan, where the session stays on it.
+    pub(crate) fn instead(&self, session: &Session) -> Option<&Kernel> {
+        let shadow = self.shadow.as_ref().filter(|_| session.full)?;
+        Some(&shadow.full)
+    }
+
+    /// The shadow, where an event with this number is watched.
+    fn watching(&self, number: u64) -> Option<&Shadow> {
+        let shadow = self.shadow.as_deref()?;
+        number.is_multiple_of(shadow.every.get().into()).then_some(shadow)
+    }
+
+    /// Decides a call, twice where it is watched. On a mismatch the session stays on the full plan from here on.
+    pub(crate) fn decide_watched(
+        &self,
+        session: &mut Session,
+        proposal: &Proposal<'_>,
+        answers: &dyn Questions,
+        flight: &mut Flight,
+    ) -> Verdict {
+        session.decisions += 1;
+        let verdict = self.decide(session, proposal, answers, flight);
+        let Some(shadow) = self.watching(session.decisions) else { return verdict };
+        let mut other = Flight::default();
+        let mut full = shadow.full.decide(session, proposal, answers, &mut other);
+        let same =
+            verdict == full && changes(session, &flight.draft) == changes(session, &other.draft);
+        if same {
+            return verdict;
+        }
+        session.full = true;
+        *flight = other;
+        let decision = Decision::default();
+        let context = self.context(session, &decision, answers);
+        let message = "the optimized plan does not decide this call as the full one does".into();
+        let mut reason = context.reason_at(Code::PlanMismatch, proposal.tool, None, message);
+        reason.help = "from here on the session stays on the full plan: call again".into();
+        if shadow.full.plan().shadow {
+            full.shadowed.push(reason);
+            return full;
+        }
+        Verdict {
+            decision: verdict::Decision::Deny,
+            reasons: vec![reason],
+            shadowed: full.shadowed,
+        }
+    }
+
+    /// Watches a settlement: what the full plan makes of it counts where the two differ, which is noted.
+    pub(crate) fn settle_watched(
+        &self,
+        session: &mut Session,
+        settle: impl Fn(&Kernel, &mut Session) -> Settled,
+    ) -> Settled {
+        let Some(shadow) = self.watching(session.settlements + 1) else {
+            return settle(self, session);
+        };
+        let mut other = session.clone();
+        let settled = settle(self, session);
+        let mut full = settle(&shadow.full, &mut other);
+        let same = settled == full
+            && session.state == other.state
+            && session.changes == other.changes
+            && session.monitors == other.monitors
+            && session.halted == other.halted;
+        if same {
+            return settled;
+        }
+        other.full = true;
+        *session = other;
+        let message = "the optimized plan does not settle this call as the full one does";
+        full.notes.push(Note {
+            kind: NoteKind::Mismatch,
+            rule: "plan".into(),
+            message: message.into(),
+        });
+        full
+    }
+}
+
+/// What an allowed call would change, whichever way it was drafted.
+fn changes(session: &Session, draft: &Draft) -> Changes {
+    let mut draft = draft.clone();
+    let mut state: BTreeMap<VarId, Value> = draft.writes.iter().cloned().collect();
+    for at in 0..draft.parts.len() {
+        let var = draft.parts[at].var;
+        let mut whole = session.state[var as usize].clone();
+        draft.write_part(at, &mut whole);
+        state.insert(var, whole);
+    }
+    let counted = draft
+        .counted
+        .iter()
+        .map(|(limit, span)| (*limit, span.map(|span| draft.key(span).to_vec())));
+    Changes {
+        state,
+        charges: draft.charges.iter().copied().collect(),
+        counted: counted.collect(),
+        approvals: draft.approvals.clone(),
+        keys: draft.keys.iter().map(|span| draft.key(*span).to_vec()).collect(),
+    }
+}
+
+/// What keeps two plans from sharing a session; none where they have the same memories under the same numbers.
+fn differs(full: &Plan, optimized: &Plan) -> Option<String> {
+    let tools = full.tools.len() == optimized.tools.len()
+        && full.tools.iter().zip(&optimized.tools).all(|(a, b)| {
+            (&a.name, &a.wire_name, &a.indexes, &a.windows)
+                == (&b.name, &b.wire_name, &b.indexes, &b.windows)
+                && a.params.len() == b.params.len()
+                && (a.keeps_args, a.keeps_result) == (b.keeps_args, b.keeps_result)
+        });
+    let same = [
+        ("guard", full.guard == optimized.guard && full.shadow == optimized.shadow),
+        ("tools", tools),
+        ("state", full.state == optimized.state),
+        ("units", full.units == optimized.units),
+        ("limits", full.limits == optimized.limits),
+        ("paths", full.paths == optimized.paths),
+        ("memories", full.indexes == optimized.indexes && full.windows == optimized.windows),
+        ("monitors", full.monitors.len() == optimized.monitors.len()),
+        ("facts", full.facts == optimized.facts && full.origins == optimized.origins),
+        ("probes", full.probes == optimized.probes),
+        ("lifecycles", full.lifecycles == optimized.lifecycles),
+        ("feedback", full.feedback.len() == optimized.feedback.len()),
+    ];
+    same.iter().find(|(_, same)| !same).map(|(what, _)| (*what).to_owned())
+}
