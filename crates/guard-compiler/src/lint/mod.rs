@@ -15,32 +15,70 @@ mod untaught;
 
 use crate::explore::Exploration;
 use crate::hir::{Expr, Program, Tool, ToolId};
+use crate::verify::Verification;
+use guard_plan::plan::Plan;
 use guard_syntax::diagnostic::Diagnostic;
 use std::collections::BTreeSet;
+
+/// Somebody who can show that something never is. Whoever cannot says no.
+pub trait Prover {
+    /// Whether no call of the tool can pass its own conditions.
+    fn is_impossible(&self, tool: &Tool) -> bool;
+
+    /// Whether these conditions, in the tool, are never true together.
+    fn never(&self, tool: &Tool, conditions: &[&Expr]) -> bool;
+}
+
+/// Nobody.
+pub struct NoProver;
+
+impl Prover for NoProver {
+    fn is_impossible(&self, _: &Tool) -> bool {
+        false
+    }
+
+    fn never(&self, _: &Tool, _: &[&Expr]) -> bool {
+        false
+    }
+}
+
+/// What the verification of a plan has shown.
+pub struct Verified<'v> {
+    /// The plan.
+    pub plan: &'v Plan,
+    /// What was shown of it.
+    pub verification: &'v Verification,
+}
+
+impl Prover for Verified<'_> {
+    fn is_impossible(&self, tool: &Tool) -> bool {
+        let mut shown = self.verification.impossible.iter();
+        shown.any(|one| self.plan.tools[one.tool as usize].name == tool.name)
+    }
+
+    fn never(&self, _: &Tool, _: &[&Expr]) -> bool {
+        false
+    }
+}
 
 /// What findings are made from.
 pub(crate) struct Lint<'l> {
     pub program: &'l Program,
     /// What was found by trying; none where nothing was tried.
     pub explored: Option<&'l Exploration>,
-    /// Whether these conditions, in a tool, can never be true together.
-    pub never: &'l dyn Fn(&Tool, &[&Expr]) -> bool,
+    /// Who shows what needs more than a look.
+    pub prover: &'l dyn Prover,
     /// Tools that can never be called, by the rules alone.
     pub impossible: BTreeSet<ToolId>,
 }
 
 /// Every finding; those that need trying only where there is an exploration.
-pub fn all(program: &Program, explored: Option<&Exploration>) -> Vec<Diagnostic> {
-    all_with(program, explored, &|_, _| false)
-}
-
-/// Every finding, with somebody who may know that conditions in a tool can never be true together.
-pub fn all_with(
+pub fn all(
     program: &Program,
     explored: Option<&Exploration>,
-    never: &dyn Fn(&Tool, &[&Expr]) -> bool,
+    prover: &dyn Prover,
 ) -> Vec<Diagnostic> {
-    let mut lint = Lint { program, explored, never, impossible: BTreeSet::new() };
+    let mut lint = Lint { program, explored, prover, impossible: BTreeSet::new() };
     let mut found = Vec::new();
     if program.shadow {
         // Nothing is refused, so nothing is unreachable either.

@@ -83,7 +83,8 @@ fn together(lint: &Lint, of: &Tool) -> Option<(Span, String)> {
     };
     let passes: Vec<Expr> = of.clauses.iter().filter_map(passes).collect();
     let all: Vec<&Expr> = passes.iter().collect();
-    let impossible = !all.is_empty() && (lint.never)(of, &all);
+    let impossible =
+        lint.prover.is_impossible(of) || (!all.is_empty() && lint.prover.never(of, &all));
     impossible.then(|| (of.span, "its conditions exclude one another".to_string()))
 }
 

@@ -22,7 +22,7 @@ pub(super) fn check(lint: &Lint, found: &mut Vec<Diagnostic>) {
             };
             let silent = truth(condition, &lint.impossible) == Some(false)
                 || lint.impossible.contains(&at)
-                || (lint.never)(tool, &[condition]);
+                || lint.prover.never(tool, &[condition]);
             *rules.entry((clause.rule.span, kind)).or_insert(true) &= silent;
         }
     }

@@ -36,14 +36,16 @@ fn refuses(clause: &Clause) -> bool {
 }
 
 /// Another rule of the tool that refuses all that this one does. Of two that say the same it is the earlier.
-fn covering(lint: &Lint, tool: &Tool, at: usize) -> Option<Span> {
-    let rule = |clause| Rule { program: lint.program, tool, clause };
-    let mine = &tool.clauses[at];
-    let wider = |other: &&Clause| {
-        refuses(other)
-            && other.rule.span != mine.rule.span
-            && covers(rule(other), rule(mine))
-            && (!covers(rule(mine), rule(other)) || other.rule.span < mine.rule.span)
-    };
-    tool.clauses.iter().find(wider).map(|other| other.rule.span)
+fn covering<'l>(lint: &'l Lint, tool: &'l Tool, at: usize) -> Option<Span> {
+    let program = lint.program;
+    let mine = Rule { program, tool, clause: &tool.clauses[at] };
+    for clause in &tool.clauses {
+        let other = Rule { program, tool, clause };
+        let (span, own) = (clause.rule.span, mine.clause.rule.span);
+        let wider = refuses(clause) && span != own && covers(other, mine);
+        if wider && (!covers(mine, other) || span < own) {
+            return Some(span);
+        }
+    }
+    None
 }
