@@ -3,6 +3,7 @@
 mod advice;
 mod cli;
 mod codes;
+mod diff;
 mod docs;
 mod explore;
 mod hostile;

@@ -70,6 +70,15 @@ pub const CODES: &[(&str, &str)] = &[
     ("G0506", "policy governs no tool"),
     ("G0508", "parameter hides a variable"),
     ("G0509", "comparison that never varies"),
+    ("G0510", "tool that can never be called"),
+    ("G0511", "rule that never fires"),
+    ("G0512", "rule that another one covers"),
+    ("G0513", "limit that a budget makes moot"),
+    ("G0514", "end that cannot be reached"),
+    ("G0515", "advice that is never given"),
+    ("G0516", "fact that nobody teaches"),
+    ("G0517", "irreversible and nobody is asked"),
+    ("G0518", "approval that is never asked for"),
 ];
 
 fn suggest(diagnostic: Diagnostic, span: Span, near: Option<&str>, otherwise: &str) -> Diagnostic {
@@ -746,4 +755,55 @@ pub(crate) fn hidden_variable(param: &str, span: Span, var: Span) -> Diagnostic 
 pub(crate) fn never_varies(span: Span, outcome: bool, why: &str) -> Diagnostic {
     Diagnostic::warning("G0509", span, format!("this comparison is always {outcome}: {why}"))
         .help("correct the bound or the operator, or remove the condition")
+}
+
+pub(crate) fn never_called(span: Span, tool: &str, at: Span, why: &str) -> Diagnostic {
+    let found = Diagnostic::warning("G0510", span, format!("the tool `{tool}` can never be called: {why}"))
+        .help("repair what is in the way, or remove the tool: what is not declared is refused anyway");
+    if at == span { found } else { found.also(at, "this is in the way") }
+}
+
+pub(crate) fn never_fires(span: Span, why: &str) -> Diagnostic {
+    Diagnostic::warning("G0511", span, format!("this rule never fires: {why}"))
+        .help("say what it is to refuse, or remove it: it protects nothing")
+}
+
+pub(crate) fn shadowed_rule(span: Span, by: Span) -> Diagnostic {
+    Diagnostic::warning("G0512", span, "all that this refuses is refused by another rule")
+        .also(by, "by this one")
+        .help("remove one of the two, or say here what the other one does not")
+}
+
+pub(crate) fn moot_limit(span: Span, limit: &str, unit: &str, budget: Span) -> Diagnostic {
+    let message = format!("`{limit}` is never reached: the budget of {unit} is used up before");
+    let found = Diagnostic::warning("G0513", span, message)
+        .help("lower the limit, raise the budget, or remove one of the two");
+    if budget == Span::default() { found } else { found.also(budget, "the budget") }
+}
+
+pub(crate) fn unreachable(span: Span, what: &str, why: &str) -> Diagnostic {
+    Diagnostic::warning("G0514", span, format!("{what} cannot be reached: {why}"))
+        .help("give the agent a way there, or ask for less")
+}
+
+pub(crate) fn silent_feedback(span: Span, provider: &str, why: &str) -> Diagnostic {
+    Diagnostic::warning("G0515", span, format!("the feedback `{provider}` is never given: {why}"))
+        .help("say when it is due, or remove it")
+}
+
+pub(crate) fn untaught(span: Span, fact: &str) -> Diagnostic {
+    let message = format!("the fact `{fact}` is asked for, and nothing teaches it");
+    Diagnostic::warning("G0516", span, message)
+        .help(format!("add `learn {fact}(…)` to a trusted tool or a source"))
+}
+
+pub(crate) fn ungated(span: Span, tool: &str) -> Diagnostic {
+    let message = format!("`{tool}` cannot be undone, and nobody is asked before");
+    Diagnostic::warning("G0517", span, message)
+        .help("add `approval ROLE when …`, or `risk critical`, which asks for an authorisation of each call")
+}
+
+pub(crate) fn never_asked(span: Span, why: &str) -> Diagnostic {
+    Diagnostic::warning("G0518", span, format!("this approval is never asked for: {why}"))
+        .help("say when somebody is to be asked, or remove it: nobody looks at these calls")
 }

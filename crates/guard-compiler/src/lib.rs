@@ -8,6 +8,7 @@ pub mod diff;
 mod errors;
 pub mod explore;
 pub mod hir;
+pub mod lint;
 mod lower;
 mod names;
 mod optimize;
@@ -103,6 +104,8 @@ fn finish(
     let verification = verify::verify(&plan);
     plan.proofs = verification.proofs.clone();
     must_be_proved(&checked.program, &plan, &verification, diagnostics);
+    let prover = lint::Verified { plan: &plan, verification: &verification };
+    diagnostics.extend(lint::all(&checked.program, None, &prover));
     Output { program: checked.program, plan, lowered, verification, sources, scenarios }
 }
 

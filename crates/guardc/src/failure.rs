@@ -11,6 +11,8 @@ pub enum Exit {
     Findings,
     /// Nothing of what was judged is left: exit code 3.
     Lost,
+    /// Whether there are any could not be told: exit code 3.
+    Unknown,
 }
 
 impl Exit {

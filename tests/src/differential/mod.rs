@@ -6,6 +6,7 @@
 //! reasons, of what a stop lacks and of why an item was rejected are the kernel's alone.
 
 mod coverage;
+mod evolution;
 mod kernel;
 mod play;
 mod reference;
@@ -16,6 +17,7 @@ use crate::rng::Rng;
 use play::Subject;
 
 pub use coverage::Coverage;
+pub use evolution::first_difference;
 
 /// Guards that do not compile are drawn again, this often.
 const DRAWS: usize = 40;

@@ -15,7 +15,7 @@ use guard_runtime::Kernel;
 use guard_syntax::span::Span;
 
 /// Monday, 2026-01-05, nine o'clock UTC.
-const START: i64 = 1_767_603_600_000;
+pub(super) const START: i64 = 1_767_603_600_000;
 /// The name of every generated guard.
 const FILE: &str = "generated.guard";
 

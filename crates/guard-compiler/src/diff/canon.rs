@@ -218,6 +218,11 @@ impl Canon<'_> {
         let mut commands: Vec<String> = Vec::new();
         self.0.each_command(&mut |command| commands.push(format!("{:?}", command.argv)));
         commands.sort();
+        // A criterion may name any probe that answers yes or no.
+        let asked = self.0.probes.iter().enumerate().filter(|(_, p)| p.returns == Type::Bool);
+        let mut asked: Vec<String> = asked.map(|(at, _)| self.probe(at)).collect();
+        asked.sort();
+        commands.extend(asked);
         let escalate = l.escalate.as_ref().map(|e| (e.role.clone(), e.after));
         format!("{} {fields:?} {initial} {steps:?} {criteria:?} {commands:?} {escalate:?}", l.name)
     }

@@ -5,6 +5,7 @@
 //! call.
 
 mod canon;
+pub(crate) mod implied;
 mod product;
 mod proof;
 mod running;

@@ -19,6 +19,8 @@ use std::collections::{BTreeSet, BinaryHeap, HashSet};
 const ROUNDS: usize = 700;
 /// Most rounds that need an approval each.
 const APPROVED: usize = 40;
+/// Most arguments of a call that is not settled, and of one beside it.
+const FLYING: usize = 4;
 /// Most other worlds of one call.
 const WORLDS: usize = 4;
 
@@ -114,6 +116,12 @@ impl<'s, 'p> Product<'s, 'p> {
                     nodes.push(Some(next));
                 }
             }
+        }
+        for root in self.roots().into_iter().take(1) {
+            self.in_flight(&root, &tools);
+        }
+        for node in &allowed {
+            self.in_flight(node, &tools);
         }
         for node in allowed {
             if self.done() || (self.stop)() {
@@ -391,6 +399,30 @@ impl<'s, 'p> Product<'s, 'p> {
             match way {
                 Way::Looser => self.looser = Some(witness),
                 Way::Tighter => self.tighter = Some(witness),
+            }
+        }
+    }
+
+    /// Calls that are not settled, beside which this one is proposed.
+    fn in_flight(&mut self, node: &Node<'p>, tools: &[String]) {
+        let wire = self.wire;
+        for other in tools {
+            for args in self.args(node, other).into_iter().take(FLYING) {
+                let oracle = Oracle::new(self.new.program, &self.new.answers, true);
+                let what = Self::proposal(node, other, &args, Then::Flies);
+                let Some(flying) = self.both(node, what, &oracle) else { continue };
+                let went = flying.session.verdict().and_then(|said| said.decision);
+                if self.done() || (self.stop)() || went != Some(Decision::Allow) {
+                    continue;
+                }
+                for args in self.args(&flying, wire).into_iter().take(FLYING) {
+                    let oracle = Oracle::new(self.new.program, &self.new.answers, true);
+                    let old = self.judge(self.old, &flying.old, wire, &args, &oracle);
+                    let new = self.judge(self.new, &flying.new, wire, &args, &oracle);
+                    if old.rank() != new.rank() {
+                        self.differ(&flying, wire, &args, &old, &new, &oracle);
+                    }
+                }
             }
         }
     }

@@ -5,6 +5,7 @@
 //! matter here; what those calls did does.
 
 use super::canon::Canon;
+use super::implied::{Placed, Rule, covers, implies};
 use crate::hir::{ClauseKind, Expr, ExprKind as K, Program, Tool, ToolId, Type};
 use crate::lower::waits_for;
 use guard_plan::plan::{LimitScope, Risk};
@@ -35,20 +36,6 @@ impl Change {
             (None, Some(_)) => self.tighter.push(format!("{what} is new")),
             (Some(_), None) => self.looser.push(format!("{what} is gone")),
             _ => self.looser.push(format!("{what} is more")),
-        }
-    }
-
-    /// Of rules each of which only refuses: more refuse more.
-    fn rules(&mut self, what: &str, old: &BTreeMap<String, usize>, new: &BTreeMap<String, usize>) {
-        for (rule, count) in new {
-            match old.get(rule) {
-                Some(_) => self.same += count,
-                None => self.tighter.push(format!("{what} is new")),
-            }
-        }
-        for rule in old.keys().filter(|rule| !new.contains_key(*rule)) {
-            let _ = rule;
-            self.looser.push(format!("{what} is gone"));
         }
     }
 }
@@ -157,22 +144,16 @@ impl<'p> Sides<'p> {
     }
 
     /// Conditions and approvals: each of them only refuses.
-    fn clauses(&self, a: &Tool, b: &Tool, change: &mut Change) {
-        let kinds: [(&str, fn(&ClauseKind) -> bool); 4] = [
-            ("a `requires`", |k| matches!(k, ClauseKind::Requires { .. })),
-            ("a `deny`", |k| matches!(k, ClauseKind::Deny { .. })),
-            ("an `approval`", |k| matches!(k, ClauseKind::Approval { .. })),
-            ("a `ready`", |k| matches!(k, ClauseKind::Ready(_))),
-        ];
-        for (what, wanted) in kinds {
-            let texts = |program, tool: &Tool| {
-                let mut texts: BTreeMap<String, usize> = BTreeMap::new();
-                for clause in tool.clauses.iter().filter(|c| wanted(&c.kind) && !c.rule.shadow) {
-                    *texts.entry(Canon(program).clause(tool, clause)).or_insert(0) += 1;
-                }
-                texts
-            };
-            change.rules(what, &texts(self.old, a), &texts(self.new, b));
+    fn clauses(&self, a: &'p Tool, b: &'p Tool, change: &mut Change) {
+        let (old, new) = (rules(self.old, a), rules(self.new, b));
+        for rule in &new {
+            match old.iter().any(|known| covers(*known, *rule)) {
+                true => change.same += 1,
+                false => change.tighter.push(format!("{} is new", named(rule))),
+            }
+        }
+        for rule in old.iter().filter(|rule| !new.iter().any(|known| covers(*known, **rule))) {
+            change.looser.push(format!("{} is gone", named(rule)));
         }
         let gated = |tool: &Tool| tool.irreversible && tool.risk == Risk::Critical;
         if gated(a) != gated(b) {
@@ -259,17 +240,15 @@ impl<'p> Sides<'p> {
             tool.clauses.iter().filter_map(var).collect()
         };
         let vars: BTreeSet<String> = written(self.old, a).union(&written(self.new, b)).cloned().collect();
-        let invariants = |program: &Program| {
-            let mut texts: BTreeMap<String, usize> = BTreeMap::new();
-            for invariant in program.invariants.iter().filter(|i| !i.monitor && !i.rule.shadow) {
-                let reads = variables(program, &invariant.condition);
-                if !reads.is_disjoint(&vars) {
-                    texts.insert(Canon(program).expr(None, &invariant.condition), 1);
-                }
-            }
-            texts
-        };
-        change.rules("an invariant", &invariants(self.old), &invariants(self.new));
+        let (old, new) = (invariants(self.old, &vars), invariants(self.new, &vars));
+        for invariant in new.iter().filter(|i| !old.iter().any(|known| implies(*known, **i))) {
+            let _ = invariant;
+            change.tighter.push("an invariant is new".into());
+        }
+        for invariant in old.iter().filter(|i| !new.iter().any(|known| implies(*known, **i))) {
+            let _ = invariant;
+            change.looser.push("an invariant is gone".into());
+        }
         for name in &vars {
             if let (Some(p), Some(q)) = (variable(self.old, name), variable(self.new, name)) {
                 self.narrowed(&format!("the type of `{name}`"), &p.ty, &q.ty, change);
@@ -327,18 +306,34 @@ impl<'p> Sides<'p> {
         change.looser.extend(a.difference(&b).filter(|n| known(self.new, n)).map(text));
     }
 
-    /// Everything that the decision reads must have come about alike.
-    fn inputs(&self, a: &Tool, b: &Tool, change: &mut Change) {
-        let texts = |program: &Program, tool: &Tool| -> BTreeSet<String> {
-            let own = tool.clauses.iter().filter(|c| !c.rule.shadow);
-            let invariants = program.invariants.iter();
-            own.map(|c| Canon(program).clause(tool, c))
-                .chain(invariants.map(|i| Canon(program).expr(None, &i.condition)))
-                .collect()
+    /// The texts of the rules that were weighed against each other. A rule that only one of them has has been counted;
+    /// what it reads changes nothing more.
+    fn common(&self, a: &'p Tool, b: &'p Tool) -> BTreeSet<String> {
+        let mut common: BTreeSet<String> = BTreeSet::new();
+        for x in rules(self.old, a) {
+            for y in rules(self.new, b).into_iter().filter(|y| covers(*y, x) || covers(x, *y)) {
+                common.extend([x.text(), y.text()]);
+            }
+        }
+        let every = |program: &'p Program| {
+            let placed = move |i: &'p crate::hir::Invariant| Placed { program, tool: None, e: &i.condition };
+            program.invariants.iter().map(placed).collect::<Vec<_>>()
         };
-        // A rule that only one of them has has been counted; what it reads changes nothing more.
-        let common: BTreeSet<String> =
-            texts(self.old, a).intersection(&texts(self.new, b)).cloned().collect();
+        for x in every(self.old) {
+            for y in every(self.new).into_iter().filter(|y| implies(*y, x) || implies(x, *y)) {
+                common.extend([x.text(), y.text()]);
+            }
+        }
+        let others = |program: &Program, tool: &Tool| -> BTreeSet<String> {
+            tool.clauses.iter().map(|c| Canon(program).clause(tool, c)).collect()
+        };
+        common.extend(others(self.old, a).intersection(&others(self.new, b)).cloned());
+        common
+    }
+
+    /// Everything that the decision reads must have come about alike.
+    fn inputs(&self, a: &'p Tool, b: &'p Tool, change: &mut Change) {
+        let common = self.common(a, b);
         let (old, new) = (Reads::of(self.old, a, &common), Reads::of(self.new, b, &common));
         let (before, after) = self.views();
         for name in old.vars.union(&new.vars) {
@@ -385,6 +380,37 @@ impl<'p> Sides<'p> {
     }
 }
 
+/// The clauses of a tool that only refuse.
+fn rules<'p>(program: &'p Program, tool: &'p Tool) -> Vec<Rule<'p>> {
+    let refuses = |c: &&crate::hir::Clause| {
+        let kind = matches!(
+            c.kind,
+            ClauseKind::Requires { .. }
+                | ClauseKind::Deny { .. }
+                | ClauseKind::Approval { .. }
+                | ClauseKind::Ready(_)
+        );
+        kind && !c.rule.shadow
+    };
+    tool.clauses.iter().filter(refuses).map(|clause| Rule { program, tool, clause }).collect()
+}
+
+fn named(rule: &Rule) -> &'static str {
+    match rule.clause.kind {
+        ClauseKind::Requires { .. } => "a `requires`",
+        ClauseKind::Approval { .. } => "an `approval`",
+        ClauseKind::Ready(_) => "a `ready`",
+        _ => "a `deny`",
+    }
+}
+
+/// The enforced invariants that speak of these variables.
+fn invariants<'p>(program: &'p Program, vars: &BTreeSet<String>) -> Vec<Placed<'p>> {
+    let enforced = program.invariants.iter().filter(|i| !i.monitor && !i.rule.shadow);
+    let spoken = enforced.filter(|i| !variables(program, &i.condition).is_disjoint(vars));
+    spoken.map(|i| Placed { program, tool: None, e: &i.condition }).collect()
+}
+
 /// What a decision reads, by name.
 #[derive(Default)]
 struct Reads {
@@ -402,7 +428,7 @@ impl Reads {
     fn of(program: &Program, tool: &Tool, common: &BTreeSet<String>) -> Self {
         let mut reads = Reads::default();
         let counts = |c: &&crate::hir::Clause| {
-            let rule = !matches!(c.kind, ClauseKind::Costs { .. } | ClauseKind::Effect { .. });
+            let rule = !matches!(c.kind, ClauseKind::Costs { .. });
             !c.rule.shadow && (!rule || common.contains(&Canon(program).clause(tool, c)))
         };
         for clause in tool.clauses.iter().filter(counts) {
@@ -551,7 +577,7 @@ fn taught(view: View, fact: &str) -> BTreeSet<String> {
     }
     // What a lesson reads of the state is rare: any difference of the state counts.
     if texts.iter().any(|text| text.contains("state ")) {
-        texts.extend(program.state.iter().flat_map(|var| history(view, &var.name)));
+        texts.extend(everything(view));
     }
     texts
 }
@@ -568,7 +594,9 @@ fn costs(view: View, unit: &str) -> BTreeSet<String> {
                 texts.insert(format!("{}: {}", tool.wire_name, Canon(program).clause(tool, clause)));
                 let mut reads = Reads::default();
                 crate::lower::clause_exprs(&clause.kind, &mut |e| reads.expr(program, e));
-                texts.extend(reads.vars.iter().flat_map(|var| history(view, var)));
+                if !reads.vars.is_empty() {
+                    texts.extend(everything(view));
+                }
             }
         }
     }
@@ -655,6 +683,10 @@ fn everything(view: View<'_>) -> BTreeSet<String> {
         texts.extend(own.map(|text| format!("{}: {text}", tool.wire_name)));
     }
     texts.extend(program.invariants.iter().map(|i| Canon(program).expr(None, &i.condition)));
+    for var in &program.state {
+        let (ty, init) = (Canon(program).ty(&var.ty), Canon(program).expr(None, &var.init));
+        texts.insert(format!("{} {ty} = {init}", var.name));
+    }
     program.each_check(&mut |check| _ = texts.insert(check.text.clone()));
     texts
 }

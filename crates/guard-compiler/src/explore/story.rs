@@ -27,18 +27,35 @@ impl Session {
             let last = at + same == self.steps.len();
             let shown = if same > SHOWN + 1 { 1 } else { same };
             for (place, step) in self.steps.iter().enumerate().skip(at).take(shown) {
-                line(program, place + 1, step, &mut out);
+                line(program, place + 1, step, place + 1 == self.steps.len(), &mut out);
             }
             if shown < same {
                 let left = same - shown - usize::from(last);
                 let _ = writeln!(out, "     the same, {left} times more");
                 if last {
-                    line(program, at + same, &self.steps[at + same - 1], &mut out);
+                    line(program, at + same, &self.steps[at + same - 1], true, &mut out);
                 }
             }
             at += same;
         }
         out
+    }
+
+    /// The story, with what somebody else says of its last step.
+    pub fn ending_otherwise(&self, program: &Program, other: &Said) -> String {
+        let mut out = self.story(program);
+        let _ = writeln!(out, "     under the new guard: {}", verdict(other));
+        out
+    }
+
+    /// What somebody else says of the last step, as JSON.
+    pub fn said_json(&self, other: &Said) -> Json {
+        match self.steps.last() {
+            Some(last) => {
+                step_json(&Step { said: other.clone(), changes: Vec::new(), ..last.clone() })
+            }
+            None => Json::Null,
+        }
     }
 
     /// The session as JSON: steps with what happens, the world that was asked, and what was said.
@@ -95,7 +112,7 @@ fn alike(a: &Step, b: &Step) -> bool {
     same && a.said.decision == b.said.decision
 }
 
-fn line(program: &Program, number: usize, step: &Step, out: &mut String) {
+fn line(program: &Program, number: usize, step: &Step, last: bool, out: &mut String) {
     for (ask, answer) in &step.world {
         if let Some(said) = world_words(ask, answer) {
             let _ = writeln!(out, "     {said}");
@@ -105,6 +122,10 @@ fn line(program: &Program, number: usize, step: &Step, out: &mut String) {
     let said = verdict(&step.said);
     if !said.is_empty() {
         let _ = write!(out, ": {said}");
+    }
+    let flies = matches!(step.act, Act::Call { then: Then::Flies, .. });
+    if flies && !last && step.said.decision == Some(Decision::Allow) {
+        out.push_str(", not settled yet");
     }
     out.push('\n');
     for (name, before, after) in &step.changes {

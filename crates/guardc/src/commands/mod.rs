@@ -4,6 +4,7 @@ pub mod check;
 pub mod compile;
 pub mod completions;
 pub mod contract;
+pub mod diff;
 pub mod drive;
 pub mod explain;
 pub mod fmt;

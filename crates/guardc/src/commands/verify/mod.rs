@@ -12,8 +12,9 @@ use crate::report::{Format, Report};
 use crate::term::Term;
 use cache::Cache;
 use guard_compiler::explore::{self, Exploration, Limits};
-use guard_compiler::Output;
+use guard_compiler::{Output, lint};
 use guard_compiler::verify::smt::{self, OpenGoal};
+use guard_syntax::diagnostic::Diagnostic;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -94,13 +95,15 @@ pub fn run(args: &Args, term: &Term) -> Outcome {
     let verified = Verified { output, solved, explored, interrupted };
     let mut report = Report::of_one();
     report.add(&compiled.shown, &compiled.compilation.diagnostics);
+    let tried = tried(&verified, &compiled.compilation.diagnostics);
+    report.add(&compiled.shown, &tried);
     let unproved = output.verification.pairs.iter().any(|pair| {
         let invariant = &output.plan.invariants[pair.invariant as usize];
         !invariant.monitor && !invariant.rule.shadow && !pair.status.is_proved()
     });
     let findings = report.failed() || (args.require_proved && unproved);
     let written = match args.format {
-        Format::Text => text::report(&verified, term.out),
+        Format::Text => text::report(&verified, term.out) + &text::findings(&tried, term.out),
         Format::Json => json::report(&verified, &report),
         Format::Sarif | Format::Github => {
             report.print(term, args.format, 0, true)?;
@@ -115,6 +118,15 @@ pub fn run(args: &Args, term: &Term) -> Outcome {
         compiled.print_errors(term);
     }
     Ok(Exit::findings(findings))
+}
+
+/// What only trying could tell about the guard itself.
+fn tried(verified: &Verified<'_>, known: &[Diagnostic]) -> Vec<Diagnostic> {
+    let output = verified.output;
+    let prover = lint::Verified { plan: &output.plan, verification: &output.verification };
+    let mut found = lint::all(&output.program, verified.explored.as_ref(), &prover);
+    found.retain(|one| !known.contains(one));
+    found
 }
 
 /// From now on an interrupt ends the exploration, not the report; a second one ends us.

@@ -8,6 +8,7 @@ use guard_compiler::explore::{Exploration, RuleKind, Session};
 use guard_compiler::verify::{Basis, Pair, Residue, Status, Verification, Why};
 use guard_plan::plan::{Claim, InvariantId, Plan, ToolId};
 use guard_plan::words::rules::code;
+use guard_syntax::diagnostic::Diagnostic;
 use std::fmt::Write as _;
 
 /// Invariants side by side in one matrix.
@@ -31,6 +32,15 @@ pub fn report(verified: &Verified<'_>, style: Style) -> String {
     page.invariants(&mut out);
     page.types(&mut out);
     page.happens(&mut out);
+    out
+}
+
+/// What is odd about the guard itself, as far as only trying could tell.
+pub fn findings(found: &[Diagnostic], style: Style) -> String {
+    let mut out = String::new();
+    for one in found {
+        let _ = writeln!(out, "  {} {} [{}]", style.yellow("!"), one.message, one.code);
+    }
     out
 }
 

@@ -1,0 +1,97 @@
+//! A tool that can never be called, and why.
+
+use super::Lint;
+use super::truth::truth;
+use crate::errors;
+use crate::hir::{ClauseKind, Expr, ExprKind, Tool, ToolId};
+use guard_syntax::diagnostic::Diagnostic;
+use guard_syntax::span::Span;
+use std::collections::BTreeSet;
+
+pub(super) fn check(lint: &mut Lint, found: &mut Vec<Diagnostic>) {
+    let all: BTreeSet<ToolId> = (0..lint.program.tools.len()).collect();
+    // What can be called only after what can be called: from nothing, until nothing more is added.
+    let mut callable: BTreeSet<ToolId> = BTreeSet::new();
+    loop {
+        let more: Vec<ToolId> = all
+            .difference(&callable)
+            .copied()
+            .filter(|tool| obstacle(lint, *tool, &callable).is_none())
+            .collect();
+        if more.is_empty() {
+            break;
+        }
+        callable.extend(more);
+    }
+    lint.impossible = all.difference(&callable).copied().collect();
+    for tool in &lint.impossible {
+        let of = &lint.program.tools[*tool];
+        if let Some((span, why)) = obstacle(lint, *tool, &callable) {
+            found.push(errors::never_called(of.span, &of.name, span, &why));
+        }
+    }
+    let Some(explored) = lint.exhausted() else { return };
+    for (tool, session) in explored.tools.iter().enumerate() {
+        if session.is_none() && !lint.impossible.contains(&tool) {
+            let of = &lint.program.tools[tool];
+            let why = "everything was tried, and it is refused each time";
+            found.push(errors::never_called(of.span, &of.name, of.span, why));
+        }
+    }
+}
+
+/// Why no call of a tool can be allowed, if only these other tools can be called.
+fn obstacle(lint: &Lint, tool: ToolId, callable: &BTreeSet<ToolId>) -> Option<(Span, String)> {
+    let of = &lint.program.tools[tool];
+    for clause in of.clauses.iter().filter(|clause| !clause.rule.shadow) {
+        let why = match &clause.kind {
+            ClauseKind::Requires { any_of, when: None } => {
+                let met = any_of.iter().any(|r| callable.contains(&r.tool));
+                let names: Vec<String> =
+                    any_of.iter().map(|r| format!("`{}`", lint.program.tools[r.tool].name)).collect();
+                (!met).then(|| format!("it requires {}, which cannot be called before", names.join(" or ")))
+            }
+            ClauseKind::Deny { condition, .. } if truth(condition, &BTreeSet::new()) == Some(true) => {
+                Some("this condition is always true".to_string())
+            }
+            ClauseKind::Costs { unit, amount } => {
+                let budget = lint.program.units[*unit].budget;
+                let dear = constant(amount).zip(budget).is_some_and(|(cost, budget)| cost > budget);
+                dear.then(|| {
+                    let name = &lint.program.units[*unit].name;
+                    format!("one call costs more than the whole budget of {name}")
+                })
+            }
+            _ => None,
+        };
+        if let Some(why) = why {
+            return Some((clause.rule.span, why));
+        }
+    }
+    together(lint, of)
+}
+
+/// Conditions that exclude one another, if somebody can prove it.
+fn together(lint: &Lint, of: &Tool) -> Option<(Span, String)> {
+    let passes = |clause: &crate::hir::Clause| match &clause.kind {
+        ClauseKind::Deny { condition, .. } if !clause.rule.shadow => Some(Expr {
+            kind: ExprKind::Not(Box::new(condition.clone())),
+            ty: crate::hir::Type::Bool,
+            span: condition.span,
+        }),
+        _ => None,
+    };
+    let passes: Vec<Expr> = of.clauses.iter().filter_map(passes).collect();
+    let all: Vec<&Expr> = passes.iter().collect();
+    let impossible =
+        lint.prover.is_impossible(of) || (!all.is_empty() && lint.prover.never(of, &all));
+    impossible.then(|| (of.span, "its conditions exclude one another".to_string()))
+}
+
+fn constant(e: &Expr) -> Option<i64> {
+    match &e.kind {
+        ExprKind::Decimal(v) => Some(*v),
+        ExprKind::Int(v) => v.checked_mul(guard_plan::value::DECIMAL_ONE),
+        _ => None,
+    }
+}

@@ -1,0 +1,261 @@
+//! `guardc diff`: what one guard allows and another does not.
+
+use crate::config::Config;
+use crate::failure::{Exit, Failure, Outcome};
+use crate::project;
+use crate::term::{Term, count};
+use guard_compiler::diff::{Answer, Diff, Fate, Limits, ToolDiff, Witness, diff};
+use guard_compiler::hir::Program;
+use guard_plan::json::Json;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+/// Says what a new guard allows that an old one denied, and the reverse
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// The guard as it was
+    pub old: PathBuf,
+    /// The guard as it is to be
+    pub new: PathBuf,
+    /// How the answer is written
+    #[arg(long, value_enum, default_value_t)]
+    pub format: Format,
+    /// What may change
+    #[arg(long, value_enum, default_value_t)]
+    pub allow: Allow,
+}
+
+/// How the answer is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
+pub enum Format {
+    /// For people.
+    #[default]
+    Text,
+    /// One JSON object.
+    Json,
+    /// For a comment on a pull request.
+    Markdown,
+}
+
+/// What may change without being a finding.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
+pub enum Allow {
+    /// Nothing.
+    None,
+    /// More may be refused, nothing more allowed.
+    Tighten,
+    /// Anything.
+    #[default]
+    Any,
+}
+
+/// Runs the command.
+pub fn run(args: &Args, term: &Term) -> Outcome {
+    let (Some(old), Some(new)) = (program(&args.old, term)?, program(&args.new, term)?) else {
+        return Ok(Exit::Findings);
+    };
+    let found = diff(&old, &new, &Limits::default(), &|| false);
+    let text = match args.format {
+        Format::Text => text(&found, &old, &new, term),
+        Format::Markdown => markdown(&found, &old, &new),
+        Format::Json => {
+            let mut out = String::new();
+            json(&found).write(&mut out);
+            out + "\n"
+        }
+    };
+    term.print(&text)?;
+    Ok(exit(&found, args.allow))
+}
+
+fn program(path: &Path, term: &Term) -> Result<Option<Program>, Failure> {
+    let config = Config::discover(path.parent().unwrap_or(Path::new(".")))?;
+    let compiled = project::compile_one(path, &config, term)?;
+    Ok(compiled.and_then(|compiled| compiled.compilation.output).map(|output| output.program))
+}
+
+/// Whether something changed that must not have, or nobody knows.
+fn exit(found: &Diff, allow: Allow) -> Exit {
+    let mut judged: Vec<&Answer> = Vec::new();
+    let undeclared = match allow {
+        Allow::Any => return Exit::Fine,
+        Allow::Tighten => {
+            judged.extend(found.answers(true));
+            found.undeclared == Some("are allowed now")
+        }
+        Allow::None => {
+            judged.extend(found.answers(true).chain(found.answers(false)));
+            found.undeclared.is_some()
+        }
+    };
+    if undeclared || judged.iter().any(|answer| matches!(answer, Answer::Yes(_))) {
+        return Exit::Findings;
+    }
+    match judged.iter().any(|answer| matches!(answer, Answer::Unknown { .. })) {
+        true => Exit::Unknown,
+        false => Exit::Fine,
+    }
+}
+
+/// Whether nothing was found to have changed for a tool.
+fn is_same(tool: &ToolDiff) -> bool {
+    matches!((&tool.looser, &tool.tighter), (Answer::No, Answer::No))
+}
+
+fn heading(tool: &ToolDiff) -> String {
+    match tool.fate {
+        Fate::Kept => tool.tool.clone(),
+        Fate::Added => format!("{} (new)", tool.tool),
+        Fate::Removed => format!("{} (gone)", tool.tool),
+    }
+}
+
+/// One line that says how much changed.
+fn summary(found: &Diff) -> String {
+    let is = |answer: &Answer| matches!(answer, Answer::Yes(_));
+    let more = found.answers(true).filter(|a| is(a)).count();
+    let less = found.answers(false).filter(|a| is(a)).count();
+    let open = |t: &&ToolDiff| {
+        [&t.looser, &t.tighter].iter().any(|a| matches!(a, Answer::Unknown { .. }))
+    };
+    let unknown = found.tools.iter().filter(open).count();
+    let same = found.tools.iter().filter(|t| is_same(t)).count();
+    let mut parts = Vec::new();
+    for (n, what) in [
+        (more, "allows more"),
+        (less, "allows less"),
+        (unknown, "is not decided"),
+        (same, "is as before"),
+    ] {
+        let plural = what.replace("allows", "allow").replace("is ", "are ");
+        if n > 0 {
+            parts.push(format!("{} {}", count(n, "tool"), if n == 1 { what } else { &plural }));
+        }
+    }
+    if parts.is_empty() { "no tools".into() } else { parts.join(", ") }
+}
+
+/// The session of a witness, and what each guard says at its end.
+fn story(witness: &Witness, tool: &ToolDiff, old: &Program, new: &Program) -> String {
+    let names = if tool.fate == Fate::Removed { old } else { new };
+    let mut text = witness.session.ending_otherwise(names, &witness.new);
+    if text.ends_with('\n') {
+        text.pop();
+    }
+    text
+}
+
+fn text(found: &Diff, old: &Program, new: &Program, term: &Term) -> String {
+    let mut out = String::new();
+    for tool in found.tools.iter().filter(|tool| !is_same(tool)) {
+        let _ = writeln!(out, "{}", term.out.bold(&heading(tool)));
+        for (what, answer) in [("more", &tool.looser), ("less", &tool.tighter)] {
+            match answer {
+                Answer::No => _ = writeln!(out, "  allows nothing {what}"),
+                Answer::Yes(witness) => {
+                    let _ = writeln!(out, "  allows {what}:");
+                    for line in story(witness, tool, old, new).lines() {
+                        let _ = writeln!(out, "  {line}");
+                    }
+                }
+                Answer::Unknown { because, tried } => {
+                    let (because, (states, calls)) = (because.join(", "), tried);
+                    let _ = writeln!(out, "  may allow {what}: {because} ({states} states and {calls} calls tried)");
+                }
+            }
+        }
+    }
+    if let Some(what) = found.undeclared {
+        let _ = writeln!(out, "tools that are not declared {what}");
+    }
+    if !found.anew.is_empty() {
+        let _ = writeln!(out, "for a session that runs:");
+        for line in &found.anew {
+            let _ = writeln!(out, "  {line}");
+        }
+    }
+    let _ = writeln!(out, "{}", summary(found));
+    out
+}
+
+fn markdown(found: &Diff, old: &Program, new: &Program) -> String {
+    let mut out = format!("### What changes under `{}`\n\n{}.\n", new.guard, summary(found));
+    if found.tools.iter().any(|tool| !is_same(tool)) {
+        out += "\n| tool | allows more | allows less |\n| --- | --- | --- |\n";
+    }
+    let word = |answer: &Answer| match answer {
+        Answer::No => "no",
+        Answer::Yes(_) => "**yes**",
+        Answer::Unknown { .. } => "not decided",
+    };
+    for tool in found.tools.iter().filter(|tool| !is_same(tool)) {
+        let (more, less) = (word(&tool.looser), word(&tool.tighter));
+        let _ = writeln!(out, "| `{}` | {more} | {less} |", heading(tool));
+    }
+    for tool in &found.tools {
+        for (what, answer) in [("allowed now", &tool.looser), ("refused now", &tool.tighter)] {
+            match answer {
+                Answer::Yes(witness) => {
+                    let _ = write!(out, "\n**`{}`**, {what}:\n\n```text\n", tool.tool);
+                    let _ = writeln!(out, "{}\n```", story(witness, tool, old, new));
+                }
+                Answer::Unknown { because, tried } => {
+                    let (because, (states, calls)) = (because.join(", "), tried);
+                    let _ = writeln!(
+                        out,
+                        "\n**`{}`**, perhaps {what}: {because} ({states} states and {calls} calls tried).",
+                        tool.tool
+                    );
+                }
+                Answer::No => {}
+            }
+        }
+    }
+    if let Some(what) = found.undeclared {
+        let _ = writeln!(out, "\nTools that are not declared {what}.");
+    }
+    if !found.anew.is_empty() {
+        out += "\nFor a session that runs:\n\n";
+        found.anew.iter().for_each(|line| _ = writeln!(out, "- {line}"));
+    }
+    out
+}
+
+fn json(found: &Diff) -> Json {
+    let text = |text: &str| Json::string(text);
+    let texts = |list: &[String]| Json::Array(list.iter().map(|one| Json::string(one)).collect());
+    let answer = |answer: &Answer| match answer {
+        Answer::No => object(vec![("answer", text("no"))]),
+        Answer::Yes(witness) => object(vec![
+            ("answer", text("yes")),
+            ("session", witness.session.to_json()),
+            ("new", witness.session.said_json(&witness.new)),
+        ]),
+        Answer::Unknown { because, tried } => object(vec![
+            ("answer", text("unknown")),
+            ("because", texts(because)),
+            ("states", Json::Int(tried.0 as i64)),
+            ("calls", Json::Int(tried.1 as i64)),
+        ]),
+    };
+    let tool = |tool: &ToolDiff| {
+        let fate = format!("{:?}", tool.fate).to_lowercase();
+        object(vec![
+            ("tool", text(&tool.tool)),
+            ("fate", text(&fate)),
+            ("looser", answer(&tool.looser)),
+            ("tighter", answer(&tool.tighter)),
+            ("changes", texts(&tool.changes)),
+        ])
+    };
+    let mut members = vec![
+        ("tools", Json::Array(found.tools.iter().map(tool).collect())),
+        ("anew", texts(&found.anew)),
+    ];
+    members.extend(found.undeclared.map(|what| ("undeclared", text(what))));
+    object(members)
+}
+
+fn object(members: Vec<(&str, Json)>) -> Json {
+    Json::Object(members.into_iter().map(|(name, json)| (name.into(), json)).collect())
+}

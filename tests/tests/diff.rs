@@ -1,0 +1,98 @@
+//! What `diff` says of two guards holds: a *no* against random sessions, a *yes* by its witness.
+
+use guard_compiler::diff::{Answer, Limits, diff};
+use guard_compiler::{NoFiles, Output, SourceFile, compile};
+use guard_tests::differential::first_difference;
+use guard_tests::generate::{Generated, events, guard};
+use guard_tests::rng::Rng;
+
+/// Pairs of guards.
+const PAIRS: usize = 100;
+/// Sessions of each pair.
+const SESSIONS: usize = 12;
+/// Events of each session.
+const EVENTS: usize = 30;
+
+fn compiled(text: &str) -> Option<Output> {
+    let root = SourceFile { path: "evolved.guard".into(), text: text.into() };
+    compile(root, &mut NoFiles).output
+}
+
+/// The guard with a line or an item less, or with another number.
+fn changed(drawn: &Generated, rng: &mut Rng) -> String {
+    let mut items = drawn.items.clone();
+    let at = 1 + rng.below(items.len() - 1);
+    let lines: Vec<&str> = items[at].lines().collect();
+    match rng.below(3) {
+        0 if lines.len() > 2 => {
+            let cut = 1 + rng.below(lines.len() - 2);
+            let kept = lines.iter().enumerate().filter(|(i, _)| *i != cut).map(|(_, line)| *line);
+            items[at] = kept.collect::<Vec<_>>().join("\n");
+        }
+        1 => drop(items.remove(at)),
+        _ => {
+            let digits: Vec<usize> =
+                items[at].char_indices().filter(|(_, c)| c.is_ascii_digit()).map(|(i, _)| i).collect();
+            if !digits.is_empty() {
+                let place = *rng.pick(&digits);
+                items[at].replace_range(place..=place, &(1 + rng.below(9)).to_string());
+            }
+        }
+    }
+    items.join("\n")
+}
+
+#[test]
+fn answers_hold() {
+    let mut rng = Rng::new(404);
+    let (mut pairs, mut proofs, mut witnesses, mut open, mut differences) = (0, 0, 0, 0, 0);
+    while pairs < PAIRS {
+        let drawn = guard(&mut rng);
+        let Some(old) = compiled(&drawn.text()) else { continue };
+        let text = changed(&drawn, &mut rng);
+        let Some(new) = compiled(&text) else { continue };
+        // One of the two comes first.
+        let (old, new, texts) = match rng.chance(50) {
+            true => (old, new, (drawn.text(), text)),
+            false => (new, old, (text, drawn.text())),
+        };
+        pairs += 1;
+        let limits = Limits { states: 15, calls: 60 };
+        let found = diff(&old.program, &new.program, &limits, &|| false);
+        for answer in found.answers(true).chain(found.answers(false)) {
+            match answer {
+                Answer::No => proofs += 1,
+                Answer::Unknown { .. } => open += 1,
+                Answer::Yes(witness) => {
+                    assert!(witness.replays(&old.program, &new.program), "{witness:?}");
+                    witnesses += 1;
+                }
+            }
+        }
+        for _ in 0..SESSIONS {
+            let events = events(&mut rng, &drawn, EVENTS);
+            let Some((tool, looser)) = first_difference(&old.program, &new.program, &events) else {
+                continue;
+            };
+            differences += 1;
+            let of = found.tools.iter().find(|t| t.tool == tool || known(&old, &tool, &t.tool));
+            let Some(of) = of else { continue };
+            let answer = if looser { &of.looser } else { &of.tighter };
+            assert!(
+                !matches!(answer, Answer::No),
+                "{tool} is {}: {:?}\n{}\n--- and ---\n{}\n{events:?}",
+                if looser { "looser" } else { "tighter" },
+                of.changes,
+                texts.0,
+                texts.1
+            );
+        }
+    }
+    println!("{proofs} proofs, {witnesses} witnesses, {open} open, {differences} sessions differ");
+    assert!(proofs > 500 && witnesses > 20 && differences > 20);
+}
+
+/// Whether a name that was proposed is a tool's.
+fn known(output: &Output, name: &str, wire: &str) -> bool {
+    output.program.tools.iter().any(|tool| tool.name == name && tool.wire_name == wire)
+}
