@@ -75,11 +75,17 @@ pub fn check(plan: &Plan) -> Result<(), String> {
         };
         if plan.proofs.iter().any(|proof| of(true)(&proof)) {
             let system = System::of_observations(plan, id, &assumable, Width::REAL);
-            plan.proofs.iter().filter(of(true)).try_for_each(|proof| stands(plan, &system, proof))?;
+            plan.proofs
+                .iter()
+                .filter(of(true))
+                .try_for_each(|proof| stands(plan, &system, proof))?;
         }
         if plan.proofs.iter().any(|proof| of(false)(&proof)) {
             let system = System::of_effects(plan, id, &assumable, Width::REAL);
-            plan.proofs.iter().filter(of(false)).try_for_each(|proof| stands(plan, &system, proof))?;
+            plan.proofs
+                .iter()
+                .filter(of(false))
+                .try_for_each(|proof| stands(plan, &system, proof))?;
         }
     }
     Ok(())

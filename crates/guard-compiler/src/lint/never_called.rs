@@ -47,11 +47,17 @@ fn obstacle(lint: &Lint, tool: ToolId, callable: &BTreeSet<ToolId>) -> Option<(S
         let why = match &clause.kind {
             ClauseKind::Requires { any_of, when: None } => {
                 let met = any_of.iter().any(|r| callable.contains(&r.tool));
-                let names: Vec<String> =
-                    any_of.iter().map(|r| format!("`{}`", lint.program.tools[r.tool].name)).collect();
-                (!met).then(|| format!("it requires {}, which cannot be called before", names.join(" or ")))
+                let names: Vec<String> = any_of
+                    .iter()
+                    .map(|r| format!("`{}`", lint.program.tools[r.tool].name))
+                    .collect();
+                (!met).then(|| {
+                    format!("it requires {}, which cannot be called before", names.join(" or "))
+                })
             }
-            ClauseKind::Deny { condition, .. } if truth(condition, &BTreeSet::new()) == Some(true) => {
+            ClauseKind::Deny { condition, .. }
+                if truth(condition, &BTreeSet::new()) == Some(true) =>
+            {
                 Some("this condition is always true".to_string())
             }
             ClauseKind::Costs { unit, amount } => {

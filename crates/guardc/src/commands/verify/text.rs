@@ -4,7 +4,7 @@
 use super::Verified;
 use super::solver::Said;
 use crate::term::{Style, count};
-use guard_compiler::explore::{Exploration, RuleKind, Session};
+use guard_compiler::explore::{Exploration, Rule, RuleKind, Session};
 use guard_compiler::verify::{Basis, Pair, Residue, Status, Verification, Why};
 use guard_plan::plan::{Claim, InvariantId, Plan, ToolId};
 use guard_plan::words::rules::code;
@@ -26,7 +26,12 @@ pub fn report(verified: &Verified<'_>, style: Style) -> String {
     }
     for one in &verification.impossible {
         let name = code(tool(plan, one.tool));
-        let _ = writeln!(out, "  {} {name} can never be called: {}", style.yellow("!"), bases(&one.basis));
+        let _ = writeln!(
+            out,
+            "  {} {name} can never be called: {}",
+            style.yellow("!"),
+            bases(&one.basis)
+        );
     }
     let page = Page { verified, plan, verification, style };
     page.invariants(&mut out);
@@ -58,7 +63,8 @@ impl Page<'_> {
             return;
         }
         let pairs = &self.verification.pairs;
-        let of = |wanted: fn(&Status) -> bool| pairs.iter().filter(|pair| wanted(&pair.status)).count();
+        let of =
+            |wanted: fn(&Status) -> bool| pairs.iter().filter(|pair| wanted(&pair.status)).count();
         let proved = of(Status::is_proved);
         let simplified = of(|status| matches!(status, Status::Simplified(..)));
         let vacuous = of(|status| matches!(status, Status::Vacuous));
@@ -89,7 +95,8 @@ impl Page<'_> {
         if touched.is_empty() || touched.len() > ROWS {
             return;
         }
-        let width = touched.iter().map(|id| tool(self.plan, *id).chars().count()).max().unwrap_or(0);
+        let width =
+            touched.iter().map(|id| tool(self.plan, *id).chars().count()).max().unwrap_or(0);
         for columns in invariants.chunks(COLUMNS) {
             let names = columns.iter().map(|id| self.invariant_name(*id)).collect::<Vec<_>>();
             let _ = writeln!(out, "\n  {:width$}  {}", "", self.style.dim(&names.join("  ")));
@@ -132,8 +139,7 @@ impl Page<'_> {
     fn invariant(&self, id: InvariantId, out: &mut String) {
         let declared = &self.plan.invariants[id as usize];
         let pairs = || self.verification.pairs.iter().filter(|pair| pair.invariant == id);
-        let observed =
-            || self.verification.observations.iter().filter(|one| one.invariant == id);
+        let observed = || self.verification.observations.iter().filter(|one| one.invariant == id);
         if pairs().next().is_none() && observed().next().is_none() {
             return;
         }
@@ -194,16 +200,28 @@ impl Page<'_> {
             let text = code(&goal.text);
             let _ = match said {
                 Said::Certified => {
-                    writeln!(out, "      the solver: {text} holds; certified: `compile --solver` leaves the check out")
+                    writeln!(
+                        out,
+                        "      the solver: {text} holds; certified: `compile --solver` leaves the check out"
+                    )
                 }
                 Said::Holds => {
-                    writeln!(out, "      the solver: {text} holds; the prover finds no certificate: the check stays")
+                    writeln!(
+                        out,
+                        "      the solver: {text} holds; the prover finds no certificate: the check stays"
+                    )
                 }
                 Said::Fails(Some(model)) => {
-                    writeln!(out, "      the solver: {model}, {text} breaks; whether that state is reached is not known")
+                    writeln!(
+                        out,
+                        "      the solver: {model}, {text} breaks; whether that state is reached is not known"
+                    )
                 }
                 Said::Fails(None) => {
-                    writeln!(out, "      the solver: it may break, but in no state and call that replay")
+                    writeln!(
+                        out,
+                        "      the solver: it may break, but in no state and call that replay"
+                    )
                 }
                 Said::Unknown(why) => writeln!(out, "      the solver does not know: {why}"),
             };
@@ -254,11 +272,19 @@ impl Page<'_> {
             let var = &self.plan.state[one.var as usize].name;
             if let Status::Checked(left) = &one.status {
                 let needs = left.iter().find_map(|one| one.needs.as_deref());
-                let needs = needs.map_or(String::new(), |needs| format!("; {} would prove it", code(needs)));
+                let needs = needs
+                    .map_or(String::new(), |needs| format!("; {} would prove it", code(needs)));
                 let name = tool(self.plan, one.tool);
                 let _ = writeln!(out, "  {name}: {} stays in its type{needs}", code(var));
             }
         }
+    }
+
+    /// Whether a rule is an invariant that needs no check: that it never fires is no news.
+    fn is_proved(&self, rule: &Rule) -> bool {
+        let of = |pair: &&Pair| self.invariant_name(pair.invariant) == rule.owner;
+        rule.kind == RuleKind::Invariant
+            && self.verification.pairs.iter().filter(of).all(|pair| pair.status.is_proved())
     }
 
     fn happens(&self, out: &mut String) {
@@ -281,9 +307,16 @@ impl Page<'_> {
             .iter()
             .zip(&explored.tools)
             .filter(|(_, session)| session.is_none())
+            .filter(|(tool, _)| {
+                !self
+                    .verification
+                    .impossible
+                    .iter()
+                    .any(|one| self.plan.tools[one.tool as usize].name == tool.name)
+            })
             .map(|(tool, _)| code(&tool.name))
             .collect();
-        let tools = program.tools.len();
+        let tools = program.tools.len() - self.verification.impossible.len();
         let _ = match never.len() {
             0 => writeln!(out, "  {} can be called", count(tools, "tool")),
             n => writeln!(
@@ -297,10 +330,10 @@ impl Page<'_> {
         let quiet: Vec<String> = explored
             .rules
             .iter()
-            .filter(|(_, session)| session.is_none())
+            .filter(|(rule, session)| session.is_none() && !self.is_proved(rule))
             .map(|(rule, _)| format!("{} {}", rule.owner, code(&rule.text)))
             .collect();
-        let all = explored.rules.len();
+        let all = explored.rules.iter().filter(|(rule, _)| !self.is_proved(rule)).count();
         let _ = writeln!(out, "  {} of {} can fire", all - quiet.len(), count(all, "rule"));
         if !quiet.is_empty() {
             let _ = writeln!(out, "  {}: {}", explored.absence(), quiet.join(", "));
@@ -320,7 +353,11 @@ impl Page<'_> {
             };
         }
         if let Some(session) = &explored.deadlock {
-            let _ = writeln!(out, "  {}, nothing can complete any more after:", self.style.yellow("deadlock"));
+            let _ = writeln!(
+                out,
+                "  {}, nothing can complete any more after:",
+                self.style.yellow("deadlock")
+            );
             self.story(session, out);
         }
     }
