@@ -5,3 +5,4 @@ pub mod differential;
 pub mod generate;
 pub mod rng;
 pub mod small;
+pub mod walks;

@@ -2,6 +2,7 @@
 
 use guard_tests::rng::Rng;
 use guard_tests::small::{self, Tried};
+use guard_tests::walks;
 
 /// At four bits, in every state and with every argument.
 #[test]
@@ -26,4 +27,23 @@ fn what_is_proved_of_small_guards_is_so() {
 fn seeds(usual: u64) -> u64 {
     let times = std::env::var("GUARD_SEEDS").ok().and_then(|times| times.parse::<u64>().ok());
     usual * times.unwrap_or(1)
+}
+
+/// In random states and at their edges, with the checks switched on.
+#[test]
+fn what_is_proved_is_never_broken() {
+    let mut tried = walks::Tried::default();
+    let mut compiled = 0;
+    for seed in 0..seeds(150) {
+        let rng = &mut Rng::new(seed);
+        let text = walks::source(rng);
+        let Some(output) = walks::compiled(&text) else { continue };
+        compiled += 1;
+        if let Err(why) = walks::walk(&output, rng, 30, &mut tried) {
+            panic!("seed {seed}: {why}\n{text}");
+        }
+    }
+    println!("{compiled} guards: {tried:?}");
+    assert!(tried.refused > 0 && tried.observed > 0, "hardly anything happens: {tried:?}");
+    assert!(tried.held * 4 > tried.feasible, "hardly anything is claimed: {tried:?}");
 }
