@@ -31,30 +31,105 @@ const STATE: &str = "state {
 }";
 
 const INVARIANTS: &[&str] = &[
-    "n <= K", "n + len(s) <= K", "len(s) <= K", "len(l) <= K", "len(m) <= K", "\"a\" in s implies b",
-    "all x in l: x <= K", "all x in l: x != K", "all k, v in m: v <= K", "all k in m: k != \"c\"", "sum(x in l: x) <= K",
-    "count(x in l: x > 1) <= K", "sum(k, v in m: v) <= K", "(m[\"a\"] else 0) <= K", "e == high implies n >= K",
-    "o is none or n >= K", "any x in l: x >= K or len(l) == 0", "(o else 0) <= K", "d <= K", "d * 2 <= K", "d / 3 <= K",
-    "p.left + p.right <= K", "not (\"b\" in s and \"c\" in s)", "\"a\" in m implies \"a\" in s", "n % 2 == 0 or b",
-    "len(l) <= n", "(l[0] else 0) <= K", "min(n, p.left) <= K", "2 * n <= K or b and e == low", "s != {\"a\"}",
+    "n <= K",
+    "n + len(s) <= K",
+    "len(s) <= K",
+    "len(l) <= K",
+    "len(m) <= K",
+    "\"a\" in s implies b",
+    "all x in l: x <= K",
+    "all x in l: x != K",
+    "all k, v in m: v <= K",
+    "all k in m: k != \"c\"",
+    "sum(x in l: x) <= K",
+    "count(x in l: x > 1) <= K",
+    "sum(k, v in m: v) <= K",
+    "(m[\"a\"] else 0) <= K",
+    "e == high implies n >= K",
+    "o is none or n >= K",
+    "any x in l: x >= K or len(l) == 0",
+    "(o else 0) <= K",
+    "d <= K",
+    "d * 2 <= K",
+    "d / 3 <= K",
+    "p.left + p.right <= K",
+    "not (\"b\" in s and \"c\" in s)",
+    "\"a\" in m implies \"a\" in s",
+    "n % 2 == 0 or b",
+    "len(l) <= n",
+    "(l[0] else 0) <= K",
+    "min(n, p.left) <= K",
+    "2 * n <= K or b and e == low",
+    "s != {\"a\"}",
 ];
 
 const DENIES: &[&str] = &[
-    "unless x <= K", "unless n + x <= K", "when len(s) >= K", "unless t in s", "when t in s", "when t in m", "unless t in m",
-    "unless b", "when len(l) >= K", "when e == high", "unless d + z <= K", "when x > n", "unless o is some", "when t == \"a\"",
-    "unless p.left + x <= K", "when sum(y in l: y) + x > K", "unless len(m) < K", "when n == K", "unless z * 2 <= K", "when t == \"b\" or f",
+    "unless x <= K",
+    "unless n + x <= K",
+    "when len(s) >= K",
+    "unless t in s",
+    "when t in s",
+    "when t in m",
+    "unless t in m",
+    "unless b",
+    "when len(l) >= K",
+    "when e == high",
+    "unless d + z <= K",
+    "when x > n",
+    "unless o is some",
+    "when t == \"a\"",
+    "unless p.left + x <= K",
+    "when sum(y in l: y) + x > K",
+    "unless len(m) < K",
+    "when n == K",
+    "unless z * 2 <= K",
+    "when t == \"b\" or f",
 ];
 
 const EFFECTS: &[&str] = &[
-    "n += x", "n -= x", "n = x", "n *= 2", "d += z", "d = z / 2", "b = f", "b = not b", "b = b or f", "e = high", "e = low", "o = x", "delete o",
-    "add t to s", "remove t from s", "add \"a\" to s", "append x to l", "remove x from l", "append n to l", "m[t] = x", "delete m[t]",
-    "remove t from m", "p.left = x", "p.right += x", "p.left = p.right", "l[0] = x", "m[t] += 1", "s = {}", "l = [x]", "s = {t}", "m = {}",
-    "n = if f then x else n", "n = min(n, x)", "n = (n + x) / 2", "d = d * 0.5", "n = len(l)",
+    "n += x",
+    "n -= x",
+    "n = x",
+    "n *= 2",
+    "d += z",
+    "d = z / 2",
+    "b = f",
+    "b = not b",
+    "b = b or f",
+    "e = high",
+    "e = low",
+    "o = x",
+    "delete o",
+    "add t to s",
+    "remove t from s",
+    "add \"a\" to s",
+    "append x to l",
+    "remove x from l",
+    "append n to l",
+    "m[t] = x",
+    "delete m[t]",
+    "remove t from m",
+    "p.left = x",
+    "p.right += x",
+    "p.left = p.right",
+    "l[0] = x",
+    "m[t] += 1",
+    "s = {}",
+    "l = [x]",
+    "s = {t}",
+    "m = {}",
+    "n = if f then x else n",
+    "n = min(n, x)",
+    "n = (n + x) / 2",
+    "d = d * 0.5",
+    "n = len(l)",
 ];
 
 /// A random guard.
 pub fn source(rng: &mut Rng) -> String {
-    let mut out = format!("guard walked\n\nenum Stage {{ low, mid, high }}\n\nrecord Pair {{\n  left: int\n  right: int\n}}\n\n{STATE}\n\n");
+    let mut out = format!(
+        "guard walked\n\nenum Stage {{ low, mid, high }}\n\nrecord Pair {{\n  left: int\n  right: int\n}}\n\n{STATE}\n\n"
+    );
     let fill = |rng: &mut Rng, text: &str| text.replace('K', &rng.below(7).to_string());
     for at in 0..1 + rng.below(4) {
         let mode = ["", "", "", " monitor"][rng.below(4)];
@@ -63,7 +138,10 @@ pub fn source(rng: &mut Rng) -> String {
         let _ = writeln!(out, "invariant i{at}{mode} {{ {condition} }}");
     }
     for at in 0..2 {
-        let _ = writeln!(out, "\ntool t{at}(x: int in 0..=5, z: decimal in 0..=5, t: string max 5, f: bool) {{");
+        let _ = writeln!(
+            out,
+            "\ntool t{at}(x: int in 0..=5, z: decimal in 0..=5, t: string max 5, f: bool) {{"
+        );
         for _ in 0..rng.below(4) {
             let shadow = if rng.chance(10) { "shadow " } else { "" };
             let pick = rng.below(DENIES.len());
@@ -74,7 +152,8 @@ pub fn source(rng: &mut Rng) -> String {
             let effect = EFFECTS[rng.below(EFFECTS.len())];
             // A variable is written once: it is the first name, or the last where a verb comes first.
             let verb = ["add ", "remove ", "append "].iter().any(|verb| effect.starts_with(verb));
-            let name = if verb { effect.rsplit(' ').next() } else { effect.strip_prefix("delete ") };
+            let name =
+                if verb { effect.rsplit(' ').next() } else { effect.strip_prefix("delete ") };
             let var = name.unwrap_or(effect).chars().next().unwrap_or('?');
             if !written.contains(&var) {
                 written.push(var);
@@ -85,7 +164,10 @@ pub fn source(rng: &mut Rng) -> String {
     }
     if rng.chance(40) {
         let most = rng.below(9);
-        let _ = writeln!(out, "\ntool look() {{\n  trusted\n  returns int in 0..={most}\n  observe n = result\n}}");
+        let _ = writeln!(
+            out,
+            "\ntool look() {{\n  trusted\n  returns int in 0..={most}\n  observe n = result\n}}"
+        );
     }
     out
 }
@@ -127,7 +209,12 @@ enum Said {
 }
 
 /// Tries a guard's claims at `samples` points and along their edges; the error is the first thing that is not so.
-pub fn walk(output: &Output, rng: &mut Rng, samples: usize, tried: &mut Tried) -> Result<(), String> {
+pub fn walk(
+    output: &Output,
+    rng: &mut Rng,
+    samples: usize,
+    tried: &mut Tried,
+) -> Result<(), String> {
     let claimed = Claimed::of(&output.plan);
     tried.claims += output.plan.proofs.len();
     let walker = Walker { output, claimed };
@@ -177,7 +264,8 @@ impl Claimed {
             }
         }
         let assumable = guard_proof::assumable(plan, &plan.proofs);
-        let assumable = (0..).zip(assumable).filter(|(_, one)| *one).map(|(id, _)| name(id)).collect();
+        let assumable =
+            (0..).zip(assumable).filter(|(_, one)| *one).map(|(id, _)| name(id)).collect();
         Claimed { whole, observed, assumable }
     }
 }
@@ -204,7 +292,8 @@ impl Walker<'_> {
         let Said::Refused(by) = self.say(tool, point, tried)? else { return Ok(false) };
         tried.feasible += 1;
         let vars = || self.output.lowered.state.iter().map(|var| var.name.as_str());
-        let types: BTreeSet<&String> = by.iter().filter(|name| vars().any(|var| var == *name)).collect();
+        let types: BTreeSet<&String> =
+            by.iter().filter(|name| vars().any(|var| var == *name)).collect();
         let claims = |name: &String| self.claimed.whole.contains(&(tool.to_string(), name.clone()));
         // What is claimed of invariants is claimed where the variables stay in their types.
         let wrong = match types.is_empty() {
@@ -213,7 +302,10 @@ impl Walker<'_> {
         };
         if let Some(name) = wrong {
             let args = Json::Object(boxed(&point.args));
-            return Err(format!("`{tool}` {args} breaks `{name}`, which is proved, in {:?}", point.state));
+            return Err(format!(
+                "`{tool}` {args} breaks `{name}`, which is proved, in {:?}",
+                point.state
+            ));
         }
         tried.held += usize::from(self.claimed.whole.iter().any(|(of, _)| of == tool));
         tried.refused += usize::from(!by.is_empty());
@@ -221,7 +313,13 @@ impl Walker<'_> {
     }
 
     /// Pushes each number of a point to the end of what is feasible.
-    fn push(&self, tool: &str, point: &Point, rng: &mut Rng, tried: &mut Tried) -> Result<(), String> {
+    fn push(
+        &self,
+        tool: &str,
+        point: &Point,
+        rng: &mut Rng,
+        tried: &mut Tried,
+    ) -> Result<(), String> {
         for at in 0..point.state.len() + point.args.len() {
             let step = [1, -1][rng.below(2)];
             let mut point = point.clone();
@@ -273,13 +371,18 @@ impl Walker<'_> {
                 let halted = settled.notes.iter().filter(|note| note.kind == NoteKind::Halt);
                 for note in halted {
                     if self.claimed.observed.contains(&(tool.to_string(), note.rule.clone())) {
-                        return Err(format!("`look` = {result} breaks `{}`, which is proved, in {:?}", note.rule, point.state));
+                        return Err(format!(
+                            "`look` = {result} breaks `{}`, which is proved, in {:?}",
+                            note.rule, point.state
+                        ));
                     }
                 }
                 tried.observed += usize::from(!self.claimed.observed.is_empty());
             }
         }
-        Ok(Said::Refused(verdict.reasons.into_iter().map(|reason| reason.rule.to_string()).collect()))
+        Ok(Said::Refused(
+            verdict.reasons.into_iter().map(|reason| reason.rule.to_string()).collect(),
+        ))
     }
 }
 
@@ -294,7 +397,9 @@ fn value(plan: &Plan, ty: TypeId, rng: &mut Rng) -> Value {
     match &plan.types[ty as usize] {
         TypeDef::Bool => Value::Bool(rng.chance(50)),
         TypeDef::Int { .. } => Value::Int(rng.below(8) as i64 - i64::from(rng.chance(10))),
-        TypeDef::Decimal { .. } => Value::Decimal(rng.below(61) as i64 * 100_000 + rng.below(3) as i64),
+        TypeDef::Decimal { .. } => {
+            Value::Decimal(rng.below(61) as i64 * 100_000 + rng.below(3) as i64)
+        }
         TypeDef::Enum { variants, .. } => Value::Enum(rng.below(variants.len()) as u32),
         TypeDef::Option { of } if rng.chance(60) => value(plan, *of, rng),
         TypeDef::Option { .. } => Value::None,

@@ -96,7 +96,8 @@ impl Encoder<'_> {
             let at_least_zero = |linear: &Linear, sign| Formula::le(&zero, &linear.times(sign)?);
             let fact = (|| {
                 let given = at_least_zero(x, flip_x)?.and(at_least_zero(y, flip_y)?);
-                given.implies(at_least_zero(product, flip_x * flip_y)?)
+                let sign = if mutant!("products are positive") { 1 } else { flip_x * flip_y };
+                given.implies(at_least_zero(product, sign)?)
             })();
             self.know(fact);
         }
@@ -112,6 +113,7 @@ impl Encoder<'_> {
         if self.vars.len() > known {
             // |2 · unit · result - 2 · linear| ≤ unit
             let distance = (|| result.times(2 * unit)?.minus(&linear.times(2)?))();
+            let unit = if mutant!("rounding is ignored") { 0 } else { unit };
             self.know(distance.and_then(|distance| Formula::between(&distance, -unit, unit)));
         }
         self.exact(sort, result)
@@ -144,7 +146,9 @@ impl Encoder<'_> {
             let zero = Linear::default();
             let rest = x.minus(&quotient.times(divisor)?)?;
             let up = Formula::le(&zero, x)?.and(Formula::between(&rest, 0, divisor - 1)?);
-            let down = Formula::lt(x, &zero)?.and(Formula::between(&rest, 1 - divisor, 0)?);
+            let floored = mutant!("a quotient is rounded down");
+            let rests = if floored { (0, divisor - 1) } else { (1 - divisor, 0) };
+            let down = Formula::lt(x, &zero)?.and(Formula::between(&rest, rests.0, rests.1)?);
             self.know(Some(up.or(down)));
         }
         Some(quotient)
@@ -154,7 +158,11 @@ impl Encoder<'_> {
     fn remainder(&mut self, sort: Sort, x: &Linear, y: &Linear) -> Option<Outcome> {
         let divisor = y.as_constant().filter(|divisor| *divisor != 0)?.abs();
         let quotient = self.truncated(x, divisor)?;
-        Some(self.exact(sort, x.minus(&quotient.times(divisor)?)?))
+        let rest = x.minus(&quotient.times(divisor)?)?;
+        if mutant!("a remainder is positive") {
+            self.know(Formula::le(&Linear::default(), &rest));
+        }
+        Some(self.exact(sort, rest))
     }
 
     /// The builtins over numbers; none where it is none of them or its arguments are not what it takes.
@@ -168,7 +176,8 @@ impl Encoder<'_> {
             Builtin::Min | Builtin::Max if sort.is_number() => {
                 let (_, y) = number(1).filter(|(other, _)| *other == sort)?;
                 let first = Formula::le(&x, &y)?;
-                let (a, b) = if builtin == Builtin::Min { (x, y) } else { (y, x) };
+                let least = (builtin == Builtin::Min) != mutant!("the least is the greatest");
+                let (a, b) = if least { (x, y) } else { (y, x) };
                 Outcome::sound(Value::Number(sort, self.choose_number(&first, a, b)))
             }
             Builtin::Abs if sort.is_number() && sort != Sort::Time => {

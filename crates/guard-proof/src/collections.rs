@@ -25,14 +25,21 @@ impl<'p> Encoder<'p> {
             Collection::Literal(Kind::Set, items) if items.len() > 1 => None,
             Collection::Literal(_, items) => return Linear::constant(items.len() as i128),
             Collection::Entries(entries) => return Linear::constant(entries.len() as i128),
+            Collection::Append(inner, _) if mutant!("a longer list is as long") => return self.len(inner),
             Collection::Append(inner, _) => changed(self.len(inner), 1),
             Collection::Replace(inner, ..) => return self.len(inner),
             Collection::Insert(inner, item) | Collection::Put(inner, item, _) => {
                 let (len, there) = (self.len(inner), self.has(inner, item));
+                if mutant!("what is put in is never new") {
+                    return len;
+                }
                 changed(len.clone(), 1).map(|more| self.choose_number(&there, len, more))
             }
             Collection::Remove(inner, item) | Collection::Drop(inner, item) => {
                 let (len, there) = (self.len(inner), self.has(inner, item));
+                if mutant!("what is taken out was there") {
+                    return changed(len.clone(), -1).unwrap_or(len);
+                }
                 changed(len.clone(), -1).map(|less| self.choose_number(&there, less, len))
             }
         };
@@ -66,10 +73,13 @@ impl<'p> Encoder<'p> {
             | Collection::Insert(inner, item)
             | Collection::Put(inner, item, _) => {
                 let before = self.has(inner, element);
-                self.same(element, item).or(before)
+                let same = self.same(element, item);
+                if mutant!("what is put in is not there") { before } else { same.or(before) }
             }
             Collection::Drop(inner, item) => self.has_other(inner, element, item),
-            Collection::Remove(inner, item) if inner.kind() == Kind::Set => {
+            Collection::Remove(inner, item)
+                if inner.kind() == Kind::Set || mutant!("a list loses all equal elements") =>
+            {
                 self.has_other(inner, element, item)
             }
             Collection::Remove(inner, item) => {
@@ -87,6 +97,9 @@ impl<'p> Encoder<'p> {
 
     /// Whether an element is there that is not this item.
     fn has_other(&mut self, of: &Rc<Collection>, element: &Value, item: &Value) -> Formula {
+        if mutant!("what is taken out stays") {
+            return self.has(of, element);
+        }
         let same = self.same(element, item);
         let other = self.not(&same);
         self.has(of, element).and(other)
@@ -217,7 +230,8 @@ impl<'p> Encoder<'p> {
             (Collection::Put(inner, known, value), _) => {
                 let same = self.same(key, known);
                 let (there, before) = self.at(inner, key);
-                (same.clone().or(there), self.choose(&same, value.clone(), before))
+                let value = if mutant!("an entry keeps its value") { before.clone() } else { value.clone() };
+                (same.clone().or(there), self.choose(&same, value, before))
             }
             (Collection::Replace(inner, known, value), _) => {
                 let same = self.same(key, known);
@@ -336,7 +350,10 @@ impl<'p> Encoder<'p> {
             }
             Collection::Put(inner, key, value) | Collection::Replace(inner, key, value) => {
                 let (before, _) = self.all(inner, closure);
-                let new = self.one(closure, Some(key.clone()), value.clone());
+                let new = match mutant!("a new entry is like the old ones") {
+                    true => Formula::True,
+                    false => self.one(closure, Some(key.clone()), value.clone()),
+                };
                 let (after, _) = self.unknown_all(of, closure, &generic);
                 self.know(before.and(new.clone()).implies(after.clone()));
                 if of.kind() == Kind::Map {
@@ -490,7 +507,8 @@ impl<'p> Encoder<'p> {
                 let index = Value::Number(Sort::Int, self.len(inner));
                 let (sum, _) = self.sum(inner, closure);
                 let summand = self.summand(closure, Some(index), item.clone());
-                summand.and_then(|summand| sum.plus(1, &summand))
+                let times = i128::from(!mutant!("a sum forgets the last element"));
+                summand.and_then(|summand| sum.plus(times, &summand))
             }
             Collection::Insert(inner, item) => {
                 let (sum, _) = self.sum(inner, closure);

@@ -14,8 +14,11 @@ impl<'p> Encoder<'p> {
     pub fn simulate(&mut self, tool: &'p Tool, before: &Env<'p>) -> (Env<'p>, Formula) {
         let mut after = before.clone();
         let mut sound = Formula::True;
-        for effect in tool.effects.iter().filter(|effect| !effect.rule.shadow) {
-            let operand = effect.value.as_ref().map(|value| self.eval(value, before));
+        let effects = tool.effects.iter().filter(|effect| !effect.rule.shadow);
+        let most = if mutant!("only the first effect counts") { 1 } else { usize::MAX };
+        for effect in effects.take(most) {
+            let read = if mutant!("effects read what others wrote") { after.clone() } else { before.clone() };
+            let operand = effect.value.as_ref().map(|value| self.eval(value, &read));
             let (operand, operand_sound) = match operand {
                 Some(operand) => (Some(operand.value), operand.sound),
                 None => (None, Formula::True),
@@ -47,7 +50,10 @@ impl<'p> Encoder<'p> {
             let written_flag = self.opaque(format!("written {at}"), Vec::new());
             let (is_written, _) = self.truth(written_flag);
             self.know(is_written.implies(fits.and(written.sound)));
-            let value = self.choose(&is_written, written.value, whole);
+            let value = match mutant!("nothing is observed") {
+                true => whole,
+                false => self.choose(&is_written, written.value, whole),
+            };
             set(&mut after, observe.target.var, value);
         }
         after
@@ -157,6 +163,7 @@ impl<'p> Encoder<'p> {
         };
         let calculated = match op {
             EffectOp::Set => return Outcome::sound(operand),
+            EffectOp::Add if mutant!("`+=` subtracts") => Some(ArithOp::Sub),
             EffectOp::Add => Some(ArithOp::Add),
             EffectOp::Subtract => Some(ArithOp::Sub),
             EffectOp::Multiply => Some(ArithOp::Mul),
@@ -205,6 +212,7 @@ impl<'p> Encoder<'p> {
                 let absent = self.not(there);
                 Some(absent.or(self.fits(*of, inner)))
             }
+            (Some(TypeDef::Option { .. }), _) if mutant!("an option fits anything") => Some(Formula::True),
             (Some(TypeDef::Option { of }), value) => Some(self.fits(*of, value)),
             (_, Value::Option(there, inner)) => Some(there.clone().and(self.fits(ty, inner))),
             (Some(TypeDef::Bool), Value::Bool(_)) => Some(Formula::True),
@@ -267,9 +275,11 @@ impl<'p> Encoder<'p> {
             return None;
         }
         let elements = self.elements_fit(ty, value)?;
-        let Some(most) = most else { return Some(elements) };
+        let Some(most) = most.filter(|_| !mutant!("a collection is never full")) else {
+            return Some(elements);
+        };
         let len = self.len(value);
-        Some(elements.and(Formula::le(&len, &Linear::constant((*most).into()))?))
+        Some(elements.and(Formula::le(&len, &Linear::constant(most.into()))?))
     }
 
     fn elements_fit(&mut self, ty: TypeId, value: &Rc<Collection>) -> Option<Formula> {

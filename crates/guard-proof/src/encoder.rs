@@ -152,6 +152,7 @@ impl<'p> Encoder<'p> {
     /// A text as written: texts that differ are numbers that differ.
     pub fn text(&mut self, text: &str) -> Value {
         let next = self.texts.len() as i128;
+        let next = if mutant!("all texts are one") { 0 } else { next };
         let number = *self.texts.entry(text.to_string()).or_insert(next);
         Value::Number(Sort::Text, Linear::constant(number))
     }
@@ -350,6 +351,7 @@ impl<'p> Encoder<'p> {
         let greatest = range_a.1.zip(range_b.1).map(|(a, b)| a.max(b));
         let known = self.vars.len();
         let chosen = self.var(term, least, greatest);
+        let (a, b) = if mutant!("a choice takes the other") { (b, a) } else { (a, b) };
         let chosen_number = Linear::var(chosen);
         if chosen as usize == known {
             let otherwise = self.not(condition);
@@ -376,6 +378,10 @@ impl<'p> Encoder<'p> {
     /// Whether a number fits the integers; decided at once where its range says so.
     pub fn fits_width(&mut self, linear: &Linear) -> Formula {
         let (least, greatest) = (self.width.least(), self.width.greatest());
+        if mutant!("overflow is ignored") {
+            return Formula::True;
+        }
+        let greatest = greatest + i128::from(mutant!("overflow begins one later"));
         if let (Some(low), Some(high)) = self.range(linear)
             && least <= low
             && high <= greatest

@@ -100,6 +100,9 @@ impl<'p> Encoder<'p> {
             }
             Node::And(a, b) => self.connective(expr, (*a, true), *b, true, env),
             Node::Or(a, b) => self.connective(expr, (*a, true), *b, false, env),
+            Node::Implies(a, b) if mutant!("`implies` is `or`") => {
+                self.connective(expr, (*a, true), *b, false, env)
+            }
             Node::Implies(a, b) => self.connective(expr, (*a, false), *b, false, env),
             Node::Compare(op, a, b) => {
                 let (a, b) = (self.node(expr, *a, env), self.node(expr, *b, env));
@@ -121,7 +124,11 @@ impl<'p> Encoder<'p> {
                 let (then, other) = (self.node(expr, *then, env), self.node(expr, *other, env));
                 let opposite = self.not(&condition);
                 let branches = opposite.or(then.sound).and(condition.clone().or(other.sound));
-                let value = self.choose(&condition, then.value, other.value);
+                let other_value = match mutant!("an `if` has one branch") {
+                    true => then.value.clone(),
+                    false => other.value,
+                };
+                let value = self.choose(&condition, then.value, other_value);
                 Outcome { value, sound: sound.and(branches) }
             }
             Node::Else(a, b) => {
@@ -208,6 +215,9 @@ impl<'p> Encoder<'p> {
         let (b, sound_b) = self.bool(expr, b, env);
         let skipped = if and { self.not(&a) } else { a.clone() };
         let value = if and { a.and(b) } else { a.or(b) };
+        if mutant!("the right side never faults") {
+            return Outcome { value: Value::Bool(value), sound: sound_a };
+        }
         Outcome { value: Value::Bool(value), sound: sound_a.and(skipped.or(sound_b)) }
     }
 
@@ -232,7 +242,8 @@ impl<'p> Encoder<'p> {
         let ((has_a, a), (has_b, b)) = (self.split(a), self.split(b));
         let there = has_a.and(has_b);
         if there == Formula::False {
-            return Outcome::sound(Value::Bool(Formula::of(op == CompareOp::Ne)));
+            let missing = op == CompareOp::Ne || mutant!("what is missing compares");
+            return Outcome::sound(Value::Bool(Formula::of(missing)));
         }
         let (relation, sound) = match op {
             CompareOp::Eq | CompareOp::Ne => (self.same(&a, &b), Formula::True),

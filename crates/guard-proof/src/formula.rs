@@ -47,16 +47,21 @@ impl Formula {
 
     /// `a < b`.
     pub fn lt(a: &Linear, b: &Linear) -> Option<Formula> {
-        Formula::at_most(a.minus(b)?.offset(1))
+        let strictly = i128::from(!mutant!("less is at most"));
+        Formula::at_most(a.minus(b)?.offset(strictly))
     }
 
     /// `a = b`.
     pub fn eq(a: &Linear, b: &Linear) -> Option<Formula> {
+        if mutant!("equal is at most") {
+            return Formula::le(a, b);
+        }
         Some(Formula::le(a, b)?.and(Formula::le(b, a)?))
     }
 
     /// `least ≤ linear ≤ greatest`.
     pub fn between(linear: &Linear, least: i128, greatest: i128) -> Option<Formula> {
+        let least = least + i128::from(mutant!("a range begins one later"));
         let lower = Formula::le(&Linear::constant(least), linear)?;
         Some(lower.and(Formula::le(linear, &Linear::constant(greatest))?))
     }
@@ -125,6 +130,9 @@ impl Formula {
             return Some(Formula::True);
         }
         let (a, b) = (self.negated()?, other.negated()?);
+        if mutant!("if and only if goes one way") {
+            return Some(a.or(other.clone()));
+        }
         Some(a.clone().or(other.clone()).and(self.clone().or(b)))
     }
 
@@ -138,7 +146,10 @@ impl Formula {
         Some(match self {
             Formula::True => Formula::False,
             Formula::False => Formula::True,
-            Formula::AtMost(linear) => Formula::at_most(linear.times(-1)?.offset(1))?,
+            Formula::AtMost(linear) => {
+                let strictly = i128::from(!mutant!("a negation keeps its edge"));
+                Formula::at_most(linear.times(-1)?.offset(strictly))?
+            }
             Formula::And(parts) | Formula::Or(parts) if parts.atoms > MOST_ATOMS => return None,
             Formula::And(parts) => {
                 Formula::any(parts.parts.iter().map(Formula::negated).collect::<Option<Vec<_>>>()?)

@@ -4,6 +4,9 @@
 //! A plan's proofs are hostile like the rest of it: a kernel asks [`check`] before it relies on any. What finds proofs
 //! is in the compiler; here is only what must be right. Nothing decides calls here.
 
+#[macro_use]
+pub mod mutant;
+
 mod arith;
 mod certificate;
 mod collections;
@@ -34,13 +37,18 @@ const MOST_STEPS: usize = 1 << 20;
 pub fn assumable(plan: &Plan, proofs: &[Proof]) -> Vec<bool> {
     let enforced = |id: InvariantId| {
         let invariant = &plan.invariants[id as usize];
-        !invariant.monitor && !invariant.rule.shadow && frame::is_pure(&invariant.condition)
+        (!invariant.monitor || mutant!("a monitor is assumed"))
+            && (!invariant.rule.shadow || mutant!("an invariant in shadow is assumed"))
+            && frame::is_pure(&invariant.condition)
     };
     let mut assumable: Vec<bool> =
         (0..plan.invariants.len() as InvariantId).map(enforced).collect();
     for (tool, declared) in (0..).zip(&plan.tools) {
         for invariant in frame::observations(plan, declared) {
             let claim = Claim::Observed { tool, invariant };
+            if mutant!("what is observed is assumed") {
+                continue;
+            }
             assumable[invariant as usize] &= proofs.iter().any(|proof| proof.claim == claim);
         }
     }

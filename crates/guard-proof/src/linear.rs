@@ -83,7 +83,11 @@ impl Linear {
             return self;
         }
         let terms = self.terms.into_iter().map(|(var, a)| (var, a / divisor)).collect();
-        Linear { terms, constant: -(-self.constant).div_euclid(divisor) }
+        let constant = match mutant!("cuts round the wrong way") {
+            true => self.constant.div_euclid(divisor),
+            false => -(-self.constant).div_euclid(divisor),
+        };
+        Linear { terms, constant }
     }
 
     /// Its value where every variable has one.

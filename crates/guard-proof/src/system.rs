@@ -122,7 +122,7 @@ impl System {
     pub fn problem(&self, goal: &Goal) -> Option<Problem> {
         let negated_goal = goal.formula.negated()?;
         let hypotheses = match goal.claim {
-            Claim::Refined { .. } => self.unrefined.clone(),
+            Claim::Refined { .. } if !mutant!("a type proves itself") => self.unrefined.clone(),
             _ => self.hypotheses.clone(),
         };
         Some(Problem { vars: self.vars.clone(), hypotheses, negated_goal })
@@ -189,9 +189,14 @@ impl<'p> Builder<'p> {
     /// What the stages before the effects let pass.
     fn conditions(&mut self, tool: &'p Tool) {
         let env = self.env.clone();
-        for (at, deny) in tool.denies.iter().enumerate().filter(|(_, deny)| !deny.rule.shadow) {
+        for (at, deny) in tool.denies.iter().enumerate().filter(|(_, deny)| {
+            !deny.rule.shadow || mutant!("a deny in shadow is given")
+        }) {
             let (refused, sound) = self.encoder.condition(&deny.condition, &env);
-            let passed = self.encoder.not(&refused).and(sound);
+            let passed = match mutant!("a deny is not negated") {
+                true => refused.and(sound),
+                false => self.encoder.not(&refused).and(sound),
+            };
             self.give(Given::Deny(at), passed);
         }
         let plan = self.encoder.plan;
@@ -234,7 +239,12 @@ impl<'p> Builder<'p> {
 
     /// The invariants that hold before: those of the frame first, then others that read what the tool reads.
     fn invariants(&mut self, assumable: &[bool], framed: &[InvariantId], read: &[VarId]) {
-        let env = self.env.clone();
+        let mut env = self.env.clone();
+        if mutant!("invariants are given afterwards")
+            && let Some(tool) = self.encoder.plan.tools.iter().find(|one| std::ptr::eq(&one.params[..], env.params))
+        {
+            env = self.encoder.simulate(tool, &env).0;
+        }
         let plan = self.encoder.plan;
         let beside = (0..).zip(&plan.invariants).filter(|(id, invariant)| {
             let vars = frame::variables(&invariant.condition);
@@ -263,8 +273,9 @@ impl<'p> Builder<'p> {
             let outcome: Outcome = self.encoder.node(condition, id, after);
             let (truth, sound) = self.encoder.truth(outcome);
             let skipped = self.encoder.not(&before);
+            let sound = if mutant!("invariants never fault") { Formula::True } else { sound };
             each(part, skipped.or(truth.clone().and(sound)));
-            before = before.and(truth);
+            before = if mutant!("later parts need nothing") { Formula::False } else { before.and(truth) };
         }
     }
 

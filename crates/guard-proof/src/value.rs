@@ -138,6 +138,7 @@ pub(crate) fn number_of(def: &TypeDef, width: Width) -> Option<(Sort, Option<i12
     let bounded = |sort, min: &Option<i64>, max: &Option<i64>| {
         let least = min.map_or(width.least(), i128::from);
         let greatest = max.map_or(width.greatest(), i128::from);
+        let greatest = greatest - i128::from(mutant!("a type ends one earlier"));
         Some((sort, Some(least), Some(greatest)))
     };
     match def {
@@ -146,7 +147,8 @@ pub(crate) fn number_of(def: &TypeDef, width: Width) -> Option<(Sort, Option<i12
         TypeDef::Duration { min, max } => bounded(Sort::Duration, min, max),
         TypeDef::Time { .. } => bounded(Sort::Time, &None, &None),
         TypeDef::Enum { variants, .. } => {
-            Some((Sort::Enum, Some(0), Some(variants.len() as i128 - 1)))
+            let last = variants.len() as i128 - 1;
+            Some((Sort::Enum, Some(0), Some(last - i128::from(mutant!("an enum lacks a variant")))))
         }
         TypeDef::String { .. } => Some((Sort::Text, None, None)),
         TypeDef::Path => Some((Sort::Path, None, None)),

@@ -44,6 +44,7 @@ fn negation(facts: &Facts, tool: Option<ToolId>, tree: Tree) -> Tree {
             let turned = match op {
                 CompareOp::Eq => CompareOp::Ne,
                 CompareOp::Ne => CompareOp::Eq,
+                CompareOp::Lt if guard_proof::mutant!("not less is greater") => CompareOp::Gt,
                 CompareOp::Lt if present => CompareOp::Ge,
                 CompareOp::Le if present => CompareOp::Gt,
                 CompareOp::Gt if present => CompareOp::Le,
@@ -70,6 +71,7 @@ fn equality(facts: &Facts, tool: Option<ToolId>, tree: Tree) -> Tree {
     }
     let mut kids = tree.kids;
     let side = kids.swap_remove(other);
+    let truth = truth || guard_proof::mutant!("`x == false` is x");
     if truth { side } else { Tree::one(Node::Not, side) }
 }
 

@@ -85,6 +85,10 @@ fn needed(problem: &Problem, certificate: Certificate) -> Certificate {
     for at in (0..kept.uses.len()).rev() {
         let mut fewer = kept.uses.clone();
         fewer.remove(at);
+        if guard_proof::mutant!("a needed hypothesis is dropped") {
+            kept.uses = fewer;
+            continue;
+        }
         let Some(context) = Context::of(problem, &fewer) else { continue };
         let effort = Effort { combinations: 4_000, cases: 100 };
         let mut search = Search { problem, effort, steps: Vec::new() };
@@ -170,7 +174,8 @@ impl Search<'_> {
         let begun = self.steps.len();
         self.steps.push(ProofStep::Split(index));
         let decided = [decided, &[index]].concat();
-        for part in &parts.parts {
+        let most = if guard_proof::mutant!("the prover splits two cases") { 1 } else { usize::MAX };
+        for part in parts.parts.iter().take(most) {
             let mut branch = context.clone();
             branch.assume(part);
             if !self.refute(&branch, &decided) {
@@ -430,6 +435,7 @@ impl Tableau {
             terms.iter().find(|(known, _)| *known == var).map_or(0, |(_, factor)| factor.abs())
         };
         let (a, b) = (factor(up), factor(down));
+        let (a, b) = if guard_proof::mutant!("multipliers are swapped") { (b, a) } else { (a, b) };
         let shared = gcd(a, b).max(1);
         let (Ok(up_times), Ok(down_times)) = (u64::try_from(b / shared), u64::try_from(a / shared))
         else {
@@ -459,7 +465,8 @@ impl Tableau {
                     numbers.insert(at, row);
                 }
                 Origin::Sum((a_times, a), (b_times, b)) => {
-                    numbers.insert(at, Row::Known(known + steps.len() as u32));
+                    let off = u32::from(guard_proof::mutant!("rows are counted from one"));
+                    numbers.insert(at, Row::Known(known + steps.len() as u32 + off));
                     steps
                         .push(ProofStep::Sum(vec![(a_times, numbers[&a]), (b_times, numbers[&b])]));
                 }
