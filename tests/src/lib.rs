@@ -4,3 +4,4 @@ pub mod big;
 pub mod differential;
 pub mod generate;
 pub mod rng;
+pub mod small;

@@ -7,6 +7,7 @@ mod docs;
 mod hostile;
 mod inputs;
 mod laws;
+mod proofs;
 mod render;
 mod schemas;
 mod signals;

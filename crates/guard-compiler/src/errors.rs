@@ -3,6 +3,7 @@
 //! Codes: `G01` names, `G02` types, `G03` clauses, `G05` warnings. Each has its page in `docs/codes/`.
 //! A constructor decides code, words, places and help; whoever calls it only says what it found.
 
+use crate::verify;
 use guard_plan::near::nearest;
 use guard_syntax::ast::Ident;
 use guard_syntax::diagnostic::Diagnostic;
@@ -59,6 +60,7 @@ pub const CODES: &[(&str, &str)] = &[
     ("G0316", "guard over its step bound"),
     ("G0317", "learning from an untrusted result"),
     ("G0318", "initial state is not allowed"),
+    ("G0319", "an invariant that must be proved is not"),
     ("G0501", "undeclared tools are allowed"),
     ("G0502", "declared and never used"),
     ("G0503", "regular expression is not anchored"),
@@ -654,6 +656,32 @@ pub(crate) fn initial_state(span: Span, why: String, other: Option<(Span, &str)>
     }
 }
 
+/// The code of an invariant that must be proved and is not.
+pub(crate) const NOT_PROVED: &str = "G0319";
+
+/// `left` is what is left to check, with a condition that would do where one can be said.
+pub(crate) fn not_proved(
+    invariant: (&str, Span),
+    (tool, declared): (&str, Span),
+    observed: bool,
+    left: &[verify::Residue],
+) -> Diagnostic {
+    let (name, span) = invariant;
+    let what = if observed { "what it observes" } else { "a call of it" };
+    let message = format!("`{name}` must be proved, but `{tool}` may break it");
+    let d = Diagnostic::error(NOT_PROVED, span, message)
+        .label(format!("not after {what}"))
+        .also(declared, "this tool");
+    let needs: Vec<&str> = left.iter().filter_map(|one| one.needs.as_deref()).collect();
+    let hard = left.iter().any(|one| one.why == verify::Why::Exhausted);
+    match (observed, &needs[..]) {
+        (false, [first, ..]) => d.help(format!("add `deny unless {first}` to `{tool}`")),
+        (true, _) => d.help("an observation cannot be refused: give the variable a type that keeps it in bounds"),
+        (false, []) if hard => d.help("the prover gave up: simpler conditions, or fewer of them, may do"),
+        (false, []) => d.help("add conditions from which it follows, or drop `proved`: then each call is checked"),
+    }
+}
+
 // Warnings.
 
 pub(crate) fn default_allow(span: Span) -> Diagnostic {
@@ -710,11 +738,6 @@ pub(crate) fn not_enforced(what: &str, span: Span) -> Diagnostic {
         format!("{what} is checked but not yet enforced by this version"),
     )
     .help("nothing happens because of it when the guard runs: do not rely on it")
-}
-
-pub(crate) fn not_proved(span: Span) -> Diagnostic {
-    not_enforced("`proved`", span)
-        .help("no proof is made: the invariant is judged on every call instead")
 }
 
 pub(crate) fn hidden_variable(param: &str, span: Span, var: Span) -> Diagnostic {

@@ -5,6 +5,7 @@
 //! [`Loader`] brings the texts that `use` names.
 
 mod errors;
+pub mod explore;
 pub mod hir;
 mod lower;
 mod names;
@@ -14,6 +15,7 @@ pub mod scenario;
 mod served;
 mod sources;
 mod types;
+pub mod verify;
 
 pub use errors::CODES;
 pub use sources::{Loader, NoFiles, SourceFile, std_library};
@@ -30,6 +32,8 @@ pub struct Compilation {
     pub diagnostics: Vec<Diagnostic>,
     /// What was made, where no diagnostic is an error.
     pub output: Option<Output>,
+    /// What was made, where nothing is wrong but that an invariant declared `proved` is not: to be looked into, not run.
+    pub unproved: Option<Output>,
 }
 
 /// What a guard compiles to.
@@ -40,6 +44,8 @@ pub struct Output {
     pub plan: Plan,
     /// The plan before it was optimized: it decides the same.
     pub lowered: Plan,
+    /// What is proved of the plan, and what is not.
+    pub verification: verify::Verification,
     /// Where the rules of both stand, and what was optimized.
     pub sources: Sources,
     /// The scenarios of its `test` blocks.
@@ -58,14 +64,18 @@ pub fn compile(root: SourceFile, loader: &mut dyn Loader) -> Compilation {
         names.report_unused(&mut diagnostics);
     }
     let mut output = None;
+    let mut unproved = None;
     if !diagnostics.iter().any(Diagnostic::is_error) {
-        output = Some(finish(checked, &sources.files, &mut diagnostics));
-    }
-    if diagnostics.iter().any(Diagnostic::is_error) {
-        output = None;
+        let made = finish(checked, &sources.files, &mut diagnostics);
+        let codes: Vec<_> = diagnostics.iter().filter(|d| d.is_error()).map(|d| d.code).collect();
+        match codes.iter().all(|code| *code == errors::NOT_PROVED) {
+            true if codes.is_empty() => output = Some(made),
+            true => unproved = Some(made),
+            false => {}
+        }
     }
     diagnostics.sort_by_key(|d| (d.primary.span, d.code));
-    Compilation { files: sources.files, diagnostics, output }
+    Compilation { files: sources.files, diagnostics, output, unproved }
 }
 
 fn finish(
@@ -87,9 +97,37 @@ fn finish(
         diagnostics.push(errors::over_bound(span, &tool.name, tool.steps, lower::MAX_STEPS));
     }
     initial_state(&checked.program, diagnostics);
-    let (plan, rewrites) = optimize::optimize(&lowered);
+    let (mut plan, rewrites) = optimize::optimize(&lowered);
     sources.rewrites = rewrites;
-    Output { program: checked.program, plan, lowered, sources, scenarios }
+    let verification = verify::verify(&plan);
+    plan.proofs = verification.proofs.clone();
+    must_be_proved(&checked.program, &plan, &verification, diagnostics);
+    Output { program: checked.program, plan, lowered, verification, sources, scenarios }
+}
+
+/// What is declared `proved` is, for every tool.
+fn must_be_proved(
+    program: &hir::Program,
+    plan: &Plan,
+    verification: &verify::Verification,
+    diagnostics: &mut Vec<Diagnostic>,
+) {
+    let effects = verification.pairs.iter().map(|one| (one.tool, one.invariant, &one.status, false));
+    let observed = verification.observations.iter();
+    let observed = observed.map(|one| (one.tool, one.invariant, &one.status, true));
+    for (tool, invariant, status, observed) in effects.chain(observed) {
+        let left = match status {
+            verify::Status::Proved(_) | verify::Status::Vacuous => continue,
+            verify::Status::Checked(left) | verify::Status::Simplified(_, left) => left,
+        };
+        let name = &plan.invariants[invariant as usize].rule.owner;
+        let declared = program.invariants.iter().find(|one| one.proved && one.rule.owner == *name);
+        let Some(declared) = declared else { continue };
+        let tool = &plan.tools[tool as usize].name;
+        let span = program.tools.iter().find(|one| one.name == *tool).map(|one| one.span);
+        let tool = (tool.as_str(), span.unwrap_or_default());
+        diagnostics.push(errors::not_proved((name, declared.rule.span), tool, observed, left));
+    }
 }
 
 /// A session must begin in an allowed state: the reference evaluator looks at it once.

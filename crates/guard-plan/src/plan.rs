@@ -8,10 +8,12 @@
 mod children;
 mod contract;
 mod expr;
+mod proof;
 mod session;
 
 pub use contract::*;
 pub use expr::*;
+pub use proof::*;
 pub use session::*;
 
 use crate::builtin::Builtin;
@@ -117,6 +119,8 @@ pub struct Plan {
     pub contracts: Vec<Contract>,
     /// Tools, by name.
     pub tools: Vec<Tool>,
+    /// What needs no check when a call is decided, by claim.
+    pub proofs: Vec<Proof>,
 }
 
 /// One type with its refinements (language reference §4).

@@ -9,20 +9,22 @@ use std::fmt;
 pub enum KernelError {
     /// A regular expression does not compile, or is too large; the expression and why.
     Regex(String, String),
-    /// The initial state has no value.
+    /// The initial state has no value, or breaks what is proved.
     State(String),
     /// The full plan is not one of the same guard; what differs.
     Shadow(String),
+    /// A proof of the plan does not stand; which, and why.
+    Proof(String),
 }
 
 impl fmt::Display for KernelError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             KernelError::Regex(pattern, why) => write!(f, "the expression /{pattern}/: {why}"),
-            KernelError::State(why) => f.write_str(why),
             KernelError::Shadow(what) => {
                 write!(f, "the full plan is one of another guard: they differ in {what}")
             }
+            KernelError::State(why) | KernelError::Proof(why) => f.write_str(why),
         }
     }
 }

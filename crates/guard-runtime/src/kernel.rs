@@ -4,7 +4,7 @@ use crate::dispatch::Dispatch;
 use crate::error::{KernelError, StepError};
 use crate::eval::{Context, Decision, resolved};
 use crate::feedback::Providers;
-use crate::prepare::{Learn, Prepared, Tool};
+use crate::prepare::{Learn, Prepared, Proven, Tool};
 use crate::session::counter::Counter;
 use crate::session::facts::Table;
 use crate::session::items::Items;
@@ -27,6 +27,14 @@ use std::collections::HashMap;
 
 /// Most bytes a compiled regular expression may take.
 const REGEX_BYTES: usize = 1 << 20;
+
+/// The tools made ready, with what is proved of them.
+fn tools(plan: &Plan) -> Box<[Tool]> {
+    let tools = (0..).zip(&plan.tools);
+    let ready =
+        tools.map(|(id, tool)| Tool { proven: Proven::new(plan, id), ..Tool::new(tool, plan) });
+    ready.collect()
+}
 
 /// A plan ready to decide. It keeps nothing of any session, so that one kernel behind an `Arc` serves all.
 #[derive(Debug)]
@@ -58,6 +66,7 @@ impl Kernel {
     /// state.
     pub fn new(loaded: LoadedPlan) -> Result<Kernel, KernelError> {
         let plan = loaded.plan();
+        guard_proof::check(plan).map_err(KernelError::Proof)?;
         let regexes = plan.regexes.iter().map(|pattern| {
             let regex = RegexBuilder::new(pattern).size_limit(REGEX_BYTES).build();
             regex.map_err(|error| KernelError::Regex(pattern.clone(), error.to_string()))
@@ -70,7 +79,7 @@ impl Kernel {
         let kernel = Kernel {
             regexes: regexes.collect::<Result<_, _>>()?,
             names: Dispatch::new(names),
-            tools: plan.tools.iter().map(|tool| Tool::new(tool, plan)).collect(),
+            tools: tools(plan),
             invariants: plan.invariants.iter().map(|inv| Prepared::new(&inv.condition)).collect(),
             monitors: plan
                 .monitors
@@ -95,8 +104,29 @@ impl Kernel {
             shadow: None,
             loaded,
         };
-        kernel.open("", 0, "/").map_err(|error| KernelError::State(error.to_string()))?;
+        let session = kernel.open("", 0, "/");
+        let session = session.map_err(|error| KernelError::State(error.to_string()))?;
+        kernel.begins_sound(&session)?;
         Ok(kernel)
+    }
+
+    /// What is proved holds from call to call: so it must hold at first.
+    fn begins_sound(&self, session: &Session) -> Result<(), KernelError> {
+        let plan = self.plan();
+        if plan.proofs.is_empty() {
+            return Ok(());
+        }
+        let (decision, mut world) = (Decision::default(), NoWorld);
+        let answers = Answers::new(&mut world);
+        let cx = self.context(session, &decision, &answers);
+        let assumed = guard_proof::assumable(plan, &plan.proofs);
+        for (id, _) in assumed.iter().enumerate().filter(|(_, assumed)| **assumed) {
+            if cx.holds(&self.invariants[id]) != Ok(true) {
+                let name = &plan.invariants[id].rule.owner;
+                return Err(KernelError::State(format!("`{name}` does not hold at first")));
+            }
+        }
+        Ok(())
     }
 
     /// The plan.

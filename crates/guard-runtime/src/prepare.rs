@@ -4,7 +4,7 @@
 
 use guard_plan::decode::{holds_secrets, is_secret};
 use guard_plan::plan;
-use guard_plan::plan::{Expr, Node};
+use guard_plan::plan::{Claim, Expr, InvariantId, Node, Plan, ToolId, VarId};
 use guard_plan::url::Url;
 use guard_plan::value::Value;
 use regex::{RegexSet, RegexSetBuilder};
@@ -159,6 +159,8 @@ pub(crate) struct Tool {
     pub secrets: bool,
     /// Some effects are in shadow.
     pub shadow_effects: bool,
+    /// What needs no check, where nothing has refused the call so far.
+    pub proven: Proven,
     /// Of a served tool with criteria or evidence: where what they say stands in their record, in the order of
     /// the names in `served`.
     pub says: Box<[usize]>,
@@ -261,6 +263,7 @@ impl Tool {
             secrets: tool.params.iter().any(|param| is_secret(types, param))
                 || tool.returns.is_some_and(|ty| holds_secrets(types, ty)),
             shadow_effects,
+            proven: Proven::default(),
             says: if tool.served.is_some() { says(tool, types) } else { Box::default() },
         }
     }
@@ -341,6 +344,63 @@ fn retains(tool: &plan::Tool) -> Box<[bool]> {
     }
     tool.reconciles.iter().for_each(|rule| look(&rule.condition));
     if read.contains(&true) { read.into() } else { Box::default() }
+}
+
+/// What is proved of a tool, its certificates checked (semantics §15).
+#[derive(Debug, Default)]
+pub(crate) struct Proven {
+    /// Invariants of which parts are proved, ascending: what is left of each.
+    pub preserved: Box<[(InvariantId, Box<[Prepared]>)]>,
+    /// Variables that its effects leave in their types, ascending.
+    pub refined: Box<[VarId]>,
+    /// Invariants that its observations keep, ascending.
+    pub observed: Box<[InvariantId]>,
+}
+
+impl Proven {
+    /// What the plan proves of a tool.
+    pub fn new(plan: &Plan, id: ToolId) -> Proven {
+        let claims = || plan.proofs.iter().map(|proof| proof.claim);
+        let mut invariants: Vec<InvariantId> = claims()
+            .filter_map(|claim| match claim {
+                Claim::Preserved { tool, invariant, .. } if tool == id => Some(invariant),
+                _ => None,
+            })
+            .collect();
+        invariants.dedup();
+        let left = |invariant: InvariantId| {
+            let condition = &plan.invariants[invariant as usize].condition;
+            let parts = (0..).zip(guard_proof::parts(condition)).filter(|(part, _)| {
+                let claim = Claim::Preserved { tool: id, invariant, part: *part };
+                claims().all(|known| known != claim)
+            });
+            // Children precede parents: what stands up to a node holds all of it.
+            parts
+                .map(|(_, root)| Prepared::new(&Expr(condition.0[..=root as usize].to_vec())))
+                .collect()
+        };
+        Proven {
+            preserved: invariants.into_iter().map(|id| (id, left(id))).collect(),
+            refined: claims()
+                .filter_map(|claim| match claim {
+                    Claim::Refined { tool, var } if tool == id => Some(var),
+                    _ => None,
+                })
+                .collect(),
+            observed: claims()
+                .filter_map(|claim| match claim {
+                    Claim::Observed { tool, invariant } if tool == id => Some(invariant),
+                    _ => None,
+                })
+                .collect(),
+        }
+    }
+
+    /// What is left to check of an invariant; none where that is all of it.
+    pub fn left(&self, invariant: InvariantId) -> Option<&[Prepared]> {
+        let at = self.preserved.binary_search_by_key(&invariant, |(id, _)| *id).ok()?;
+        Some(&self.preserved[at].1)
+    }
 }
 
 /// What a criterion says, each an option.

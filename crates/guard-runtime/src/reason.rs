@@ -32,6 +32,11 @@ impl Findings {
         }
     }
 
+    /// Whether nothing in effect speaks against the call so far.
+    pub fn refuse_nothing(&self) -> bool {
+        self.reasons.is_empty() && self.missing.is_empty()
+    }
+
     /// The verdict. A guard in shadow refuses nothing.
     pub fn verdict(mut self, shadow: bool) -> Verdict {
         let refuses = |reason: &Reason| matches!(reason.decision, Decision::Deny | Decision::Wait);

@@ -35,6 +35,7 @@ pub enum Command {
     Serve(commands::serve::Args),
     Init(commands::init::Args),
     Completions(commands::completions::Args),
+    Verify(commands::verify::Args),
     Version(commands::version::Args),
 }
 
@@ -54,6 +55,7 @@ impl Command {
             Command::Serve(args) => commands::serve::run(args, term),
             Command::Init(args) => commands::init::run(args, term),
             Command::Completions(args) => commands::completions::run(args, term),
+            Command::Verify(args) => commands::verify::run(args, term),
             Command::Version(args) => commands::version::run(args, term),
         }
     }

@@ -16,6 +16,14 @@ pub struct Compiled {
 }
 
 impl Compiled {
+    /// Prints what is wrong, to standard error.
+    pub fn print_errors(&self, term: &crate::term::Term) {
+        let mut report = Report::of_one();
+        report.add(&self.shown, &self.compilation.diagnostics);
+        report.findings.retain(|finding| finding.error);
+        report.print_to_stderr(term);
+    }
+
     /// Whether the file at this project path was read.
     pub fn reads(&self, path: &Path) -> bool {
         let shown = files::display(&files::normalize(path));
@@ -49,18 +57,20 @@ pub fn compile_one(
     config: &Config,
     term: &crate::term::Term,
 ) -> Result<Option<Compiled>, Failure> {
-    let stdin = path.as_os_str() == "-";
-    let shown = if stdin { Path::new("stdin.guard") } else { path };
-    let text = read(&Input { path: path.to_owned(), walked: false, stdin })?;
-    let compiled = compile(shown, text, config);
-    let mut report = Report::of_one();
-    report.add(&compiled.shown, &compiled.compilation.diagnostics);
+    let compiled = compile_alone(path, config)?;
     if compiled.compilation.output.is_some() {
         return Ok(Some(compiled));
     }
-    report.findings.retain(|finding| finding.error);
-    report.print_to_stderr(term);
+    compiled.print_errors(term);
     Ok(None)
+}
+
+/// Compiles one guard, whatever becomes of it.
+pub fn compile_alone(path: &Path, config: &Config) -> Result<Compiled, Failure> {
+    let stdin = path.as_os_str() == "-";
+    let shown = if stdin { Path::new("stdin.guard") } else { path };
+    let text = read(&Input { path: path.to_owned(), walked: false, stdin })?;
+    Ok(compile(shown, text, config))
 }
 
 /// The project's root: where `guard.toml` stands; else here, if the file is below; else the file's folder.

@@ -14,7 +14,7 @@ mod tools;
 use crate::hir::{self, Program};
 use crate::scenario::{Scenario, StepKind};
 use crate::sources::SourceFile;
-pub(crate) use collect::Tables;
+pub(crate) use collect::{Tables, clause_exprs};
 pub(crate) use conflicts::waits_for;
 use guard_plan::plan::{self, Plan, RuleMeta, SourceSpan, Sources, SpanId};
 use guard_syntax::span::Span;
@@ -117,6 +117,7 @@ impl Lowering<'_> {
             goals: goals.iter().map(|goal| self.goal(goal)).collect(),
             contracts: contracts.iter().map(|contract| self.contract(contract)).collect(),
             tools: tools.iter().map(|at| self.tool(*at)).collect(),
+            proofs: Vec::new(),
         }
     }
 

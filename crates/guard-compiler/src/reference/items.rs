@@ -32,6 +32,13 @@ pub(super) struct Item {
     last: Last,
 }
 
+impl Item {
+    /// How often it was rejected.
+    pub(super) fn rejections(&self) -> u64 {
+        self.rejections
+    }
+}
+
 /// The last change of an item.
 #[derive(Clone)]
 struct Last {

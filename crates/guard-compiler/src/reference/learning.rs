@@ -25,6 +25,11 @@ struct Row {
 }
 
 impl Table {
+    /// The rows, oldest first.
+    pub(super) fn values(&self) -> impl Iterator<Item = &[Value]> {
+        self.rows.iter().map(|row| row.values.as_slice())
+    }
+
     /// The row whose first columns are these.
     pub(super) fn with(&self, key: &[Value]) -> Option<&Vec<Value>> {
         self.rows.iter().map(|row| &row.values).find(|values| values[..key.len()] == key[..])

@@ -17,6 +17,7 @@ mod propose;
 mod settle;
 mod stopping;
 pub(crate) mod values;
+mod view;
 
 pub use stopping::{Lacking, Stopping};
 
@@ -27,6 +28,7 @@ use guard_plan::plan::TypeDef;
 use guard_plan::record::{Delivered, ItemChange, NoteKind};
 use guard_plan::value::{Fault, Value};
 use guard_plan::verdict::{Code, Decision};
+use guard_syntax::span::Span;
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -67,6 +69,8 @@ pub struct Judgement {
     pub reasons: Vec<Outline>,
     /// Reasons of rules in shadow.
     pub shadowed: Vec<Outline>,
+    /// The clauses and invariants behind the reasons of either kind, by place; those without one are not here.
+    pub fired: Vec<(Code, Span)>,
     /// What else it came to: a denial is judged for feedback, a served call is settled at once.
     pub outcome: Outcome,
 }

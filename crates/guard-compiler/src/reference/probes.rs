@@ -20,6 +20,16 @@ pub(super) struct Attempt {
 }
 
 impl Attempt {
+    /// When it was made.
+    pub(super) fn when(&self) -> i64 {
+        self.time
+    }
+
+    /// What was answered, to compare.
+    pub(super) fn said(&self) -> String {
+        format!("{:?}", self.answer)
+    }
+
     fn failed(&self) -> bool {
         matches!(self.answer, Err(_) | Ok(Value::Bool(false)))
     }

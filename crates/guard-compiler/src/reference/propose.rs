@@ -2,6 +2,7 @@
 
 use super::eval::Env;
 use super::feedback::Judged;
+use super::items::Deed;
 use super::{
     Allowed, Call, Flight, Judgement, Misuse, Outcome, Outline, Reference, World, is_missing,
 };
@@ -11,6 +12,7 @@ use guard_plan::json::Json;
 use guard_plan::plan::LimitScope;
 use guard_plan::value::{DECIMAL_ONE, Fault, Value};
 use guard_plan::verdict::{Code, Decision};
+use guard_syntax::span::Span;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Reasons as they are found; faults of missing values apart.
@@ -19,6 +21,8 @@ pub(super) struct Findings {
     reasons: Vec<Outline>,
     shadowed: Vec<Outline>,
     missing: Vec<Outline>,
+    /// The clauses behind them, in effect or in shadow.
+    fired: Vec<(Code, Span)>,
 }
 
 impl Findings {
@@ -35,6 +39,7 @@ impl Findings {
     ) {
         let list = if rule.shadow { &mut self.shadowed } else { &mut self.reasons };
         list.push((code, rule.owner.clone(), decision, needs));
+        self.fired.push((code, rule.span));
     }
 
     pub(super) fn named(&mut self, rule: &str, code: Code, decision: Decision) {
@@ -69,8 +74,8 @@ impl Findings {
             list.dedup();
         }
         let decision = self.reasons.iter().map(|r| r.2).max().unwrap_or(Decision::Allow);
-        let (reasons, shadowed) = (self.reasons, self.shadowed);
-        Judgement { decision, reasons, shadowed, outcome: Outcome::default() }
+        let (reasons, shadowed, fired) = (self.reasons, self.shadowed, self.fired);
+        Judgement { decision, reasons, shadowed, fired, outcome: Outcome::default() }
     }
 }
 
@@ -152,7 +157,38 @@ impl Reference<'_> {
                 return self.unread(id, findings);
             }
         };
-        let env = Env { args: &args, result: None, locals: &[], state: &self.state, world };
+        let (findings, after, deed) = self.weigh(at, &args, world);
+        let judgement = findings.judgement(self.program.shadow);
+        if judgement.decision == Decision::Allow {
+            self.consume(at, &args, &after);
+            self.take_off(id, Some(at), args, after);
+            self.flights.last_mut().expect("it has just taken off").deed = deed;
+        }
+        judgement
+    }
+
+    /// The judgement of a call that is not made: nothing changes, and no probe remembers that it was asked.
+    pub(crate) fn consider(&self, at: ToolId, args: &[Value], world: World) -> Judgement {
+        let mut findings = Findings::default();
+        if self.halted {
+            findings.named("session", Code::Halted, Decision::Deny);
+            return findings.judgement(self.program.shadow);
+        }
+        let (findings, ..) = self.weigh(at, args, world);
+        self.asked.take();
+        findings.judgement(self.program.shadow)
+    }
+
+    /// What all stages after the arguments say of a call, and what it would do.
+    fn weigh(
+        &self,
+        at: ToolId,
+        args: &[Value],
+        world: World,
+    ) -> (Findings, Consequences, Option<Deed>) {
+        let declared = &self.program.tools[at];
+        let mut findings = Findings::default();
+        let env = Env { args, result: None, locals: &[], state: &self.state, world };
         let mut after = Consequences::default();
         self.requirements(declared, env, &mut findings);
         self.denies(declared, env, &mut findings);
@@ -170,13 +206,7 @@ impl Reference<'_> {
                 findings.reasons.push((Code::Conflict, rule, Decision::Wait, needs));
             }
         }
-        let judgement = findings.judgement(self.program.shadow);
-        if judgement.decision == Decision::Allow {
-            self.consume(at, &args, &after);
-            self.take_off(id, Some(at), args, after);
-            self.flights.last_mut().expect("it has just taken off").deed = deed;
-        }
-        judgement
+        (findings, after, deed)
     }
 
     /// A call that no rule read: refused, or let pass by a guard in shadow, and then without a mark.

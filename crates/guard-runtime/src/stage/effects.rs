@@ -5,6 +5,7 @@ mod parts;
 use super::Call;
 use crate::eval::Context;
 use crate::kernel::Kernel;
+use crate::prepare::{Prepared, Proven};
 use crate::reason::Findings;
 use crate::session::flight::Draft;
 use crate::target;
@@ -24,8 +25,9 @@ pub(crate) fn check_parts<'a>(
     let effects = || call.tool.effects.iter().zip(&call.ready.effects);
     if effects().any(|(_, ready)| ready.part) {
         if parts::draft(cx, call, draft).is_some() {
-            refinements(cx, &draft.writes, findings);
-            frame(cx, call, &draft.writes, findings);
+            let proven = Some(&call.ready.proven);
+            refinements(cx, &draft.writes, proven, findings);
+            frame(cx, call, &draft.writes, proven, findings);
             return;
         }
         draft.writes.clear();
@@ -34,33 +36,55 @@ pub(crate) fn check_parts<'a>(
     check(cx, call, draft, findings);
 }
 
-/// Simulates the effects of a call, drafts them, and checks what they may break.
+/// Simulates the effects of a call, drafts them, and checks what they may break; of a call that no stage before has
+/// refused, only what is not proved.
 pub(crate) fn check<'a>(
     cx: &Context<'a>,
     call: Call<'a>,
     draft: &mut Draft,
     findings: &mut Findings,
 ) {
-    simulate(cx, call, false, &mut draft.writes, findings);
+    check_all_but(cx, call, &call.ready.proven, draft, findings);
+}
+
+/// The same, whatever came before: everything is checked.
+pub(crate) fn check_all<'a>(
+    cx: &Context<'a>,
+    call: Call<'a>,
+    draft: &mut Draft,
+    findings: &mut Findings,
+) {
+    check_all_but(cx, call, &Proven::default(), draft, findings);
+}
+
+fn check_all_but<'a>(
+    cx: &Context<'a>,
+    call: Call<'a>,
+    proven: &Proven,
+    draft: &mut Draft,
+    findings: &mut Findings,
+) {
+    simulate(cx, call, Some(proven), &mut draft.writes, findings);
     if call.ready.shadow_effects {
         let mut writes = Vec::new();
         let mut would = Findings::default();
-        simulate(cx, call, true, &mut writes, &mut would);
+        simulate(cx, call, None, &mut writes, &mut would);
         let new = |reason: &Reason| !findings.reasons.contains(reason);
         findings.shadowed.extend(would.reasons.into_iter().filter(new));
     }
 }
 
+/// Effects in shadow are simulated too where no proofs are given: they are about the others alone.
 fn simulate<'a>(
     cx: &Context<'a>,
     call: Call<'a>,
-    in_shadow: bool,
+    proven: Option<&Proven>,
     writes: &mut Vec<(VarId, Value)>,
     findings: &mut Findings,
 ) {
     let mut sound = true;
     for (effect, ready) in call.tool.effects.iter().zip(&call.ready.effects) {
-        if effect.rule.shadow && !in_shadow {
+        if effect.rule.shadow && proven.is_some() {
             continue;
         }
         let operand = ready.value.as_ref().map(|value| cx.eval(value)).transpose();
@@ -75,18 +99,29 @@ fn simulate<'a>(
         }
     }
     if sound {
-        refinements(cx, writes, findings);
-        frame(cx, call, writes, findings);
+        refinements(cx, writes, proven, findings);
+        frame(cx, call, writes, proven, findings);
     } else {
         writes.clear();
     }
 }
 
-/// Checks the invariants that the call may break.
-fn frame(cx: &Context<'_>, call: Call<'_>, writes: &[(VarId, Value)], findings: &mut Findings) {
+/// Checks the invariants that the call may break, but for what is proved. What is proved rests on all before it: once
+/// something has refused the call, its reasons are complete only if everything is looked at.
+fn frame(
+    cx: &Context<'_>,
+    call: Call<'_>,
+    writes: &[(VarId, Value)],
+    proven: Option<&Proven>,
+    findings: &mut Findings,
+) {
     let after = Context { writes, ..*cx };
+    let proven = proven.filter(|_| findings.refuse_nothing());
     for id in &call.tool.frame {
-        invariant(cx, &after, *id, findings);
+        match proven.and_then(|proven| proven.left(*id)) {
+            Some(left) if holds_in_part(&after, left) => {}
+            _ => invariant(cx, &after, *id, findings),
+        }
     }
 }
 
@@ -103,17 +138,32 @@ pub(super) fn simulated<'w>(
     &mut writes[at].1
 }
 
-fn refinements(cx: &Context<'_>, writes: &[(VarId, Value)], findings: &mut Findings) {
+fn refinements(
+    cx: &Context<'_>,
+    writes: &[(VarId, Value)],
+    proven: Option<&Proven>,
+    findings: &mut Findings,
+) {
+    let proven = proven.filter(|_| findings.refuse_nothing());
+    let proven = proven.map_or(&[][..], |proven| &proven.refined);
     let kernel: &Kernel = cx.kernel;
     let matches = |id, text: &str| kernel.matches(id, text);
     let decoder = kernel.decoder(cx.session, false, &matches);
-    for (var, value) in writes {
+    for (var, value) in writes.iter().filter(|(var, _)| proven.binary_search(var).is_err()) {
         let var = &kernel.plan().state[*var as usize];
         if let Err(problem) = decoder.conform(var.ty, value) {
             let message = format!("`{}` would leave its type: {problem}", var.name);
             findings.reasons.push(cx.reason_at(Code::Invariant, &var.name, None, message));
         }
     }
+}
+
+/// Whether the parts that are not proved hold.
+fn holds_in_part(after: &Context<'_>, parts: &[Prepared]) -> bool {
+    parts.iter().all(|part| {
+        let holds: Result<Val<'_>, Fault> = after.eval(part);
+        holds.and_then(|value| value.truth()) == Ok(true)
+    })
 }
 
 /// Checks one invariant on the simulated state.

@@ -1,5 +1,7 @@
 //! `guardc check`: everything that is wrong, in one run.
 
+mod stories;
+
 use crate::config::Config;
 use crate::failure::{Exit, Failure, Outcome};
 use crate::files::{self, Input};
@@ -98,7 +100,8 @@ impl Run {
 
     fn root(&mut self, compiled: &Compiled, config: &Config, cost: bool) {
         self.report.roots += 1;
-        self.report.add(&compiled.shown, &compiled.compilation.diagnostics);
+        let diagnostics = stories::told(&compiled.compilation);
+        self.report.add(&compiled.shown, &diagnostics);
         let Some(output) = &compiled.compilation.output else {
             return;
         };

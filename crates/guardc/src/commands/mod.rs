@@ -12,4 +12,5 @@ pub mod render;
 pub mod run;
 pub mod serve;
 pub mod test;
+pub mod verify;
 pub mod version;

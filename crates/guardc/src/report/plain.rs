@@ -27,7 +27,7 @@ pub fn render(report: &Report, finding: &Finding) -> String {
         }
     }
     if let Some(help) = &finding.help {
-        let _ = writeln!(out, "  help: {help}");
+        let _ = writeln!(out, "  help: {}", help.replace('\n', "\n    "));
     }
     if let Some(fix) = fix_line(report, finding) {
         let _ = writeln!(out, "  fix: {fix}");

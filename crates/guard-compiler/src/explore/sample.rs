@@ -1,0 +1,76 @@
+//! Texts of a shape: one that a pattern matches, one in which an extractor finds something.
+
+use regex_syntax::hir::{Class, Hir, HirKind};
+
+/// Longest text that is made.
+const MOST: usize = 500;
+
+/// A text that the pattern matches, if a plain one does.
+pub(crate) fn of(pattern: &str) -> Option<String> {
+    let hir = regex_syntax::parse(pattern).ok()?;
+    let mut text = String::new();
+    write(&hir, &mut text)?;
+    regex::Regex::new(pattern).ok()?.is_match(&text).then_some(text)
+}
+
+fn write(hir: &Hir, out: &mut String) -> Option<()> {
+    if out.len() > MOST {
+        return None;
+    }
+    match hir.kind() {
+        HirKind::Empty | HirKind::Look(_) => {}
+        HirKind::Literal(literal) => out.push_str(std::str::from_utf8(&literal.0).ok()?),
+        HirKind::Class(Class::Unicode(class)) => {
+            let ranges = class.ranges();
+            let plain = ['a', '1', 'A'].into_iter();
+            let mut plain =
+                plain.filter(|c| ranges.iter().any(|r| r.start() <= *c && *c <= r.end()));
+            out.push(plain.next().or(ranges.first().map(|r| r.start()))?);
+        }
+        HirKind::Class(Class::Bytes(class)) => out.push(class.ranges().first()?.start() as char),
+        HirKind::Repetition(repetition) => {
+            for _ in 0..repetition.min {
+                write(&repetition.sub, out)?;
+            }
+        }
+        HirKind::Capture(capture) => write(&capture.sub, out)?,
+        HirKind::Concat(parts) => parts.iter().try_for_each(|part| write(part, out))?,
+        HirKind::Alternation(parts) => write(parts.first()?, out)?,
+    }
+    Some(())
+}
+
+/// A text in which an extractor finds something.
+pub(crate) fn found(extractor: &str) -> &'static str {
+    match extractor {
+        "Emails" => "a@example.org",
+        "Urls" | "Hosts" => "https://a.example/a",
+        "Paths" => "a/b.txt",
+        "Ibans" => "DE89370400440532013000",
+        "Phones" => "+4930123456",
+        "Numbers" => "1",
+        "Dates" => "2026-01-05",
+        "Quoted" => "\"a\"",
+        _ => "x Ada Lovelace",
+    }
+}
+
+/// A text in which an extractor finds this.
+pub(crate) fn wrapped(extractor: &str, text: &str) -> String {
+    match extractor {
+        "Hosts" => format!("https://{text}/"),
+        "Quoted" => format!("\"{text}\""),
+        _ => text.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn patterns_have_samples() {
+        let check = |pattern: &str, text: &str| assert_eq!(super::of(pattern).as_deref(), Some(text));
+        check("^[0-9]{6}$", "111111");
+        check(r"^[0-9]+\.[0-9]+\.[0-9]+$", "1.1.1");
+        check("^(ab|cd)[a-z-]*$", "ab");
+    }
+}

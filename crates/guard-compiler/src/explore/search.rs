@@ -1,0 +1,552 @@
+//! The search: breadth first over what may happen, each state once.
+//!
+//! A call is settled at once, since an unsettled one only makes others wait; an approval is given right before the call
+//! that needs it. A state that another one covers (same core, nothing more spent) is not looked at again.
+
+use super::inputs::{Inputs, written};
+use super::mark::{Questions, Resources, within};
+use super::rules::{self, Rule, RuleKind};
+use super::session::{Act, Said, Session, Step, Then, START, WORKSPACE, act};
+use super::world::Oracle;
+use super::Limits;
+use crate::hir::{Program, ServedOp, ToolId};
+use crate::reference::{Judgement, Reference};
+use guard_plan::json::Json;
+use guard_plan::value::Value;
+use guard_plan::verdict::{Code, Decision};
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap};
+
+/// Most other worlds that one call is tried in.
+const MOST_WORLDS: usize = 6;
+
+/// A state that was reached.
+pub(crate) struct Node<'p> {
+    pub session: Reference<'p>,
+    parent: Option<usize>,
+    /// What led here from the parent.
+    steps: Vec<Step>,
+    pub depth: usize,
+    data: Option<Json>,
+    /// States that are reached from here, this search's or ones that cover them.
+    pub next: Vec<usize>,
+    /// The agent may stop here, all checks holding, if the world is kind.
+    pub completes: bool,
+    /// Everything that was tried here was looked at.
+    expanded: bool,
+}
+
+/// A call to be tried.
+#[derive(Clone)]
+pub(crate) struct Trial {
+    pub tool: ToolId,
+    pub args: Vec<Value>,
+}
+
+/// What is looked for, and what was found of it.
+#[derive(Default)]
+pub(crate) struct Found {
+    pub tools: Vec<Option<Session>>,
+    pub rules: Vec<Option<Session>>,
+    pub goals: Vec<Option<Session>>,
+    pub completion: Option<Session>,
+}
+
+/// A search under way.
+pub(crate) struct Search<'s, 'p> {
+    pub program: &'p Program,
+    pub inputs: &'s Inputs<'p>,
+    pub questions: &'s Questions<'p>,
+    pub rules: &'s [Rule],
+    pub answers: &'s [Vec<Json>],
+    limits: &'s Limits,
+    stop: &'s dyn Fn() -> bool,
+    pub nodes: Vec<Node<'p>>,
+    known: HashMap<Vec<u8>, Vec<(Resources, usize)>>,
+    queue: BinaryHeap<Reverse<(usize, usize)>>,
+    pub found: Found,
+    /// Calls judged so far.
+    pub judged: usize,
+    /// Something was left out.
+    pub cut: bool,
+}
+
+impl<'s, 'p> Search<'s, 'p> {
+    pub fn new(
+        program: &'p Program,
+        inputs: &'s Inputs<'p>,
+        questions: &'s Questions<'p>,
+        rules: &'s [Rule],
+        answers: &'s [Vec<Json>],
+        limits: &'s Limits,
+        stop: &'s dyn Fn() -> bool,
+    ) -> Self {
+        let found = Found {
+            tools: vec![None; program.tools.len()],
+            rules: vec![None; rules.len()],
+            goals: vec![None; program.goals.len()],
+            completion: None,
+        };
+        Search {
+            program,
+            inputs,
+            questions,
+            rules,
+            answers,
+            limits,
+            stop,
+            nodes: Vec::new(),
+            known: HashMap::new(),
+            queue: BinaryHeap::new(),
+            found,
+            judged: 0,
+            cut: false,
+        }
+    }
+
+    /// Looks at everything within the limits.
+    pub fn run(&mut self, fresh: &Reference<'p>) {
+        self.open(None);
+        for data in self.inputs.data(fresh) {
+            self.open(Some(data));
+        }
+        while let Some(Reverse((depth, at))) = self.queue.pop() {
+            let spent = self.judged >= self.limits.calls || (self.stop)();
+            if spent || depth >= self.limits.depth {
+                self.cut = true;
+                if spent {
+                    break;
+                }
+                continue;
+            }
+            self.expand(at);
+            self.nodes[at].expanded = true;
+        }
+    }
+
+    fn open(&mut self, data: Option<Json>) {
+        if let Ok(session) = Reference::open(self.program, START, WORKSPACE, data.as_ref()) {
+            self.admit(session, None, Vec::new(), data);
+        }
+    }
+
+    /// Takes a state in, unless one is known that covers it; gives its number.
+    fn admit(
+        &mut self,
+        session: Reference<'p>,
+        parent: Option<usize>,
+        steps: Vec<Step>,
+        data: Option<Json>,
+    ) -> Option<usize> {
+        let (core, spent) = (self.questions.core(&session), self.questions.resources(&session));
+        let known = self.known.get(&core).into_iter().flatten();
+        let depth = parent.map_or(0, |p| self.nodes[p].depth) + steps.len();
+        let covers = |(resources, at): &&(Resources, usize)| {
+            self.nodes[*at].depth <= depth && within(resources, &spent)
+        };
+        if let Some((_, at)) = known.into_iter().find(covers) {
+            return Some(*at);
+        }
+        if self.nodes.len() >= self.limits.states {
+            self.cut = true;
+            return None;
+        }
+        let at = self.nodes.len();
+        self.known.entry(core).or_default().push((spent, at));
+        let (next, completes, expanded) = (Vec::new(), false, false);
+        self.nodes.push(Node { session, parent, steps, depth, data, next, completes, expanded });
+        self.queue.push(Reverse((depth, at)));
+        self.look(at);
+        Some(at)
+    }
+
+    /// What holds in a state itself: goals, and whether the agent may stop.
+    fn look(&mut self, at: usize) {
+        for goal in 0..self.program.goals.len() {
+            if longer(&self.found.goals[goal], self.nodes[at].depth) && self.reached(goal, at) {
+                self.found.goals[goal] = Some(self.path(at));
+            }
+        }
+        if self.program.completion.is_none() {
+            return;
+        }
+        for kind in [true, false] {
+            let oracle = Oracle::new(self.program, self.answers, kind);
+            let mut worlds = vec![oracle];
+            let mut next = 0;
+            while next < worlds.len() {
+                let step = self.step_in(at, Act::Stop, &worlds[next]);
+                if next == 0 {
+                    let others: Vec<Oracle> = worlds[0].others();
+                    worlds.extend(others.into_iter().take(MOST_WORLDS));
+                }
+                next += 1;
+                let Some(step) = step else { continue };
+                self.stopped(at, step);
+            }
+        }
+    }
+
+    fn stopped(&mut self, at: usize, step: Step) {
+        let notes = &step.said.notes;
+        if notes.is_empty() {
+            self.nodes[at].completes = true;
+            if longer(&self.found.completion, self.nodes[at].depth + 1) {
+                self.found.completion = Some(self.with(at, vec![step]));
+            }
+            return;
+        }
+        for rule in 0..self.rules.len() {
+            let of = &self.rules[rule];
+            let lacks = of.kind == RuleKind::Check && notes.contains(&of.text);
+            let blocks = lacks && step.said.decision == Some(Decision::Deny);
+            if blocks && longer(&self.found.rules[rule], self.nodes[at].depth + 1) {
+                self.found.rules[rule] = Some(self.with(at, vec![step.clone()]));
+            }
+        }
+    }
+
+    fn reached(&self, goal: usize, at: usize) -> bool {
+        let session = &self.nodes[at].session;
+        let oracle = Oracle::new(self.program, self.answers, true);
+        let holds = |e| session.closed(e, &|ask| oracle.answer(ask)) == Ok(Value::Bool(true));
+        self.program.goals[goal].conditions.iter().all(|(_, e)| holds(e))
+    }
+
+    /// The session that leads to a state.
+    pub fn path(&self, at: usize) -> Session {
+        let (mut steps, mut node) = (Vec::new(), at);
+        loop {
+            steps.extend(self.nodes[node].steps.iter().rev().cloned());
+            match self.nodes[node].parent {
+                Some(parent) => node = parent,
+                None => break,
+            }
+        }
+        steps.reverse();
+        Session { data: self.nodes[node].data.clone(), steps }
+    }
+
+    fn with(&self, at: usize, more: Vec<Step>) -> Session {
+        let mut session = self.path(at);
+        session.steps.extend(more);
+        session
+    }
+
+    fn step_in(&self, at: usize, what: Act, oracle: &Oracle) -> Option<Step> {
+        step(&mut self.nodes[at].session.clone(), what, oracle)
+    }
+
+    fn expand(&mut self, at: usize) {
+        for tool in 0..self.program.tools.len() {
+            let calls = self.inputs.calls(tool, &self.nodes[at].session);
+            for args in calls {
+                if self.judged >= self.limits.calls {
+                    return;
+                }
+                self.call(at, &Trial { tool, args });
+            }
+        }
+        let acts = self.events(at);
+        for what in acts {
+            self.happens(at, what);
+        }
+    }
+
+    /// What may happen beside calls.
+    fn events(&self, at: usize) -> Vec<Act> {
+        let session = &self.nodes[at].session;
+        let mut acts = Vec::new();
+        if session.halted() {
+            acts.push(Act::Resume);
+        }
+        acts.extend(self.inputs.prompts(session).into_iter().map(Act::Prompt));
+        for (id, lifecycle) in self.program.lifecycles.iter().enumerate() {
+            for (item, (state, _)) in session.item_states(id).enumerate() {
+                let name = format!("{}-{}", lifecycle.name, item + 1);
+                let harness = |t: &&crate::hir::Transition| {
+                    t.actor == guard_plan::plan::Actor::Harness && t.from.contains(&state)
+                };
+                let steps: Vec<_> = lifecycle.transitions.iter().filter(harness).collect();
+                if steps.iter().any(|t| t.criteria == Some(true)) {
+                    acts.push(Act::Verify(name.clone()));
+                }
+                let by_hand = steps.iter().filter(|t| t.criteria.is_none());
+                acts.extend(by_hand.map(|t| Act::Move(name.clone(), t.name.clone())));
+            }
+        }
+        acts.extend(self.inputs.waits(self.questions, session).into_iter().map(Act::Wait));
+        acts
+    }
+
+    fn happens(&mut self, at: usize, what: Act) {
+        let base = Oracle::new(self.program, self.answers, true);
+        let mut worlds = vec![base];
+        let mut next = 0;
+        while next < worlds.len() {
+            let mut session = self.nodes[at].session.clone();
+            let before: Vec<Vec<(usize, u64)>> = self.items(&session);
+            let done = step(&mut session, what.clone(), &worlds[next]);
+            if next == 0 {
+                let others = worlds[0].others();
+                worlds.extend(others.into_iter().take(MOST_WORLDS));
+            }
+            next += 1;
+            let Some(done) = done else { continue };
+            self.moved(at, &before, &session, &done);
+            self.follow(at, session, vec![done]);
+        }
+    }
+
+    fn items(&self, session: &Reference) -> Vec<Vec<(usize, u64)>> {
+        (0..self.program.lifecycles.len()).map(|id| session.item_states(id).collect()).collect()
+    }
+
+    /// The transitions that the harness has made.
+    fn moved(&mut self, at: usize, before: &[Vec<(usize, u64)>], after: &Reference, done: &Step) {
+        for (id, items) in self.items(after).into_iter().enumerate() {
+            let lifecycle = &self.program.lifecycles[id];
+            for ((from, _), (to, _)) in before[id].iter().zip(&items) {
+                let made = |t: &&crate::hir::Transition| {
+                    let named = match &done.act {
+                        Act::Move(_, name) => t.name == *name,
+                        Act::Verify(_) => t.criteria.is_some(),
+                        _ => false,
+                    };
+                    named && t.to == *to && t.from.contains(from) && from != to
+                };
+                for step in lifecycle.transitions.iter().filter(made) {
+                    self.fires(RuleKind::Transition, step.span, at, done);
+                }
+            }
+        }
+    }
+
+    fn fires(&mut self, kind: RuleKind, span: guard_syntax::span::Span, at: usize, done: &Step) {
+        let rule = self.rules.iter().position(|r| r.kind == kind && r.span == span);
+        let length = self.nodes[at].depth + 1;
+        if let Some(rule) = rule.filter(|rule| longer(&self.found.rules[*rule], length)) {
+            self.found.rules[rule] = Some(self.with(at, vec![done.clone()]));
+        }
+    }
+
+    /// Tries a call in the worlds that matter to it.
+    fn call(&mut self, at: usize, trial: &Trial) {
+        let base = Oracle::new(self.program, self.answers, false);
+        let mut worlds = vec![base];
+        let mut next = 0;
+        while next < worlds.len() {
+            let oracle = &worlds[next];
+            let judged = self.consider(at, trial, oracle);
+            if next == 0 {
+                let others = oracle.others();
+                self.cut |= others.len() > MOST_WORLDS;
+                worlds.extend(others.into_iter().take(MOST_WORLDS));
+            }
+            let oracle = worlds[next].again();
+            next += 1;
+            self.note(at, trial, &judged, &oracle);
+            match judged.decision {
+                Decision::Allow => self.allowed(at, trial, Vec::new(), &oracle),
+                Decision::Ask | Decision::Deny if is_approvable(&judged) => {
+                    let roles = roles(&judged);
+                    self.allowed(at, trial, roles, &oracle);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    pub fn consider(&mut self, at: usize, trial: &Trial, oracle: &Oracle) -> Judgement {
+        self.judged += 1;
+        self.nodes[at].session.consider(trial.tool, &trial.args, &|ask| oracle.answer(ask))
+    }
+
+    /// Keeps the session in which a rule speaks for the first time.
+    fn note(&mut self, at: usize, trial: &Trial, judged: &Judgement, oracle: &Oracle) {
+        let mut reasons = judged.reasons.clone();
+        reasons.extend(judged.shadowed.iter().cloned());
+        let fired = rules::fired(self.rules, &reasons, &judged.fired);
+        let length = self.nodes[at].depth + 1;
+        // An invariant is what refuses a call only where nothing else does.
+        let alone = judged.reasons.iter().all(|(code, ..)| *code == Code::Invariant);
+        let counts = |rule: &usize| {
+            alone || !matches!(self.rules[*rule].kind, RuleKind::Invariant | RuleKind::Monitor)
+        };
+        let new = |rule: &usize| counts(rule) && longer(&self.found.rules[*rule], length);
+        let new: Vec<usize> = fired.into_iter().filter(new).collect();
+        let denied = judged.decision == Decision::Deny && self.waits_for_denial();
+        if new.is_empty() && !denied {
+            return;
+        }
+        let what = self.proposal(at, trial, Then::Flies);
+        let Some(done) = self.step_in(at, what, &oracle.again()) else { return };
+        for rule in new {
+            self.found.rules[rule] = Some(self.with(at, vec![done.clone()]));
+        }
+        self.heard(at, &[done]);
+    }
+
+    /// Whether some provider that speaks on a denial has not been heard.
+    fn waits_for_denial(&self) -> bool {
+        let on_denial = |provider: &crate::hir::Feedback| {
+            provider.triggers.iter().any(|t| matches!(t, crate::hir::Trigger::Denied(_)))
+        };
+        let silent = |provider: &&crate::hir::Feedback| {
+            let of = |r: &Rule| r.kind == RuleKind::Feedback && r.span == provider.span;
+            let rule = self.rules.iter().position(of);
+            on_denial(provider) && rule.is_some_and(|rule| self.found.rules[rule].is_none())
+        };
+        self.program.feedback.iter().any(|provider| silent(&provider))
+    }
+
+    /// Feedback that was given, and halts.
+    fn heard(&mut self, at: usize, steps: &[Step]) {
+        let Some(last) = steps.last() else { return };
+        for rule in 0..self.rules.len() {
+            let of = &self.rules[rule];
+            if !longer(&self.found.rules[rule], self.nodes[at].depth + steps.len()) {
+                continue;
+            }
+            let speaks = of.kind == RuleKind::Feedback && last.said.feedback.contains(&of.owner);
+            let halts = of.kind == RuleKind::Reconcile
+                && last.said.notes.iter().any(|note| {
+                    *note == format!("halt: {}", of.owner) || *note == format!("shadow: {}", of.owner)
+                });
+            if speaks || halts {
+                self.found.rules[rule] = Some(self.with(at, steps.to_vec()));
+            }
+        }
+    }
+
+    pub fn proposal(&self, at: usize, trial: &Trial, then: Then) -> Act {
+        let session = &self.nodes[at].session;
+        Act::Call {
+            id: format!("call-{}", session.past().count() + 1),
+            tool: self.program.tools[trial.tool].wire_name.clone(),
+            args: written(self.program, session, trial.tool, &trial.args),
+            then,
+        }
+    }
+
+    /// A call that is allowed, once these roles have approved it: its outcomes.
+    fn allowed(&mut self, at: usize, trial: &Trial, roles: Vec<String>, oracle: &Oracle) {
+        let mut ends: Vec<Then> = Vec::new();
+        let served = self.program.tools[trial.tool].served.is_some();
+        for result in self.inputs.results(trial.tool, &self.nodes[at].session) {
+            ends.push(Then::Succeeds(result));
+        }
+        if self.questions.failures.contains(&trial.tool) && !served {
+            ends.push(Then::Fails);
+        }
+        for end in ends {
+            let mut session = self.nodes[at].session.clone();
+            let what = self.proposal(at, trial, end.clone());
+            let mut steps = Vec::new();
+            for role in &roles {
+                let Act::Call { tool, args, .. } = &what else { continue };
+                let (tool, args, role) = (tool.clone(), args.clone(), role.clone());
+                let approval = Act::Approve { tool, args, role };
+                steps.extend(step(&mut session, approval, &oracle.again()));
+            }
+            let approved = (session, steps);
+            let mut worlds = vec![oracle.again()];
+            let mut next = 0;
+            while next < worlds.len() {
+                let (mut session, mut steps) = (approved.0.clone(), approved.1.clone());
+                let done = step(&mut session, what.clone(), &worlds[next]);
+                if next == 0 {
+                    let asked = oracle.answers().len();
+                    let more = worlds[0].others_after(asked);
+                    worlds.extend(more.into_iter().take(MOST_WORLDS));
+                }
+                next += 1;
+                let Some(done) = done else { continue };
+                if done.said.decision != Some(Decision::Allow) {
+                    continue;
+                }
+                steps.push(done);
+                self.heard(at, &steps);
+                self.taken(at, trial, &steps);
+                self.follow(at, session, steps);
+            }
+        }
+    }
+
+    /// A call has been allowed.
+    fn taken(&mut self, at: usize, trial: &Trial, steps: &[Step]) {
+        let length = self.nodes[at].depth + steps.len();
+        if longer(&self.found.tools[trial.tool], length) {
+            self.found.tools[trial.tool] = Some(self.with(at, steps.to_vec()));
+        }
+        let served = self.program.tools[trial.tool].served;
+        if let Some(crate::hir::Served { lifecycle, op: ServedOp::Move(step) }) = served {
+            let span = self.program.lifecycles[lifecycle].transitions[step as usize].span;
+            let rule =
+                self.rules.iter().position(|r| r.kind == RuleKind::Transition && r.span == span);
+            if let Some(rule) = rule.filter(|rule| longer(&self.found.rules[*rule], length)) {
+                self.found.rules[rule] = Some(self.with(at, steps.to_vec()));
+            }
+        }
+    }
+
+    fn follow(&mut self, at: usize, session: Reference<'p>, steps: Vec<Step>) {
+        if let Some(next) = self.admit(session, Some(at), steps, None)
+            && !self.nodes[at].next.contains(&next)
+        {
+            self.nodes[at].next.push(next);
+        }
+    }
+
+    /// A state from which nothing that was looked at may still complete; only where everything was.
+    pub fn deadlock(&self) -> Option<usize> {
+        if self.cut || self.program.completion.is_none() {
+            return None;
+        }
+        let mut can: Vec<bool> = self.nodes.iter().map(|n| n.completes || n.session.halted()).collect();
+        let mut changed = true;
+        while changed {
+            changed = false;
+            for at in (0..self.nodes.len()).rev() {
+                let may = can[at] || self.nodes[at].next.iter().any(|next| can[*next]);
+                changed |= may != can[at];
+                can[at] = may;
+            }
+        }
+        (0..self.nodes.len()).filter(|at| !can[*at]).min_by_key(|at| (self.nodes[*at].depth, *at))
+    }
+}
+
+/// Whether what was found is longer than this, or nothing was.
+fn longer(found: &Option<Session>, length: usize) -> bool {
+    found.as_ref().is_none_or(|session| session.len() > length)
+}
+
+/// Lets something happen; what came of it, and which variables it changed.
+pub(crate) fn step(session: &mut Reference, what: Act, oracle: &Oracle) -> Option<Step> {
+    let before: Vec<Value> = session.state().map(|(_, value)| value.clone()).collect();
+    let said: Said = act(session, &what, &|ask| oracle.answer(ask))?;
+    let changes = session.changes_since(&before);
+    Some(Step { world: oracle.answers(), act: what, said, changes })
+}
+
+/// Whether nothing but approvals is missing.
+fn is_approvable(judged: &Judgement) -> bool {
+    judged.reasons.iter().all(|(code, ..)| matches!(code, Code::Approval | Code::Gated))
+}
+
+/// Who must approve; of a gate, anybody.
+fn roles(judged: &Judgement) -> Vec<String> {
+    let mut roles: Vec<String> = Vec::new();
+    for (code, _, _, needs) in &judged.reasons {
+        if *code == Code::Approval {
+            roles.extend(needs.iter().cloned());
+        }
+    }
+    roles.sort();
+    roles.dedup();
+    if roles.is_empty() {
+        roles.push("operator".into());
+    }
+    roles
+}

@@ -1,0 +1,145 @@
+//! What a session looks like from inside the compiler: what exploration asks and compares.
+//!
+//! Reads only. What of it may influence later verdicts is worked out by whoever compares.
+
+use super::eval::Env;
+use super::{Reference, World, eval};
+use crate::hir::{Expr, FactId, LimitId, ToolId, Type, UnitId};
+use guard_plan::json::Json;
+use guard_plan::value::{Fault, Value};
+
+/// A settled call, as the history knows it.
+pub(crate) struct Past<'s> {
+    pub tool: ToolId,
+    pub args: &'s [Value],
+    pub result: &'s Value,
+    pub success: bool,
+    pub time: i64,
+    pub number: u64,
+}
+
+impl<'p> Reference<'p> {
+    /// The session's clock, and when it began.
+    pub(crate) fn clock_at(&self) -> (i64, i64) {
+        (self.now, self.start)
+    }
+
+    /// Sets the clock; it never runs backwards.
+    pub(crate) fn wait_until(&mut self, now: i64) {
+        self.advance(now);
+    }
+
+    /// Every call that settled, in order.
+    pub(crate) fn past(&self) -> impl Iterator<Item = Past<'_>> {
+        self.settled.iter().map(|s| Past {
+            tool: s.tool,
+            args: &s.args,
+            result: &s.result,
+            success: s.success,
+            time: s.time,
+            number: s.number,
+        })
+    }
+
+    /// Every count of a limit that was charged: the limit, its key, when, and by which tool with which arguments.
+    pub(crate) fn counted(
+        &self,
+    ) -> impl Iterator<Item = (LimitId, &Option<Value>, i64, ToolId, &[Value])> {
+        self.allowed
+            .iter()
+            .flat_map(|a| a.limits.iter().map(|(l, k)| (*l, k, a.time, a.tool, a.args.as_slice())))
+    }
+
+    /// The value of a variable.
+    pub(crate) fn var(&self, at: usize) -> &Value {
+        &self.state[at]
+    }
+
+    /// What was spent of a unit.
+    pub(crate) fn spent_of(&self, unit: UnitId) -> i64 {
+        self.spent[unit]
+    }
+
+    /// The rows of a fact, oldest first.
+    pub(crate) fn rows_of(&self, fact: FactId) -> impl Iterator<Item = &[Value]> {
+        self.facts[fact].values()
+    }
+
+    /// Of every item of every lifecycle its state and how often it was rejected.
+    pub(crate) fn item_states(&self, lifecycle: usize) -> impl Iterator<Item = (usize, u64)> {
+        self.items[lifecycle].iter().map(|item| (item.state, item.rejections()))
+    }
+
+    /// Where values were first seen.
+    pub(crate) fn seen_origins(&self) -> &[(String, u32)] {
+        &self.seen
+    }
+
+    /// Of a probe's last attempt its time and whether it failed, and when its row of failures began.
+    pub(crate) fn last_attempt(&self, probe: usize) -> Option<(i64, String, usize)> {
+        let attempts = &self.attempts[probe];
+        let last = attempts.last()?;
+        Some((last.when(), last.said(), attempts.len()))
+    }
+
+    /// The last successful call that no lifecycle served, for evidence.
+    pub(crate) fn good_call(&self) -> Option<&str> {
+        let good = |call: &&super::Call| call.success == Some(true) && !call.served;
+        self.calls.iter().rev().find(good).map(|call| call.id.as_str())
+    }
+
+    /// The calls in flight.
+    pub(crate) fn flying(&self) -> usize {
+        self.flights.len()
+    }
+
+    /// The value of an expression that belongs to no call.
+    pub(crate) fn closed(&self, e: &Expr, world: World) -> Result<Value, Fault> {
+        let value = self.eval(e, eval::Env::of(&self.state, world));
+        self.asked.take();
+        value
+    }
+
+    /// The value of an expression with these arguments.
+    pub(crate) fn with_args(&self, e: &Expr, args: &[Value], world: World) -> Result<Value, Fault> {
+        let value = self.eval(e, Env { args, ..eval::Env::of(&self.state, world) });
+        self.asked.take();
+        value
+    }
+
+    /// The variables that differ from these values: name, before and after as text.
+    pub(crate) fn changes_since(&self, before: &[Value]) -> Vec<(String, String, String)> {
+        let changed = self.program.state.iter().zip(before).zip(&self.state);
+        let changed = changed.filter(|((_, before), after)| before != after);
+        let words = |((var, before), after): ((&crate::hir::StateVar, &Value), &Value)| {
+            let (before, after) = (self.words_of(&var.ty, before), self.words_of(&var.ty, after));
+            (var.name.clone(), before, after)
+        };
+        changed.map(words).collect()
+    }
+
+    /// A value as JSON.
+    pub(crate) fn to_json(&self, ty: &Type, value: &Value) -> Json {
+        guard_plan::render::to_json(&self.types, self.tables.ty(ty), value)
+    }
+
+    /// A value as a person reads it.
+    pub(crate) fn words_of(&self, ty: &Type, value: &Value) -> String {
+        guard_plan::render::value(&self.types, self.tables.shown_ty(ty), value)
+    }
+
+    /// JSON as an argument of a type.
+    pub(crate) fn from_json(&self, ty: &Type, json: &Json) -> Option<Value> {
+        self.decode(ty, json, false).ok()
+    }
+
+    /// Whether a value is within the refinements of a type.
+    pub(crate) fn is_of(&self, ty: &Type, value: &Value) -> bool {
+        self.fits(ty, value)
+    }
+
+    /// Whether some rule asks where values come from.
+    pub(crate) fn asks_origins(&self) -> bool {
+        self.tables.origins
+    }
+}

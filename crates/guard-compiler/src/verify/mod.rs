@@ -1,0 +1,318 @@
+//! Verification: what can be proved of a guard, so that its plan need not check it (semantics §15).
+//!
+//! Reads the plan, as the kernel's own checker of certificates does, so that what is proved is what will run. `prover`
+//! looks for certificates, `residue` says in words what is left; here is what is asked, and what the answers mean.
+
+mod prover;
+mod residue;
+
+use guard_plan::plan::{Claim, InvariantId, Plan, Proof, ToolId, VarId};
+pub use guard_proof::Width;
+use guard_proof::{Given, Goal, System, assumable, frame};
+use prover::{Answer, Effort, prove};
+
+/// What was found out about a plan.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Verification {
+    /// One for each tool and each invariant its effects can break; of all other pairs the invariant is untouched.
+    pub pairs: Vec<Pair>,
+    /// One for each tool and each variable it writes.
+    pub refinements: Vec<Refinement>,
+    /// One for each tool and each invariant its observations can break.
+    pub observations: Vec<Observation>,
+    /// Tools of which no call can pass its own conditions.
+    pub impossible: Vec<Impossible>,
+    /// What the plan may leave out, with certificates, in the plan's order.
+    pub proofs: Vec<Proof>,
+    /// How many tools and invariants there are, by the plan.
+    pub size: (usize, usize),
+}
+
+/// A tool and an invariant that its effects can break.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Pair {
+    /// The tool.
+    pub tool: ToolId,
+    /// The invariant.
+    pub invariant: InvariantId,
+    /// What became of it.
+    pub status: Status,
+}
+
+/// What became of an obligation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Status {
+    /// It holds after every call that is allowed; by what.
+    Proved(Vec<Basis>),
+    /// Of some parts it is proved; these are left to check, in words, each with a condition that would do.
+    Simplified(Vec<Basis>, Vec<Residue>),
+    /// It is checked at every call.
+    Checked(Vec<Residue>),
+    /// No call passes the tool's own conditions: nothing is proved by that.
+    Vacuous,
+}
+
+impl Status {
+    /// Whether nothing is left to check.
+    pub fn is_proved(&self) -> bool {
+        matches!(self, Status::Proved(_))
+    }
+}
+
+/// What is left of an obligation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Residue {
+    /// What is checked, as in the invariant.
+    pub text: String,
+    /// A condition over the state before and the arguments that would prove it, where it can be said.
+    pub needs: Option<String>,
+    /// Why it is not proved.
+    pub why: Why,
+}
+
+/// Why something is not proved.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Why {
+    /// Nothing that is given excludes the opposite.
+    Open,
+    /// The prover's effort was used up.
+    Exhausted,
+    /// It cannot be said in the prover's terms.
+    Inexpressible,
+    /// The invariant is only reported: it is no fact of the states to come.
+    Monitored,
+}
+
+/// What a proof rests on.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Basis {
+    /// A `deny` of the tool, as text.
+    Deny(String),
+    /// An invariant, by name.
+    Invariant(String),
+    /// What the call costs is within the budget.
+    Costs,
+    /// No effect overflows.
+    NoFault,
+    /// The type of a variable, by name.
+    Refinement(String),
+}
+
+/// A tool and a variable that it writes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Refinement {
+    /// The tool.
+    pub tool: ToolId,
+    /// The variable.
+    pub var: VarId,
+    /// What became of it.
+    pub status: Status,
+}
+
+/// A tool and an invariant that its observations can break.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Observation {
+    /// The tool.
+    pub tool: ToolId,
+    /// The invariant.
+    pub invariant: InvariantId,
+    /// What became of it.
+    pub status: Status,
+}
+
+/// A tool that cannot be called.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Impossible {
+    /// The tool.
+    pub tool: ToolId,
+    /// What excludes one another.
+    pub basis: Vec<Basis>,
+}
+
+/// Verifies a plan. Whatever it says it says again of the same plan, everywhere.
+pub fn verify(plan: &Plan) -> Verification {
+    verify_at(plan, Width::REAL)
+}
+
+/// The same for integers of so many bits: at few, what it says can be tried out in full.
+pub fn verify_at(plan: &Plan, width: Width) -> Verification {
+    let mut verification = Verification {
+        size: (plan.tools.len(), plan.invariants.len()),
+        ..Verification::default()
+    };
+    if plan.shadow {
+        return verification;
+    }
+    let assumed = observations(plan, width, &mut verification);
+    for tool in 0..plan.tools.len() as ToolId {
+        effects(plan, tool, (&assumed, width), &mut verification);
+    }
+    verification.proofs.sort_by_key(|proof| proof.claim);
+    verification
+}
+
+/// Settles which invariants hold in every committed state: at first all are taken for such, and those that some
+/// observation is not proved to keep go, until none does.
+fn observations(plan: &Plan, width: Width, verification: &mut Verification) -> Vec<bool> {
+    let observing: Vec<ToolId> = (0..)
+        .zip(&plan.tools)
+        .filter(|(_, tool)| !frame::observations(plan, tool).is_empty())
+        .map(|(id, _)| id)
+        .collect();
+    let mut assumed = assumable(plan, &every_claim(plan, &observing));
+    loop {
+        let mut found = Vec::new();
+        let mut proofs = Vec::new();
+        for tool in &observing {
+            let system = System::of_observations(plan, *tool, &assumed, width);
+            for goal in &system.goals {
+                let (status, proof) = decide(plan, *tool, &system, goal, String::new());
+                let Claim::Observed { invariant, .. } = goal.claim else { continue };
+                proofs.extend(proof);
+                found.push(Observation { tool: *tool, invariant, status });
+            }
+        }
+        let kept = assumable(plan, &proofs);
+        if kept == assumed {
+            let useful = |proof: &Proof| match proof.claim {
+                Claim::Observed { invariant, .. } => kept[invariant as usize],
+                _ => true,
+            };
+            verification.proofs.extend(proofs.into_iter().filter(useful));
+            verification.observations = found;
+            return assumed;
+        }
+        assumed = kept;
+    }
+}
+
+/// What would have to be proved for all invariants to hold in every committed state.
+fn every_claim(plan: &Plan, observing: &[ToolId]) -> Vec<Proof> {
+    let claims = observing.iter().flat_map(|tool| {
+        let framed = frame::observations(plan, &plan.tools[*tool as usize]);
+        framed.into_iter().map(|invariant| Claim::Observed { tool: *tool, invariant })
+    });
+    claims.map(|claim| Proof { claim, certificate: Default::default() }).collect()
+}
+
+fn effects(
+    plan: &Plan,
+    tool: ToolId,
+    (assumed, width): (&[bool], Width),
+    verification: &mut Verification,
+) {
+    if plan.tools[tool as usize].effects.is_empty() && plan.tools[tool as usize].denies.is_empty() {
+        return;
+    }
+    let system = System::of_effects(plan, tool, assumed, width);
+    if let Answer::Proved(certificate) = prove(&system.vacuity(), Effort::USUAL) {
+        let basis = basis(plan, tool, &system, &certificate.uses);
+        verification.impossible.push(Impossible { tool, basis });
+        for goal in &system.goals {
+            record(verification, goal, Status::Vacuous);
+        }
+        return;
+    }
+    for goal in &system.goals {
+        let text = residue::part_text(plan, goal.claim);
+        let (status, proof) = decide(plan, tool, &system, goal, text);
+        verification.proofs.extend(proof);
+        record(verification, goal, status);
+    }
+}
+
+/// What becomes of one goal, and the proof that the plan may carry.
+fn decide(
+    plan: &Plan,
+    tool: ToolId,
+    system: &System,
+    goal: &Goal,
+    text: String,
+) -> (Status, Option<Proof>) {
+    let enforced = match goal.claim {
+        Claim::Preserved { invariant, .. } | Claim::Observed { invariant, .. } => {
+            let invariant = &plan.invariants[invariant as usize];
+            !invariant.monitor && !invariant.rule.shadow
+        }
+        Claim::Refined { .. } => true,
+    };
+    let needs = || residue::needs(plan, tool, system, &goal.formula);
+    let left = |why| (Status::Checked(vec![Residue { text: text.clone(), needs: needs(), why }]), None);
+    let Some(problem) = system.problem(goal) else { return left(Why::Inexpressible) };
+    match prove(&problem, Effort::USUAL) {
+        Answer::Proved(_) if !enforced => left(Why::Monitored),
+        Answer::Proved(certificate) => {
+            let basis = basis(plan, tool, system, &certificate.uses);
+            (Status::Proved(basis), Some(Proof { claim: goal.claim, certificate }))
+        }
+        Answer::Open => left(Why::Open),
+        Answer::Exhausted => left(Why::Exhausted),
+    }
+}
+
+/// Files what became of a goal; of an invariant's parts as one.
+fn record(verification: &mut Verification, goal: &Goal, status: Status) {
+    match goal.claim {
+        Claim::Refined { tool, var } => {
+            verification.refinements.push(Refinement { tool, var, status });
+        }
+        Claim::Observed { tool, invariant } => {
+            verification.observations.push(Observation { tool, invariant, status });
+        }
+        Claim::Preserved { tool, invariant, part } => {
+            if part == 0 {
+                verification.pairs.push(Pair { tool, invariant, status });
+            } else if let Some(pair) = verification.pairs.last_mut() {
+                pair.status = joined(std::mem::replace(&mut pair.status, Status::Vacuous), status);
+            }
+        }
+    }
+}
+
+fn joined(one: Status, other: Status) -> Status {
+    use Status::{Checked, Proved, Simplified, Vacuous};
+    let merge = |mut a: Vec<Basis>, b: Vec<Basis>| {
+        a.extend(b);
+        a.sort();
+        a.dedup();
+        a
+    };
+    match (one, other) {
+        (Vacuous, _) | (_, Vacuous) => Vacuous,
+        (Proved(a), Proved(b)) => Proved(merge(a, b)),
+        (Checked(a), Checked(b)) => Checked([a, b].concat()),
+        (Proved(by), Checked(left)) | (Checked(left), Proved(by)) => Simplified(by, left),
+        (Simplified(by, left), Proved(more)) | (Proved(more), Simplified(by, left)) => {
+            Simplified(merge(by, more), left)
+        }
+        (Simplified(by, left), Checked(more)) => Simplified(by, [left, more].concat()),
+        (Checked(left), Simplified(by, more)) => Simplified(by, [left, more].concat()),
+        (Simplified(by, left), Simplified(more_by, more)) => {
+            Simplified(merge(by, more_by), [left, more].concat())
+        }
+    }
+}
+
+/// What the hypotheses that a proof uses say, in the words of the guard.
+fn basis(plan: &Plan, tool: ToolId, system: &System, uses: &[u32]) -> Vec<Basis> {
+    let mut basis: Vec<Basis> = uses
+        .iter()
+        .filter_map(|index| match *system.given.get(*index as usize)? {
+            Given::Deny(at) => {
+                Some(Basis::Deny(plan.tools[tool as usize].denies.get(at)?.text.clone()))
+            }
+            Given::Costs => Some(Basis::Costs),
+            Given::Invariant(id) => {
+                Some(Basis::Invariant(plan.invariants[id as usize].rule.owner.clone()))
+            }
+            Given::Effects => Some(Basis::NoFault),
+            Given::Refined(var) => {
+                Some(Basis::Refinement(plan.state[var as usize].name.clone()))
+            }
+            Given::Meaning => None,
+        })
+        .collect();
+    basis.sort();
+    basis.dedup();
+    basis
+}

@@ -1,0 +1,464 @@
+//! The prover: from a problem to a certificate, or to why there is none.
+//!
+//! Exact Fourier–Motzkin elimination over integers with cuts by common divisors, below a case split whose next
+//! case is chosen by intervals. Steps are counted, never the clock, so that the same problem has the same
+//! certificate everywhere. Nothing here need be trusted: `guard_proof::proves` looks at the result.
+
+use guard_plan::plan::{Certificate, ProofStep, Row};
+use guard_proof::formula::{Formula, Parts};
+use guard_proof::linear::{Linear, Var};
+use guard_proof::{Context, Problem};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::rc::Rc;
+
+/// How much the prover may do for one problem.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Effort {
+    /// Combinations of rows.
+    pub combinations: u32,
+    /// Cases looked at.
+    pub cases: u32,
+}
+
+impl Effort {
+    /// Enough for what people write.
+    pub const USUAL: Effort = Effort { combinations: 20_000, cases: 400 };
+}
+
+/// Most rows of one elimination.
+const MOST_ROWS: usize = 1_500;
+/// Rounds of hypotheses that share a variable with those before.
+const ROUNDS: usize = 4;
+/// Most inequalities taken together.
+const MOST_ATOMS: u32 = 3_000;
+
+/// What became of a problem.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Answer {
+    /// It is so.
+    Proved(Certificate),
+    /// Nothing that the prover knows excludes the opposite.
+    Open,
+    /// The effort was used up.
+    Exhausted,
+}
+
+/// Looks for a certificate.
+pub(crate) fn prove(problem: &Problem, effort: Effort) -> Answer {
+    let slices = Slices::of(problem);
+    let mut search = Search { problem, effort, steps: Vec::new() };
+    let mut tried: Option<BTreeSet<u32>> = None;
+    for round in 1..=ROUNDS {
+        let uses = slices.within(round);
+        if tried.as_ref() == Some(&uses) {
+            break;
+        }
+        let uses_list: Vec<u32> = uses.iter().copied().collect();
+        let Some(context) = Context::of(problem, &uses_list) else { return Answer::Open };
+        search.steps.clear();
+        if search.refute(&context, &[]) {
+            let steps = std::mem::take(&mut search.steps);
+            return Answer::Proved(needed(problem, Certificate { uses: uses_list, steps }));
+        }
+        if search.effort.combinations == 0 || search.effort.cases == 0 {
+            return Answer::Exhausted;
+        }
+        tried = Some(uses);
+    }
+    Answer::Open
+}
+
+/// The same certificate without the hypotheses that it does not need: so that a proof names what did it.
+fn needed(problem: &Problem, certificate: Certificate) -> Certificate {
+    let mut kept = certificate;
+    // From the last to the first, so that what was found to matter early stays.
+    for at in (0..kept.uses.len()).rev() {
+        let mut fewer = kept.uses.clone();
+        fewer.remove(at);
+        let Some(context) = Context::of(problem, &fewer) else { continue };
+        let effort = Effort { combinations: 4_000, cases: 100 };
+        let mut search = Search { problem, effort, steps: Vec::new() };
+        if search.refute(&context, &[]) {
+            kept = Certificate { uses: fewer, steps: search.steps };
+        }
+    }
+    kept
+}
+
+/// Which hypotheses have to do with the goal, by how many steps away they are.
+struct Slices {
+    distance: Vec<usize>,
+    atoms: Vec<u32>,
+}
+
+impl Slices {
+    fn of(problem: &Problem) -> Slices {
+        let vars_of = |formula: &Formula| {
+            let mut vars = BTreeSet::new();
+            formula.vars(&mut |var| _ = vars.insert(var));
+            vars
+        };
+        let vars: Vec<BTreeSet<Var>> = problem.hypotheses.iter().map(vars_of).collect();
+        let mut reached = vars_of(&problem.negated_goal);
+        let mut distance = vec![usize::MAX; vars.len()];
+        if reached.is_empty() {
+            // Whether the hypotheses can be at all: each has to do with that.
+            distance.fill(1);
+        }
+        for round in 1..=ROUNDS {
+            let mut next = reached.clone();
+            for (at, vars) in vars.iter().enumerate() {
+                if distance[at] == usize::MAX && (vars.is_empty() || !vars.is_disjoint(&reached)) {
+                    distance[at] = round;
+                    next.extend(vars);
+                }
+            }
+            reached = next;
+        }
+        let atoms = problem.hypotheses.iter().map(Formula::atoms).collect();
+        Slices { distance, atoms }
+    }
+
+    fn within(&self, round: usize) -> BTreeSet<u32> {
+        let mut total = 0u32;
+        let mut uses = BTreeSet::new();
+        for (at, distance) in self.distance.iter().enumerate() {
+            let more = total.saturating_add(self.atoms[at]);
+            if *distance <= round && more <= MOST_ATOMS {
+                total = more;
+                uses.insert(at as u32);
+            }
+        }
+        uses
+    }
+}
+
+struct Search<'p> {
+    problem: &'p Problem,
+    effort: Effort,
+    steps: Vec<ProofStep>,
+}
+
+impl Search<'_> {
+    /// Shows that what a context says cannot be; the steps say how. Disjunctions that were split above are decided.
+    fn refute(&mut self, context: &Context, decided: &[u32]) -> bool {
+        if context.absurd {
+            return true;
+        }
+        if self.effort.cases == 0 {
+            return false;
+        }
+        self.effort.cases -= 1;
+        let bounds = Bounds::of(self.problem, &context.rows);
+        let next = next_case(&context.alternatives, decided, &bounds);
+        // Where one alternative is left the rows can wait; where none is, they are not needed.
+        let rows_decide = bounds.absurd || next.as_ref().is_none_or(|next| next.open > 1);
+        if rows_decide && self.eliminate(context) {
+            return true;
+        }
+        let Some(Case { index, parts, .. }) = next else { return false };
+        let begun = self.steps.len();
+        self.steps.push(ProofStep::Split(index));
+        let decided = [decided, &[index]].concat();
+        for part in &parts.parts {
+            let mut branch = context.clone();
+            branch.assume(part);
+            if !self.refute(&branch, &decided) {
+                self.steps.truncate(begun);
+                return false;
+            }
+        }
+        true
+    }
+
+    /// Fourier–Motzkin on the inequalities alone.
+    fn eliminate(&mut self, context: &Context) -> bool {
+        let mut tableau = Tableau::new(self.problem, &context.rows);
+        let Some(absurd) = tableau.refute(&mut self.effort.combinations) else { return false };
+        self.steps.extend(tableau.steps(absurd, context.rows.len() as u32));
+        true
+    }
+}
+
+/// The disjunction to split next.
+struct Case {
+    index: u32,
+    parts: Rc<Parts>,
+    /// How many alternatives the intervals leave open.
+    open: usize,
+}
+
+fn next_case(alternatives: &[Rc<Parts>], decided: &[u32], bounds: &Bounds) -> Option<Case> {
+    let mut best: Option<Case> = None;
+    for (index, parts) in (0..).zip(alternatives) {
+        if decided.contains(&index) || parts.parts.iter().any(|part| bounds.entails(part)) {
+            continue;
+        }
+        let open = parts.parts.iter().filter(|part| !bounds.refutes(part)).count();
+        if best.as_ref().is_none_or(|best| open < best.open) {
+            let done = open == 0;
+            best = Some(Case { index, parts: parts.clone(), open });
+            if done {
+                break;
+            }
+        }
+    }
+    best
+}
+
+/// What rows say of each variable by itself.
+struct Bounds {
+    least: Vec<Option<i128>>,
+    greatest: Vec<Option<i128>>,
+    absurd: bool,
+}
+
+impl Bounds {
+    fn of(problem: &Problem, rows: &[Linear]) -> Bounds {
+        let least = problem.vars.iter().map(|var| var.least).collect();
+        let greatest = problem.vars.iter().map(|var| var.greatest).collect();
+        let mut bounds = Bounds { least, greatest, absurd: false };
+        for _ in 0..4 {
+            let changed = rows.iter().fold(false, |changed, row| bounds.narrow(row) || changed);
+            if !changed || bounds.absurd {
+                break;
+            }
+        }
+        bounds
+    }
+
+    /// Draws from `row ≤ 0` what it says of each of its variables.
+    fn narrow(&mut self, row: &Linear) -> bool {
+        let mut changed = false;
+        if let Some(least) = self.least_of(row)
+            && least > 0
+        {
+            self.absurd = true;
+        }
+        for (var, factor) in &row.terms {
+            let without = row.plus(-factor, &Linear::var(*var));
+            let Some(rest) = without.and_then(|without| self.least_of(&without)) else { continue };
+            // factor · var ≤ -rest
+            let at = *var as usize;
+            if *factor > 0 {
+                let limit = (-rest).div_euclid(*factor);
+                if self.greatest[at].is_none_or(|known| limit < known) {
+                    self.greatest[at] = Some(limit);
+                    changed = true;
+                }
+            } else {
+                let limit = -((-rest).div_euclid(-*factor));
+                if self.least[at].is_none_or(|known| limit > known) {
+                    self.least[at] = Some(limit);
+                    changed = true;
+                }
+            }
+            self.absurd |=
+                self.least[at].zip(self.greatest[at]).is_some_and(|(least, most)| least > most);
+        }
+        changed
+    }
+
+    fn least_of(&self, row: &Linear) -> Option<i128> {
+        row.terms.iter().try_fold(row.constant, |sum, (var, factor)| {
+            let end = if *factor > 0 { self.least[*var as usize] } else { self.greatest[*var as usize] };
+            sum.checked_add(end?.checked_mul(*factor)?)
+        })
+    }
+
+    fn refutes(&self, formula: &Formula) -> bool {
+        match formula {
+            Formula::True => false,
+            Formula::False => true,
+            Formula::AtMost(row) => self.least_of(row).is_some_and(|least| least > 0),
+            Formula::And(parts) => parts.parts.iter().any(|part| self.refutes(part)),
+            Formula::Or(parts) => parts.parts.iter().all(|part| self.refutes(part)),
+        }
+    }
+
+    fn entails(&self, formula: &Formula) -> bool {
+        match formula {
+            Formula::True => true,
+            Formula::False => false,
+            Formula::AtMost(row) => {
+                let greatest = row.times(-1).and_then(|negated| self.least_of(&negated));
+                greatest.is_some_and(|negated| negated >= 0)
+            }
+            Formula::And(parts) => parts.parts.iter().all(|part| self.entails(part)),
+            Formula::Or(parts) => parts.parts.iter().any(|part| self.entails(part)),
+        }
+    }
+}
+
+/// Where a row comes from.
+#[derive(Clone, Copy)]
+enum Origin {
+    Given(Row),
+    /// Multiples of two earlier ones.
+    Sum((u64, usize), (u64, usize)),
+}
+
+/// Rows under elimination, with their origins.
+struct Tableau {
+    rows: Vec<(Linear, Origin)>,
+    /// Of the same sums only the tightest is kept alive.
+    alive: HashMap<Vec<(Var, i128)>, usize>,
+    absurd: Option<usize>,
+}
+
+impl Tableau {
+    fn new(problem: &Problem, given: &[Linear]) -> Tableau {
+        let mut tableau = Tableau { rows: Vec::new(), alive: HashMap::new(), absurd: None };
+        let mut vars = BTreeSet::new();
+        for (at, row) in (0..).zip(given) {
+            vars.extend(row.terms.iter().map(|(var, _)| *var));
+            tableau.add(row.clone(), Origin::Given(Row::Known(at)));
+        }
+        for var in vars {
+            let variable = &problem.vars[var as usize];
+            if let Some(least) = variable.least {
+                let row = Linear { terms: vec![(var, -1)], constant: least };
+                tableau.add(row, Origin::Given(Row::Least(var)));
+            }
+            if let Some(greatest) = variable.greatest {
+                let row = Linear { terms: vec![(var, 1)], constant: -greatest };
+                tableau.add(row, Origin::Given(Row::Greatest(var)));
+            }
+        }
+        tableau
+    }
+
+    fn add(&mut self, row: Linear, origin: Origin) {
+        if row.terms.is_empty() {
+            if row.constant > 0 && self.absurd.is_none() {
+                self.absurd = Some(self.rows.len());
+                self.rows.push((row, origin));
+            }
+            return;
+        }
+        let tighter = self.alive.get(&row.terms).map(|at| self.rows[*at].0.constant);
+        if tighter.is_none_or(|known| known < row.constant) {
+            self.alive.insert(row.terms.clone(), self.rows.len());
+            self.rows.push((row, origin));
+        }
+    }
+
+    /// Eliminates one variable after the other; the absurd row, if one comes out.
+    fn refute(&mut self, combinations: &mut u32) -> Option<usize> {
+        while self.absurd.is_none() {
+            let (var, above, below) = self.next_var()?;
+            let equal = self.equality(var, &above, &below);
+            let mut pairs: Vec<(usize, usize)> = Vec::new();
+            match equal {
+                Some((up, down)) => {
+                    pairs.extend(above.iter().filter(|at| **at != up).map(|at| (*at, down)));
+                    pairs.extend(below.iter().filter(|at| **at != down).map(|at| (up, *at)));
+                }
+                None => pairs.extend(
+                    above.iter().flat_map(|up| below.iter().map(move |down| (*up, *down))),
+                ),
+            }
+            if pairs.len() > MOST_ROWS || self.alive.len() > MOST_ROWS {
+                return None;
+            }
+            for at in above.iter().chain(&below) {
+                self.alive.remove(&self.rows[*at].0.terms);
+            }
+            for (up, down) in pairs {
+                *combinations = combinations.checked_sub(1).filter(|left| *left > 0).or_else(|| {
+                    *combinations = 0;
+                    None
+                })?;
+                self.combine(var, up, down);
+                if self.absurd.is_some() {
+                    break;
+                }
+            }
+        }
+        self.absurd
+    }
+
+    /// The variable whose elimination makes the fewest rows; those that bound it from above, and from below.
+    fn next_var(&self) -> Option<(Var, Vec<usize>, Vec<usize>)> {
+        let mut sides: BTreeMap<Var, (Vec<usize>, Vec<usize>)> = BTreeMap::new();
+        let mut alive: Vec<usize> = self.alive.values().copied().collect();
+        alive.sort_unstable();
+        for at in alive {
+            for (var, factor) in &self.rows[at].0.terms {
+                let (above, below) = sides.entry(*var).or_default();
+                if *factor > 0 { above.push(at) } else { below.push(at) }
+            }
+        }
+        let cost = |(var, (above, below)): &(Var, (Vec<usize>, Vec<usize>))| {
+            let pairs = above.len() * below.len();
+            match self.equality(*var, above, below) {
+                Some(_) => (above.len() + below.len()).min(pairs),
+                None => pairs,
+            }
+        };
+        let (var, (above, below)) = sides.into_iter().min_by_key(cost)?;
+        Some((var, above, below))
+    }
+
+    /// Two rows that say together that the variable equals something, with factor 1.
+    fn equality(&self, var: Var, above: &[usize], below: &[usize]) -> Option<(usize, usize)> {
+        let unit = |at: &&usize| {
+            let terms = &self.rows[**at].0.terms;
+            terms.iter().any(|(known, factor)| *known == var && factor.abs() == 1)
+        };
+        above.iter().filter(unit).find_map(|up| {
+            let opposite = self.rows[*up].0.times(-1)?;
+            let down = below.iter().find(|down| self.rows[**down].0 == opposite)?;
+            Some((*up, *down))
+        })
+    }
+
+    fn combine(&mut self, var: Var, up: usize, down: usize) {
+        let factor = |at: usize| {
+            let terms = &self.rows[at].0.terms;
+            terms.iter().find(|(known, _)| *known == var).map_or(0, |(_, factor)| factor.abs())
+        };
+        let (a, b) = (factor(up), factor(down));
+        let shared = gcd(a, b).max(1);
+        let (Ok(up_times), Ok(down_times)) = (u64::try_from(b / shared), u64::try_from(a / shared)) else {
+            return;
+        };
+        let sum = self.rows[up].0.times(up_times.into());
+        let sum = sum.and_then(|sum| sum.plus(down_times.into(), &self.rows[down].0));
+        if let Some(sum) = sum {
+            self.add(sum.tightened(), Origin::Sum((up_times, up), (down_times, down)));
+        }
+    }
+
+    /// The sums that lead to a row, as steps, where so many rows are known before.
+    fn steps(&self, last: usize, known: u32) -> Vec<ProofStep> {
+        let mut needed = BTreeSet::from([last]);
+        let mut open = vec![last];
+        while let Some(at) = open.pop() {
+            if let Origin::Sum((_, a), (_, b)) = self.rows[at].1 {
+                open.extend([a, b].into_iter().filter(|at| needed.insert(*at)));
+            }
+        }
+        let mut numbers: HashMap<usize, Row> = HashMap::new();
+        let mut steps = Vec::new();
+        for at in needed {
+            match self.rows[at].1 {
+                Origin::Given(row) => {
+                    numbers.insert(at, row);
+                }
+                Origin::Sum((a_times, a), (b_times, b)) => {
+                    numbers.insert(at, Row::Known(known + steps.len() as u32));
+                    steps.push(ProofStep::Sum(vec![(a_times, numbers[&a]), (b_times, numbers[&b])]));
+                }
+            }
+        }
+        steps
+    }
+}
+
+fn gcd(mut a: i128, mut b: i128) -> i128 {
+    while b != 0 {
+        (a, b) = (b, a % b);
+    }
+    a
+}

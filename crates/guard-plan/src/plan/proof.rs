@@ -1,0 +1,82 @@
+//! What is proved of a plan, with certificates that need not be trusted.
+//!
+//! What a certificate is about, and what makes it one, is said in `guard-proof`, which checks it.
+
+use super::*;
+
+/// Something that needs no check when a call is decided, and why.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Proof {
+    /// What is proved.
+    pub claim: Claim,
+    /// Why it is so.
+    pub certificate: Certificate,
+}
+
+/// What may be proved (semantics §15).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields, rename_all = "snake_case")]
+pub enum Claim {
+    /// After the observations of any settled call of the tool, whichever of them are written, the invariant holds.
+    Observed {
+        /// The tool.
+        tool: ToolId,
+        /// The invariant.
+        invariant: InvariantId,
+    },
+    /// The effects of a call of the tool that nothing else refuses keep this part of the invariant true.
+    Preserved {
+        /// The tool.
+        tool: ToolId,
+        /// The invariant.
+        invariant: InvariantId,
+        /// Which operand of its outermost `and`s, in order; 0 where there is none.
+        part: u32,
+    },
+    /// The effects of a call of the tool that nothing else refuses leave the variable in its type.
+    Refined {
+        /// The tool.
+        tool: ToolId,
+        /// The variable.
+        var: VarId,
+    },
+}
+
+/// A refutation of the claim's negation, in preorder.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Certificate {
+    /// The hypotheses it needs, ascending.
+    pub uses: Vec<u32>,
+    /// Its steps.
+    pub steps: Vec<ProofStep>,
+}
+
+/// One step of a refutation.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields, rename_all = "snake_case")]
+pub enum ProofStep {
+    /// One of the alternatives of this disjunction holds: what follows refutes each, in order.
+    Split(u32),
+    /// A sum of multiples of inequalities is one, divided by what divides all its coefficients and
+    /// rounded; where it is absurd, this branch is refuted.
+    Sum(Vec<(u64, Row)>),
+}
+
+/// An inequality, `… ≤ 0`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields, rename_all = "snake_case")]
+pub enum Row {
+    /// The variable is not below its least value.
+    Least(u32),
+    /// The variable is not above its greatest value.
+    Greatest(u32),
+    /// One that is given, assumed in this branch, or derived before; in the order in which they came.
+    Known(u32),
+}

@@ -1,0 +1,94 @@
+//! The checker of certificates: small, so that it can be read. What it accepts is true of the problem; what finds
+//! a certificate need not be trusted.
+
+use crate::formula::{Formula, Parts};
+use crate::linear::Linear;
+use crate::problem::Problem;
+use guard_plan::plan::{Certificate, ProofStep, Row};
+use std::rc::Rc;
+
+/// What holds in a branch of a refutation.
+#[derive(Clone, Default)]
+pub struct Context {
+    /// Inequalities, `… ≤ 0`, in the order in which they came.
+    pub rows: Vec<Linear>,
+    /// Disjunctions, in the order in which they came.
+    pub alternatives: Vec<Rc<Parts>>,
+    /// Something that holds is absurd.
+    pub absurd: bool,
+}
+
+impl Context {
+    /// What holds at first: the negated goal, and the hypotheses a certificate uses.
+    pub fn of(problem: &Problem, uses: &[u32]) -> Option<Context> {
+        let mut context = Context::default();
+        context.assume(&problem.negated_goal);
+        for index in uses {
+            context.assume(problem.hypotheses.get(*index as usize)?);
+        }
+        Some(context)
+    }
+
+    /// Takes a condition as given.
+    pub fn assume(&mut self, formula: &Formula) {
+        match formula {
+            Formula::True => {}
+            Formula::False => self.absurd = true,
+            Formula::AtMost(linear) => self.rows.push(linear.clone()),
+            Formula::And(parts) => parts.parts.iter().for_each(|part| self.assume(part)),
+            Formula::Or(parts) => self.alternatives.push(parts.clone()),
+        }
+    }
+
+    /// The sum of multiples of rows, tightened.
+    pub fn sum(&self, problem: &Problem, summands: &[(u64, Row)]) -> Option<Linear> {
+        let mut sum = Linear::default();
+        for (factor, row) in summands {
+            let bound = |var: u32| problem.vars.get(var as usize);
+            let row = match row {
+                Row::Known(index) => self.rows.get(*index as usize)?.clone(),
+                Row::Least(var) => Linear { terms: vec![(*var, -1)], constant: bound(*var)?.least? },
+                Row::Greatest(var) => {
+                    Linear { terms: vec![(*var, 1)], constant: -bound(*var)?.greatest? }
+                }
+            };
+            sum = sum.plus(i128::from(*factor), &row)?;
+        }
+        Some(sum.tightened())
+    }
+}
+
+/// Whether a certificate shows that a problem's goal follows from its hypotheses.
+pub fn proves(problem: &Problem, certificate: &Certificate) -> bool {
+    let mut steps = certificate.steps.iter();
+    Context::of(problem, &certificate.uses)
+        .is_some_and(|context| refutes(problem, context, &mut steps) && steps.next().is_none())
+}
+
+fn refutes<'c>(
+    problem: &Problem,
+    mut context: Context,
+    steps: &mut impl Iterator<Item = &'c ProofStep>,
+) -> bool {
+    while !context.absurd {
+        match steps.next() {
+            None => return false,
+            Some(ProofStep::Sum(summands)) => {
+                let Some(sum) = context.sum(problem, summands) else { return false };
+                context.absurd = sum.as_constant().is_some_and(|constant| constant > 0);
+                context.rows.push(sum);
+            }
+            Some(ProofStep::Split(index)) => {
+                let Some(parts) = context.alternatives.get(*index as usize).cloned() else {
+                    return false;
+                };
+                return parts.parts.iter().all(|part| {
+                    let mut branch = context.clone();
+                    branch.assume(part);
+                    refutes(problem, branch, steps)
+                });
+            }
+        }
+    }
+    true
+}

@@ -1,0 +1,311 @@
+//! What effects and observations do to the state (semantics §3.8 and §4), in symbols.
+
+use crate::encoder::{Encoder, Env};
+use crate::formula::Formula;
+use crate::linear::Linear;
+use crate::terms::Op;
+use crate::value::{Collection, Kind, Outcome, Sort, Value};
+use guard_plan::plan::{ArithOp, EffectOp, Step, Target, Tool, TypeDef, TypeId};
+use std::rc::Rc;
+
+impl<'p> Encoder<'p> {
+    /// The state after the effects of a call, and whether computing them is without fault. Operands and keys read
+    /// the state before.
+    pub fn simulate(&mut self, tool: &'p Tool, before: &Env<'p>) -> (Env<'p>, Formula) {
+        let mut after = before.clone();
+        let mut sound = Formula::True;
+        for effect in tool.effects.iter().filter(|effect| !effect.rule.shadow) {
+            let operand = effect.value.as_ref().map(|value| self.eval(value, before));
+            let (operand, operand_sound) = match operand {
+                Some(operand) => (Some(operand.value), operand.sound),
+                None => (None, Formula::True),
+            };
+            let whole = self.state(effect.target.var, &after);
+            let (way, way_sound) = self.way(&effect.target, before);
+            let written = self.write(whole, &way, effect.op, operand);
+            sound = Formula::all([sound, operand_sound, way_sound, written.sound]);
+            set(&mut after, effect.target.var, written.value);
+        }
+        (after, sound)
+    }
+
+    /// The state after the observations of a call, whichever of them are written.
+    pub fn observe(&mut self, tool: &'p Tool, before: &Env<'p>) -> Env<'p> {
+        let mut after = before.clone();
+        for (at, observe) in tool.observes.iter().enumerate() {
+            if observe.rule.shadow {
+                continue;
+            }
+            let value = self.eval(&observe.value, before);
+            let whole = self.state(observe.target.var, &after);
+            let (way, _) = self.way(&observe.target, before);
+            let value = self.decoded(value.value, observe.ty, at);
+            let written = self.write(whole.clone(), &way, EffectOp::Set, Some(value));
+            // What does not fit is not written: afterwards the variable is in its type either way.
+            let ty = self.plan.state.get(observe.target.var as usize).map(|var| var.ty);
+            let fits = ty.map_or(Formula::False, |ty| self.fits(ty, &written.value));
+            let written_flag = self.opaque(format!("written {at}"), Vec::new());
+            let (is_written, _) = self.truth(written_flag);
+            self.know(is_written.implies(fits.and(written.sound)));
+            let value = self.choose(&is_written, written.value, whole);
+            set(&mut after, observe.target.var, value);
+        }
+        after
+    }
+
+    /// A value that was observed: of another type than its own where it was decoded from `json`.
+    fn decoded(&mut self, value: Value, ty: TypeId, at: usize) -> Value {
+        let (there, value) = self.split(value);
+        let value = match value {
+            Value::Opaque(term) => {
+                let term = self.terms.intern(Op::Other(format!("decoded {at}")), vec![term]);
+                Value::Typed(ty, term)
+            }
+            value => value,
+        };
+        self.optional(there, value)
+    }
+
+    fn way(&mut self, target: &'p Target, before: &Env<'p>) -> (Vec<Way>, Formula) {
+        let mut sound = Formula::True;
+        let mut way = Vec::with_capacity(target.path.len());
+        for step in &target.path {
+            way.push(match step {
+                Step::Field(at) => Way::Field(*at as usize),
+                Step::Index(key) => {
+                    let key = self.eval(key, before);
+                    let (there, value) = self.split(key.value);
+                    sound = Formula::all([sound, key.sound, there]);
+                    Way::Index(value)
+                }
+            });
+        }
+        (way, sound)
+    }
+
+    /// A value with one operation done to a part of it.
+    fn write(
+        &mut self,
+        value: Value,
+        way: &[Way],
+        op: EffectOp,
+        operand: Option<Value>,
+    ) -> Outcome {
+        let Some((step, rest)) = way.split_first() else {
+            return self.change(value, op, operand);
+        };
+        let (there, value) = self.split(value);
+        match (step, &value) {
+            (Way::Field(at), Value::Record(fields)) if *at < fields.len() => {
+                let mut fields = fields.clone();
+                let written = self.write(fields[*at].clone(), rest, op, operand);
+                fields[*at] = written.value;
+                Outcome { value: Value::Record(fields), sound: there.and(written.sound) }
+            }
+            (Way::Index(key), Value::Collection(map))
+                if map.kind() == Kind::Map && matches!(key, Value::Number(Sort::Text, _)) =>
+            {
+                self.write_entry(map, key, rest, op, operand, there)
+            }
+            (Way::Index(index), Value::Collection(list))
+                if list.kind() == Kind::List && matches!(index, Value::Number(Sort::Int, _)) =>
+            {
+                let (found, element) = self.at(list, index);
+                let written = self.write(element, rest, op, operand);
+                let changed = Collection::Replace(list.clone(), index.clone(), written.value);
+                let value = Value::Collection(Rc::new(changed));
+                Outcome { value, sound: Formula::all([there, found, written.sound]) }
+            }
+            _ => self.unknown_write(&value),
+        }
+    }
+
+    fn write_entry(
+        &mut self,
+        map: &Rc<Collection>,
+        key: &Value,
+        rest: &[Way],
+        op: EffectOp,
+        operand: Option<Value>,
+        there: Formula,
+    ) -> Outcome {
+        let changed = |change| Value::Collection(Rc::new(change));
+        match (rest, op, operand) {
+            ([], EffectOp::Delete, _) => {
+                let value = changed(Collection::Drop(map.clone(), key.clone()));
+                Outcome { value, sound: there }
+            }
+            ([], EffectOp::Set, Some(operand)) => {
+                let value = changed(Collection::Put(map.clone(), key.clone(), operand));
+                Outcome { value, sound: there }
+            }
+            (rest, op, operand) => {
+                let (found, entry) = self.at(map, key);
+                let written = self.write(entry, rest, op, operand);
+                let value = changed(Collection::Put(map.clone(), key.clone(), written.value));
+                Outcome { value, sound: Formula::all([there, found, written.sound]) }
+            }
+        }
+    }
+
+    fn change(&mut self, value: Value, op: EffectOp, operand: Option<Value>) -> Outcome {
+        let Some(operand) = operand else {
+            return match op {
+                EffectOp::Delete => Outcome::sound(self.none()),
+                _ => self.unknown_write(&value),
+            };
+        };
+        let calculated = match op {
+            EffectOp::Set => return Outcome::sound(operand),
+            EffectOp::Add => Some(ArithOp::Add),
+            EffectOp::Subtract => Some(ArithOp::Sub),
+            EffectOp::Multiply => Some(ArithOp::Mul),
+            _ => None,
+        };
+        let (there, value) = self.split(value);
+        if let Some(op) = calculated {
+            let result = self.arith(op, value, operand);
+            return Outcome { sound: there.and(result.sound), ..result };
+        }
+        let (has_operand, operand) = self.split(operand);
+        let Value::Collection(of) = &value else { return self.unknown_write(&value) };
+        let of = of.clone();
+        let changed = match (op, of.kind()) {
+            _ if has_operand != Formula::True => return self.unknown_write(&value),
+            (EffectOp::Append, Kind::List) => Collection::Append(of, operand),
+            (EffectOp::Insert, Kind::Set) => Collection::Insert(of, operand),
+            (EffectOp::Remove, Kind::Set | Kind::List) => Collection::Remove(of, operand),
+            (EffectOp::Remove, Kind::Map) if matches!(operand, Value::Number(Sort::Text, _)) => {
+                Collection::Drop(of, operand)
+            }
+            _ => return self.unknown_write(&value),
+        };
+        Outcome { value: Value::Collection(Rc::new(changed)), sound: there }
+    }
+
+    /// A write that is not understood: afterwards anything may be there.
+    fn unknown_write(&mut self, value: &Value) -> Outcome {
+        let args = vec![self.term(value)];
+        let place = format!("write {}", self.vars.len());
+        self.opaque(place, args)
+    }
+
+    /// Whether a value is within the refinements of a type.
+    pub fn fits(&mut self, ty: TypeId, value: &Value) -> Formula {
+        if let Value::Typed(of, _) = value
+            && *of == ty
+        {
+            return Formula::True;
+        }
+        let value = self.open(value.clone());
+        let plan = self.plan;
+        let def = plan.types.get(ty as usize);
+        let fits = match (def, &value) {
+            (Some(TypeDef::Option { of }), Value::Option(there, inner)) => {
+                let absent = self.not(there);
+                Some(absent.or(self.fits(*of, inner)))
+            }
+            (Some(TypeDef::Option { of }), value) => Some(self.fits(*of, value)),
+            (_, Value::Option(there, inner)) => Some(there.clone().and(self.fits(ty, inner))),
+            (Some(TypeDef::Bool), Value::Bool(_)) => Some(Formula::True),
+            (Some(TypeDef::Record { fields, .. }), Value::Record(values))
+                if fields.len() == values.len() && self.step() =>
+            {
+                let fits = fields.iter().zip(values);
+                let fits: Vec<_> = fits.map(|(field, value)| self.fits(field.ty, value)).collect();
+                Some(Formula::all(fits))
+            }
+            (Some(def), Value::Number(sort, linear)) => self.number_fits(def, ty, *sort, linear),
+            (Some(def), Value::Collection(of)) => self.collection_fits(def, &of.clone()),
+            _ => None,
+        };
+        let args = vec![self.term(&value)];
+        self.said(fits, &format!("fits {ty}"), args)
+    }
+
+    fn number_fits(
+        &mut self,
+        def: &TypeDef,
+        ty: TypeId,
+        sort: Sort,
+        linear: &Linear,
+    ) -> Option<Formula> {
+        let (wanted, least, greatest) = crate::value::number_of(def, self.width)?;
+        if wanted != sort {
+            return None;
+        }
+        if let (Some(least), Some(greatest)) = (least, greatest) {
+            return match self.range(linear) {
+                (Some(low), Some(high)) if least <= low && high <= greatest => Some(Formula::True),
+                _ => Formula::between(linear, least, greatest),
+            };
+        }
+        let same_type = match (&linear.terms[..], linear.constant) {
+            ([(var, 1)], 0) => self.text_types.get(var) == Some(&ty),
+            _ => false,
+        };
+        let TypeDef::String { max_chars, max_bytes, patterns } = def else {
+            return Some(Formula::True);
+        };
+        let unrefined = max_chars.is_none() && max_bytes.is_none() && patterns.is_empty();
+        let known = linear.as_constant().and_then(|text| self.text_of(text)).is_some_and(|text| {
+            patterns.is_empty()
+                && max_chars.is_none_or(|max| text.chars().count() as u64 <= max)
+                && max_bytes.is_none_or(|max| text.len() as u64 <= max)
+        });
+        (same_type || unrefined || known).then_some(Formula::True)
+    }
+
+    fn collection_fits(&mut self, def: &TypeDef, value: &Rc<Collection>) -> Option<Formula> {
+        let (kind, ty, most) = match def {
+            TypeDef::List { of, max } => (Kind::List, *of, max),
+            TypeDef::Set { of, max } => (Kind::Set, *of, max),
+            TypeDef::Map { of, max } => (Kind::Map, *of, max),
+            _ => return None,
+        };
+        if value.kind() != kind {
+            return None;
+        }
+        let elements = self.elements_fit(ty, value)?;
+        let Some(most) = most else { return Some(elements) };
+        let len = self.len(value);
+        Some(elements.and(Formula::le(&len, &Linear::constant((*most).into()))?))
+    }
+
+    fn elements_fit(&mut self, ty: TypeId, value: &Rc<Collection>) -> Option<Formula> {
+        Some(match &**value {
+            // Of elements of another type nothing is known.
+            Collection::Base { of, .. } => (*of == ty).then_some(Formula::True)?,
+            Collection::Literal(_, items) => {
+                let fits: Vec<_> = items.iter().map(|item| self.fits(ty, item)).collect();
+                Formula::all(fits)
+            }
+            Collection::Entries(entries) => {
+                let fits: Vec<_> = entries.iter().map(|(_, value)| self.fits(ty, value)).collect();
+                Formula::all(fits)
+            }
+            Collection::Append(inner, item)
+            | Collection::Insert(inner, item)
+            | Collection::Put(inner, _, item)
+            | Collection::Replace(inner, _, item) => {
+                let fits = self.fits(ty, item);
+                self.elements_fit(ty, inner)?.and(fits)
+            }
+            Collection::Remove(inner, _) | Collection::Drop(inner, _) => {
+                self.elements_fit(ty, inner)?
+            }
+        })
+    }
+}
+
+/// One step of the way into a value, its key evaluated.
+enum Way {
+    Field(usize),
+    Index(Value),
+}
+
+fn set(env: &mut Env<'_>, var: u32, value: Value) {
+    let written = Rc::make_mut(&mut env.written);
+    written.retain(|(known, _)| *known != var);
+    written.push((var, value));
+}

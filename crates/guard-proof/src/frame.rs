@@ -1,0 +1,114 @@
+//! Which invariants a tool can break, worked out from the plan's expressions alone.
+
+use guard_plan::plan::{Expr, InvariantId, Node, Plan, Step, Target, Tool, Touch, VarId};
+
+/// The state variables an expression reads, each once, ascending.
+pub fn variables(expr: &Expr) -> Vec<VarId> {
+    let vars = expr.0.iter().filter_map(|node| match node {
+        Node::State(var) => Some(*var),
+        _ => None,
+    });
+    sorted(vars)
+}
+
+/// Whether an expression's value depends on nothing but state.
+pub fn is_pure(expr: &Expr) -> bool {
+    expr.0.iter().all(|node| {
+        !matches!(
+            node,
+            Node::Param(_)
+                | Node::Result
+                | Node::Text
+                | Node::Now
+                | Node::Elapsed
+                | Node::Clock(_)
+                | Node::RemainingTime
+                | Node::Remaining(_)
+                | Node::Spent(_)
+                | Node::Row(..)
+                | Node::Known(..)
+                | Node::Called { .. }
+                | Node::Failed { .. }
+                | Node::Calls { .. }
+                | Node::LastArg(..)
+                | Node::LastResult(_)
+                | Node::Temporal(_)
+                | Node::Exists(_)
+                | Node::Probe(_)
+                | Node::Origin(_)
+        )
+    })
+}
+
+/// The invariants that the effects of a tool can break, ascending.
+pub fn effects(plan: &Plan, tool: &Tool) -> Vec<InvariantId> {
+    breakable(plan, tool.effects.iter().map(|effect| &effect.target))
+}
+
+/// The invariants that the observations of a tool can break, ascending.
+pub fn observations(plan: &Plan, tool: &Tool) -> Vec<InvariantId> {
+    breakable(plan, tool.observes.iter().map(|observe| &observe.target))
+}
+
+fn breakable<'p>(plan: &'p Plan, targets: impl Iterator<Item = &'p Target>) -> Vec<InvariantId> {
+    let written = sorted(targets.map(|target| target.var));
+    let reads = |expr: &Expr| {
+        expr.0.iter().any(|node| matches!(node, Node::State(var) if written.binary_search(var).is_ok()))
+    };
+    let invariants = (0..).zip(&plan.invariants);
+    invariants.filter(|(_, invariant)| reads(&invariant.condition)).map(|(id, _)| id).collect()
+}
+
+/// The variables that the conditions, costs and effects of a tool read or write.
+pub(crate) fn reads(tool: &Tool) -> Vec<VarId> {
+    let mut read = Vec::new();
+    let mut of = |expr: &Expr| read.extend(variables(expr));
+    tool.denies.iter().for_each(|deny| of(&deny.condition));
+    tool.costs.iter().for_each(|cost| of(&cost.amount));
+    for effect in &tool.effects {
+        effect.value.iter().for_each(&mut of);
+        for step in &effect.target.path {
+            if let Step::Index(key) = step {
+                of(key);
+            }
+        }
+    }
+    read.extend(tool.effects.iter().map(|effect| effect.target.var));
+    sorted(read.into_iter())
+}
+
+/// Whether the plan's own frames and touches are at least what its expressions call for: then what is read for a
+/// decision is not written by others before the call settles.
+pub(crate) fn holds(plan: &Plan, tool: &Tool) -> Result<(), String> {
+    let within = |mine: &[InvariantId], declared: &[InvariantId]| {
+        mine.iter().all(|id| declared.binary_search(id).is_ok())
+    };
+    let (after_effects, after_observations) = (effects(plan, tool), observations(plan, tool));
+    if !within(&after_effects, &tool.frame) || !within(&after_observations, &tool.observe_frame) {
+        return Err(format!("tool `{}`: its frame leaves out an invariant", tool.name));
+    }
+    let framed = after_effects.iter().chain(&after_observations);
+    let mut touched: Vec<VarId> =
+        framed.flat_map(|id| variables(&plan.invariants[*id as usize].condition)).collect();
+    let written: Vec<VarId> = tool
+        .effects
+        .iter()
+        .map(|effect| effect.target.var)
+        .chain(tool.observes.iter().map(|observe| observe.target.var))
+        .collect();
+    touched.extend(&written);
+    let declared = |touches: &[Touch], vars: &[VarId]| {
+        vars.iter().all(|var| touches.binary_search(&Touch::State(*var)).is_ok())
+    };
+    if !declared(&tool.touches, &touched) || !declared(&tool.writes, &written) {
+        return Err(format!("tool `{}`: its touches leave out a variable", tool.name));
+    }
+    Ok(())
+}
+
+fn sorted(vars: impl Iterator<Item = VarId>) -> Vec<VarId> {
+    let mut vars: Vec<VarId> = vars.collect();
+    vars.sort_unstable();
+    vars.dedup();
+    vars
+}

@@ -1,0 +1,114 @@
+//! What may be left out of a decision because it is proved: obligations over a plan, and the checker of the
+//! certificates that come with it (semantics §15).
+//!
+//! A plan's proofs are hostile like the rest of it: a kernel asks [`check`] before it relies on any. What finds proofs
+//! is in the compiler; here is only what must be right. Nothing decides calls here.
+
+mod arith;
+mod certificate;
+mod collections;
+mod effects;
+mod encoder;
+mod eval;
+pub mod formula;
+pub mod frame;
+pub mod linear;
+mod problem;
+mod system;
+mod terms;
+mod value;
+
+pub use certificate::{Context, proves};
+pub use problem::{Problem, Variable};
+pub use system::{Given, Goal, System, parts};
+pub use terms::{Op, Term, TermId, Terms};
+pub use value::{Sort, Width};
+
+use guard_plan::plan::{Claim, InvariantId, Plan, Proof, ToolId};
+
+/// Most steps of all certificates of a plan.
+const MOST_STEPS: usize = 1 << 20;
+
+/// The invariants that hold in every committed state of every session: those that are enforced, speak of state
+/// alone, and are not left to observations, but where these are proved to keep them.
+pub fn assumable(plan: &Plan, proofs: &[Proof]) -> Vec<bool> {
+    let enforced = |id: InvariantId| {
+        let invariant = &plan.invariants[id as usize];
+        !invariant.monitor && !invariant.rule.shadow && frame::is_pure(&invariant.condition)
+    };
+    let mut assumable: Vec<bool> =
+        (0..plan.invariants.len() as InvariantId).map(enforced).collect();
+    for (tool, declared) in (0..).zip(&plan.tools) {
+        for invariant in frame::observations(plan, declared) {
+            let claim = Claim::Observed { tool, invariant };
+            assumable[invariant as usize] &= proofs.iter().any(|proof| proof.claim == claim);
+        }
+    }
+    assumable
+}
+
+/// Checks every proof of a plan; the error says which does not stand, and why.
+pub fn check(plan: &Plan) -> Result<(), String> {
+    if plan.proofs.is_empty() {
+        return Ok(());
+    }
+    if plan.shadow {
+        return Err("a guard in shadow proves nothing: it allows what it would refuse".into());
+    }
+    let steps: usize = plan.proofs.iter().map(|proof| proof.certificate.steps.len()).sum();
+    if steps > MOST_STEPS {
+        return Err(format!("its proofs have more than {MOST_STEPS} steps"));
+    }
+    if !plan.proofs.is_sorted_by(|a, b| a.claim < b.claim) {
+        return Err("its proofs are not in order".into());
+    }
+    plan.tools.iter().try_for_each(|tool| frame::holds(plan, tool))?;
+    let assumable = assumable(plan, &plan.proofs);
+    for id in 0..plan.tools.len() as ToolId {
+        let of = |observed: bool| {
+            move |proof: &&Proof| match proof.claim {
+                Claim::Observed { tool, .. } => observed && tool == id,
+                Claim::Preserved { tool, .. } | Claim::Refined { tool, .. } => {
+                    !observed && tool == id
+                }
+            }
+        };
+        if plan.proofs.iter().any(|proof| of(true)(&proof)) {
+            let system = System::of_observations(plan, id, &assumable, Width::REAL);
+            plan.proofs.iter().filter(of(true)).try_for_each(|proof| stands(plan, &system, proof))?;
+        }
+        if plan.proofs.iter().any(|proof| of(false)(&proof)) {
+            let system = System::of_effects(plan, id, &assumable, Width::REAL);
+            plan.proofs.iter().filter(of(false)).try_for_each(|proof| stands(plan, &system, proof))?;
+        }
+    }
+    Ok(())
+}
+
+fn stands(plan: &Plan, system: &System, proof: &Proof) -> Result<(), String> {
+    let goal = system.goals.iter().find(|goal| goal.claim == proof.claim);
+    let problem = goal.and_then(|goal| system.problem(goal));
+    match problem {
+        Some(problem) if proves(&problem, &proof.certificate) => Ok(()),
+        _ => Err(format!("the proof of {} does not stand", describe(plan, proof.claim))),
+    }
+}
+
+/// A claim in words.
+pub fn describe(plan: &Plan, claim: Claim) -> String {
+    let tool = |id: ToolId| plan.tools.get(id as usize).map_or("?", |tool| &tool.name);
+    let invariant =
+        |id: InvariantId| plan.invariants.get(id as usize).map_or("?", |one| &one.rule.owner);
+    match claim {
+        Claim::Observed { tool: id, invariant: of } => {
+            format!("what `{}` observes keeping `{}`", tool(id), invariant(of))
+        }
+        Claim::Preserved { tool: id, invariant: of, part } => {
+            format!("`{}` keeping part {part} of `{}`", tool(id), invariant(of))
+        }
+        Claim::Refined { tool: id, var } => {
+            let var = plan.state.get(var as usize).map_or("?", |var| &var.name);
+            format!("`{}` leaving `{var}` in its type", tool(id))
+        }
+    }
+}

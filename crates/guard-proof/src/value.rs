@@ -1,0 +1,172 @@
+//! Symbolic values: what an expression comes to, over all states and arguments at once.
+
+use crate::formula::Formula;
+use crate::linear::Linear;
+use crate::terms::TermId;
+use guard_plan::plan::{TypeDef, TypeId};
+use std::rc::Rc;
+
+/// How many bits the integers of a guard have: what is true of few is tried out in full.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Width(pub u32);
+
+impl Width {
+    /// That of every guard that runs.
+    pub const REAL: Width = Width(64);
+
+    /// The least integer.
+    pub fn least(self) -> i128 {
+        -(1 << (self.0 - 1))
+    }
+
+    /// The greatest integer.
+    pub fn greatest(self) -> i128 {
+        (1 << (self.0 - 1)) - 1
+    }
+}
+
+/// What kind of thing a number stands for: kinds never mix.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Sort {
+    /// `int`.
+    Int,
+    /// `decimal`, in units of 10⁻⁶.
+    Decimal,
+    /// `duration`.
+    Duration,
+    /// `time`.
+    Time,
+    /// A variant, by index.
+    Enum,
+    /// A string: equal texts are equal numbers, and their order says nothing.
+    Text,
+    /// A path, likewise.
+    Path,
+    /// A url, likewise.
+    Url,
+}
+
+impl Sort {
+    /// Whether `<` means something.
+    pub fn is_ordered(self) -> bool {
+        !matches!(self, Sort::Text | Sort::Path | Sort::Url)
+    }
+
+    /// Whether one may calculate with it.
+    pub fn is_number(self) -> bool {
+        self.is_ordered() && self != Sort::Enum
+    }
+}
+
+/// A symbolic value.
+#[derive(Debug, Clone)]
+pub enum Value {
+    /// A number, variant or text.
+    Number(Sort, Linear),
+    /// A truth value.
+    Bool(Formula),
+    /// A value where the condition holds, none elsewhere. The value is never itself one.
+    Option(Formula, Box<Value>),
+    /// A record.
+    Record(Vec<Value>),
+    /// A collection.
+    Collection(Rc<Collection>),
+    /// One of this type, of which nothing else is known: looked into when somebody asks.
+    Typed(TypeId, TermId),
+    /// Something that is not looked into.
+    Opaque(TermId),
+}
+
+/// Lists, sets and maps.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// A list.
+    List,
+    /// A set.
+    Set,
+    /// A map.
+    Map,
+}
+
+/// A collection: one that is there before the call or written out, and what was done to it since.
+#[derive(Debug)]
+pub enum Collection {
+    /// One that is only known by its term.
+    Base {
+        /// The term.
+        term: TermId,
+        /// What it is.
+        kind: Kind,
+        /// The type of its elements or values.
+        of: TypeId,
+        /// Most elements.
+        max: Option<u64>,
+    },
+    /// A list or set, written out.
+    Literal(Kind, Vec<Value>),
+    /// A map, written out: texts and values.
+    Entries(Vec<(Value, Value)>),
+    /// A list with one more at its end.
+    Append(Rc<Collection>, Value),
+    /// A set with an element.
+    Insert(Rc<Collection>, Value),
+    /// A list without the first element equal to this, or a set without it.
+    Remove(Rc<Collection>, Value),
+    /// A map with this value at this key.
+    Put(Rc<Collection>, Value, Value),
+    /// A list with this value at this index, which is there.
+    Replace(Rc<Collection>, Value, Value),
+    /// A map without this key.
+    Drop(Rc<Collection>, Value),
+}
+
+impl Collection {
+    /// What it is.
+    pub fn kind(&self) -> Kind {
+        match self {
+            Collection::Base { kind, .. } | Collection::Literal(kind, _) => *kind,
+            Collection::Entries(_) | Collection::Put(..) | Collection::Drop(..) => Kind::Map,
+            Collection::Append(..) | Collection::Replace(..) => Kind::List,
+            Collection::Insert(..) => Kind::Set,
+            Collection::Remove(of, _) => of.kind(),
+        }
+    }
+}
+
+/// The sort of the numbers that stand for values of a type, with their range; none for other types.
+pub(crate) fn number_of(def: &TypeDef, width: Width) -> Option<(Sort, Option<i128>, Option<i128>)> {
+    let bounded = |sort, min: &Option<i64>, max: &Option<i64>| {
+        let least = min.map_or(width.least(), i128::from);
+        let greatest = max.map_or(width.greatest(), i128::from);
+        Some((sort, Some(least), Some(greatest)))
+    };
+    match def {
+        TypeDef::Int { min, max } => bounded(Sort::Int, min, max),
+        TypeDef::Decimal { min, max } => bounded(Sort::Decimal, min, max),
+        TypeDef::Duration { min, max } => bounded(Sort::Duration, min, max),
+        TypeDef::Time { .. } => bounded(Sort::Time, &None, &None),
+        TypeDef::Enum { variants, .. } => {
+            Some((Sort::Enum, Some(0), Some(variants.len() as i128 - 1)))
+        }
+        TypeDef::String { .. } => Some((Sort::Text, None, None)),
+        TypeDef::Path => Some((Sort::Path, None, None)),
+        TypeDef::Url => Some((Sort::Url, None, None)),
+        _ => None,
+    }
+}
+
+/// What an expression comes to, and whether computing it is without fault.
+#[derive(Debug, Clone)]
+pub(crate) struct Outcome {
+    /// Its value; where there is a fault, anything.
+    pub value: Value,
+    /// There is no fault.
+    pub sound: Formula,
+}
+
+impl Outcome {
+    /// A value that is always there.
+    pub fn sound(value: Value) -> Outcome {
+        Outcome { value, sound: Formula::True }
+    }
+}

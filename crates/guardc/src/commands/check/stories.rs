@@ -1,0 +1,28 @@
+//! What an unproved invariant comes to: the shortest session in which it breaks, told with the diagnostic.
+
+use guard_compiler::explore::{self, Limits, RuleKind};
+use guard_compiler::{Compilation, Output};
+use guard_syntax::diagnostic::Diagnostic;
+
+/// The diagnostics of a compilation; those of invariants that are not proved with a story, where one was found.
+pub fn told(compilation: &Compilation) -> Vec<Diagnostic> {
+    let mut diagnostics = compilation.diagnostics.clone();
+    if let Some(unproved) = &compilation.unproved {
+        tell(unproved, &mut diagnostics);
+    }
+    diagnostics
+}
+
+fn tell(output: &Output, diagnostics: &mut [Diagnostic]) {
+    let explored = explore::explore(&output.program, &Limits::default(), &|| false);
+    for diagnostic in diagnostics.iter_mut().filter(|one| one.is_error()) {
+        let about = explored.rules.iter().find(|(rule, _)| {
+            rule.kind == RuleKind::Invariant && rule.span == diagnostic.primary.span
+        });
+        let Some((_, Some(session))) = about else { continue };
+        let story = session.story(&output.program);
+        let help = diagnostic.help.get_or_insert_default();
+        help.push_str("\nthe shortest session in which it would break:");
+        story.lines().for_each(|line| help.push_str(&format!("\n  {line}")));
+    }
+}

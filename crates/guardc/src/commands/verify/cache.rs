@@ -1,0 +1,59 @@
+//! Reports kept by what they depend on: the plan, the guard's source and the options, and this program's version.
+
+use super::Args;
+use crate::failure::Failure;
+use crate::files;
+use crate::term::Term;
+use guard_compiler::Output;
+use guard_plan::encode;
+use sha2::{Digest, Sha256};
+use std::path::{Path, PathBuf};
+
+/// Where one report is kept.
+pub struct Cache {
+    path: PathBuf,
+}
+
+/// A report that was kept.
+pub struct Kept {
+    /// The report.
+    pub report: String,
+    /// The command ended with findings.
+    pub findings: bool,
+}
+
+const FINE: &str = "fine\n";
+const FINDINGS: &str = "findings\n";
+
+impl Cache {
+    /// The place of the report that these make.
+    pub fn of(folder: &Path, args: &Args, output: &Output, term: &Term) -> Cache {
+        let mut hash = Sha256::new();
+        hash.update(env!("CARGO_PKG_VERSION"));
+        hash.update(encode::to_bytes(&output.lowered, &output.sources));
+        hash.update(encode::to_bytes(&output.plan, &output.sources));
+        let options =
+            (args.format as u8, args.require_proved, args.depth, args.states, term.out.on);
+        hash.update(format!("{options:?}"));
+        let name: String = hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+        Cache { path: folder.join(name) }
+    }
+
+    /// The report, where it is kept and whole.
+    pub fn read(&self) -> Option<Kept> {
+        let text = std::fs::read_to_string(&self.path).ok()?;
+        let fine = text.strip_prefix(FINE).map(|report| (report, false));
+        let (report, findings) = fine.or(text.strip_prefix(FINDINGS).map(|report| (report, true)))?;
+        Some(Kept { report: report.to_owned(), findings })
+    }
+
+    /// Keeps a report.
+    pub fn write(&self, report: &str, findings: bool) -> Result<(), Failure> {
+        let folder = self.path.parent().unwrap_or(Path::new("."));
+        std::fs::create_dir_all(folder).map_err(|why| {
+            Failure::new(format!("cannot keep reports in `{}`: {why}", files::display(folder)))
+        })?;
+        let first = if findings { FINDINGS } else { FINE };
+        files::write_atomic(&self.path, format!("{first}{report}").as_bytes())
+    }
+}

@@ -1,0 +1,104 @@
+//! The report as one JSON object, for tools.
+
+use super::Verified;
+use super::text::basis;
+use crate::report::Report;
+use guard_compiler::explore::{Exploration, Session};
+use guard_compiler::verify::{Basis, Residue, Status, Why};
+use serde_json::{Value, json};
+
+/// `{guard, pairs, invariants, types, observations, impossible, explored, diagnostics, summary}`, pretty-printed.
+pub fn report(verified: &Verified<'_>, report: &Report) -> String {
+    let plan = &verified.output.plan;
+    let verification = &verified.output.verification;
+    let tool = |id: u32| plan.tools[id as usize].name.as_str();
+    let invariant = |id: u32| plan.invariants[id as usize].rule.owner.as_str();
+    let with = |tool: &str, key: &str, name: &str, status: &Status| {
+        let mut value = self::status(status);
+        value["tool"] = tool.into();
+        value[key] = name.into();
+        value
+    };
+    let pairs = verification.pairs.iter();
+    let refinements = verification.refinements.iter();
+    let observations = verification.observations.iter();
+    let mut object = report.to_json();
+    object["guard"] = plan.guard.as_str().into();
+    object["pairs"] = json!({
+        "tools": verification.size.0,
+        "invariants": verification.size.1,
+        "untouched": verification.size.0 * verification.size.1 - verification.pairs.len(),
+    });
+    object["invariants"] = pairs
+        .map(|one| with(tool(one.tool), "invariant", invariant(one.invariant), &one.status))
+        .collect();
+    object["types"] = refinements
+        .map(|one| with(tool(one.tool), "variable", &plan.state[one.var as usize].name, &one.status))
+        .collect();
+    object["observations"] = observations
+        .map(|one| with(tool(one.tool), "invariant", invariant(one.invariant), &one.status))
+        .collect();
+    object["impossible"] = verification
+        .impossible
+        .iter()
+        .map(|one| json!({ "tool": tool(one.tool), "by": bases(&one.basis) }))
+        .collect();
+    object["explored"] = verified.explored.as_ref().map_or(Value::Null, |one| explored(verified, one));
+    format!("{object:#}\n")
+}
+
+fn status(status: &Status) -> Value {
+    match status {
+        Status::Proved(by) => json!({ "status": "proved", "by": bases(by) }),
+        Status::Simplified(by, left) => {
+            json!({ "status": "simplified", "by": bases(by), "left": residues(left) })
+        }
+        Status::Checked(left) => json!({ "status": "checked", "left": residues(left) }),
+        Status::Vacuous => json!({ "status": "vacuous" }),
+    }
+}
+
+fn bases(by: &[Basis]) -> Value {
+    by.iter().map(basis).collect()
+}
+
+fn residues(left: &[Residue]) -> Value {
+    let why = |why| match why {
+        Why::Open => "open",
+        Why::Exhausted => "exhausted",
+        Why::Inexpressible => "inexpressible",
+        Why::Monitored => "monitored",
+    };
+    let one = |one: &Residue| json!({ "text": one.text, "needs": one.needs, "why": why(one.why) });
+    left.iter().map(one).collect()
+}
+
+fn explored(verified: &Verified<'_>, explored: &Exploration) -> Value {
+    let program = &verified.output.program;
+    let session = |session: &Option<Session>| {
+        session.as_ref().map_or(Value::Null, |session| {
+            let text = session.to_json().to_string();
+            serde_json::from_str(&text).unwrap_or(Value::Null)
+        })
+    };
+    let named = |name: &str, found: &Option<Session>| json!({ "name": name, "session": session(found) });
+    let tools = program.tools.iter().zip(&explored.tools);
+    let goals = program.goals.iter().zip(&explored.goals);
+    json!({
+        "exhausted": explored.exhausted,
+        "interrupted": verified.interrupted,
+        "depth": explored.depth,
+        "states": explored.states,
+        "judged": explored.judged,
+        "tools": tools.map(|(tool, found)| named(&tool.name, found)).collect::<Vec<_>>(),
+        "goals": goals.map(|(goal, found)| named(&goal.name, found)).collect::<Vec<_>>(),
+        "rules": explored.rules.iter().map(|(rule, found)| json!({
+            "kind": format!("{:?}", rule.kind).to_lowercase(),
+            "owner": rule.owner,
+            "text": rule.text,
+            "session": session(found),
+        })).collect::<Vec<_>>(),
+        "completion": session(&explored.completion),
+        "deadlock": session(&explored.deadlock),
+    })
+}

@@ -1,0 +1,126 @@
+//! `guardc verify`: what is proved of a guard, what is checked at every call, and what can happen.
+
+mod cache;
+mod json;
+mod text;
+
+use crate::config::Config;
+use crate::failure::{Exit, Failure, Outcome};
+use crate::project;
+use crate::report::{Format, Report};
+use crate::term::Term;
+use cache::Cache;
+use guard_compiler::explore::{self, Exploration, Limits};
+use guard_compiler::Output;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Says what is proved of a guard, what is checked at every call, and what can happen
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// The guard; `-` is standard input
+    pub file: PathBuf,
+    /// How the report is written
+    #[arg(long, value_enum, default_value_t)]
+    pub format: Format,
+    /// Fail where an enforced invariant is not proved for every tool
+    #[arg(long)]
+    pub require_proved: bool,
+    /// Most things that happen in an explored session; 0 explores nothing
+    #[arg(long, value_name = "N", default_value_t = Limits::default().depth)]
+    pub depth: usize,
+    /// Most states that are kept while exploring
+    #[arg(long, value_name = "N", default_value_t = Limits::default().states)]
+    pub states: usize,
+    /// Keep reports here, by what they depend on, and read them again instead of verifying anew
+    #[arg(long, value_name = "DIR")]
+    pub cache: Option<PathBuf>,
+}
+
+/// What a report is made of.
+struct Verified<'v> {
+    output: &'v Output,
+    /// None where nothing was explored.
+    explored: Option<Exploration>,
+    /// Somebody interrupted the exploration.
+    interrupted: bool,
+}
+
+/// Runs the command.
+pub fn run(args: &Args, term: &Term) -> Outcome {
+    let config = Config::discover(args.file.parent().unwrap_or(Path::new(".")))?;
+    let compiled = project::compile_alone(&args.file, &config)?;
+    let made = compiled.compilation.output.as_ref().or(compiled.compilation.unproved.as_ref());
+    let Some(output) = made else {
+        compiled.print_errors(term);
+        return Ok(Exit::Findings);
+    };
+    let cache = args.cache.as_deref().map(|folder| Cache::of(folder, args, output, term));
+    if let Some(kept) = cache.as_ref().and_then(Cache::read) {
+        term.print(&kept.report)?;
+        return Ok(Exit::findings(kept.findings));
+    }
+    let stop = interruptions()?;
+    let limits = Limits { depth: args.depth, states: args.states, ..Limits::default() };
+    let explored = (args.depth > 0).then(|| {
+        let patience = Patience::new(term);
+        explore::explore(&output.program, &limits, &|| {
+            patience.show();
+            stop.load(Ordering::Relaxed)
+        })
+    });
+    let interrupted = stop.load(Ordering::Relaxed);
+    let verified = Verified { output, explored, interrupted };
+    let mut report = Report::of_one();
+    report.add(&compiled.shown, &compiled.compilation.diagnostics);
+    let unproved = output.verification.pairs.iter().any(|pair| {
+        let invariant = &output.plan.invariants[pair.invariant as usize];
+        !invariant.monitor && !invariant.rule.shadow && !pair.status.is_proved()
+    });
+    let findings = report.failed() || (args.require_proved && unproved);
+    let written = match args.format {
+        Format::Text => text::report(&verified, term.out),
+        Format::Json => json::report(&verified, &report),
+        Format::Sarif | Format::Github => {
+            report.print(term, args.format, 0, true)?;
+            return Ok(Exit::findings(findings));
+        }
+    };
+    term.print(&written)?;
+    if let Some(cache) = cache.filter(|_| !interrupted) {
+        cache.write(&written, findings)?;
+    }
+    if args.format == Format::Text && report.failed() {
+        compiled.print_errors(term);
+    }
+    Ok(Exit::findings(findings))
+}
+
+/// From now on an interrupt ends the exploration, not the report; a second one ends us.
+fn interruptions() -> Result<Arc<AtomicBool>, Failure> {
+    let stop = Arc::new(AtomicBool::new(false));
+    #[cfg(unix)]
+    {
+        use signal_hook::consts::SIGINT;
+        let twice = signal_hook::flag::register_conditional_shutdown(SIGINT, 130, stop.clone());
+        let once = signal_hook::flag::register(SIGINT, stop.clone());
+        twice.and(once).map_err(|error| Failure::new(format!("cannot hear an interrupt: {error}")))?;
+    }
+    Ok(stop)
+}
+
+/// Says that exploration goes on, where it takes long and somebody watches.
+struct Patience {
+    progress: std::cell::RefCell<crate::term::Progress>,
+}
+
+impl Patience {
+    fn new(term: &Term) -> Patience {
+        Patience { progress: crate::term::Progress::new(term, "exploring", 1).into() }
+    }
+
+    fn show(&self) {
+        self.progress.borrow_mut().at(0, "what can happen (Ctrl-C keeps what is known)");
+    }
+}

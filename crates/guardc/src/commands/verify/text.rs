@@ -1,0 +1,338 @@
+//! The report as a person reads it: a matrix of tools and invariants, what each proof rests on, and what can happen
+//! as short stories.
+
+use super::Verified;
+use crate::term::{Style, count};
+use guard_compiler::explore::{Exploration, RuleKind, Session};
+use guard_compiler::verify::{Basis, Pair, Residue, Status, Verification, Why};
+use guard_plan::plan::{InvariantId, Plan, ToolId};
+use guard_plan::words::rules::code;
+use std::fmt::Write as _;
+
+/// Invariants side by side in one matrix.
+const COLUMNS: usize = 8;
+/// Tools of a matrix; of more the list says all.
+const ROWS: usize = 40;
+
+/// The whole report.
+pub fn report(verified: &Verified<'_>, style: Style) -> String {
+    let plan = &verified.output.plan;
+    let verification = &verified.output.verification;
+    let mut out = format!("{} {}\n", style.bold("guard"), style.bold(&plan.guard));
+    if plan.shadow {
+        out.push_str("  in shadow: it allows what it would refuse, so nothing is proved\n");
+    }
+    for one in &verification.impossible {
+        let name = code(tool(plan, one.tool));
+        let _ = writeln!(out, "  {} {name} can never be called: {}", style.yellow("!"), bases(&one.basis));
+    }
+    let page = Page { verified, plan, verification, style };
+    page.invariants(&mut out);
+    page.types(&mut out);
+    page.happens(&mut out);
+    out
+}
+
+struct Page<'p> {
+    verified: &'p Verified<'p>,
+    plan: &'p Plan,
+    verification: &'p Verification,
+    style: Style,
+}
+
+impl Page<'_> {
+    fn invariants(&self, out: &mut String) {
+        let (tools, invariants) = self.verification.size;
+        if invariants == 0 || self.plan.shadow {
+            return;
+        }
+        let pairs = &self.verification.pairs;
+        let of = |wanted: fn(&Status) -> bool| pairs.iter().filter(|pair| wanted(&pair.status)).count();
+        let proved = of(Status::is_proved);
+        let simplified = of(|status| matches!(status, Status::Simplified(..)));
+        let vacuous = of(|status| matches!(status, Status::Vacuous));
+        let checked = pairs.len() - proved - simplified - vacuous;
+        let untouched = tools * invariants - pairs.len();
+        let _ = writeln!(
+            out,
+            "\n{}: {} × {} = {}; {untouched} untouched, {proved} proved{}{}, {checked} checked",
+            self.style.bold("invariants"),
+            count(tools, "tool"),
+            count(invariants, "invariant"),
+            count(tools * invariants, "pair"),
+            some(simplified, "simplified"),
+            some(vacuous, "vacuous"),
+        );
+        self.matrix(out);
+        for id in 0..self.plan.invariants.len() as InvariantId {
+            self.invariant(id, out);
+        }
+    }
+
+    /// `p` proved, `s` simplified, `c` checked, `·` untouched.
+    fn matrix(&self, out: &mut String) {
+        let touched: Vec<ToolId> = (0..self.plan.tools.len() as ToolId)
+            .filter(|id| self.verification.pairs.iter().any(|pair| pair.tool == *id))
+            .collect();
+        let invariants: Vec<InvariantId> = (0..self.plan.invariants.len() as InvariantId).collect();
+        if touched.is_empty() || touched.len() > ROWS {
+            return;
+        }
+        let width = touched.iter().map(|id| tool(self.plan, *id).chars().count()).max().unwrap_or(0);
+        for columns in invariants.chunks(COLUMNS) {
+            let names = columns.iter().map(|id| self.invariant_name(*id)).collect::<Vec<_>>();
+            let _ = writeln!(out, "\n  {:width$}  {}", "", self.style.dim(&names.join("  ")));
+            for id in &touched {
+                let cells = columns.iter().zip(&names).map(|(invariant, name)| {
+                    let pair = self.pair(*id, *invariant);
+                    let (word, painted) = self.cell(pair);
+                    format!("{painted}{:pad$}", "", pad = name.chars().count().saturating_sub(word))
+                });
+                let row = cells.collect::<Vec<_>>().join("  ");
+                let _ = writeln!(out, "  {:width$}  {}", tool(self.plan, *id), row.trim_end());
+            }
+        }
+    }
+
+    fn cell(&self, pair: Option<&Pair>) -> (usize, String) {
+        let word = match pair.map(|pair| &pair.status) {
+            None => "·",
+            Some(Status::Proved(_)) => "proved",
+            Some(Status::Simplified(..)) => "part",
+            Some(Status::Checked(_)) => "checked",
+            Some(Status::Vacuous) => "vacuous",
+        };
+        let painted = match word {
+            "·" => self.style.dim(word),
+            "proved" => self.style.green(word),
+            _ => self.style.yellow(word),
+        };
+        (word.chars().count(), painted)
+    }
+
+    fn pair(&self, tool: ToolId, invariant: InvariantId) -> Option<&Pair> {
+        self.verification.pairs.iter().find(|pair| pair.tool == tool && pair.invariant == invariant)
+    }
+
+    fn invariant_name(&self, id: InvariantId) -> &str {
+        &self.plan.invariants[id as usize].rule.owner
+    }
+
+    fn invariant(&self, id: InvariantId, out: &mut String) {
+        let declared = &self.plan.invariants[id as usize];
+        let pairs = || self.verification.pairs.iter().filter(|pair| pair.invariant == id);
+        let observed =
+            || self.verification.observations.iter().filter(|one| one.invariant == id);
+        if pairs().next().is_none() && observed().next().is_none() {
+            return;
+        }
+        let mode = match (declared.monitor, declared.rule.shadow) {
+            (true, _) => ", reported only",
+            (_, true) => ", in shadow",
+            _ => "",
+        };
+        let text = code(&declared.text);
+        let _ = writeln!(out, "\n  {} {text}{mode}", self.style.bold(&declared.rule.owner));
+        for pair in pairs() {
+            self.status(tool(self.plan, pair.tool), &pair.status, out);
+        }
+        for one in observed() {
+            let what = format!("{}, observing", tool(self.plan, one.tool));
+            self.status(&what, &one.status, out);
+        }
+        let checked = pairs().any(|pair| !pair.status.is_proved());
+        if checked && let Some(explored) = &self.verified.explored {
+            self.fires(explored, &declared.rule.owner, out);
+        }
+    }
+
+    fn status(&self, what: &str, status: &Status, out: &mut String) {
+        let style = self.style;
+        let _ = match status {
+            Status::Proved(by) if by.is_empty() => {
+                writeln!(out, "    {what}: {} by what it writes", style.green("proved"))
+            }
+            Status::Proved(by) => {
+                writeln!(out, "    {what}: {} by {}", style.green("proved"), bases(by))
+            }
+            Status::Simplified(by, left) => writeln!(
+                out,
+                "    {what}: {}, simplified to {} (the rest by {})",
+                style.yellow("checked"),
+                texts(left),
+                bases(by),
+            ),
+            Status::Checked(left) => {
+                writeln!(out, "    {what}: {}{}", style.yellow("checked"), reasons(left))
+            }
+            Status::Vacuous => {
+                writeln!(out, "    {what}: {}, it can never be called", style.yellow("vacuous"))
+            }
+        };
+    }
+
+    /// Whether the check can refuse a call, with the shortest session in which it does.
+    fn fires(&self, explored: &Exploration, name: &str, out: &mut String) {
+        let rule = explored.rules.iter().find(|(rule, _)| {
+            matches!(rule.kind, RuleKind::Invariant | RuleKind::Monitor) && rule.owner == name
+        });
+        match rule {
+            Some((_, Some(session))) => {
+                let _ = writeln!(out, "    it can fire:");
+                self.story(session, out);
+            }
+            Some((_, None)) => {
+                let _ = match explored.exhausted {
+                    true => writeln!(out, "    it never fires: everything was tried"),
+                    false => writeln!(out, "    it fires {}", explored.absence()),
+                };
+            }
+            None => {}
+        }
+    }
+
+    fn story(&self, session: &Session, out: &mut String) {
+        for line in session.story(&self.verified.output.program).lines() {
+            let _ = writeln!(out, "    {line}");
+        }
+    }
+
+    fn types(&self, out: &mut String) {
+        let all = &self.verification.refinements;
+        if all.is_empty() {
+            return;
+        }
+        let left: Vec<_> = all.iter().filter(|one| !one.status.is_proved()).collect();
+        let _ = writeln!(
+            out,
+            "\n{}: {} written; {} proved, {} checked",
+            self.style.bold("types of variables"),
+            count(all.len(), "variable"),
+            all.len() - left.len(),
+            left.len(),
+        );
+        for one in left {
+            let var = &self.plan.state[one.var as usize].name;
+            if let Status::Checked(left) = &one.status {
+                let needs = left.iter().find_map(|one| one.needs.as_deref());
+                let needs = needs.map_or(String::new(), |needs| format!("; {} would prove it", code(needs)));
+                let name = tool(self.plan, one.tool);
+                let _ = writeln!(out, "  {name}: {} stays in its type{needs}", code(var));
+            }
+        }
+    }
+
+    fn happens(&self, out: &mut String) {
+        let Some(explored) = &self.verified.explored else { return };
+        let program = &self.verified.output.program;
+        let how = match (explored.exhausted, self.verified.interrupted) {
+            (true, _) => "everything".to_owned(),
+            (false, true) => format!("interrupted at depth {}", explored.depth),
+            (false, false) => format!("up to depth {}", explored.depth),
+        };
+        let _ = writeln!(
+            out,
+            "\n{}: {how}, {}, {}",
+            self.style.bold("explored"),
+            count(explored.states, "state"),
+            count(explored.judged, "call"),
+        );
+        let never: Vec<String> = program
+            .tools
+            .iter()
+            .zip(&explored.tools)
+            .filter(|(_, session)| session.is_none())
+            .map(|(tool, _)| code(&tool.name))
+            .collect();
+        let tools = program.tools.len();
+        let _ = match never.len() {
+            0 => writeln!(out, "  {} can be called", count(tools, "tool")),
+            n => writeln!(
+                out,
+                "  {} of {tools} tools can be called; {}: {}",
+                tools - n,
+                explored.absence(),
+                never.join(", ")
+            ),
+        };
+        let quiet: Vec<String> = explored
+            .rules
+            .iter()
+            .filter(|(_, session)| session.is_none())
+            .map(|(rule, _)| format!("{} {}", rule.owner, code(&rule.text)))
+            .collect();
+        let all = explored.rules.len();
+        let _ = writeln!(out, "  {} of {} can fire", all - quiet.len(), count(all, "rule"));
+        if !quiet.is_empty() {
+            let _ = writeln!(out, "  {}: {}", explored.absence(), quiet.join(", "));
+        }
+        for (goal, session) in program.goals.iter().zip(&explored.goals) {
+            let _ = match session {
+                Some(session) => {
+                    writeln!(out, "  goal {} in {}", code(&goal.name), count(session.len(), "step"))
+                }
+                None => writeln!(out, "  goal {}: {}", code(&goal.name), explored.absence()),
+            };
+        }
+        if program.completion.is_some() {
+            let _ = match &explored.completion {
+                Some(session) => writeln!(out, "  completion in {}", count(session.len(), "step")),
+                None => writeln!(out, "  completion: {}", explored.absence()),
+            };
+        }
+        if let Some(session) = &explored.deadlock {
+            let _ = writeln!(out, "  {}, nothing can complete any more after:", self.style.yellow("deadlock"));
+            self.story(session, out);
+        }
+    }
+}
+
+fn tool(plan: &Plan, id: ToolId) -> &str {
+    &plan.tools[id as usize].name
+}
+
+fn some(number: usize, word: &str) -> String {
+    if number == 0 { String::new() } else { format!(", {number} {word}") }
+}
+
+fn texts(left: &[Residue]) -> String {
+    left.iter().map(|one| code(&one.text)).collect::<Vec<_>>().join(" and ")
+}
+
+fn reasons(left: &[Residue]) -> String {
+    let mut out = String::new();
+    for one in left {
+        let why = match one.why {
+            Why::Open => "",
+            Why::Exhausted => ", too hard to prove",
+            Why::Inexpressible => ", not a thing the prover can say",
+            Why::Monitored => ", though it would hold",
+        };
+        out.push_str(why);
+        if let Some(needs) = &one.needs {
+            let _ = write!(out, "; {} would prove it", code(&format!("deny unless {needs}")));
+        }
+    }
+    out
+}
+
+/// What a proof rests on.
+fn bases(by: &[Basis]) -> String {
+    let words: Vec<String> = by.iter().map(basis).collect();
+    match words.split_last() {
+        None => "what it writes".into(),
+        Some((only, [])) => only.clone(),
+        Some((end, rest)) => format!("{} and {end}", rest.join(", ")),
+    }
+}
+
+/// One thing that a proof rests on.
+pub fn basis(basis: &Basis) -> String {
+    match basis {
+        Basis::Deny(text) => code(&format!("deny {text}")),
+        Basis::Invariant(name) => format!("the invariant {}", code(name)),
+        Basis::Costs => "what it costs".into(),
+        Basis::NoFault => "no overflow".into(),
+        Basis::Refinement(name) => format!("the type of {}", code(name)),
+    }
+}
