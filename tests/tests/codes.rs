@@ -8,9 +8,6 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::Path;
 
-/// Pages about items that are checked and not yet enforced: their examples carry `G0507`, too.
-const NOT_YET_ENFORCED: [&str; 2] = ["G0314", "G0507"];
-
 /// Pages whose example only stands for what would fail, since it would be too large.
 const STANDS_FOR_IT: [&str; 1] = ["G0001"];
 
@@ -69,10 +66,9 @@ fn page(code: &str, title: &str, text: &str, problems: &mut String) -> String {
         problem("the page must have `## Fails` and `## Repaired`".into());
         return String::new();
     };
-    let also = |found: &str| NOT_YET_ENFORCED.contains(&code) && found == "G0507";
     let failed = fails.compile();
     let raised: Vec<&str> = failed.diagnostics.iter().map(|d| d.code).collect();
-    let right = raised.contains(&code) && raised.iter().all(|c| *c == code || also(c));
+    let right = raised.contains(&code) && raised.iter().all(|c| *c == code);
     if !right && !STANDS_FOR_IT.contains(&code) {
         problem(format!("the failing example raises {raised:?}"));
     }
@@ -81,7 +77,7 @@ fn page(code: &str, title: &str, text: &str, problems: &mut String) -> String {
         problem("only what warns compiles".into());
     }
     let clean = repaired.compile();
-    let left: Vec<&str> = clean.diagnostics.iter().map(|d| d.code).filter(|c| !also(c)).collect();
+    let left: Vec<&str> = clean.diagnostics.iter().map(|d| d.code).collect();
     if !left.is_empty() || clean.output.is_none() {
         problem(format!("the repaired example is not clean: {left:?}"));
     }
@@ -125,16 +121,4 @@ fn every_page_has_its_code() {
 fn codes_are_sorted_and_named_once() {
     let codes: Vec<&str> = codes().map(|(code, _)| *code).collect();
     assert!(codes.is_sorted_by(|a, b| a < b));
-}
-
-/// What keeps a page on the list of exceptions: as soon as it is clean without it, the list is wrong.
-#[test]
-fn exceptions_are_needed() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/codes");
-    for code in NOT_YET_ENFORCED.iter().filter(|c| **c != "G0507") {
-        let text = std::fs::read_to_string(folder.join(format!("{code}.md"))).unwrap_or_default();
-        let repaired = Example::of(&text, "\n## Repaired\n").map(|e| e.compile());
-        let warned = repaired.is_some_and(|c| c.diagnostics.iter().any(|d| d.code == "G0507"));
-        assert!(warned, "{code} is enforced now: take it off the list");
-    }
 }

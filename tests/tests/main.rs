@@ -4,6 +4,7 @@ mod advice;
 mod cli;
 mod codes;
 mod docs;
+mod explore;
 mod hostile;
 mod inputs;
 mod laws;

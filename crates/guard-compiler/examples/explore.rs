@@ -38,7 +38,11 @@ fn main() {
         for (goal, session) in program.goals.iter().zip(&found.goals) {
             line(&format!("goal {}", goal.name), session);
         }
-        line("completion", &found.completion);
-        line("deadlock", &found.deadlock);
+        if program.completion.is_some() {
+            line("completion", &found.completion);
+        }
+        if found.deadlock.is_some() {
+            line("deadlock", &found.deadlock);
+        }
     }
 }

@@ -67,7 +67,6 @@ pub const CODES: &[(&str, &str)] = &[
     ("G0504", "negated class that spells a word"),
     ("G0505", "nested repetition"),
     ("G0506", "policy governs no tool"),
-    ("G0507", "not enforced by this version"),
     ("G0508", "parameter hides a variable"),
     ("G0509", "comparison that never varies"),
 ];
@@ -729,15 +728,6 @@ pub(crate) fn nested_repetition(span: Span) -> Diagnostic {
 pub(crate) fn governs_nothing(name: &Ident) -> Diagnostic {
     Diagnostic::warning("G0506", name.span, format!("the policy `{}` governs no tool", name.node))
         .help("its tags or patterns match nothing that is declared; its rules were not checked")
-}
-
-pub(crate) fn not_enforced(what: &str, span: Span) -> Diagnostic {
-    Diagnostic::warning(
-        "G0507",
-        span,
-        format!("{what} is checked but not yet enforced by this version"),
-    )
-    .help("nothing happens because of it when the guard runs: do not rely on it")
 }
 
 pub(crate) fn hidden_variable(param: &str, span: Span, var: Span) -> Diagnostic {

@@ -39,6 +39,8 @@ pub type ProbeId = usize;
 pub type LifecycleId = usize;
 /// Index into [`Program::attests`].
 pub type AttestId = usize;
+/// Index into [`Program::contracts`].
+pub type ContractId = usize;
 
 /// The built-in enum of weekdays, always the first.
 pub const WEEKDAY: EnumId = 0;

@@ -4,6 +4,7 @@
 //! plan, `optimize` a faster one. Only [`compile`] knows the order. Knows nothing of running a plan, of terminals or of files: a
 //! [`Loader`] brings the texts that `use` names.
 
+pub mod diff;
 mod errors;
 pub mod explore;
 pub mod hir;

@@ -5,6 +5,7 @@
 
 use guard_plan::json::Json;
 use guard_plan::plan::{Expr, TypeId};
+use guard_plan::report::{Reason, State};
 use guard_plan::verdict::Code;
 use guard_syntax::span::Span;
 
@@ -152,4 +153,25 @@ pub enum StepKind {
     Item(String, String),
     /// The advice about a tool (wire name): `ready`, `blocked`, `ask`, `wait` or `first`, with this text in it.
     Advice(String, String, Option<String>),
+    /// What is said of a text by a contract, with what the session knows.
+    Report(ReportStep),
+}
+
+/// What is expected of the report on a text.
+#[derive(Debug, Clone)]
+pub struct ReportStep {
+    /// The contract's name.
+    pub contract: String,
+    /// The text.
+    pub text: String,
+    /// What remains of it.
+    pub state: State,
+    /// It is cut; not asked where false.
+    pub truncated: bool,
+    /// How many items survive.
+    pub items: Option<u64>,
+    /// Why units did not, in their order; not asked where empty.
+    pub quarantined: Vec<Reason>,
+    /// What the report says in words.
+    pub contains: Option<String>,
 }

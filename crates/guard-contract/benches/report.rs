@@ -2,66 +2,13 @@
 
 use divan::{Bencher, black_box, counter::BytesCount};
 use guard_contract::{Checker, Input, schema};
-use guard_plan::plan::Plan;
+use texts::{clean, cut, damaged, plan, repairable};
 
-#[path = "../tests/main/build.rs"]
-#[allow(dead_code, missing_docs)]
-mod build;
+#[allow(missing_docs)]
+mod texts;
 
 fn main() {
     divan::main();
-}
-
-const SIZE: usize = 10_000_000;
-
-/// The triage report without a limit.
-fn plan() -> Plan {
-    let mut builder = build::triage();
-    let list = &mut builder.contract().lists[0];
-    (list.max, list.by) = (None, None);
-    builder.plan
-}
-
-/// As models write: pretty, with some text in each item.
-fn items() -> Vec<String> {
-    let item = |rank: usize| {
-        format!(
-            "{{\n      \"rank\": {rank},\n      \"candidate\": \"workstream-{rank}\",\n      \"action\": \"start\",\n      \
-             \"why\": \"It unblocks the \\\"billing\\\" work, which three others wait for; nothing else is ready.\",\n      \
-             \"wsjf\": {{\"value\": {}, \"size\": 2}},\n      \"tags\": [\"revenue\", \"q3\"]\n    }}",
-            rank % 9 + 1
-        )
-    };
-    let count = SIZE / item(10_000).len();
-    (0..count).map(item).collect()
-}
-
-fn clean() -> String {
-    build::document(&items())
-}
-
-/// One item in fifty has a quote too many.
-fn damaged() -> String {
-    let mut items = items();
-    for item in items.iter_mut().step_by(50) {
-        *item = item.replace("nothing else", "nothing \"else");
-    }
-    build::document(&items)
-}
-
-/// One item in fifty has a comma too many.
-fn repairable() -> String {
-    let mut items = items();
-    for item in items.iter_mut().step_by(50) {
-        *item = item.replace("\"q3\"]", "\"q3\",]");
-    }
-    build::document(&items)
-}
-
-fn cut() -> String {
-    let mut text = clean();
-    text.truncate(text.len() - 150);
-    text
 }
 
 fn ours(bencher: Bencher, text: String) {

@@ -3,10 +3,14 @@
 //! Only JSON's own quotes count here: they cannot stand in a string that reads well, so nothing inside of one is
 //! ever taken for a boundary.
 
+use crate::gap::{NoGap, gap};
 use crate::lex::blanks;
 
 /// The longest name that is looked at, in bytes.
 pub(crate) const LONGEST_NAME: usize = 256;
+
+/// Comments before an object's first key are looked over up to here, in bytes.
+const SHORT_COMMENT: usize = 512;
 
 /// What stands at an opening brace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,7 +27,32 @@ pub(crate) enum Lead<'a> {
 
 /// What stands at a brace.
 pub(crate) fn lead(bytes: &[u8], brace: usize) -> Lead<'_> {
-    let at = blanks(bytes, brace + 1);
+    first(bytes, blanks(bytes, brace + 1))
+}
+
+/// Where the first key behind a brace may stand: behind blanks, short comments and a comma too many. `Err` where the
+/// bytes end too soon to say.
+pub(crate) fn opening(bytes: &[u8], brace: usize) -> Result<usize, ()> {
+    let near = &bytes[..bytes.len().min(brace + 1 + SHORT_COMMENT)];
+    let more = near.len() < brace + 1 + SHORT_COMMENT;
+    let mut at = brace + 1;
+    let mut comma = false;
+    loop {
+        match gap(near, at, |_, _| {}) {
+            Ok(found) => at = found.end,
+            Err(NoGap::More(_)) if more => return Err(()),
+            Err(_) => return Ok(blanks(bytes, brace + 1)),
+        }
+        if comma || near.get(at) != Some(&b',') {
+            // Long blanks are looked over as everywhere.
+            return Ok(blanks(bytes, at));
+        }
+        (comma, at) = (true, at + 1);
+    }
+}
+
+/// What stands where an object's first key should.
+pub(crate) fn first(bytes: &[u8], at: usize) -> Lead<'_> {
     match bytes.get(at) {
         None => Lead::More,
         Some(b'}') => Lead::Empty,

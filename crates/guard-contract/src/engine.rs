@@ -63,7 +63,7 @@ struct Object {
     item: Option<usize>,
     index: u64,
     start: usize,
-    /// The document knows of it.
+    /// The document knows of it; of an item it always does.
     attached: bool,
     /// Of an item: what it holds so far.
     values: Vec<(Box<str>, Json)>,

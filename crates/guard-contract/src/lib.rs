@@ -26,4 +26,4 @@ pub use checker::{Checker, Input, Known, NothingKnown};
 pub use feed::Feed;
 pub use prompt::prompt;
 pub use schema::schema;
-pub use shape::{ContractError, Schema, Schemas};
+pub use shape::{ContractError, NoSchemas, Schema, Schemas};

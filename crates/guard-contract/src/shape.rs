@@ -2,9 +2,12 @@
 
 use guard_plan::json::Json;
 use guard_plan::plan::{self, Field, ItemShape, Plan, RegexId, TypeDef, TypeId};
-use regex::Regex;
+use regex::{Regex, RegexBuilder};
 use std::collections::{BTreeSet, HashMap};
 use std::fmt;
+
+/// Most bytes a compiled regular expression may take; as the kernel has it.
+const REGEX_BYTES: usize = 1 << 20;
 
 /// Why a contract cannot be made ready.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,8 +47,9 @@ pub trait Schema: Send + Sync {
     fn check(&self, value: &Json) -> Result<(), String>;
 }
 
-/// For contracts without schemas.
-pub(crate) struct NoSchemas;
+/// Nobody carries out JSON Schemas: for contracts without them.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct NoSchemas;
 
 impl Schemas for NoSchemas {
     fn prepare(&self, _: &str, _: &str) -> Result<Box<dyn Schema>, String> {
@@ -277,7 +281,8 @@ fn regexes(plan: &Plan, used: &BTreeSet<TypeId>) -> Result<HashMap<RegexId, Rege
         let Some(TypeDef::String { patterns, .. }) = plan.types.get(*ty as usize) else { continue };
         for id in patterns {
             let text = plan.regexes.get(*id as usize).map_or("", String::as_str);
-            let regex = Regex::new(text).map_err(|e| ContractError::Regex(e.to_string()))?;
+            let regex = RegexBuilder::new(text).size_limit(REGEX_BYTES).build();
+            let regex = regex.map_err(|e| ContractError::Regex(e.to_string()))?;
             regexes.insert(*id, regex);
         }
     }

@@ -3,7 +3,7 @@
 use crate::run::run;
 use guard_plan::json::Json;
 use guard_plan::plan::Command;
-use guard_plan::record::{Ran, RunEnd};
+use guard_plan::record::{Content, Ran, RunEnd, TEXT_BYTES};
 use guard_runtime::World;
 use memchr::memmem::Finder;
 use sha2::{Digest, Sha256};
@@ -121,6 +121,17 @@ impl World for Disk {
             Some(file) => holds(file, text.as_bytes()).ok(),
             None => Some(false),
         }
+    }
+
+    fn text(&mut self, path: &str) -> Option<Content> {
+        let Some((file, about)) = self.open(path).ok()? else { return Some(Content::Missing) };
+        if about.len() > TEXT_BYTES as u64 {
+            return Some(Content::TooLarge);
+        }
+        // It may grow while it is read.
+        let mut bytes = Vec::new();
+        file.take(TEXT_BYTES as u64 + 1).read_to_end(&mut bytes).ok()?;
+        Some(Content::of(bytes))
     }
 
     fn sha256(&mut self, path: &str) -> Option<Option<String>> {

@@ -3,7 +3,7 @@
 use crate::disk::Disk;
 use guard_plan::json::Json;
 use guard_plan::plan::Command;
-use guard_plan::record::Ran;
+use guard_plan::record::{Content, Ran};
 use guard_runtime::World;
 use std::collections::BTreeMap;
 use std::io;
@@ -39,6 +39,10 @@ impl World for Host {
 
     fn contains(&mut self, path: &str, text: &str) -> Option<bool> {
         self.disk.as_mut()?.contains(path, text)
+    }
+
+    fn text(&mut self, path: &str) -> Option<Content> {
+        self.disk.as_mut()?.text(path)
     }
 
     fn sha256(&mut self, path: &str) -> Option<Option<String>> {

@@ -4,7 +4,7 @@
 
 use guard_hosts::{Disk, run};
 use guard_plan::plan::Command;
-use guard_plan::record::{Ran, RunEnd};
+use guard_plan::record::{Content, Ran, RunEnd, TEXT_BYTES};
 use guard_runtime::World;
 use std::fs;
 use std::path::Path;
@@ -20,6 +20,24 @@ fn command(argv: &[&str], env: &[&str], within: i64) -> Ran {
 }
 
 const LONG: i64 = 60_000;
+
+#[test]
+fn what_a_file_holds() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    fs::write(at("report.json"), "{\"a\": 1}").unwrap();
+    fs::write(at("binary"), [0xff, 0xfe]).unwrap();
+    fs::write(at("large"), " ".repeat(TEXT_BYTES + 1)).unwrap();
+    fs::write(at("just"), " ".repeat(TEXT_BYTES)).unwrap();
+    let mut disk = Disk::new(folder.path()).unwrap();
+    assert_eq!(disk.text(&at("report.json")), Some(Content::Text("{\"a\": 1}".into())));
+    assert_eq!(disk.text(&at("binary")), Some(Content::NotText));
+    assert_eq!(disk.text(&at("large")), Some(Content::TooLarge));
+    assert!(matches!(disk.text(&at("just")), Some(Content::Text(_))));
+    assert_eq!(disk.text(&at("none")), Some(Content::Missing));
+    assert_eq!(disk.text(folder.path().to_str().unwrap()), Some(Content::Missing));
+    assert_eq!(disk.text("/etc/hostname"), None);
+}
 
 #[test]
 fn how_it_ends() {

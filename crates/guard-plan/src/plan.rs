@@ -47,6 +47,8 @@ pub type CommandId = u32;
 pub type LifecycleId = u32;
 /// Index into [`Plan::attests`].
 pub type AttestId = u32;
+/// Index into [`Plan::contracts`].
+pub type ContractId = u32;
 /// Index into [`Plan::feedback`].
 pub type ProviderId = u32;
 /// Index into [`Plan::regexes`].

@@ -9,8 +9,8 @@ mod session;
 
 pub use chain::{Chain, ChainError, Verified, verify_chain};
 pub use session::{
-    Delivered, Item, ItemChange, Missing, OUTPUT_CHARS, Prompt, Ran, RunEnd, STDOUT_BYTES, Stop,
-    StopDecision, rendered,
+    Content, Delivered, Item, ItemChange, Missing, OUTPUT_CHARS, Prompt, Ran, RunEnd, STDOUT_BYTES,
+    Stop, StopDecision, TEXT_BYTES, rendered,
 };
 
 use crate::json::Json;
@@ -249,6 +249,13 @@ pub enum Asked {
         text: Box<str>,
         /// The answer; none where nobody could say.
         answer: Option<bool>,
+    },
+    /// What a file holds.
+    Text {
+        /// Its normalised path.
+        path: Box<str>,
+        /// The answer; none where nobody could say.
+        answer: Option<Content>,
     },
     /// What a file's content is.
     Sha256 {

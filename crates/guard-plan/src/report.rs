@@ -27,6 +27,20 @@ pub enum State {
     Lost,
 }
 
+impl State {
+    /// Every state, best first.
+    pub const ALL: [State; 3] = [State::Valid, State::Partial, State::Lost];
+
+    /// Its name, as in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            State::Valid => "valid",
+            State::Partial => "partial",
+            State::Lost => "lost",
+        }
+    }
+}
+
 /// Why a unit did not survive, in the order of judging.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -47,6 +61,16 @@ pub enum Reason {
 }
 
 impl Reason {
+    /// Every reason, in the order of judging.
+    pub const ALL: [Reason; 6] = [
+        Reason::Malformed,
+        Reason::Truncated,
+        Reason::Schema,
+        Reason::Bounds,
+        Reason::Reference,
+        Reason::OverLimit,
+    ];
+
     /// Its name, as in JSON.
     pub fn name(self) -> &'static str {
         match self {
@@ -277,14 +301,36 @@ impl Report {
         self.items.values().map(Vec::len).sum()
     }
 
+    /// What keeps it from being `valid` or left something unchecked, in a few words; at most so many problems.
+    pub fn lacks(&self, most: usize) -> String {
+        let envelope = self.problems.iter().map(|problem| {
+            let member = if problem.member.is_empty() { "the envelope" } else { &problem.member };
+            format!("{member}: {}: {}", problem.reason.name(), problem.error)
+        });
+        let units = self.quarantined.iter().map(|unit| {
+            format!("{}[{}]: {}: {}", unit.list, unit.index, unit.reason.name(), unit.error)
+        });
+        let unchecked = self.unchecked.iter().map(|text| format!("nobody can check `{text}`"));
+        let mut said: Vec<String> = envelope.chain(units).chain(unchecked).take(most).collect();
+        if said.is_empty() && self.truncated {
+            said.push("it is cut".into());
+        } else if said.is_empty() && self.passed_over.iter().any(|other| other.units > 0) {
+            said.push("it holds several documents".into());
+        } else if said.is_empty() {
+            said.push("it holds no document".into());
+        }
+        let lost = self.problems.len() as u64 + self.quarantined_count;
+        let more = (lost + self.unchecked.len() as u64).saturating_sub(said.len() as u64);
+        if more > 0 {
+            said.push(format!("and {more} more"));
+        }
+        said.join("; ")
+    }
+
     /// The report in words, for people: a line for each thing to know.
     pub fn text(&self) -> String {
         let mut out = String::new();
-        let state = match self.state {
-            State::Valid => "valid",
-            State::Partial => "partial",
-            State::Lost => "lost",
-        };
+        let state = self.state.name();
         let cut = if self.truncated { ", truncated" } else { "" };
         let review = if self.review_required { ", review required" } else { "" };
         let _ = writeln!(out, "{}: {state}{cut}{review}", self.contract);

@@ -3,6 +3,7 @@
 //! Every index is in range, every expression is a bounded tree, every memory a rule asks is one that is
 //! kept. Types of expressions are not checked here: evaluation is total, and confusion is a fault.
 
+mod contract;
 mod expression;
 mod served;
 mod session;
@@ -32,8 +33,8 @@ pub(crate) fn plan(plan: &Plan, sources: &Sources) -> Check {
         checker.tool(tool).map_err(|why| format!("tool `{}`: {why}", tool.name))?;
         served::tool(plan, tool).map_err(|why| format!("tool `{}`: {why}", tool.name))?;
     }
-    checker.session()?;
-    Ok(())
+    checker.contracts()?;
+    checker.session()
 }
 
 /// Checks an expression that is none of the plan's own.

@@ -1,15 +1,18 @@
-//! What a session can tell of the references of a contract (semantics §14).
+//! What a session can tell of the references of a contract, and what it says of a text (semantics §12, §14).
 
+use crate::eval::Context;
 use crate::kernel::Kernel;
 use crate::session::Session;
 use crate::world::NoWorld;
-use guard_contract::Known;
+use guard_contract::{Checker, Input, Known, Schemas};
 use guard_plan::json::Json;
-use guard_plan::plan::{Allowed, Contract, FactId, TypeDef};
+use guard_plan::plan::{Allowed, CheckKind, Contract, ContractId, FactId, Plan, TypeDef};
+use guard_plan::report::Report;
 use guard_plan::value::Value;
 use guard_plan::{decimal, key};
 use std::cell::OnceCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 
 /// What one session knows, for the references of one contract.
 pub struct SessionKnown<'a> {
@@ -19,6 +22,53 @@ pub struct SessionKnown<'a> {
     given: &'a BTreeMap<String, Vec<Json>>,
     /// The collections that references name, each evaluated once.
     values: Vec<OnceCell<Option<Value>>>,
+}
+
+/// A contract by which checks judge files.
+pub(crate) struct Judge {
+    contract: ContractId,
+    /// None where no check asks for it; or why it cannot be made ready.
+    checker: Result<Option<Checker>, String>,
+}
+
+impl fmt::Debug for Judge {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Judge").field("contract", &self.contract).finish_non_exhaustive()
+    }
+}
+
+/// The contracts of a plan, made ready where a check asks for them.
+pub(crate) fn judges(plan: &Plan, schemas: &dyn Schemas) -> Box<[Judge]> {
+    let attests = plan.attests.iter().flat_map(|attest| &attest.dimensions).map(|one| &one.checks);
+    let checks = plan.completion.iter().map(|completion| &completion.checks).chain(attests);
+    let asked: BTreeSet<ContractId> = checks
+        .flat_map(|checks| &checks.0)
+        .filter_map(|check| match check.kind {
+            CheckKind::Conforms(_, contract) => Some(contract),
+            _ => None,
+        })
+        .collect();
+    let judge = |contract: ContractId| {
+        let ready = || Checker::with_schemas(plan, contract as usize, schemas);
+        let checker = asked.contains(&contract).then(ready).transpose();
+        Judge { contract, checker: checker.map_err(|why| why.to_string()) }
+    };
+    (0..plan.contracts.len() as ContractId).map(judge).collect()
+}
+
+impl Judge {
+    /// What is said of a text, by what the session knows; nothing else is handed over.
+    pub fn report(&self, cx: &Context<'_>, text: &str) -> Result<Report, String> {
+        let checker = self.checker.as_ref().map_err(String::clone)?;
+        let nothing = BTreeMap::new();
+        let known = cx.kernel.known(cx.session, self.contract as usize, &nothing);
+        let (Some(checker), Some(known)) = (checker, known) else {
+            return Err("the plan does not ask for it".into());
+        };
+        let workspace = cx.session.workspace();
+        let input = Input { finish_reason: None, known: &known, workspace };
+        Ok(checker.check(text.as_bytes(), &input))
+    }
 }
 
 impl Kernel {
@@ -83,8 +133,10 @@ fn same(value: &Value, json: &Json) -> Option<bool> {
     Some(match (value, json) {
         (Value::String(text) | Value::Path(text), Json::String(other)) => text == other,
         (Value::Url(url), Json::String(other)) => url.text == *other,
-        (Value::Int(int), Json::Number(text)) => text.parse() == Ok(*int),
-        (Value::Decimal(units), Json::Number(text)) => decimal::parse(text) == Some(*units),
+        (Value::Int(int), Json::Int(_) | Json::Number(_)) => json.to_string().parse() == Ok(*int),
+        (Value::Decimal(units), Json::Int(_) | Json::Number(_)) => {
+            decimal::parse(&json.to_string()) == Some(*units)
+        }
         (Value::Bool(truth), Json::Bool(other)) => truth == other,
         (
             Value::String(_)

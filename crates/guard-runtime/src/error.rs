@@ -11,20 +11,20 @@ pub enum KernelError {
     Regex(String, String),
     /// The initial state has no value, or breaks what is proved.
     State(String),
-    /// The full plan is not one of the same guard; what differs.
-    Shadow(String),
     /// A proof of the plan does not stand; which, and why.
     Proof(String),
+    /// The full plan is not one of the same guard; what differs.
+    Shadow(String),
 }
 
 impl fmt::Display for KernelError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             KernelError::Regex(pattern, why) => write!(f, "the expression /{pattern}/: {why}"),
+            KernelError::State(why) | KernelError::Proof(why) => f.write_str(why),
             KernelError::Shadow(what) => {
                 write!(f, "the full plan is one of another guard: they differ in {what}")
             }
-            KernelError::State(why) | KernelError::Proof(why) => f.write_str(why),
         }
     }
 }

@@ -2,14 +2,17 @@
 
 use crate::eval::Context;
 use crate::session::Session;
-use guard_plan::plan::{Command, CommandId, ProbeId};
-use guard_plan::record::{Ran, RunEnd};
+use guard_plan::plan::{Command, CommandId, ContractId, ProbeId};
+use guard_plan::record::{Content, Ran, RunEnd, TEXT_BYTES};
+use guard_plan::report::State;
 use guard_plan::{path, render, time};
 
 /// Most lines of a command's output in a message.
 const LINES: usize = 10;
 /// Longest line of it, in characters.
 const LINE_CHARS: usize = 200;
+/// Most problems of a report in a message.
+const NAMED: usize = 3;
 /// Longest path or text in a message, in characters.
 const NAME_CHARS: usize = 200;
 
@@ -70,6 +73,33 @@ pub(crate) fn contains(cx: &Context<'_>, path: &str, text: &str) -> Found {
     let answer = cx.answers.contains(path, text);
     let unknown = format!("`{name}` contains \"{part}\"");
     Found::of(answer, || format!("`{name}` does not contain \"{part}\""), unknown)
+}
+
+/// Whether a file conforms to a contract: whether what it holds is judged `valid`.
+pub(crate) fn conforms(cx: &Context<'_>, path: &str, contract: ContractId) -> Found {
+    let name = shown(cx.session, path);
+    let judge = &cx.kernel.contracts[contract as usize];
+    let contract = &cx.kernel.plan().contracts[contract as usize].name;
+    let text = match cx.answers.text(path) {
+        None => return Found::Unknown(format!("nobody can say what `{name}` holds")),
+        Some(Content::Missing) => return Found::Lacks(format!("`{name}` is missing")),
+        Some(Content::TooLarge) => {
+            return Found::Lacks(format!("`{name}` is longer than {TEXT_BYTES} bytes"));
+        }
+        Some(Content::NotText) => return Found::Lacks(format!("`{name}` is not UTF-8 text")),
+        Some(Content::Text(text)) => text,
+    };
+    match judge.report(cx, &text) {
+        Err(why) => {
+            let unknown = format!("`{name}` conforms to `{contract}`: {why}");
+            Found::Unknown(format!("nobody can say whether {unknown}"))
+        }
+        Ok(report) if report.state == State::Valid && report.unchecked.is_empty() => Found::Holds,
+        Ok(report) => {
+            let why = render::cut(&report.lacks(NAMED), LINE_CHARS * NAMED);
+            Found::Lacks(format!("`{name}` does not conform to `{contract}`: {why}"))
+        }
+    }
 }
 
 /// Whether nothing is uncommitted.

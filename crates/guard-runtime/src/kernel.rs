@@ -1,5 +1,6 @@
 //! The kernel: a plan made ready to decide, shared by all its sessions.
 
+use crate::contract::{self, Judge};
 use crate::dispatch::Dispatch;
 use crate::error::{KernelError, StepError};
 use crate::eval::{Context, Decision, resolved};
@@ -15,6 +16,7 @@ use crate::shadow::Shadow;
 use crate::stop::Checks;
 use crate::val::Val;
 use crate::world::{Answers, NoWorld, Questions, World};
+use guard_contract::{NoSchemas, Schemas};
 use guard_plan::decode::Decoder;
 use guard_plan::json::Json;
 use guard_plan::plan::{
@@ -49,6 +51,8 @@ pub struct Kernel {
     pub(crate) feedback: Providers,
     pub(crate) sources: Box<[Box<[Learn]>]>,
     pub(crate) checks: Checks,
+    /// By contract: made ready where a check asks for it.
+    pub(crate) contracts: Box<[Judge]>,
     /// Commands whose standard output a probe reads.
     stdout: Box<[bool]>,
     /// Some transition requires evidence.
@@ -63,8 +67,13 @@ pub struct Kernel {
 
 impl Kernel {
     /// Makes a plan ready: compiles its regular expressions, builds its constants, looks at its initial
-    /// state.
+    /// state. What conforms to a contract with a JSON Schema it cannot say.
     pub fn new(loaded: LoadedPlan) -> Result<Kernel, KernelError> {
+        Kernel::with_schemas(loaded, &NoSchemas)
+    }
+
+    /// The same, with someone who carries out JSON Schemas.
+    pub fn with_schemas(loaded: LoadedPlan, schemas: &dyn Schemas) -> Result<Kernel, KernelError> {
         let plan = loaded.plan();
         guard_proof::check(plan).map_err(KernelError::Proof)?;
         let regexes = plan.regexes.iter().map(|pattern| {
@@ -94,6 +103,7 @@ impl Kernel {
                 .map(|source| source.learns.iter().map(Learn::new).collect())
                 .collect(),
             checks: Checks::new(plan),
+            contracts: contract::judges(plan, schemas),
             stdout: stdout(plan),
             evidence: plan
                 .lifecycles

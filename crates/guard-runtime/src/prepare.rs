@@ -269,6 +269,61 @@ impl Tool {
     }
 }
 
+/// What is proved of a tool, its certificates checked (semantics §15).
+#[derive(Debug, Default)]
+pub(crate) struct Proven {
+    /// Invariants of which parts are proved, ascending: what is left of each.
+    pub preserved: Box<[(InvariantId, Box<[Prepared]>)]>,
+    /// Variables that its effects leave in their types, ascending.
+    pub refined: Box<[VarId]>,
+    /// Invariants that its observations keep, ascending.
+    pub observed: Box<[InvariantId]>,
+}
+
+impl Proven {
+    /// What the plan proves of a tool.
+    pub fn new(plan: &Plan, id: ToolId) -> Proven {
+        let claims = || plan.proofs.iter().map(|proof| proof.claim);
+        let mut invariants: Vec<InvariantId> = claims()
+            .filter_map(|claim| match claim {
+                Claim::Preserved { tool, invariant, .. } if tool == id => Some(invariant),
+                _ => None,
+            })
+            .collect();
+        invariants.dedup();
+        let left = |invariant: InvariantId| {
+            let condition = &plan.invariants[invariant as usize].condition;
+            let parts = (0..).zip(guard_proof::parts(condition)).filter(|(part, _)| {
+                let claim = Claim::Preserved { tool: id, invariant, part: *part };
+                claims().all(|known| known != claim)
+            });
+            // Children precede parents: what stands up to a node holds all of it.
+            parts.map(|(_, root)| Prepared::new(&Expr(condition.0[..=root as usize].to_vec()))).collect()
+        };
+        Proven {
+            preserved: invariants.into_iter().map(|id| (id, left(id))).collect(),
+            refined: claims()
+                .filter_map(|claim| match claim {
+                    Claim::Refined { tool, var } if tool == id => Some(var),
+                    _ => None,
+                })
+                .collect(),
+            observed: claims()
+                .filter_map(|claim| match claim {
+                    Claim::Observed { tool, invariant } if tool == id => Some(invariant),
+                    _ => None,
+                })
+                .collect(),
+        }
+    }
+
+    /// What is left to check of an invariant; none where that is all of it.
+    pub fn left(&self, invariant: InvariantId) -> Option<&[Prepared]> {
+        let at = self.preserved.binary_search_by_key(&invariant, |(id, _)| *id).ok()?;
+        Some(&self.preserved[at].1)
+    }
+}
+
 /// Requirements that ask for nothing but that tools have succeeded, as bits, and the places of the others.
 fn needs(tool: &plan::Tool) -> (Box<[(u32, u64)]>, Box<[u32]>) {
     let (mut words, mut others) = (BTreeMap::new(), Vec::new());
@@ -344,63 +399,6 @@ fn retains(tool: &plan::Tool) -> Box<[bool]> {
     }
     tool.reconciles.iter().for_each(|rule| look(&rule.condition));
     if read.contains(&true) { read.into() } else { Box::default() }
-}
-
-/// What is proved of a tool, its certificates checked (semantics §15).
-#[derive(Debug, Default)]
-pub(crate) struct Proven {
-    /// Invariants of which parts are proved, ascending: what is left of each.
-    pub preserved: Box<[(InvariantId, Box<[Prepared]>)]>,
-    /// Variables that its effects leave in their types, ascending.
-    pub refined: Box<[VarId]>,
-    /// Invariants that its observations keep, ascending.
-    pub observed: Box<[InvariantId]>,
-}
-
-impl Proven {
-    /// What the plan proves of a tool.
-    pub fn new(plan: &Plan, id: ToolId) -> Proven {
-        let claims = || plan.proofs.iter().map(|proof| proof.claim);
-        let mut invariants: Vec<InvariantId> = claims()
-            .filter_map(|claim| match claim {
-                Claim::Preserved { tool, invariant, .. } if tool == id => Some(invariant),
-                _ => None,
-            })
-            .collect();
-        invariants.dedup();
-        let left = |invariant: InvariantId| {
-            let condition = &plan.invariants[invariant as usize].condition;
-            let parts = (0..).zip(guard_proof::parts(condition)).filter(|(part, _)| {
-                let claim = Claim::Preserved { tool: id, invariant, part: *part };
-                claims().all(|known| known != claim)
-            });
-            // Children precede parents: what stands up to a node holds all of it.
-            parts
-                .map(|(_, root)| Prepared::new(&Expr(condition.0[..=root as usize].to_vec())))
-                .collect()
-        };
-        Proven {
-            preserved: invariants.into_iter().map(|id| (id, left(id))).collect(),
-            refined: claims()
-                .filter_map(|claim| match claim {
-                    Claim::Refined { tool, var } if tool == id => Some(var),
-                    _ => None,
-                })
-                .collect(),
-            observed: claims()
-                .filter_map(|claim| match claim {
-                    Claim::Observed { tool, invariant } if tool == id => Some(invariant),
-                    _ => None,
-                })
-                .collect(),
-        }
-    }
-
-    /// What is left to check of an invariant; none where that is all of it.
-    pub fn left(&self, invariant: InvariantId) -> Option<&[Prepared]> {
-        let at = self.preserved.binary_search_by_key(&invariant, |(id, _)| *id).ok()?;
-        Some(&self.preserved[at].1)
-    }
 }
 
 /// What a criterion says, each an option.

@@ -12,7 +12,6 @@ use crate::session::Session;
 use crate::session::flight::{Draft, Flight};
 use crate::settle::Settled;
 use crate::world::Questions;
-use guard_plan::LoadedPlan;
 use guard_plan::plan::{LimitId, Plan, UnitId, VarId};
 use guard_plan::record::{Note, NoteKind};
 use guard_plan::value::Value;
@@ -41,15 +40,14 @@ impl Kernel {
     /// A kernel of an optimized plan that has the full plan decide beside it on every `every`th decision. Both are
     /// plans of one guard.
     pub fn with_shadow(
-        full: LoadedPlan,
-        optimized: LoadedPlan,
+        full: Kernel,
+        optimized: Kernel,
         every: NonZeroU32,
     ) -> Result<Kernel, KernelError> {
         if let Some(what) = differs(full.plan(), optimized.plan()) {
             return Err(KernelError::Shadow(what));
         }
-        let full = Kernel::new(full)?;
-        let mut kernel = Kernel::new(optimized)?;
+        let mut kernel = optimized;
         kernel.shadow = Some(Box::new(Shadow { full, every }));
         Ok(kernel)
     }

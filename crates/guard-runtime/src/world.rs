@@ -4,7 +4,7 @@ use crate::session::Session;
 use crate::session::probes::Attempts;
 use guard_plan::json::Json;
 use guard_plan::plan::{Command, ProbeId};
-use guard_plan::record::{Asked, Ran};
+use guard_plan::record::{Asked, Content, Ran};
 use guard_plan::value::Fault;
 use std::cell::RefCell;
 
@@ -23,6 +23,11 @@ pub trait World {
     /// Whether a regular file is at a path and contains a text.
     fn contains(&mut self, path: &str, text: &str) -> Option<bool> {
         let _ = (path, text);
+        None
+    }
+    /// What a regular file holds, up to [`TEXT_BYTES`](guard_plan::record::TEXT_BYTES).
+    fn text(&mut self, path: &str) -> Option<Content> {
+        let _ = path;
         None
     }
     /// The SHA-256 of a regular file, in lower-case hexadecimal; `Some(None)`: there is none.
@@ -99,6 +104,13 @@ impl World for Recalled<'_> {
         })
     }
 
+    fn text(&mut self, wanted: &str) -> Option<Content> {
+        self.find(|asked| match asked {
+            Asked::Text { path, answer } if **path == *wanted => answer.clone(),
+            _ => None,
+        })
+    }
+
     fn sha256(&mut self, wanted: &str) -> Option<Option<String>> {
         self.find(|asked| match asked {
             Asked::Sha256 { path, answered: true, answer } if **path == *wanted => {
@@ -131,6 +143,8 @@ pub(crate) trait Questions {
     fn file(&self, path: &str) -> Option<bool>;
     /// Whether a file contains a text.
     fn contains(&self, path: &str, text: &str) -> Option<bool>;
+    /// What a file holds.
+    fn text(&self, path: &str) -> Option<Content>;
     /// The hash of a file, if there is one.
     fn sha256(&self, path: &str) -> Option<Option<String>>;
     /// What becomes of a command.
@@ -230,6 +244,19 @@ impl Questions for Answers<'_> {
             |world| {
                 let answer = world.contains(path, text);
                 (Asked::Contains { path: path.into(), text: text.into(), answer }, answer)
+            },
+        )
+    }
+
+    fn text(&self, path: &str) -> Option<Content> {
+        self.ask(
+            |asked| match asked {
+                Asked::Text { path: asked, answer } if **asked == *path => Some(answer.clone()),
+                _ => None,
+            },
+            |world| {
+                let answer = world.text(path).map(Content::bounded);
+                (Asked::Text { path: path.into(), answer: answer.clone() }, answer)
             },
         )
     }

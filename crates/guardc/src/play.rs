@@ -1,11 +1,13 @@
 //! A session with a clock and a world of its own, for tests and for playing by hand.
 
 use crate::failure::Failure;
+use guard_contract::{Checker, Input};
 use guard_plan::advice::Advice;
 use guard_plan::decode::is_secret;
 use guard_plan::json::Json;
 use guard_plan::plan::{Command, Expr, TypeId};
-use guard_plan::record::{Delivered, ItemChange, Ran, RunEnd, StopDecision};
+use guard_plan::record::{Content, Delivered, ItemChange, Ran, RunEnd, StopDecision};
+use guard_plan::report::Report;
 use guard_plan::value::{Fault, Value};
 use guard_plan::verdict::Verdict;
 use guard_plan::{LoadedPlan, decimal, hex, path, render, time};
@@ -13,6 +15,7 @@ use guard_runtime::{
     Approve, Ending, Kernel, Learned, Move, Prompt, Proposal, Proposed, Resume, Session, Settled,
     Settlement, StepError, Stop, Stopped, Usage, Verify, World,
 };
+use guard_schema::JsonSchemas;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -70,6 +73,11 @@ impl World for Simulated {
         Some(self.files.get(path).is_some_and(|content| content.contains(text)))
     }
 
+    fn text(&mut self, path: &str) -> Option<Content> {
+        let text = self.files.get(path).map(|content| Content::Text(content.as_str().into()));
+        Some(text.unwrap_or(Content::Missing).bounded())
+    }
+
     fn sha256(&mut self, path: &str) -> Option<Option<String>> {
         Some(self.files.get(path).map(|content| hex::encode(&Sha256::digest(content))))
     }
@@ -87,7 +95,7 @@ impl World for Simulated {
 /// A plan ready to decide.
 pub fn kernel(plan: &LoadedPlan) -> Result<Rc<Kernel>, Failure> {
     let cannot = |why| Failure::new(format!("the plan cannot be run: {why}"));
-    Kernel::new(plan.clone()).map(Rc::new).map_err(cannot)
+    Kernel::with_schemas(plan.clone(), &JsonSchemas).map(Rc::new).map_err(cannot)
 }
 
 /// A simulated session.
@@ -235,6 +243,19 @@ impl Play {
     /// The session, for those who only look.
     pub fn session(&self) -> &Session {
         &self.session
+    }
+
+    /// What is said of a text by a contract, by what the session knows; nothing changes.
+    pub fn report(&self, contract: &str, text: &str) -> Result<Report, String> {
+        let plan = self.kernel.plan();
+        let at = plan.contracts.iter().position(|known| known.name == contract);
+        let at = at.ok_or_else(|| format!("the guard has no contract `{contract}`"))?;
+        let checker = Checker::with_schemas(plan, at, &JsonSchemas).map_err(|e| e.to_string())?;
+        let nothing = BTreeMap::new();
+        let known = self.kernel.known(&self.session, at, &nothing);
+        let known = known.ok_or("the plan does not have it")?;
+        let input = Input { finish_reason: None, known: &known, workspace: WORKSPACE };
+        Ok(checker.check(text.as_bytes(), &input))
     }
 
     /// What would be said of a call; nothing changes.

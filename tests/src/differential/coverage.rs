@@ -62,7 +62,7 @@ pub const EXPECTED: [&str; 29] = [
 ];
 
 /// Constructs, by the text that shows them in a guard.
-const MARKS: [(&str, &str); 30] = [
+const MARKS: [(&str, &str); 32] = [
     ("guard: source start", "source start"),
     ("guard: source prompt", "source prompt"),
     ("guard: origin", "origin("),
@@ -87,6 +87,8 @@ const MARKS: [(&str, &str); 30] = [
     ("guard: completion", "completion {"),
     ("guard: completion at most", "at most "),
     ("guard: check file", "file \"report.md\""),
+    ("guard: check conforms", "conforms Found"),
+    ("guard: contract with references", "  reference "),
     ("guard: check command", "command \"make\" \"test\" exits"),
     ("guard: check git committed", "git committed"),
     ("guard: check every item", "every todo is"),

@@ -136,7 +136,9 @@ fn served(json: Json) -> Json {
 }
 
 fn missing(missing: Missing) -> (String, String, Vec<String>) {
-    let plain = missing.text.starts_with("file ") && !missing.text.contains("\" contains \"");
+    let more = |word| missing.text.contains(word);
+    let plain =
+        missing.text.starts_with("file ") && !more("\" contains \"") && !more("\" conforms ");
     let quoted = missing.message.split('`').skip(1).step_by(2).filter(|_| plain);
     let mut files: Vec<String> = quoted.map(String::from).collect();
     files.sort();

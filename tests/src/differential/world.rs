@@ -1,9 +1,10 @@
 //! The world of a generated session: it changes every few events, and is silent now and then.
 
+use crate::rng::Rng;
 use guard_compiler::reference::Ask;
 use guard_plan::json::Json;
 use guard_plan::plan::Command;
-use guard_plan::record::{Ran, RunEnd};
+use guard_plan::record::{Content, Ran, RunEnd};
 use guard_runtime::World;
 
 /// The world as it is at an event.
@@ -33,6 +34,14 @@ impl World for Answering {
 
     fn contains(&mut self, path: &str, text: &str) -> Option<bool> {
         self.truth(&Ask::Contains(path.into(), text.into()))
+    }
+
+    fn text(&mut self, path: &str) -> Option<Content> {
+        let none = [Content::Missing, Content::TooLarge, Content::NotText];
+        match answer(&Ask::Text(path.into()), self.0)? {
+            Json::String(text) => Some(Content::Text(text)),
+            _ => Some(none[self.0 % 3].clone()),
+        }
     }
 
     fn sha256(&mut self, path: &str) -> Option<Option<String>> {
@@ -77,6 +86,8 @@ pub(super) fn answer(ask: &Ask, at: usize) -> Option<Json> {
             _ => Json::Int((drawn % 9) as i64),
         },
         Ask::Probe(_) if odd % 12 == 1 => Json::Null,
+        Ask::Text(_) if drawn.is_multiple_of(8) => Json::Null,
+        Ask::Text(_) => Json::string(&crate::generate::document(&mut Rng::new(drawn))),
         Ask::Sha256(_) if drawn.is_multiple_of(4) => Json::Null,
         Ask::Sha256(_) => Json::string(&format!("{:064x}", drawn % 3)),
         Ask::Run(_) if odd % 9 == 1 => Json::Null,

@@ -131,7 +131,8 @@ fn dimension(rng: &mut Rng, tools: &[Shape], lifecycles: &[Drawn]) -> String {
 
 fn check(rng: &mut Rng, tools: &[Shape], lifecycles: &[Drawn], depth: usize) -> String {
     let file = *rng.pick(&["a", "marker.txt", "docs/x.md", "report.md"]);
-    match rng.below(12) {
+    match rng.below(14) {
+        12 | 13 => "file \"report.json\" conforms Found".to_string(),
         0 | 1 => format!("file \"{file}\""),
         2 => format!("file \"{file}\" contains \"{}\"", rng.pick(&["x", "done"])),
         3 => format!("command \"make\" \"test\" exits {}", rng.below(2)),

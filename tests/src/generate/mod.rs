@@ -5,6 +5,7 @@
 
 mod advice;
 mod clauses;
+mod contract;
 mod events;
 mod expr;
 mod items;
@@ -14,6 +15,7 @@ use crate::rng::Rng;
 use clauses::{after, effects, rule};
 use expr::{Speaks, truth};
 
+pub use contract::document;
 pub use events::{Event, Timed, events};
 
 /// Parameters a tool may have, with how their values are drawn.
@@ -113,6 +115,7 @@ pub fn guard(rng: &mut Rng) -> Generated {
     items.extend(world::sources(rng));
     items.extend(lifecycles.iter().map(|one| one.text.clone()));
     items.extend(advice::feedback(rng, &named));
+    items.extend(contract::contract(rng));
     items.extend(advice::completion(rng, &named, &lifecycles));
     for at in 0..rng.below(4) {
         let mode = *rng.pick(&["", "", "", " monitor", " shadow"]);

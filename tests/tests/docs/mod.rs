@@ -5,8 +5,8 @@
 //! `console` block is commands, `$ …`, each with what it prints. A `json` block with `-->` and `<--` is a
 //! conversation with `guardc serve`, one process a page. `GUARD_BLESS=1` rewrites outputs and answers.
 //!
-//! Commands run at the root of the repository; those of a guide in a folder of its own, into which its
-//! `guard file="…"` blocks are written as they come.
+//! Commands run at the root of the repository; those of a guide that has `guard file="…"` blocks in a folder of its
+//! own, into which these are written as they come.
 
 mod serve;
 
@@ -119,7 +119,7 @@ fn commands_and_messages_of_the_pages_print_what_they_show() {
     for name in pages() {
         let path = root().join(&name);
         let page = std::fs::read_to_string(&path).expect("a page");
-        let again = Player::new(&guardc, &name).page(&page);
+        let again = Player::new(&guardc, &name, &page).page(&page);
         problems.extend(render::compare(&path, &again));
     }
     assert!(problems.is_empty(), "{problems}\nGUARD_BLESS=1 accepts what is printed now");
@@ -142,10 +142,11 @@ impl Drop for Player<'_> {
 }
 
 impl<'a> Player<'a> {
-    fn new(guardc: &'a Path, page: &str) -> Player<'a> {
-        let own_folder = page.starts_with("docs/guide/");
+    fn new(guardc: &'a Path, path: &str, page: &str) -> Player<'a> {
+        let files = blocks(page).iter().any(|block| block.file().is_some());
+        let own_folder = path.starts_with("docs/guide/") && files;
         let folder = if own_folder {
-            let name = page.rsplit('/').next().unwrap_or_default();
+            let name = path.rsplit('/').next().unwrap_or_default();
             let folder = std::env::temp_dir().join(format!("guard-{}-{name}", std::process::id()));
             std::fs::create_dir_all(&folder).expect("a temporary folder");
             folder

@@ -684,7 +684,8 @@ impl<'p> Classes<'p> {
         }
     }
 
-    fn type_of(&self, node: usize) -> Option<Type> {
+    /// The declared type of a node.
+    pub fn type_of(&self, node: usize) -> Option<Type> {
         let program = self.program;
         Some(match &self.places[node] {
             Place::Param(tool, at) => program.tools[*tool].params[*at as usize].ty.clone(),

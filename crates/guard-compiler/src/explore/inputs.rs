@@ -2,17 +2,19 @@
 
 use super::classes::{Classes, Hint, Place};
 use super::mark::Questions;
+use super::session::START;
 use super::values::{Maker, combinations, tidy};
-use crate::hir::{Program, Served, ServedOp, ToolId, Type};
+use crate::hir::{CheckKind, Program, Served, ServedOp, ToolId, Type};
 use crate::reference::Reference;
 use guard_plan::json::Json;
 use guard_plan::plan::{CriterionKind, LimitScope};
-use guard_plan::time;
 use guard_plan::value::Value;
 use std::collections::BTreeSet;
 
 /// Most arguments of one tool that are tried in one state.
 const MOST_CALLS: usize = 64;
+/// The same, where only the plainest are tried.
+const FEW_CALLS: usize = 12;
 /// Most results of one call.
 const MOST_RESULTS: usize = 24;
 /// Most items of one lifecycle that are made.
@@ -22,6 +24,8 @@ const HOUR: i64 = 3_600_000;
 /// What may happen in sessions of a guard.
 pub(crate) struct Inputs<'p> {
     program: &'p Program,
+    /// How many values of a place are tried: the plainest.
+    few: usize,
     classes: Classes<'p>,
     /// Every argument and result that can matter is tried, whatever the state.
     pub whole: bool,
@@ -31,10 +35,10 @@ pub(crate) struct Inputs<'p> {
 
 impl<'p> Inputs<'p> {
     /// The inputs of a guard; `session` is a fresh one.
-    pub fn of(program: &'p Program, session: &Reference<'p>) -> Self {
+    pub fn of(program: &'p Program, session: &Reference<'p>, few: usize) -> Self {
         let classes = Classes::of(program, session);
-        let mut inputs =
-            Inputs { program, classes, whole: false, fixed: vec![None; program.tools.len()] };
+        let fixed = vec![None; program.tools.len()];
+        let mut inputs = Inputs { program, few, classes, whole: false, fixed };
         for tool in 0..program.tools.len() {
             if inputs.is_fixed(tool) {
                 inputs.fixed[tool] = Some(inputs.made(tool, session));
@@ -94,7 +98,10 @@ impl<'p> Inputs<'p> {
             covered &= tried && tool.served.is_none() && !self.repeats(id, session);
         }
         let probes = program.probes.iter().all(|p| *p.returns.required() == Type::Bool);
-        covered && probes && program.sources.is_empty()
+        // What conforms to a contract is not made up.
+        let mut conforms = false;
+        program.each_check(&mut |check| conforms |= matches!(check.kind, CheckKind::Conforms(..)));
+        covered && probes && !conforms && program.sources.is_empty()
     }
 
     /// Whether a tool is held to identical calls, and can be called otherwise than is tried.
@@ -127,12 +134,16 @@ impl<'p> Inputs<'p> {
                 Some(served) => self.served(served, at, &param.ty, session),
                 None => None,
             };
-            lists.push(list.unwrap_or_else(|| {
+            let mut list = list.unwrap_or_else(|| {
                 let node = self.classes.find(&Place::Param(tool, at as u32));
                 maker.values(&param.ty, node)
-            }));
+            });
+            if !matches!(param.ty, Type::Enum(_)) {
+                list.truncate(self.few);
+            }
+            lists.push(list);
         }
-        combinations(&lists, MOST_CALLS)
+        combinations(&lists, if self.few < MOST_CALLS { FEW_CALLS } else { MOST_CALLS })
     }
 
     /// The values of a parameter of a lifecycle's tool; none where it is like any other.
@@ -195,7 +206,8 @@ impl<'p> Inputs<'p> {
             return vec![None];
         }
         let mut results = self.maker(session).results(of.returns.as_ref(), node);
-        results.truncate(if read { MOST_RESULTS } else { 1 });
+        let most = self.few.saturating_mul(2).min(MOST_RESULTS);
+        results.truncate(if read { most } else { 1 });
         if results.is_empty() {
             return vec![None];
         }
@@ -210,6 +222,18 @@ impl<'p> Inputs<'p> {
             maker.results(Some(ty), self.classes.find(&Place::Probe(at)))
         };
         (0..self.program.probes.len()).map(answers).collect()
+    }
+
+    /// When sessions may begin: where the guard reads the clock, at night and at the weekend too.
+    pub fn starts(&self) -> Vec<i64> {
+        let mut clock = false;
+        super::rules::each_condition(self.program, &mut |root| {
+            root.walk(&mut |e| clock |= matches!(e.kind, crate::hir::ExprKind::Clock(_)));
+        });
+        match clock {
+            true => vec![START, START - 6 * HOUR, START + 5 * 24 * HOUR],
+            false => vec![START],
+        }
     }
 
     /// What the host may give at the start, beside nothing.
@@ -291,9 +315,19 @@ pub(crate) fn written(
     Json::Object(member.collect())
 }
 
-/// A date far in the past or future needs no other form than this.
-pub(crate) fn moment(millis: i64) -> String {
-    time::describe_duration(millis)
+/// The arguments as values.
+pub(crate) fn read(
+    program: &Program,
+    session: &Reference,
+    tool: ToolId,
+    args: &Json,
+) -> Option<Vec<Value>> {
+    let params = program.tools[tool].params.iter();
+    let value = |param: &crate::hir::Field| match args.get(&param.name) {
+        Some(json) => session.from_json(&param.ty, json),
+        None => Some(Value::None),
+    };
+    params.map(value).collect()
 }
 
 fn moves(class: &super::classes::Class) -> bool {

@@ -6,6 +6,7 @@
 
 use crate::hir::{ExprKind as K, Expr, FactId, Program, ToolId};
 use super::rules::each_condition;
+use super::slice::Slice;
 use crate::reference::Reference;
 use guard_plan::key;
 use guard_plan::plan::{CompareOp, LimitScope};
@@ -20,6 +21,18 @@ enum Asked {
     Calls { tool: ToolId, failures: bool, within: Option<i64> },
     Arg(ToolId, u32),
     Result(ToolId),
+}
+
+impl Asked {
+    fn tool(&self) -> ToolId {
+        match self {
+            Asked::Called { tool, .. }
+            | Asked::Failed { tool, .. }
+            | Asked::Calls { tool, .. }
+            | Asked::Arg(tool, _)
+            | Asked::Result(tool) => *tool,
+        }
+    }
 }
 
 /// Everything that a guard asks of a session.
@@ -148,17 +161,18 @@ impl<'p> Questions<'p> {
         spans
     }
 
-    /// What must be equal for two sessions to go on alike.
-    pub fn core(&self, session: &Reference) -> Vec<u8> {
+    /// What must be equal for two sessions to go on alike, as far as a slice of the guard can tell.
+    pub fn core(&self, session: &Reference, slice: &Slice) -> Vec<u8> {
         let mut out = vec![u8::from(session.halted()), session.flying() as u8];
         let (now, start) = session.clock_at();
-        for var in 0..self.program.state.len() {
+        for var in slice.vars.iter().copied() {
             key::write(session.var(var), &mut out);
         }
         if self.time {
-            put(now - start, &mut out);
+            put(now, &mut out);
+            put(start, &mut out);
         }
-        for asked in &self.asked {
+        for asked in self.asked.iter().filter(|asked| slice.tools.contains(&asked.tool())) {
             out.push(0xFE);
             self.history(asked, session, &mut out);
         }
@@ -172,7 +186,7 @@ impl<'p> Questions<'p> {
         for unit in &self.spent {
             put(session.spent_of(*unit), &mut out);
         }
-        for fact in &self.facts {
+        for fact in self.facts.intersection(&slice.facts) {
             self.rows(*fact, session, &mut out);
         }
         for at in 0..self.program.lifecycles.len() {

@@ -3,18 +3,21 @@
 //! Breadth first from the initial state, with arguments and results at the boundaries of the guard's own conditions.
 //! What is found is a session that replays; what is not found is *never* only where everything was tried.
 
+mod aim;
 mod classes;
-mod inputs;
-mod mark;
+pub(crate) mod inputs;
+pub(crate) mod mark;
 mod repeat;
 mod rules;
 mod sample;
-mod search;
-mod session;
+pub(crate) mod search;
+pub(crate) mod session;
+pub(crate) mod slice;
 mod story;
 mod values;
-mod world;
+pub(crate) mod world;
 
+pub(crate) use rules::limit_text;
 pub use rules::{Rule, RuleKind};
 pub use session::{Act, START, Said, Session, Step, Then, WORKSPACE};
 
@@ -35,7 +38,7 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Limits { depth: 12, states: 600, calls: 15_000 }
+        Limits { depth: 12, states: 300, calls: 6_000 }
     }
 }
 
@@ -53,6 +56,8 @@ pub struct Exploration {
     pub completion: Option<Session>,
     /// The shortest session after which nothing can complete any more; looked for only where all states are known.
     pub deadlock: Option<Session>,
+    /// Every state was looked at that what is tried leads to.
+    pub whole: bool,
     /// Every state was looked at, with every argument, result and answer that can matter: what was not found of tools,
     /// goals and completion cannot be.
     pub exhausted: bool,
@@ -80,19 +85,24 @@ pub fn explore(program: &Program, limits: &Limits, stop: &dyn Fn() -> bool) -> E
     let Ok(fresh) = Reference::open(program, START, WORKSPACE, None) else {
         return Exploration::nothing(program, rules);
     };
-    let inputs = inputs::Inputs::of(program, &fresh);
+    let widths = [1, 3, usize::MAX].map(|few| inputs::Inputs::of(program, &fresh, few));
+    let inputs = &widths[2];
     let questions = mark::Questions::of(program);
     let answers: Vec<Vec<Json>> = inputs.answers(&fresh);
-    let mut search =
-        search::Search::new(program, &inputs, &questions, &rules, &answers, limits, stop);
-    search.run(&fresh);
+    let mut search = search::Search::new(program, inputs, &questions, &rules, &answers, stop);
+    search.run(&fresh, inputs, slice::Slice::whole(program), None, limits);
+    let whole = !search.cut;
+    let exhausted = whole && inputs.whole && !questions.ages();
+    let deadlock = if exhausted { search.deadlock().map(|at| search.path(at)) } else { None };
+    let depth = search.nodes.iter().map(|node| node.depth).max().unwrap_or(0);
+    let states = search.nodes.len();
+    if search.cut {
+        aim::at_the_rest(&mut search, &fresh, &widths, limits);
+    }
     if !stop() {
         repeat::complete(&mut search);
     }
-    let exhausted = !search.cut && inputs.whole && !questions.ages();
-    let deadlock = if exhausted { search.deadlock().map(|at| search.path(at)) } else { None };
-    let depth = search.nodes.iter().map(|node| node.depth).max().unwrap_or(0);
-    let (states, judged, found) = (search.nodes.len(), search.judged, search.found);
+    let (judged, found) = (search.judged, search.found);
     let checked = |session: Option<Session>| session.filter(|session| session.replays(program));
     Exploration {
         tools: found.tools.into_iter().map(checked).collect(),
@@ -100,6 +110,7 @@ pub fn explore(program: &Program, limits: &Limits, stop: &dyn Fn() -> bool) -> E
         goals: found.goals.into_iter().map(checked).collect(),
         completion: checked(found.completion),
         deadlock: checked(deadlock),
+        whole,
         exhausted,
         states,
         judged,
@@ -116,6 +127,7 @@ impl Exploration {
             goals: vec![None; program.goals.len()],
             completion: None,
             deadlock: None,
+            whole: false,
             exhausted: false,
             states: 0,
             judged: 0,

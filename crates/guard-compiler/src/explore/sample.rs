@@ -13,6 +13,15 @@ pub(crate) fn of(pattern: &str) -> Option<String> {
     regex::Regex::new(pattern).ok()?.is_match(&text).then_some(text)
 }
 
+/// Two texts that the pattern matches, if plain ones do.
+pub(crate) fn two(pattern: &str) -> Vec<String> {
+    let Some(first) = of(pattern) else { return Vec::new() };
+    let second = first.replace('1', "2").replace('a', "b");
+    let matches = regex::Regex::new(pattern).is_ok_and(|regex| regex.is_match(&second));
+    let more = (matches && second != first).then_some(second);
+    std::iter::once(first).chain(more).collect()
+}
+
 fn write(hir: &Hir, out: &mut String) -> Option<()> {
     if out.len() > MOST {
         return None;

@@ -6,8 +6,9 @@
 use super::inputs::{Inputs, written};
 use super::mark::{Questions, Resources, within};
 use super::rules::{self, Rule, RuleKind};
-use super::session::{Act, Said, Session, Step, Then, START, WORKSPACE, act};
+use super::session::{Act, Said, Session, Step, Then, WORKSPACE, act};
 use super::world::Oracle;
+use super::slice::Slice;
 use super::Limits;
 use crate::hir::{Program, ServedOp, ToolId};
 use crate::reference::{Judgement, Reference};
@@ -27,7 +28,8 @@ pub(crate) struct Node<'p> {
     /// What led here from the parent.
     steps: Vec<Step>,
     pub depth: usize,
-    data: Option<Json>,
+    /// When the session began, and with what.
+    begun: (i64, Option<Json>),
     /// States that are reached from here, this search's or ones that cover them.
     pub next: Vec<usize>,
     /// The agent may stop here, all checks holding, if the world is kind.
@@ -52,15 +54,30 @@ pub(crate) struct Found {
     pub completion: Option<Session>,
 }
 
+/// One thing that is looked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Goal {
+    Tool(ToolId),
+    Rule(usize),
+    Goal(usize),
+    Completion,
+}
+
 /// A search under way.
 pub(crate) struct Search<'s, 'p> {
     pub program: &'p Program,
     pub inputs: &'s Inputs<'p>,
+    /// Everything that is tried of what is looked for.
+    wide: &'s Inputs<'p>,
     pub questions: &'s Questions<'p>,
     pub rules: &'s [Rule],
     pub answers: &'s [Vec<Json>],
-    limits: &'s Limits,
+    limits: Limits,
     stop: &'s dyn Fn() -> bool,
+    /// What is looked at.
+    slice: Slice,
+    /// What is looked for, where it is one thing: when it is found the search ends.
+    goal: Option<Goal>,
     pub nodes: Vec<Node<'p>>,
     known: HashMap<Vec<u8>, Vec<(Resources, usize)>>,
     queue: BinaryHeap<Reverse<(usize, usize)>>,
@@ -78,7 +95,6 @@ impl<'s, 'p> Search<'s, 'p> {
         questions: &'s Questions<'p>,
         rules: &'s [Rule],
         answers: &'s [Vec<Json>],
-        limits: &'s Limits,
         stop: &'s dyn Fn() -> bool,
     ) -> Self {
         let found = Found {
@@ -90,11 +106,14 @@ impl<'s, 'p> Search<'s, 'p> {
         Search {
             program,
             inputs,
+            wide: inputs,
             questions,
             rules,
             answers,
-            limits,
+            limits: Limits::default(),
             stop,
+            slice: Slice::default(),
+            goal: None,
             nodes: Vec::new(),
             known: HashMap::new(),
             queue: BinaryHeap::new(),
@@ -104,14 +123,32 @@ impl<'s, 'p> Search<'s, 'p> {
         }
     }
 
-    /// Looks at everything within the limits.
-    pub fn run(&mut self, fresh: &Reference<'p>) {
-        self.open(None);
-        for data in self.inputs.data(fresh) {
-            self.open(Some(data));
+    /// Looks at a slice within limits; ends when the goal is found. What was found before stays.
+    pub fn run(
+        &mut self,
+        fresh: &Reference<'p>,
+        inputs: &'s Inputs<'p>,
+        slice: Slice,
+        goal: Option<Goal>,
+        limits: &Limits,
+    ) {
+        (self.inputs, self.slice, self.goal) = (inputs, slice, goal);
+        self.limits = Limits { calls: self.judged + limits.calls, ..limits.clone() };
+        self.nodes.clear();
+        self.known.clear();
+        self.queue.clear();
+        self.cut = false;
+        for start in self.inputs.starts() {
+            self.open(start, None);
+            for data in self.inputs.data(fresh) {
+                self.open(start, Some(data));
+            }
         }
         while let Some(Reverse((depth, at))) = self.queue.pop() {
             let spent = self.judged >= self.limits.calls || (self.stop)();
+            if self.goal.is_some_and(|goal| self.has(goal, depth)) {
+                break;
+            }
             if spent || depth >= self.limits.depth {
                 self.cut = true;
                 if spent {
@@ -124,9 +161,37 @@ impl<'s, 'p> Search<'s, 'p> {
         }
     }
 
-    fn open(&mut self, data: Option<Json>) {
-        if let Ok(session) = Reference::open(self.program, START, WORKSPACE, data.as_ref()) {
-            self.admit(session, None, Vec::new(), data);
+    /// Whether the caller wants no more.
+    pub fn stopped_early(&self) -> bool {
+        (self.stop)()
+    }
+
+    /// Whether a call of a tool is what is looked for: it is tried with everything.
+    fn is_aim(&self, tool: ToolId) -> bool {
+        match self.goal {
+            Some(Goal::Tool(aim)) => aim == tool,
+            Some(Goal::Rule(rule)) => {
+                let span = self.rules[rule].span;
+                self.program.tools[tool].clauses.iter().any(|clause| clause.rule.span == span)
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether something was found, and nothing shorter is to be expected.
+    fn has(&self, goal: Goal, depth: usize) -> bool {
+        let found = match goal {
+            Goal::Tool(tool) => &self.found.tools[tool],
+            Goal::Rule(rule) => &self.found.rules[rule],
+            Goal::Goal(goal) => &self.found.goals[goal],
+            Goal::Completion => &self.found.completion,
+        };
+        !longer(found, depth + 1)
+    }
+
+    fn open(&mut self, start: i64, data: Option<Json>) {
+        if let Ok(session) = Reference::open(self.program, start, WORKSPACE, data.as_ref()) {
+            self.admit(session, None, Vec::new(), (start, data));
         }
     }
 
@@ -136,9 +201,10 @@ impl<'s, 'p> Search<'s, 'p> {
         session: Reference<'p>,
         parent: Option<usize>,
         steps: Vec<Step>,
-        data: Option<Json>,
+        begun: (i64, Option<Json>),
     ) -> Option<usize> {
-        let (core, spent) = (self.questions.core(&session), self.questions.resources(&session));
+        let core = self.questions.core(&session, &self.slice);
+        let spent = self.questions.resources(&session);
         let known = self.known.get(&core).into_iter().flatten();
         let depth = parent.map_or(0, |p| self.nodes[p].depth) + steps.len();
         let covers = |(resources, at): &&(Resources, usize)| {
@@ -154,7 +220,7 @@ impl<'s, 'p> Search<'s, 'p> {
         let at = self.nodes.len();
         self.known.entry(core).or_default().push((spent, at));
         let (next, completes, expanded) = (Vec::new(), false, false);
-        self.nodes.push(Node { session, parent, steps, depth, data, next, completes, expanded });
+        self.nodes.push(Node { session, parent, steps, depth, begun, next, completes, expanded });
         self.queue.push(Reverse((depth, at)));
         self.look(at);
         Some(at)
@@ -224,7 +290,8 @@ impl<'s, 'p> Search<'s, 'p> {
             }
         }
         steps.reverse();
-        Session { data: self.nodes[node].data.clone(), steps }
+        let (start, data) = self.nodes[node].begun.clone();
+        Session { start, data, steps }
     }
 
     fn with(&self, at: usize, more: Vec<Step>) -> Session {
@@ -238,8 +305,12 @@ impl<'s, 'p> Search<'s, 'p> {
     }
 
     fn expand(&mut self, at: usize) {
-        for tool in 0..self.program.tools.len() {
-            let calls = self.inputs.calls(tool, &self.nodes[at].session);
+        for tool in self.slice.tools.clone() {
+            let inputs = if self.is_aim(tool) { self.wide } else { self.inputs };
+            let mut calls = inputs.calls(tool, &self.nodes[at].session);
+            // What was allowed before is worth trying again.
+            let known = self.allowed_args(tool).filter(|known| !calls.contains(known));
+            calls.extend(known);
             for args in calls {
                 if self.judged >= self.limits.calls {
                     return;
@@ -251,6 +322,13 @@ impl<'s, 'p> Search<'s, 'p> {
         for what in acts {
             self.happens(at, what);
         }
+    }
+
+    /// The arguments with which a tool was allowed, in the session that is known.
+    fn allowed_args(&self, tool: ToolId) -> Option<Vec<Value>> {
+        let step = self.found.tools[tool].as_ref()?.steps.last()?;
+        let Act::Call { args, .. } = &step.act else { return None };
+        super::inputs::read(self.program, &self.nodes.first()?.session, tool, args)
     }
 
     /// What may happen beside calls.
@@ -453,7 +531,7 @@ impl<'s, 'p> Search<'s, 'p> {
             let mut worlds = vec![oracle.again()];
             let mut next = 0;
             while next < worlds.len() {
-                let (mut session, mut steps) = (approved.0.clone(), approved.1.clone());
+                let (mut session, mut steps) = approved.clone();
                 let done = step(&mut session, what.clone(), &worlds[next]);
                 if next == 0 {
                     let asked = oracle.answers().len();
@@ -491,7 +569,7 @@ impl<'s, 'p> Search<'s, 'p> {
     }
 
     fn follow(&mut self, at: usize, session: Reference<'p>, steps: Vec<Step>) {
-        if let Some(next) = self.admit(session, Some(at), steps, None)
+        if let Some(next) = self.admit(session, Some(at), steps, (0, None))
             && !self.nodes[at].next.contains(&next)
         {
             self.nodes[at].next.push(next);
@@ -536,7 +614,7 @@ fn is_approvable(judged: &Judgement) -> bool {
 }
 
 /// Who must approve; of a gate, anybody.
-fn roles(judged: &Judgement) -> Vec<String> {
+pub(crate) fn roles(judged: &Judgement) -> Vec<String> {
     let mut roles: Vec<String> = Vec::new();
     for (code, _, _, needs) in &judged.reasons {
         if *code == Code::Approval {

@@ -13,8 +13,10 @@ pub const START: i64 = 1_767_603_600_000;
 pub const WORKSPACE: &str = "/workspace";
 
 /// A session from its beginning.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Session {
+    /// When it begins, in milliseconds since 1970.
+    pub start: i64,
     /// What the host gives at the start.
     pub data: Option<Json>,
     /// What happens, in order.
@@ -114,7 +116,7 @@ impl Session {
 
     /// Plays it again from the start; whether everything is said of it that it says itself.
     pub fn replays(&self, program: &Program) -> bool {
-        let opened = Reference::open(program, START, WORKSPACE, self.data.as_ref());
+        let opened = Reference::open(program, self.start, WORKSPACE, self.data.as_ref());
         let Ok(mut session) = opened else { return false };
         self.steps.iter().all(|step| perform(&mut session, step) == Some(step.said.clone()))
     }

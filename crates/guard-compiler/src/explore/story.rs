@@ -1,10 +1,10 @@
 //! A session as a person reads it, as JSON, and as a `test` block to paste into a guard.
 
-use super::session::{Act, Said, Session, Step, Then};
+use super::session::{Act, START, Said, Session, Step, Then};
 use crate::hir::{Program, Type};
 use crate::reference::Ask;
 use guard_plan::json::Json;
-use guard_plan::time::describe_duration;
+use guard_plan::time::{describe_duration, format_rfc3339};
 use guard_plan::verdict::{Code, Decision};
 use std::fmt::Write as _;
 
@@ -15,6 +15,9 @@ impl Session {
     /// Numbered lines: what happens, what is said of it, and what changes.
     pub fn story(&self, program: &Program) -> String {
         let mut out = String::new();
+        if self.start != START {
+            let _ = writeln!(out, "     begins {}", moment(self.start));
+        }
         if let Some(data) = &self.data {
             let _ = writeln!(out, "     opened with {}", json(data));
         }
@@ -45,6 +48,7 @@ impl Session {
         if let Some(data) = &self.data {
             members.push(("data".into(), data.clone()));
         }
+        members.push(("start".into(), Json::string(&format_rfc3339(self.start))));
         members.push(("steps".into(), Json::Array(steps)));
         Json::Object(members)
     }
@@ -54,6 +58,9 @@ impl Session {
         let mut out = format!("test {} {{\n", quoted(title));
         if let Some(data) = &self.data {
             let _ = writeln!(out, "  data {}", json(data));
+        }
+        if self.start != START {
+            let _ = writeln!(out, "  at {}", quoted(&format_rfc3339(self.start)));
         }
         let mut known: Vec<(Ask, Json)> = Vec::new();
         for step in &self.steps {
@@ -70,6 +77,14 @@ impl Session {
         }
         out + "}\n"
     }
+}
+
+/// A day and a time, as people say it.
+fn moment(millis: i64) -> String {
+    const DAYS: [&str; 7] = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
+    let day = DAYS.get(guard_plan::time::weekday(millis) as usize).unwrap_or(&"");
+    let civil = guard_plan::time::Civil::from_millis(millis);
+    format!("on a {day} at {:02}:{:02}", civil.hour, civil.minute)
 }
 
 fn alike(a: &Step, b: &Step) -> bool {
@@ -113,13 +128,13 @@ pub(crate) fn happens(program: &Program, act: &Act) -> String {
         Act::Approve { tool, args, role } => {
             format!("{role} approves {}", call(program, tool, args))
         }
-        Act::Wait(millis) => format!("{} pass", describe_duration(*millis)),
+        Act::Wait(millis) => format!("after {}", describe_duration(*millis)),
         Act::Prompt(text) => format!("the user says {}", quoted(text)),
         Act::Usage(unit, amount) => {
             format!("{} {unit} are used", guard_plan::decimal::format(*amount))
         }
         Act::Resume => "the session is resumed".into(),
-        Act::Verify(item) => format!("{item} is verified"),
+        Act::Verify(item) => format!("the harness looks at {item}"),
         Act::Move(item, transition) => format!("the harness moves {item} by {transition}"),
         Act::Stop => "the agent stops".into(),
     }
@@ -153,9 +168,14 @@ pub(crate) fn verdict(said: &Said) -> String {
 }
 
 fn reason((code, rule, _, needs): &(Code, String, Decision, Vec<String>)) -> String {
-    match needs.is_empty() {
-        true => format!("{} ({rule})", code.as_str()),
-        false => format!("{} {}", code.as_str(), needs.join(", ")),
+    match (code, needs.is_empty()) {
+        (Code::Denied, _) => format!("a `deny` of {rule}"),
+        (Code::Invariant, _) => format!("the invariant {rule}"),
+        (Code::Budget, _) => format!("the budget {rule}"),
+        (Code::Limit, _) => format!("a limit of {rule}"),
+        (Code::Deadline | Code::Halted | Code::UnknownTool, _) => code.as_str().to_string(),
+        (_, true) => format!("{} ({rule})", code.as_str()),
+        (_, false) => format!("{} {}", code.as_str(), needs.join(", ")),
     }
 }
 
@@ -169,7 +189,8 @@ fn world_words(ask: &Ask, answer: &Json) -> Option<String> {
         Ask::Contains(path, text) => {
             format!("({} does not contain {})", short(path), quoted(text))
         }
-        Ask::Sha256(_) => return None,
+        Ask::Text(path) if *answer == Json::Null => format!("({} is missing)", short(path)),
+        Ask::Sha256(_) | Ask::Text(_) => return None,
         Ask::Probe(name) => format!("(the probe {name} answers {})", json(answer)),
         Ask::Run(argv) => format!("(`{}` exits {})", argv.join(" "), status(answer)),
         Ask::Committed if yes => "(nothing is uncommitted)".into(),
@@ -195,7 +216,8 @@ fn world_line(ask: &Ask, answer: &Json, world: &[(Ask, Json)]) -> Option<String>
         }
         Ask::Contains(..) => return None,
         Ask::Sha256(path) if *answer != Json::Null => format!("exists {}", quoted(short(path))),
-        Ask::Sha256(_) => return None,
+        Ask::Text(path) if *answer == Json::Null => format!("missing {}", quoted(short(path))),
+        Ask::Sha256(_) | Ask::Text(_) => return None,
         Ask::Probe(name) => format!("probe {name} = {}", json(answer)),
         Ask::Run(argv) => {
             let words: Vec<String> = argv.iter().map(|word| quoted(word)).collect();
@@ -247,7 +269,7 @@ fn scenario(program: &Program, step: &Step, out: &mut String) {
         Act::Approve { tool, args, role } => {
             format!("approve {} by {role}", call(program, tool, args))
         }
-        Act::Wait(millis) => format!("after {}", describe_duration(*millis)),
+        Act::Wait(millis) => format!("after {}", duration(*millis)),
         Act::Prompt(text) => format!("prompt {}", quoted(text)),
         Act::Usage(unit, amount) => format!("usage {} {unit}", guard_plan::decimal::format(*amount)),
         Act::Resume => "resume by operator".into(),
@@ -264,6 +286,13 @@ fn scenario(program: &Program, step: &Step, out: &mut String) {
         }
     };
     let _ = writeln!(out, "  {text}");
+}
+
+/// A duration as a guard writes it, in the largest unit that it is a multiple of.
+fn duration(millis: i64) -> String {
+    let units = [("d", 86_400_000), ("h", 3_600_000), ("m", 60_000), ("s", 1_000)];
+    let whole = units.into_iter().find(|(_, size)| millis % size == 0);
+    whole.map_or_else(|| format!("{millis}ms"), |(unit, size)| format!("{}{unit}", millis / size))
 }
 
 /// The id of a call as a name.

@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 /// Most values of one place.
 const MOST: usize = 10;
 /// Most values of a record that are tried.
-const MOST_RECORDS: usize = 16;
+const MOST_RECORDS: usize = 24;
 /// How deep values are made.
 const DEPTH: usize = 5;
 /// Strings of which it does not matter which they are.
@@ -143,9 +143,19 @@ impl Maker<'_, '_> {
             });
         }
         numbers.extend([lo, hi].into_iter().flatten());
+        numbers.extend(self.ends(class));
         let within = |n: &i64| lo.is_none_or(|lo| *n >= lo) && hi.is_none_or(|hi| *n <= hi);
         numbers.retain(within);
         numbers.into_iter().map(wrap).collect()
+    }
+
+    /// The ends of the ranges of all places of a class.
+    fn ends(&self, class: &Class) -> Vec<i64> {
+        let ends = |node: &usize| match self.classes.type_of(*node) {
+            Some(Type::Int(lo, hi) | Type::Decimal(lo, hi) | Type::Duration(lo, hi)) => [lo, hi],
+            _ => [None, None],
+        };
+        class.members.iter().flat_map(ends).flatten().collect()
     }
 
     /// How far a variable is from its boundaries, in the direction of a change.
@@ -257,7 +267,7 @@ impl Maker<'_, '_> {
         node: Option<usize>,
         bounds: &StringBounds,
     ) -> Vec<Value> {
-        let patterned = bounds.patterns.iter().filter_map(|p| sample::of(p));
+        let patterned = bounds.patterns.iter().flat_map(|p| sample::two(p));
         let mut texts: Vec<String> = Vec::new();
         match class.filter(|class| class.used || class.opaque) {
             None => {
@@ -484,11 +494,15 @@ pub(crate) fn combinations<T: Clone>(lists: &[Vec<T>], most: usize) -> Vec<Vec<T
     }
     let plain: Vec<T> = lists.iter().map(|list| list[0].clone()).collect();
     let mut rows = vec![plain.clone()];
-    for (at, list) in lists.iter().enumerate() {
-        for value in &list[1..] {
-            let mut row = plain.clone();
-            row[at] = value.clone();
-            rows.push(row);
+    // The first alternative of each, then the second: a cut takes the same of all.
+    let longest = lists.iter().map(Vec::len).max().unwrap_or(0);
+    for nth in 1..longest {
+        for (at, list) in lists.iter().enumerate() {
+            if let Some(value) = list.get(nth) {
+                let mut row = plain.clone();
+                row[at] = value.clone();
+                rows.push(row);
+            }
         }
     }
     for a in 0..lists.len() {
@@ -506,7 +520,7 @@ pub(crate) fn combinations<T: Clone>(lists: &[Vec<T>], most: usize) -> Vec<Vec<T
     rows
 }
 
-/// Paths of the workspace as a person writes them.
+/// Paths of the workspace as a person writes them, and nothing said of what is missing.
 pub(crate) fn tidy(json: Json) -> Json {
     match json {
         Json::String(text) => match text.strip_prefix("/workspace/") {
@@ -515,7 +529,8 @@ pub(crate) fn tidy(json: Json) -> Json {
         },
         Json::Array(items) => Json::Array(items.into_iter().map(tidy).collect()),
         Json::Object(members) => {
-            Json::Object(members.into_iter().map(|(k, v)| (k, tidy(v))).collect())
+            let said = members.into_iter().filter(|(_, value)| *value != Json::Null);
+            Json::Object(said.map(|(k, v)| (k, tidy(v))).collect())
         }
         other => other,
     }

@@ -1,6 +1,8 @@
 //! What speaks of a whole session: probes, sources, lifecycles, feedback, completion, goals.
 
-use super::{AttestId, Expr, Field, Learn, LifecycleId, Message, RuleMeta, ToolId, Type};
+use super::{
+    AttestId, ContractId, Expr, Field, Learn, LifecycleId, Message, RuleMeta, ToolId, Type,
+};
 use guard_plan::plan::{
     Actor, Backoff, CriterionKind, Escalate, Millis, ServedOp, Severity, SourceKind,
 };
@@ -178,7 +180,7 @@ pub struct Check {
 pub enum CheckKind {
     File(String),
     Contains(String, String),
-    Conforms(String, String),
+    Conforms(String, ContractId),
     Command(Command, u8),
     Committed,
     Every(LifecycleId, usize),

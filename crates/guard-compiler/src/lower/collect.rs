@@ -46,6 +46,7 @@ pub(crate) struct Tables<'p> {
     pub limits: Sorted,
     pub lifecycles: Sorted,
     pub attests: Sorted,
+    pub contracts: Sorted,
     pub commands: BTreeSet<hir::Command>,
     /// Some rule asks where a value comes from.
     pub origins: bool,
@@ -92,6 +93,7 @@ impl<'p> Tables<'p> {
             limits: Sorted::by(0, |_| 0),
             lifecycles: Sorted::by(p.lifecycles.len(), |at| p.lifecycles[at].name.clone()),
             attests: Sorted::by(p.attests.len(), |at| p.attests[at].name.clone()),
+            contracts: Sorted::by(p.contracts.len(), |at| p.contracts[at].name.clone()),
             commands: BTreeSet::new(),
             origins: false,
             regexes: BTreeSet::new(),

@@ -14,7 +14,7 @@ mod tools;
 use crate::hir::{self, Program};
 use crate::scenario::{Scenario, StepKind};
 use crate::sources::SourceFile;
-pub(crate) use collect::{Tables, clause_exprs};
+pub(crate) use collect::{Tables, clause_exprs, each_expr, plain};
 pub(crate) use conflicts::waits_for;
 use guard_plan::plan::{self, Plan, RuleMeta, SourceSpan, Sources, SpanId};
 use guard_syntax::span::Span;
@@ -87,8 +87,7 @@ impl Lowering<'_> {
         feedback.sort_by_key(|provider| &provider.name);
         let mut goals: Vec<&hir::Goal> = p.goals.iter().collect();
         goals.sort_by_key(|goal| &goal.name);
-        let mut contracts: Vec<&hir::Contract> = p.contracts.iter().collect();
-        contracts.sort_by_key(|contract| &contract.name);
+        let contracts = self.tables.contracts.order.clone();
         Plan {
             edition: p.edition,
             guard: p.guard.clone(),
@@ -115,7 +114,7 @@ impl Lowering<'_> {
             attests: attests.iter().map(|at| self.attest(&p.attests[*at])).collect(),
             completion: p.completion.as_ref().map(|completion| self.completion(completion)),
             goals: goals.iter().map(|goal| self.goal(goal)).collect(),
-            contracts: contracts.iter().map(|contract| self.contract(contract)).collect(),
+            contracts: contracts.iter().map(|at| self.contract(&p.contracts[*at])).collect(),
             tools: tools.iter().map(|at| self.tool(*at)).collect(),
             proofs: Vec::new(),
         }

@@ -206,7 +206,7 @@ impl Lowering<'_> {
                 CheckKind::Contains(self.tables.path(path), text.clone())
             }
             hir::CheckKind::Conforms(path, contract) => {
-                CheckKind::Conforms(self.tables.path(path), contract.clone())
+                CheckKind::Conforms(self.tables.path(path), self.tables.contracts.of(*contract))
             }
             hir::CheckKind::Command(command, exits) => {
                 CheckKind::Command(self.tables.command(command), *exits)

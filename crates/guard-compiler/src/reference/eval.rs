@@ -159,13 +159,13 @@ impl Reference<'_> {
                 let matching = |s: &&Settled| {
                     !s.success && s.tool == *tool && s.number > from && self.recent(s, *within)
                 };
-                Value::Bool(self.settled.iter().any(|s| matching(&s)))
+                Value::Bool(self.settled.iter().any(|s| matching(&&**s)))
             }
             K::Calls { tool, failures, within } => {
                 let matching = |s: &&Settled| {
                     s.success != *failures && s.tool == *tool && self.recent(s, *within)
                 };
-                Value::Int(self.settled.iter().filter(matching).count() as i64)
+                Value::Int(self.settled.iter().map(|s| &**s).filter(matching).count() as i64)
             }
             K::LastArg(tool, at) => {
                 self.last(*tool).map_or(Value::None, |s| s.args[*at as usize].clone())
@@ -213,7 +213,7 @@ impl Reference<'_> {
     }
 
     fn last(&self, tool: ToolId) -> Option<&Settled> {
-        self.settled.iter().rev().find(|s| s.success && s.tool == tool)
+        self.settled.iter().rev().find(|s| s.success && s.tool == tool).map(|s| &**s)
     }
 
     fn recent(&self, settled: &Settled, within: Option<i64>) -> bool {

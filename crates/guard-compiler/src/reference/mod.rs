@@ -5,6 +5,7 @@
 //! codes and rules of their reasons, no messages. Laws hold it and the kernel together.
 
 mod approvals;
+mod conforming;
 mod criteria;
 mod effects;
 mod eval;
@@ -44,6 +45,8 @@ pub enum Ask {
     File(String),
     /// Whether a file contains a text; answered by a bool.
     Contains(String, String),
+    /// What a file holds; answered by its text, or by null where no text of a bearable size is there.
+    Text(String),
     /// The SHA-256 of a file; answered by a string, or by null where there is no file.
     Sha256(String),
     /// What a command does; answered by its status and standard output, or by null where it did not end by
@@ -116,10 +119,10 @@ pub struct Reference<'p> {
     workspace: String,
     state: Vec<Value>,
     /// Every committed state so far, for the temporal operators.
-    states: Vec<Vec<Value>>,
+    states: Vec<Rc<Vec<Value>>>,
     spent: Vec<i64>,
-    allowed: Vec<Allowed>,
-    settled: Vec<Settled>,
+    allowed: Vec<Rc<Allowed>>,
+    settled: Vec<Rc<Settled>>,
     flights: Vec<Flight>,
     grants: Vec<Grant>,
     facts: Vec<learning::Table>,
@@ -160,7 +163,7 @@ struct Allowed {
     call: u64,
     time: i64,
     tool: ToolId,
-    args: Vec<Value>,
+    args: Rc<Vec<Value>>,
     limits: Vec<(LimitId, Option<Value>)>,
 }
 
@@ -168,7 +171,7 @@ struct Allowed {
 #[derive(Clone)]
 struct Settled {
     tool: ToolId,
-    args: Vec<Value>,
+    args: Rc<Vec<Value>>,
     result: Value,
     success: bool,
     time: i64,
@@ -183,7 +186,7 @@ struct Flight {
     id: String,
     call: u64,
     tool: Option<ToolId>,
-    args: Vec<Value>,
+    args: Rc<Vec<Value>>,
     writes: Vec<(VarId, Value)>,
 }
 
@@ -251,7 +254,7 @@ impl<'p> Reference<'p> {
             }
             session.state.push(value);
         }
-        session.states.push(session.state.clone());
+        session.states.push(Rc::new(session.state.clone()));
         session.begin(data);
         Ok(session)
     }

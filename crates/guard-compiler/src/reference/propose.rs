@@ -14,6 +14,7 @@ use guard_plan::value::{DECIMAL_ONE, Fault, Value};
 use guard_plan::verdict::{Code, Decision};
 use guard_syntax::span::Span;
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 /// Reasons as they are found; faults of missing values apart.
 #[derive(Default)]
@@ -243,13 +244,9 @@ impl Reference<'_> {
         }
         let call = self.allowed.len() as u64;
         let mark = tool.unwrap_or(usize::MAX);
-        self.allowed.push(Allowed {
-            call,
-            time: self.now,
-            tool: mark,
-            args: args.clone(),
-            limits: after.limits,
-        });
+        let args = Rc::new(args);
+        let (time, limits) = (self.now, after.limits);
+        self.allowed.push(Rc::new(Allowed { call, time, tool: mark, args: args.clone(), limits }));
         let served = tool.is_some_and(|at| self.program.tools[at].served.is_some());
         self.calls.push(Call { id: id.to_string(), served, success: None });
         self.flights.push(Flight {
@@ -347,13 +344,13 @@ impl Reference<'_> {
                 continue;
             };
             let limit = &self.program.limits[*id];
-            let counted = |a: &&Allowed| {
+            let counted = |a: &&Rc<Allowed>| {
                 let same = a.limits.iter().any(|(l, k)| l == id && *k == key);
                 same && match limit.scope {
                     LimitScope::Window(window) => self.now - a.time < window,
                     LimitScope::Session => true,
                     LimitScope::InFlight => self.flights.iter().any(|f| f.call == a.call),
-                    LimitScope::Identical => a.tool == at && a.args == env.args,
+                    LimitScope::Identical => a.tool == at && *a.args == env.args,
                 }
             };
             if self.allowed.iter().filter(counted).count() >= limit.count as usize {

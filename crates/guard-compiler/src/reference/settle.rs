@@ -9,6 +9,7 @@ use guard_plan::json::Json;
 use guard_plan::plan::{EffectOp, Trust};
 use guard_plan::record::NoteKind;
 use guard_plan::value::{Fault, Value};
+use std::rc::Rc;
 
 impl Reference<'_> {
     /// The call has run, with this outcome and result.
@@ -55,9 +56,9 @@ impl Reference<'_> {
             let number = self.settled.len() as u64 + 1;
             let settled =
                 Settled { tool, args: flight.args, result: kept, success, time: self.now, number };
-            self.settled.push(settled);
+            self.settled.push(Rc::new(settled));
         }
-        self.states.push(self.state.clone());
+        self.states.push(Rc::new(self.state.clone()));
         self.judge(Judged::Settled, world);
     }
 

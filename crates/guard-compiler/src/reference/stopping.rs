@@ -102,7 +102,10 @@ impl Reference<'_> {
             CheckKind::Contains(path, text) => {
                 self.inside(path).is_ok_and(|path| says(Ask::Contains(path, text.clone())))
             }
-            CheckKind::Conforms(..) => false,
+            CheckKind::Conforms(path, contract) => self.inside(path).is_ok_and(|path| {
+                let text = (env.world)(&Ask::Text(path));
+                matches!(text, Some(Json::String(text)) if self.conforms(*contract, &text, env))
+            }),
             CheckKind::Command(command, status) => {
                 let ended = ran((env.world)(&Ask::Run(command.argv.clone())));
                 ended.is_some_and(|(exit, _)| exit == i64::from(*status))

@@ -3,7 +3,7 @@
 //! Reads only. What of it may influence later verdicts is worked out by whoever compares.
 
 use super::eval::Env;
-use super::{Reference, World, eval};
+use super::{Reference, World};
 use crate::hir::{Expr, FactId, LimitId, ToolId, Type, UnitId};
 use guard_plan::json::Json;
 use guard_plan::value::{Fault, Value};
@@ -27,6 +27,14 @@ impl<'p> Reference<'p> {
     /// Sets the clock; it never runs backwards.
     pub(crate) fn wait_until(&mut self, now: i64) {
         self.advance(now);
+    }
+
+    /// Puts a session that has just begun into another state.
+    pub(crate) fn place(&mut self, name: &str, value: Value) {
+        if let Some(at) = self.program.state.iter().position(|var| var.name == name) {
+            self.state[at] = value;
+            self.states = vec![self.state.clone().into()];
+        }
     }
 
     /// Every call that settled, in order.
@@ -95,14 +103,7 @@ impl<'p> Reference<'p> {
 
     /// The value of an expression that belongs to no call.
     pub(crate) fn closed(&self, e: &Expr, world: World) -> Result<Value, Fault> {
-        let value = self.eval(e, eval::Env::of(&self.state, world));
-        self.asked.take();
-        value
-    }
-
-    /// The value of an expression with these arguments.
-    pub(crate) fn with_args(&self, e: &Expr, args: &[Value], world: World) -> Result<Value, Fault> {
-        let value = self.eval(e, Env { args, ..eval::Env::of(&self.state, world) });
+        let value = self.eval(e, Env::of(&self.state, world));
         self.asked.take();
         value
     }

@@ -24,7 +24,46 @@ impl Checker<'_, '_> {
         let names = self.names;
         for entry in &names.contracts.items {
             self.contract(entry.decl, entry.docs.join("\n"));
-            self.report(errors::not_enforced("the contract", entry.name.span));
+        }
+    }
+
+    /// Whether a session can judge by a contract: nobody hands lists over to it.
+    pub(super) fn checkable(&mut self, at: hir::ContractId, name: &Ident) {
+        let references = self.program.contracts.get(at).map(|contract| &contract.references);
+        let given =
+            references.into_iter().flatten().find_map(|reference| match &reference.allowed {
+                Allowed::Given(list) => Some((list.clone(), reference.span)),
+                _ => None,
+            });
+        if let Some((list, span)) = given {
+            let why = format!(
+                "a session has no list `{list}`, so that nothing ever conforms to `{}`",
+                name.node
+            );
+            let help =
+                format!("declare `fact {list}(name: string)`, and learn it from what is trusted");
+            self.report(errors::contract(name.span, why, &help).also(span, "refers to it"));
+        }
+        let record = self.program.contracts.get(at).map(|contract| contract.record);
+        if record.is_some_and(|record| self.holds_secrets(&Type::Record(record))) {
+            let why = format!(
+                "`{}` has secret members, and what a file holds stands in the record",
+                name.node
+            );
+            let help = "judge such a text with `guardc contract check`, outside of the session";
+            self.report(errors::contract(name.span, why, help));
+        }
+    }
+
+    /// Whether a value of a type may hold what is secret.
+    fn holds_secrets(&self, ty: &Type) -> bool {
+        match ty.required() {
+            Type::List(of, _) | Type::Set(of, _) | Type::Map(of, _) => self.holds_secrets(of),
+            Type::Record(id) => {
+                let fields = &self.program.records[*id].fields;
+                fields.iter().any(|field| field.secret || self.holds_secrets(&field.ty))
+            }
+            _ => false,
         }
     }
 

@@ -49,8 +49,8 @@ pub(crate) fn check(names: &Names, root: Span, diagnostics: &mut Vec<Diagnostic>
     checker.invariants();
     checker.tools();
     checker.lifecycles();
-    checker.session();
     checker.contracts();
+    checker.session();
     let scenarios = checker.scenarios();
     Checked { program: checker.program, scenarios, expectations: checker.expectations }
 }

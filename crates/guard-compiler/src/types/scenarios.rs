@@ -5,9 +5,10 @@ use super::literal;
 use super::scope::{Missing, Place, Scope};
 use crate::errors;
 use crate::hir::{ExprKind, ToolId, Type};
-use crate::scenario::{Call, Scenario, Step, StepKind};
+use crate::scenario::{Call, ReportStep, Scenario, Step, StepKind};
 use guard_plan::json::Json;
 use guard_plan::plan;
+use guard_plan::report::{Reason, State};
 use guard_plan::verdict::Code;
 use guard_syntax::ast::{self, Ident, TestStepKind as T};
 use guard_syntax::span::Span;
@@ -186,8 +187,45 @@ impl Checker<'_, '_> {
                 let text = text.as_ref().map(|t| t.node.clone());
                 StepKind::Advice(self.wire(tool)?, status.node.clone(), text)
             }
+            T::Report { .. } => self.report_step(&step.kind)?,
         };
         Some(Step { kind, span: step.span.0, text: String::new() })
+    }
+
+    fn report_step(&mut self, step: &T) -> Option<StepKind> {
+        let T::Report { contract, lines, state, truncated, items, quarantined, contains } = step
+        else {
+            return None;
+        };
+        if self.names.contracts.get(&contract.node).is_none() {
+            let known = self.names.contracts.names();
+            self.report(errors::unknown_word("contract", contract, known));
+        }
+        let found = State::ALL.into_iter().find(|known| known.name() == state.node);
+        if found.is_none() {
+            let known = State::ALL.into_iter().map(State::name);
+            self.report(errors::unknown_word("state of a report", state, known));
+        }
+        let mut reasons = Vec::new();
+        for reason in quarantined {
+            match Reason::ALL.into_iter().find(|known| known.name() == reason.node) {
+                Some(known) => reasons.push(known),
+                None => {
+                    let known = Reason::ALL.into_iter().map(Reason::name);
+                    self.report(errors::unknown_word("reason", reason, known));
+                }
+            }
+        }
+        let lines: Vec<&str> = lines.iter().map(|line| line.node.as_str()).collect();
+        Some(StepKind::Report(ReportStep {
+            contract: contract.node.clone(),
+            text: lines.join("\n"),
+            state: found?,
+            truncated: *truncated,
+            items: items.as_ref().and_then(|count| self.count(count)),
+            quarantined: reasons,
+            contains: contains.as_ref().map(|text| text.node.clone()),
+        }))
     }
 
     /// A step that answers a command nobody asks would answer nothing.

@@ -173,11 +173,13 @@ impl Checker<'_, '_> {
                 CheckKind::Contains(self.file(path)?, text.node.clone())
             }
             ast::CheckKind::FileConforms(path, contract) => {
-                if self.names.contracts.get(&contract.node).is_none() {
+                let Some(at) = self.names.contracts.get(&contract.node) else {
                     let known = self.names.contracts.names();
                     self.report(errors::unknown_word("contract", contract, known));
-                }
-                CheckKind::Conforms(self.file(path)?, contract.node.clone())
+                    return None;
+                };
+                self.checkable(at, contract);
+                CheckKind::Conforms(self.file(path)?, at)
             }
             ast::CheckKind::Command { argv, env, exits, within } => {
                 let status = exits.node.parse::<u8>();

@@ -5,6 +5,7 @@
 
 mod prover;
 mod residue;
+pub mod smt;
 
 use guard_plan::plan::{Claim, InvariantId, Plan, Proof, ToolId, VarId};
 pub use guard_proof::Width;

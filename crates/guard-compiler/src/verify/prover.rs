@@ -68,6 +68,16 @@ pub(crate) fn prove(problem: &Problem, effort: Effort) -> Answer {
     Answer::Open
 }
 
+/// Looks for a certificate that uses these hypotheses alone.
+pub(crate) fn certify(problem: &Problem, uses: &[u32], effort: Effort) -> Answer {
+    let Some(context) = Context::of(problem, uses) else { return Answer::Open };
+    let mut search = Search { problem, effort, steps: Vec::new() };
+    match search.refute(&context, &[]) {
+        true => Answer::Proved(Certificate { uses: uses.to_vec(), steps: search.steps }),
+        false => Answer::Open,
+    }
+}
+
 /// The same certificate without the hypotheses that it does not need: so that a proof names what did it.
 fn needed(problem: &Problem, certificate: Certificate) -> Certificate {
     let mut kept = certificate;

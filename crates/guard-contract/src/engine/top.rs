@@ -103,7 +103,12 @@ impl Engine {
     /// What begins at a brace. Objects in JSON's quotes always count; others only where they surely stand in no string.
     fn start(&self, rest: &[u8], i: usize, end: bool) -> Start {
         let nothing_yet = self.draft.is_empty() && self.best.is_none();
-        match boundary::lead(rest, i) {
+        let at = match boundary::opening(rest, i) {
+            Ok(at) => at,
+            Err(()) if !end => return Start::More,
+            Err(()) => crate::lex::blanks(rest, i + 1),
+        };
+        match boundary::first(rest, at) {
             Lead::Key(name) if self.p.envelope.has(name) => Start::Object,
             Lead::Key(name) => {
                 self.p.frame_of(name).or(self.neighbour()).map_or(Start::Object, Start::Frame)
@@ -115,15 +120,12 @@ impl Engine {
             Lead::More if nothing_yet => Start::Object,
             Lead::More => Start::Prose,
             Lead::Other if self.around.quoted => Start::Prose,
-            Lead::Other => {
-                let at = crate::lex::blanks(rest, i + 1);
-                match boundary::loose_key(rest, at) {
-                    Ok(Some((name, _))) if self.p.envelope.has(name) => Start::Object,
-                    Ok(Some((name, _))) => self.p.frame_of(name).map_or(Start::Prose, Start::Frame),
-                    Err(()) if !end => Start::More,
-                    _ => Start::Prose,
-                }
-            }
+            Lead::Other => match boundary::loose_key(rest, at) {
+                Ok(Some((name, _))) if self.p.envelope.has(name) => Start::Object,
+                Ok(Some((name, _))) => self.p.frame_of(name).map_or(Start::Prose, Start::Frame),
+                Err(()) if !end => Start::More,
+                _ => Start::Prose,
+            },
         }
     }
 

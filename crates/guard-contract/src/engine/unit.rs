@@ -233,8 +233,15 @@ impl Engine {
         if !self.p.lists[list].nested.is_empty() && t.w.from(start).starts_with(b"{") {
             let index = self.next_index(list);
             let item = Some(list);
-            let object =
-                Object { item, index, start, fresh: true, resynchronised, ..Object::default() };
+            let object = Object {
+                item,
+                index,
+                start,
+                attached: true,
+                fresh: true,
+                resynchronised,
+                ..Object::default()
+            };
             if self.p.lists[list].within.is_none() {
                 self.marks.set(start, SpanKind::Quarantined);
             }

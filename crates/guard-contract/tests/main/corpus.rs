@@ -125,42 +125,141 @@ fn judge(case: &Case) -> (Report, Outcome) {
     (report, outcome)
 }
 
-/// The outcomes by tier and by tag, and every case that is not as expected.
-fn results() -> String {
-    let mut rows: BTreeMap<String, BTreeMap<Outcome, usize>> = BTreeMap::new();
-    let mut cases_ = String::new();
+/// How many cases came out in which way.
+type Counts = BTreeMap<Outcome, usize>;
+
+/// The outcomes by tier and by tag.
+fn rows() -> BTreeMap<String, Counts> {
+    let mut rows: BTreeMap<String, Counts> = BTreeMap::new();
     for case in cases() {
-        let (report, outcome) = judge(&case);
-        let _ = report;
+        let (_, outcome) = judge(&case);
         let tags = case.tags.iter().map(|tag| format!("tag {tag}"));
         for row in tags.chain([format!("tier {}", case.tier)]) {
             *rows.entry(row).or_default().entry(outcome).or_default() += 1;
         }
-        if outcome != Outcome::Same {
-            let _ = writeln!(cases_, "{} {} {outcome:?}", case.tier, case.id);
-        }
     }
+    rows
+}
+
+fn of(counts: &Counts) -> [usize; 4] {
+    [Outcome::Same, Outcome::Fewer, Outcome::Nothing, Outcome::Other]
+        .map(|outcome| counts.get(&outcome).copied().unwrap_or(0))
+}
+
+/// The outcomes by tier and by tag, and every case that is not as expected.
+fn results() -> String {
     let mut out = String::from("same fewer nothing other\n");
-    for (row, counts) in rows {
-        let of = |outcome| counts.get(&outcome).copied().unwrap_or(0);
-        let [a, b, c, d] =
-            [Outcome::Same, Outcome::Fewer, Outcome::Nothing, Outcome::Other].map(of);
+    for (row, counts) in rows() {
+        let [a, b, c, d] = of(&counts);
         let _ = writeln!(out, "{a:4} {b:5} {c:7} {d:5}  {row}");
     }
-    let mut lines: Vec<&str> = cases_.lines().collect();
+    let mut lines = Vec::new();
+    for case in cases() {
+        let (_, outcome) = judge(&case);
+        if outcome != Outcome::Same {
+            lines.push(format!("{} {} {outcome:?}", case.tier, case.id));
+        }
+    }
     lines.sort_unstable();
     format!("{out}\n{}\n", lines.join("\n"))
 }
 
+/// The outcomes as a table of a page.
+fn table() -> String {
+    let mut out = String::from("| cases | | as expected | some items | nothing | otherwise |\n");
+    out.push_str("| --- | --- | --- | --- | --- | --- |\n");
+    let rows = rows();
+    let tiers = rows.iter().filter(|(row, _)| row.starts_with("tier"));
+    for (row, counts) in tiers.chain(rows.iter().filter(|(row, _)| row.starts_with("tag"))) {
+        let [same, fewer, nothing, other] = of(counts);
+        let all = same + fewer + nothing + other;
+        // Where nothing is to be had, to find nothing is right.
+        let (same, nothing) = match row.starts_with("tier R-") {
+            true => (nothing, same),
+            false => (same, nothing),
+        };
+        let rate = 100 * same / all;
+        let _ =
+            writeln!(out, "| {row} | {all} | {same} ({rate} %) | {fewer} | {nothing} | {other} |");
+    }
+    out
+}
+
+/// Where a file of the repository stands.
+fn file(path: &str) -> std::path::PathBuf {
+    std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
+}
+
+fn bless() -> bool {
+    std::env::var_os("GUARD_BLESS").is_some()
+}
+
 #[test]
 fn the_outcomes_are_those_that_are_written_down() {
-    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus/results.txt");
+    let path = file("tests/corpus/results.txt");
     let found = results();
-    if std::env::var_os("GUARD_BLESS").is_some() {
+    if bless() {
         std::fs::write(&path, &found).expect("it can be written");
     }
     let written = std::fs::read_to_string(&path).unwrap_or_default();
     assert_eq!(found, written, "GUARD_BLESS=1 writes tests/corpus/results.txt");
+}
+
+#[test]
+fn the_page_has_the_table() {
+    let path = file("../../docs/benchmarks.md");
+    let page = std::fs::read_to_string(&path).unwrap_or_default();
+    let heading = "| cases | | as expected";
+    let start = page.find(heading).expect("the page has the table");
+    let end = page[start..].find("\n\n").map_or(page.len(), |len| start + len + 1);
+    if bless() {
+        let again = format!("{}{}{}", &page[..start], table(), &page[end..]);
+        std::fs::write(&path, again).expect("it can be written");
+    } else {
+        assert_eq!(page[start..end], table(), "GUARD_BLESS=1 writes docs/benchmarks.md");
+    }
+}
+
+#[test]
+fn every_difference_from_what_tools_agree_on_is_explained() {
+    let page = std::fs::read_to_string(file("tests/corpus/differences.md")).unwrap_or_default();
+    let said = page.lines().filter_map(|line| line.strip_prefix("- ")?.split_once(": "));
+    let said: BTreeSet<String> = said
+        .flat_map(|(ids, _)| ids.split(", "))
+        .map(|id| id.trim_matches('`').to_owned())
+        .collect();
+    let consensus = |case: &Case| case.tier.starts_with("T0-") || case.tier.starts_with("T1-");
+    let cases = cases().into_iter().filter(consensus);
+    let differ = cases.filter(|case| judge(case).1 != Outcome::Same).map(|case| case.id);
+    assert_eq!(said, differ.collect::<BTreeSet<String>>());
+}
+
+/// The texts and numbers in a value.
+fn leaves(value: &Json, out: &mut Vec<String>) {
+    match value {
+        Json::Array(items) => items.iter().for_each(|item| leaves(item, out)),
+        Json::Object(members) => members.iter().for_each(|(key, value)| {
+            out.push(key.to_string());
+            leaves(value, out);
+        }),
+        Json::String(text) => out.push(text.to_string()),
+        Json::Int(_) | Json::Number(_) => out.push(value.to_string()),
+        _ => {}
+    }
+}
+
+#[test]
+fn nothing_is_invented() {
+    for case in cases() {
+        let (report, _) = judge(&case);
+        let mut found = Vec::new();
+        report.items.values().flatten().for_each(|item| leaves(&item.value, &mut found));
+        leaves(&report.envelope, &mut found);
+        let words = found.iter().flat_map(|text| text.split(|c: char| !c.is_alphanumeric()));
+        for word in words.filter(|word| word.is_ascii() && *word != "value") {
+            assert!(case.input.contains(word), "{}: {word:?} of {:?}", case.id, case.input);
+        }
+    }
 }
 
 #[test]

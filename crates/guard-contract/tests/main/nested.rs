@@ -201,3 +201,10 @@ fn what_is_held_does_not_grow_with_the_text() {
         );
     }
 }
+
+#[test]
+fn an_item_by_itself_that_is_read_by_its_members_begins_no_other_document() {
+    let report = check(&sections().checker(), "{name:l\n{\"severity\":");
+    assert!(report.passed_over.is_empty(), "{:?}", report.passed_over);
+    assert!(report.spans.iter().all(|span| span.at.start < span.at.end), "{:?}", report.spans);
+}

@@ -333,7 +333,7 @@ pub enum CheckKind {
     /// A file contains a text.
     Contains(PathId, String),
     /// A file conforms to a contract.
-    Conforms(PathId, String),
+    Conforms(PathId, ContractId),
     /// A command exits so.
     Command(CommandId, u8),
     /// Nothing is uncommitted.

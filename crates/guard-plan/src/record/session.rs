@@ -10,6 +10,43 @@ pub const OUTPUT_CHARS: usize = 1000;
 /// Most bytes of a command's standard output that a probe may answer with (semantics §9).
 pub const STDOUT_BYTES: usize = 64 << 10;
 
+/// Most bytes of a file that is judged by a contract (semantics §12).
+pub const TEXT_BYTES: usize = 1 << 20;
+
+/// What a file that is judged by a contract holds (semantics §12).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Content {
+    /// There is no regular file.
+    Missing,
+    /// It is longer than [`TEXT_BYTES`].
+    TooLarge,
+    /// It is not UTF-8.
+    NotText,
+    /// This text.
+    Text(Box<str>),
+}
+
+impl Content {
+    /// What bytes hold; more than [`TEXT_BYTES`] of them are too large.
+    pub fn of(bytes: Vec<u8>) -> Content {
+        match String::from_utf8(bytes) {
+            Ok(text) => Content::Text(text.into()).bounded(),
+            Err(error) if error.as_bytes().len() > TEXT_BYTES => Content::TooLarge,
+            Err(_) => Content::NotText,
+        }
+    }
+
+    /// Too large where it is longer than a record keeps.
+    pub fn bounded(self) -> Content {
+        match self {
+            Content::Text(text) if text.len() > TEXT_BYTES => Content::TooLarge,
+            other => other,
+        }
+    }
+}
+
 /// What became of a command that was run (semantics §12).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

@@ -170,8 +170,12 @@ impl Checker<'_> {
     fn check(&mut self, kind: &CheckKind, scores: bool) -> Check {
         let plan = self.plan;
         match kind {
-            CheckKind::File(path) | CheckKind::Contains(path, _) | CheckKind::Conforms(path, _) => {
+            CheckKind::File(path) | CheckKind::Contains(path, _) => {
                 in_range(*path, plan.paths.len(), "path")
+            }
+            CheckKind::Conforms(path, contract) => {
+                in_range(*path, plan.paths.len(), "path")?;
+                in_range(*contract, plan.contracts.len(), "contract")
             }
             CheckKind::Command(id, _) => in_range(*id, plan.commands.len(), "command"),
             CheckKind::Every(id, state) => {

@@ -45,6 +45,7 @@ fn check(plan: &Plan, kind: &CheckKind, text: &str) -> String {
             format!("the file {} contains {}", path(file), code(part))
         }
         CheckKind::Conforms(file, contract) => {
+            let contract = plan.contracts.get(*contract as usize).map_or("?", |c| c.name.as_str());
             format!("the file {} conforms to {}", path(file), code(contract))
         }
         CheckKind::Command(id, exit) => {

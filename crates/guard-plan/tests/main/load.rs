@@ -111,6 +111,7 @@ fn session(plan: &mut Plan) {
         TypeDef::Enum { name: "S".into(), variants },
         TypeDef::Option { of: 12 },
     ]);
+    with_contract(plan);
     plan.commands.push(Command {
         argv: vec!["make".into()],
         env: vec!["A".into(), "B".into()],
@@ -244,6 +245,43 @@ fn damage_is_named() {
 
 /// Changes the sample, and expects a refusal that says so.
 #[track_caller]
+/// A contract of items that hold items, behind all other types.
+fn with_contract(plan: &mut Plan) {
+    let field = |name: &str, ty| Field { name: name.into(), ty, secret: false };
+    let next = plan.types.len() as TypeId;
+    let record = |name: &str, fields| TypeDef::Record { name: name.into(), fields };
+    plan.types.extend([
+        record("Part", vec![field("of", 2)]),
+        TypeDef::List { of: next, max: None },
+        record("Found", vec![field("rank", 1), field("parts", next + 1)]),
+        TypeDef::List { of: next + 2, max: None },
+        record("contract c", vec![field("found", next + 3)]),
+    ]);
+    let list = |within, field, name: &str, ty| ItemList {
+        within,
+        field,
+        name: name.into(),
+        shape: ItemShape::Type(ty),
+        max: Some(7),
+        by: None,
+    };
+    plan.contracts.push(Contract {
+        name: "c".into(),
+        doc: String::new(),
+        span: 0,
+        record: next + 4,
+        lists: vec![list(None, 0, "found", next + 2), list(Some(0), 1, "parts", next)],
+        bounds: Bounds { depth: 8, string: 100, bytes: 1000, quarantine: 5 },
+        references: vec![Reference {
+            list: Some(0),
+            path: vec!["rank".into()],
+            allowed: Allowed::Given("x".into()),
+            text: "found.rank in x".into(),
+            span: 0,
+        }],
+    });
+}
+
 fn refused(change: impl FnOnce(&mut Plan), expected: &str) {
     let mut plan = plan();
     change(&mut plan);
@@ -256,7 +294,7 @@ fn unsound_plans_are_refused() {
     let condition =
         |plan: &mut Plan, nodes: Vec<Node>| plan.tools[3].denies[0].condition = Expr(nodes);
     refused(|p| p.types[4] = TypeDef::Option { of: 5 }, "type 4: refers to type 5 of 4");
-    refused(|p| p.types.push(TypeDef::Option { of: 4 }), "type 14: an option of an option");
+    refused(|p| p.types.push(TypeDef::Option { of: 4 }), "type 19: an option of an option");
     refused(|p| p.units.clear(), "there is no unit `calls`");
     refused(|p| p.tools[3].touches = vec![Touch::History(4)], "tool `t`: tool 4 of 4");
     refused(|p| p.tools[3].indexes.clear(), "tool `t`: its memories");
@@ -447,4 +485,59 @@ impl Survived for Result<LoadedPlan, LoadError> {
     fn is_err_or_same(&self) -> bool {
         self.as_ref().map_or(true, |other| other.plan() == &plan())
     }
+}
+
+#[test]
+fn unsound_contracts_are_refused() {
+    let refused_of = |change: fn(&mut Contract), why: &str| {
+        refused(|p| change(&mut p.contracts[0]), &format!("contract `c`: {why}"));
+    };
+    refused(|p| p.contracts.push(p.contracts[0].clone()), "contracts are not in order");
+    refused_of(|c| c.record = 999, "type 999 of 19");
+    refused_of(|c| c.record = 0, "type 0 is no record");
+    refused_of(|c| c.bounds.depth = 0, "items may nest 0 deep");
+    refused_of(|c| c.bounds.depth = 101, "items may nest 101 deep");
+    refused_of(|c| c.lists[0].field = 9, "list `found`: field 9 of 1");
+    refused_of(|c| c.lists[0].name = "lost".into(), "list `lost`: its field is `found`");
+    refused_of(|c| c.lists[0].within = Some(0), "list `found`: list 0 of 0");
+    refused_of(|c| c.lists[1].within = Some(1), "list `parts`: list 1 of 1");
+    refused_of(|c| c.lists[1].within = None, "list `parts`: field 1 of 1");
+    refused_of(|c| c.lists.push(c.lists[1].clone()), "list `parts`: it is there twice");
+    refused_of(|c| c.lists[0].by = Some("age".into()), "list `found`: its items have no such rank");
+    refused_of(
+        |c| c.lists[0].shape = ItemShape::Type(0),
+        "list `found`: its items are of another type",
+    );
+    let schema = || ItemShape::Schema { file: "f".into(), text: "{}".into() };
+    let own = schema();
+    refused(
+        move |p| p.contracts[0].lists[0].shape = own.clone(),
+        "contract `c`: list `found`: its items have a type and a schema",
+    );
+    refused_of(|c| c.lists = vec![c.lists[0].clone(); 1001], "more than 1000 lists");
+    refused_of(|c| c.references = vec![c.references[0].clone(); 1001], "more than 1000 references");
+    refused_of(|c| c.references[0].list = Some(2), "reference `found.rank in x`: list 2 of 2");
+    refused_of(
+        |c| c.references[0].path.clear(),
+        "reference `found.rank in x`: it refers by nothing",
+    );
+    refused_of(
+        |c| c.references[0].allowed = Allowed::Fact(9),
+        "reference `found.rank in x`: fact 9 of 1",
+    );
+    refused_of(
+        |c| c.references[0].allowed = Allowed::Values(Expr(vec![])),
+        "reference `found.rank in x`: an empty expression",
+    );
+    refused_of(
+        |c| c.references[0].allowed = Allowed::Values(Expr(vec![Node::Param(0)])),
+        "reference `found.rank in x`: node 0: parameter 0 of 0",
+    );
+    refused(
+        |p| {
+            let check = &mut p.completion.as_mut().unwrap().checks.0[0];
+            check.kind = CheckKind::Conforms(0, 1);
+        },
+        "completion: check 0: contract 1 of 1",
+    );
 }

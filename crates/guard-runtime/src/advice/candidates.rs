@@ -165,7 +165,7 @@ fn judged(cx: &Context<'_>, call: Call<'_>) -> Verdict {
     limits::check(cx, call, &mut draft, &mut findings);
     budgets::check(cx, call, &mut draft, &mut findings);
     budgets::check_deadline(cx, &mut findings);
-    effects::check_all(cx, call, &mut draft, &mut findings);
+    effects::check(cx, call, &mut draft, &mut findings);
     approvals::check(cx, call, &mut draft, &mut findings);
     ready::check(cx, call, &mut findings);
     conflicts::check(cx, call, &mut findings);
@@ -203,7 +203,7 @@ fn foreseen<'a>(
 ) -> Candidate {
     let (mut draft, mut findings) = (Draft::default(), Findings::default());
     budgets::check(cx, call, &mut draft, &mut findings);
-    effects::check_all(cx, call, &mut draft, &mut findings);
+    effects::check(cx, call, &mut draft, &mut findings);
     let facts: Vec<FactId> = call.tool.learns.iter().map(|learn| learn.fact).collect();
     let after = After {
         tool: call.id,

@@ -14,41 +14,31 @@ use guard_plan::plan::{InvariantId, VarId};
 use guard_plan::value::{Fault, Value};
 use guard_plan::verdict::{Code, Reason};
 
-/// The same as [`check`], looking only at the parts of variables that are written where that is enough. What is
-/// not as it should be is found, and told, the long way.
+/// The same as [`check`], of a call that went through all stages before: where none has refused it, what is proved is not
+/// looked at; and only at the parts of variables that are written, where that is enough. What is not as it should be is
+/// found, and told, the long way.
 pub(crate) fn check_parts<'a>(
     cx: &Context<'a>,
     call: Call<'a>,
     draft: &mut Draft,
     findings: &mut Findings,
 ) {
+    let proven = &call.ready.proven;
     let effects = || call.tool.effects.iter().zip(&call.ready.effects);
     if effects().any(|(_, ready)| ready.part) {
         if parts::draft(cx, call, draft).is_some() {
-            let proven = Some(&call.ready.proven);
-            refinements(cx, &draft.writes, proven, findings);
-            frame(cx, call, &draft.writes, proven, findings);
+            refinements(cx, &draft.writes, Some(proven), findings);
+            frame(cx, call, &draft.writes, Some(proven), findings);
             return;
         }
         draft.writes.clear();
         draft.parts.clear();
     }
-    check(cx, call, draft, findings);
+    check_all_but(cx, call, proven, draft, findings);
 }
 
-/// Simulates the effects of a call, drafts them, and checks what they may break; of a call that no stage before has
-/// refused, only what is not proved.
+/// Simulates the effects of a call, drafts them, and checks all that they may break.
 pub(crate) fn check<'a>(
-    cx: &Context<'a>,
-    call: Call<'a>,
-    draft: &mut Draft,
-    findings: &mut Findings,
-) {
-    check_all_but(cx, call, &call.ready.proven, draft, findings);
-}
-
-/// The same, whatever came before: everything is checked.
-pub(crate) fn check_all<'a>(
     cx: &Context<'a>,
     call: Call<'a>,
     draft: &mut Draft,
@@ -106,8 +96,7 @@ fn simulate<'a>(
     }
 }
 
-/// Checks the invariants that the call may break, but for what is proved. What is proved rests on all before it: once
-/// something has refused the call, its reasons are complete only if everything is looked at.
+/// Checks the invariants that the call may break.
 fn frame(
     cx: &Context<'_>,
     call: Call<'_>,
@@ -116,6 +105,8 @@ fn frame(
     findings: &mut Findings,
 ) {
     let after = Context { writes, ..*cx };
+    // What is proved rests on all before it: once something has refused the call, its reasons are complete only if
+    // everything is looked at.
     let proven = proven.filter(|_| findings.refuse_nothing());
     for id in &call.tool.frame {
         match proven.and_then(|proven| proven.left(*id)) {

@@ -129,8 +129,8 @@ impl Judge<'_, '_> {
                 outside.or_else(|| found::contains(self.cx, path(file), text).lack())
             }
             CheckKind::Conforms(file, contract) => {
-                let name = found::shown(self.cx.session, path(file));
-                Some(format!("nobody can say whether `{name}` conforms to `{contract}`"))
+                let outside = found::inside(self.cx.session, path(file)).lack();
+                outside.or_else(|| found::conforms(self.cx, path(file), *contract).lack())
             }
             CheckKind::Command(command, status) => {
                 found::command(self.cx, *command, i32::from(*status)).lack()

@@ -63,6 +63,7 @@ pub fn plan() -> Plan {
         attests: vec![],
         completion: None,
         goals: vec![],
+        proofs: Vec::new(),
         contracts: vec![],
         tools: vec![],
     }

@@ -3,7 +3,7 @@
 use super::build::*;
 use guard_plan::json::Json;
 use guard_plan::plan::*;
-use guard_plan::record::{Delivered, Ran, RunEnd};
+use guard_plan::record::{Content, Delivered, Ran, RunEnd};
 use guard_plan::verdict::{Decision, Verdict};
 use guard_runtime::*;
 use std::collections::BTreeMap;
@@ -157,6 +157,11 @@ impl World for Small {
     fn contains(&mut self, path: &str, text: &str) -> Option<bool> {
         let found = self.files.get(path).is_some_and(|content| content.contains(text));
         (!self.blind).then_some(found)
+    }
+
+    fn text(&mut self, path: &str) -> Option<Content> {
+        let text = self.files.get(path).map(|text| Content::Text(text.as_str().into()));
+        (!self.blind).then(|| text.unwrap_or(Content::Missing))
     }
 
     fn sha256(&mut self, path: &str) -> Option<Option<String>> {

@@ -9,6 +9,15 @@ use guard_plan::verdict::{Code, Decision};
 use guard_runtime::*;
 use std::num::NonZeroU32;
 
+/// A kernel of the second plan, watched by one of the first.
+fn watched_by(
+    full: LoadedPlan,
+    optimized: LoadedPlan,
+    every: NonZeroU32,
+) -> Result<Kernel, KernelError> {
+    Kernel::with_shadow(Kernel::new(full)?, Kernel::new(optimized)?, every)
+}
+
 /// `work(count)`, denied from 4 on, which adds to `n`; an invariant keeps `n` at most 10.
 fn honest() -> Plan {
     let mut plan = plan();
@@ -31,7 +40,7 @@ fn loaded(plan: Plan) -> LoadedPlan {
 
 fn shadowed(optimized: Plan, every: u32) -> Kernel {
     let every = NonZeroU32::new(every).unwrap();
-    Kernel::with_shadow(loaded(honest()), loaded(optimized), every).unwrap()
+    watched_by(loaded(honest()), loaded(optimized), every).unwrap()
 }
 
 fn propose(kernel: &Kernel, session: &mut Session, call: &str, count: i64) -> Proposed {
@@ -106,7 +115,7 @@ fn a_settlement_that_differs_is_that_of_the_full_plan() {
         plan
     };
     let every = NonZeroU32::new(1).unwrap();
-    let kernel = Kernel::with_shadow(loaded(full(1)), loaded(full(9)), every).unwrap();
+    let kernel = watched_by(loaded(full(1)), loaded(full(9)), every).unwrap();
     let mut session = kernel.open("s", 0, "/ws").unwrap();
     propose(&kernel, &mut session, "a", 1);
     assert!(settle(&kernel, &mut session, "a").notes.is_empty());
@@ -126,7 +135,7 @@ fn a_guard_in_shadow_is_not_refused_for_a_mismatch() {
     falsified.tools[0].denies.clear();
     let every = NonZeroU32::new(1).unwrap();
     let kernel =
-        Kernel::with_shadow(loaded(quiet(honest())), loaded(quiet(falsified)), every).unwrap();
+        watched_by(loaded(quiet(honest())), loaded(quiet(falsified)), every).unwrap();
     let mut session = kernel.open("s", 0, "/ws").unwrap();
     let verdict = propose(&kernel, &mut session, "c", 4).verdict;
     assert_eq!(verdict.decision, Decision::Allow);
@@ -140,7 +149,7 @@ fn plans_of_other_guards_are_refused() {
     let mut other = honest();
     other.state[0].name = "m".into();
     let every = NonZeroU32::new(1).unwrap();
-    let error = Kernel::with_shadow(loaded(honest()), loaded(other), every).unwrap_err();
+    let error = watched_by(loaded(honest()), loaded(other), every).unwrap_err();
     assert_eq!(error.to_string(), "the full plan is one of another guard: they differ in state");
 }
 

@@ -3,7 +3,7 @@
 use super::build::*;
 use super::live::*;
 use guard_plan::plan::*;
-use guard_plan::record::{RunEnd, StopDecision};
+use guard_plan::record::{RunEnd, StopDecision, TEXT_BYTES};
 use guard_runtime::*;
 
 fn check(kind: CheckKind) -> Check {
@@ -211,5 +211,73 @@ fn a_guard_without_completion_lets_go() {
     assert_eq!(
         (stopped.decision, stopped.bypassed, stopped.incomplete),
         (StopDecision::Allow, None, false)
+    );
+}
+
+/// A completion that a file conforms to a contract of a title and a few names.
+fn conforming() -> Plan {
+    let mut plan = guarded(&["report.json"], 20, vec![CheckKind::Conforms(0, 0)]);
+    let field = |name: &str, ty| Field { name: name.into(), ty, secret: false };
+    let next = plan.types.len() as TypeId;
+    let record = |name: &str, fields| TypeDef::Record { name: name.into(), fields };
+    plan.types.push(record("Finding", vec![field("name", STRING)]));
+    plan.types.push(TypeDef::List { of: next, max: None });
+    plan.types.push(record("contract Report", vec![field("findings", next + 1)]));
+    let finding = ItemList {
+        within: None,
+        field: 0,
+        name: "findings".into(),
+        shape: ItemShape::Type(next),
+        max: Some(1),
+        by: None,
+    };
+    let bounds = Bounds { depth: 4, string: 40, bytes: 400, quarantine: 3 };
+    plan.contracts.push(Contract {
+        name: "Report".into(),
+        doc: String::new(),
+        span: 0,
+        record: next + 2,
+        lists: vec![finding],
+        bounds,
+        references: vec![],
+    });
+    plan
+}
+
+#[test]
+fn what_a_file_holds_must_conform() {
+    let mut live = Live::new(conforming());
+    lacks(&mut live, "`report.json` is missing");
+    live.file("report.json", "{\"findings\": [{\"name\": \"a\"}, {\"name\": \"b\"}]}");
+    lacks(
+        &mut live,
+        "`report.json` does not conform to `Report`: findings[1]: over_limit: \
+ at most 1 are kept, the first ones",
+    );
+    live.file("report.json", &" ".repeat(TEXT_BYTES + 1));
+    lacks(&mut live, "`report.json` is longer than 1048576 bytes");
+    live.world.blind = true;
+    lacks(&mut live, "nobody can say what `report.json` holds");
+    live.world.blind = false;
+    live.file("report.json", "{\"findings\": [{\"name\": \"a\"}]}");
+    let stopped = live.stop();
+    assert_eq!(stopped.decision, StopDecision::Allow);
+    let mut again = live.kernel.open("s", 0, "/ws").unwrap();
+    let stop = Stop { reason: None, now: 0 };
+    let recalled = live.kernel.stop(&mut again, &stop, &mut Recalled(&stopped.asked)).unwrap();
+    assert_eq!((recalled.decision, recalled.asked), (StopDecision::Allow, stopped.asked));
+}
+
+#[test]
+fn nobody_can_say_what_conforms_to_a_schema_without_schemas() {
+    let mut plan = conforming();
+    let text = "{}".to_string();
+    plan.contracts[0].lists[0].shape = ItemShape::Schema { file: "a.json".into(), text };
+    let mut live = Live::new(plan);
+    live.file("report.json", "{\"findings\": []}");
+    lacks(
+        &mut live,
+        "nobody can say whether `report.json` conforms to `Report`: the schema `a.json`: \
+         nobody can carry out JSON Schemas here",
     );
 }

@@ -137,4 +137,21 @@ pub enum TestStepKind {
     Item(Str, Ident),
     /// `advice TOOL is ready|blocked|ask|wait|first [contains "…"]`.
     Advice(Ident, Ident, Option<Str>),
+    /// `expect report CONTRACT "…"… is valid|partial|lost [truncated] [items N] [quarantined R, …] [contains "…"]`.
+    Report {
+        /// The contract.
+        contract: Ident,
+        /// The lines of the text.
+        lines: Vec<Str>,
+        /// What remains of it.
+        state: Ident,
+        /// It is cut.
+        truncated: bool,
+        /// How many items survive.
+        items: Option<Literal>,
+        /// Why units did not, in their order.
+        quarantined: Vec<Ident>,
+        /// What the report says.
+        contains: Option<Str>,
+    },
 }

@@ -137,7 +137,30 @@ impl Builder<'_> {
                 let status = self.name(&mut parts)?;
                 TestStepKind::Advice(tool, status, self.take_quoted(&mut parts, Rule::having))
             }
+            Rule::st_report => self.report_step(parts)?,
             _ => return None,
+        })
+    }
+
+    fn report_step(&mut self, mut parts: Parts) -> Option<TestStepKind> {
+        let (contract, lines) = (self.name(&mut parts)?, self.strings(&mut parts));
+        parts.has(Rule::is_word);
+        let state = self.name(&mut parts)?;
+        let truncated = parts.has(Rule::cut_off);
+        let items = self.take_literal(&mut parts);
+        let quarantined = match parts.accept(Rule::lost_units) {
+            Some(node) => self.names(&mut Parts::of(node)),
+            None => Vec::new(),
+        };
+        let contains = self.take_quoted(&mut parts, Rule::having);
+        Some(TestStepKind::Report {
+            contract,
+            lines,
+            state,
+            truncated,
+            items,
+            quarantined,
+            contains,
         })
     }
 

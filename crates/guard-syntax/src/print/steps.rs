@@ -53,8 +53,28 @@ fn pieces(kind: &TestStepKind) -> Vec<Piece<'_>> {
         }
         TestStepKind::Data(e) => vec![Piece::text("data "), Piece::Expr(e)],
         TestStepKind::Expect(e) => vec![Piece::text("expect "), Piece::Expr(e)],
+        TestStepKind::Report { contract, lines, .. } => {
+            let head = Piece::Text(format!("expect report {}", contract.node));
+            let line = |line: &Str| [Piece::Break, Piece::Text(text::string(&line.node))];
+            let end = [Piece::Break, Piece::Text(reported(kind))];
+            std::iter::once(head).chain(lines.iter().flat_map(line)).chain(end).collect()
+        }
         kind => vec![Piece::Text(line(kind))],
     }
+}
+
+/// What is expected of a report.
+fn reported(kind: &TestStepKind) -> String {
+    let TestStepKind::Report { state, truncated, items, quarantined, contains, .. } = kind else {
+        return String::new();
+    };
+    let cut = if *truncated { " truncated" } else { "" };
+    let items = items.as_ref().map_or(String::new(), |count| format!(" items {}", count.node));
+    let lost = match quarantined.is_empty() {
+        true => String::new(),
+        false => format!(" quarantined {}", names(quarantined)),
+    };
+    format!("is {}{cut}{items}{lost}{}", state.node, quoted("contains", contains.as_ref()))
 }
 
 /// The steps that stay on one line.

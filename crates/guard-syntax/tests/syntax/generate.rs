@@ -397,7 +397,7 @@ impl<'b> Choices<'b> {
     }
 
     fn step(&mut self) -> TestStep {
-        let kind = match self.below(28) {
+        let kind = match self.below(29) {
             0 => TestStepKind::Run {
                 success: self.coin(),
                 call: self.call(),
@@ -459,6 +459,15 @@ impl<'b> Choices<'b> {
             25 => TestStepKind::Move(self.string(), self.plain(), self.some(Self::string)),
             26 => TestStepKind::Item(self.string(), self.plain()),
             27 => TestStepKind::Advice(self.plain(), self.plain(), self.some(Self::string)),
+            28 => TestStepKind::Report {
+                contract: self.plain(),
+                lines: self.many(1, 3, Self::string),
+                state: self.plain(),
+                truncated: self.coin(),
+                items: self.some(Self::number),
+                quarantined: self.many(0, 2, Self::plain),
+                contains: self.some(Self::string),
+            },
             _ => TestStepKind::Stop(
                 ident(self.of(&["allowed", "blocked", "bypassed"])),
                 self.some(Self::string),

@@ -1,6 +1,7 @@
 //! `guardc compile`: a guard to a plan.
 
 use super::check::over_bound;
+use super::verify::solver;
 use crate::config::Config;
 use crate::failure::{Exit, Failure, Outcome};
 use crate::files;
@@ -25,6 +26,9 @@ pub struct Args {
     /// Leave the plan as it was lowered: it decides the same, in more steps
     #[arg(long)]
     pub no_optimize: bool,
+    /// Let this SMT solver (`z3`, `cvc5`, or a path) hint at more proofs; each still needs a certificate of ours
+    #[arg(long, value_name = "SOLVER", conflicts_with = "no_optimize")]
+    pub solver: Option<PathBuf>,
 }
 
 /// The two forms of a plan.
@@ -60,10 +64,15 @@ pub fn run(args: &Args, term: &Term) -> Outcome {
             return Ok(Exit::Findings);
         }
     }
+    let mut sharpened = output.plan.clone();
+    if let Some(solver) = &args.solver {
+        sharpened.proofs.extend(solver::proofs(solver, output, term)?);
+        sharpened.proofs.sort_by_key(|proof| proof.claim);
+    }
     let (plan, sources) = if args.no_optimize {
         (&output.lowered, &Sources { rewrites: Vec::new(), ..output.sources.clone() })
     } else {
-        (&output.plan, &output.sources)
+        (&sharpened, &output.sources)
     };
     let bytes = match args.emit {
         Emit::Binary => encode::to_bytes(plan, sources),

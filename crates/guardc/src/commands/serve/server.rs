@@ -14,6 +14,7 @@ use guard_plan::json::Json;
 use guard_plan::plan::Plan;
 use guard_plan::{LoadedPlan, decimal, load, time};
 use guard_runtime::{Kernel, KernelError};
+use guard_schema::JsonSchemas;
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 use std::collections::BTreeMap;
@@ -330,7 +331,6 @@ fn instant(text: Option<String>) -> Result<i64, Error> {
     time::parse_rfc3339(&text).ok_or_else(bad)
 }
 
-/// A plan, or a guard, from a file.
 /// A plan, and the same before it was optimized, where that is known.
 struct Plans {
     plan: LoadedPlan,
@@ -341,14 +341,15 @@ impl Plans {
     /// The kernel, watched where that is asked for.
     fn kernel(self, shadow: Option<NonZeroU32>) -> Result<Kernel, Error> {
         let bad = |error: KernelError| Error::failed("bad_plan", error.to_string());
-        let Some(every) = shadow else { return Kernel::new(self.plan).map_err(bad) };
+        let kernel = |plan| Kernel::with_schemas(plan, &JsonSchemas).map_err(bad);
+        let Some(every) = shadow else { return kernel(self.plan) };
         let missing = || {
             let why = "`--shadow` needs the plan as lowered beside this one: give a guard, or `full`, \
                        the path of what `guardc compile --no-optimize` wrote";
             Error::failed("bad_plan", why)
         };
         let lowered = self.lowered.ok_or_else(missing)?;
-        Kernel::with_shadow(lowered, self.plan, every).map_err(bad)
+        Kernel::with_shadow(kernel(lowered)?, kernel(self.plan)?, every).map_err(bad)
     }
 }
 

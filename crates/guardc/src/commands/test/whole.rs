@@ -1,9 +1,10 @@
 //! The steps about the session as a whole: what it is given, delivers, keeps and advises.
 
 use super::runner::{Failed, Runner, Stepped};
-use guard_compiler::scenario::StepKind;
+use guard_compiler::scenario::{ReportStep, StepKind};
 use guard_plan::plan::SourceKind;
 use guard_plan::record::{RunEnd, StopDecision};
+use guard_plan::report::Reason;
 
 impl Runner<'_> {
     /// Steps about the session as a whole, and what it delivers.
@@ -46,6 +47,7 @@ impl Runner<'_> {
             }
             StepKind::Item(item, state) => self.item(item, state),
             StepKind::Advice(tool, status, text) => self.advice(tool, status, text.as_deref()),
+            StepKind::Report(step) => self.report(step),
             _ => Err(impossible("this step is not run here".into())),
         }
     }
@@ -94,6 +96,37 @@ impl Runner<'_> {
             Some(now) => Err(Failed::new(state, now).into()),
             None => Err(Failed::new(state, "there is no such item").into()),
         }
+    }
+
+    /// Judges a text by what the session knows; nothing is handed over.
+    fn report(&self, step: &ReportStep) -> Stepped {
+        let report = self.play.report(&step.contract, &step.text);
+        let report = report.map_err(|why| Failed::new("to be possible", why))?;
+        let got: Vec<Reason> = report.quarantined.iter().map(|unit| unit.reason).collect();
+        let all = got.len() as u64 == report.quarantined_count;
+        let reasons = |reasons: &[Reason]| {
+            let names: Vec<&str> = reasons.iter().map(|reason| reason.name()).collect();
+            if names.is_empty() { "none".into() } else { names.join(", ") }
+        };
+        let whole = || format!("{}\n{}", report.state.name(), report.text().trim_end());
+        if report.state != step.state || step.truncated && !report.truncated {
+            let cut = if step.truncated { ", truncated" } else { "" };
+            return Err(Failed::new(format!("{}{cut}", step.state.name()), whole()).into());
+        }
+        let kept = report.kept() as u64;
+        if let Some(wanted) = step.items.filter(|wanted| *wanted != kept) {
+            return Err(Failed::new(format!("items {wanted}"), format!("items {kept}")).into());
+        }
+        if !step.quarantined.is_empty() && !(all && got == step.quarantined) {
+            let (wanted, got) = (reasons(&step.quarantined), reasons(&got));
+            let some = if all { "" } else { " and more" };
+            return Err(Failed::new(
+                format!("quarantined: {wanted}"),
+                format!("quarantined: {got}{some}"),
+            )
+            .into());
+        }
+        contains(step.contains.as_deref(), &report.text())
     }
 
     fn advice(&mut self, tool: &str, wanted: &str, text: Option<&str>) -> Stepped {

@@ -43,6 +43,14 @@ pub fn report(verified: &Verified<'_>, report: &Report) -> String {
         .iter()
         .map(|one| json!({ "tool": tool(one.tool), "by": bases(&one.basis) }))
         .collect();
+    object["solver"] = verified
+        .solved
+        .iter()
+        .map(|(goal, said)| {
+            let (answer, model) = said.words();
+            json!({ "tool": tool(goal.tool), "text": goal.text, "answer": answer, "model": model })
+        })
+        .collect();
     object["explored"] = verified.explored.as_ref().map_or(Value::Null, |one| explored(verified, one));
     format!("{object:#}\n")
 }

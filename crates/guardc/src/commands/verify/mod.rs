@@ -2,6 +2,7 @@
 
 mod cache;
 mod json;
+pub mod solver;
 mod text;
 
 use crate::config::Config;
@@ -12,6 +13,7 @@ use crate::term::Term;
 use cache::Cache;
 use guard_compiler::explore::{self, Exploration, Limits};
 use guard_compiler::Output;
+use guard_compiler::verify::smt::{self, OpenGoal};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -33,6 +35,12 @@ pub struct Args {
     /// Most states that are kept while exploring
     #[arg(long, value_name = "N", default_value_t = Limits::default().states)]
     pub states: usize,
+    /// Ask this SMT solver what the prover leaves open: `z3`, `cvc5`, or the path of either
+    #[arg(long, value_name = "SOLVER")]
+    pub solver: Option<PathBuf>,
+    /// Write the questions for solvers here, one file each
+    #[arg(long, value_name = "DIR")]
+    pub emit_smt: Option<PathBuf>,
     /// Keep reports here, by what they depend on, and read them again instead of verifying anew
     #[arg(long, value_name = "DIR")]
     pub cache: Option<PathBuf>,
@@ -41,6 +49,8 @@ pub struct Args {
 /// What a report is made of.
 struct Verified<'v> {
     output: &'v Output,
+    /// What a solver says of what is open, in the order of the claims.
+    solved: Vec<(OpenGoal, solver::Said)>,
     /// None where nothing was explored.
     explored: Option<Exploration>,
     /// Somebody interrupted the exploration.
@@ -56,11 +66,21 @@ pub fn run(args: &Args, term: &Term) -> Outcome {
         compiled.print_errors(term);
         return Ok(Exit::Findings);
     };
-    let cache = args.cache.as_deref().map(|folder| Cache::of(folder, args, output, term));
+    // What a solver says is its own: it is not kept.
+    let kept = args.cache.as_deref().filter(|_| args.solver.is_none() && args.emit_smt.is_none());
+    let cache = kept.map(|folder| Cache::of(folder, args, output, term));
     if let Some(kept) = cache.as_ref().and_then(Cache::read) {
         term.print(&kept.report)?;
         return Ok(Exit::findings(kept.findings));
     }
+    let open = smt::open_goals(&output.plan);
+    if let Some(folder) = &args.emit_smt {
+        solver::emit(folder, &output.plan, &open)?;
+    }
+    let solved = match &args.solver {
+        Some(path) => solver::ask_all(path, output, open, term)?,
+        None => Vec::new(),
+    };
     let stop = interruptions()?;
     let limits = Limits { depth: args.depth, states: args.states, ..Limits::default() };
     let explored = (args.depth > 0).then(|| {
@@ -71,7 +91,7 @@ pub fn run(args: &Args, term: &Term) -> Outcome {
         })
     });
     let interrupted = stop.load(Ordering::Relaxed);
-    let verified = Verified { output, explored, interrupted };
+    let verified = Verified { output, solved, explored, interrupted };
     let mut report = Report::of_one();
     report.add(&compiled.shown, &compiled.compilation.diagnostics);
     let unproved = output.verification.pairs.iter().any(|pair| {

@@ -2,10 +2,11 @@
 //! as short stories.
 
 use super::Verified;
+use super::solver::Said;
 use crate::term::{Style, count};
 use guard_compiler::explore::{Exploration, RuleKind, Session};
 use guard_compiler::verify::{Basis, Pair, Residue, Status, Verification, Why};
-use guard_plan::plan::{InvariantId, Plan, ToolId};
+use guard_plan::plan::{Claim, InvariantId, Plan, ToolId};
 use guard_plan::words::rules::code;
 use std::fmt::Write as _;
 
@@ -135,6 +136,7 @@ impl Page<'_> {
         let _ = writeln!(out, "\n  {} {text}{mode}", self.style.bold(&declared.rule.owner));
         for pair in pairs() {
             self.status(tool(self.plan, pair.tool), &pair.status, out);
+            self.solved(pair, out);
         }
         for one in observed() {
             let what = format!("{}, observing", tool(self.plan, one.tool));
@@ -169,6 +171,33 @@ impl Page<'_> {
                 writeln!(out, "    {what}: {}, it can never be called", style.yellow("vacuous"))
             }
         };
+    }
+
+    /// What a solver says of what is open.
+    fn solved(&self, pair: &Pair, out: &mut String) {
+        for (goal, said) in &self.verified.solved {
+            let of = matches!(goal.claim, Claim::Preserved { tool, invariant, .. }
+                if tool == pair.tool && invariant == pair.invariant);
+            if !of {
+                continue;
+            }
+            let text = code(&goal.text);
+            let _ = match said {
+                Said::Certified => {
+                    writeln!(out, "      the solver: {text} holds; certified: `compile --solver` leaves the check out")
+                }
+                Said::Holds => {
+                    writeln!(out, "      the solver: {text} holds; the prover finds no certificate: the check stays")
+                }
+                Said::Fails(Some(model)) => {
+                    writeln!(out, "      the solver: {model}, {text} breaks; whether that state is reached is not known")
+                }
+                Said::Fails(None) => {
+                    writeln!(out, "      the solver: it may break, but in no state and call that replay")
+                }
+                Said::Unknown(why) => writeln!(out, "      the solver does not know: {why}"),
+            };
+        }
     }
 
     /// Whether the check can refuse a call, with the shortest session in which it does.

@@ -1,0 +1,224 @@
+//! Declarations as text that says all of them and nothing of places, numbers or the order of declarations.
+//!
+//! Two texts are equal only if what they describe decides alike, given that what they name does.
+
+use crate::hir::{
+    Clause, ClauseKind, Expr, ExprKind as K, FactId, Learn, LifecycleId, Program, Requirement,
+    Step, Target, Tool, Type,
+};
+use std::fmt::Write as _;
+
+/// A program to take texts from.
+#[derive(Clone, Copy)]
+pub(super) struct Canon<'p>(pub &'p Program);
+
+impl Canon<'_> {
+    /// A type with everything in it.
+    pub fn ty(self, ty: &Type) -> String {
+        let program = self.0;
+        match ty {
+            Type::Enum(id) => format!("enum{:?}", program.enums[*id].variants),
+            Type::Record(id) => {
+                let fields = &program.records[*id].fields;
+                let field = |f: &crate::hir::Field| format!("{}: {}", f.name, self.ty(&f.ty));
+                format!("record{{{}}}", fields.iter().map(field).collect::<Vec<_>>().join(", "))
+            }
+            Type::List(of, max) => format!("list<{}> {max:?}", self.ty(of)),
+            Type::Set(of, max) => format!("set<{}> {max:?}", self.ty(of)),
+            Type::Map(of, max) => format!("map<{}> {max:?}", self.ty(of)),
+            Type::Option(of) => format!("{}?", self.ty(of)),
+            plain => format!("{plain:?}"),
+        }
+    }
+
+    /// An expression that stands in a tool, or in none.
+    pub fn expr(self, tool: Option<&Tool>, e: &Expr) -> String {
+        let mut out = self.head(tool, e);
+        let children = e.children();
+        if !children.is_empty() {
+            let parts: Vec<String> = children.iter().map(|c| self.expr(tool, c)).collect();
+            let _ = write!(out, "({})", parts.join(", "));
+        }
+        out
+    }
+
+    /// What an expression is, without its children.
+    fn head(self, tool: Option<&Tool>, e: &Expr) -> String {
+        let p = self.0;
+        let name = |tool: usize| p.tools[tool].wire_name.as_str();
+        let since = |since: &Option<usize>| since.map_or("-", name).to_string();
+        let params = |of: usize, key: &[(u32, Expr)]| {
+            let names = key.iter().map(|(at, _)| p.tools[of].params[*at as usize].name.as_str());
+            names.collect::<Vec<_>>().join(",")
+        };
+        match &e.kind {
+            K::Param(at) => {
+                let param = tool.and_then(|t| t.params.get(*at as usize));
+                format!("param {}", param.map_or("?", |p| &p.name))
+            }
+            K::State(var) => format!("state {}", p.state[*var].name),
+            K::Enum(at) => match e.ty.required() {
+                Type::Enum(id) => format!("variant {}", p.enums[*id].variants[*at as usize]),
+                _ => format!("variant {at}"),
+            },
+            K::Remaining(unit) => format!("remaining {}", p.units[*unit].name),
+            K::Spent(unit) => format!("spent {}", p.units[*unit].name),
+            K::Field(of, at) => match of.ty.required() {
+                Type::Record(id) => format!("field {}", p.records[*id].fields[*at as usize].name),
+                _ => format!("field {at}"),
+            },
+            K::Row(fact, _) => format!("row {}", p.facts[*fact].name),
+            K::Known(fact, _) => format!("known {}", p.facts[*fact].name),
+            K::Called { tool: of, key, since: from, within } => {
+                format!("called {} [{}] {} {within:?}", name(*of), params(*of, key), since(from))
+            }
+            K::Failed { tool: of, since: from, within } => {
+                format!("failed {} {} {within:?}", name(*of), since(from))
+            }
+            K::Calls { tool: of, failures, within } => {
+                format!("calls {} {failures} {within:?}", name(*of))
+            }
+            K::LastArg(of, at) => {
+                format!("last {} {}", name(*of), p.tools[*of].params[*at as usize].name)
+            }
+            K::LastResult(of) => format!("result {}", name(*of)),
+            K::Probe(probe) => format!("probe {}", p.probes[*probe].name),
+            K::Compare(op, ..) => format!("{op:?}"),
+            K::Arith(op, a, _) => format!("{op:?} {}", self.kind_of(&a.ty)),
+            K::Quantified { op, binders, .. } => format!("{op:?} {binders:?}"),
+            K::Call(builtin, _) => format!("{builtin:?}"),
+            K::Temporal(op, ..) => format!("{op:?}"),
+            K::Matches(_, pattern) => format!("matches {pattern:?}"),
+            K::Member(_, member) => format!("member {member:?}"),
+            K::UrlPart(_, part) => format!("{part:?}"),
+            K::Map(entries) => {
+                format!("map {:?}", entries.iter().map(|(key, _)| key).collect::<Vec<_>>())
+            }
+            leaf if e.children().is_empty() => format!("{leaf:?}"),
+            other => {
+                let debug = format!("{other:?}");
+                debug.split(['(', '{', ' ']).next().unwrap_or_default().to_string()
+            }
+        }
+    }
+
+    fn kind_of(self, ty: &Type) -> &'static str {
+        match ty.required() {
+            Type::Decimal(..) => "decimal",
+            Type::Duration(..) => "duration",
+            Type::Time(_) => "time",
+            _ => "int",
+        }
+    }
+
+    fn target(self, tool: &Tool, target: &Target) -> String {
+        let mut out = format!("state {}", self.0.state[target.var].name);
+        for step in &target.path {
+            match step {
+                Step::Field(at) => _ = write!(out, ".{at}"),
+                Step::Index(e) => _ = write!(out, "[{}]", self.expr(Some(tool), e)),
+            }
+        }
+        out
+    }
+
+    fn requirement(self, tool: &Tool, r: &Requirement) -> String {
+        let of = &self.0.tools[r.tool];
+        let key: Vec<String> = r
+            .key
+            .iter()
+            .map(|(at, e)| {
+                format!("{}: {}", of.params[*at as usize].name, self.expr(Some(tool), e))
+            })
+            .collect();
+        let since = r.since.map_or("-", |s| self.0.tools[s].wire_name.as_str());
+        format!("{}({}) since {since} within {:?}", of.wire_name, key.join(", "), r.within)
+    }
+
+    /// A clause; limits say their counter and not who else is held to it.
+    pub fn clause(self, tool: &Tool, clause: &Clause) -> String {
+        let e = |e: &Expr| self.expr(Some(tool), e);
+        let when = |when: &Option<Expr>| when.as_ref().map_or("always".into(), e);
+        match &clause.kind {
+            ClauseKind::Requires { any_of, when: applies } => {
+                let mut any: Vec<String> =
+                    any_of.iter().map(|r| self.requirement(tool, r)).collect();
+                any.sort();
+                format!("requires {} when {}", any.join(" or "), when(applies))
+            }
+            ClauseKind::Deny { condition, .. } => format!("deny {}", e(condition)),
+            ClauseKind::Limit { limit, by } => {
+                let limit = &self.0.limits[*limit];
+                format!("limit {:?} by {}", limit.scope, when(by))
+            }
+            ClauseKind::Costs { unit, amount } => {
+                format!("costs {} {}", self.0.units[*unit].name, e(amount))
+            }
+            ClauseKind::Approval { role, within, when: applies } => {
+                format!("approval {role} {within:?} when {}", when(applies))
+            }
+            ClauseKind::Ready(probe) => format!("ready {}", self.probe(*probe)),
+            ClauseKind::Effect { target, op, value } => {
+                format!("effect {} {op:?} {}", self.target(tool, target), when(value))
+            }
+            ClauseKind::Observe { target, value, ty, warn } => {
+                let (target, ty) = (self.target(tool, target), self.ty(ty));
+                format!("observe {target} = {} as {ty} {warn}", e(value))
+            }
+            ClauseKind::Learn(learn) => self.learn(Some(tool), learn),
+            ClauseKind::Reconcile { condition, .. } => format!("reconcile {}", e(condition)),
+        }
+    }
+
+    /// What is learned.
+    pub fn learn(self, tool: Option<&Tool>, learn: &Learn) -> String {
+        let e = |e: &Expr| self.expr(tool, e);
+        let over = learn.over.as_ref().map_or("-".into(), e);
+        let when = learn.when.as_ref().map_or("-".into(), e);
+        let row: Vec<String> = learn.row.iter().map(e).collect();
+        let fact = &self.0.facts[learn.fact].name;
+        format!("learn {fact} {:?} {over} {when} {}", learn.binders, row.join(", "))
+    }
+
+    /// A probe, all of it.
+    pub fn probe(self, probe: usize) -> String {
+        let p = &self.0.probes[probe];
+        let ty = self.ty(&p.returns);
+        format!(
+            "probe {} {ty} {:?} {:?} {:?} {} {:?}",
+            p.name, p.asks, p.every, p.backoff, p.timeout, p.within
+        )
+    }
+
+    /// A relation, all of it but who teaches it.
+    pub fn fact(self, fact: FactId) -> String {
+        let f = &self.0.facts[fact];
+        format!("fact {} {} {} {}", f.name, f.keys, f.max, self.ty(&Type::Record(f.row)))
+    }
+
+    /// A lifecycle, all of it.
+    pub fn lifecycle(self, id: LifecycleId) -> String {
+        let l = &self.0.lifecycles[id];
+        let mut steps: Vec<String> = l
+            .transitions
+            .iter()
+            .map(|t| {
+                let mut from: Vec<&str> = t.from.iter().map(|s| l.states[*s].as_str()).collect();
+                from.sort_unstable();
+                let to = &l.states[t.to];
+                format!("{} {:?} {from:?} {to} {} {:?}", t.name, t.actor, t.evidence, t.criteria)
+            })
+            .collect();
+        steps.sort();
+        let fields: Vec<String> =
+            l.fields.iter().map(|f| format!("{}: {}", f.name, self.ty(&f.ty))).collect();
+        let initial = &l.states[l.initial];
+        let mut criteria: Vec<String> = l.criteria.iter().map(|c| format!("{c:?}")).collect();
+        criteria.sort();
+        let mut commands: Vec<String> = Vec::new();
+        self.0.each_command(&mut |command| commands.push(format!("{:?}", command.argv)));
+        commands.sort();
+        let escalate = l.escalate.as_ref().map(|e| (e.role.clone(), e.after));
+        format!("{} {fields:?} {initial} {steps:?} {criteria:?} {commands:?} {escalate:?}", l.name)
+    }
+}

@@ -1,0 +1,174 @@
+//! The semantic difference of two guards: what one allows and the other does not.
+//!
+//! Of each tool, in each direction: *no*, proved by comparing everything the decision depends on; *yes*, with a session
+//! that replays on both; or *unknown*, with what was tried. A session is one that both have judged alike up to its last
+//! call.
+
+mod canon;
+mod product;
+mod proof;
+mod running;
+
+pub use product::Witness;
+
+use crate::hir::{Program, ToolId};
+use product::{Product, Side};
+use proof::{Change, Sides};
+
+/// How far witnesses are looked for; counted, never timed.
+#[derive(Debug, Clone)]
+pub struct Limits {
+    /// Most states of both guards, for one tool.
+    pub states: usize,
+    /// Most calls that are judged, for one tool.
+    pub calls: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Limits { states: 400, calls: 8_000 }
+    }
+}
+
+/// Whether there is a session in which the verdict changed in one direction.
+#[derive(Debug, Clone)]
+pub enum Answer {
+    /// There is none.
+    No,
+    /// There is this one.
+    Yes(Box<Witness>),
+    /// None was found; says what may have changed, and how far was looked.
+    Unknown {
+        /// What differs and could not be compared.
+        because: Vec<String>,
+        /// How many states and calls were looked at.
+        tried: (usize, usize),
+    },
+}
+
+/// What became of a tool.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fate {
+    /// Both guards declare it.
+    Kept,
+    /// Only the new one does.
+    Added,
+    /// Only the old one does.
+    Removed,
+}
+
+/// What changed for calls of a tool.
+#[derive(Debug, Clone)]
+pub struct ToolDiff {
+    /// The tool, by the name the harness uses.
+    pub tool: String,
+    /// Which guards declare it.
+    pub fate: Fate,
+    /// Whether the new guard allows what the old one refused.
+    pub looser: Answer,
+    /// Whether the new guard refuses what the old one allowed.
+    pub tighter: Answer,
+    /// How many of its rules are the same.
+    pub same: usize,
+    /// What was found to differ, in words.
+    pub changes: Vec<String>,
+}
+
+/// Everything that changed.
+#[derive(Debug, Clone)]
+pub struct Diff {
+    /// By tool, sorted.
+    pub tools: Vec<ToolDiff>,
+    /// Tools that neither guard declares: what became of them, where that changed.
+    pub undeclared: Option<&'static str>,
+    /// What a running session would begin anew under the new guard.
+    pub anew: Vec<String>,
+}
+
+impl Diff {
+    /// The answers in one direction.
+    pub fn answers(&self, looser: bool) -> impl Iterator<Item = &Answer> {
+        self.tools.iter().map(move |t| if looser { &t.looser } else { &t.tighter })
+    }
+}
+
+/// Compares two guards. `stop` may end it early: what is not known by then is unknown.
+pub fn diff(old: &Program, new: &Program, limits: &Limits, stop: &dyn Fn() -> bool) -> Diff {
+    let mut names: Vec<&str> =
+        old.tools.iter().chain(&new.tools).map(|tool| tool.wire_name.as_str()).collect();
+    names.sort_unstable();
+    names.dedup();
+    let (before, after) = (Side::of(old), Side::of(new));
+    let mut tools = Vec::new();
+    for wire in names {
+        let place = |program: &Program| program.tools.iter().position(|t| t.wire_name == wire);
+        let (fate, change) = changed(old, new, place(old), place(new));
+        let (mut looser, mut tighter) = (Answer::No, Answer::No);
+        let wants = (!change.looser.is_empty(), !change.tighter.is_empty());
+        if let (Some(before), Some(after), true) = (&before, &after, wants.0 || wants.1) {
+            let mut product = Product {
+                old: before,
+                new: after,
+                wire,
+                states: limits.states,
+                calls: limits.calls,
+                stop,
+                looser: None,
+                tighter: None,
+                wants,
+                judged: 0,
+                seen: 0,
+            };
+            product.run();
+            let tried = (product.seen, product.judged);
+            let answer = |wanted: bool, found: Option<Witness>, because: &[String]| match found {
+                Some(witness) => Answer::Yes(Box::new(witness)),
+                None if wanted => Answer::Unknown { because: because.to_vec(), tried },
+                None => Answer::No,
+            };
+            looser = answer(wants.0, product.looser, &change.looser);
+            tighter = answer(wants.1, product.tighter, &change.tighter);
+        }
+        let mut changes = change.tighter;
+        changes.extend(change.looser);
+        changes.sort();
+        changes.dedup();
+        tools.push(ToolDiff { tool: wire.into(), fate, looser, tighter, same: change.same, changes });
+    }
+    let undeclared = match (old.default_allow, new.default_allow) {
+        (false, true) => Some("are allowed now"),
+        (true, false) => Some("are refused now"),
+        _ => None,
+    };
+    Diff { tools, undeclared, anew: running::anew(old, new) }
+}
+
+fn changed(
+    old: &Program,
+    new: &Program,
+    before: Option<ToolId>,
+    after: Option<ToolId>,
+) -> (Fate, Change) {
+    let other = |what: &str| Change {
+        looser: vec![what.to_string()],
+        tighter: vec![what.to_string()],
+        same: 0,
+    };
+    match (before, after) {
+        (Some(a), Some(b)) => (Fate::Kept, Sides { old, new }.tool(a, b)),
+        (None, _) => {
+            let mut change = other("the tool is new");
+            if !old.default_allow && !old.shadow {
+                change.tighter.clear();
+            }
+            (Fate::Added, change)
+        }
+        (_, None) => {
+            let mut change = other("the tool is gone");
+            if !new.default_allow && !new.shadow {
+                change.looser.clear();
+            }
+            (Fate::Removed, change)
+        }
+    }
+}

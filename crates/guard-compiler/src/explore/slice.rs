@@ -1,0 +1,182 @@
+//! What of a guard can matter to one thing: the tools whose calls may bring it about, and the variables they read.
+//!
+//! Taken backwards: a tool needs those it requires or asks of, those that write what it reads, and what these need.
+
+use super::rules::{Rule, RuleKind};
+use crate::hir::{ClauseKind, Expr, ExprKind as K, FactId, Program, ServedOp, Tool, ToolId, VarId};
+use std::collections::BTreeSet;
+
+/// What something depends on.
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Slice {
+    pub tools: BTreeSet<ToolId>,
+    pub vars: BTreeSet<VarId>,
+    pub facts: BTreeSet<FactId>,
+}
+
+impl Slice {
+    /// Everything.
+    pub fn whole(program: &Program) -> Self {
+        Slice {
+            tools: (0..program.tools.len()).collect(),
+            vars: (0..program.state.len()).collect(),
+            facts: (0..program.facts.len()).collect(),
+        }
+    }
+
+    /// What a call of a tool depends on to be allowed.
+    pub fn of_tool(program: &Program, tool: ToolId) -> Self {
+        let mut slice = Slice::default();
+        slice.vars.extend(written(&program.tools[tool]));
+        slice.needs(program, tool);
+        slice.close(program);
+        slice
+    }
+
+    /// What expressions depend on to be other than they are at first.
+    pub fn of_exprs<'e>(program: &Program, exprs: impl Iterator<Item = &'e Expr>) -> Self {
+        let mut slice = Slice::default();
+        exprs.for_each(|e| slice.reads(program, e));
+        slice.close(program);
+        slice
+    }
+
+    /// What a rule depends on to fire; none where that is all or nothing.
+    pub fn of_rule(program: &Program, rule: &Rule) -> Option<Self> {
+        let holders: Vec<ToolId> = (0..program.tools.len())
+            .filter(|tool| program.tools[*tool].clauses.iter().any(|c| c.rule.span == rule.span))
+            .collect();
+        match rule.kind {
+            RuleKind::Deny | RuleKind::Approval | RuleKind::Requires | RuleKind::Reconcile => {
+                let clauses = holders.iter().flat_map(|tool| &program.tools[*tool].clauses);
+                let own = clauses.filter(|c| c.rule.span == rule.span);
+                let mut slice = Slice::default();
+                for clause in own {
+                    exprs_of(&clause.kind, &mut |e| slice.reads(program, e));
+                }
+                if rule.kind == RuleKind::Reconcile {
+                    holders.iter().for_each(|tool| slice.needs(program, *tool));
+                }
+                slice.close(program);
+                slice.tools.extend(holders);
+                Some(slice)
+            }
+            RuleKind::Invariant | RuleKind::Monitor => {
+                let of = program.invariants.iter().find(|i| i.rule.span == rule.span)?;
+                Some(Slice::of_exprs(program, std::iter::once(&of.condition)))
+            }
+            RuleKind::Check => {
+                let completion = program.completion.as_ref()?;
+                let check = completion.checks.iter().find(|c| c.span == rule.span)?;
+                let mut exprs = Vec::new();
+                check.walk(&mut |check| {
+                    if let crate::hir::CheckKind::Condition(e) | crate::hir::CheckKind::Score(e) =
+                        &check.kind
+                    {
+                        exprs.push(e);
+                    }
+                });
+                let mut slice = Slice::of_exprs(program, exprs.into_iter());
+                slice.served(program);
+                Some(slice)
+            }
+            _ => None,
+        }
+    }
+
+    /// All tools of all lifecycles.
+    pub fn served(&mut self, program: &Program) {
+        let served = (0..program.tools.len()).filter(|tool| program.tools[*tool].served.is_some());
+        self.tools.extend(served);
+        self.close(program);
+    }
+
+    fn reads(&mut self, program: &Program, e: &Expr) {
+        e.walk(&mut |part| match &part.kind {
+            K::State(var) => _ = self.vars.insert(*var),
+            K::Row(fact, _) | K::Known(fact, _) => _ = self.facts.insert(*fact),
+            K::Called { tool, since, .. } | K::Failed { tool, since, .. } => {
+                self.tools.insert(*tool);
+                self.tools.extend(since);
+            }
+            K::Calls { tool, .. } | K::LastArg(tool, _) | K::LastResult(tool) => {
+                self.tools.insert(*tool);
+            }
+            K::Origin(_) => {
+                let known = program.tools.iter().enumerate();
+                self.tools.extend(known.filter(|(_, t)| t.params.is_empty()).map(|(at, _)| at));
+            }
+            _ => {}
+        });
+    }
+
+    /// Adds what a call of a tool reads and requires, and the tool.
+    fn needs(&mut self, program: &Program, tool: ToolId) {
+        self.tools.insert(tool);
+        let of = &program.tools[tool];
+        for clause in &of.clauses {
+            exprs_of(&clause.kind, &mut |e| self.reads(program, e));
+            if let ClauseKind::Requires { any_of, .. } = &clause.kind {
+                self.tools.extend(any_of.iter().map(|r| r.tool));
+                self.tools.extend(any_of.iter().filter_map(|r| r.since));
+            }
+        }
+        let writes = written(of);
+        for invariant in &program.invariants {
+            let mut touched = false;
+            invariant.condition.walk(&mut |e| {
+                touched |= matches!(e.kind, K::State(var) if writes.contains(&var));
+            });
+            if touched {
+                self.reads(program, &invariant.condition);
+            }
+        }
+        if let Some(served) = of.served {
+            let beside = |t: &Tool| {
+                t.served.is_some_and(|s| s.lifecycle == served.lifecycle && s.op != ServedOp::List)
+            };
+            let tools = program.tools.iter().enumerate();
+            self.tools.extend(tools.filter(|(_, t)| beside(t)).map(|(at, _)| at));
+        }
+    }
+
+    /// Adds what is needed by what is there, until nothing is missing.
+    fn close(&mut self, program: &Program) {
+        loop {
+            let before = (self.tools.len(), self.vars.len(), self.facts.len());
+            for (tool, of) in program.tools.iter().enumerate() {
+                let writes = written(of).iter().any(|var| self.vars.contains(var));
+                let teaches = of.clauses.iter().any(|clause| match &clause.kind {
+                    ClauseKind::Learn(learn) => self.facts.contains(&learn.fact),
+                    _ => false,
+                });
+                if writes || teaches {
+                    self.tools.insert(tool);
+                }
+            }
+            for tool in self.tools.clone() {
+                self.needs(program, tool);
+            }
+            if before == (self.tools.len(), self.vars.len(), self.facts.len()) {
+                return;
+            }
+        }
+    }
+}
+
+/// The variables that a tool's effects and observations write.
+fn written(tool: &Tool) -> BTreeSet<VarId> {
+    let target = |clause: &crate::hir::Clause| match &clause.kind {
+        ClauseKind::Effect { target, .. } | ClauseKind::Observe { target, .. } => Some(target.var),
+        _ => None,
+    };
+    tool.clauses.iter().filter_map(target).collect()
+}
+
+/// The expressions of a clause that decide, messages aside.
+fn exprs_of<'p>(clause: &'p ClauseKind, visit: &mut dyn FnMut(&'p Expr)) {
+    match clause {
+        ClauseKind::Deny { condition, .. } => visit(condition),
+        other => crate::lower::clause_exprs(other, visit),
+    }
+}

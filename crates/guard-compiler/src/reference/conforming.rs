@@ -1,0 +1,152 @@
+//! Whether a text conforms to a contract (semantics §14): for texts that are strict JSON.
+//!
+//! What is found in prose, repaired or carried out by a JSON Schema the reference does not know, and takes for what
+//! does not conform; the laws compare it with the kernel on documents that are strict JSON, or nothing like it.
+
+use super::eval::Env;
+use super::{Reference, World};
+use crate::hir::{Allowed, Contract, ContractId, Field, ItemShape, Type};
+use guard_plan::json::Json;
+use guard_plan::value::Value;
+
+/// Where a member stands: in the document, or in items of a list.
+#[derive(Clone, Copy, PartialEq)]
+enum Place {
+    Document,
+    Item(usize),
+}
+
+impl Reference<'_> {
+    pub(super) fn conforms(&self, contract: ContractId, text: &str, env: Env) -> bool {
+        let contract = &self.program.contracts[contract];
+        let Ok(document) = Json::parse(text) else { return false };
+        let fields = &self.program.records[contract.record].fields;
+        self.object(contract, Place::Document, fields, &document)
+            && self.known(contract, None, &document, env.world)
+    }
+
+    /// Whether an object has these members and no others, each as it should be.
+    fn object(&self, contract: &Contract, place: Place, fields: &[Field], value: &Json) -> bool {
+        let Json::Object(members) = value else { return false };
+        let declared = |(name, _): &(Box<str>, Json)| fields.iter().any(|f| *f.name == **name);
+        members.iter().all(declared)
+            && (0..fields.len()).all(|at| match value.get(&fields[at].name) {
+                None => fields[at].ty.is_option(),
+                Some(member) => self.member(contract, place, at, &fields[at].ty, member),
+            })
+    }
+
+    fn member(
+        &self,
+        contract: &Contract,
+        place: Place,
+        at: usize,
+        ty: &Type,
+        value: &Json,
+    ) -> bool {
+        let within = if let Place::Item(list) = place { Some(list) } else { None };
+        let list = contract.lists.iter().position(|l| l.within == within && l.field == at);
+        match (list, value) {
+            (Some(list), Json::Array(items)) => {
+                let max = contract.lists[list].max.unwrap_or(u64::MAX);
+                items.len() as u64 <= max && items.iter().all(|i| self.item(contract, list, i))
+            }
+            _ => {
+                let bounded = place != Place::Document || bounded(self, contract, value);
+                bounded && self.decode(ty, value, false).is_ok()
+            }
+        }
+    }
+
+    fn item(&self, contract: &Contract, list: usize, value: &Json) -> bool {
+        let ItemShape::Type(ty) = &contract.lists[list].shape else { return false };
+        let whole = match ty {
+            Type::Record(id) => {
+                let fields = &self.program.records[*id].fields;
+                self.object(contract, Place::Item(list), fields, value)
+            }
+            _ => matches!(value, Json::Object(_)),
+        };
+        whole && bounded(self, contract, value)
+    }
+
+    /// Whether all that refers, below a list or below the document, refers to what is known.
+    fn known(&self, contract: &Contract, list: Option<usize>, value: &Json, world: World) -> bool {
+        let here = contract.references.iter().filter(|reference| reference.list == list);
+        let referring = here.flat_map(|r| leaves(value, &r.path).into_iter().map(move |l| (r, l)));
+        let mut known = true;
+        for (reference, leaf) in referring {
+            known &= match &reference.allowed {
+                Allowed::Given(_) => false,
+                Allowed::Fact(fact) => {
+                    let row = &self.program.records[self.program.facts[*fact].row];
+                    let decoded = self.decode(&row.fields[0].ty, leaf, false);
+                    decoded.is_ok_and(|key| self.facts[*fact].with(&[key]).is_some())
+                }
+                Allowed::Values(values) => match self.eval(values, Env::of(&self.state, world)) {
+                    Ok(Value::List(items)) => items.iter().any(|item| same(item, leaf)),
+                    Ok(Value::Set(items)) => items.iter().any(|item| same(item, leaf)),
+                    Ok(Value::Map(entries)) => entries.keys().any(|key| *leaf == Json::string(key)),
+                    _ => false,
+                },
+            };
+        }
+        known
+            && contract.lists.iter().enumerate().filter(|(_, l)| l.within == list).all(|(at, l)| {
+                let name = l.path.last().cloned().unwrap_or_default();
+                leaves(value, &[name]).iter().all(|i| self.known(contract, Some(at), i, world))
+            })
+    }
+}
+
+/// Whether a value is no deeper, no longer and holds no longer strings than the contract bears.
+fn bounded(reference: &Reference, contract: &Contract, value: &Json) -> bool {
+    let named = |key: &str| {
+        let mut records = reference.program.records.iter();
+        records.any(|record| record.fields.iter().any(|field| field.name == key))
+    };
+    let bounds = &contract.bounds;
+    let short = |text: &str| text.chars().count() as u64 <= bounds.string;
+    fn all(value: &Json, short: &dyn Fn(&str) -> bool, named: &dyn Fn(&str) -> bool) -> bool {
+        match value {
+            Json::String(text) => short(text),
+            Json::Array(items) => items.iter().all(|item| all(item, short, named)),
+            Json::Object(members) => members
+                .iter()
+                .all(|(key, value)| (named(key) || short(key)) && all(value, short, named)),
+            _ => true,
+        }
+    }
+    value.to_string().len() as u64 <= bounds.bytes
+        && depth(value) <= bounds.depth
+        && all(value, &short, &named)
+}
+
+fn depth(value: &Json) -> u32 {
+    match value {
+        Json::Array(items) => 1 + items.iter().map(depth).max().unwrap_or(0),
+        Json::Object(members) => 1 + members.iter().map(|(_, v)| depth(v)).max().unwrap_or(0),
+        _ => 0,
+    }
+}
+
+/// What stands at the end of a way, through the elements of every list on it.
+fn leaves<'v>(value: &'v Json, path: &[String]) -> Vec<&'v Json> {
+    match (value, path.split_first()) {
+        (Json::Array(items), _) => items.iter().flat_map(|item| leaves(item, path)).collect(),
+        (Json::Null, _) => Vec::new(),
+        (_, None) => vec![value],
+        (_, Some((name, rest))) => {
+            value.get(name).map(|member| leaves(member, rest)).unwrap_or_default()
+        }
+    }
+}
+
+/// Whether a value of the session is what a text says.
+fn same(value: &Value, json: &Json) -> bool {
+    match (value, json) {
+        (Value::String(text), Json::String(other)) => text == other,
+        (Value::Int(number), json) => json.to_string() == number.to_string(),
+        _ => false,
+    }
+}

@@ -1,0 +1,93 @@
+//! The structure of contracts: lists stand behind those around them, in fields that hold them.
+
+use super::expression::Scope;
+use super::{Check, Checker, ascending, ensure, in_range};
+use crate::plan::*;
+
+/// Most lists of a contract, and most references.
+const MAX_PARTS: usize = 1000;
+/// The deepest that an item may be allowed to nest.
+const MAX_DEPTH: u32 = 100;
+
+impl Checker<'_> {
+    pub(super) fn contracts(&mut self) -> Check {
+        ascending(self.plan.contracts.iter().map(|one| &one.name), "contracts")?;
+        self.plan.contracts.iter().try_for_each(|contract| {
+            self.contract(contract).map_err(|why| format!("contract `{}`: {why}", contract.name))
+        })
+    }
+
+    fn contract(&mut self, contract: &Contract) -> Check {
+        ensure(contract.lists.len() <= MAX_PARTS, || format!("more than {MAX_PARTS} lists"))?;
+        let few = contract.references.len() <= MAX_PARTS;
+        ensure(few, || format!("more than {MAX_PARTS} references"))?;
+        self.members(contract.record)?;
+        for (at, list) in contract.lists.iter().enumerate() {
+            self.list(contract, at).map_err(|why| format!("list `{}`: {why}", list.name))?;
+        }
+        let depth = contract.bounds.depth;
+        ensure((1..=MAX_DEPTH).contains(&depth), || format!("items may nest {depth} deep"))?;
+        contract.references.iter().try_for_each(|reference| {
+            self.reference(contract, reference)
+                .map_err(|why| format!("reference `{}`: {why}", reference.text))
+        })
+    }
+
+    /// The fields of a record.
+    fn members(&self, ty: TypeId) -> Result<&[Field], String> {
+        self.ty(ty)?;
+        match &self.plan.types[ty as usize] {
+            TypeDef::Record { fields, .. } => Ok(fields),
+            _ => Err(format!("type {ty} is no record")),
+        }
+    }
+
+    fn list(&self, contract: &Contract, at: usize) -> Check {
+        let list = &contract.lists[at];
+        let around = match list.within {
+            None => contract.record,
+            Some(outer) => {
+                in_range(outer, at, "list")?;
+                match contract.lists[outer as usize].shape {
+                    ItemShape::Type(ty) => ty,
+                    ItemShape::Schema { .. } => return Err("it is within a schema's items".into()),
+                }
+            }
+        };
+        let fields = self.members(around)?;
+        in_range(list.field, fields.len(), "field")?;
+        let field = &fields[list.field as usize];
+        ensure(*field.name == list.name, || format!("its field is `{}`", field.name))?;
+        let before = contract.lists[..at].iter();
+        let mut same = before.filter(|one| (one.within, one.field) == (list.within, list.field));
+        ensure(same.next().is_none(), || "it is there twice".into())?;
+        let TypeDef::List { of, .. } = self.plan.types[field.ty as usize] else {
+            return Err("its field is no list".into());
+        };
+        let item = &self.plan.types[of as usize];
+        match (&list.shape, item) {
+            (ItemShape::Schema { .. }, TypeDef::Json) => Ok(()),
+            (ItemShape::Schema { .. }, _) => Err("its items have a type and a schema".into()),
+            (ItemShape::Type(ty), _) if *ty != of => Err("its items are of another type".into()),
+            (_, TypeDef::Json) => Ok(()),
+            (_, TypeDef::Record { fields, .. }) => {
+                let ranked =
+                    list.by.as_ref().is_none_or(|by| fields.iter().any(|f| *f.name == **by));
+                ensure(ranked, || "its items have no such rank".into())
+            }
+            _ => Err("its items are no objects".into()),
+        }
+    }
+
+    fn reference(&mut self, contract: &Contract, reference: &Reference) -> Check {
+        if let Some(list) = reference.list {
+            in_range(list, contract.lists.len(), "list")?;
+        }
+        ensure(!reference.path.is_empty(), || "it refers by nothing".into())?;
+        match &reference.allowed {
+            Allowed::Fact(fact) => in_range(*fact, self.plan.facts.len(), "fact"),
+            Allowed::Given(name) => ensure(!name.is_empty(), || "a list without a name".into()),
+            Allowed::Values(values) => self.expression(&Scope::COMMITTED, values),
+        }
+    }
+}

@@ -1,0 +1,255 @@
+//! An SMT solver as a process: asked over a pipe, one process for all questions, watched by a clock of ours beside its
+//! own limits. What it says is put to use by the compiler, which believes none of it.
+
+use crate::failure::Failure;
+use crate::files;
+use crate::term::{Progress, Term};
+use guard_compiler::Output;
+use guard_compiler::verify::smt::{OpenGoal, PROLOGUE};
+use guard_plan::plan::{Plan, Proof};
+use std::collections::HashMap;
+use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::time::Duration;
+
+/// What a solver may take for one question, in milliseconds.
+const LIMIT: u64 = 5_000;
+/// How much longer we wait before we end it.
+const GRACE: Duration = Duration::from_secs(3);
+
+/// What became of an open goal.
+pub enum Said {
+    /// It holds, and the prover has found a certificate with the solver's hint.
+    Certified,
+    /// It holds, says the solver alone.
+    Holds,
+    /// It does not follow; with a state and a call that replay, where there are such.
+    Fails(Option<String>),
+    /// No answer, and why.
+    Unknown(String),
+}
+
+impl Said {
+    /// In words for machines.
+    pub fn words(&self) -> (&'static str, Option<&str>) {
+        match self {
+            Said::Certified => ("certified", None),
+            Said::Holds => ("holds", None),
+            Said::Fails(model) => ("fails", model.as_deref()),
+            Said::Unknown(why) => ("unknown", Some(why)),
+        }
+    }
+}
+
+/// Writes the questions as files.
+pub fn emit(folder: &Path, plan: &Plan, goals: &[OpenGoal]) -> Result<(), Failure> {
+    std::fs::create_dir_all(folder).map_err(|why| {
+        Failure::new(format!("cannot write questions to `{}`: {why}", files::display(folder)))
+    })?;
+    for (at, goal) in goals.iter().enumerate() {
+        let tool = &plan.tools[goal.tool as usize].name;
+        let script = format!(
+            "; Can `{tool}` break `{}`? `unsat` says that it cannot.\n{PROLOGUE}{}(check-sat)\n",
+            goal.text,
+            goal.assertions()
+        );
+        files::write_atomic(&folder.join(format!("{at:03}-{tool}.smt2")), script.as_bytes())?;
+    }
+    Ok(())
+}
+
+/// Asks about every goal.
+pub fn ask_all(
+    path: &Path,
+    output: &Output,
+    goals: Vec<OpenGoal>,
+    term: &Term,
+) -> Result<Vec<(OpenGoal, Said)>, Failure> {
+    let mut progress = Progress::new(term, "asking the solver", goals.len());
+    let mut solver: Option<Solver> = None;
+    let mut solved = Vec::with_capacity(goals.len());
+    for (at, goal) in goals.into_iter().enumerate() {
+        progress.at(at, &goal.text);
+        let mut asked = match solver.take() {
+            Some(solver) => solver,
+            None => Solver::start(path)?,
+        };
+        let said = match asked.ask(&goal) {
+            Ok(answer) => {
+                solver = Some(asked);
+                weighed(output, &goal, answer)
+            }
+            // One that died or does not answer is not asked again: the next question gets another process.
+            Err(why) => Said::Unknown(why),
+        };
+        solved.push((goal, said));
+    }
+    Ok(solved)
+}
+
+/// The proofs that a solver's hints lead to.
+pub fn proofs(path: &Path, output: &Output, term: &Term) -> Result<Vec<Proof>, Failure> {
+    let goals = guard_compiler::verify::smt::open_goals(&output.plan);
+    let mut proofs = Vec::new();
+    let mut progress = Progress::new(term, "asking the solver", goals.len());
+    let mut solver = Solver::start(path)?;
+    for (at, goal) in goals.iter().enumerate() {
+        progress.at(at, &goal.text);
+        match solver.ask(goal) {
+            Ok(Answer::Unsat(core)) => proofs.extend(goal.proof(&core)),
+            Ok(_) => {}
+            Err(_) => solver = Solver::start(path)?,
+        }
+    }
+    Ok(proofs)
+}
+
+fn weighed(output: &Output, goal: &OpenGoal, answer: Answer) -> Said {
+    match answer {
+        Answer::Unsat(core) if goal.proof(&core).is_some() => Said::Certified,
+        Answer::Unsat(_) => Said::Holds,
+        Answer::Sat(model) => {
+            let value = |var| model.get(&var).copied();
+            Said::Fails(goal.counterexample(&output.program, &output.plan, &value))
+        }
+        Answer::Unknown(why) => Said::Unknown(why),
+    }
+}
+
+enum Answer {
+    /// With the numbers of the hypotheses that matter.
+    Unsat(Vec<u32>),
+    Sat(HashMap<u32, i128>),
+    Unknown(String),
+}
+
+struct Solver {
+    child: Child,
+    to: ChildStdin,
+    from: Receiver<String>,
+}
+
+impl Drop for Solver {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+impl Solver {
+    fn start(path: &Path) -> Result<Solver, Failure> {
+        let cvc5 = path.file_stem().is_some_and(|name| name.to_string_lossy().contains("cvc5"));
+        let limit = if cvc5 { format!("--tlimit-per={LIMIT}") } else { format!("-t:{LIMIT}") };
+        let arguments: &[&str] =
+            if cvc5 { &["--incremental", "--lang=smt2", &limit] } else { &["-in", "-smt2", &limit] };
+        let spawned = Command::new(path)
+            .args(arguments)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn();
+        let shown = path.display();
+        let mut child = spawned.map_err(|why| {
+            let failure = Failure::new(format!("cannot start the solver `{shown}`: {why}"));
+            failure.help("`--solver z3` needs z3 on the search path; a path to z3 or cvc5 does as well")
+        })?;
+        let (Some(mut to), Some(out)) = (child.stdin.take(), child.stdout.take()) else {
+            return Err(Failure::new(format!("the solver `{shown}` has no pipes")));
+        };
+        let (lines, from) = channel();
+        std::thread::spawn(move || {
+            for line in BufReader::new(out).lines().map_while(Result::ok) {
+                if lines.send(line).is_err() {
+                    break;
+                }
+            }
+        });
+        // What cannot be written shows when it is asked.
+        let _ = to.write_all(PROLOGUE.as_bytes());
+        Ok(Solver { child, to, from })
+    }
+
+    fn ask(&mut self, goal: &OpenGoal) -> Result<Answer, String> {
+        self.say(&format!("(push 1)\n{}(check-sat)\n", goal.assertions()))?;
+        let answer = self.line()?;
+        let answer = match answer.as_str() {
+            "unsat" => {
+                let core = self.reply("(get-unsat-core)")?;
+                let names = core.split(|c: char| !c.is_ascii_alphanumeric());
+                Answer::Unsat(sorted(names.filter_map(|name| name.strip_prefix('h')?.parse().ok())))
+            }
+            "sat" => {
+                let names: Vec<String> = goal.vars().iter().map(|var| format!("v{var}")).collect();
+                Answer::Sat(model(&self.reply(&format!("(get-value ({}))", names.join(" ")))?))
+            }
+            "unknown" => Answer::Unknown("it gave up in its time".into()),
+            other => return Err(format!("it says `{}`", other.chars().take(200).collect::<String>())),
+        };
+        self.say("(pop 1)\n")?;
+        Ok(answer)
+    }
+
+    fn say(&mut self, text: &str) -> Result<(), String> {
+        let said = self.to.write_all(text.as_bytes()).and_then(|()| self.to.flush());
+        said.map_err(|why| format!("it does not listen: {why}"))
+    }
+
+    fn line(&mut self) -> Result<String, String> {
+        let limit = Duration::from_millis(LIMIT) + GRACE;
+        match self.from.recv_timeout(limit) {
+            Ok(line) => Ok(line.trim().to_owned()),
+            Err(RecvTimeoutError::Timeout) => Err("it does not answer in time".into()),
+            Err(RecvTimeoutError::Disconnected) => Err("it has ended".into()),
+        }
+    }
+
+    /// One whole parenthesized reply, however many lines it takes.
+    fn reply(&mut self, request: &str) -> Result<String, String> {
+        self.say(&format!("{request}\n"))?;
+        let mut reply = String::new();
+        loop {
+            reply.push_str(&self.line()?);
+            reply.push(' ');
+            let depth = reply.matches('(').count() as i64 - reply.matches(')').count() as i64;
+            if depth <= 0 || reply.len() > 1 << 20 {
+                return Ok(reply);
+            }
+        }
+    }
+}
+
+fn sorted(numbers: impl Iterator<Item = u32>) -> Vec<u32> {
+    let mut numbers: Vec<u32> = numbers.collect();
+    numbers.sort_unstable();
+    numbers.dedup();
+    numbers
+}
+
+/// `((v1 5) (v2 (- 3)))`.
+fn model(reply: &str) -> HashMap<u32, i128> {
+    let spaced = reply.replace(['(', ')'], " ");
+    let mut words = spaced.split_whitespace().peekable();
+    let mut model = HashMap::new();
+    while let Some(word) = words.next() {
+        let Some(var) = word.strip_prefix('v').and_then(|var| var.parse().ok()) else { continue };
+        let negative = words.next_if_eq(&"-").is_some();
+        if let Some(number) = words.next().and_then(|number| number.parse::<i128>().ok()) {
+            model.insert(var, if negative { -number } else { number });
+        }
+    }
+    model
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn models() {
+        let model = model("((v1 5) (v12 (- 3)) (v2 0))");
+        assert_eq!(model, HashMap::from([(1, 5), (12, -3), (2, 0)]));
+        assert!(super::model("(error \"no\")").is_empty());
+    }
+}
