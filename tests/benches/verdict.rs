@@ -10,6 +10,76 @@ fn main() {
     divan::main();
 }
 
+/// What a pass pays for, and a call that is allowed.
+const PASSES: [(&str, &str, &str); 5] = [
+    (
+        "simplify",
+        "deny unless a <= n deny unless n <= 9 deny when (if a > 9 then true else false) deny when a in {7}",
+        r#"{"a": 0, "s": "x", "xs": []}"#,
+    ),
+    (
+        "fold",
+        r#"deny when a > 2 * 60 + 5 deny when s == lower("ABC") or false deny when len("abc") == 4 and a < 0"#,
+        r#"{"a": 1, "s": "some text", "xs": []}"#,
+    ),
+    (
+        "drop",
+        "deny when a > 3 and false deny when 2 < 1 and s in xs",
+        r#"{"a": 1, "s": "", "xs": []}"#,
+    ),
+    (
+        "order",
+        "deny when (any x in xs: x == s) and a > 3 deny when s matches /^.*(foo|bar).*$/ and a > 3",
+        r#"{"a": 1, "s": "a text of some length", "xs": ["a", "b", "c", "d", "e", "f", "g", "h"]}"#,
+    ),
+    (
+        "merge",
+        r#"deny when s matches /^rm .*$/ or s matches /^dd .*$/ or s matches /^.*mkfs.*$/ or glob(s, "**/.ssh/*")"#,
+        r#"{"a": 1, "s": "cargo test --workspace", "xs": []}"#,
+    ),
+];
+
+/// A guard on which one pass works, as it was lowered and optimized.
+#[divan::bench(args = PASSES.iter().flat_map(|(pass, ..)| [(*pass, false), (*pass, true)]), sample_size = 500)]
+fn passes(bencher: Bencher, (pass, optimized): (&str, bool)) {
+    let (_, rules, args) = PASSES.iter().find(|(name, ..)| *name == pass).expect("a pass");
+    let text = format!(
+        "guard g\nstate {{ n: int = 0 }}\ntool work(a: int, s: string, xs: list<string> max 9) {{ {rules} }}\n"
+    );
+    let root = SourceFile { path: "g.guard".into(), text };
+    let output = compile(root, &mut Std).output.expect("a sound guard");
+    let plan = if optimized { output.plan } else { output.lowered };
+    let loaded = LoadedPlan::from_plan(plan, output.sources).expect("a sound plan");
+    let kernel = Kernel::new(loaded).expect("a kernel");
+    let session = kernel.open("s", 0, "/ws").expect("a session");
+    let args = json(args);
+    let (mut scratch, proposal) =
+        (Scratch::default(), Proposal { call: "c", tool: "work", args: &args, now: 1 });
+    let proposed = kernel.check(&session, &proposal, &mut NoWorld);
+    assert!(proposed.verdict.reasons.is_empty(), "{:?}", proposed.verdict);
+    bencher.bench_local(|| {
+        let proposal = black_box(&proposal);
+        black_box(kernel.check_with(&session, proposal, &mut NoWorld, &mut scratch))
+    });
+}
+
+/// The same call, put in flight and settled.
+#[divan::bench(args = OTHERS, sample_size = 500)]
+fn lookup_settled(bencher: Bencher, others: usize) {
+    let kernel = retail(others);
+    let mut session = conversation(&kernel);
+    let args = json(r#"{"order_id": "W1"}"#);
+    let order = json(
+        r#"{"order_id": "W1", "user_id": "mia", "status": "pending", "items": [], "payment_method_id": "card_1"}"#,
+    );
+    bencher.bench_local(move || {
+        let proposal = Proposal { call: "c", tool: "get_order_details", args: &args, now: 2 };
+        black_box(kernel.propose(&mut session, &proposal, &mut NoWorld).expect("a free id"));
+        let settlement = Settlement { call: "c", ending: Ending::Success(Some(&order)), now: 2 };
+        black_box(kernel.settle(&mut session, &settlement, &mut NoWorld).expect("in flight"));
+    });
+}
+
 /// Tools of the guard besides retail's own ten.
 const OTHERS: [usize; 3] = [0, 90, 990];
 

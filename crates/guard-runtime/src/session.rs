@@ -194,7 +194,7 @@ impl Session {
         &self.workspace
     }
 
-    /// Whether it stays on the full plan, since the optimized one decided otherwise (semantics §15).
+    /// Whether it stays on the full plan, since the optimized one decided otherwise (semantics §16).
     pub fn is_on_full_plan(&self) -> bool {
         self.full
     }

@@ -2,7 +2,7 @@
 //!
 //! Both look at the same session and get the same answers. Where they differ in verdict, reasons, or what the
 //! call would change, the call is denied with a code of its own, and the session stays on the full plan
-//! (semantics §15). Which decisions are watched depends on their numbers alone, so that a replay watches the same.
+//! (semantics §16). Which decisions are watched depends on their numbers alone, so that a replay watches the same.
 
 use crate::error::KernelError;
 use crate::eval::Decision;

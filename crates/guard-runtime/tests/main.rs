@@ -13,6 +13,7 @@ mod main {
     mod hostile;
     mod lifecycles;
     mod live;
+    mod prepared;
     mod probes;
     mod shadow;
     mod sources;

@@ -258,7 +258,7 @@ fn expected(n: u64) -> Option<Result<(), String>> {
 /// Guards of which the invariant `i`, or else the type of `o`, is not kept by `t`, though it nearly is.
 fn open(n: u64) -> Option<Result<(), String>> {
     const GUARDS: &[&str] = &[
-        "state { o: int in 0..=3? = none }\ntool t(x: int in 0..=9) { effect o = x }",
+        "type Small = int in 0..=3\nstate { o: Small? = none }\ntool t(x: int in 0..=9) { effect o = x }",
         "state { l: list<string> max 9 = []  b: bool = true }\ninvariant i { \"a\" in l implies b }\ntool t() { effect remove \"a\" from l\n effect b = false }",
         "state { s: set<string> max 9 = {\"a\"}  b: bool = false }\ninvariant i { \"a\" in s or b }\ntool t() { effect remove \"a\" from s }",
         "state { m: map<string, int> max 9 = {} }\ninvariant i { (m[\"a\"] else 0) <= 5 }\ntool t(x: int) { deny unless \"a\" in m\n effect m[\"a\"] = x }",

@@ -12,6 +12,7 @@ fn machine(policy: &str, data: Option<&str>) -> RegoVM {
     let compiled = engine.compile_with_entrypoint(&entry).expect("it compiles");
     let program = Compiler::compile_from_policy(&compiled, &["data.peers.allow"]);
     let mut vm = RegoVM::new();
+    vm.set_max_instructions(usize::MAX);
     vm.load_program(program.expect("a program"));
     if let Some(data) = data {
         vm.set_data(Value::from_json_str(data).expect("JSON")).expect("data");

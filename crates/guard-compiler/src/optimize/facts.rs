@@ -8,6 +8,8 @@ use guard_plan::plan::{Node, Plan, QuantifierOp, ToolId, TypeDef, TypeId};
 pub(super) struct Facts {
     /// By type: whether it is an option.
     options: Vec<bool>,
+    /// By type: whether it is a list, set or map.
+    collections: Vec<bool>,
     state: Vec<TypeId>,
     params: Vec<Vec<TypeId>>,
     deadline: bool,
@@ -16,8 +18,12 @@ pub(super) struct Facts {
 impl Facts {
     pub fn of(plan: &Plan) -> Facts {
         let option = |def: &TypeDef| matches!(def, TypeDef::Option { .. });
+        let collection = |def: &TypeDef| {
+            matches!(def, TypeDef::List { .. } | TypeDef::Set { .. } | TypeDef::Map { .. })
+        };
         Facts {
             options: plan.types.iter().map(option).collect(),
+            collections: plan.types.iter().map(collection).collect(),
             state: plan.state.iter().map(|var| var.ty).collect(),
             params: plan
                 .tools
@@ -30,7 +36,7 @@ impl Facts {
 
     /// Whether it has a value whatever happens, and asks the world nothing: then it does not matter whether or
     /// when it is evaluated.
-    pub fn total(&self, tree: &Tree) -> bool {
+    pub fn total(&self, tool: Option<ToolId>, tree: &Tree) -> bool {
         let itself = match &tree.node {
             // Arithmetic may overflow, options may be empty, monitors keep the faults of their operands.
             Node::Neg(_) | Node::Arith(..) | Node::Unwrap(_) | Node::Temporal(_) => false,
@@ -41,12 +47,12 @@ impl Facts {
                     op,
                     QuantifierOp::SumInt | QuantifierOp::SumDecimal | QuantifierOp::SumDuration
                 );
-                over.len() == 1 && !sum
+                over.len() == 1 && !sum && self.is_collection(tool, &tree.kids[0])
             }
             Node::Call(builtin, _) => never_faults(*builtin),
             _ => true,
         };
-        itself && tree.kids.iter().all(|kid| self.total(kid))
+        itself && tree.kids.iter().all(|kid| self.total(tool, kid))
     }
 
     /// Whether it never is the missing option.
@@ -70,6 +76,17 @@ impl Facts {
             Node::State(var) => self.state.get(*var as usize).is_some_and(|ty| self.required(*ty)),
             Node::Else(..) => kid(1),
             Node::If(..) => kid(1) && kid(2),
+            _ => false,
+        }
+    }
+
+    /// Whether it is a collection whatever happens; what is `json` may be anything.
+    fn is_collection(&self, tool: Option<ToolId>, tree: &Tree) -> bool {
+        let typed = |ty: TypeId| self.collections.get(ty as usize).is_some_and(|is| *is);
+        match &tree.node {
+            Node::List(_) | Node::Set(_) | Node::Map(_) => true,
+            Node::Param(at) => self.param(tool, *at).is_some_and(typed),
+            Node::State(var) => self.state.get(*var as usize).is_some_and(|ty| typed(*ty)),
             _ => false,
         }
     }

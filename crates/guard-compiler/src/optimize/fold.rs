@@ -4,17 +4,17 @@ use super::Work;
 use super::facts::Facts;
 use super::tree::Tree;
 use crate::reference::values::{arithmetic, compare, index, is_in, negate};
-use guard_plan::plan::{Node, QuantifierOp};
+use guard_plan::plan::{Node, QuantifierOp, ToolId};
 use guard_plan::value::{Fault, Value};
 
 /// Folds every deciding expression.
 pub(super) fn fold(work: &mut Work<'_>) {
-    work.rewrite(|facts, _, tree| tree.map(&|tree| node(facts, tree)));
+    work.rewrite(|facts, tool, tree| tree.map(&|tree| node(facts, tool, tree)));
 }
 
-fn node(facts: &Facts, tree: Tree) -> Tree {
+fn node(facts: &Facts, tool: Option<ToolId>, tree: Tree) -> Tree {
     match (&tree.node, tree.kids.as_slice()) {
-        (Node::And(..) | Node::Or(..) | Node::Implies(..), [_, _]) => connective(facts, tree),
+        (Node::And(..) | Node::Or(..) | Node::Implies(..), [_, _]) => connective(facts, tool, tree),
         (Node::If(..), [condition, ..]) => match condition.known() {
             Some(truth) => kid(tree, if truth { 1 } else { 2 }),
             None => tree,
@@ -35,9 +35,9 @@ fn kid(mut tree: Tree, at: usize) -> Tree {
 
 /// A connective of which one side is known. The right side is not needed where the left decides; the left is
 /// not needed where the right decides and the left cannot fault.
-fn connective(facts: &Facts, tree: Tree) -> Tree {
+fn connective(facts: &Facts, tool: Option<ToolId>, tree: Tree) -> Tree {
     let (left, right) = (tree.kids[0].known(), tree.kids[1].known());
-    let total = facts.total(&tree.kids[0]);
+    let total = facts.total(tool, &tree.kids[0]);
     match (&tree.node, left, right) {
         (Node::And(..), Some(false), _) if guard_proof::mutant!("`false and x` is x") => kid(tree, 1),
         (Node::And(..), Some(false), _) => Tree::bool(false),

@@ -1,7 +1,6 @@
 //! `merge`: several patterns asked of one text become one expression, and so does a glob that is written out.
 
 use super::Work;
-use super::facts::Facts;
 use super::order::open;
 use super::tree::Tree;
 use guard_plan::builtin::Builtin;
@@ -14,9 +13,9 @@ const SIZE_LIMIT: usize = 1 << 20;
 /// Merges the patterns of every deciding expression.
 pub(super) fn merge(work: &mut Work<'_>) {
     let table = RefCell::new(std::mem::take(&mut work.plan.regexes));
-    work.rewrite(|facts, _, tree| {
+    work.rewrite(|facts, tool, tree| {
         tree.map(&|tree| match &tree.node {
-            Node::Or(..) => alternatives(facts, tree, &table),
+            Node::Or(..) => alternatives(&|subject| facts.total(tool, subject), tree, &table),
             Node::Call(Builtin::Glob, _) => glob(tree, &table),
             _ => tree,
         })
@@ -26,14 +25,14 @@ pub(super) fn merge(work: &mut Work<'_>) {
 }
 
 /// `x matches a or x matches b`, side by side, is one question.
-fn alternatives(facts: &Facts, tree: Tree, table: &RefCell<Vec<String>>) -> Tree {
+fn alternatives(total: &dyn Fn(&Tree) -> bool, tree: Tree, table: &RefCell<Vec<String>>) -> Tree {
     let before = tree.clone();
     let mut operands = Vec::new();
     open(tree, &Node::Or(0, 0), &mut operands);
     let count = operands.len();
     let mut merged: Vec<Tree> = Vec::with_capacity(count);
     for operand in operands {
-        let joined = merged.last().and_then(|last| join(facts, last, &operand, table));
+        let joined = merged.last().and_then(|last| join(total, last, &operand, table));
         match (joined, merged.last_mut()) {
             (Some(joined), Some(last)) => *last = joined,
             _ => merged.push(operand),
@@ -45,11 +44,16 @@ fn alternatives(facts: &Facts, tree: Tree, table: &RefCell<Vec<String>>) -> Tree
     merged.into_iter().reduce(|a, b| Tree::two(Node::Or, a, b)).unwrap_or(before)
 }
 
-fn join(facts: &Facts, a: &Tree, b: &Tree, table: &RefCell<Vec<String>>) -> Option<Tree> {
+fn join(
+    total: &dyn Fn(&Tree) -> bool,
+    a: &Tree,
+    b: &Tree,
+    table: &RefCell<Vec<String>>,
+) -> Option<Tree> {
     let (Node::Matches(_, first), Node::Matches(_, second)) = (&a.node, &b.node) else {
         return None;
     };
-    if a.kids != b.kids || !a.kids.iter().all(|subject| facts.total(subject)) {
+    if a.kids != b.kids || !a.kids.iter().all(total) {
         return None;
     }
     let pattern = {

@@ -5,29 +5,34 @@
 use super::Work;
 use super::facts::Facts;
 use super::tree::Tree;
-use guard_plan::plan::{Node, NodeId};
+use guard_plan::plan::{Node, NodeId, ToolId};
 
 /// Orders the operands of every `and` and `or`.
 pub(super) fn order(work: &mut Work<'_>) {
-    work.rewrite(|facts, _, tree| tree.map(&|tree| node(facts, tree)));
+    work.rewrite(|facts, tool, tree| tree.map(&|tree| node(facts, tool, tree)));
 }
 
-fn node(facts: &Facts, tree: Tree) -> Tree {
+fn node(facts: &Facts, tool: Option<ToolId>, tree: Tree) -> Tree {
     match tree.node {
-        Node::And(..) => chain(facts, tree, Node::And),
-        Node::Or(..) => chain(facts, tree, Node::Or),
+        Node::And(..) => chain(facts, tool, tree, Node::And),
+        Node::Or(..) => chain(facts, tool, tree, Node::Or),
         _ => tree,
     }
 }
 
 /// Both connectives are associative, faults included: a chain is judged from left to right however it leans.
-fn chain(facts: &Facts, tree: Tree, join: fn(NodeId, NodeId) -> Node) -> Tree {
+fn chain(
+    facts: &Facts,
+    tool: Option<ToolId>,
+    tree: Tree,
+    join: fn(NodeId, NodeId) -> Node,
+) -> Tree {
     let before = tree.clone();
     let mut operands = Vec::new();
     open(tree, &join(0, 0), &mut operands);
     let mut sorted = false;
     let any = guard_proof::mutant!("order forgets faults");
-    for run in operands.chunk_by_mut(|a, b| any || facts.total(a) && facts.total(b)) {
+    for run in operands.chunk_by_mut(|a, b| any || facts.total(tool, a) && facts.total(tool, b)) {
         if !run.is_sorted_by_key(cost) {
             run.sort_by_key(cost);
             sorted = true;

@@ -14,14 +14,16 @@ fn node(facts: &Facts, tool: Option<ToolId>, tree: Tree) -> Tree {
     match &tree.node {
         Node::Not(_) => negation(facts, tool, tree),
         Node::Compare(CompareOp::Eq, ..) => equality(facts, tool, tree),
-        Node::If(..) => choice(facts, tree),
+        Node::If(..) => choice(facts, tool, tree),
         Node::In(..) => membership(tree),
-        Node::IsSome(_) if facts.present(tool, &tree.kids[0]) && facts.total(&tree.kids[0]) => {
+        Node::IsSome(_)
+            if facts.present(tool, &tree.kids[0]) && facts.total(tool, &tree.kids[0]) =>
+        {
             Tree::bool(true)
         }
         Node::Unwrap(_) | Node::Else(..) if facts.present(tool, &tree.kids[0]) => first(tree),
         Node::And(..) | Node::Or(..)
-            if tree.kids[0] == tree.kids[1] && facts.total(&tree.kids[0]) =>
+            if tree.kids[0] == tree.kids[1] && facts.total(tool, &tree.kids[0]) =>
         {
             first(tree)
         }
@@ -76,12 +78,12 @@ fn equality(facts: &Facts, tool: Option<ToolId>, tree: Tree) -> Tree {
 }
 
 /// `if c then true else false` is `c`; two equal branches need no condition that cannot fault.
-fn choice(facts: &Facts, tree: Tree) -> Tree {
+fn choice(facts: &Facts, tool: Option<ToolId>, tree: Tree) -> Tree {
     let [condition, then, other] = tree.kids.as_slice() else { return tree };
     match (then.known(), other.known()) {
         (Some(true), Some(false)) => first(tree),
         (Some(false), Some(true)) => Tree::one(Node::Not, first(tree)),
-        _ if then == other && facts.total(condition) => {
+        _ if then == other && facts.total(tool, condition) => {
             let mut kids = tree.kids;
             kids.swap_remove(1)
         }
