@@ -224,7 +224,8 @@ fn try_claims(output: &Output, said: &Verification, tried: &mut Tried) -> Result
                     let declared = program.invariants.iter().find(|one| one.rule.owner == *name);
                     claims.extend(declared.map(|one| &one.condition));
                     tried.proved += 1;
-                    let given = |basis: &Basis| matches!(basis, Basis::Deny(_) | Basis::Invariant(_));
+                    let given =
+                        |basis: &Basis| matches!(basis, Basis::Deny(_) | Basis::Invariant(_));
                     tried.given += usize::from(by.iter().any(given));
                 }
                 _ => tried.checked += 1,
@@ -246,7 +247,10 @@ fn try_claims(output: &Output, said: &Verification, tried: &mut Tried) -> Result
                 }
                 match claims.iter().all(|claim| holds(claim, &after)) {
                     true => Ok(()),
-                    false => Err(format!("`{}` breaks what is proved: {state:?} {args:?} → {after:?}", tool.name)),
+                    false => Err(format!(
+                        "`{}` breaks what is proved: {state:?} {args:?} → {after:?}",
+                        tool.name
+                    )),
                 }
             })
         })?;

@@ -31,8 +31,11 @@ fn changed(drawn: &Generated, rng: &mut Rng) -> String {
         }
         1 => drop(items.remove(at)),
         _ => {
-            let digits: Vec<usize> =
-                items[at].char_indices().filter(|(_, c)| c.is_ascii_digit()).map(|(i, _)| i).collect();
+            let digits: Vec<usize> = items[at]
+                .char_indices()
+                .filter(|(_, c)| c.is_ascii_digit())
+                .map(|(i, _)| i)
+                .collect();
             if !digits.is_empty() {
                 let place = *rng.pick(&digits);
                 items[at].replace_range(place..=place, &(1 + rng.below(9)).to_string());

@@ -684,9 +684,15 @@ pub(crate) fn not_proved(
     let hard = left.iter().any(|one| one.why == verify::Why::Exhausted);
     match (observed, &needs[..]) {
         (false, [first, ..]) => d.help(format!("add `deny unless {first}` to `{tool}`")),
-        (true, _) => d.help("an observation cannot be refused: give the variable a type that keeps it in bounds"),
-        (false, []) if hard => d.help("the prover gave up: simpler conditions, or fewer of them, may do"),
-        (false, []) => d.help("add conditions from which it follows, or drop `proved`: then each call is checked"),
+        (true, _) => d.help(
+            "an observation cannot be refused: give the variable a type that keeps it in bounds",
+        ),
+        (false, []) if hard => {
+            d.help("the prover gave up: simpler conditions, or fewer of them, may do")
+        }
+        (false, []) => d.help(
+            "add conditions from which it follows, or drop `proved`: then each call is checked",
+        ),
     }
 }
 
@@ -751,8 +757,12 @@ pub(crate) fn never_varies(span: Span, outcome: bool, why: &str) -> Diagnostic {
 }
 
 pub(crate) fn never_called(span: Span, tool: &str, at: Span, why: &str) -> Diagnostic {
-    let found = Diagnostic::warning("G0510", span, format!("the tool `{tool}` can never be called: {why}"))
-        .help("repair what is in the way, or remove the tool: what is not declared is refused anyway");
+    let found = Diagnostic::warning(
+        "G0510",
+        span,
+        format!("the tool `{tool}` can never be called: {why}"),
+    )
+    .help("repair what is in the way, or remove the tool: what is not declared is refused anyway");
     if at == span { found } else { found.also(at, "this is in the way") }
 }
 

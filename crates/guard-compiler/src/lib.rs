@@ -116,7 +116,8 @@ fn must_be_proved(
     verification: &verify::Verification,
     diagnostics: &mut Vec<Diagnostic>,
 ) {
-    let effects = verification.pairs.iter().map(|one| (one.tool, one.invariant, &one.status, false));
+    let effects =
+        verification.pairs.iter().map(|one| (one.tool, one.invariant, &one.status, false));
     let observed = verification.observations.iter();
     let observed = observed.map(|one| (one.tool, one.invariant, &one.status, true));
     for (tool, invariant, status, observed) in effects.chain(observed) {

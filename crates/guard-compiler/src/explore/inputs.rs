@@ -113,7 +113,8 @@ impl<'p> Inputs<'p> {
             }
             _ => false,
         });
-        let all = self.calls(tool, session).len() == of.params.iter().map(|p| size(self.program, &p.ty)).fold(1, usize::saturating_mul);
+        let all = self.calls(tool, session).len()
+            == of.params.iter().map(|p| size(self.program, &p.ty)).fold(1, usize::saturating_mul);
         identical && !all
     }
 

@@ -26,9 +26,7 @@ pub(super) fn check(lint: &Lint, found: &mut Vec<Diagnostic>) {
 fn moot(lint: &Lint, limit: LimitId) -> Option<usize> {
     let program = lint.program;
     let holds = |tool: &&Tool| {
-        let held = |c: &crate::hir::Clause| {
-            matches!(&c.kind, ClauseKind::Limit { limit: of, .. } if *of == limit)
-        };
+        let held = |c: &crate::hir::Clause| matches!(&c.kind, ClauseKind::Limit { limit: of, .. } if *of == limit);
         tool.clauses.iter().any(held)
     };
     let holders: Vec<&Tool> = program.tools.iter().filter(holds).collect();

@@ -26,18 +26,30 @@ pub(super) fn check(lint: &mut Lint, found: &mut Vec<Diagnostic>) {
     lint.impossible = all.difference(&callable).copied().collect();
     for tool in &lint.impossible {
         let of = &lint.program.tools[*tool];
+        if is_meant(of) {
+            continue;
+        }
         if let Some((span, why)) = obstacle(lint, *tool, &callable) {
             found.push(errors::never_called(of.span, &of.name, span, &why));
         }
     }
     let Some(explored) = lint.exhausted() else { return };
     for (tool, session) in explored.tools.iter().enumerate() {
+        let of = &lint.program.tools[tool];
         if session.is_none() && !lint.impossible.contains(&tool) {
-            let of = &lint.program.tools[tool];
             let why = "everything was tried, and it is refused each time";
             found.push(errors::never_called(of.span, &of.name, of.span, why));
         }
     }
+}
+
+/// Whether the guard says in so many words that the tool is not to be called: `deny when true`.
+fn is_meant(tool: &Tool) -> bool {
+    let plain = |clause: &crate::hir::Clause| match &clause.kind {
+        ClauseKind::Deny { condition, .. } => matches!(condition.kind, ExprKind::Bool(true)),
+        _ => false,
+    };
+    tool.clauses.iter().any(plain)
 }
 
 /// Why no call of a tool can be allowed, if only these other tools can be called.
@@ -47,11 +59,17 @@ fn obstacle(lint: &Lint, tool: ToolId, callable: &BTreeSet<ToolId>) -> Option<(S
         let why = match &clause.kind {
             ClauseKind::Requires { any_of, when: None } => {
                 let met = any_of.iter().any(|r| callable.contains(&r.tool));
-                let names: Vec<String> =
-                    any_of.iter().map(|r| format!("`{}`", lint.program.tools[r.tool].name)).collect();
-                (!met).then(|| format!("it requires {}, which cannot be called before", names.join(" or ")))
+                let names: Vec<String> = any_of
+                    .iter()
+                    .map(|r| format!("`{}`", lint.program.tools[r.tool].name))
+                    .collect();
+                (!met).then(|| {
+                    format!("it requires {}, which cannot be called before", names.join(" or "))
+                })
             }
-            ClauseKind::Deny { condition, .. } if truth(condition, &BTreeSet::new()) == Some(true) => {
+            ClauseKind::Deny { condition, .. }
+                if truth(condition, &BTreeSet::new()) == Some(true) =>
+            {
                 Some("this condition is always true".to_string())
             }
             ClauseKind::Costs { unit, amount } => {

@@ -1,7 +1,7 @@
 //! A rule that can never refuse, ask or be broken.
 
 use super::Lint;
-use super::truth::truth;
+use super::truth::{holds_a_constant, truth};
 use crate::errors;
 use crate::explore::RuleKind;
 use crate::hir::ClauseKind;
@@ -20,7 +20,7 @@ pub(super) fn check(lint: &Lint, found: &mut Vec<Diagnostic>) {
                 ClauseKind::Approval { when: Some(when), .. } => (RuleKind::Approval, when),
                 _ => continue,
             };
-            let silent = truth(condition, &lint.impossible) == Some(false)
+            let silent = (truth(condition, &lint.impossible) == Some(false) && !holds_a_constant(condition))
                 || lint.impossible.contains(&at)
                 || lint.prover.never(tool, &[condition]);
             *rules.entry((clause.rule.span, kind)).or_insert(true) &= silent;

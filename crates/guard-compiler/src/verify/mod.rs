@@ -137,10 +137,8 @@ pub fn verify(plan: &Plan) -> Verification {
 
 /// The same for integers of so many bits: at few, what it says can be tried out in full.
 pub fn verify_at(plan: &Plan, width: Width) -> Verification {
-    let mut verification = Verification {
-        size: (plan.tools.len(), plan.invariants.len()),
-        ..Verification::default()
-    };
+    let mut verification =
+        Verification { size: (plan.tools.len(), plan.invariants.len()), ..Verification::default() };
     if plan.shadow {
         return verification;
     }
@@ -238,7 +236,8 @@ fn decide(
         Claim::Refined { .. } => true,
     };
     let needs = || residue::needs(plan, tool, system, &goal.formula);
-    let left = |why| (Status::Checked(vec![Residue { text: text.clone(), needs: needs(), why }]), None);
+    let left =
+        |why| (Status::Checked(vec![Residue { text: text.clone(), needs: needs(), why }]), None);
     let Some(problem) = system.problem(goal) else { return left(Why::Inexpressible) };
     match prove(&problem, Effort::USUAL) {
         Answer::Proved(_) if !enforced => left(Why::Monitored),
@@ -307,9 +306,7 @@ fn basis(plan: &Plan, tool: ToolId, system: &System, uses: &[u32]) -> Vec<Basis>
                 Some(Basis::Invariant(plan.invariants[id as usize].rule.owner.clone()))
             }
             Given::Effects => Some(Basis::NoFault),
-            Given::Refined(var) => {
-                Some(Basis::Refinement(plan.state[var as usize].name.clone()))
-            }
+            Given::Refined(var) => Some(Basis::Refinement(plan.state[var as usize].name.clone())),
             Given::Meaning => None,
         })
         .collect();

@@ -271,7 +271,8 @@ impl Bounds {
 
     fn least_of(&self, row: &Linear) -> Option<i128> {
         row.terms.iter().try_fold(row.constant, |sum, (var, factor)| {
-            let end = if *factor > 0 { self.least[*var as usize] } else { self.greatest[*var as usize] };
+            let end =
+                if *factor > 0 { self.least[*var as usize] } else { self.greatest[*var as usize] };
             sum.checked_add(end?.checked_mul(*factor)?)
         })
     }
@@ -364,9 +365,8 @@ impl Tableau {
                     pairs.extend(above.iter().filter(|at| **at != up).map(|at| (*at, down)));
                     pairs.extend(below.iter().filter(|at| **at != down).map(|at| (up, *at)));
                 }
-                None => pairs.extend(
-                    above.iter().flat_map(|up| below.iter().map(move |down| (*up, *down))),
-                ),
+                None => pairs
+                    .extend(above.iter().flat_map(|up| below.iter().map(move |down| (*up, *down)))),
             }
             if pairs.len() > MOST_ROWS || self.alive.len() > MOST_ROWS {
                 return None;
@@ -375,10 +375,11 @@ impl Tableau {
                 self.alive.remove(&self.rows[*at].0.terms);
             }
             for (up, down) in pairs {
-                *combinations = combinations.checked_sub(1).filter(|left| *left > 0).or_else(|| {
-                    *combinations = 0;
-                    None
-                })?;
+                *combinations =
+                    combinations.checked_sub(1).filter(|left| *left > 0).or_else(|| {
+                        *combinations = 0;
+                        None
+                    })?;
                 self.combine(var, up, down);
                 if self.absurd.is_some() {
                     break;
@@ -430,7 +431,8 @@ impl Tableau {
         };
         let (a, b) = (factor(up), factor(down));
         let shared = gcd(a, b).max(1);
-        let (Ok(up_times), Ok(down_times)) = (u64::try_from(b / shared), u64::try_from(a / shared)) else {
+        let (Ok(up_times), Ok(down_times)) = (u64::try_from(b / shared), u64::try_from(a / shared))
+        else {
             return;
         };
         let sum = self.rows[up].0.times(up_times.into());
@@ -458,7 +460,8 @@ impl Tableau {
                 }
                 Origin::Sum((a_times, a), (b_times, b)) => {
                     numbers.insert(at, Row::Known(known + steps.len() as u32));
-                    steps.push(ProofStep::Sum(vec![(a_times, numbers[&a]), (b_times, numbers[&b])]));
+                    steps
+                        .push(ProofStep::Sum(vec![(a_times, numbers[&a]), (b_times, numbers[&b])]));
                 }
             }
         }

@@ -41,7 +41,8 @@ pub struct OpenGoal {
 /// All goals of invariants that are open in a plan, whose own proofs may be assumed.
 pub fn open_goals(plan: &Plan) -> Vec<OpenGoal> {
     let assumed = assumable(plan, &plan.proofs);
-    let proved = |claim: Claim| plan.proofs.binary_search_by_key(&claim, |proof| proof.claim).is_ok();
+    let proved =
+        |claim: Claim| plan.proofs.binary_search_by_key(&claim, |proof| proof.claim).is_ok();
     let mut open = Vec::new();
     if plan.shadow {
         return open;

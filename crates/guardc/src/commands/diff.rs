@@ -115,9 +115,8 @@ fn summary(found: &Diff) -> String {
     let is = |answer: &Answer| matches!(answer, Answer::Yes(_));
     let more = found.answers(true).filter(|a| is(a)).count();
     let less = found.answers(false).filter(|a| is(a)).count();
-    let open = |t: &&ToolDiff| {
-        [&t.looser, &t.tighter].iter().any(|a| matches!(a, Answer::Unknown { .. }))
-    };
+    let open =
+        |t: &&ToolDiff| [&t.looser, &t.tighter].iter().any(|a| matches!(a, Answer::Unknown { .. }));
     let unknown = found.tools.iter().filter(open).count();
     let same = found.tools.iter().filter(|t| is_same(t)).count();
     let mut parts = Vec::new();
@@ -160,7 +159,10 @@ fn text(found: &Diff, old: &Program, new: &Program, term: &Term) -> String {
                 }
                 Answer::Unknown { because, tried } => {
                     let (because, (states, calls)) = (because.join(", "), tried);
-                    let _ = writeln!(out, "  may allow {what}: {because} ({states} states and {calls} calls tried)");
+                    let _ = writeln!(
+                        out,
+                        "  may allow {what}: {because} ({states} states and {calls} calls tried)"
+                    );
                 }
             }
         }

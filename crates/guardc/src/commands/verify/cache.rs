@@ -43,7 +43,8 @@ impl Cache {
     pub fn read(&self) -> Option<Kept> {
         let text = std::fs::read_to_string(&self.path).ok()?;
         let fine = text.strip_prefix(FINE).map(|report| (report, false));
-        let (report, findings) = fine.or(text.strip_prefix(FINDINGS).map(|report| (report, true)))?;
+        let (report, findings) =
+            fine.or(text.strip_prefix(FINDINGS).map(|report| (report, true)))?;
         Some(Kept { report: report.to_owned(), findings })
     }
 

@@ -33,7 +33,9 @@ pub fn report(verified: &Verified<'_>, report: &Report) -> String {
         .map(|one| with(tool(one.tool), "invariant", invariant(one.invariant), &one.status))
         .collect();
     object["types"] = refinements
-        .map(|one| with(tool(one.tool), "variable", &plan.state[one.var as usize].name, &one.status))
+        .map(|one| {
+            with(tool(one.tool), "variable", &plan.state[one.var as usize].name, &one.status)
+        })
         .collect();
     object["observations"] = observations
         .map(|one| with(tool(one.tool), "invariant", invariant(one.invariant), &one.status))
@@ -51,7 +53,8 @@ pub fn report(verified: &Verified<'_>, report: &Report) -> String {
             json!({ "tool": tool(goal.tool), "text": goal.text, "answer": answer, "model": model })
         })
         .collect();
-    object["explored"] = verified.explored.as_ref().map_or(Value::Null, |one| explored(verified, one));
+    object["explored"] =
+        verified.explored.as_ref().map_or(Value::Null, |one| explored(verified, one));
     format!("{object:#}\n")
 }
 
@@ -89,7 +92,8 @@ fn explored(verified: &Verified<'_>, explored: &Exploration) -> Value {
             serde_json::from_str(&text).unwrap_or(Value::Null)
         })
     };
-    let named = |name: &str, found: &Option<Session>| json!({ "name": name, "session": session(found) });
+    let named =
+        |name: &str, found: &Option<Session>| json!({ "name": name, "session": session(found) });
     let tools = program.tools.iter().zip(&explored.tools);
     let goals = program.goals.iter().zip(&explored.goals);
     json!({

@@ -12,8 +12,8 @@ use crate::report::{Format, Report};
 use crate::term::Term;
 use cache::Cache;
 use guard_compiler::explore::{self, Exploration, Limits};
-use guard_compiler::{Output, lint};
 use guard_compiler::verify::smt::{self, OpenGoal};
+use guard_compiler::{Output, lint};
 use guard_syntax::diagnostic::Diagnostic;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -137,7 +137,9 @@ fn interruptions() -> Result<Arc<AtomicBool>, Failure> {
         use signal_hook::consts::SIGINT;
         let twice = signal_hook::flag::register_conditional_shutdown(SIGINT, 130, stop.clone());
         let once = signal_hook::flag::register(SIGINT, stop.clone());
-        twice.and(once).map_err(|error| Failure::new(format!("cannot hear an interrupt: {error}")))?;
+        twice
+            .and(once)
+            .map_err(|error| Failure::new(format!("cannot hear an interrupt: {error}")))?;
     }
     Ok(stop)
 }

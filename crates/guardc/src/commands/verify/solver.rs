@@ -142,8 +142,11 @@ impl Solver {
     fn start(path: &Path) -> Result<Solver, Failure> {
         let cvc5 = path.file_stem().is_some_and(|name| name.to_string_lossy().contains("cvc5"));
         let limit = if cvc5 { format!("--tlimit-per={LIMIT}") } else { format!("-t:{LIMIT}") };
-        let arguments: &[&str] =
-            if cvc5 { &["--incremental", "--lang=smt2", &limit] } else { &["-in", "-smt2", &limit] };
+        let arguments: &[&str] = if cvc5 {
+            &["--incremental", "--lang=smt2", &limit]
+        } else {
+            &["-in", "-smt2", &limit]
+        };
         let spawned = Command::new(path)
             .args(arguments)
             .stdin(Stdio::piped())
@@ -153,7 +156,9 @@ impl Solver {
         let shown = path.display();
         let mut child = spawned.map_err(|why| {
             let failure = Failure::new(format!("cannot start the solver `{shown}`: {why}"));
-            failure.help("`--solver z3` needs z3 on the search path; a path to z3 or cvc5 does as well")
+            failure.help(
+                "`--solver z3` needs z3 on the search path; a path to z3 or cvc5 does as well",
+            )
         })?;
         let (Some(mut to), Some(out)) = (child.stdin.take(), child.stdout.take()) else {
             return Err(Failure::new(format!("the solver `{shown}` has no pipes")));
@@ -185,7 +190,9 @@ impl Solver {
                 Answer::Sat(model(&self.reply(&format!("(get-value ({}))", names.join(" ")))?))
             }
             "unknown" => Answer::Unknown("it gave up in its time".into()),
-            other => return Err(format!("it says `{}`", other.chars().take(200).collect::<String>())),
+            other => {
+                return Err(format!("it says `{}`", other.chars().take(200).collect::<String>()));
+            }
         };
         self.say("(pop 1)\n")?;
         Ok(answer)

@@ -26,7 +26,12 @@ pub fn report(verified: &Verified<'_>, style: Style) -> String {
     }
     for one in &verification.impossible {
         let name = code(tool(plan, one.tool));
-        let _ = writeln!(out, "  {} {name} can never be called: {}", style.yellow("!"), bases(&one.basis));
+        let _ = writeln!(
+            out,
+            "  {} {name} can never be called: {}",
+            style.yellow("!"),
+            bases(&one.basis)
+        );
     }
     let page = Page { verified, plan, verification, style };
     page.invariants(&mut out);
@@ -58,7 +63,8 @@ impl Page<'_> {
             return;
         }
         let pairs = &self.verification.pairs;
-        let of = |wanted: fn(&Status) -> bool| pairs.iter().filter(|pair| wanted(&pair.status)).count();
+        let of =
+            |wanted: fn(&Status) -> bool| pairs.iter().filter(|pair| wanted(&pair.status)).count();
         let proved = of(Status::is_proved);
         let simplified = of(|status| matches!(status, Status::Simplified(..)));
         let vacuous = of(|status| matches!(status, Status::Vacuous));
@@ -89,7 +95,8 @@ impl Page<'_> {
         if touched.is_empty() || touched.len() > ROWS {
             return;
         }
-        let width = touched.iter().map(|id| tool(self.plan, *id).chars().count()).max().unwrap_or(0);
+        let width =
+            touched.iter().map(|id| tool(self.plan, *id).chars().count()).max().unwrap_or(0);
         for columns in invariants.chunks(COLUMNS) {
             let names = columns.iter().map(|id| self.invariant_name(*id)).collect::<Vec<_>>();
             let _ = writeln!(out, "\n  {:width$}  {}", "", self.style.dim(&names.join("  ")));
@@ -132,8 +139,7 @@ impl Page<'_> {
     fn invariant(&self, id: InvariantId, out: &mut String) {
         let declared = &self.plan.invariants[id as usize];
         let pairs = || self.verification.pairs.iter().filter(|pair| pair.invariant == id);
-        let observed =
-            || self.verification.observations.iter().filter(|one| one.invariant == id);
+        let observed = || self.verification.observations.iter().filter(|one| one.invariant == id);
         if pairs().next().is_none() && observed().next().is_none() {
             return;
         }
@@ -194,16 +200,28 @@ impl Page<'_> {
             let text = code(&goal.text);
             let _ = match said {
                 Said::Certified => {
-                    writeln!(out, "      the solver: {text} holds; certified: `compile --solver` leaves the check out")
+                    writeln!(
+                        out,
+                        "      the solver: {text} holds; certified: `compile --solver` leaves the check out"
+                    )
                 }
                 Said::Holds => {
-                    writeln!(out, "      the solver: {text} holds; the prover finds no certificate: the check stays")
+                    writeln!(
+                        out,
+                        "      the solver: {text} holds; the prover finds no certificate: the check stays"
+                    )
                 }
                 Said::Fails(Some(model)) => {
-                    writeln!(out, "      the solver: {model}, {text} breaks; whether that state is reached is not known")
+                    writeln!(
+                        out,
+                        "      the solver: {model}, {text} breaks; whether that state is reached is not known"
+                    )
                 }
                 Said::Fails(None) => {
-                    writeln!(out, "      the solver: it may break, but in no state and call that replay")
+                    writeln!(
+                        out,
+                        "      the solver: it may break, but in no state and call that replay"
+                    )
                 }
                 Said::Unknown(why) => writeln!(out, "      the solver does not know: {why}"),
             };
@@ -254,7 +272,8 @@ impl Page<'_> {
             let var = &self.plan.state[one.var as usize].name;
             if let Status::Checked(left) = &one.status {
                 let needs = left.iter().find_map(|one| one.needs.as_deref());
-                let needs = needs.map_or(String::new(), |needs| format!("; {} would prove it", code(needs)));
+                let needs = needs
+                    .map_or(String::new(), |needs| format!("; {} would prove it", code(needs)));
                 let name = tool(self.plan, one.tool);
                 let _ = writeln!(out, "  {name}: {} stays in its type{needs}", code(var));
             }
@@ -320,7 +339,11 @@ impl Page<'_> {
             };
         }
         if let Some(session) = &explored.deadlock {
-            let _ = writeln!(out, "  {}, nothing can complete any more after:", self.style.yellow("deadlock"));
+            let _ = writeln!(
+                out,
+                "  {}, nothing can complete any more after:",
+                self.style.yellow("deadlock")
+            );
             self.story(session, out);
         }
     }
