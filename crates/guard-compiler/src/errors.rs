@@ -44,6 +44,7 @@ pub const CODES: &[(&str, &str)] = &[
     ("G0213", "not a thing with parts"),
     ("G0215", "initial value is not constant"),
     ("G0216", "text is no such value"),
+    ("G0217", "a secret would leave its place"),
     ("G0301", "variable written twice"),
     ("G0302", "requirements in a circle"),
     ("G0304", "cost may be negative"),
@@ -662,6 +663,12 @@ pub(crate) fn initial_state(span: Span, why: String, other: Option<(Span, &str)>
         Some((span, text)) => d.also(span, text),
         None => d,
     }
+}
+
+pub(crate) fn secret_leaves(span: Span) -> Diagnostic {
+    Diagnostic::error("G0217", span, "a secret would be written where nothing hides it")
+        .label("reads something marked `secret`")
+        .help("write it to a record field or a fact column marked `secret`, or write only whether it is the right one")
 }
 
 /// The code of an invariant that must be proved and is not.

@@ -137,6 +137,8 @@ pub(crate) struct Engine {
     marks: Marks,
     tape: Tape,
     around: Around,
+    /// An item of this list that stands by itself begins here, and waits for more of its text.
+    framing: Option<usize>,
     /// The next unit was found by looking for it.
     found_again: bool,
     /// The text ends within the document that comes next.
@@ -167,6 +169,7 @@ impl Engine {
             marks: Marks::default(),
             tape: Tape::default(),
             around: Around::default(),
+            framing: None,
             found_again: false,
             cut: false,
             emit: false,

@@ -47,7 +47,9 @@ impl Context {
             let bound = |var: u32| problem.vars.get(var as usize);
             let row = match row {
                 Row::Known(index) => self.rows.get(*index as usize)?.clone(),
-                Row::Least(var) => Linear { terms: vec![(*var, -1)], constant: bound(*var)?.least? },
+                Row::Least(var) => {
+                    Linear { terms: vec![(*var, -1)], constant: bound(*var)?.least? }
+                }
                 Row::Greatest(var) => {
                     Linear { terms: vec![(*var, 1)], constant: -bound(*var)?.greatest? }
                 }

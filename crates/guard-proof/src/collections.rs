@@ -53,7 +53,8 @@ impl<'p> Encoder<'p> {
         match &**of {
             Collection::Base { .. } => self.base_has(of, element),
             Collection::Literal(_, items) => {
-                let same: Vec<Formula> = items.iter().map(|item| self.same(element, item)).collect();
+                let same: Vec<Formula> =
+                    items.iter().map(|item| self.same(element, item)).collect();
                 Formula::any(same)
             }
             Collection::Entries(entries) => {
@@ -73,7 +74,8 @@ impl<'p> Encoder<'p> {
             }
             Collection::Remove(inner, item) => {
                 // Of a list only the first equal element goes: another one may be left.
-                let (before, other) = (self.has(inner, element), self.has_other(inner, element, item));
+                let (before, other) =
+                    (self.has(inner, element), self.has_other(inner, element, item));
                 let after = self.unknown_has(of, element);
                 self.know(after.implies(before));
                 self.know(other.implies(after.clone()));
@@ -120,14 +122,7 @@ impl<'p> Encoder<'p> {
     }
 
     /// Brings a new element of a base together with the others and with what is true of all.
-    fn meet(
-        &mut self,
-        base: TermId,
-        at: TermId,
-        there: Formula,
-        key: Option<Value>,
-        value: Value,
-    ) {
+    fn meet(&mut self, base: TermId, at: TermId, there: Formula, key: Option<Value>, value: Value) {
         if self.terms.is_bound(at) {
             return;
         }
@@ -183,7 +178,10 @@ impl<'p> Encoder<'p> {
                 let value = self.terms.intern(Op::At, vec![*term, at]);
                 (there, Value::Typed(*ty, value))
             }
-            (Collection::Base { term, kind: Kind::List, of: ty, .. }, Value::Number(Sort::Int, index)) => {
+            (
+                Collection::Base { term, kind: Kind::List, of: ty, .. },
+                Value::Number(Sort::Int, index),
+            ) => {
                 let there = self.in_list(of, index);
                 let at = self.term(key);
                 let value = Value::Typed(*ty, self.terms.intern(Op::At, vec![*term, at]));
@@ -389,7 +387,11 @@ impl<'p> Encoder<'p> {
     }
 
     /// The body over any element: its truth (for `any`, the opposite), and whether it is without fault.
-    fn generic(&mut self, of: &Rc<Collection>, closure: &Closure<'p>) -> Option<(Formula, Formula)> {
+    fn generic(
+        &mut self,
+        of: &Rc<Collection>,
+        closure: &Closure<'p>,
+    ) -> Option<(Formula, Formula)> {
         let (key, value) = self.bound(of, closure)?;
         let outcome = self.apply(closure, key, value)?;
         let (truth, sound) = self.truth(outcome);
@@ -398,7 +400,11 @@ impl<'p> Encoder<'p> {
     }
 
     /// Any element of a collection, with its key.
-    fn bound(&mut self, of: &Rc<Collection>, closure: &Closure<'p>) -> Option<(Option<Value>, Value)> {
+    fn bound(
+        &mut self,
+        of: &Rc<Collection>,
+        closure: &Closure<'p>,
+    ) -> Option<(Option<Value>, Value)> {
         // The index of an element of a set depends on the others.
         if of.kind() == Kind::Set && closure.binders.len() > 1 {
             return None;
@@ -532,7 +538,11 @@ impl<'p> Encoder<'p> {
     }
 
     /// The body over any element, and whether it is without fault.
-    fn summand_range(&mut self, of: &Rc<Collection>, closure: &Closure<'p>) -> Option<(Linear, Formula)> {
+    fn summand_range(
+        &mut self,
+        of: &Rc<Collection>,
+        closure: &Closure<'p>,
+    ) -> Option<(Linear, Formula)> {
         let (key, value) = self.bound(of, closure)?;
         let outcome = self.apply(closure, key, value)?;
         let sound = outcome.sound.clone();
@@ -546,7 +556,12 @@ impl<'p> Encoder<'p> {
         }
     }
 
-    fn summand(&mut self, closure: &Closure<'p>, key: Option<Value>, value: Value) -> Option<Linear> {
+    fn summand(
+        &mut self,
+        closure: &Closure<'p>,
+        key: Option<Value>,
+        value: Value,
+    ) -> Option<Linear> {
         let outcome = self.apply(closure, key, value)?;
         match (closure.op, self.open(outcome.value)) {
             (QuantifierOp::Count, Value::Bool(truth)) => {

@@ -53,7 +53,9 @@ pub fn observations(plan: &Plan, tool: &Tool) -> Vec<InvariantId> {
 fn breakable<'p>(plan: &'p Plan, targets: impl Iterator<Item = &'p Target>) -> Vec<InvariantId> {
     let written = sorted(targets.map(|target| target.var));
     let reads = |expr: &Expr| {
-        expr.0.iter().any(|node| matches!(node, Node::State(var) if written.binary_search(var).is_ok()))
+        expr.0
+            .iter()
+            .any(|node| matches!(node, Node::State(var) if written.binary_search(var).is_ok()))
     };
     let invariants = (0..).zip(&plan.invariants);
     invariants.filter(|(_, invariant)| reads(&invariant.condition)).map(|(id, _)| id).collect()

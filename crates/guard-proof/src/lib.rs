@@ -1,5 +1,5 @@
 //! What may be left out of a decision because it is proved: obligations over a plan, and the checker of the
-//! certificates that come with it (semantics §15).
+//! certificates that come with it (semantics §16).
 //!
 //! A plan's proofs are hostile like the rest of it: a kernel asks [`check`] before it relies on any. What finds proofs
 //! is in the compiler; here is only what must be right. Nothing decides calls here.
@@ -75,11 +75,17 @@ pub fn check(plan: &Plan) -> Result<(), String> {
         };
         if plan.proofs.iter().any(|proof| of(true)(&proof)) {
             let system = System::of_observations(plan, id, &assumable, Width::REAL);
-            plan.proofs.iter().filter(of(true)).try_for_each(|proof| stands(plan, &system, proof))?;
+            plan.proofs
+                .iter()
+                .filter(of(true))
+                .try_for_each(|proof| stands(plan, &system, proof))?;
         }
         if plan.proofs.iter().any(|proof| of(false)(&proof)) {
             let system = System::of_effects(plan, id, &assumable, Width::REAL);
-            plan.proofs.iter().filter(of(false)).try_for_each(|proof| stands(plan, &system, proof))?;
+            plan.proofs
+                .iter()
+                .filter(of(false))
+                .try_for_each(|proof| stands(plan, &system, proof))?;
         }
     }
     Ok(())

@@ -88,9 +88,9 @@ impl Linear {
 
     /// Its value where every variable has one.
     pub fn value(&self, of: &dyn Fn(Var) -> i128) -> Option<i128> {
-        self.terms.iter().try_fold(self.constant, |sum, (var, a)| {
-            sum.checked_add(a.checked_mul(of(*var))?)
-        })
+        self.terms
+            .iter()
+            .try_fold(self.constant, |sum, (var, a)| sum.checked_add(a.checked_mul(of(*var))?))
     }
 }
 
@@ -116,7 +116,10 @@ mod tests {
     #[test]
     fn sums() {
         let a = linear(&[(0, 1), (2, 3)], 5);
-        assert_eq!(a.plus(2, &linear(&[(1, 1), (2, 1)], -1)), Some(linear(&[(0, 1), (1, 2), (2, 5)], 3)));
+        assert_eq!(
+            a.plus(2, &linear(&[(1, 1), (2, 1)], -1)),
+            Some(linear(&[(0, 1), (1, 2), (2, 5)], 3))
+        );
         assert_eq!(a.minus(&a), Some(linear(&[], 0)));
         assert_eq!(linear(&[], 1).plus(1, &a), Some(linear(&[(0, 1), (2, 3)], 6)));
         assert_eq!(a.times(i128::MAX), None);

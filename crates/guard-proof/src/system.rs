@@ -1,5 +1,5 @@
 //! The obligations of one tool: what holds when a call of it is allowed, what its effects and observations do, and
-//! what must hold afterwards (semantics §15).
+//! what must hold afterwards (semantics §16).
 
 use crate::encoder::{Encoder, Env};
 use crate::formula::Formula;
@@ -69,7 +69,9 @@ impl System {
         builder.conditions(tool);
         let mut read = frame::reads(tool);
         let framed = frame::effects(plan, tool);
-        framed.iter().for_each(|id| read.extend(frame::variables(&plan.invariants[*id as usize].condition)));
+        framed
+            .iter()
+            .for_each(|id| read.extend(frame::variables(&plan.invariants[*id as usize].condition)));
         builder.invariants(assumable, &framed, &read);
         let before = builder.env.clone();
         let (after, sound) = builder.encoder.simulate(tool, &before);
@@ -94,17 +96,14 @@ impl System {
 
     /// What the observations of a settled call must preserve, whichever of them are written. Given are the invariants
     /// that hold in every committed state, and nothing of the call: what it was allowed for may no longer be so.
-    pub fn of_observations(
-        plan: &Plan,
-        id: ToolId,
-        assumable: &[bool],
-        width: Width,
-    ) -> System {
+    pub fn of_observations(plan: &Plan, id: ToolId, assumable: &[bool], width: Width) -> System {
         let tool = &plan.tools[id as usize];
         let mut builder = Builder::new(plan, tool, tool.returns, width);
         let framed = frame::observations(plan, tool);
         let mut read: Vec<VarId> = tool.observes.iter().map(|observe| observe.target.var).collect();
-        framed.iter().for_each(|id| read.extend(frame::variables(&plan.invariants[*id as usize].condition)));
+        framed
+            .iter()
+            .for_each(|id| read.extend(frame::variables(&plan.invariants[*id as usize].condition)));
         builder.invariants(assumable, &framed, &read);
         let before = builder.env.clone();
         let after = builder.encoder.observe(tool, &before);
@@ -219,7 +218,10 @@ impl<'p> Builder<'p> {
             }
             if let (Some(budget), Some(total)) = (declared.budget, total) {
                 let (least, greatest) = self.encoder.any();
-                let spent = self.encoder.terms.intern(Op::Other(format!("{:?}", Node::Spent(unit))), Vec::new());
+                let spent = self
+                    .encoder
+                    .terms
+                    .intern(Op::Other(format!("{:?}", Node::Spent(unit))), Vec::new());
                 let spent = Linear::var(self.encoder.var(spent, least, greatest));
                 let within = spent
                     .plus(1, &total)

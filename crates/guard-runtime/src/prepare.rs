@@ -269,7 +269,7 @@ impl Tool {
     }
 }
 
-/// What is proved of a tool, its certificates checked (semantics §15).
+/// What is proved of a tool, its certificates checked (semantics §16).
 #[derive(Debug, Default)]
 pub(crate) struct Proven {
     /// Invariants of which parts are proved, ascending: what is left of each.

@@ -1,22 +1,25 @@
 //! A session with a clock and a world of its own, for tests and for playing by hand.
 
+mod simulated;
+
+pub use simulated::Simulated;
+
 use crate::failure::Failure;
 use guard_contract::{Checker, Input};
 use guard_plan::advice::Advice;
 use guard_plan::decode::is_secret;
 use guard_plan::json::Json;
-use guard_plan::plan::{Command, Expr, TypeId};
-use guard_plan::record::{Content, Delivered, ItemChange, Ran, RunEnd, StopDecision};
+use guard_plan::plan::{Expr, TypeId};
+use guard_plan::record::{Delivered, ItemChange, StopDecision};
 use guard_plan::report::Report;
 use guard_plan::value::{Fault, Value};
 use guard_plan::verdict::Verdict;
-use guard_plan::{LoadedPlan, decimal, hex, path, render, time};
+use guard_plan::{LoadedPlan, decimal, render, time};
 use guard_runtime::{
     Approve, Ending, Kernel, Learned, Move, Prompt, Proposal, Proposed, Resume, Session, Settled,
-    Settlement, StepError, Stop, Stopped, Usage, Verify, World,
+    Settlement, StepError, Stop, Stopped, Usage, Verify,
 };
 use guard_schema::JsonSchemas;
-use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::rc::Rc;
@@ -29,68 +32,6 @@ pub const WORKSPACE: &str = "/workspace";
 
 /// How many characters of a call's arguments stand in the trace.
 const MAX_ARGS: usize = 2000;
-
-/// The world as somebody said it is: files, probes, commands, git.
-#[derive(Debug, Clone, Default)]
-pub struct Simulated {
-    /// The files there are, by normalised path, with their contents; nothing else exists.
-    files: BTreeMap<String, String>,
-    /// What probes answer; no other answers.
-    pub probes: BTreeMap<String, Json>,
-    /// What commands do: how they end, and what they print. No other can be run.
-    pub commands: BTreeMap<Vec<String>, (RunEnd, String)>,
-    /// Nothing is uncommitted.
-    pub committed: bool,
-}
-
-impl Simulated {
-    /// Puts a file there, or takes it away. Gives back its whole path.
-    pub fn file(&mut self, name: &str, content: Option<String>) -> String {
-        let whole =
-            path::normalise(WORKSPACE, name).map_or_else(|_| name.to_owned(), |p| p.into_owned());
-        match content {
-            Some(content) => self.files.insert(whole.clone(), content),
-            None => self.files.remove(&whole),
-        };
-        whole
-    }
-}
-
-impl World for Simulated {
-    fn exists(&mut self, path: &str) -> Option<bool> {
-        Some(self.files.contains_key(path))
-    }
-
-    fn probe(&mut self, name: &str) -> Option<Json> {
-        self.probes.get(name).cloned()
-    }
-
-    fn file(&mut self, path: &str) -> Option<bool> {
-        self.exists(path)
-    }
-
-    fn contains(&mut self, path: &str, text: &str) -> Option<bool> {
-        Some(self.files.get(path).is_some_and(|content| content.contains(text)))
-    }
-
-    fn text(&mut self, path: &str) -> Option<Content> {
-        let text = self.files.get(path).map(|content| Content::Text(content.as_str().into()));
-        Some(text.unwrap_or(Content::Missing).bounded())
-    }
-
-    fn sha256(&mut self, path: &str) -> Option<Option<String>> {
-        Some(self.files.get(path).map(|content| hex::encode(&Sha256::digest(content))))
-    }
-
-    fn run(&mut self, command: &Command) -> Option<Ran> {
-        let (ended, output) = self.commands.get(&command.argv)?.clone();
-        Some(Ran { ended, stdout: output.clone(), output })
-    }
-
-    fn committed(&mut self) -> Option<bool> {
-        Some(self.committed)
-    }
-}
 
 /// A plan ready to decide.
 pub fn kernel(plan: &LoadedPlan) -> Result<Rc<Kernel>, Failure> {

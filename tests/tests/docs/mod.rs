@@ -94,6 +94,33 @@ fn guards_of_the_pages_compile() {
     assert!(problems.is_empty(), "{problems}");
 }
 
+/// What a guard of a page says that it does, it does: its tests pass.
+#[test]
+fn tests_of_the_pages_pass() {
+    let guardc = crate::cli::build_guardc();
+    let folder = std::env::temp_dir().join(format!("guard-pages-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a temporary folder");
+    let mut problems = String::new();
+    for name in pages() {
+        let page = std::fs::read_to_string(root().join(&name)).expect("a page");
+        for block in blocks(&page) {
+            let whole = block.info == "guard" && block.lines.iter().any(|l| l.starts_with("test "));
+            if !whole || block.lines.iter().any(|line| line.starts_with("use \"")) {
+                continue;
+            }
+            let file = folder.join("agent.guard");
+            std::fs::write(&file, block.text()).expect("a writable folder");
+            let ran = Command::new(&guardc).arg("test").arg(&file).output().expect("guardc runs");
+            if !ran.status.success() {
+                let said = String::from_utf8_lossy(&ran.stdout);
+                let _ = writeln!(problems, "{name}:{}: {said}", block.line);
+            }
+        }
+    }
+    let _ = std::fs::remove_dir_all(&folder);
+    assert!(problems.is_empty(), "{problems}");
+}
+
 /// The reference lists every builtin as its row says, and every reason code.
 #[test]
 fn lists_of_the_reference_are_whole() {

@@ -16,6 +16,7 @@ use crate::scenario::{Scenario, StepKind};
 use crate::sources::SourceFile;
 pub(crate) use collect::{Tables, clause_exprs, each_expr, plain};
 pub(crate) use conflicts::waits_for;
+pub(crate) use expr::is_secret;
 use guard_plan::plan::{self, Plan, RuleMeta, SourceSpan, Sources, SpanId};
 use guard_syntax::span::Span;
 

@@ -20,6 +20,7 @@ mod policy;
 mod regex;
 mod scenarios;
 mod scope;
+mod secrets;
 mod session;
 pub(crate) mod text;
 mod trust;
@@ -51,6 +52,7 @@ pub(crate) fn check(names: &Names, root: Span, diagnostics: &mut Vec<Diagnostic>
     checker.lifecycles();
     checker.contracts();
     checker.session();
+    checker.secrets();
     let scenarios = checker.scenarios();
     Checked { program: checker.program, scenarios, expectations: checker.expectations }
 }

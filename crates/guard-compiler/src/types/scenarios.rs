@@ -1,10 +1,12 @@
 //! Scenarios: `test` blocks, with literal arguments turned into JSON and expectations typed.
 
+mod values;
+
 use super::Checker;
 use super::literal;
 use super::scope::{Missing, Place, Scope};
 use crate::errors;
-use crate::hir::{ExprKind, ToolId, Type};
+use crate::hir::{ExprKind, ToolId};
 use crate::scenario::{Call, ReportStep, Scenario, Step, StepKind};
 use guard_plan::json::Json;
 use guard_plan::plan;
@@ -97,6 +99,14 @@ impl Checker<'_, '_> {
                 role: role.node.clone(),
                 within: within.as_ref().and_then(|w| self.duration(w)),
             },
+            _ => self.world_step(step)?,
+        };
+        Some(Step { kind, span: step.span.0, text: String::new() })
+    }
+
+    /// The steps about the world, and what the session is expected to be.
+    fn world_step(&mut self, step: &ast::TestStep) -> Option<StepKind> {
+        Some(match &step.kind {
             T::After(d) => StepKind::After(self.duration(d)?),
             T::At(text) => match guard_plan::time::parse_rfc3339(&text.node) {
                 Some(at) => StepKind::At(at),
@@ -145,6 +155,13 @@ impl Checker<'_, '_> {
                 }
                 StepKind::Stop(outcome.node.clone(), text.as_ref().map(|t| t.node.clone()))
             }
+            _ => return self.session_step(step),
+        })
+    }
+
+    /// The steps about what a session is given, its items, advice and reports.
+    fn session_step(&mut self, step: &ast::TestStep) -> Option<StepKind> {
+        Some(match &step.kind {
             T::Data(value) => StepKind::Data(self.json(value, None)?),
             T::Command { argv, exits, output } => {
                 let argv: Vec<String> = argv.iter().map(|word| word.node.clone()).collect();
@@ -188,8 +205,9 @@ impl Checker<'_, '_> {
                 StepKind::Advice(self.wire(tool)?, status.node.clone(), text)
             }
             T::Report { .. } => self.report_step(&step.kind)?,
-        };
-        Some(Step { kind, span: step.span.0, text: String::new() })
+            // What is left are calls.
+            _ => return None,
+        })
     }
 
     fn report_step(&mut self, step: &T) -> Option<StepKind> {
@@ -311,88 +329,6 @@ impl Checker<'_, '_> {
             args.push((name.node.as_str().into(), value));
         }
         Some(Call { tool: wire, args: Json::Object(args) })
-    }
-
-    fn returned(&mut self, returns: &Option<ast::Expr>) -> Option<Json> {
-        returns.as_ref().and_then(|r| self.json(r, None))
-    }
-
-    /// A literal as JSON; `ty` guides variants and durations.
-    fn json(&mut self, e: &ast::Expr, ty: Option<&Type>) -> Option<Json> {
-        use ast::ExprKind as E;
-        let element = match ty.map(Type::required) {
-            Some(Type::List(of, _) | Type::Set(of, _) | Type::Map(of, _)) => Some((**of).clone()),
-            _ => None,
-        };
-        Some(match &e.kind {
-            E::None => Json::Null,
-            E::Bool(b) => Json::Bool(*b),
-            E::Number(text) => Json::parse(text).ok()?,
-            E::Unary(ast::UnaryOp::Neg, of) => match &of.kind {
-                E::Number(text) => Json::parse(&format!("-{text}")).ok()?,
-                _ => return self.no_literal(e),
-            },
-            E::String(text) | E::Duration(text) => Json::String(text.as_str().into()),
-            E::Name(name) => {
-                let variants = match ty.map(Type::required) {
-                    Some(Type::Enum(id)) => Some(self.program.enums[*id].clone()),
-                    _ => None,
-                };
-                let any =
-                    self.program.enums.iter().any(|def| def.variants.iter().any(|v| v == name));
-                match variants {
-                    Some(def) if !def.variants.iter().any(|v| v == name) => {
-                        let known = def.variants.iter().map(String::as_str);
-                        self.report(errors::unknown_variant(name, e.span, &def.name, known));
-                        return None;
-                    }
-                    None if !any => return self.no_literal(e),
-                    _ => {
-                        self.names.variants.borrow_mut().insert(name.clone());
-                        Json::String(name.as_str().into())
-                    }
-                }
-            }
-            E::List(xs) | E::Set(xs) if !xs.is_empty() || matches!(e.kind, E::List(_)) => {
-                Json::Array(
-                    xs.iter().map(|x| self.json(x, element.as_ref())).collect::<Option<_>>()?,
-                )
-            }
-            E::Set(_) if matches!(ty.map(Type::required), Some(Type::List(..) | Type::Set(..))) => {
-                Json::Array(Vec::new())
-            }
-            E::Set(_) => Json::Object(Vec::new()),
-            E::Map(entries) => {
-                let mut members: Vec<(Box<str>, Json)> = Vec::new();
-                for (key, value) in entries {
-                    let ty = self.entry_type(ty, &key.node).or_else(|| element.clone());
-                    members.push((key.node.as_str().into(), self.json(value, ty.as_ref())?));
-                }
-                Json::Object(members)
-            }
-            _ => return self.no_literal(e),
-        })
-    }
-
-    fn entry_type(&self, ty: Option<&Type>, key: &str) -> Option<Type> {
-        match ty.map(Type::required) {
-            Some(Type::Record(id)) => self.program.records[*id]
-                .fields
-                .iter()
-                .find(|f| f.name == key)
-                .map(|f| f.ty.clone()),
-            _ => None,
-        }
-    }
-
-    fn no_literal(&mut self, e: &ast::Expr) -> Option<Json> {
-        let why = "arguments and results of a scenario are literals".to_string();
-        self.report(errors::scenario(
-            e.span,
-            why,
-            "write the value itself; variants and nested lists are fine",
-        ));
-        None
     }
 
     fn expectation(&mut self, e: &ast::Expr) -> Option<StepKind> {

@@ -43,6 +43,9 @@ enum Start {
 
 impl Engine {
     pub(super) fn top(&mut self, t: &Turn<'_>) -> bool {
+        if let Some(list) = self.framing.take() {
+            return self.frame(t, list);
+        }
         let rest = t.w.from(self.at);
         let mut i = 0;
         while let Some(byte) = rest.get(i) {
@@ -166,6 +169,7 @@ impl Engine {
             self.finish_draft();
         }
         if !self.lone_unit(t, list) {
+            self.framing = Some(list);
             return false;
         }
         if !continues {

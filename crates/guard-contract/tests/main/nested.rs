@@ -208,3 +208,28 @@ fn an_item_by_itself_that_is_read_by_its_members_begins_no_other_document() {
     assert!(report.passed_over.is_empty(), "{:?}", report.passed_over);
     assert!(report.spans.iter().all(|span| span.at.start < span.at.end), "{:?}", report.spans);
 }
+
+#[test]
+fn what_is_held_while_a_text_streams_does_not_grow_with_it() {
+    let checker = triage().checker();
+    let held = |items: usize| {
+        let text = document(&(0..items as i64).map(unit).collect::<Vec<_>>());
+        assert!(text.len() > 100 * items);
+        let counted = allocation_counter::measure(|| {
+            let mut feed = checker.feed();
+            for piece in text.as_bytes().chunks(1000) {
+                feed.push(piece, &Input::none());
+            }
+            assert_eq!(feed.finish(&Input::none()).kept(), 7);
+        });
+        counted.bytes_max
+    };
+    // The first 64 KiB of the text are kept, and the bounded lists of the report.
+    let (some, many) = (held(5_000), held(50_000));
+    assert!(some < 1 << 20 && many < 1 << 20, "{some} {many}");
+}
+
+#[test]
+fn an_item_that_waits_for_more_is_still_one() {
+    check(&sections().checker(), "{name:\"\"]\n```{\"\":2}{\"\":");
+}

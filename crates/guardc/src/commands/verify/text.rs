@@ -4,7 +4,7 @@
 use super::Verified;
 use super::solver::Said;
 use crate::term::{Style, count};
-use guard_compiler::explore::{Exploration, RuleKind, Session};
+use guard_compiler::explore::{Exploration, Rule, RuleKind, Session};
 use guard_compiler::verify::{Basis, Pair, Residue, Status, Verification, Why};
 use guard_plan::plan::{Claim, InvariantId, Plan, ToolId};
 use guard_plan::words::rules::code;
@@ -280,6 +280,13 @@ impl Page<'_> {
         }
     }
 
+    /// Whether a rule is an invariant that needs no check: that it never fires is no news.
+    fn is_proved(&self, rule: &Rule) -> bool {
+        let of = |pair: &&Pair| self.invariant_name(pair.invariant) == rule.owner;
+        rule.kind == RuleKind::Invariant
+            && self.verification.pairs.iter().filter(of).all(|pair| pair.status.is_proved())
+    }
+
     fn happens(&self, out: &mut String) {
         let Some(explored) = &self.verified.explored else { return };
         let program = &self.verified.output.program;
@@ -300,9 +307,16 @@ impl Page<'_> {
             .iter()
             .zip(&explored.tools)
             .filter(|(_, session)| session.is_none())
+            .filter(|(tool, _)| {
+                !self
+                    .verification
+                    .impossible
+                    .iter()
+                    .any(|one| self.plan.tools[one.tool as usize].name == tool.name)
+            })
             .map(|(tool, _)| code(&tool.name))
             .collect();
-        let tools = program.tools.len();
+        let tools = program.tools.len() - self.verification.impossible.len();
         let _ = match never.len() {
             0 => writeln!(out, "  {} can be called", count(tools, "tool")),
             n => writeln!(
@@ -316,10 +330,10 @@ impl Page<'_> {
         let quiet: Vec<String> = explored
             .rules
             .iter()
-            .filter(|(_, session)| session.is_none())
+            .filter(|(rule, session)| session.is_none() && !self.is_proved(rule))
             .map(|(rule, _)| format!("{} {}", rule.owner, code(&rule.text)))
             .collect();
-        let all = explored.rules.len();
+        let all = explored.rules.iter().filter(|(rule, _)| !self.is_proved(rule)).count();
         let _ = writeln!(out, "  {} of {} can fire", all - quiet.len(), count(all, "rule"));
         if !quiet.is_empty() {
             let _ = writeln!(out, "  {}: {}", explored.absence(), quiet.join(", "));

@@ -1,0 +1,78 @@
+//! Secrets stay where they are marked as such: what reads one is written only to a place that is marked too.
+//!
+//! State is shown in verdicts, feedback and traces; only a field marked `secret` is hidden there. Truth values may pass:
+//! that a secret is the right one is what a guard is there to say.
+
+use super::Checker;
+use crate::errors;
+use crate::hir::{ClauseKind, Expr, Field, Learn, Program, Step, Target, Type};
+use crate::lower::is_secret;
+
+impl Checker<'_, '_> {
+    /// Looks at everything that is written from arguments and results.
+    pub(super) fn secrets(&mut self) {
+        let mut leaks = Vec::new();
+        for tool in &self.program.tools {
+            for clause in &tool.clauses {
+                leaks.extend(leaks_of(&self.program, &tool.params, &clause.kind));
+            }
+        }
+        for (_, learn) in self.program.sources.iter().flat_map(|source| &source.learns) {
+            leaks.extend(taught(&self.program, &[], learn));
+        }
+        leaks.sort();
+        leaks.dedup();
+        for span in leaks {
+            self.report(errors::secret_leaves(span));
+        }
+    }
+}
+
+fn leaks_of(
+    program: &Program,
+    params: &[Field],
+    clause: &ClauseKind,
+) -> Vec<guard_syntax::span::Span> {
+    let (target, value) = match clause {
+        ClauseKind::Effect { target, value, .. } => (target, value.as_ref()),
+        ClauseKind::Observe { target, value, .. } => (target, Some(value)),
+        ClauseKind::Learn(learn) => return taught(program, params, learn),
+        _ => return Vec::new(),
+    };
+    let keys = target.path.iter().filter_map(|step| match step {
+        Step::Index(key) => Some(key),
+        Step::Field(_) => None,
+    });
+    let hidden = is_hidden(program, target);
+    let value = value.filter(|_| !hidden);
+    keys.chain(value).filter(|e| leaks(program, params, e)).map(|e| e.span).collect()
+}
+
+fn taught(program: &Program, params: &[Field], learn: &Learn) -> Vec<guard_syntax::span::Span> {
+    let columns = &program.records[program.facts[learn.fact].row].fields;
+    let plain = learn.row.iter().zip(columns).filter(|(_, column)| !column.secret);
+    plain.map(|(value, _)| value).filter(|e| leaks(program, params, e)).map(|e| e.span).collect()
+}
+
+fn leaks(program: &Program, params: &[Field], e: &Expr) -> bool {
+    *e.ty.required() != Type::Bool && is_secret(program, e, params)
+}
+
+/// Whether a target is a field marked `secret`, or inside of one.
+fn is_hidden(program: &Program, target: &Target) -> bool {
+    let mut ty = &program.state[target.var].ty;
+    for step in &target.path {
+        ty = match (step, ty.required()) {
+            (Step::Field(at), Type::Record(record)) => {
+                let field = &program.records[*record].fields[*at as usize];
+                if field.secret {
+                    return true;
+                }
+                &field.ty
+            }
+            (Step::Index(_), Type::List(of, _) | Type::Map(of, _)) => of,
+            _ => return false,
+        };
+    }
+    false
+}
