@@ -314,10 +314,7 @@ impl<'s, 'p> Search<'s, 'p> {
             let mut session = self.nodes[at].session.clone();
             let before: Vec<Vec<(usize, u64)>> = self.items(&session);
             let done = step(&mut session, what.clone(), &worlds[next]);
-            if next == 0 {
-                let others = worlds[0].others();
-                worlds.extend(others.into_iter().take(MOST_WORLDS));
-            }
+            self.cut |= branch(&mut worlds, next);
             next += 1;
             let Some(done) = done else { continue };
             self.moved(at, &before, &session, &done);
@@ -337,11 +334,7 @@ impl<'s, 'p> Search<'s, 'p> {
         while next < worlds.len() {
             let oracle = &worlds[next];
             let judged = self.consider(at, trial, oracle);
-            if next == 0 {
-                let others = oracle.others();
-                self.cut |= others.len() > MOST_WORLDS;
-                worlds.extend(others.into_iter().take(MOST_WORLDS));
-            }
+            self.cut |= branch(&mut worlds, next);
             let oracle = worlds[next].again();
             next += 1;
             self.note(at, trial, &judged, &oracle);
@@ -397,6 +390,7 @@ impl<'s, 'p> Search<'s, 'p> {
             while next < worlds.len() {
                 let (mut session, mut steps) = approved.clone();
                 let done = step(&mut session, what.clone(), &worlds[next]);
+                self.cut |= !worlds[next].is_simple();
                 if next == 0 {
                     let asked = oracle.answers().len();
                     let more = worlds[0].others_after(asked);
@@ -422,6 +416,21 @@ impl<'s, 'p> Search<'s, 'p> {
             self.nodes[at].next.push(next);
         }
     }
+}
+
+/// Adds the worlds that differ from the first, once it was run in. Whether there are others that are left out.
+pub(super) fn branch(worlds: &mut Vec<Oracle>, ran: usize) -> bool {
+    if ran > 0 {
+        return worlds[ran].is_asked_more(&worlds[0]);
+    }
+    let others = worlds[0].others();
+    let left_out = !worlds[0].is_simple();
+    if !others.is_empty() {
+        let reversed = worlds[0].reversed();
+        worlds.extend(others.into_iter().take(MOST_WORLDS));
+        worlds.push(reversed);
+    }
+    left_out
 }
 
 /// Whether what was found is longer than this, or nothing was.

@@ -20,7 +20,8 @@ pub(super) fn check(lint: &Lint, found: &mut Vec<Diagnostic>) {
                 ClauseKind::Approval { when: Some(when), .. } => (RuleKind::Approval, when),
                 _ => continue,
             };
-            let silent = (truth(condition, &lint.impossible) == Some(false) && !holds_a_constant(condition))
+            let silent = (truth(condition, &lint.impossible) == Some(false)
+                && !holds_a_constant(condition))
                 || lint.impossible.contains(&at)
                 || lint.prover.never(tool, &[condition]);
             *rules.entry((clause.rule.span, kind)).or_insert(true) &= silent;

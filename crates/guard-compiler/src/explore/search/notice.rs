@@ -3,7 +3,7 @@
 use super::super::rules::{self, Rule, RuleKind};
 use super::super::session::{Act, Step, Then};
 use super::super::world::Oracle;
-use super::{MOST_WORLDS, Search, Trial, longer};
+use super::{Search, Trial, branch, longer};
 use crate::hir::ServedOp;
 use crate::reference::{Judgement, Reference};
 use guard_plan::value::Value;
@@ -20,20 +20,14 @@ impl<'s, 'p> Search<'s, 'p> {
         if self.program.completion.is_none() {
             return;
         }
-        for kind in [true, false] {
-            let oracle = Oracle::new(self.program, self.answers, kind);
-            let mut worlds = vec![oracle];
-            let mut next = 0;
-            while next < worlds.len() {
-                let step = self.step_in(at, Act::Stop, &worlds[next]);
-                if next == 0 {
-                    let others: Vec<Oracle> = worlds[0].others();
-                    worlds.extend(others.into_iter().take(MOST_WORLDS));
-                }
-                next += 1;
-                let Some(step) = step else { continue };
-                self.stopped(at, step);
-            }
+        let mut worlds = vec![Oracle::new(self.program, self.answers, true)];
+        let mut next = 0;
+        while next < worlds.len() {
+            let step = self.step_in(at, Act::Stop, &worlds[next]);
+            self.cut |= branch(&mut worlds, next);
+            next += 1;
+            let Some(step) = step else { continue };
+            self.stopped(at, step);
         }
     }
 
