@@ -58,7 +58,7 @@ impl<'s, 'p> Product<'s, 'p> {
         let answers: &'s [Vec<Json>] = &self.new.answers;
         let fixed = Oracle::told(self.new.program, answers, world);
         let mut approved = 0;
-        for round in 0..ROUNDS {
+        for round in 0..ROUNDS.min(self.calls) {
             if (self.stop)() {
                 return;
             }
