@@ -273,14 +273,27 @@ pub(crate) fn each_element(value: &Value, visit: &mut dyn FnMut(&Value)) {
 
 /// Whether an expression is made of literals alone.
 pub(crate) fn is_constant(e: &Expr) -> bool {
-    let leaf = match &e.kind {
-        K::None | K::Bool(_) | K::Int(_) | K::Decimal(_) | K::String(_) | K::Path(_) => true,
-        K::Duration(_) | K::Time(_) | K::Enum(_) | K::Url(_) | K::Workspace => true,
-        K::List(_) | K::Set(_) | K::Map(_) | K::Record(_) => true,
-        K::Neg(_) | K::Arith(..) => true,
-        K::Call(..) => true,
-        _ => false,
-    };
+    let leaf = matches!(
+        &e.kind,
+        K::None
+            | K::Bool(_)
+            | K::Int(_)
+            | K::Decimal(_)
+            | K::String(_)
+            | K::Path(_)
+            | K::Duration(_)
+            | K::Time(_)
+            | K::Enum(_)
+            | K::Url(_)
+            | K::Workspace
+            | K::List(_)
+            | K::Set(_)
+            | K::Map(_)
+            | K::Record(_)
+            | K::Neg(_)
+            | K::Arith(..)
+            | K::Call(..)
+    );
     leaf && e.children().into_iter().all(is_constant)
 }
 

@@ -201,7 +201,7 @@ impl<'p> Inputs<'p> {
                 call.into_iter().chain([file]).map(|one| Json::Array(vec![one])).collect()
             }
         };
-        Some(json.iter().filter_map(|json| session.from_json(ty, json)).collect())
+        Some(json.iter().filter_map(|json| session.read_json(ty, json)).collect())
     }
 
     fn criterion(&self, kind: CriterionKind) -> Option<Json> {
@@ -353,7 +353,7 @@ pub(crate) fn read(
 ) -> Option<Vec<Value>> {
     let params = program.tools[tool].params.iter();
     let value = |param: &crate::hir::Field| match args.get(&param.name) {
-        Some(json) => session.from_json(&param.ty, json),
+        Some(json) => session.read_json(&param.ty, json),
         None => Some(Value::None),
     };
     params.map(value).collect()

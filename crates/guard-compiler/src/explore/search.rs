@@ -61,7 +61,7 @@ pub(crate) struct Found {
 pub(crate) enum Goal {
     Tool(ToolId),
     Rule(usize),
-    Goal(usize),
+    Named(usize),
     Completion,
 }
 
@@ -185,7 +185,7 @@ impl<'s, 'p> Search<'s, 'p> {
         let found = match goal {
             Goal::Tool(tool) => &self.found.tools[tool],
             Goal::Rule(rule) => &self.found.rules[rule],
-            Goal::Goal(goal) => &self.found.goals[goal],
+            Goal::Named(goal) => &self.found.goals[goal],
             Goal::Completion => &self.found.completion,
         };
         !longer(found, depth + 1)

@@ -176,7 +176,7 @@ pub(crate) fn verdict(said: &Said) -> String {
         };
         words.push(decision.to_string());
     }
-    let mut reasons: Vec<String> = said.reasons.iter().map(|r| reason(r)).collect();
+    let mut reasons: Vec<String> = said.reasons.iter().map(reason).collect();
     reasons.extend(said.shadowed.iter().map(|r| format!("in shadow {}", reason(r))));
     if !reasons.is_empty() {
         words.push(format!("by {}", reasons.join(", ")));

@@ -8,20 +8,29 @@ use guard_syntax::diagnostic::Diagnostic;
 use guard_syntax::span::Span;
 use std::collections::BTreeSet;
 
+/// Most passes over all tools.
+const MOST_PASSES: usize = 64;
+
 pub(super) fn check(lint: &mut Lint, found: &mut Vec<Diagnostic>) {
     let all: BTreeSet<ToolId> = (0..lint.program.tools.len()).collect();
-    // What can be called only after what can be called: from nothing, until nothing more is added.
+    // What can be called only after what can be called: from nothing, until nothing more is added. Of a chain that is
+    // longer than this nothing is said.
     let mut callable: BTreeSet<ToolId> = BTreeSet::new();
-    loop {
-        let more: Vec<ToolId> = all
-            .difference(&callable)
-            .copied()
-            .filter(|tool| obstacle(lint, *tool, &callable).is_none())
-            .collect();
-        if more.is_empty() {
+    let mut settled = false;
+    for _ in 0..MOST_PASSES {
+        let before = callable.len();
+        for tool in &all {
+            if !callable.contains(tool) && obstacle(lint, *tool, &callable).is_none() {
+                callable.insert(*tool);
+            }
+        }
+        settled = callable.len() == before;
+        if settled {
             break;
         }
-        callable.extend(more);
+    }
+    if !settled {
+        callable = all.clone();
     }
     lint.impossible = all.difference(&callable).copied().collect();
     for tool in &lint.impossible {

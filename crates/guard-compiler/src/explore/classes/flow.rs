@@ -167,7 +167,7 @@ impl<'p> Classes<'p> {
     pub(super) fn learn(&mut self, learn: &'p Learn, cx: &mut Context, session: &Reference) {
         if let Some(over) = &learn.over {
             let source = self.visit(over, cx, session);
-            self.bind(&learn.binders, &[source], &[over.ty.clone()], cx);
+            self.bind(&learn.binders, &[source], std::slice::from_ref(&over.ty), cx);
         }
         learn.when.iter().for_each(|e| _ = self.visit(e, cx, session));
         for (at, e) in learn.row.iter().enumerate() {

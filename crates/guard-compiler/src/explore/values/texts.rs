@@ -25,7 +25,7 @@ impl Maker<'_, '_> {
                 Hint::Ends(end) => texts.push(format!("a{end}")),
                 Hint::Holds(part) => texts.push(format!("a{part}a")),
                 Hint::Globs(pattern) => {
-                    texts.push(pattern.replace("**", "a").replace('*', "a").replace('?', "a"));
+                    texts.push(pattern.replace("**", "a").replace(['*', '?'], "a"));
                 }
                 Hint::Matches(pattern) => texts.extend(sample::of(pattern)),
                 Hint::Gives(e) => {
