@@ -134,7 +134,14 @@ pub fn diff(old: &Program, new: &Program, limits: &Limits, stop: &dyn Fn() -> bo
         changes.extend(change.looser);
         changes.sort();
         changes.dedup();
-        tools.push(ToolDiff { tool: wire.into(), fate, looser, tighter, same: change.same, changes });
+        tools.push(ToolDiff {
+            tool: wire.into(),
+            fate,
+            looser,
+            tighter,
+            same: change.same,
+            changes,
+        });
     }
     let undeclared = match (old.default_allow, new.default_allow) {
         (false, true) => Some("are allowed now"),

@@ -4,11 +4,18 @@
 //! Claims are of sessions that both guards have judged alike so far, so the rules that let earlier calls pass do not
 //! matter here; what those calls did does.
 
+mod history;
+mod reads;
+
+pub(super) use history::{View, counter};
+
 use super::canon::Canon;
 use super::implied::{Placed, Rule, covers, implies};
 use crate::hir::{ClauseKind, Expr, ExprKind as K, Program, Tool, ToolId, Type};
 use crate::lower::waits_for;
-use guard_plan::plan::{LimitScope, Risk};
+use guard_plan::plan::Risk;
+use history::{costs, everything, halting, history, signature, taught, trust};
+use reads::Reads;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// How a tool's verdicts may have changed, with what says so.
@@ -37,25 +44,6 @@ impl Change {
             (Some(_), None) => self.looser.push(format!("{what} is gone")),
             _ => self.looser.push(format!("{what} is more")),
         }
-    }
-}
-
-/// A guard as far as both can have got: calls of a tool that only one of them knows end what they judge alike.
-#[derive(Clone, Copy)]
-pub(super) struct View<'p> {
-    pub program: &'p Program,
-    /// The guard beside which it is looked at.
-    pub beside: &'p Program,
-}
-
-impl<'p> View<'p> {
-    /// The tools that count.
-    fn tools(self) -> impl Iterator<Item = &'p Tool> {
-        let lenient = self.program.default_allow || self.beside.default_allow;
-        let known = move |tool: &&Tool| {
-            lenient || self.beside.tools.iter().any(|other| other.wire_name == tool.wire_name)
-        };
-        self.program.tools.iter().filter(known)
     }
 }
 
@@ -211,9 +199,7 @@ impl<'p> Sides<'p> {
             change.bound(&format!("the budget `{unit}`"), budget(self.old), budget(self.new));
             let hosted = |p: &Program| p.units.iter().any(|u| u.name == unit && u.host_charged);
             let (before, after) = self.views();
-            if costs(before, &unit) != costs(after, &unit)
-                || hosted(self.old) != hosted(self.new)
-            {
+            if costs(before, &unit) != costs(after, &unit) || hosted(self.old) != hosted(self.new) {
                 change.other(format!("what costs `{unit}`"));
             }
         }
@@ -239,7 +225,8 @@ impl<'p> Sides<'p> {
             };
             tool.clauses.iter().filter_map(var).collect()
         };
-        let vars: BTreeSet<String> = written(self.old, a).union(&written(self.new, b)).cloned().collect();
+        let vars: BTreeSet<String> =
+            written(self.old, a).union(&written(self.new, b)).cloned().collect();
         let (old, new) = (invariants(self.old, &vars), invariants(self.new, &vars));
         for invariant in new.iter().filter(|i| !old.iter().any(|known| implies(*known, **i))) {
             let _ = invariant;
@@ -262,7 +249,8 @@ impl<'p> Sides<'p> {
             let mut texts: BTreeMap<String, String> = BTreeMap::new();
             for clause in &tool.clauses {
                 if let ClauseKind::Effect { target, .. } = &clause.kind {
-                    let text = format!("{} {}", clause.rule.shadow, Canon(program).clause(tool, clause));
+                    let text =
+                        format!("{} {}", clause.rule.shadow, Canon(program).clause(tool, clause));
                     texts.insert(text, program.state[target.var].name.clone());
                 }
             }
@@ -316,7 +304,8 @@ impl<'p> Sides<'p> {
             }
         }
         let every = |program: &'p Program| {
-            let placed = move |i: &'p crate::hir::Invariant| Placed { program, tool: None, e: &i.condition };
+            let placed =
+                move |i: &'p crate::hir::Invariant| Placed { program, tool: None, e: &i.condition };
             program.invariants.iter().map(placed).collect::<Vec<_>>()
         };
         for x in every(self.old) {
@@ -358,7 +347,8 @@ impl<'p> Sides<'p> {
             };
             let remembers = |p: &Program| {
                 let known = p.probes.iter().find(|known| known.name == *probe);
-                known.is_some_and(|p| p.every.is_some() || p.backoff.is_some() || p.within.is_some())
+                known
+                    .is_some_and(|p| p.every.is_some() || p.backoff.is_some() || p.within.is_some())
             };
             // Who else asks it decides when it is asked again.
             let asked = remembers(self.old) && everything(before) != everything(after);
@@ -411,86 +401,6 @@ fn invariants<'p>(program: &'p Program, vars: &BTreeSet<String>) -> Vec<Placed<'
     spoken.map(|i| Placed { program, tool: None, e: &i.condition }).collect()
 }
 
-/// What a decision reads, by name.
-#[derive(Default)]
-struct Reads {
-    vars: BTreeSet<String>,
-    facts: BTreeSet<String>,
-    units: BTreeSet<String>,
-    probes: BTreeSet<String>,
-    tools: BTreeSet<String>,
-    origins: bool,
-    time: bool,
-}
-
-impl Reads {
-    /// What the rules with these texts read, and what is always looked at.
-    fn of(program: &Program, tool: &Tool, common: &BTreeSet<String>) -> Self {
-        let mut reads = Reads::default();
-        let counts = |c: &&crate::hir::Clause| {
-            let rule = !matches!(c.kind, ClauseKind::Costs { .. });
-            !c.rule.shadow && (!rule || common.contains(&Canon(program).clause(tool, c)))
-        };
-        for clause in tool.clauses.iter().filter(counts) {
-            match &clause.kind {
-                ClauseKind::Deny { condition, .. } => reads.expr(program, condition),
-                // What is only written after the call decides nothing.
-                ClauseKind::Observe { .. } | ClauseKind::Learn(_) | ClauseKind::Reconcile { .. } => {}
-                ClauseKind::Ready(probe) => {
-                    reads.probes.insert(program.probes[*probe].name.clone());
-                }
-                kind => crate::lower::clause_exprs(kind, &mut |e| reads.expr(program, e)),
-            }
-            if let ClauseKind::Requires { any_of, .. } = &clause.kind {
-                for r in any_of {
-                    reads.tool(program, r.tool);
-                    r.since.into_iter().for_each(|since| reads.tool(program, since));
-                }
-            }
-            if let ClauseKind::Effect { target, .. } = &clause.kind {
-                let name = &program.state[target.var].name;
-                reads.vars.insert(name.clone());
-                let known = |i: &&crate::hir::Invariant| {
-                    !i.monitor && common.contains(&Canon(program).expr(None, &i.condition))
-                };
-                for invariant in program.invariants.iter().filter(known) {
-                    if variables(program, &invariant.condition).contains(name) {
-                        reads.expr(program, &invariant.condition);
-                    }
-                }
-            }
-        }
-        reads
-    }
-
-    fn tool(&mut self, program: &Program, tool: ToolId) {
-        self.tools.insert(program.tools[tool].wire_name.clone());
-    }
-
-    fn expr(&mut self, program: &Program, e: &Expr) {
-        e.walk(&mut |part| match &part.kind {
-            K::State(var) => _ = self.vars.insert(program.state[*var].name.clone()),
-            K::Row(fact, _) | K::Known(fact, _) => {
-                self.facts.insert(program.facts[*fact].name.clone());
-            }
-            K::Remaining(unit) | K::Spent(unit) => {
-                self.units.insert(program.units[*unit].name.clone());
-            }
-            K::Probe(probe) => _ = self.probes.insert(program.probes[*probe].name.clone()),
-            K::Called { tool, since, .. } | K::Failed { tool, since, .. } => {
-                self.tool(program, *tool);
-                since.iter().for_each(|since| self.tool(program, *since));
-            }
-            K::Calls { tool, .. } | K::LastArg(tool, _) | K::LastResult(tool) => {
-                self.tool(program, *tool);
-            }
-            K::Origin(_) => self.origins = true,
-            K::RemainingTime => self.time = true,
-            _ => {}
-        });
-    }
-}
-
 fn variables(program: &Program, e: &Expr) -> BTreeSet<String> {
     let mut vars = BTreeSet::new();
     e.walk(&mut |part| {
@@ -503,190 +413,4 @@ fn variables(program: &Program, e: &Expr) -> BTreeSet<String> {
 
 fn variable<'p>(program: &'p Program, name: &str) -> Option<&'p crate::hir::StateVar> {
     program.state.iter().find(|var| var.name == name)
-}
-
-/// How a variable comes about: its type without bounds, its first value, and everything that writes it, with what that
-/// reads in turn.
-fn history(view: View, name: &str) -> BTreeSet<String> {
-    let program = view.program;
-    let (mut texts, mut vars) = (BTreeSet::new(), BTreeSet::from([name.to_string()]));
-    let mut done: BTreeSet<String> = BTreeSet::new();
-    while let Some(name) = vars.difference(&done).next().cloned() {
-        done.insert(name.clone());
-        let Some(var) = variable(program, &name) else { continue };
-        let ty = Canon(program).ty(&crate::lower::plain(&var.ty));
-        texts.insert(format!("{name} {ty} = {}", Canon(program).expr(None, &var.init)));
-        for tool in view.tools() {
-            for clause in &tool.clauses {
-                let (target, observed) = match &clause.kind {
-                    ClauseKind::Effect { target, .. } => (target, false),
-                    ClauseKind::Observe { target, .. } => (target, true),
-                    _ => continue,
-                };
-                if program.state[target.var].name != name {
-                    continue;
-                }
-                texts.insert(format!("{}: {}", tool.wire_name, Canon(program).clause(tool, clause)));
-                if observed {
-                    // What does not fit is not written.
-                    texts.insert(format!("{name} as {}", Canon(program).ty(&var.ty)));
-                    let returns = tool.returns.as_ref().map(|ty| Canon(program).ty(ty));
-                    texts.insert(format!("{} returns {returns:?}", tool.wire_name));
-                }
-                let mut reads = Reads::default();
-                crate::lower::clause_exprs(&clause.kind, &mut |e| reads.expr(program, e));
-                vars.extend(reads.vars);
-                texts.extend(reads.facts.iter().map(|fact| format!("{:?}", taught(view, fact))));
-                texts.extend(reads.units.iter().map(|unit| format!("{:?}", costs(view, unit))));
-                texts.extend(reads.tools.iter().map(|t| format!("{:?}", signature(program, t))));
-                texts.insert(format!("{}: {:?}", tool.wire_name, signature(program, &tool.wire_name)));
-                if reads.time {
-                    texts.insert(format!("{:?}", program.deadline));
-                }
-                if reads.origins {
-                    texts.extend(trust(view));
-                }
-            }
-        }
-    }
-    texts
-}
-
-/// Everything that teaches a fact.
-fn taught(view: View, fact: &str) -> BTreeSet<String> {
-    let program = view.program;
-    let Some(at) = program.facts.iter().position(|f| f.name == fact) else {
-        return BTreeSet::new();
-    };
-    let mut texts = BTreeSet::from([Canon(program).fact(at)]);
-    for tool in view.tools() {
-        for clause in &tool.clauses {
-            if let ClauseKind::Learn(learn) = &clause.kind
-                && learn.fact == at
-            {
-                let returns = tool.returns.as_ref().map(|ty| Canon(program).ty(ty));
-                let text = Canon(program).learn(Some(tool), learn);
-                texts.insert(format!("{} {returns:?}: {text}", tool.wire_name));
-            }
-        }
-    }
-    for source in &program.sources {
-        for (_, learn) in source.learns.iter().filter(|(_, learn)| learn.fact == at) {
-            texts.insert(format!("{:?}: {}", source.kind, Canon(program).learn(None, learn)));
-        }
-    }
-    // What a lesson reads of the state is rare: any difference of the state counts.
-    if texts.iter().any(|text| text.contains("state ")) {
-        texts.extend(everything(view));
-    }
-    texts
-}
-
-/// Everything that charges a unit.
-fn costs(view: View, unit: &str) -> BTreeSet<String> {
-    let program = view.program;
-    let mut texts = BTreeSet::new();
-    for tool in view.tools() {
-        for clause in tool.clauses.iter().filter(|clause| !clause.rule.shadow) {
-            if let ClauseKind::Costs { unit: of, .. } = &clause.kind
-                && program.units[*of].name == unit
-            {
-                texts.insert(format!("{}: {}", tool.wire_name, Canon(program).clause(tool, clause)));
-                let mut reads = Reads::default();
-                crate::lower::clause_exprs(&clause.kind, &mut |e| reads.expr(program, e));
-                if !reads.vars.is_empty() {
-                    texts.extend(everything(view));
-                }
-            }
-        }
-    }
-    texts
-}
-
-/// A counter: what it counts, by what, and every tool that is held to it.
-pub(super) fn counter(
-    view: View,
-    tool: &Tool,
-    limit: usize,
-    clause: &crate::hir::Clause,
-) -> String {
-    let program = view.program;
-    let mut text = Canon(program).clause(tool, clause);
-    if program.limits[limit].scope != LimitScope::Identical {
-        let mut holders: Vec<String> = Vec::new();
-        for other in view.tools() {
-            for clause in &other.clauses {
-                if matches!(&clause.kind, ClauseKind::Limit { limit: of, .. } if *of == limit) {
-                    let by = Canon(program).clause(other, clause);
-                    holders.push(format!("{}: {by}", other.wire_name));
-                }
-            }
-        }
-        holders.sort();
-        text += &holders.join("; ");
-    }
-    text
-}
-
-/// Everything that halts a session.
-fn halting(view: View<'_>) -> BTreeSet<String> {
-    let program = view.program;
-    let mut texts = BTreeSet::new();
-    let mut observed: BTreeSet<String> = BTreeSet::new();
-    for tool in view.tools() {
-        for clause in tool.clauses.iter().filter(|clause| !clause.rule.shadow) {
-            let of = match &clause.kind {
-                ClauseKind::Reconcile { .. } => None,
-                ClauseKind::Observe { target, .. } => Some(&program.state[target.var]),
-                _ => continue,
-            };
-            texts.insert(format!("{}: {}", tool.wire_name, Canon(program).clause(tool, clause)));
-            if let Some(var) = of {
-                observed.insert(var.name.clone());
-                texts.extend(history(view, &var.name));
-            }
-            if let ClauseKind::Reconcile { condition, .. } = &clause.kind {
-                let vars = variables(program, condition);
-                texts.extend(vars.iter().flat_map(|var| history(view, var)));
-            }
-        }
-    }
-    for invariant in program.invariants.iter().filter(|i| !i.monitor && !i.rule.shadow) {
-        let reads = variables(program, &invariant.condition);
-        if !reads.is_disjoint(&observed) {
-            texts.insert(Canon(program).expr(None, &invariant.condition));
-            texts.extend(reads.iter().flat_map(|var| history(view, var)));
-        }
-    }
-    texts
-}
-
-/// A tool as others see it: its parameters, its result, and whether the kernel serves it.
-fn signature(program: &Program, name: &str) -> Option<String> {
-    let tool = program.tools.iter().find(|tool| tool.wire_name == name)?;
-    let params: Vec<String> =
-        tool.params.iter().map(|p| format!("{}: {}", p.name, Canon(program).ty(&p.ty))).collect();
-    let returns = tool.returns.as_ref().map(|ty| Canon(program).ty(ty));
-    Some(format!("{name} {params:?} {returns:?} {}", tool.served.is_some()))
-}
-
-fn trust(view: View<'_>) -> BTreeSet<String> {
-    view.tools().map(|t| format!("{} {:?}", t.wire_name, t.trust)).collect()
-}
-
-/// Every clause of every tool, the completion and the invariants.
-fn everything(view: View<'_>) -> BTreeSet<String> {
-    let program = view.program;
-    let mut texts: BTreeSet<String> = BTreeSet::new();
-    for tool in view.tools() {
-        let own = tool.clauses.iter().map(|clause| Canon(program).clause(tool, clause));
-        texts.extend(own.map(|text| format!("{}: {text}", tool.wire_name)));
-    }
-    texts.extend(program.invariants.iter().map(|i| Canon(program).expr(None, &i.condition)));
-    for var in &program.state {
-        let (ty, init) = (Canon(program).ty(&var.ty), Canon(program).expr(None, &var.init));
-        texts.insert(format!("{} {ty} = {init}", var.name));
-    }
-    program.each_check(&mut |check| _ = texts.insert(check.text.clone()));
-    texts
 }

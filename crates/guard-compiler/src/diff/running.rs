@@ -72,7 +72,8 @@ fn memories(program: &Program) -> Vec<String> {
     let mut memories = Vec::new();
     for index in &tables.indexes {
         let params = &program.tools[tables.tools.order[index.tool as usize]].params;
-        let key: Vec<&str> = index.params.iter().map(|p| params[*p as usize].name.as_str()).collect();
+        let key: Vec<&str> =
+            index.params.iter().map(|p| params[*p as usize].name.as_str()).collect();
         let tool = name(index.tool);
         memories.push(format!("no call of `{tool}` is remembered by {}", key.join(", ")));
     }
@@ -92,7 +93,10 @@ fn memories(program: &Program) -> Vec<String> {
     crate::lower::each_expr(program, &mut |root| {
         root.walk(&mut |e| {
             if let crate::hir::ExprKind::Temporal(..) = e.kind {
-                memories.push(format!("what was true before is not known of `{}`", canon.expr(None, e)));
+                memories.push(format!(
+                    "what was true before is not known of `{}`",
+                    canon.expr(None, e)
+                ));
             }
         });
     });

@@ -24,7 +24,7 @@ pub(crate) fn at_the_rest<'s, 'p>(
     }
     for (goal, of) in program.goals.iter().enumerate() {
         let slice = Slice::of_exprs(program, of.conditions.iter().map(|(_, e)| e));
-        aims.push((Goal::Goal(goal), slice));
+        aims.push((Goal::Named(goal), slice));
     }
     if program.completion.is_some() {
         let mut exprs: Vec<&Expr> = Vec::new();
@@ -72,7 +72,7 @@ fn found(search: &Search, goal: Goal) -> bool {
     match goal {
         Goal::Tool(tool) => search.found.tools[tool].is_some(),
         Goal::Rule(rule) => search.found.rules[rule].is_some(),
-        Goal::Goal(goal) => search.found.goals[goal].is_some(),
+        Goal::Named(goal) => search.found.goals[goal].is_some(),
         Goal::Completion => search.found.completion.is_some(),
     }
 }

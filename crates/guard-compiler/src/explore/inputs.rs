@@ -4,7 +4,7 @@ use super::classes::{Classes, Hint, Place};
 use super::mark::Questions;
 use super::session::START;
 use super::values::{Maker, combinations, tidy};
-use crate::hir::{CheckKind, Program, Served, ServedOp, ToolId, Type};
+use crate::hir::{CheckKind, ExprKind, Program, Served, ServedOp, ToolId, Type};
 use crate::reference::Reference;
 use guard_plan::json::Json;
 use guard_plan::plan::{CriterionKind, LimitScope};
@@ -94,14 +94,42 @@ impl<'p> Inputs<'p> {
             let read = self.classes.class(&Place::Result(id)).is_some_and(|c| c.used || c.opaque);
             let few = matches!(tool.returns, Some(Type::Bool | Type::Enum(_)));
             covered &= !read || few;
-            let tried = self.fixed[id].as_ref().is_some_and(|calls| calls.len() < MOST_CALLS);
+            let tried = self.fixed[id].is_some() && self.is_full(id, session);
             covered &= tried && tool.served.is_none() && !self.repeats(id, session);
         }
         let probes = program.probes.iter().all(|p| *p.returns.required() == Type::Bool);
         // What conforms to a contract is not made up.
         let mut conforms = false;
         program.each_check(&mut |check| conforms |= matches!(check.kind, CheckKind::Conforms(..)));
-        covered && probes && !conforms && program.sources.is_empty()
+        // What the host reports is not tried, and goals are looked at in one world only.
+        let mut outside = false;
+        super::rules::each_condition(program, &mut |root| {
+            root.walk(&mut |e| {
+                outside |= match &e.kind {
+                    ExprKind::Spent(at) | ExprKind::Remaining(at) => {
+                        program.units[*at].host_charged
+                    }
+                    _ => false,
+                };
+            });
+        });
+        let asks = |e: &crate::hir::Expr| {
+            let mut asks = false;
+            e.walk(&mut |e| asks |= matches!(e.kind, ExprKind::Exists(_) | ExprKind::Probe(_)));
+            asks
+        };
+        outside |= program.goals.iter().flat_map(|g| &g.conditions).any(|(_, e)| asks(e));
+        covered && probes && !conforms && !outside && program.sources.is_empty()
+    }
+
+    /// Whether all combinations of the values of a tool's parameters are tried.
+    fn is_full(&self, tool: ToolId, session: &Reference<'p>) -> bool {
+        let maker = self.maker(session);
+        let params = self.program.tools[tool].params.iter().enumerate();
+        let count = |(at, param): (usize, &crate::hir::Field)| {
+            maker.values(&param.ty, self.classes.find(&Place::Param(tool, at as u32))).len()
+        };
+        params.map(count).fold(1, usize::saturating_mul) <= MOST_CALLS
     }
 
     /// Whether a tool is held to identical calls, and can be called otherwise than is tried.
@@ -113,7 +141,8 @@ impl<'p> Inputs<'p> {
             }
             _ => false,
         });
-        let all = self.calls(tool, session).len() == of.params.iter().map(|p| size(self.program, &p.ty)).fold(1, usize::saturating_mul);
+        let all = self.calls(tool, session).len()
+            == of.params.iter().map(|p| size(self.program, &p.ty)).fold(1, usize::saturating_mul);
         identical && !all
     }
 
@@ -172,7 +201,7 @@ impl<'p> Inputs<'p> {
                 call.into_iter().chain([file]).map(|one| Json::Array(vec![one])).collect()
             }
         };
-        Some(json.iter().filter_map(|json| session.from_json(ty, json)).collect())
+        Some(json.iter().filter_map(|json| session.read_json(ty, json)).collect())
     }
 
     fn criterion(&self, kind: CriterionKind) -> Option<Json> {
@@ -324,7 +353,7 @@ pub(crate) fn read(
 ) -> Option<Vec<Value>> {
     let params = program.tools[tool].params.iter();
     let value = |param: &crate::hir::Field| match args.get(&param.name) {
-        Some(json) => session.from_json(&param.ty, json),
+        Some(json) => session.read_json(&param.ty, json),
         None => Some(Value::None),
     };
     params.map(value).collect()

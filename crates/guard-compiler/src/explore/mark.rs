@@ -4,9 +4,9 @@
 //! Two sessions with the same core behave alike but for budgets, limits and the deadline. Where one has spent no
 //! more of any of these than the other, whatever the other may do it may do as well.
 
-use crate::hir::{ExprKind as K, Expr, FactId, Program, ToolId};
 use super::rules::each_condition;
 use super::slice::Slice;
+use crate::hir::{Expr, ExprKind as K, FactId, Program, ToolId};
 use crate::reference::Reference;
 use guard_plan::key;
 use guard_plan::plan::{CompareOp, LimitScope};
@@ -201,7 +201,8 @@ impl<'p> Questions<'p> {
             out.push(u8::from(session.good_call().is_some()));
         }
         for (at, probe) in self.program.probes.iter().enumerate() {
-            let remembers = probe.every.is_some() || probe.backoff.is_some() || probe.within.is_some();
+            let remembers =
+                probe.every.is_some() || probe.backoff.is_some() || probe.within.is_some();
             if let (true, Some((time, said, count))) = (remembers, session.last_attempt(at)) {
                 put(now - time, &mut out);
                 put(count as i64, &mut out);
@@ -264,7 +265,9 @@ impl<'p> Questions<'p> {
             Asked::Calls { tool, failures, within } => {
                 let mine = session.past().filter(|p| p.success != *failures && p.tool == *tool);
                 match within {
-                    Some(d) => mine.filter(|p| now - p.time <= *d).for_each(|p| put(now - p.time, out)),
+                    Some(d) => {
+                        mine.filter(|p| now - p.time <= *d).for_each(|p| put(now - p.time, out))
+                    }
                     None => {
                         let cap = self.caps.get(&(*tool, *failures, None)).copied().flatten();
                         put((mine.count() as i64).min(cap.unwrap_or(i64::MAX)), out);

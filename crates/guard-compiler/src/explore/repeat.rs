@@ -48,7 +48,8 @@ pub(crate) fn complete(search: &mut Search) {
 
 /// The tools that are held to a rule at this place.
 fn holders(program: &Program, rule: &Rule) -> Vec<ToolId> {
-    let held = |tool: &ToolId| program.tools[*tool].clauses.iter().any(|c| c.rule.span == rule.span);
+    let held =
+        |tool: &ToolId| program.tools[*tool].clauses.iter().any(|c| c.rule.span == rule.span);
     (0..program.tools.len()).filter(held).collect()
 }
 
@@ -76,11 +77,12 @@ fn budget(search: &Search, rule: &Rule) -> Option<Session> {
         let usage = Act::Usage(of.name.clone(), of.budget?);
         return after(search, vec![usage], rule, None);
     }
-    let costs = |tool: &ToolId| {
-        search.program.tools[*tool].clauses.iter().any(
-            |clause| matches!(&clause.kind, ClauseKind::Costs { unit: u, .. } if *u == unit),
-        ) || unit == 0
-    };
+    let costs =
+        |tool: &ToolId| {
+            search.program.tools[*tool].clauses.iter().any(
+                |clause| matches!(&clause.kind, ClauseKind::Costs { unit: u, .. } if *u == unit),
+            ) || unit == 0
+        };
     let mut tools: Vec<ToolId> = (0..search.program.tools.len()).filter(costs).collect();
     // What costs most comes to the end of the budget first.
     tools.sort_by_key(|tool| std::cmp::Reverse(charge(search, *tool, unit)));
@@ -156,7 +158,8 @@ fn pump(
         true => &[Some(Then::Flies)],
         false => &[None, Some(Then::Fails)],
     };
-    let mut pumped = ends.iter().filter_map(|end| Pump::of(search, found, end.clone())?.run(rule, most));
+    let mut pumped =
+        ends.iter().filter_map(|end| Pump::of(search, found, end.clone())?.run(rule, most));
     pumped.next()
 }
 

@@ -169,7 +169,8 @@ pub(crate) fn each_condition<'p>(program: &'p Program, visit: &mut dyn FnMut(&'p
         } else {
             crate::lower::clause_exprs(&clause.kind, visit);
         }
-        if let ClauseKind::Effect { target, .. } | ClauseKind::Observe { target, .. } = &clause.kind {
+        if let ClauseKind::Effect { target, .. } | ClauseKind::Observe { target, .. } = &clause.kind
+        {
             for step in &target.path {
                 if let Step::Index(e) = step {
                     visit(e);

@@ -77,7 +77,8 @@ pub(crate) fn wrapped(extractor: &str, text: &str) -> String {
 mod tests {
     #[test]
     fn patterns_have_samples() {
-        let check = |pattern: &str, text: &str| assert_eq!(super::of(pattern).as_deref(), Some(text));
+        let check =
+            |pattern: &str, text: &str| assert_eq!(super::of(pattern).as_deref(), Some(text));
         check("^[0-9]{6}$", "111111");
         check(r"^[0-9]+\.[0-9]+\.[0-9]+$", "1.1.1");
         check("^(ab|cd)[a-z-]*$", "ab");

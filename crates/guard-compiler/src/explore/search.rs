@@ -3,14 +3,16 @@
 //! A call is settled at once, since an unsettled one only makes others wait; an approval is given right before the call
 //! that needs it. A state that another one covers (same core, nothing more spent) is not looked at again.
 
+mod notice;
+
+use super::Limits;
 use super::inputs::{Inputs, written};
 use super::mark::{Questions, Resources, within};
-use super::rules::{self, Rule, RuleKind};
+use super::rules::Rule;
 use super::session::{Act, Said, Session, Step, Then, WORKSPACE, act};
-use super::world::Oracle;
 use super::slice::Slice;
-use super::Limits;
-use crate::hir::{Program, ServedOp, ToolId};
+use super::world::Oracle;
+use crate::hir::{Program, ToolId};
 use crate::reference::{Judgement, Reference};
 use guard_plan::json::Json;
 use guard_plan::value::Value;
@@ -59,7 +61,7 @@ pub(crate) struct Found {
 pub(crate) enum Goal {
     Tool(ToolId),
     Rule(usize),
-    Goal(usize),
+    Named(usize),
     Completion,
 }
 
@@ -183,7 +185,7 @@ impl<'s, 'p> Search<'s, 'p> {
         let found = match goal {
             Goal::Tool(tool) => &self.found.tools[tool],
             Goal::Rule(rule) => &self.found.rules[rule],
-            Goal::Goal(goal) => &self.found.goals[goal],
+            Goal::Named(goal) => &self.found.goals[goal],
             Goal::Completion => &self.found.completion,
         };
         !longer(found, depth + 1)
@@ -224,59 +226,6 @@ impl<'s, 'p> Search<'s, 'p> {
         self.queue.push(Reverse((depth, at)));
         self.look(at);
         Some(at)
-    }
-
-    /// What holds in a state itself: goals, and whether the agent may stop.
-    fn look(&mut self, at: usize) {
-        for goal in 0..self.program.goals.len() {
-            if longer(&self.found.goals[goal], self.nodes[at].depth) && self.reached(goal, at) {
-                self.found.goals[goal] = Some(self.path(at));
-            }
-        }
-        if self.program.completion.is_none() {
-            return;
-        }
-        for kind in [true, false] {
-            let oracle = Oracle::new(self.program, self.answers, kind);
-            let mut worlds = vec![oracle];
-            let mut next = 0;
-            while next < worlds.len() {
-                let step = self.step_in(at, Act::Stop, &worlds[next]);
-                if next == 0 {
-                    let others: Vec<Oracle> = worlds[0].others();
-                    worlds.extend(others.into_iter().take(MOST_WORLDS));
-                }
-                next += 1;
-                let Some(step) = step else { continue };
-                self.stopped(at, step);
-            }
-        }
-    }
-
-    fn stopped(&mut self, at: usize, step: Step) {
-        let notes = &step.said.notes;
-        if notes.is_empty() {
-            self.nodes[at].completes = true;
-            if longer(&self.found.completion, self.nodes[at].depth + 1) {
-                self.found.completion = Some(self.with(at, vec![step]));
-            }
-            return;
-        }
-        for rule in 0..self.rules.len() {
-            let of = &self.rules[rule];
-            let lacks = of.kind == RuleKind::Check && notes.contains(&of.text);
-            let blocks = lacks && step.said.decision == Some(Decision::Deny);
-            if blocks && longer(&self.found.rules[rule], self.nodes[at].depth + 1) {
-                self.found.rules[rule] = Some(self.with(at, vec![step.clone()]));
-            }
-        }
-    }
-
-    fn reached(&self, goal: usize, at: usize) -> bool {
-        let session = &self.nodes[at].session;
-        let oracle = Oracle::new(self.program, self.answers, true);
-        let holds = |e| session.closed(e, &|ask| oracle.answer(ask)) == Ok(Value::Bool(true));
-        self.program.goals[goal].conditions.iter().all(|(_, e)| holds(e))
     }
 
     /// The session that leads to a state.
@@ -365,10 +314,7 @@ impl<'s, 'p> Search<'s, 'p> {
             let mut session = self.nodes[at].session.clone();
             let before: Vec<Vec<(usize, u64)>> = self.items(&session);
             let done = step(&mut session, what.clone(), &worlds[next]);
-            if next == 0 {
-                let others = worlds[0].others();
-                worlds.extend(others.into_iter().take(MOST_WORLDS));
-            }
+            self.cut |= branch(&mut worlds, next);
             next += 1;
             let Some(done) = done else { continue };
             self.moved(at, &before, &session, &done);
@@ -380,34 +326,6 @@ impl<'s, 'p> Search<'s, 'p> {
         (0..self.program.lifecycles.len()).map(|id| session.item_states(id).collect()).collect()
     }
 
-    /// The transitions that the harness has made.
-    fn moved(&mut self, at: usize, before: &[Vec<(usize, u64)>], after: &Reference, done: &Step) {
-        for (id, items) in self.items(after).into_iter().enumerate() {
-            let lifecycle = &self.program.lifecycles[id];
-            for ((from, _), (to, _)) in before[id].iter().zip(&items) {
-                let made = |t: &&crate::hir::Transition| {
-                    let named = match &done.act {
-                        Act::Move(_, name) => t.name == *name,
-                        Act::Verify(_) => t.criteria.is_some(),
-                        _ => false,
-                    };
-                    named && t.to == *to && t.from.contains(from) && from != to
-                };
-                for step in lifecycle.transitions.iter().filter(made) {
-                    self.fires(RuleKind::Transition, step.span, at, done);
-                }
-            }
-        }
-    }
-
-    fn fires(&mut self, kind: RuleKind, span: guard_syntax::span::Span, at: usize, done: &Step) {
-        let rule = self.rules.iter().position(|r| r.kind == kind && r.span == span);
-        let length = self.nodes[at].depth + 1;
-        if let Some(rule) = rule.filter(|rule| longer(&self.found.rules[*rule], length)) {
-            self.found.rules[rule] = Some(self.with(at, vec![done.clone()]));
-        }
-    }
-
     /// Tries a call in the worlds that matter to it.
     fn call(&mut self, at: usize, trial: &Trial) {
         let base = Oracle::new(self.program, self.answers, false);
@@ -416,11 +334,7 @@ impl<'s, 'p> Search<'s, 'p> {
         while next < worlds.len() {
             let oracle = &worlds[next];
             let judged = self.consider(at, trial, oracle);
-            if next == 0 {
-                let others = oracle.others();
-                self.cut |= others.len() > MOST_WORLDS;
-                worlds.extend(others.into_iter().take(MOST_WORLDS));
-            }
+            self.cut |= branch(&mut worlds, next);
             let oracle = worlds[next].again();
             next += 1;
             self.note(at, trial, &judged, &oracle);
@@ -438,63 +352,6 @@ impl<'s, 'p> Search<'s, 'p> {
     pub fn consider(&mut self, at: usize, trial: &Trial, oracle: &Oracle) -> Judgement {
         self.judged += 1;
         self.nodes[at].session.consider(trial.tool, &trial.args, &|ask| oracle.answer(ask))
-    }
-
-    /// Keeps the session in which a rule speaks for the first time.
-    fn note(&mut self, at: usize, trial: &Trial, judged: &Judgement, oracle: &Oracle) {
-        let mut reasons = judged.reasons.clone();
-        reasons.extend(judged.shadowed.iter().cloned());
-        let fired = rules::fired(self.rules, &reasons, &judged.fired);
-        let length = self.nodes[at].depth + 1;
-        // An invariant is what refuses a call only where nothing else does.
-        let alone = judged.reasons.iter().all(|(code, ..)| *code == Code::Invariant);
-        let counts = |rule: &usize| {
-            alone || !matches!(self.rules[*rule].kind, RuleKind::Invariant | RuleKind::Monitor)
-        };
-        let new = |rule: &usize| counts(rule) && longer(&self.found.rules[*rule], length);
-        let new: Vec<usize> = fired.into_iter().filter(new).collect();
-        let denied = judged.decision == Decision::Deny && self.waits_for_denial();
-        if new.is_empty() && !denied {
-            return;
-        }
-        let what = self.proposal(at, trial, Then::Flies);
-        let Some(done) = self.step_in(at, what, &oracle.again()) else { return };
-        for rule in new {
-            self.found.rules[rule] = Some(self.with(at, vec![done.clone()]));
-        }
-        self.heard(at, &[done]);
-    }
-
-    /// Whether some provider that speaks on a denial has not been heard.
-    fn waits_for_denial(&self) -> bool {
-        let on_denial = |provider: &crate::hir::Feedback| {
-            provider.triggers.iter().any(|t| matches!(t, crate::hir::Trigger::Denied(_)))
-        };
-        let silent = |provider: &&crate::hir::Feedback| {
-            let of = |r: &Rule| r.kind == RuleKind::Feedback && r.span == provider.span;
-            let rule = self.rules.iter().position(of);
-            on_denial(provider) && rule.is_some_and(|rule| self.found.rules[rule].is_none())
-        };
-        self.program.feedback.iter().any(|provider| silent(&provider))
-    }
-
-    /// Feedback that was given, and halts.
-    fn heard(&mut self, at: usize, steps: &[Step]) {
-        let Some(last) = steps.last() else { return };
-        for rule in 0..self.rules.len() {
-            let of = &self.rules[rule];
-            if !longer(&self.found.rules[rule], self.nodes[at].depth + steps.len()) {
-                continue;
-            }
-            let speaks = of.kind == RuleKind::Feedback && last.said.feedback.contains(&of.owner);
-            let halts = of.kind == RuleKind::Reconcile
-                && last.said.notes.iter().any(|note| {
-                    *note == format!("halt: {}", of.owner) || *note == format!("shadow: {}", of.owner)
-                });
-            if speaks || halts {
-                self.found.rules[rule] = Some(self.with(at, steps.to_vec()));
-            }
-        }
     }
 
     pub fn proposal(&self, at: usize, trial: &Trial, then: Then) -> Act {
@@ -533,6 +390,7 @@ impl<'s, 'p> Search<'s, 'p> {
             while next < worlds.len() {
                 let (mut session, mut steps) = approved.clone();
                 let done = step(&mut session, what.clone(), &worlds[next]);
+                self.cut |= !worlds[next].is_simple();
                 if next == 0 {
                     let asked = oracle.answers().len();
                     let more = worlds[0].others_after(asked);
@@ -551,23 +409,6 @@ impl<'s, 'p> Search<'s, 'p> {
         }
     }
 
-    /// A call has been allowed.
-    fn taken(&mut self, at: usize, trial: &Trial, steps: &[Step]) {
-        let length = self.nodes[at].depth + steps.len();
-        if longer(&self.found.tools[trial.tool], length) {
-            self.found.tools[trial.tool] = Some(self.with(at, steps.to_vec()));
-        }
-        let served = self.program.tools[trial.tool].served;
-        if let Some(crate::hir::Served { lifecycle, op: ServedOp::Move(step) }) = served {
-            let span = self.program.lifecycles[lifecycle].transitions[step as usize].span;
-            let rule =
-                self.rules.iter().position(|r| r.kind == RuleKind::Transition && r.span == span);
-            if let Some(rule) = rule.filter(|rule| longer(&self.found.rules[*rule], length)) {
-                self.found.rules[rule] = Some(self.with(at, steps.to_vec()));
-            }
-        }
-    }
-
     fn follow(&mut self, at: usize, session: Reference<'p>, steps: Vec<Step>) {
         if let Some(next) = self.admit(session, Some(at), steps, (0, None))
             && !self.nodes[at].next.contains(&next)
@@ -575,24 +416,21 @@ impl<'s, 'p> Search<'s, 'p> {
             self.nodes[at].next.push(next);
         }
     }
+}
 
-    /// A state from which nothing that was looked at may still complete; only where everything was.
-    pub fn deadlock(&self) -> Option<usize> {
-        if self.cut || self.program.completion.is_none() {
-            return None;
-        }
-        let mut can: Vec<bool> = self.nodes.iter().map(|n| n.completes || n.session.halted()).collect();
-        let mut changed = true;
-        while changed {
-            changed = false;
-            for at in (0..self.nodes.len()).rev() {
-                let may = can[at] || self.nodes[at].next.iter().any(|next| can[*next]);
-                changed |= may != can[at];
-                can[at] = may;
-            }
-        }
-        (0..self.nodes.len()).filter(|at| !can[*at]).min_by_key(|at| (self.nodes[*at].depth, *at))
+/// Adds the worlds that differ from the first, once it was run in. Whether there are others that are left out.
+pub(super) fn branch(worlds: &mut Vec<Oracle>, ran: usize) -> bool {
+    if ran > 0 {
+        return worlds[ran].is_asked_more(&worlds[0]);
     }
+    let others = worlds[0].others();
+    let left_out = !worlds[0].is_simple();
+    if !others.is_empty() {
+        let reversed = worlds[0].reversed();
+        worlds.extend(others.into_iter().take(MOST_WORLDS));
+        worlds.push(reversed);
+    }
+    left_out
 }
 
 /// Whether what was found is longer than this, or nothing was.

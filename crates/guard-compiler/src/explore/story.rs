@@ -98,7 +98,8 @@ impl Session {
 
 /// A day and a time, as people say it.
 fn moment(millis: i64) -> String {
-    const DAYS: [&str; 7] = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
+    const DAYS: [&str; 7] =
+        ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
     let day = DAYS.get(guard_plan::time::weekday(millis) as usize).unwrap_or(&"");
     let civil = guard_plan::time::Civil::from_millis(millis);
     format!("on a {day} at {:02}:{:02}", civil.hour, civil.minute)
@@ -106,7 +107,9 @@ fn moment(millis: i64) -> String {
 
 fn alike(a: &Step, b: &Step) -> bool {
     let same = match (&a.act, &b.act) {
-        (Act::Call { tool, args, .. }, Act::Call { tool: t, args: r, .. }) => tool == t && args == r,
+        (Act::Call { tool, args, .. }, Act::Call { tool: t, args: r, .. }) => {
+            tool == t && args == r
+        }
         (a, b) => a == b,
     };
     same && a.said.decision == b.said.decision
@@ -173,7 +176,7 @@ pub(crate) fn verdict(said: &Said) -> String {
         };
         words.push(decision.to_string());
     }
-    let mut reasons: Vec<String> = said.reasons.iter().map(|r| reason(r)).collect();
+    let mut reasons: Vec<String> = said.reasons.iter().map(reason).collect();
     reasons.extend(said.shadowed.iter().map(|r| format!("in shadow {}", reason(r))));
     if !reasons.is_empty() {
         words.push(format!("by {}", reasons.join(", ")));
@@ -272,7 +275,9 @@ fn scenario(program: &Program, step: &Step, out: &mut String) {
                 (Some(Decision::Allow), Then::Succeeds(Some(result))) => {
                     format!("ok {call} as {} returns {}", name(id), json(result))
                 }
-                (Some(Decision::Allow), Then::Succeeds(None)) => format!("ok {call} as {}", name(id)),
+                (Some(Decision::Allow), Then::Succeeds(None)) => {
+                    format!("ok {call} as {}", name(id))
+                }
                 (Some(Decision::Allow), Then::Fails) => format!("fails {call} as {}", name(id)),
                 (Some(Decision::Allow), Then::Flies) => format!("start {} = {call}", name(id)),
                 (Some(Decision::Ask), _) => format!("asks {call}"),
@@ -292,13 +297,17 @@ fn scenario(program: &Program, step: &Step, out: &mut String) {
         }
         Act::Wait(millis) => format!("after {}", duration(*millis)),
         Act::Prompt(text) => format!("prompt {}", quoted(text)),
-        Act::Usage(unit, amount) => format!("usage {} {unit}", guard_plan::decimal::format(*amount)),
+        Act::Usage(unit, amount) => {
+            format!("usage {} {unit}", guard_plan::decimal::format(*amount))
+        }
         Act::Resume => "resume by operator".into(),
         Act::Verify(item) => format!("verify {}", quoted(item)),
         Act::Move(item, transition) => format!("move {} by {transition}", quoted(item)),
         Act::Stop => {
             let word = match said.decision {
-                Some(Decision::Allow) if said.notes.iter().any(|n| n == "incomplete") => "incomplete",
+                Some(Decision::Allow) if said.notes.iter().any(|n| n == "incomplete") => {
+                    "incomplete"
+                }
                 Some(Decision::Allow) if !said.notes.is_empty() => "bypassed",
                 Some(Decision::Allow) => "allowed",
                 _ => "blocked",

@@ -46,6 +46,23 @@ impl<'p> Oracle<'p> {
         Some(answer)
     }
 
+    /// Whether the worlds that differ in one answer, or in all, are all there are.
+    pub fn is_simple(&self) -> bool {
+        let asked = self.asked.borrow();
+        asked.len() <= 2 && asked.iter().all(|(_, options)| *options == 2)
+    }
+
+    /// Whether this world was asked something that the other was not.
+    pub fn is_asked_more(&self, other: &Oracle) -> bool {
+        let known = other.asked.borrow();
+        self.asked.borrow().iter().any(|one| !known.contains(one))
+    }
+
+    /// The same questions in a world of the other kind.
+    pub fn reversed(&self) -> Oracle<'p> {
+        Oracle::new(self.program, self.probes, !self.kind)
+    }
+
     /// What was answered, in order.
     pub fn answers(&self) -> Vec<(Ask, Json)> {
         self.answers.borrow().clone()

@@ -3,52 +3,56 @@
 use super::Lint;
 use crate::errors;
 use crate::explore::limit_text;
-use crate::hir::{ClauseKind, ExprKind, LimitId, Tool};
+use crate::hir::{ClauseKind, ExprKind, Tool};
 use guard_plan::plan::LimitScope;
 use guard_plan::value::DECIMAL_ONE;
 use guard_syntax::diagnostic::Diagnostic;
+use std::collections::BTreeMap;
 
 pub(super) fn check(lint: &Lint, found: &mut Vec<Diagnostic>) {
-    for (at, limit) in lint.program.limits.iter().enumerate() {
-        // In flight nothing adds up; a count for each key or call is reached with less.
+    let program = lint.program;
+    let costs: Vec<BTreeMap<usize, i64>> = program.tools.iter().map(costs).collect();
+    let mut holders: Vec<Vec<usize>> = vec![Vec::new(); program.limits.len()];
+    for (tool, of) in program.tools.iter().enumerate() {
+        for clause in &of.clauses {
+            if let ClauseKind::Limit { limit, .. } = &clause.kind {
+                holders[*limit].push(tool);
+            }
+        }
+    }
+    for (at, limit) in program.limits.iter().enumerate() {
+        // In flight nothing adds up.
         if limit.scope == LimitScope::InFlight {
             continue;
         }
-        if let Some(unit) = moot(lint, at) {
-            let unit = &lint.program.units[unit];
-            let text = limit_text(lint.program, at);
+        let count = i128::from(limit.count);
+        let held = holders[at].iter().map(|tool| &costs[*tool]);
+        let Some(first) = held.clone().next() else { continue };
+        let moot = first.keys().find(|unit| {
+            let least = held.clone().map(|costs| costs.get(*unit).copied().unwrap_or(0)).min();
+            let budget = program.units[**unit].budget.map(i128::from);
+            // The limit refuses the call after the last that it counts: the budget has refused one before.
+            let least = i128::from(least.unwrap_or(0));
+            budget.is_some_and(|budget| least > 0 && count * least > budget)
+        });
+        if let Some(unit) = moot {
+            let unit = &program.units[*unit];
+            let text = limit_text(program, at);
             found.push(errors::moot_limit(limit.rule.span, &text, &unit.name, unit.span));
         }
     }
 }
 
-/// The unit of which so many calls cannot be paid, and one more not at all.
-fn moot(lint: &Lint, limit: LimitId) -> Option<usize> {
-    let program = lint.program;
-    let holds = |tool: &&Tool| {
-        let held = |c: &crate::hir::Clause| matches!(&c.kind, ClauseKind::Limit { limit: of, .. } if *of == limit);
-        tool.clauses.iter().any(held)
-    };
-    let holders: Vec<&Tool> = program.tools.iter().filter(holds).collect();
-    let count = i128::from(program.limits[limit].count);
-    (0..program.units.len()).find(|unit| {
-        let least = holders.iter().map(|tool| cost(tool, *unit)).min().unwrap_or(0);
-        let budget = program.units[*unit].budget.map(i128::from);
-        // The limit refuses the call after the last that it counts: the budget has refused that one before.
-        budget.is_some_and(|budget| least > 0 && count * i128::from(least) > budget)
-    })
-}
-
-/// What a call of a tool costs at least.
-fn cost(tool: &Tool, unit: usize) -> i64 {
-    let mut least = if unit == 0 { DECIMAL_ONE } else { 0 };
+/// What a call of a tool costs at least, by unit.
+fn costs(tool: &Tool) -> BTreeMap<usize, i64> {
+    let mut costs = BTreeMap::from([(0, DECIMAL_ONE)]);
     for clause in tool.clauses.iter().filter(|clause| !clause.rule.shadow) {
-        if let ClauseKind::Costs { unit: of, amount } = &clause.kind
-            && *of == unit
+        if let ClauseKind::Costs { unit, amount } = &clause.kind
             && let ExprKind::Decimal(v) = amount.kind
         {
-            least = least.saturating_add(v);
+            let sum: &mut i64 = costs.entry(*unit).or_default();
+            *sum = sum.saturating_add(v);
         }
     }
-    least
+    costs
 }

@@ -8,36 +8,57 @@ use guard_syntax::diagnostic::Diagnostic;
 use guard_syntax::span::Span;
 use std::collections::BTreeSet;
 
+/// Most passes over all tools.
+const MOST_PASSES: usize = 64;
+
 pub(super) fn check(lint: &mut Lint, found: &mut Vec<Diagnostic>) {
     let all: BTreeSet<ToolId> = (0..lint.program.tools.len()).collect();
-    // What can be called only after what can be called: from nothing, until nothing more is added.
+    // What can be called only after what can be called: from nothing, until nothing more is added. Of a chain that is
+    // longer than this nothing is said.
     let mut callable: BTreeSet<ToolId> = BTreeSet::new();
-    loop {
-        let more: Vec<ToolId> = all
-            .difference(&callable)
-            .copied()
-            .filter(|tool| obstacle(lint, *tool, &callable).is_none())
-            .collect();
-        if more.is_empty() {
+    let mut settled = false;
+    for _ in 0..MOST_PASSES {
+        let before = callable.len();
+        for tool in &all {
+            if !callable.contains(tool) && obstacle(lint, *tool, &callable).is_none() {
+                callable.insert(*tool);
+            }
+        }
+        settled = callable.len() == before;
+        if settled {
             break;
         }
-        callable.extend(more);
+    }
+    if !settled {
+        callable = all.clone();
     }
     lint.impossible = all.difference(&callable).copied().collect();
     for tool in &lint.impossible {
         let of = &lint.program.tools[*tool];
+        if is_meant(of) {
+            continue;
+        }
         if let Some((span, why)) = obstacle(lint, *tool, &callable) {
             found.push(errors::never_called(of.span, &of.name, span, &why));
         }
     }
     let Some(explored) = lint.exhausted() else { return };
     for (tool, session) in explored.tools.iter().enumerate() {
+        let of = &lint.program.tools[tool];
         if session.is_none() && !lint.impossible.contains(&tool) {
-            let of = &lint.program.tools[tool];
             let why = "everything was tried, and it is refused each time";
             found.push(errors::never_called(of.span, &of.name, of.span, why));
         }
     }
+}
+
+/// Whether the guard says in so many words that the tool is not to be called: `deny when true`.
+fn is_meant(tool: &Tool) -> bool {
+    let plain = |clause: &crate::hir::Clause| match &clause.kind {
+        ClauseKind::Deny { condition, .. } => matches!(condition.kind, ExprKind::Bool(true)),
+        _ => false,
+    };
+    tool.clauses.iter().any(plain)
 }
 
 /// Why no call of a tool can be allowed, if only these other tools can be called.

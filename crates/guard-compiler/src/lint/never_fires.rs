@@ -1,13 +1,13 @@
 //! A rule that can never refuse, ask or be broken.
 
 use super::Lint;
-use super::truth::truth;
+use super::truth::{holds_a_constant, truth};
 use crate::errors;
 use crate::explore::RuleKind;
 use crate::hir::ClauseKind;
 use guard_syntax::diagnostic::Diagnostic;
 use guard_syntax::span::Span;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 pub(super) fn check(lint: &Lint, found: &mut Vec<Diagnostic>) {
     // A policy's rule stands in many tools: it fires if it does in one of them.
@@ -20,17 +20,16 @@ pub(super) fn check(lint: &Lint, found: &mut Vec<Diagnostic>) {
                 ClauseKind::Approval { when: Some(when), .. } => (RuleKind::Approval, when),
                 _ => continue,
             };
-            let silent = truth(condition, &lint.impossible) == Some(false)
+            let silent = (truth(condition, &lint.impossible) == Some(false)
+                && !holds_a_constant(condition))
                 || lint.impossible.contains(&at)
                 || lint.prover.never(tool, &[condition]);
             *rules.entry((clause.rule.span, kind)).or_insert(true) &= silent;
         }
     }
-    let impossible = |span: Span| {
-        lint.impossible.iter().any(|tool| {
-            lint.program.tools[*tool].clauses.iter().any(|clause| clause.rule.span == span)
-        })
-    };
+    let clauses = lint.impossible.iter().flat_map(|tool| &lint.program.tools[*tool].clauses);
+    let spans: BTreeSet<Span> = clauses.map(|clause| clause.rule.span).collect();
+    let impossible = |span: Span| spans.contains(&span);
     for ((span, kind), silent) in &rules {
         // What is wrong with a tool that cannot be called is said of the tool.
         if *silent && !impossible(*span) {

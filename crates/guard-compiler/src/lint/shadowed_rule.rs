@@ -8,11 +8,21 @@ use guard_syntax::diagnostic::Diagnostic;
 use guard_syntax::span::Span;
 use std::collections::BTreeMap;
 
+/// Most clauses of a tool that are held against one another: each against each.
+const MOST_CLAUSES: usize = 64;
+/// Largest condition that is looked at, in nodes.
+const MOST_NODES: usize = 100;
+
 pub(super) fn check(lint: &Lint, found: &mut Vec<Diagnostic>) {
     let program = lint.program;
     // By rule: the rule that covers it in all of its tools so far; none where one does not.
     let mut covered: BTreeMap<Span, Option<Span>> = BTreeMap::new();
     for tool in &program.tools {
+        if tool.clauses.len() > MOST_CLAUSES {
+            // Nothing is said of these rules, here or where else they stand.
+            covered.extend(tool.clauses.iter().map(|clause| (clause.rule.span, None)));
+            continue;
+        }
         for (at, clause) in tool.clauses.iter().enumerate() {
             if !refuses(clause) {
                 continue;
@@ -31,8 +41,12 @@ pub(super) fn check(lint: &Lint, found: &mut Vec<Diagnostic>) {
     }
 }
 
+/// Whether a clause refuses, by a condition that is soon read.
 fn refuses(clause: &Clause) -> bool {
-    matches!(clause.kind, ClauseKind::Deny { .. }) && !clause.rule.shadow
+    let ClauseKind::Deny { condition, .. } = &clause.kind else { return false };
+    let mut nodes = 0;
+    condition.walk(&mut |_| nodes += 1);
+    nodes <= MOST_NODES && !clause.rule.shadow
 }
 
 /// Another rule of the tool that refuses all that this one does. Of two that say the same it is the earlier.

@@ -32,6 +32,17 @@ pub(super) fn truth(e: &Expr, impossible: &BTreeSet<ToolId>) -> Option<bool> {
     }
 }
 
+/// Whether some comparison in it is always the same, which is said of the comparison.
+pub(super) fn holds_a_constant(e: &Expr) -> bool {
+    let mut found = false;
+    e.walk(&mut |part| {
+        if let K::Compare(op, a, b) = &part.kind {
+            found |= compared(*op, a, b).is_some();
+        }
+    });
+    found
+}
+
 fn compared(op: CompareOp, a: &Expr, b: &Expr) -> Option<bool> {
     let ((low, high), (least, most)) = (range(a)?, range(b)?);
     let below = high.zip(least).is_some_and(|(high, least)| high < least);

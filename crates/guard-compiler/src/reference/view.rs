@@ -130,7 +130,7 @@ impl<'p> Reference<'p> {
     }
 
     /// JSON as an argument of a type.
-    pub(crate) fn from_json(&self, ty: &Type, json: &Json) -> Option<Value> {
+    pub(crate) fn read_json(&self, ty: &Type, json: &Json) -> Option<Value> {
         self.decode(ty, json, false).ok()
     }
 

@@ -1,0 +1,87 @@
+//! What a decision reads, by name.
+
+use super::{Canon, variables};
+use crate::hir::{ClauseKind, Expr, ExprKind as K, Program, Tool, ToolId};
+use std::collections::BTreeSet;
+
+/// What a decision reads, by name.
+#[derive(Default)]
+pub(super) struct Reads {
+    pub vars: BTreeSet<String>,
+    pub facts: BTreeSet<String>,
+    pub units: BTreeSet<String>,
+    pub probes: BTreeSet<String>,
+    pub tools: BTreeSet<String>,
+    pub origins: bool,
+    pub time: bool,
+}
+
+impl Reads {
+    /// What the rules with these texts read, and what is always looked at.
+    pub(super) fn of(program: &Program, tool: &Tool, common: &BTreeSet<String>) -> Self {
+        let mut reads = Reads::default();
+        let counts = |c: &&crate::hir::Clause| {
+            let rule = !matches!(c.kind, ClauseKind::Costs { .. });
+            !c.rule.shadow && (!rule || common.contains(&Canon(program).clause(tool, c)))
+        };
+        for clause in tool.clauses.iter().filter(counts) {
+            match &clause.kind {
+                ClauseKind::Deny { condition, .. } => reads.expr(program, condition),
+                // What is only written after the call decides nothing.
+                ClauseKind::Observe { .. }
+                | ClauseKind::Learn(_)
+                | ClauseKind::Reconcile { .. } => {}
+                ClauseKind::Ready(probe) => {
+                    reads.probes.insert(program.probes[*probe].name.clone());
+                }
+                kind => crate::lower::clause_exprs(kind, &mut |e| reads.expr(program, e)),
+            }
+            if let ClauseKind::Requires { any_of, .. } = &clause.kind {
+                for r in any_of {
+                    reads.tool(program, r.tool);
+                    r.since.into_iter().for_each(|since| reads.tool(program, since));
+                }
+            }
+            if let ClauseKind::Effect { target, .. } = &clause.kind {
+                let name = &program.state[target.var].name;
+                reads.vars.insert(name.clone());
+                let known = |i: &&crate::hir::Invariant| {
+                    !i.monitor && common.contains(&Canon(program).expr(None, &i.condition))
+                };
+                for invariant in program.invariants.iter().filter(known) {
+                    if variables(program, &invariant.condition).contains(name) {
+                        reads.expr(program, &invariant.condition);
+                    }
+                }
+            }
+        }
+        reads
+    }
+
+    pub(super) fn tool(&mut self, program: &Program, tool: ToolId) {
+        self.tools.insert(program.tools[tool].wire_name.clone());
+    }
+
+    pub(super) fn expr(&mut self, program: &Program, e: &Expr) {
+        e.walk(&mut |part| match &part.kind {
+            K::State(var) => _ = self.vars.insert(program.state[*var].name.clone()),
+            K::Row(fact, _) | K::Known(fact, _) => {
+                self.facts.insert(program.facts[*fact].name.clone());
+            }
+            K::Remaining(unit) | K::Spent(unit) => {
+                self.units.insert(program.units[*unit].name.clone());
+            }
+            K::Probe(probe) => _ = self.probes.insert(program.probes[*probe].name.clone()),
+            K::Called { tool, since, .. } | K::Failed { tool, since, .. } => {
+                self.tool(program, *tool);
+                since.iter().for_each(|since| self.tool(program, *since));
+            }
+            K::Calls { tool, .. } | K::LastArg(tool, _) | K::LastResult(tool) => {
+                self.tool(program, *tool);
+            }
+            K::Origin(_) => self.origins = true,
+            K::RemainingTime => self.time = true,
+            _ => {}
+        });
+    }
+}
