@@ -147,14 +147,15 @@ impl Engine {
             Err(Stop::More) => return more(),
             Err(_) => return Key::None,
         };
+        let colon = lex::blanks(near, end);
+        // Whether the text ends in the key is not known before something follows it, whatever it holds.
+        let Some(follows) = near.get(colon) else { return more() };
         let Ok(name) = str::from_utf8(&near[1..end - 1]) else { return Key::None };
         let name = lex::unescape(name).into();
-        let colon = lex::blanks(near, end);
-        match near.get(colon) {
-            None => more(),
-            Some(b':') => Key::Named(name, colon + 1, None),
-            Some(b'[' | b'{') => Key::Named(name, colon, Some(Fix::Colon)),
-            Some(_) => Key::None,
+        match follows {
+            b':' => Key::Named(name, colon + 1, None),
+            b'[' | b'{' => Key::Named(name, colon, Some(Fix::Colon)),
+            _ => Key::None,
         }
     }
 
