@@ -45,7 +45,7 @@ impl Engine {
         match self.over_gap(t) {
             Ok(true) => {}
             Ok(false) => return self.stack.is_empty() && t.w.end,
-            Err(()) => return self.lose_members(t, "a comment that does not end"),
+            Err(()) => return self.lose_members("a comment that does not end"),
         }
         let Some(byte) = t.w.from(self.at).first().copied() else {
             if t.w.end {
@@ -119,10 +119,10 @@ impl Engine {
                         self.open_list(list, self.at);
                         true
                     }
-                    None => self.lose_members(t, "expected a key"),
+                    None => self.lose_members("expected a key"),
                 }
             }
-            _ => self.lose_members(t, "expected a key"),
+            _ => self.lose_members("expected a key"),
         }
     }
 
@@ -167,7 +167,7 @@ impl Engine {
                 self.problem("", Reason::Truncated, "the text ends within a key");
                 self.cut(t, t.w.stop());
             }
-            Key::None => return self.lose_members(t, "expected a key"),
+            Key::None => return self.lose_members("expected a key"),
             Key::Named(name, len, fix) => {
                 let Some(object) = self.object() else { return false };
                 let missing = !object.fresh && object.comma.is_none();
