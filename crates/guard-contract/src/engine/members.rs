@@ -45,7 +45,7 @@ impl Engine {
         match self.over_gap(t) {
             Ok(true) => {}
             Ok(false) => return self.stack.is_empty() && t.w.end,
-            Err(()) => return self.lose_members(t, "a comment that does not end"),
+            Err(()) => return self.lose_members("a comment that does not end"),
         }
         let Some(byte) = t.w.from(self.at).first().copied() else {
             if t.w.end {
@@ -119,10 +119,10 @@ impl Engine {
                         self.open_list(list, self.at);
                         true
                     }
-                    None => self.lose_members(t, "expected a key"),
+                    None => self.lose_members("expected a key"),
                 }
             }
-            _ => self.lose_members(t, "expected a key"),
+            _ => self.lose_members("expected a key"),
         }
     }
 
@@ -147,14 +147,15 @@ impl Engine {
             Err(Stop::More) => return more(),
             Err(_) => return Key::None,
         };
+        let colon = lex::blanks(near, end);
+        // Whether the text ends in the key is not known before something follows it, whatever it holds.
+        let Some(follows) = near.get(colon) else { return more() };
         let Ok(name) = str::from_utf8(&near[1..end - 1]) else { return Key::None };
         let name = lex::unescape(name).into();
-        let colon = lex::blanks(near, end);
-        match near.get(colon) {
-            None => more(),
-            Some(b':') => Key::Named(name, colon + 1, None),
-            Some(b'[' | b'{') => Key::Named(name, colon, Some(Fix::Colon)),
-            Some(_) => Key::None,
+        match follows {
+            b':' => Key::Named(name, colon + 1, None),
+            b'[' | b'{' => Key::Named(name, colon, Some(Fix::Colon)),
+            _ => Key::None,
         }
     }
 
@@ -166,7 +167,7 @@ impl Engine {
                 self.problem("", Reason::Truncated, "the text ends within a key");
                 self.cut(t, t.w.stop());
             }
-            Key::None => return self.lose_members(t, "expected a key"),
+            Key::None => return self.lose_members("expected a key"),
             Key::Named(name, len, fix) => {
                 let Some(object) = self.object() else { return false };
                 let missing = !object.fresh && object.comma.is_none();

@@ -59,7 +59,7 @@ impl Engine {
             Read::Broken(broken) => {
                 let reason = if broken.cut { Reason::Truncated } else { Reason::Malformed };
                 let error = format!("{}, at byte {}", broken.why, start + broken.at);
-                self.draft_cut(broken.cut);
+                self.cut |= broken.cut;
                 self.lose_member(&name, reason, error, field);
                 self.look_from(start + broken.suspect.max(1), key, None);
                 return true;
@@ -74,8 +74,10 @@ impl Engine {
             if !matches!(self.tape.read(&done.text), Ok(len) if len == done.text.len()) {
                 let error = "it cannot be repaired".to_owned();
                 self.lose_member(&name, Reason::Malformed, error, field);
+                self.at = start + len;
+                return true;
             }
-            self.draft_cut(done.cut);
+            self.cut |= done.cut;
             done.fixes.iter().for_each(|(fix, at)| self.fix(*fix, start + at));
         }
         let bytes = match &repaired {
@@ -138,10 +140,6 @@ impl Engine {
         }
     }
 
-    fn draft_cut(&mut self, cut: bool) {
-        self.cut |= cut;
-    }
-
     /// A member of the open object does not hold: the envelope loses it, an item is lost with it.
     fn lose_member(&mut self, name: &str, reason: Reason, error: String, field: Option<usize>) {
         let p = self.p.clone();
@@ -176,8 +174,7 @@ impl Engine {
     }
 
     /// Nothing of the open object can be read from here on; the next place where something can is looked for.
-    pub(super) fn lose_members(&mut self, t: &Turn<'_>, why: &str) -> bool {
-        let _ = t;
+    pub(super) fn lose_members(&mut self, why: &str) -> bool {
         let start = self.at;
         let error = format!("{why}, at byte {start}");
         let Some(object) = self.object() else { return false };

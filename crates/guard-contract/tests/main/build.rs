@@ -48,6 +48,7 @@ impl Builder {
                 regexes: vec![],
                 paths: vec![],
                 invariants: vec![],
+                proofs: vec![],
                 monitors: vec![],
                 indexes: vec![],
                 windows: vec![],

@@ -233,3 +233,8 @@ fn what_is_held_while_a_text_streams_does_not_grow_with_it() {
 fn an_item_that_waits_for_more_is_still_one() {
     check(&sections().checker(), "{name:\"\"]\n```{\"\":2}{\"\":");
 }
+
+#[test]
+fn a_key_that_is_no_text_may_still_be_cut() {
+    check_with(&sections().checker(), b"{\"\":7\"\x83\"", &Input::none());
+}

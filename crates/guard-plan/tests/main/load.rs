@@ -15,7 +15,7 @@ fn plan() -> Plan {
         "types": ["bool", {"int": {"min": 0, "max": 9}}, {"string": {"max_chars": 5, "max_bytes": null,
             "patterns": [0]}}, {"record": {"name": "R", "fields": [{"name": "id", "ty": 2, "secret": true}]}},
             {"option": {"of": 3}}, {"list": {"of": 3, "max": 4}}],
-        "state": [], "units": [], "limits": [], "regexes": ["^a"], "paths": ["src"], "invariants": [],
+        "state": [], "units": [], "limits": [], "regexes": ["^a"], "paths": ["src"], "invariants": [], "proofs": [],
         "monitors": [], "indexes": [], "windows": [], "facts": [], "commands": [], "probes": [], "sources": [], "origins": false, "lifecycles": [], "feedback": [],
         "attests": [], "completion": null, "goals": [], "contracts": [], "tools": []
     }"#;
