@@ -272,6 +272,9 @@ fn what_a_file_holds_must_conform() {
 fn nobody_can_say_what_conforms_to_a_schema_without_schemas() {
     let mut plan = conforming();
     let text = "{}".to_string();
+    // What a schema says has no type.
+    let item = plan.contracts[0].record as usize - 2;
+    plan.types[item] = TypeDef::Json;
     plan.contracts[0].lists[0].shape = ItemShape::Schema { file: "a.json".into(), text };
     let mut live = Live::new(plan);
     live.file("report.json", "{\"findings\": []}");
