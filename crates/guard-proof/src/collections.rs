@@ -25,7 +25,9 @@ impl<'p> Encoder<'p> {
             Collection::Literal(Kind::Set, items) if items.len() > 1 => None,
             Collection::Literal(_, items) => return Linear::constant(items.len() as i128),
             Collection::Entries(entries) => return Linear::constant(entries.len() as i128),
-            Collection::Append(inner, _) if mutant!("a longer list is as long") => return self.len(inner),
+            Collection::Append(inner, _) if mutant!("a longer list is as long") => {
+                return self.len(inner);
+            }
             Collection::Append(inner, _) => changed(self.len(inner), 1),
             Collection::Replace(inner, ..) => return self.len(inner),
             Collection::Insert(inner, item) | Collection::Put(inner, item, _) => {
@@ -230,7 +232,11 @@ impl<'p> Encoder<'p> {
             (Collection::Put(inner, known, value), _) => {
                 let same = self.same(key, known);
                 let (there, before) = self.at(inner, key);
-                let value = if mutant!("an entry keeps its value") { before.clone() } else { value.clone() };
+                let value = if mutant!("an entry keeps its value") {
+                    before.clone()
+                } else {
+                    value.clone()
+                };
                 (same.clone().or(there), self.choose(&same, value, before))
             }
             (Collection::Replace(inner, known, value), _) => {

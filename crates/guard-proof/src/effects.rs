@@ -17,7 +17,11 @@ impl<'p> Encoder<'p> {
         let effects = tool.effects.iter().filter(|effect| !effect.rule.shadow);
         let most = if mutant!("only the first effect counts") { 1 } else { usize::MAX };
         for effect in effects.take(most) {
-            let read = if mutant!("effects read what others wrote") { after.clone() } else { before.clone() };
+            let read = if mutant!("effects read what others wrote") {
+                after.clone()
+            } else {
+                before.clone()
+            };
             let operand = effect.value.as_ref().map(|value| self.eval(value, &read));
             let (operand, operand_sound) = match operand {
                 Some(operand) => (Some(operand.value), operand.sound),
@@ -212,7 +216,9 @@ impl<'p> Encoder<'p> {
                 let absent = self.not(there);
                 Some(absent.or(self.fits(*of, inner)))
             }
-            (Some(TypeDef::Option { .. }), _) if mutant!("an option fits anything") => Some(Formula::True),
+            (Some(TypeDef::Option { .. }), _) if mutant!("an option fits anything") => {
+                Some(Formula::True)
+            }
             (Some(TypeDef::Option { of }), value) => Some(self.fits(*of, value)),
             (_, Value::Option(there, inner)) => Some(there.clone().and(self.fits(ty, inner))),
             (Some(TypeDef::Bool), Value::Bool(_)) => Some(Formula::True),

@@ -1,5 +1,5 @@
 //! What may be left out of a decision because it is proved: obligations over a plan, and the checker of the
-//! certificates that come with it (semantics §16).
+//! certificates that come with it (semantics §15).
 //!
 //! A plan's proofs are hostile like the rest of it: a kernel asks [`check`] before it relies on any. What finds proofs
 //! is in the compiler; here is only what must be right. Nothing decides calls here.

@@ -1,5 +1,5 @@
 //! The obligations of one tool: what holds when a call of it is allowed, what its effects and observations do, and
-//! what must hold afterwards (semantics §16).
+//! what must hold afterwards (semantics §15).
 
 use crate::encoder::{Encoder, Env};
 use crate::formula::Formula;
@@ -189,9 +189,12 @@ impl<'p> Builder<'p> {
     /// What the stages before the effects let pass.
     fn conditions(&mut self, tool: &'p Tool) {
         let env = self.env.clone();
-        for (at, deny) in tool.denies.iter().enumerate().filter(|(_, deny)| {
-            !deny.rule.shadow || mutant!("a deny in shadow is given")
-        }) {
+        for (at, deny) in tool
+            .denies
+            .iter()
+            .enumerate()
+            .filter(|(_, deny)| !deny.rule.shadow || mutant!("a deny in shadow is given"))
+        {
             let (refused, sound) = self.encoder.condition(&deny.condition, &env);
             let passed = match mutant!("a deny is not negated") {
                 true => refused.and(sound),
@@ -241,7 +244,8 @@ impl<'p> Builder<'p> {
     fn invariants(&mut self, assumable: &[bool], framed: &[InvariantId], read: &[VarId]) {
         let mut env = self.env.clone();
         if mutant!("invariants are given afterwards")
-            && let Some(tool) = self.encoder.plan.tools.iter().find(|one| std::ptr::eq(&one.params[..], env.params))
+            && let Some(tool) =
+                self.encoder.plan.tools.iter().find(|one| std::ptr::eq(&one.params[..], env.params))
         {
             env = self.encoder.simulate(tool, &env).0;
         }
@@ -275,7 +279,11 @@ impl<'p> Builder<'p> {
             let skipped = self.encoder.not(&before);
             let sound = if mutant!("invariants never fault") { Formula::True } else { sound };
             each(part, skipped.or(truth.clone().and(sound)));
-            before = if mutant!("later parts need nothing") { Formula::False } else { before.and(truth) };
+            before = if mutant!("later parts need nothing") {
+                Formula::False
+            } else {
+                before.and(truth)
+            };
         }
     }
 

@@ -269,7 +269,7 @@ impl Tool {
     }
 }
 
-/// What is proved of a tool, its certificates checked (semantics §16).
+/// What is proved of a tool, its certificates checked (semantics §15).
 #[derive(Debug, Default)]
 pub(crate) struct Proven {
     /// Invariants of which parts are proved, ascending: what is left of each.
@@ -298,7 +298,9 @@ impl Proven {
                 claims().all(|known| known != claim)
             });
             // Children precede parents: what stands up to a node holds all of it.
-            parts.map(|(_, root)| Prepared::new(&Expr(condition.0[..=root as usize].to_vec()))).collect()
+            parts
+                .map(|(_, root)| Prepared::new(&Expr(condition.0[..=root as usize].to_vec())))
+                .collect()
         };
         Proven {
             preserved: invariants.into_iter().map(|id| (id, left(id))).collect(),

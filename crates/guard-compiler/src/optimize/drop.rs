@@ -39,7 +39,8 @@ fn never(when: &Option<Expr>) -> bool {
 
 fn denies(tool: &mut Tool, gone: &mut Vec<String>) {
     tool.denies.retain(|deny| {
-        let never = known(&deny.condition) == Some(guard_proof::mutant!("a deny that always fires is dropped"));
+        let never = known(&deny.condition)
+            == Some(guard_proof::mutant!("a deny that always fires is dropped"));
         if never {
             gone.push(format!("deny {}", deny.text));
         }

@@ -39,13 +39,19 @@ fn connective(facts: &Facts, tool: Option<ToolId>, tree: Tree) -> Tree {
     let (left, right) = (tree.kids[0].known(), tree.kids[1].known());
     let total = facts.total(tool, &tree.kids[0]);
     match (&tree.node, left, right) {
-        (Node::And(..), Some(false), _) if guard_proof::mutant!("`false and x` is x") => kid(tree, 1),
+        (Node::And(..), Some(false), _) if guard_proof::mutant!("`false and x` is x") => {
+            kid(tree, 1)
+        }
         (Node::And(..), Some(false), _) => Tree::bool(false),
         (Node::Or(..), Some(true), _) | (Node::Implies(..), Some(false), _) => Tree::bool(true),
         (_, Some(_), _) => kid(tree, 1),
         (Node::And(..), _, Some(true)) | (Node::Or(..), _, Some(false)) => kid(tree, 0),
         (Node::Implies(..), _, Some(false)) => Tree::one(Node::Not, kid(tree, 0)),
-        (Node::And(..), _, Some(false)) if total || guard_proof::mutant!("folding loses a fault") => Tree::bool(false),
+        (Node::And(..), _, Some(false))
+            if total || guard_proof::mutant!("folding loses a fault") =>
+        {
+            Tree::bool(false)
+        }
         (Node::Or(..) | Node::Implies(..), _, Some(true)) if total => Tree::bool(true),
         _ => tree,
     }

@@ -1,4 +1,4 @@
-//! Verification: what can be proved of a guard, so that its plan need not check it (semantics §16).
+//! Verification: what can be proved of a guard, so that its plan need not check it (semantics §15).
 //!
 //! Reads the plan, as the kernel's own checker of certificates does, so that what is proved is what will run. `prover`
 //! looks for certificates, `residue` says in words what is left; here is what is asked, and what the answers mean.

@@ -15,7 +15,7 @@ pub struct Proof {
     pub certificate: Certificate,
 }
 
-/// What may be proved (semantics §16).
+/// What may be proved (semantics §15).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, rename_all = "snake_case")]

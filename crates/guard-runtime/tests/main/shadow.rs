@@ -134,8 +134,7 @@ fn a_guard_in_shadow_is_not_refused_for_a_mismatch() {
     let mut falsified = honest();
     falsified.tools[0].denies.clear();
     let every = NonZeroU32::new(1).unwrap();
-    let kernel =
-        watched_by(loaded(quiet(honest())), loaded(quiet(falsified)), every).unwrap();
+    let kernel = watched_by(loaded(quiet(honest())), loaded(quiet(falsified)), every).unwrap();
     let mut session = kernel.open("s", 0, "/ws").unwrap();
     let verdict = propose(&kernel, &mut session, "c", 4).verdict;
     assert_eq!(verdict.decision, Decision::Allow);
