@@ -37,9 +37,9 @@ const MOST_STEPS: usize = 1 << 20;
 pub fn assumable(plan: &Plan, proofs: &[Proof]) -> Vec<bool> {
     let enforced = |id: InvariantId| {
         let invariant = &plan.invariants[id as usize];
-        (!invariant.monitor || mutant!("a monitor is assumed"))
-            && (!invariant.rule.shadow || mutant!("an invariant in shadow is assumed"))
-            && frame::is_pure(&invariant.condition)
+        let reported = invariant.monitor && !mutant!("a monitor is assumed");
+        let in_shadow = invariant.rule.shadow && !mutant!("an invariant in shadow is assumed");
+        !reported && !in_shadow && frame::is_pure(&invariant.condition)
     };
     let mut assumable: Vec<bool> =
         (0..plan.invariants.len() as InvariantId).map(enforced).collect();

@@ -7,6 +7,9 @@
 use guard_plan::plan::ToolId;
 use std::collections::HashMap;
 
+/// A name and its tool, where there is one.
+type Slot = Option<(Box<str>, ToolId)>;
+
 /// Seeds that are tried for a bucket.
 const SEEDS: u32 = 4096;
 /// An odd number without pattern (the golden ratio).
@@ -16,7 +19,7 @@ const MIX: u64 = 0x9E37_79B9_7F4A_7C15;
 #[derive(Debug, Default)]
 pub(crate) struct Dispatch {
     seeds: Box<[u32]>,
-    slots: Box<[Option<(Box<str>, ToolId)>]>,
+    slots: Box<[Slot]>,
     /// Names for which no seed was found.
     rest: HashMap<Box<str>, ToolId>,
 }

@@ -326,8 +326,11 @@ impl Proven {
     }
 }
 
+/// Sets of tools as words of bits, each with its place.
+type Words = Box<[(u32, u64)]>;
+
 /// Requirements that ask for nothing but that tools have succeeded, as bits, and the places of the others.
-fn needs(tool: &plan::Tool) -> (Box<[(u32, u64)]>, Box<[u32]>) {
+fn needs(tool: &plan::Tool) -> (Words, Box<[u32]>) {
     let (mut words, mut others) = (BTreeMap::new(), Vec::new());
     for (place, requires) in (0..).zip(&tool.requires) {
         match requires.any_of.as_slice() {

@@ -321,6 +321,7 @@ fn optimized(n: u64) -> Option<Result<(), String>> {
         "min(1, 2) > x",
         "f and 10 / x > 1",
         "10 / x > 1 and f",
+        "all y in []: f",
     ];
     let condition = CONDITIONS.get(n as usize)?;
     let text = format!("guard same\ntool t(x: int, f: bool) {{ deny when {condition} }}");

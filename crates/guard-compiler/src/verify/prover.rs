@@ -234,8 +234,8 @@ impl Bounds {
         let greatest = problem.vars.iter().map(|var| var.greatest).collect();
         let mut bounds = Bounds { least, greatest, absurd: false };
         for _ in 0..4 {
-            let changed = rows.iter().fold(false, |changed, row| bounds.narrow(row) || changed);
-            if !changed || bounds.absurd {
+            let changed = rows.iter().filter(|row| bounds.narrow(row)).count();
+            if changed == 0 || bounds.absurd {
                 break;
             }
         }

@@ -107,11 +107,11 @@ fn check(kernel: &Kernel, entries: &[&str], tool: &str, id: &str, expected: &str
             succeed(kernel, &mut session, "c");
             assert_eq!(session.changes(), [(0, before.unwrap())]);
             let Some(Value::Map(rows)) = session.value(0) else { panic!("no map") };
-            let row = |(id, row): (&Box<str>, &Value)| match row {
+            let row = |id: &str, row: &Value| match row {
                 Value::Record(fields) => format!("{id}: {:?}", fields[1]),
                 other => format!("{id}: {other:?}"),
             };
-            rows.iter().map(row).collect::<Vec<_>>().join(", ")
+            rows.iter().map(|(id, value)| row(id, value)).collect::<Vec<_>>().join(", ")
         }
     };
     assert_eq!(actual, expected);
