@@ -98,13 +98,20 @@ impl Page<'_> {
         let width =
             touched.iter().map(|id| tool(self.plan, *id).chars().count()).max().unwrap_or(0);
         for columns in invariants.chunks(COLUMNS) {
-            let names = columns.iter().map(|id| self.invariant_name(*id)).collect::<Vec<_>>();
-            let _ = writeln!(out, "\n  {:width$}  {}", "", self.style.dim(&names.join("  ")));
+            let widths: Vec<usize> = columns
+                .iter()
+                .map(|id| self.invariant_name(*id).chars().count().max("checked".len()))
+                .collect();
+            let names = columns
+                .iter()
+                .zip(&widths)
+                .map(|(id, width)| format!("{:width$}", self.invariant_name(*id)));
+            let names = names.collect::<Vec<_>>().join("  ");
+            let _ = writeln!(out, "\n  {:width$}  {}", "", self.style.dim(names.trim_end()));
             for id in &touched {
-                let cells = columns.iter().zip(&names).map(|(invariant, name)| {
-                    let pair = self.pair(*id, *invariant);
-                    let (word, painted) = self.cell(pair);
-                    format!("{painted}{:pad$}", "", pad = name.chars().count().saturating_sub(word))
+                let cells = columns.iter().zip(&widths).map(|(invariant, width)| {
+                    let (word, painted) = self.cell(self.pair(*id, *invariant));
+                    format!("{painted}{:pad$}", "", pad = width - word)
                 });
                 let row = cells.collect::<Vec<_>>().join("  ");
                 let _ = writeln!(out, "  {:width$}  {}", tool(self.plan, *id), row.trim_end());
@@ -241,7 +248,7 @@ impl Page<'_> {
             Some((_, None)) => {
                 let _ = match explored.exhausted {
                     true => writeln!(out, "    it never fires: everything was tried"),
-                    false => writeln!(out, "    it fires {}", explored.absence()),
+                    false => writeln!(out, "    it was not seen to fire: {}", explored.absence()),
                 };
             }
             None => {}
