@@ -1,4 +1,4 @@
-//! How long a guard takes to parse and to compile, by its length: 1,000 to 100,000 lines.
+//! How long a guard takes to parse and to compile, by its length: 1,000 to 100,000 lines; and to verify, by its tools.
 
 use divan::Bencher;
 use guard_compiler::{NoFiles, SourceFile, compile};
@@ -26,4 +26,12 @@ fn check(bencher: Bencher, tools: usize) {
         let compilation = compile(root, &mut NoFiles);
         assert!(compilation.output.is_some());
     });
+}
+
+/// What is proved of so many tools and 100 invariants.
+#[divan::bench(args = [125, 250, 500, 1_000], sample_count = 10)]
+fn verify(bencher: Bencher, tools: usize) {
+    let root = SourceFile { path: "ledger.guard".into(), text: big::ledger(tools, 100) };
+    let output = compile(root, &mut NoFiles).output.expect("it compiles");
+    bencher.bench(|| guard_compiler::verify::verify(&output.plan));
 }

@@ -21,3 +21,25 @@ pub fn guard(tools: usize) -> String {
     }
     text
 }
+
+/// A guard of so many tools and so many invariants, each over two variables; every tool writes two.
+pub fn ledger(tools: usize, invariants: usize) -> String {
+    let mut text = String::from("guard ledger\n\nstate {\n");
+    for at in 0..invariants {
+        let _ = writeln!(text, "  v{at}: int in 0..=100000 = 0");
+    }
+    text.push_str("}\n\n");
+    for at in 0..invariants {
+        let next = (at + 1) % invariants;
+        let _ = writeln!(text, "invariant i{at} {{ v{at} + v{next} <= 150000 }}");
+    }
+    for at in 0..tools {
+        let (a, b) = (at % invariants, (at + 1) % invariants);
+        let _ = write!(
+            text,
+            "\ntool t{at}(n: int in 0..=1000, m: int in 0..=1000) {{\n  deny unless v{a} + n + v{b} + m <= 150000\n  \
+             deny when v{a} + n > 100000\n  effect v{a} += n\n  effect v{b} = m\n}}\n"
+        );
+    }
+    text
+}
