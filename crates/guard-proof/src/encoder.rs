@@ -162,11 +162,6 @@ impl<'p> Encoder<'p> {
         self.texts.iter().find(|(_, known)| **known == number).map(|(text, _)| text.as_str())
     }
 
-    /// All texts, with their numbers.
-    pub fn texts(&self) -> Vec<(i128, String)> {
-        self.texts.iter().map(|(text, number)| (*number, text.clone())).collect()
-    }
-
     /// The opposite; where that is too large to say, a condition of which nothing is known.
     pub fn not(&mut self, formula: &Formula) -> Formula {
         match formula.negated() {

@@ -169,31 +169,6 @@ impl Formula {
         }
     }
 
-    /// Whether it holds where every variable has a value; none where numbers grow too large.
-    pub fn holds(&self, of: &dyn Fn(Var) -> i128) -> Option<bool> {
-        Some(match self {
-            Formula::True => true,
-            Formula::False => false,
-            Formula::AtMost(linear) => linear.value(of)? <= 0,
-            Formula::And(parts) => {
-                for part in &parts.parts {
-                    if !part.holds(of)? {
-                        return Some(false);
-                    }
-                }
-                true
-            }
-            Formula::Or(parts) => {
-                for part in &parts.parts {
-                    if part.holds(of)? {
-                        return Some(true);
-                    }
-                }
-                false
-            }
-        })
-    }
-
     /// Visits its variables, repeated ones too.
     pub fn vars(&self, visit: &mut dyn FnMut(Var)) {
         match self {

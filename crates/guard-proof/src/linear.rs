@@ -89,13 +89,6 @@ impl Linear {
         };
         Linear { terms, constant }
     }
-
-    /// Its value where every variable has one.
-    pub fn value(&self, of: &dyn Fn(Var) -> i128) -> Option<i128> {
-        self.terms
-            .iter()
-            .try_fold(self.constant, |sum, (var, a)| sum.checked_add(a.checked_mul(of(*var))?))
-    }
 }
 
 fn small(number: i128) -> Option<i128> {

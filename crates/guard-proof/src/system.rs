@@ -56,8 +56,6 @@ pub struct System {
     unrefined: Rc<[Formula]>,
     /// The sorts of variables of which it is known.
     sorts: HashMap<Var, Sort>,
-    /// Where the texts' numbers come from, for whoever shows them.
-    texts: Vec<(i128, String)>,
 }
 
 impl System {
@@ -140,11 +138,6 @@ impl System {
     /// What kind of thing a variable's numbers stand for, where that is known.
     pub fn sort(&self, var: Var) -> Option<Sort> {
         self.sorts.get(&var).copied()
-    }
-
-    /// The text that a number stands for.
-    pub fn text_of(&self, number: i128) -> Option<&str> {
-        self.texts.iter().find(|(known, _)| *known == number).map(|(_, text)| text.as_str())
     }
 }
 
@@ -303,7 +296,6 @@ impl<'p> Builder<'p> {
             goals,
             vars: self.encoder.vars.iter().cloned().collect(),
             sorts: std::mem::take(&mut self.encoder.sorts),
-            texts: self.encoder.texts(),
             terms: self.encoder.terms,
         }
     }

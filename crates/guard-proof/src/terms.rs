@@ -4,7 +4,7 @@
 
 use crate::formula::Formula;
 use crate::linear::Linear;
-use guard_plan::plan::{Plan, VarId};
+use guard_plan::plan::VarId;
 use std::collections::HashMap;
 
 /// A term, by number.
@@ -95,33 +95,5 @@ impl Terms {
     pub fn is_bound(&self, id: TermId) -> bool {
         let term = self.get(id);
         matches!(term.op, Op::Bound(_)) || term.args.iter().any(|arg| self.is_bound(*arg))
-    }
-
-    /// The term as its author would write it, roughly.
-    pub fn words(&self, plan: &Plan, params: &[String], id: TermId) -> String {
-        let term = self.get(id);
-        let arg = |at: usize| {
-            term.args.get(at).map_or_else(String::new, |id| self.words(plan, params, *id))
-        };
-        let joined = || {
-            let words: Vec<String> = (0..term.args.len()).map(arg).collect();
-            words.join(", ")
-        };
-        match &term.op {
-            Op::State(var) => plan.state[*var as usize].name.clone(),
-            Op::Param(at) => params.get(*at as usize).cloned().unwrap_or_default(),
-            Op::Result => "result".into(),
-            Op::Bound(_) => "it".into(),
-            Op::Text(text) => format!("\"{text}\""),
-            Op::Field(_) | Op::Inner => arg(0),
-            Op::At => format!("{}[{}]", arg(0), arg(1)),
-            Op::Has => format!("{} in {}", arg(1), arg(0)),
-            Op::Len => format!("len({})", arg(0)),
-            Op::IsSome => format!("{} is some", arg(0)),
-            Op::Product => format!("{} * {}", arg(0), arg(1)),
-            Op::Other(name) if term.args.is_empty() => name.clone(),
-            Op::Other(name) => format!("{name}({})", joined()),
-            _ => "…".into(),
-        }
     }
 }
