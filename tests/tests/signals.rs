@@ -33,13 +33,22 @@ fn commands_end_with_us() {
             .stdout(Stdio::null())
             .spawn()
             .expect("guardc is there");
+        let id = drive.id().to_string();
+        let path = folder.join("held.pipe");
+        // Should it end before its command begins, nobody else would ever open the pipe.
+        let ended = std::thread::spawn(move || {
+            let status = drive.wait().expect("guardc ends");
+            drop(File::options().read(true).write(true).open(path));
+            status
+        });
         let mut pipe = BufReader::new(File::open(folder.join("held.pipe")).expect("the pipe"));
         let mut line = String::new();
         pipe.read_line(&mut line).expect("the command begins");
         assert_eq!(line, "begun\n");
-        let sent = Command::new("kill").args([signal, &drive.id().to_string()]).status();
+        let sent = Command::new("kill").args([signal, &id]).status();
         assert!(sent.expect("kill is there").success());
         assert_eq!(pipe.read_to_string(&mut line).expect("the command ends"), 0, "{signal}");
-        assert_eq!(drive.wait().expect("guardc ends").code(), None, "it ended by the signal");
+        let status = ended.join().expect("the watch ends");
+        assert_eq!(status.code(), None, "it ended by the signal");
     }
 }
