@@ -160,7 +160,7 @@ fn agree(n: u64) -> Option<Result<(), String>> {
 /// The guards that the laws about certificates look at.
 fn guard(n: u64) -> Option<Output> {
     let rng = &mut Rng::new(n / 2);
-    if n % 2 == 0 {
+    if n.is_multiple_of(2) {
         walks::compiled(&walks::source(rng))
     } else {
         small::compiled(&small::source(rng))
