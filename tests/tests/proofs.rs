@@ -3,6 +3,7 @@
 use guard_tests::rng::Rng;
 use guard_tests::small::{self, Tried};
 use guard_tests::walks;
+use std::collections::BTreeSet;
 
 /// At four bits, in every state and with every argument.
 #[test]
@@ -46,4 +47,44 @@ fn what_is_proved_is_never_broken() {
     println!("{compiled} guards: {tried:?}");
     assert!(tried.refused > 0 && tried.observed > 0, "hardly anything happens: {tried:?}");
     assert!(tried.held * 4 > tried.feasible, "hardly anything is claimed: {tried:?}");
+}
+
+/// Names decide in which order a plan stands, and nothing else.
+#[test]
+fn names_prove_nothing() {
+    const NAMES: [(&str, &str); 6] = [
+        ("tool t0", "tool z9"),
+        ("tool t1", "tool a9"),
+        ("invariant i0", "invariant q3"),
+        ("invariant i1", "invariant q2"),
+        ("invariant i2", "invariant q1"),
+        ("invariant i3", "invariant q0"),
+    ];
+    let mut compared = 0;
+    for seed in 0..seeds(60) {
+        let text = walks::source(&mut Rng::new(seed));
+        let renamed = NAMES.iter().fold(text.clone(), |text, (from, to)| text.replace(from, to));
+        let (Some(one), Some(other)) = (walks::compiled(&text), walks::compiled(&renamed)) else {
+            continue;
+        };
+        let back = |name: &str| {
+            let of = |full: &str| full.rsplit(' ').next().unwrap_or_default().to_string();
+            let known = NAMES.iter().find(|(_, to)| of(to) == name);
+            known.map_or(name.to_string(), |(from, _)| of(from))
+        };
+        let proved = |output: &guard_compiler::Output| -> BTreeSet<(String, String, bool)> {
+            let plan = &output.plan;
+            let pairs = output.verification.pairs.iter();
+            pairs
+                .map(|pair| {
+                    let tool = back(&plan.tools[pair.tool as usize].name);
+                    let invariant = back(&plan.invariants[pair.invariant as usize].rule.owner);
+                    (tool, invariant, pair.status.is_proved())
+                })
+                .collect()
+        };
+        assert_eq!(proved(&one), proved(&other), "seed {seed}\n{text}");
+        compared += 1;
+    }
+    assert!(compared > 20, "only {compared} guards were compared");
 }
