@@ -11,33 +11,14 @@ pub fn variables(expr: &Expr) -> Vec<VarId> {
     sorted(vars)
 }
 
-/// Whether an expression's value depends on nothing but state.
+/// Whether an expression's value depends on nothing but state, and is the same whatever the session's workspace: a path
+/// as written stands for another one in each.
 pub fn is_pure(expr: &Expr) -> bool {
-    expr.0.iter().all(|node| {
-        !matches!(
-            node,
-            Node::Param(_)
-                | Node::Result
-                | Node::Text
-                | Node::Now
-                | Node::Elapsed
-                | Node::Clock(_)
-                | Node::RemainingTime
-                | Node::Remaining(_)
-                | Node::Spent(_)
-                | Node::Row(..)
-                | Node::Known(..)
-                | Node::Called { .. }
-                | Node::Failed { .. }
-                | Node::Calls { .. }
-                | Node::LastArg(..)
-                | Node::LastResult(_)
-                | Node::Temporal(_)
-                | Node::Exists(_)
-                | Node::Probe(_)
-                | Node::Origin(_)
-        )
-    })
+    let beside = |node: &Node| {
+        matches!(node, Node::Param(_) | Node::Result | Node::Text)
+            || matches!(node, Node::Path(_) | Node::Workspace)
+    };
+    !expr.0.iter().any(|node| beside(node) || node.asks())
 }
 
 /// The invariants that the effects of a tool can break, ascending.

@@ -39,7 +39,10 @@ pub fn assumable(plan: &Plan, proofs: &[Proof]) -> Vec<bool> {
         let invariant = &plan.invariants[id as usize];
         let reported = invariant.monitor && !mutant!("a monitor is assumed");
         let in_shadow = invariant.rule.shadow && !mutant!("an invariant in shadow is assumed");
-        !reported && !in_shadow && frame::is_pure(&invariant.condition)
+        // It must hold at first in every session, not only in the one that was looked at.
+        let read = frame::variables(&invariant.condition);
+        let begins_alike = read.iter().all(|var| frame::is_pure(&plan.state[*var as usize].init));
+        !reported && !in_shadow && begins_alike && frame::is_pure(&invariant.condition)
     };
     let mut assumable: Vec<bool> =
         (0..plan.invariants.len() as InvariantId).map(enforced).collect();

@@ -270,6 +270,7 @@ fn open(n: u64) -> Option<Result<(), String>> {
         "state { n: int = 0 }\ninvariant m monitor { n <= 3 }\ninvariant i { n <= 4 }\ntool t() { effect n += 1 }",
         "state { n: int = 0 }\ninvariant m shadow { n <= 3 }\ninvariant i { n <= 4 }\ntool t() { effect n += 1 }",
         "state { n: int = 0  k: int = 0 }\ninvariant m { n <= 3 }\ninvariant i { k <= 3 }\ntool t() { effect k = n }\ntool look() { trusted\n returns int in 0..=9\n observe n = result }",
+        "state { p: path = \"a\"  k: int = 0 }\ninvariant m { p == \"/a\" }\ninvariant i { p == \"/a\" or k <= 3 }\ntool t(x: int) { effect k = x }",
         "state { a: int = 0  n: int = 0 }\ninvariant i { n <= 3 }\ntool t(x: int) { effect a = 1\n effect n = x }",
         "state { s: set<string> max 9 = {}  k: int in 0..=9 = 0 }\ninvariant i { len(s) <= k }\ntool t(x: string) { deny unless k >= 1\n effect remove x from s\n effect k -= 1 }",
     ];

@@ -1,8 +1,32 @@
-//! The children of a node: which nodes of its expression it is made of.
+//! Of a node: which nodes of its expression it is made of, and whether it asks for more than they say.
 
 use super::{Node, NodeId};
 
 impl Node {
+    /// Whether it asks for history, time, budgets, facts or the world.
+    pub fn asks(&self) -> bool {
+        matches!(
+            self,
+            Node::Now
+                | Node::Elapsed
+                | Node::Clock(_)
+                | Node::RemainingTime
+                | Node::Remaining(_)
+                | Node::Spent(_)
+                | Node::Row(..)
+                | Node::Known(..)
+                | Node::Called { .. }
+                | Node::Failed { .. }
+                | Node::Calls { .. }
+                | Node::LastArg(..)
+                | Node::LastResult(_)
+                | Node::Temporal(_)
+                | Node::Exists(_)
+                | Node::Probe(_)
+                | Node::Origin(_)
+        )
+    }
+
     /// Visits the children, in order.
     pub fn for_each_child(&self, visit: &mut dyn FnMut(NodeId)) {
         match self {

@@ -188,25 +188,5 @@ fn references(plan: &Plan, scope: &Scope<'_>, node: &Node) -> Check {
 
 /// Whether a node reads state, history, time or the world.
 fn needs_state(node: &Node) -> bool {
-    matches!(
-        node,
-        Node::State(_)
-            | Node::Now
-            | Node::Elapsed
-            | Node::Clock(_)
-            | Node::RemainingTime
-            | Node::Remaining(_)
-            | Node::Spent(_)
-            | Node::Row(..)
-            | Node::Known(..)
-            | Node::Called { .. }
-            | Node::Failed { .. }
-            | Node::Calls { .. }
-            | Node::LastArg(..)
-            | Node::LastResult(_)
-            | Node::Temporal(_)
-            | Node::Exists(_)
-            | Node::Probe(_)
-            | Node::Origin(_)
-    )
+    matches!(node, Node::State(_)) || node.asks()
 }

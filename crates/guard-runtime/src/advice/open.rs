@@ -85,29 +85,6 @@ pub(super) fn is_constant(expr: &Expr) -> bool {
 
 /// Whether an expression has the same value at every time of a session: it reads literals and arguments only.
 pub(super) fn is_fixed(expr: &Expr) -> bool {
-    !expr.0.iter().any(|node| {
-        matches!(
-            node,
-            Node::State(_)
-                | Node::Result
-                | Node::Text
-                | Node::Now
-                | Node::Elapsed
-                | Node::Clock(_)
-                | Node::RemainingTime
-                | Node::Remaining(_)
-                | Node::Spent(_)
-                | Node::Row(..)
-                | Node::Known(..)
-                | Node::Called { .. }
-                | Node::Failed { .. }
-                | Node::Calls { .. }
-                | Node::LastArg(..)
-                | Node::LastResult(_)
-                | Node::Temporal(_)
-                | Node::Exists(_)
-                | Node::Probe(_)
-                | Node::Origin(_)
-        )
-    })
+    let moves = |node: &Node| matches!(node, Node::State(_) | Node::Result | Node::Text);
+    !expr.0.iter().any(|node| moves(node) || node.asks())
 }
