@@ -4,9 +4,9 @@
 //! code with the prover, the kernel or the reference; it knows ints, bools and nothing else.
 
 use crate::rng::Rng;
+use guard_compiler::Output;
 use guard_compiler::hir::{ClauseKind, Expr, ExprKind, Program, Tool, Type};
 use guard_compiler::verify::{Basis, Status, Verification, Width, verify_at};
-use guard_compiler::{NoFiles, Output, SourceFile, compile};
 use guard_plan::builtin::Builtin;
 use guard_plan::plan::{ArithOp, CompareOp, EffectOp};
 use std::fmt::Write as _;
@@ -88,12 +88,6 @@ fn condition(rng: &mut Rng, vars: &[&str], flags: &[&str], depth: usize) -> Stri
         5 => format!("({} or {})", deeper(rng), deeper(rng)),
         _ => format!("({} implies {})", deeper(rng), deeper(rng)),
     }
-}
-
-/// Compiles a guard; none where it is refused.
-pub fn compiled(text: &str) -> Option<Output> {
-    let root = SourceFile { path: "small.guard".into(), text: text.into() };
-    compile(root, &mut NoFiles).output
 }
 
 /// What an expression comes to; none is a fault. Whatever the integers cannot hold is one.

@@ -6,7 +6,7 @@
 //! wrong at the edge.
 
 use crate::rng::Rng;
-use guard_compiler::{NoFiles, Output, SourceFile, compile};
+use guard_compiler::Output;
 use guard_plan::LoadedPlan;
 use guard_plan::json::Json;
 use guard_plan::plan::{Claim, Expr, Node, NodeId, Plan, TypeDef, TypeId};
@@ -170,12 +170,6 @@ pub fn source(rng: &mut Rng) -> String {
         );
     }
     out
-}
-
-/// Compiles a guard; none where it is refused.
-pub fn compiled(text: &str) -> Option<Output> {
-    let root = SourceFile { path: "walked.guard".into(), text: text.into() };
-    compile(root, &mut NoFiles).output
 }
 
 /// How much was tried.

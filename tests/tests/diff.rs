@@ -1,7 +1,8 @@
 //! What `diff` says of two guards holds: a *no* against random sessions, a *yes* by its witness.
 
+use guard_compiler::Output;
 use guard_compiler::diff::{Answer, Limits, diff};
-use guard_compiler::{NoFiles, Output, SourceFile, compile};
+use guard_tests::compiled;
 use guard_tests::differential::first_difference;
 use guard_tests::generate::{Generated, events, guard};
 use guard_tests::rng::Rng;
@@ -12,11 +13,6 @@ const PAIRS: usize = 30;
 const SESSIONS: usize = 12;
 /// Events of each session.
 const EVENTS: usize = 30;
-
-fn compiled(text: &str) -> Option<Output> {
-    let root = SourceFile { path: "evolved.guard".into(), text: text.into() };
-    compile(root, &mut NoFiles).output
-}
 
 /// The guard with a line or an item less, or with another number.
 fn changed(drawn: &Generated, rng: &mut Rng) -> String {

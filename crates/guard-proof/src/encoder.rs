@@ -5,7 +5,7 @@
 //! to prove what is true, but never strong enough to prove what is not.
 
 use crate::formula::Formula;
-use crate::linear::{Linear, Var};
+use crate::linear::{Linear, Range, Var};
 use crate::problem::Variable;
 use crate::terms::{Op, TermId, Terms};
 use crate::value::{Collection, Kind, Outcome, Sort, Value, Width, number_of};
@@ -127,17 +127,12 @@ impl<'p> Encoder<'p> {
     }
 
     /// The range of all integers.
-    pub fn any(&self) -> (Option<i128>, Option<i128>) {
+    pub fn any(&self) -> Range {
         (Some(self.width.least()), Some(self.width.greatest()))
     }
 
     /// A number of which only the range is known.
-    pub fn number(
-        &mut self,
-        sort: Sort,
-        term: TermId,
-        range: (Option<i128>, Option<i128>),
-    ) -> Value {
+    pub fn number(&mut self, sort: Sort, term: TermId, range: Range) -> Value {
         let var = self.var(term, range.0, range.1);
         self.sorts.insert(var, sort);
         Value::Number(sort, Linear::var(var))
@@ -358,16 +353,9 @@ impl<'p> Encoder<'p> {
     }
 
     /// The range of a sum, by those of its variables.
-    pub fn range(&self, linear: &Linear) -> (Option<i128>, Option<i128>) {
-        let bound = |least: bool| {
-            linear.terms.iter().try_fold(linear.constant, |sum, (var, factor)| {
-                let variable = &self.vars[*var as usize];
-                let at_least = (*factor > 0) == least;
-                let end = if at_least { variable.least } else { variable.greatest };
-                sum.checked_add(end?.checked_mul(*factor)?)
-            })
-        };
-        (bound(true), bound(false))
+    pub fn range(&self, linear: &Linear) -> Range {
+        let of = |var: Var| self.vars[var as usize].range();
+        (linear.least(of), linear.greatest(of))
     }
 
     /// Whether a number fits the integers; decided at once where its range says so.

@@ -76,28 +76,18 @@ pub fn check(plan: &Plan) -> Result<(), String> {
     plan.tools.iter().try_for_each(|tool| frame::holds(plan, tool))?;
     let assumable = assumable(plan, &plan.proofs);
     for id in 0..plan.tools.len() as ToolId {
-        let of = |observed: bool| {
-            move |proof: &&Proof| match proof.claim {
-                Claim::Observed { tool, .. } => observed && tool == id,
-                Claim::Preserved { tool, .. } | Claim::Refined { tool, .. } => {
-                    !observed && tool == id
-                }
+        let of_tool = plan.proofs.iter().filter(|proof| proof.claim.tool() == id);
+        let (observed, others): (Vec<&Proof>, Vec<&Proof>) =
+            of_tool.partition(|proof| matches!(proof.claim, Claim::Observed { .. }));
+        let stand = |proofs: Vec<&Proof>, system: fn(&Plan, ToolId, &[bool], Width) -> System| {
+            if proofs.is_empty() {
+                return Ok(());
             }
+            let system = system(plan, id, &assumable, Width::REAL);
+            proofs.into_iter().try_for_each(|proof| stands(plan, &system, proof))
         };
-        if plan.proofs.iter().any(|proof| of(true)(&proof)) {
-            let system = System::of_observations(plan, id, &assumable, Width::REAL);
-            plan.proofs
-                .iter()
-                .filter(of(true))
-                .try_for_each(|proof| stands(plan, &system, proof))?;
-        }
-        if plan.proofs.iter().any(|proof| of(false)(&proof)) {
-            let system = System::of_effects(plan, id, &assumable, Width::REAL);
-            plan.proofs
-                .iter()
-                .filter(of(false))
-                .try_for_each(|proof| stands(plan, &system, proof))?;
-        }
+        stand(observed, System::of_observations)?;
+        stand(others, System::of_effects)?;
     }
     Ok(())
 }
@@ -112,7 +102,7 @@ fn stands(plan: &Plan, system: &System, proof: &Proof) -> Result<(), String> {
 }
 
 /// A claim in words.
-pub fn describe(plan: &Plan, claim: Claim) -> String {
+fn describe(plan: &Plan, claim: Claim) -> String {
     let tool = |id: ToolId| plan.tools.get(id as usize).map_or("?", |tool| &tool.name);
     let invariant =
         |id: InvariantId| plan.invariants.get(id as usize).map_or("?", |one| &one.rule.owner);

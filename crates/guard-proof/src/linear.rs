@@ -3,6 +3,9 @@
 /// A variable of a problem, by number.
 pub type Var = u32;
 
+/// The least and the greatest value of a variable, where there are such.
+pub type Range = (Option<i128>, Option<i128>);
+
 /// Coefficients stay below this, so that sums of a few products cannot overflow unnoticed.
 const LARGEST: i128 = 1 << 100;
 
@@ -75,6 +78,20 @@ impl Linear {
         self.plus(1, &Linear::constant(constant))
     }
 
+    /// Its least value where each variable is in its range; none where that is unbounded, or too large to say.
+    pub fn least(&self, range: impl Fn(Var) -> Range) -> Option<i128> {
+        self.terms.iter().try_fold(self.constant, |sum, (var, factor)| {
+            let (least, greatest) = range(*var);
+            let end = if *factor > 0 { least } else { greatest };
+            sum.checked_add(end?.checked_mul(*factor)?)
+        })
+    }
+
+    /// Its greatest value, likewise.
+    pub fn greatest(&self, range: impl Fn(Var) -> Range) -> Option<i128> {
+        self.times(-1)?.least(range).map(|negated| -negated)
+    }
+
     /// The tightest `… ≤ 0` with the same integer solutions: divided by what divides all coefficients, the
     /// constant rounded up.
     pub fn tightened(self) -> Linear {
@@ -95,7 +112,8 @@ fn small(number: i128) -> Option<i128> {
     (number.abs() < LARGEST).then_some(number)
 }
 
-fn gcd(mut a: i128, mut b: i128) -> i128 {
+/// The greatest common divisor of two numbers that are not negative.
+pub fn gcd(mut a: i128, mut b: i128) -> i128 {
     while b != 0 {
         (a, b) = (b, a % b);
     }

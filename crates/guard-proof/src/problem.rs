@@ -1,6 +1,7 @@
 //! What is to be proved, in integers alone.
 
 use crate::formula::Formula;
+use crate::linear::Range;
 use crate::terms::TermId;
 use std::rc::Rc;
 
@@ -13,6 +14,13 @@ pub struct Variable {
     pub least: Option<i128>,
     /// Its greatest value, if there is one.
     pub greatest: Option<i128>,
+}
+
+impl Variable {
+    /// Its least and greatest values.
+    pub fn range(&self) -> Range {
+        (self.least, self.greatest)
+    }
 }
 
 /// Whether a goal follows from hypotheses, for all integers in the variables' ranges.

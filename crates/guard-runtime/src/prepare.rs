@@ -295,7 +295,7 @@ impl Proven {
             let condition = &plan.invariants[invariant as usize].condition;
             let parts = (0..).zip(guard_proof::parts(condition)).filter(|(part, _)| {
                 let claim = Claim::Preserved { tool: id, invariant, part: *part };
-                claims().all(|known| known != claim)
+                !plan.claims(claim)
             });
             // Children precede parents: what stands up to a node holds all of it.
             parts

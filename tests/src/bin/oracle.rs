@@ -7,7 +7,7 @@ use guard_compiler::Output;
 use guard_compiler::verify::smt::{OpenGoal, PROLOGUE, open_goals};
 use guard_plan::plan::Claim;
 use guard_tests::rng::Rng;
-use guard_tests::{small, walks};
+use guard_tests::{compiled, small, walks};
 use std::io::Write;
 use std::process::{Command, ExitCode, Stdio};
 
@@ -22,7 +22,7 @@ fn main() -> ExitCode {
     for seed in 0..guards {
         let rng = &mut Rng::new(seed);
         let text = if seed % 2 == 0 { walks::source(rng) } else { small::source(rng) };
-        let Some(output) = walks::compiled(&text) else { continue };
+        let Some(output) = compiled(&text) else { continue };
         if let Err(why) = compare(&z3, &output, &mut tally) {
             println!("seed {seed}: {why}\n{text}");
             return ExitCode::FAILURE;

@@ -160,25 +160,19 @@ fn observations(plan: &Plan, width: Width, verification: &mut Verification) -> V
         .collect();
     let mut assumed = assumable(plan, &every_claim(plan, &observing));
     loop {
-        let mut found = Vec::new();
-        let mut proofs = Vec::new();
+        let mut round = Verification::default();
         for tool in &observing {
             let system = System::of_observations(plan, *tool, &assumed, width);
-            for goal in &system.goals {
-                let (status, proof) = decide(plan, *tool, &system, goal, String::new());
-                let Claim::Observed { invariant, .. } = goal.claim else { continue };
-                proofs.extend(proof);
-                found.push(Observation { tool: *tool, invariant, status });
-            }
+            system.goals.iter().for_each(|goal| decide(plan, *tool, &system, goal, &mut round));
         }
-        let kept = assumable(plan, &proofs);
+        let kept = assumable(plan, &round.proofs);
         if kept == assumed {
             let useful = |proof: &Proof| match proof.claim {
                 Claim::Observed { invariant, .. } => kept[invariant as usize],
                 _ => true,
             };
-            verification.proofs.extend(proofs.into_iter().filter(useful));
-            verification.observations = found;
+            verification.proofs.extend(round.proofs.into_iter().filter(useful));
+            verification.observations = round.observations;
             return assumed;
         }
         assumed = kept;
@@ -213,21 +207,18 @@ fn effects(
         return;
     }
     for goal in &system.goals {
-        let text = residue::part_text(plan, goal.claim);
-        let (status, proof) = decide(plan, tool, &system, goal, text);
-        verification.proofs.extend(proof);
-        record(verification, goal, status);
+        decide(plan, tool, &system, goal, verification);
     }
 }
 
-/// What becomes of one goal, and the proof that the plan may carry.
+/// Finds out what becomes of one goal, and keeps the proof that the plan may carry.
 fn decide(
     plan: &Plan,
     tool: ToolId,
     system: &System,
     goal: &Goal,
-    text: String,
-) -> (Status, Option<Proof>) {
+    verification: &mut Verification,
+) {
     let enforced = match goal.claim {
         Claim::Preserved { invariant, .. } | Claim::Observed { invariant, .. } => {
             let invariant = &plan.invariants[invariant as usize];
@@ -235,19 +226,21 @@ fn decide(
         }
         Claim::Refined { .. } => true,
     };
-    let needs = || residue::needs(plan, tool, system, &goal.formula);
-    let left =
-        |why| (Status::Checked(vec![Residue { text: text.clone(), needs: needs(), why }]), None);
-    let Some(problem) = system.problem(goal) else { return left(Why::Inexpressible) };
-    match prove(&problem, Effort::USUAL) {
-        Answer::Proved(_) if !enforced => left(Why::Monitored),
-        Answer::Proved(certificate) => {
+    let answer = system.problem(goal).map(|problem| prove(&problem, Effort::USUAL));
+    let why = match answer {
+        Some(Answer::Proved(certificate)) if enforced => {
             let basis = basis(plan, tool, system, &certificate.uses);
-            (Status::Proved(basis), Some(Proof { claim: goal.claim, certificate }))
+            verification.proofs.push(Proof { claim: goal.claim, certificate });
+            return record(verification, goal, Status::Proved(basis));
         }
-        Answer::Open => left(Why::Open),
-        Answer::Exhausted => left(Why::Exhausted),
-    }
+        Some(Answer::Proved(_)) => Why::Monitored,
+        Some(Answer::Open) => Why::Open,
+        Some(Answer::Exhausted) => Why::Exhausted,
+        None => Why::Inexpressible,
+    };
+    let text = residue::part_text(plan, goal.claim);
+    let needs = residue::needs(plan, tool, system, &goal.formula);
+    record(verification, goal, Status::Checked(vec![Residue { text, needs, why }]));
 }
 
 /// Files what became of a goal; of an invariant's parts as one.
@@ -271,26 +264,25 @@ fn record(verification: &mut Verification, goal: &Goal, status: Status) {
 
 fn joined(one: Status, other: Status) -> Status {
     use Status::{Checked, Proved, Simplified, Vacuous};
-    let merge = |mut a: Vec<Basis>, b: Vec<Basis>| {
-        a.extend(b);
-        a.sort();
-        a.dedup();
-        a
+    // What is proved of it, if anything, and what is left.
+    let split = |status| match status {
+        Proved(by) => (Some(by), Vec::new()),
+        Simplified(by, left) => (Some(by), left),
+        Checked(left) => (None, left),
+        Vacuous => (None, Vec::new()),
     };
-    match (one, other) {
-        (Vacuous, _) | (_, Vacuous) => Vacuous,
-        (Proved(a), Proved(b)) => Proved(merge(a, b)),
-        (Checked(a), Checked(b)) => Checked([a, b].concat()),
-        (Proved(by), Checked(left)) | (Checked(left), Proved(by)) => Simplified(by, left),
-        (Simplified(by, left), Proved(more)) | (Proved(more), Simplified(by, left)) => {
-            Simplified(merge(by, more), left)
-        }
-        (Simplified(by, left), Checked(more)) => Simplified(by, [left, more].concat()),
-        (Checked(left), Simplified(by, more)) => Simplified(by, [left, more].concat()),
-        (Simplified(by, left), Simplified(more_by, more)) => {
-            Simplified(merge(by, more_by), [left, more].concat())
-        }
+    if one == Vacuous || other == Vacuous {
+        return Vacuous;
     }
+    let ((by, left), (more_by, more)) = (split(one), split(other));
+    let left = [left, more].concat();
+    if by.is_none() && more_by.is_none() {
+        return Checked(left);
+    }
+    let mut by: Vec<Basis> = by.into_iter().chain(more_by).flatten().collect();
+    by.sort();
+    by.dedup();
+    if left.is_empty() { Proved(by) } else { Simplified(by, left) }
 }
 
 /// What the hypotheses that a proof uses say, in the words of the guard.

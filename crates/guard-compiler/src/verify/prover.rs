@@ -6,7 +6,7 @@
 
 use guard_plan::plan::{Certificate, ProofStep, Row};
 use guard_proof::formula::{Formula, Parts};
-use guard_proof::linear::{Linear, Var};
+use guard_proof::linear::{Linear, Range, Var, gcd};
 use guard_proof::{Context, Problem};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
@@ -274,12 +274,12 @@ impl Bounds {
         changed
     }
 
+    fn range(&self, var: Var) -> Range {
+        (self.least[var as usize], self.greatest[var as usize])
+    }
+
     fn least_of(&self, row: &Linear) -> Option<i128> {
-        row.terms.iter().try_fold(row.constant, |sum, (var, factor)| {
-            let end =
-                if *factor > 0 { self.least[*var as usize] } else { self.greatest[*var as usize] };
-            sum.checked_add(end?.checked_mul(*factor)?)
-        })
+        row.least(|var| self.range(var))
     }
 
     fn refutes(&self, formula: &Formula) -> bool {
@@ -297,8 +297,7 @@ impl Bounds {
             Formula::True => true,
             Formula::False => false,
             Formula::AtMost(row) => {
-                let greatest = row.times(-1).and_then(|negated| self.least_of(&negated));
-                greatest.is_some_and(|negated| negated >= 0)
+                row.greatest(|var| self.range(var)).is_some_and(|greatest| greatest <= 0)
             }
             Formula::And(parts) => parts.parts.iter().all(|part| self.entails(part)),
             Formula::Or(parts) => parts.parts.iter().any(|part| self.entails(part)),
@@ -474,11 +473,4 @@ impl Tableau {
         }
         steps
     }
-}
-
-fn gcd(mut a: i128, mut b: i128) -> i128 {
-    while b != 0 {
-        (a, b) = (b, a % b);
-    }
-    a
 }

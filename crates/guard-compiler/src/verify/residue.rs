@@ -47,11 +47,7 @@ pub(super) fn needs(plan: &Plan, tool: ToolId, system: &System, goal: &Formula) 
 /// Whether an inequality holds by the ranges of its variables alone.
 fn by_types(system: &System, part: &Formula) -> bool {
     let Formula::AtMost(linear) = part else { return false };
-    let greatest = linear.terms.iter().try_fold(linear.constant, |sum, (var, factor)| {
-        let variable = &system.vars[*var as usize];
-        let end = if *factor > 0 { variable.greatest } else { variable.least };
-        sum.checked_add(end?.checked_mul(*factor)?)
-    });
+    let greatest = linear.greatest(|var| system.vars[var as usize].range());
     greatest.is_some_and(|greatest| greatest <= 0)
 }
 

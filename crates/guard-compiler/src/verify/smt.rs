@@ -41,8 +41,6 @@ pub struct OpenGoal {
 /// All goals of invariants that are open in a plan, whose own proofs may be assumed.
 pub fn open_goals(plan: &Plan) -> Vec<OpenGoal> {
     let assumed = assumable(plan, &plan.proofs);
-    let proved =
-        |claim: Claim| plan.proofs.binary_search_by_key(&claim, |proof| proof.claim).is_ok();
     let mut open = Vec::new();
     if plan.shadow {
         return open;
@@ -52,7 +50,7 @@ pub fn open_goals(plan: &Plan) -> Vec<OpenGoal> {
         for goal in &system.goals {
             let Claim::Preserved { invariant, .. } = goal.claim else { continue };
             let declared = &plan.invariants[invariant as usize];
-            if proved(goal.claim) || declared.monitor || declared.rule.shadow {
+            if plan.claims(goal.claim) || declared.monitor || declared.rule.shadow {
                 continue;
             }
             let Some(problem) = system.problem(goal) else { continue };

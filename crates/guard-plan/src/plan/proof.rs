@@ -4,6 +4,13 @@
 
 use super::*;
 
+impl Plan {
+    /// Whether something is claimed to be proved. The proofs of a plan that runs stand in order.
+    pub fn claims(&self, claim: Claim) -> bool {
+        self.proofs.binary_search_by_key(&claim, |proof| proof.claim).is_ok()
+    }
+}
+
 /// Something that needs no check when a call is decided, and why.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -43,6 +50,17 @@ pub enum Claim {
         /// The variable.
         var: VarId,
     },
+}
+
+impl Claim {
+    /// The tool it is about.
+    pub fn tool(self) -> ToolId {
+        match self {
+            Claim::Observed { tool, .. }
+            | Claim::Preserved { tool, .. }
+            | Claim::Refined { tool, .. } => tool,
+        }
+    }
 }
 
 /// A refutation of the claim's negation, in preorder.

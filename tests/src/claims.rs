@@ -1,0 +1,252 @@
+//! Laws of what is claimed to be proved, case by case: what deliberate bugs are held against, and tests run without any.
+
+use crate::rng::Rng;
+use crate::{compiled, differential, small, walks};
+use guard_compiler::Output;
+use guard_compiler::verify::{Status, verify};
+use guard_plan::LoadedPlan;
+use guard_plan::json::Json;
+use guard_plan::plan::{Certificate, Claim, Plan, Proof, ProofStep, Row};
+use guard_runtime::{Kernel, NoWorld, Proposal};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// A law: its name, and whether case `n` of it holds; none where it has no more cases.
+pub type Law = (&'static str, fn(u64) -> Option<Result<(), String>>);
+
+/// Every law, the cheapest first.
+pub const LAWS: &[Law] = &[
+    ("spoiled certificates are refused", spoiled),
+    ("four bits, everything", exhaustive),
+    ("certificates are accepted", accepted),
+    ("what was proved stays proved", expected),
+    ("what is not so is not proved", open),
+    ("optimized expressions say the same", optimized),
+    ("edges, checks on", edges),
+    ("kernel, plans and reference agree", agree),
+];
+
+/// The first case of a law that fails, with why; a panic is a failure.
+pub fn first_failure(case: fn(u64) -> Option<Result<(), String>>) -> Option<(u64, String)> {
+    for n in 0.. {
+        match catch_unwind(AssertUnwindSafe(|| case(n))) {
+            Ok(None) => return None,
+            Ok(Some(Ok(()))) => {}
+            Ok(Some(Err(why))) => return Some((n, why)),
+            Err(_) => return Some((n, "it panics".into())),
+        }
+    }
+    None
+}
+
+fn exhaustive(n: u64) -> Option<Result<(), String>> {
+    (n < 400).then(|| match compiled(&small::source(&mut Rng::new(n))) {
+        Some(output) => small::try_all(&output, &mut small::Tried::default()),
+        None => Ok(()),
+    })
+}
+
+fn edges(n: u64) -> Option<Result<(), String>> {
+    (n < 400).then(|| {
+        let rng = &mut Rng::new(n);
+        let text = walks::source(rng);
+        match compiled(&text) {
+            Some(output) => walks::walk(&output, rng, 20, &mut walks::Tried::default()),
+            None => Ok(()),
+        }
+    })
+}
+
+fn agree(n: u64) -> Option<Result<(), String>> {
+    (n < 40).then(|| differential::run(1 + n * 1_000, 25).map(drop).map_err(|one| one.what))
+}
+
+/// The guards that the laws about certificates look at.
+fn guard(n: u64) -> Option<Output> {
+    let rng = &mut Rng::new(n / 2);
+    if n.is_multiple_of(2) { compiled(&walks::source(rng)) } else { compiled(&small::source(rng)) }
+}
+
+fn loads(plan: &Plan, output: &Output) -> Result<(), String> {
+    let loaded = LoadedPlan::from_plan(plan.clone(), output.sources.clone());
+    let loaded = loaded.map_err(|error| error.to_string())?;
+    Kernel::new(loaded).map(drop).map_err(|error| error.to_string())
+}
+
+fn accepted(n: u64) -> Option<Result<(), String>> {
+    (n < 200).then(|| guard(n).map_or(Ok(()), |output| loads(&output.plan, &output)))
+}
+
+/// Certificates that say nothing, that are cut, and that belong to something else.
+fn spoiled(n: u64) -> Option<Result<(), String>> {
+    (n < 200).then(|| {
+        let Some(output) = guard(n) else { return Ok(()) };
+        let refused = |plan: &Plan, what: &str| match loads(plan, &output) {
+            Ok(()) => Err(format!("{what} is accepted")),
+            Err(_) => Ok(()),
+        };
+        for at in 0..output.plan.proofs.len() {
+            let steps = &output.plan.proofs[at].certificate.steps;
+            let mut plan = output.plan.clone();
+            let certificate = &mut plan.proofs[at].certificate;
+            if !steps.is_empty() {
+                certificate.steps.pop();
+                refused(&plan, "a certificate without its last step")?;
+                plan.proofs[at].certificate.steps = vec![ProofStep::Sum(Vec::new())];
+                refused(&plan, "a sum of nothing")?;
+            }
+            if let Some(split) = steps.iter().position(|step| matches!(step, ProofStep::Split(_))) {
+                let mut steps = steps.clone();
+                steps.truncate(split + 2);
+                plan.proofs[at].certificate.steps = steps;
+                if plan.proofs[at].certificate.steps.len()
+                    < output.plan.proofs[at].certificate.steps.len()
+                {
+                    refused(&plan, "a split of which one case is shown")?;
+                }
+            }
+        }
+        open_is_open(&output)
+    })
+}
+
+/// What the prover leaves open has no certificate of one step either.
+fn open_is_open(output: &Output) -> Result<(), String> {
+    for pair in &output.verification.pairs {
+        if !matches!(pair.status, Status::Checked(_)) {
+            continue;
+        }
+        for var in 0..6 {
+            let mut plan = output.plan.clone();
+            let claim = Claim::Preserved { tool: pair.tool, invariant: pair.invariant, part: 0 };
+            let steps = vec![ProofStep::Sum(vec![(1, Row::Least(var)), (1, Row::Greatest(var))])];
+            plan.proofs.push(Proof { claim, certificate: Certificate { uses: Vec::new(), steps } });
+            plan.proofs.sort_by_key(|proof| proof.claim);
+            if loads(&plan, output).is_ok() {
+                return Err("a range that excludes nothing proves something".into());
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Guards of which every invariant is proved.
+fn expected(n: u64) -> Option<Result<(), String>> {
+    const GUARDS: &[&str] = &[
+        "state { n: int = 0 }\ninvariant i { n >= 0 }\ntool t(x: int) { deny unless x <= n\n effect n -= x }",
+        "state { n: int = 0 }\ninvariant i { n >= 0 }\ntool t(x: int) { deny unless x >= 0\n effect n += x }",
+        "state { s: set<string> max 5 = {} }\ninvariant i { len(s) <= 3 }\ntool t(x: string) { deny when len(s) >= 3\n effect add x to s }",
+        "state { s: set<string> max 5 = {} }\ninvariant i { len(s) <= 3 }\ntool t(x: string) { effect remove x from s }",
+        "state { m: map<string, int> max 5 = {} }\ninvariant i { all k, v in m: v <= 8 }\ntool t(k: string, x: int) { deny when x > 8\n effect m[k] = x }",
+        "state { l: list<int> max 5 = [] }\ninvariant i { sum(x in l: x) <= 9 }\ntool t(x: int) { deny unless sum(y in l: y) + x <= 9\n effect append x to l }",
+        "enum E { a, b, c }\nstate { e: E = a  n: int = 0 }\ninvariant i { e == c implies n > 2 }\ntool t() { deny unless n > 2\n effect e = c }",
+        "state { o: int? = none }\ninvariant i { o is none or (o else 0) >= 3 }\ntool t(x: int) { deny unless x >= 3\n effect o = x }",
+        "state { n: int = 0 }\ninvariant i { 2 * n != 7 }\ntool t(x: int in 0..=9) { effect n = x }",
+        "state { a: int = 0  b: int in 0..=99 = 0 }\ninvariant i { 2 * a <= b }\ntool t(x: int) { deny unless 3 * x <= b\n deny unless x >= 0\n effect a = x }",
+    ];
+    let text = format!("guard expected\n{}", GUARDS.get(n as usize)?);
+    Some(match compiled(&text) {
+        Some(output) if verify(&output.plan).pairs.iter().all(|pair| pair.status.is_proved()) => {
+            Ok(())
+        }
+        Some(_) => Err("something that was proved is not".into()),
+        None => Err("it does not compile".into()),
+    })
+}
+
+/// Guards of which the invariant `i`, or else the type of `o`, is not kept by `t`, though it nearly is.
+fn open(n: u64) -> Option<Result<(), String>> {
+    const GUARDS: &[&str] = &[
+        "type Small = int in 0..=3\nstate { o: Small? = none }\ntool t(x: int in 0..=9) { effect o = x }",
+        "state { l: list<string> max 9 = []  b: bool = true }\ninvariant i { \"a\" in l implies b }\ntool t() { effect remove \"a\" from l\n effect b = false }",
+        "state { s: set<string> max 9 = {\"a\"}  b: bool = false }\ninvariant i { \"a\" in s or b }\ntool t() { effect remove \"a\" from s }",
+        "state { m: map<string, int> max 9 = {} }\ninvariant i { (m[\"a\"] else 0) <= 5 }\ntool t(x: int) { deny unless \"a\" in m\n effect m[\"a\"] = x }",
+        "state { d: decimal in 0..=10 = 0  r: decimal in 0..=10 = 0 }\ninvariant i { 3 * r <= d }\ntool t() { effect r = d / 3 }",
+        "state { n: int = 0  b: bool = false }\ninvariant i { not b or n + 1 > n }\ntool t(x: int) { effect n = x\n effect b = true }",
+        "state { n: int = 0 }\ninvariant i { n + 1 > n }\ntool t(x: int) { effect n = x }",
+        "state { o: int? = 3  b: bool = false }\ninvariant i { o == 3 or b }\ntool t() { effect delete o }",
+        "state { b: bool = false  c: bool = false }\ninvariant i { b == c }\ntool t(f: bool) { deny when f and not c\n effect b = f }",
+        "state { n: int = 0 }\ninvariant m monitor { n <= 3 }\ninvariant i { n <= 4 }\ntool t() { effect n += 1 }",
+        "state { n: int = 0 }\ninvariant m shadow { n <= 3 }\ninvariant i { n <= 4 }\ntool t() { effect n += 1 }",
+        "state { n: int = 0  k: int = 0 }\ninvariant m { n <= 3 }\ninvariant i { k <= 3 }\ntool t() { effect k = n }\ntool look() { trusted\n returns int in 0..=9\n observe n = result }",
+        "state { p: path = \"a\"  k: int = 0 }\ninvariant m { p == \"/a\" }\ninvariant i { p == \"/a\" or k <= 3 }\ntool t(x: int) { effect k = x }",
+        "state { a: int = 0  n: int = 0 }\ninvariant i { n <= 3 }\ntool t(x: int) { effect a = 1\n effect n = x }",
+        "state { s: set<string> max 9 = {}  k: int in 0..=9 = 0 }\ninvariant i { len(s) <= k }\ntool t(x: string) { deny unless k >= 1\n effect remove x from s\n effect k -= 1 }",
+    ];
+    let text = format!("guard open\n{}", GUARDS.get(n as usize)?);
+    let Some(output) = compiled(&text) else {
+        return Some(Err("it does not compile".into()));
+    };
+    let (plan, said) = (&output.plan, &output.verification);
+    let of = |tool: u32| plan.tools[tool as usize].name == "t";
+    let pair = said
+        .pairs
+        .iter()
+        .find(|one| of(one.tool) && plan.invariants[one.invariant as usize].rule.owner == "i");
+    let refined = said
+        .refinements
+        .iter()
+        .find(|one| of(one.tool) && plan.state[one.var as usize].name == "o");
+    let checked = match (pair, refined) {
+        (Some(pair), _) => !pair.status.is_proved(),
+        (None, Some(refined)) => !refined.status.is_proved(),
+        (None, None) => false,
+    };
+    Some(if checked { Ok(()) } else { Err("it is proved, or not looked at".into()) })
+}
+
+/// Conditions that a pass rewrites, judged by the plan as lowered and by the optimized one.
+fn optimized(n: u64) -> Option<Result<(), String>> {
+    const CONDITIONS: &[&str] = &[
+        "false and x > 0",
+        "10 / x > 1 and false",
+        "10 / x > 1 or true",
+        "f == false",
+        "false == f",
+        "all y in [x, 1]: y > 0",
+        "not (x < 1)",
+        "not (f and x > 1)",
+        "f and f",
+        "if f then true else false",
+        "if f then false else true",
+        "x in [1]",
+        "1 + 1 > x",
+        "(10 / x > 1 or f) and (f or 10 / x > 1)",
+        "true implies f",
+        "f implies false",
+        "10 / x > 1 implies true",
+        "true and f",
+        "x > 0 or false",
+        "any y in [x]: y > 1 and true",
+        "min(1, 2) > x",
+        "f and 10 / x > 1",
+        "10 / x > 1 and f",
+        "all y in []: f",
+    ];
+    let condition = CONDITIONS.get(n as usize)?;
+    let text = format!("guard same\ntool t(x: int, f: bool) {{ deny when {condition} }}");
+    let Some(output) = compiled(&text) else {
+        return Some(Err(format!("`{condition}` does not compile")));
+    };
+    let kernel = |plan: &Plan| -> Result<Kernel, String> {
+        let loaded = LoadedPlan::from_plan(plan.clone(), output.sources.clone());
+        Kernel::new(loaded.map_err(|error| error.to_string())?).map_err(|error| error.to_string())
+    };
+    let say = |kernel: &Kernel, x: i64, f: bool| -> Result<String, String> {
+        let session = kernel.open("same", 0, "/").map_err(|error| error.to_string())?;
+        let args = Json::parse(&format!("{{\"x\":{x},\"f\":{f}}}"));
+        let args = args.map_err(|error| error.to_string())?;
+        let proposal = Proposal { call: "1", tool: "t", args: &args, now: 0 };
+        Ok(format!("{:?}", kernel.check(&session, &proposal, &mut NoWorld).verdict))
+    };
+    Some((|| {
+        let (lowered, plan) = (kernel(&output.lowered)?, kernel(&output.plan)?);
+        for x in -1..=3 {
+            for f in [false, true] {
+                if say(&lowered, x, f)? != say(&plan, x, f)? {
+                    return Err(format!("`{condition}` differs at {x}, {f}"));
+                }
+            }
+        }
+        Ok(())
+    })())
+}
