@@ -8,6 +8,7 @@ use crate::failure::{Exit, Failure, Outcome};
 use crate::near;
 use crate::plans;
 use crate::term::Term;
+use guard_compiler::verify::{Verification, verify};
 use std::path::Path;
 
 /// Explains a code, or says in words what a guard checks on each call
@@ -69,8 +70,14 @@ fn guard(path: &Path, tool: Option<&str>, term: &Term) -> Outcome {
         text.push_str(&tools::overview(plan, &opened.hash_text(), term.out));
         text.push_str(&tools::elsewhere(&opened.sources().rewrites));
     }
+    // A plan without proofs leaves nothing out; of one with proofs it is said again what they rest on.
+    let verification = match plan.proofs.is_empty() {
+        true => Verification::default(),
+        false => verify(plan),
+    };
     for one in tools {
-        text.push_str(&tools::explain(plan, one, &opened.sources().rewrites, term.out));
+        let rewrites = &opened.sources().rewrites;
+        text.push_str(&tools::explain(plan, one, rewrites, &verification, term.out));
     }
     term.print(text.trim_start_matches('\n'))?;
     Ok(Exit::Fine)

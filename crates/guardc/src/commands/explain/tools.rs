@@ -1,7 +1,9 @@
 //! What is checked on a call of a tool, in the kernel's order.
 
 use crate::commands::check::thousands;
+use crate::commands::verify::bases;
 use crate::term::Style;
+use guard_compiler::verify::{Status, Verification};
 use guard_plan::decimal;
 use guard_plan::encode;
 use guard_plan::plan::{Plan, Rewrite, Tool};
@@ -42,7 +44,13 @@ pub fn overview(plan: &Plan, hash: &str, style: Style) -> String {
 }
 
 /// One tool: what stands before a call, and what follows it.
-pub fn explain(plan: &Plan, tool: &Tool, rewrites: &[Rewrite], style: Style) -> String {
+pub fn explain(
+    plan: &Plan,
+    tool: &Tool,
+    rewrites: &[Rewrite],
+    verification: &Verification,
+    style: Style,
+) -> String {
     let parameters = words::parameters(plan, &tool.params);
     let mut out = format!("\n{}({parameters})\n", style.bold(&words::tool_name(tool)));
     for line in tool.doc.lines() {
@@ -56,6 +64,11 @@ pub fn explain(plan: &Plan, tool: &Tool, rewrites: &[Rewrite], style: Style) -> 
     if !list.out.is_empty() {
         out.push_str("  then, when it has run\n");
         out.push_str(&list.out);
+    }
+    let proved = proved(plan, tool, verification);
+    if !proved.is_empty() {
+        out.push_str("  proved, so not looked at while nothing refuses the call\n");
+        proved.iter().for_each(|one| out.push_str(&format!("    - {one}\n")));
     }
     let mine: Vec<&Rewrite> =
         rewrites.iter().filter(|one| one.tool.as_ref() == Some(&tool.name)).collect();
@@ -71,6 +84,31 @@ pub fn explain(plan: &Plan, tool: &Tool, rewrites: &[Rewrite], style: Style) -> 
     );
     out.push_str(&format!("  {}\n", style.dim(&steps)));
     out
+}
+
+/// What the plan leaves out for a tool because it is proved, and by what.
+fn proved(plan: &Plan, tool: &Tool, verification: &Verification) -> Vec<String> {
+    let is_mine = |id: u32| plan.tools[id as usize].name == tool.name;
+    let mut lines = Vec::new();
+    for pair in verification.pairs.iter().filter(|pair| is_mine(pair.tool)) {
+        let name = rules::code(&plan.invariants[pair.invariant as usize].rule.owner);
+        match &pair.status {
+            Status::Proved(by) => lines.push(format!("keeps {name}, by {}", bases(by))),
+            Status::Simplified(by, left) => {
+                let left: Vec<String> = left.iter().map(|one| rules::code(&one.text)).collect();
+                let (by, left) = (bases(by), left.join(" and "));
+                lines.push(format!("keeps {name}, by {by}, but for {left}, which is looked at"));
+            }
+            Status::Checked(_) | Status::Vacuous => {}
+        }
+    }
+    for one in verification.refinements.iter().filter(|one| is_mine(one.tool)) {
+        if let Status::Proved(by) = &one.status {
+            let name = rules::code(&plan.state[one.var as usize].name);
+            lines.push(format!("leaves {name} in its type, by {}", bases(by)));
+        }
+    }
+    lines
 }
 
 /// What was optimized that is no tool's: invariants and what feedback asks.

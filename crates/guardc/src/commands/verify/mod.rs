@@ -5,6 +5,8 @@ mod json;
 pub mod solver;
 mod text;
 
+pub use text::bases;
+
 use crate::config::Config;
 use crate::failure::{Exit, Failure, Outcome};
 use crate::project;

@@ -400,7 +400,7 @@ fn reasons(left: &[Residue]) -> String {
 }
 
 /// What a proof rests on.
-fn bases(by: &[Basis]) -> String {
+pub fn bases(by: &[Basis]) -> String {
     let words: Vec<String> = by.iter().map(basis).collect();
     match words.split_last() {
         None => "what it writes".into(),
