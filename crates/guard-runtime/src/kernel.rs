@@ -225,6 +225,7 @@ impl Kernel {
             blocked: 0,
             opening: None,
             changes: Vec::new(),
+            charged: Vec::new(),
         };
         session.state = self.initial_state(&session)?;
         if let Some(data) = data {

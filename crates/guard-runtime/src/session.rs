@@ -27,7 +27,7 @@ use crate::session::origins::{Origins, Short};
 use crate::session::probes::Attempts;
 use guard_plan::json::Json;
 use guard_plan::origin::Origin;
-use guard_plan::plan::{Millis, ToolId, Trust, VarId};
+use guard_plan::plan::{Millis, ToolId, Trust, UnitId, VarId};
 use guard_plan::record::Note;
 use guard_plan::value::{Fault, Value};
 use std::collections::{HashMap, VecDeque};
@@ -82,6 +82,8 @@ pub struct Session {
     pub(crate) opening: Option<Arc<Opening>>,
     /// What the last settlement changed: variables and their values before.
     pub(crate) changes: Vec<(VarId, Value)>,
+    /// What the last allowed call was charged, in units of 10⁻⁶.
+    pub(crate) charged: Vec<(UnitId, i64)>,
 }
 
 /// How a call ended.

@@ -1,7 +1,6 @@
 //! One session that somebody else drives.
 
 use super::journal::{self, Journal};
-use super::replay;
 use super::rpc::Error;
 use crate::failure::reason;
 use crate::near;
@@ -13,10 +12,11 @@ use guard_plan::verdict::{Code, Decision, Reason, Verdict};
 use guard_plan::{render, time};
 use guard_runtime::{
     Approve, Ending, Event, Kernel, Move, Outcome, Prompt, Proposal, Proposed, Recorder, Resume,
-    Session, Settlement, StepError, Stop, Usage, Verify,
+    Salt, Session, Settlement, StepError, Stop, Usage, Verify, replay,
 };
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Where a session works that names no workspace.
 const NOWHERE: &str = "/workspace";
@@ -76,7 +76,7 @@ impl Live {
             session: session.map_err(step)?,
             kernel,
             world,
-            recorder: Recorder::new(&salt()),
+            recorder: Recorder::new(Arc::new(Salt::new(&salt()))),
             journal: None,
             restored: false,
             records: Vec::new(),
@@ -88,7 +88,7 @@ impl Live {
             lines = kept;
         }
         if lines.is_empty() {
-            let first = live.recorder.open(&live.kernel, &live.session).to_vec();
+            let first = live.recorder.open(&live.kernel, &live.session, None).to_vec();
             live.keep(&first)?;
         } else {
             live.restore(lines, opening)?;
@@ -143,7 +143,7 @@ impl Live {
         let opened =
             self.kernel.open_with(&open.session, start, &open.workspace, open.data.as_deref());
         self.session = opened.map_err(step)?;
-        Ok(self.recorder.open(&self.kernel, &self.session).to_vec())
+        Ok(self.recorder.open(&self.kernel, &self.session, None).to_vec())
     }
 
     fn again(&mut self, record: &Record) -> Option<Vec<u8>> {

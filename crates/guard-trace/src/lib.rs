@@ -1,0 +1,8 @@
+//! What becomes of traces: they are kept, sealed, checked, taken up again and decided again.
+//!
+//! The kernel writes records (`guard_runtime::Recorder`); what a record is stands in `guard_plan::record`. Here is what
+//! needs files, databases and keys, so that neither of the two does.
+
+mod keys;
+
+pub use keys::{KeyError, Keys, SessionKeys};
