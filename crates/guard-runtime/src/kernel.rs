@@ -11,6 +11,7 @@ use crate::session::facts::Table;
 use crate::session::items::Items;
 use crate::session::origins::Origins;
 use crate::session::probes::Attempts;
+use crate::session::sorted::Keyed;
 use crate::session::{History, Session, Times, Truth};
 use crate::shadow::Shadow;
 use crate::stop::Checks;
@@ -121,7 +122,7 @@ impl Kernel {
     }
 
     /// What is proved holds from call to call: so it must hold at first.
-    fn begins_sound(&self, session: &Session) -> Result<(), KernelError> {
+    pub(crate) fn begins_sound(&self, session: &Session) -> Result<(), KernelError> {
         let plan = self.plan();
         if plan.proofs.is_empty() {
             return Ok(());
@@ -203,7 +204,7 @@ impl Kernel {
             counters: plan.limits.iter().map(Counter::new).collect(),
             tools: vec![History::default(); plan.tools.len()].into(),
             succeeded: vec![0; plan.tools.len().div_ceil(64)].into(),
-            indexes: vec![HashMap::new(); plan.indexes.len()].into(),
+            indexes: vec![Keyed::default(); plan.indexes.len()].into(),
             windows: plan.windows.iter().map(|window| Times::new(window.within)).collect(),
             facts: plan.facts.iter().map(|fact| Table::new(fact, &plan.types)).collect(),
             monitors: vec![Truth { value: Ok(false), operand: Ok(false) }; plan.monitors.len()]
