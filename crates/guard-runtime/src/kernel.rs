@@ -21,7 +21,7 @@ use guard_contract::{NoSchemas, Schemas};
 use guard_plan::decode::Decoder;
 use guard_plan::json::Json;
 use guard_plan::plan::{
-    CommandId, Expr, Millis, Plan, ProbeAsks, RegexId, ToolId, TypeDef, UnitId, VarId,
+    CommandId, Expr, Field, Millis, Plan, ProbeAsks, RegexId, ToolId, TypeDef, UnitId, VarId,
 };
 use guard_plan::value::{Fault, Value};
 use guard_plan::{LoadError, LoadedPlan};
@@ -148,6 +148,14 @@ impl Kernel {
     /// The plan as it was loaded, with hash and sources.
     pub fn loaded(&self) -> &LoadedPlan {
         &self.loaded
+    }
+
+    /// Whether something that crosses it may be secret: an argument, or what is inside of a value.
+    pub fn has_secrets(&self) -> bool {
+        let plan = self.plan();
+        let secret = |fields: &[Field]| fields.iter().any(|field| field.secret);
+        let record = |def: &TypeDef| matches!(def, TypeDef::Record { fields, .. } if secret(fields));
+        plan.tools.iter().any(|tool| secret(&tool.params)) || plan.types.iter().any(record)
     }
 
     /// The tool with a wire name, or else with this name in the guard.

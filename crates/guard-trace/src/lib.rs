@@ -4,5 +4,7 @@
 //! needs files, databases and keys, so that neither of the two does.
 
 mod keys;
+mod resume;
 
 pub use keys::{KeyError, Keys, SessionKeys};
+pub use resume::{ResumeError, Resumed, recall, remember, resume, snapshot};

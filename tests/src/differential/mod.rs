@@ -11,6 +11,7 @@ mod evolution;
 mod kernel;
 mod play;
 mod reference;
+mod trace;
 mod world;
 
 use crate::generate::{Generated, Timed, events, guard};
