@@ -4,5 +4,7 @@
 //! needs files, databases and keys, so that neither of the two does.
 
 mod keys;
+pub mod line;
+pub mod store;
 
 pub use keys::{KeyError, Keys, SessionKeys};
