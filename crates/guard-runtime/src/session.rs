@@ -228,6 +228,11 @@ impl Session {
         &self.changes
     }
 
+    /// What the last allowed call was charged, in units of 10⁻⁶.
+    pub fn charged(&self) -> &[(UnitId, i64)] {
+        &self.charged
+    }
+
     /// The committed value of a state variable.
     pub fn value(&self, var: VarId) -> Option<&Value> {
         self.state.get(var as usize)

@@ -4,7 +4,9 @@
 //! needs files, databases and keys, so that neither of the two does.
 
 mod keys;
+pub mod line;
 mod resume;
+pub mod store;
 
 pub use keys::{KeyError, Keys, SessionKeys};
 pub use resume::{ResumeError, Resumed, recall, remember, resume, snapshot};

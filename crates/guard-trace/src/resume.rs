@@ -94,7 +94,8 @@ pub fn remember(
     seq: u64,
 ) -> Option<Vec<u8>> {
     let answers = Json::Object(answers.to_vec()).to_string();
-    let mut bytes = (answers.len() as u64).to_le_bytes().to_vec();
+    let mut bytes = kernel.loaded().hash().to_vec();
+    bytes.extend((answers.len() as u64).to_le_bytes());
     bytes.extend(answers.into_bytes());
     bytes.extend(session.memory());
     if kernel.has_secrets() { secrets.seal(seq, &bytes).map(String::into_bytes) } else { Some(bytes) }
@@ -121,7 +122,11 @@ pub fn recall(
         }
         false => Cow::Borrowed(bytes),
     };
-    let (len, rest) = clear.split_at_checked(8).ok_or_else(broken)?;
+    let (plan, rest) = clear.split_at_checked(32).ok_or_else(broken)?;
+    if plan != kernel.loaded().hash() {
+        return Err(ResumeError::Mismatch(format!("plan, sha256:{}", hex::encode(plan))));
+    }
+    let (len, rest) = rest.split_at_checked(8).ok_or_else(broken)?;
     let len = len.try_into().ok().map(u64::from_le_bytes);
     let len = len.and_then(|len| usize::try_from(len).ok()).ok_or_else(broken)?;
     let (answers, memory) = rest.split_at_checked(len).ok_or_else(broken)?;

@@ -9,6 +9,9 @@ use guard_runtime::{Kernel, Recorder, Secrets, Session};
 use guard_trace::{Keys, resume};
 use std::sync::Arc;
 
+/// What the secret parameter of generated calls is.
+const SECRET: &str = "hunter2";
+
 /// The records of a session.
 pub(super) struct Trace {
     secrets: Arc<dyn Secrets>,
@@ -44,6 +47,9 @@ impl Trace {
     pub fn check(&self, kernel: &Kernel, session: &Session) -> Result<(), String> {
         let lines = || self.lines.iter().map(String::as_str);
         verify_chain(lines()).map_err(|error| error.to_string())?;
+        if let Some(line) = lines().find(|line| line.contains(SECRET)) {
+            return Err(format!("a secret stands in the trace: {line}"));
+        }
         let again = resume(kernel, &self.secrets, lines()).map_err(|error| error.to_string())?;
         if again.session.memory() != session.memory() {
             return Err(format!("was {session:?}\nis  {:?}", again.session));
