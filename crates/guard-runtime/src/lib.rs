@@ -22,6 +22,7 @@ mod prompt;
 mod propose;
 mod reason;
 mod recorder;
+pub mod replay;
 mod serve;
 mod session;
 mod settle;

@@ -1,7 +1,6 @@
 //! One session that somebody else drives.
 
 use super::journal::{self, Journal};
-use super::replay;
 use super::rpc::Error;
 use crate::failure::reason;
 use crate::near;
@@ -13,7 +12,7 @@ use guard_plan::verdict::{Code, Decision, Reason, Verdict};
 use guard_plan::{render, time};
 use guard_runtime::{
     Approve, Ending, Event, Kernel, Move, Outcome, Prompt, Proposal, Proposed, Recorder, Resume,
-    Session, Settlement, StepError, Stop, Usage, Verify,
+    Session, Settlement, StepError, Stop, Usage, Verify, replay,
 };
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};

@@ -5,7 +5,6 @@ mod contracts;
 mod journal;
 mod live;
 mod queries;
-mod replay;
 mod requests;
 mod rpc;
 mod server;

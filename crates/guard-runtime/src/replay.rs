@@ -1,12 +1,15 @@
 //! The events in a session's trace, for taking it up again.
 
+use crate::host::{Approve, Event, Resume, Usage};
+use crate::item::{Move, Verify};
+use crate::prompt::Prompt;
+use crate::propose::Proposal;
+use crate::settle::{Ending, Settlement};
+use crate::stop::Stop;
+use crate::world::Recalled;
 use guard_plan::json::Json;
 use guard_plan::record::{Payload, Record};
 use guard_plan::{decimal, time};
-use guard_runtime::{
-    Approve, Ending, Event, Move, Prompt, Proposal, Recalled, Resume, Settlement, Stop, Usage,
-    Verify,
-};
 
 /// The event that a record is of; none where the record makes no sense.
 pub fn event(record: &Record) -> Option<Event<'_>> {
