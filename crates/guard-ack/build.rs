@@ -10,11 +10,15 @@ fn main() {
     let mut table = String::from("&[\n");
     for area in entries(&root).iter().filter(|path| path.is_dir()) {
         println!("cargo:rerun-if-changed={}", area.display());
-        for file in entries(area).iter().filter(|path| path.extension().is_some_and(|e| e == "toml")) {
+        for file in
+            entries(area).iter().filter(|path| path.extension().is_some_and(|e| e == "toml"))
+        {
             println!("cargo:rerun-if-changed={}", file.display());
-            let stem = |path: &Path| path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+            let stem =
+                |path: &Path| path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
             let name = format!("{}/{}", stem(area), stem(file));
-            let _ = writeln!(table, "    ({name:?}, include_str!({:?})),", file.display().to_string());
+            let _ =
+                writeln!(table, "    ({name:?}, include_str!({:?})),", file.display().to_string());
         }
     }
     table.push_str("]\n");

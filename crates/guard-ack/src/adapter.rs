@@ -1,8 +1,8 @@
 //! The two sides of a case: an adapter, and the world that is played around it.
 
 use crate::protocol::{
-    Approval, ApprovalRequest, Call, Declared, Done, End, Hello, Message, Replay, Replayed, Restore,
-    Run, Turn,
+    Approval, ApprovalRequest, Call, Declared, Done, End, Hello, Message, Replay, Replayed,
+    Restore, Run, Turn,
 };
 use serde_json::Value;
 use std::fmt;
@@ -80,6 +80,14 @@ pub enum Kind {
 }
 
 impl Kind {
+    const ALL: [Kind; 6] =
+        [Kind::Start, Kind::Hang, Kind::Crash, Kind::Message, Kind::Flood, Kind::Error];
+
+    /// The kind of which this is the word.
+    pub fn of(word: &str) -> Option<Kind> {
+        Kind::ALL.into_iter().find(|kind| kind.word() == word)
+    }
+
     /// The word for it.
     pub fn word(self) -> &'static str {
         match self {

@@ -45,7 +45,8 @@ fn read(text: &'static str) -> Page {
         } else if let Some(names) = line.strip_prefix("Capabilities:") {
             let names = names.split('`').skip(1).step_by(2);
             page.capabilities.extend(names.map(|name| Capability { name, tier }));
-        } else if let Some((id, promise)) = line.strip_prefix("| `").and_then(|it| it.split_once("` | "))
+        } else if let Some((id, promise)) =
+            line.strip_prefix("| `").and_then(|it| it.split_once("` | "))
         {
             let promise = promise.trim_end_matches('|').trim_end();
             page.clauses.push(Clause { id, promise, tier });

@@ -28,7 +28,13 @@ pub enum Played {
 }
 
 /// Plays a case. `suite` is the hash of all cases, `seed` that of the run.
-pub fn play(case: &Case, contestant: &dyn Contestant, suite: &str, seed: u64, compile: Compile) -> (Played, Observed) {
+pub fn play(
+    case: &Case,
+    contestant: &dyn Contestant,
+    suite: &str,
+    seed: u64,
+    compile: Compile,
+) -> (Played, Observed) {
     let mut seen = Observed::default();
     let played = match Player::new(case, contestant, suite, seed, compile) {
         Err(trouble) => Played::Errored(trouble),
@@ -36,7 +42,9 @@ pub fn play(case: &Case, contestant: &dyn Contestant, suite: &str, seed: u64, co
             let played = player.case(&mut seen);
             seen.log = std::mem::take(&mut player.outside.log);
             let said = player.adapter.said();
-            if !said.is_empty() && !matches!(played, Ok(Played::Judged(ref broken)) if broken.is_empty()) {
+            if !said.is_empty()
+                && !matches!(played, Ok(Played::Judged(ref broken)) if broken.is_empty())
+            {
                 seen.log.push(format!("! {said}"));
             }
             played.unwrap_or_else(Played::Errored)
@@ -87,7 +95,8 @@ impl<'p> Player<'p> {
             })?),
             false => None,
         };
-        let ids = case.calls().map(|call| (call.id.clone(), opaque(seed, &case.name, "call", &call.id)));
+        let ids =
+            case.calls().map(|call| (call.id.clone(), opaque(seed, &case.name, "call", &call.id)));
         Ok(Player {
             case,
             contestant,
@@ -198,7 +207,10 @@ impl<'p> Player<'p> {
     }
 
     /// Plays the trace of a run again, as the case says: as it is, or with a verdict turned round.
-    fn replay_after(&mut self, run: &RunFile) -> Result<Option<crate::protocol::Replayed>, Trouble> {
+    fn replay_after(
+        &mut self,
+        run: &RunFile,
+    ) -> Result<Option<crate::protocol::Replayed>, Trouble> {
         let Some(trace) = self.traces.get(&run.session) else { return Ok(None) };
         let trace = match run.expect.diverges {
             Some(at) => judge::tampered(trace, at),

@@ -109,14 +109,23 @@ impl Outcome {
 }
 
 /// Runs cases against a contestant.
-pub fn run(suite: &Suite, cases: &[Case], bad: Vec<Unreadable>, contestant: &dyn Contestant, options: &Options) -> Report {
+pub fn run(
+    suite: &Suite,
+    cases: &[Case],
+    bad: Vec<Unreadable>,
+    contestant: &dyn Contestant,
+    options: &Options,
+) -> Report {
     let hash = suite.hash();
     let (next, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
-    let slots: Vec<Mutex<Option<(Played, Observed)>>> = cases.iter().map(|_| Mutex::new(None)).collect();
+    let slots: Vec<Mutex<Option<(Played, Observed)>>> =
+        cases.iter().map(|_| Mutex::new(None)).collect();
     std::thread::scope(|scope| {
         for _ in 0..options.jobs.clamp(1, cases.len().max(1)) {
             scope.spawn(|| {
-                while let Some(at) = Some(next.fetch_add(1, Ordering::Relaxed)).filter(|at| *at < cases.len()) {
+                while let Some(at) =
+                    Some(next.fetch_add(1, Ordering::Relaxed)).filter(|at| *at < cases.len())
+                {
                     let played = play(&cases[at], contestant, &hash, options.seed, options.compile);
                     if let Ok(mut slot) = slots[at].lock() {
                         *slot = Some(played);

@@ -47,7 +47,9 @@ impl Suite {
             for file in std::fs::read_dir(&area)? {
                 let file = file?.path();
                 if file.extension().is_some_and(|end| end == "toml") {
-                    let stem = |path: &Path| path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+                    let stem = |path: &Path| {
+                        path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
+                    };
                     let name = format!("{}/{}", stem(&area), stem(&file));
                     texts.push((name, std::fs::read_to_string(&file)?));
                 }

@@ -18,7 +18,11 @@ impl Workspace {
     pub fn new(files: &BTreeMap<String, String>) -> io::Result<Workspace> {
         let base = std::env::temp_dir();
         let root = loop {
-            let name = format!("guard-ack-{}-{}", std::process::id(), MADE.fetch_add(1, Ordering::Relaxed));
+            let name = format!(
+                "guard-ack-{}-{}",
+                std::process::id(),
+                MADE.fetch_add(1, Ordering::Relaxed)
+            );
             let root = base.join(name);
             match std::fs::create_dir(&root) {
                 Ok(()) => break root.canonicalize()?,

@@ -27,17 +27,13 @@ pub struct Outside<'c> {
 }
 
 impl<'c> Outside<'c> {
-    pub fn new(case: &'c Case, workspace: Option<Workspace>, ids: BTreeMap<String, String>) -> Outside<'c> {
+    pub fn new(
+        case: &'c Case,
+        workspace: Option<Workspace>,
+        ids: BTreeMap<String, String>,
+    ) -> Outside<'c> {
         let now = time::parse_rfc3339(&case.start).unwrap_or_default();
-        Outside {
-            case,
-            now,
-            workspace,
-            ids,
-            approvals: BTreeMap::new(),
-            turns: 0,
-            log: Vec::new(),
-        }
+        Outside { case, now, workspace, ids, approvals: BTreeMap::new(), turns: 0, log: Vec::new() }
     }
 
     pub fn passes(&mut self, duration: Option<&String>) {
@@ -85,9 +81,9 @@ pub fn named(args: &Value, ids: &BTreeMap<String, String>) -> Value {
             Value::String(id.unwrap_or(text).clone())
         }
         Value::Array(items) => items.iter().map(|item| named(item, ids)).collect(),
-        Value::Object(members) => {
-            Value::Object(members.iter().map(|(key, value)| (key.clone(), named(value, ids))).collect())
-        }
+        Value::Object(members) => Value::Object(
+            members.iter().map(|(key, value)| (key.clone(), named(value, ids))).collect(),
+        ),
         other => other.clone(),
     }
 }
@@ -118,7 +114,11 @@ impl<'o, 'c> Stage<'o, 'c> {
         };
         let reason = if turn.stop { "stop" } else { "tool_calls" };
         Turn {
-            host: turn.host.iter().filter_map(|event| event.clone().try_into::<HostEvent>().ok()).collect(),
+            host: turn
+                .host
+                .iter()
+                .filter_map(|event| event.clone().try_into::<HostEvent>().ok())
+                .collect(),
             usage: turn.usage.clone(),
             say: turn.say.clone(),
             calls: turn.calls.iter().map(call).collect(),
@@ -128,15 +128,30 @@ impl<'o, 'c> Stage<'o, 'c> {
         }
     }
 
+    /// Whether all run that should run together: then there is nothing to wait for.
+    fn complete(&self) -> bool {
+        let begun = |id: &String| self.seen.executed.iter().any(|one| one.id.as_ref() == Some(id));
+        let sets = &self.script.expect.together;
+        let turn = self.seen.shown.len().checked_sub(1).and_then(|at| self.script.turn.get(at));
+        let here =
+            |id: &String| turn.is_some_and(|turn| turn.calls.iter().any(|call| call.id == *id));
+        let mut ids = sets.iter().flatten().filter(|id| here(id)).peekable();
+        ids.peek().is_some() && ids.all(begun)
+    }
+
     /// What comes of a call that has run: its files are written now.
     fn finish(&mut self, at: usize) -> (String, Done) {
         let served = &mut self.seen.executed[at];
         served.ended = Some(self.events);
         let wire = served.call.call.clone();
-        let script = served.id.as_ref().and_then(|id| self.outside.case.calls().find(|call| call.id == *id));
+        let script =
+            served.id.as_ref().and_then(|id| self.outside.case.calls().find(|call| call.id == *id));
         self.events += 1;
         let Some(script) = script else {
-            return (wire, Done { outcome: ToolOutcome::Failure, result: json!("there is no such call") });
+            return (
+                wire,
+                Done { outcome: ToolOutcome::Failure, result: json!("there is no such call") },
+            );
         };
         self.outside.passes(script.takes.as_ref());
         if let Some(workspace) = &self.outside.workspace {
@@ -184,13 +199,17 @@ impl World for Stage<'_, '_> {
     }
 
     fn ended(&mut self, idle: bool) -> Option<(String, Done)> {
-        let next = match (self.overlap, idle) {
+        let next = match (self.overlap, idle || self.complete()) {
             (false, _) => self.running.pop_front(),
             (true, true) => self.running.pop_back(),
             (true, false) => None,
         };
         let (call, done) = self.finish(next?);
-        self.outside.note(">", "tool.execute", &json!({ "call": call, "outcome": done.outcome, "result": done.result }));
+        self.outside.note(
+            ">",
+            "tool.execute",
+            &json!({ "call": call, "outcome": done.outcome, "result": done.result }),
+        );
         Some((call, done))
     }
 
@@ -209,7 +228,8 @@ impl World for Stage<'_, '_> {
         let answer = Approval {
             granted: given.is_some_and(|given| given.granted),
             by: "kim".into(),
-            expires: lasts.map(|lasts| time::format_rfc3339(self.outside.now.saturating_add(lasts))),
+            expires: lasts
+                .map(|lasts| time::format_rfc3339(self.outside.now.saturating_add(lasts))),
         };
         self.outside.note(">", "approval.request", &json!(answer));
         answer

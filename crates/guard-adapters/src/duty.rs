@@ -11,8 +11,8 @@ use guard_plan::decimal;
 use guard_plan::record::{StopDecision, rendered};
 use guard_plan::verdict::{Code, Decision, Reason, Verdict};
 use guard_runtime::{
-    Approve, Ending, Event, Move, Outcome, Prompt, Proposal, Proposed, Resume, Settlement, StepError,
-    Stop, Stopped, Usage, Verify,
+    Approve, Ending, Event, Move, Outcome, Prompt, Proposal, Proposed, Resume, Settlement,
+    StepError, Stop, Stopped, Usage, Verify,
 };
 use serde_json::Value;
 
@@ -102,7 +102,12 @@ impl Work<'_> {
     /// A call is answered.
     pub fn answer(&mut self, call: &Call, text: &str) {
         let call = Some(call.call.clone());
-        self.messages.push(Message { role: Role::Tool, text: text.into(), call, calls: Vec::new() });
+        self.messages.push(Message {
+            role: Role::Tool,
+            text: text.into(),
+            call,
+            calls: Vec::new(),
+        });
     }
 
     /// Asks the model, and tells the guard what happened meanwhile. None: it is not there any more.

@@ -50,7 +50,9 @@ impl Engine {
         let kernel = library.kernel(&run.source)?;
         let data = run.data.as_ref().map(json).transpose()?;
         let root = run.workspace.as_deref().unwrap_or(NOWHERE);
-        let session = kernel.open_with(&run.session, instant(&run.now), root, data.as_ref()).map_err(trouble)?;
+        let session = kernel
+            .open_with(&run.session, instant(&run.now), root, data.as_ref())
+            .map_err(trouble)?;
         let mut engine = Engine {
             host: Host::new(run.workspace.as_deref().map(Path::new)).map_err(trouble)?,
             recorder: Recorder::new(SALT),
@@ -69,7 +71,9 @@ impl Engine {
 
     /// Takes an event. Probes that only the host can answer are asked of the world first.
     pub fn take(&mut self, event: &Event, world: &mut dyn World) -> Result<Outcome, StepError> {
-        for probe in self.kernel.plan().probes.iter().filter(|probe| matches!(probe.asks, ProbeAsks::Host)) {
+        for probe in
+            self.kernel.plan().probes.iter().filter(|probe| matches!(probe.asks, ProbeAsks::Host))
+        {
             match world.probe(&probe.name).and_then(|answer| json(&answer).ok()) {
                 Some(answer) => self.host.probes.insert(probe.name.clone(), answer),
                 None => self.host.probes.remove(&probe.name),
@@ -82,20 +86,33 @@ impl Engine {
     }
 
     /// The report of a contract on a text.
-    pub fn report(&self, contract: &str, text: &str, finish_reason: Option<&str>) -> Result<Value, Trouble> {
+    pub fn report(
+        &self,
+        contract: &str,
+        text: &str,
+        finish_reason: Option<&str>,
+    ) -> Result<Value, Trouble> {
         let plan = self.kernel.plan();
         let at = plan.contracts.iter().position(|known| known.name == contract);
         let at = at.ok_or_else(|| trouble(format!("the guard has no contract `{contract}`")))?;
         let checker = Checker::new(plan, at).map_err(trouble)?;
         let nothing = BTreeMap::new();
-        let known = self.kernel.known(&self.session, at, &nothing).ok_or_else(|| trouble("no such contract"))?;
+        let known = self
+            .kernel
+            .known(&self.session, at, &nothing)
+            .ok_or_else(|| trouble("no such contract"))?;
         let input = Input { finish_reason, known: &known, workspace: self.session.workspace() };
         serde_json::to_value(checker.check(text.as_bytes(), &input)).map_err(trouble)
     }
 
     /// The session that a trace is of, made again from it alone: the first record that comes out otherwise is the error.
-    pub fn again(kernel: &Arc<Kernel>, trace: &[String], workspace: Option<&str>) -> Result<Engine, Divergence> {
-        verify_chain(trace.iter().map(String::as_str)).map_err(|error| Divergence { at: error.line - 1 })?;
+    pub fn again(
+        kernel: &Arc<Kernel>,
+        trace: &[String],
+        workspace: Option<&str>,
+    ) -> Result<Engine, Divergence> {
+        verify_chain(trace.iter().map(String::as_str))
+            .map_err(|error| Divergence { at: error.line - 1 })?;
         let record = |at: usize| trace.get(at).and_then(|line| Record::parse(line).ok());
         let diverged = |at: usize| Divergence { at: at as u64 };
         let first = record(0).ok_or_else(|| diverged(0))?;
@@ -114,7 +131,8 @@ impl Engine {
             let record = record(at).ok_or_else(|| diverged(at))?;
             let event = replay::event(&record).ok_or_else(|| diverged(at))?;
             let mut world = replay::world(&record);
-            let outcome = kernel.step(&mut engine.session, &event, &mut world).map_err(|_| diverged(at))?;
+            let outcome =
+                kernel.step(&mut engine.session, &event, &mut world).map_err(|_| diverged(at))?;
             let line = engine.recorder.event(kernel, &engine.session, &event, &outcome).to_vec();
             engine.lines.push(String::from_utf8_lossy(&line).into_owned());
         }

@@ -16,7 +16,8 @@ pub struct Library {
 impl Library {
     /// The kernel of a guard.
     pub fn kernel(&self, source: &str) -> Result<Arc<Kernel>, Trouble> {
-        let known = self.kernels.lock().unwrap_or_else(PoisonError::into_inner).get(source).cloned();
+        let known =
+            self.kernels.lock().unwrap_or_else(PoisonError::into_inner).get(source).cloned();
         if let Some(known) = known {
             return known;
         }
@@ -29,14 +30,17 @@ impl Library {
 }
 
 fn made(source: &str) -> Result<Arc<Kernel>, Trouble> {
-    let trouble = |why: String| Trouble::new(Kind::Error, format!("the guard cannot be run: {why}"));
+    let trouble =
+        |why: String| Trouble::new(Kind::Error, format!("the guard cannot be run: {why}"));
     let file = SourceFile { path: "case.guard".into(), text: source.to_owned() };
     let compilation = compile(file, &mut NoFiles);
     let Some(output) = compilation.output else {
         let errors = compilation.diagnostics.iter().filter(|one| one.is_error());
-        let errors: Vec<String> = errors.map(|one| format!("{} {}", one.code, one.message)).collect();
+        let errors: Vec<String> =
+            errors.map(|one| format!("{} {}", one.code, one.message)).collect();
         return Err(trouble(errors.join("; ")));
     };
-    let plan = LoadedPlan::from_plan(output.plan, output.sources).map_err(|error| trouble(error.to_string()))?;
+    let plan = LoadedPlan::from_plan(output.plan, output.sources)
+        .map_err(|error| trouble(error.to_string()))?;
     Kernel::new(plan).map(Arc::new).map_err(|error| trouble(error.to_string()))
 }

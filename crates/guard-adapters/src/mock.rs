@@ -74,9 +74,10 @@ impl Adapter for Instance<'_> {
         let kernel = self.of.library.kernel(&restore.source)?;
         let trace: Vec<String> = serde_json::from_value(restore.snapshot["trace"].clone())
             .map_err(|error| Trouble::new(Kind::Error, error.to_string()))?;
-        let engine = Engine::again(&kernel, &trace, restore.workspace.as_deref()).map_err(|error| {
-            Trouble::new(Kind::Error, format!("the snapshot diverges at record {}", error.at))
-        })?;
+        let engine =
+            Engine::again(&kernel, &trace, restore.workspace.as_deref()).map_err(|error| {
+                Trouble::new(Kind::Error, format!("the snapshot diverges at record {}", error.at))
+            })?;
         self.sessions.insert(self.key(&restore.session), engine);
         Ok(())
     }

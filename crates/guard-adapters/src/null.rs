@@ -36,11 +36,16 @@ impl Contestant for Null {
 impl Adapter for Null {
     fn hello(&mut self, _: &Hello) -> Result<Declared, Trouble> {
         let names = clause::capabilities().iter().map(|one| (one.name.to_owned(), true));
-        Ok(Declared { name: format!("{self:?}"), version: String::new(), capabilities: names.collect() })
+        Ok(Declared {
+            name: format!("{self:?}"),
+            version: String::new(),
+            capabilities: names.collect(),
+        })
     }
 
     fn run(&mut self, run: &Run, world: &mut dyn World) -> Result<End, Trouble> {
-        let end = |output| End { ended: Ended::Stopped, output, report: None, trace: None, why: None };
+        let end =
+            |output| End { ended: Ended::Stopped, output, report: None, trace: None, why: None };
         let message = |role, text: String, call| Message { role, text, call, calls: Vec::new() };
         let mut messages = vec![message(Role::User, run.prompt.clone(), None)];
         if *self == Null::Nothing {
@@ -52,7 +57,9 @@ impl Adapter for Null {
                     Null::AllowAll | Null::NeverStops => {
                         world.begin(call);
                         match world.ended(true) {
-                            Some((_, done)) if done.outcome == ToolOutcome::Success => text_of(&done.result),
+                            Some((_, done)) if done.outcome == ToolOutcome::Success => {
+                                text_of(&done.result)
+                            }
                             Some((_, done)) => format!("error: {}", text_of(&done.result)),
                             None => String::new(),
                         }

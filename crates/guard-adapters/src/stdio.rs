@@ -26,7 +26,11 @@ pub fn serve(adapter: &mut dyn Adapter, input: impl BufRead, output: impl Write)
     Ok(())
 }
 
-fn answer(adapter: &mut dyn Adapter, request: Request, wire: &mut dyn World) -> Result<Value, Trouble> {
+fn answer(
+    adapter: &mut dyn Adapter,
+    request: Request,
+    wire: &mut dyn World,
+) -> Result<Value, Trouble> {
     let params = request.params;
     Ok(match request.method.as_str() {
         "hello" => json!(adapter.hello(&read(params)?)?),
@@ -71,7 +75,9 @@ impl<R: BufRead, W: Write> Wire<R, W> {
     fn send(&mut self, method: &str, params: Value) -> u64 {
         self.asked += 1;
         // A kit that is gone is seen when nothing more can be read.
-        let _ = self.write(&json!({ "id": format!("a{}", self.asked), "method": method, "params": params }));
+        let _ = self.write(
+            &json!({ "id": format!("a{}", self.asked), "method": method, "params": params }),
+        );
         self.asked
     }
 

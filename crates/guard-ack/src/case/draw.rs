@@ -113,7 +113,8 @@ impl Drawn<'_> {
             Some(at) => (&name[..at], name[at..].parse::<i64>().ok()),
             None => (name, Some(0)),
         };
-        let offset = offset.ok_or_else(|| (format!("`{text}` has no whole number behind its sign"), None))?;
+        let offset = offset
+            .ok_or_else(|| (format!("`{text}` has no whole number behind its sign"), None))?;
         let number = match (self.ints.get(name), range) {
             (Some(number), _) => *number,
             (None, Some(range)) => {
@@ -122,7 +123,9 @@ impl Drawn<'_> {
                 number
             }
             (None, None) => {
-                let help = format!("say from what it is drawn where it is first used: `<<int:{name} 2..=9>>`");
+                let help = format!(
+                    "say from what it is drawn where it is first used: `<<int:{name} 2..=9>>`"
+                );
                 return Err((format!("`{name}` is not drawn yet"), Some(help)));
             }
         };
@@ -130,11 +133,13 @@ impl Drawn<'_> {
     }
 
     fn in_range(&self, name: &str, range: &str) -> Result<i64, Problem> {
-        let bounds = range.split_once("..=").and_then(|(low, high)| {
-            Some((low.parse::<i64>().ok()?, high.parse::<i64>().ok()?))
-        });
+        let bounds = range
+            .split_once("..=")
+            .and_then(|(low, high)| Some((low.parse::<i64>().ok()?, high.parse::<i64>().ok()?)));
         let (low, high) = bounds
-            .filter(|(low, high)| low <= high && high.checked_sub(*low).is_some_and(|it| it < 1 << 30))
+            .filter(|(low, high)| {
+                low <= high && high.checked_sub(*low).is_some_and(|it| it < 1 << 30)
+            })
             .ok_or_else(|| (format!("`{range}` is no range: write `2..=9`"), None))?;
         let bytes = draw(self.seed, self.case, &format!("int:{name}"), 0);
         let drawn = i64::from(u32::from_be_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]));
@@ -148,7 +153,8 @@ mod tests {
 
     #[test]
     fn the_same_name_is_the_same_text() {
-        let text = fill("<<tool:a>> <<tool:b>> <<tool:a>> <<int:n 3..=5>> <<int:n+1>>", 7, "c").unwrap();
+        let text =
+            fill("<<tool:a>> <<tool:b>> <<tool:a>> <<int:n 3..=5>> <<int:n+1>>", 7, "c").unwrap();
         let words: Vec<&str> = text.split(' ').collect();
         assert_eq!(words[0], words[2]);
         assert_ne!(words[0], words[1]);

@@ -28,10 +28,10 @@ impl fmt::Display for Problem {
 
 /// Reads the case `name` for a run with this seed. All that is wrong is reported, not only the first.
 pub fn parse(name: &str, text: &str, seed: u64) -> Result<Case, Vec<Problem>> {
-    let filled = draw::fill(text, seed, name).map_err(|bad| {
-        vec![Problem { line: bad.line, message: bad.message, help: bad.help }]
-    })?;
-    let mut case: Case = toml::from_str(&filled).map_err(|error| vec![unreadable(&filled, &error)])?;
+    let filled = draw::fill(text, seed, name)
+        .map_err(|bad| vec![Problem { line: bad.line, message: bad.message, help: bad.help }])?;
+    let mut case: Case =
+        toml::from_str(&filled).map_err(|error| vec![unreadable(&filled, &error)])?;
     case.name = name.to_owned();
     let mut reader = Reader { text: &filled, problems: Vec::new() };
     reader.runs(&mut case);
@@ -45,9 +45,10 @@ fn unreadable(text: &str, error: &toml::de::Error) -> Problem {
     let line = error.span().map_or(0, |span| line_of(text, span.start));
     let message = error.message().lines().next().unwrap_or_default().to_owned();
     let mut names = message.split('`').skip(1).step_by(2);
-    let help = names.next().filter(|_| message.starts_with("unknown")).and_then(|wrong| {
-        nearest(wrong, names).map(|near| format!("did you mean `{near}`?"))
-    });
+    let help = names
+        .next()
+        .filter(|_| message.starts_with("unknown"))
+        .and_then(|wrong| nearest(wrong, names).map(|near| format!("did you mean `{near}`?")));
     Problem { line, message, help }
 }
 
@@ -79,9 +80,17 @@ impl Reader<'_> {
                 expect,
             }),
             (true, None, false) => {}
-            (_, _, false) => self.problem("[[run]]", "a case has either `[[run]]`s or `[[turn]]`s with `[expect]`", None),
-            (true, _, true) => self.problem("clause", "the model has no turns", Some("add a `[[turn]]`".into())),
-            (false, None, true) => self.problem("[[turn]]", "nothing is expected", Some("add `[expect]`".into())),
+            (_, _, false) => self.problem(
+                "[[run]]",
+                "a case has either `[[run]]`s or `[[turn]]`s with `[expect]`",
+                None,
+            ),
+            (true, _, true) => {
+                self.problem("clause", "the model has no turns", Some("add a `[[turn]]`".into()))
+            }
+            (false, None, true) => {
+                self.problem("[[turn]]", "nothing is expected", Some("add `[expect]`".into()))
+            }
         }
     }
 
@@ -94,13 +103,21 @@ impl Reader<'_> {
             if clause::capability(need).is_none() {
                 let names = clause::capabilities().iter().map(|one| one.name);
                 let help = nearest(need, names).map(|near| format!("did you mean `{near}`?"));
-                self.problem(&format!("\"{need}\""), format!("there is no capability `{need}`"), help);
+                self.problem(
+                    &format!("\"{need}\""),
+                    format!("there is no capability `{need}`"),
+                    help,
+                );
             }
         }
         let area = case.name.split('/').next().unwrap_or_default();
         let tier = usize::from(case.tier());
         if tier > 0 && clause::TIERS.get(tier - 1).is_some_and(|tier| *tier != area) {
-            let message = format!("`{}` is a clause of `{}`, not of `{area}`", case.clause, clause::TIERS[tier - 1]);
+            let message = format!(
+                "`{}` is a clause of `{}`, not of `{area}`",
+                case.clause,
+                clause::TIERS[tier - 1]
+            );
             self.problem(&case.clause, message, None);
         }
         if time::parse_rfc3339(&case.start).is_none() {
@@ -122,7 +139,11 @@ impl Reader<'_> {
 
     fn duration(&mut self, text: &str) {
         if time::parse_duration(text).is_none() {
-            self.problem(&format!("\"{text}\""), format!("`{text}` is no duration"), Some("write `30s`, `5m` or `1h30m`".into()));
+            self.problem(
+                &format!("\"{text}\""),
+                format!("`{text}` is no duration"),
+                Some("write `30s`, `5m` or `1h30m`".into()),
+            );
         }
     }
 

@@ -40,7 +40,12 @@ struct Bench<'a> {
 }
 
 /// Judges one run of a case.
-pub fn run(case: &Case, number: usize, seen: &RunSeen, ids: &BTreeMap<String, String>) -> Vec<Broken> {
+pub fn run(
+    case: &Case,
+    number: usize,
+    seen: &RunSeen,
+    ids: &BTreeMap<String, String>,
+) -> Vec<Broken> {
     let bench = &mut Bench { case, run: &case.run[number], seen, ids, number, broken: Vec::new() };
     bench.executed();
     bench.arguments();
@@ -55,7 +60,12 @@ pub fn run(case: &Case, number: usize, seen: &RunSeen, ids: &BTreeMap<String, St
 
 impl Bench<'_> {
     /// A broken promise of the case's own clause.
-    fn own(&mut self, turn: Option<usize>, expected: impl Into<String>, observed: impl Into<String>) {
+    fn own(
+        &mut self,
+        turn: Option<usize>,
+        expected: impl Into<String>,
+        observed: impl Into<String>,
+    ) {
         self.breaks(&self.case.clause.clone(), turn, expected, observed);
     }
 
@@ -94,7 +104,8 @@ impl Bench<'_> {
 
     fn executed(&mut self) {
         let expected = &self.run.expect.executed;
-        let seen: Vec<&str> = self.seen.executed.iter().map(|one| self.name(&one.call.call)).collect();
+        let seen: Vec<&str> =
+            self.seen.executed.iter().map(|one| self.name(&one.call.call)).collect();
         if *expected != seen {
             let expected = self.calls(expected.iter().map(String::as_str));
             let seen = self.calls(seen.into_iter());
@@ -104,8 +115,12 @@ impl Bench<'_> {
 
     fn arguments(&mut self) {
         for served in &self.seen.executed {
-            let Some(script) = self.case.calls().find(|call| Some(&call.id) == served.id.as_ref()) else {
-                let observed = format!("`{}` was run as `{}`, which the model never called", served.call.tool, served.call.call);
+            let Some(script) = self.case.calls().find(|call| Some(&call.id) == served.id.as_ref())
+            else {
+                let observed = format!(
+                    "`{}` was run as `{}`, which the model never called",
+                    served.call.tool, served.call.call
+                );
                 self.breaks("GATE-2", None, "only what the model called is run", observed);
                 continue;
             };
@@ -125,7 +140,9 @@ impl Bench<'_> {
     fn overlaps(&mut self) {
         let sets = |sets: &[Vec<String>], beside: bool| -> Vec<(String, String)> {
             let pairs = sets.iter().flat_map(|set| {
-                set.iter().enumerate().flat_map(move |(at, a)| set[at + 1..].iter().map(move |b| (a, b)))
+                set.iter()
+                    .enumerate()
+                    .flat_map(move |(at, a)| set[at + 1..].iter().map(move |b| (a, b)))
             });
             let wrong = pairs.filter(|(a, b)| match (self.served(a), self.served(b)) {
                 (Some(a), Some(b)) => a.beside(b) != beside,
@@ -147,11 +164,16 @@ impl Bench<'_> {
 
     fn approvals(&mut self) {
         let seen = self.seen.approvals.iter();
-        let seen: Vec<String> = seen.map(|one| format!("{} {}", self.name(&one.call), one.role)).collect();
+        let seen: Vec<String> =
+            seen.map(|one| format!("{} {}", self.name(&one.call), one.role)).collect();
         let expected = &self.run.expect.approvals;
         if *expected != seen {
             let words = |list: &[String]| {
-                if list.is_empty() { "nobody is asked to approve anything".into() } else { format!("asked to approve: {}", list.join(", ")) }
+                if list.is_empty() {
+                    "nobody is asked to approve anything".into()
+                } else {
+                    format!("asked to approve: {}", list.join(", "))
+                }
             };
             self.own(None, words(expected), words(&seen));
         }
@@ -214,7 +236,11 @@ impl Bench<'_> {
             let expected = json_of(expected);
             let seen = report.get(key).unwrap_or(&Value::Null);
             if !holds(seen, &expected) {
-                self.own(None, format!("the report's `{key}` holds {expected}"), format!("it is {seen}"));
+                self.own(
+                    None,
+                    format!("the report's `{key}` holds {expected}"),
+                    format!("it is {seen}"),
+                );
             }
         }
     }
@@ -227,7 +253,8 @@ fn holds(seen: &Value, expected: &Value) -> bool {
             .iter()
             .all(|(key, expected)| seen.get(key).is_some_and(|seen| holds(seen, expected))),
         (Value::Array(seen), Value::Array(expected)) => {
-            seen.len() == expected.len() && seen.iter().zip(expected).all(|(seen, expected)| holds(seen, expected))
+            seen.len() == expected.len()
+                && seen.iter().zip(expected).all(|(seen, expected)| holds(seen, expected))
         }
         _ => seen == expected,
     }

@@ -28,7 +28,10 @@ pub fn turns(bench: &mut Bench) {
 /// The model is asked with the prompt of the user.
 fn prompted(bench: &mut Bench, messages: &[Message]) {
     let prompt = &bench.run.prompt;
-    if !messages.iter().any(|message| message.role != Role::Tool && message.text.contains(prompt.as_str())) {
+    if !messages
+        .iter()
+        .any(|message| message.role != Role::Tool && message.text.contains(prompt.as_str()))
+    {
         let expected = format!("the model is shown the prompt {prompt:?}");
         let observed = quoted(messages.iter());
         bench.breaks("LOOP-1", Some(0), expected, observed);
@@ -40,20 +43,29 @@ fn answered(bench: &mut Bench, at: usize, messages: &[Message]) {
     let Some(before) = bench.run.turn.get(at - 1) else { return };
     for call in &before.calls {
         let wire = bench.ids.get(&call.id).cloned().unwrap_or_default();
-        let answers: Vec<&Message> = messages.iter().filter(|message| answers(message, &wire)).collect();
+        let answers: Vec<&Message> =
+            messages.iter().filter(|message| answers(message, &wire)).collect();
         if answers.len() != 1 {
             let observed = match answers.len() {
                 0 => "there is no answer to it".to_owned(),
                 count => format!("there are {count} answers: {}", quoted(answers.iter().copied())),
             };
-            bench.breaks("LOOP-2", Some(at), format!("`{}` ({}) is answered once", call.id, call.tool), observed);
+            bench.breaks(
+                "LOOP-2",
+                Some(at),
+                format!("`{}` ({}) is answered once", call.id, call.tool),
+                observed,
+            );
             continue;
         }
         let ran = bench.served(&call.id).is_some();
         let gave = call.result.as_ref().map_or_else(|| Value::from("done"), json_of);
         if ran && !leaves(&gave).iter().all(|leaf| answers[0].text.contains(leaf)) {
             let clause = if call.fails { "LOOP-6" } else { "LOOP-3" };
-            let expected = format!("the answer to `{}` ({}) holds what the tool gave: {gave}", call.id, call.tool);
+            let expected = format!(
+                "the answer to `{}` ({}) holds what the tool gave: {gave}",
+                call.id, call.tool
+            );
             bench.breaks(clause, Some(at), expected, quoted(answers.iter().copied()));
         }
     }
@@ -63,7 +75,12 @@ fn answered(bench: &mut Bench, at: usize, messages: &[Message]) {
         .filter(|call| !bench.ids.values().any(|id| id == call))
         .collect();
     for call in unknown {
-        bench.breaks("LOOP-2", Some(at), "answers name calls that the model made", format!("one names `{call}`"));
+        bench.breaks(
+            "LOOP-2",
+            Some(at),
+            "answers name calls that the model made",
+            format!("one names `{call}`"),
+        );
     }
 }
 
@@ -88,7 +105,8 @@ fn sight(bench: &mut Bench, at: usize, messages: &[Message], sees: &Sees) {
         // What the model said itself is shown back to it, and is no sight.
         None => messages.iter().filter(|message| message.role != Role::Assistant).collect(),
     };
-    let count = |text: &str| looked.iter().map(|message| message.text.matches(text).count()).sum::<usize>();
+    let count =
+        |text: &str| looked.iter().map(|message| message.text.matches(text).count()).sum::<usize>();
     let place = match &sees.call {
         Some(id) => format!("in the answer to `{id}`"),
         None => "to the model".to_owned(),

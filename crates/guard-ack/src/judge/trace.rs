@@ -30,13 +30,21 @@ pub fn judge(bench: &mut Bench) {
     for (kind, wanted) in &expected.kinds {
         let found = kinds.get(kind).copied().unwrap_or(0);
         if found != *wanted {
-            bench.own(None, format!("the trace has {wanted} records `{kind}`"), format!("it has {found}"));
+            bench.own(
+                None,
+                format!("the trace has {wanted} records `{kind}`"),
+                format!("it has {found}"),
+            );
         }
     }
     if let Some(wanted) = &expected.decisions {
         let found = decisions(&records);
         if *wanted != found {
-            bench.own(None, format!("the verdicts on record are {}", wanted.join(", ")), format!("they are {}", found.join(", ")));
+            bench.own(
+                None,
+                format!("the verdicts on record are {}", wanted.join(", ")),
+                format!("they are {}", found.join(", ")),
+            );
         }
     }
     for text in &expected.has.0 {
@@ -46,7 +54,11 @@ pub fn judge(bench: &mut Bench) {
     }
     for text in &expected.lacks.0 {
         if let Some(line) = trace.iter().position(|line| line.contains(text.as_str())) {
-            bench.own(None, format!("{text:?} does not stand in the trace"), format!("it does, in record {line}"));
+            bench.own(
+                None,
+                format!("{text:?} does not stand in the trace"),
+                format!("it does, in record {line}"),
+            );
         }
     }
 }
@@ -81,7 +93,9 @@ pub fn tampered(trace: &[String], at: u64) -> Option<Vec<String>> {
 fn turned(body: &str) -> Option<String> {
     let (deny, allow) = ("\"decision\":\"deny\"", "\"decision\":\"allow\"");
     match (body.find(deny), body.find(allow)) {
-        (Some(at), other) if other.is_none_or(|other| at < other) => Some(body.replacen(deny, allow, 1)),
+        (Some(at), other) if other.is_none_or(|other| at < other) => {
+            Some(body.replacen(deny, allow, 1))
+        }
         (_, Some(_)) => Some(body.replacen(allow, deny, 1)),
         _ => None,
     }

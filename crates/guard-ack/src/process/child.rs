@@ -30,14 +30,17 @@ impl Child {
     /// Starts a command.
     pub fn start(argv: &[String]) -> Result<Child, Trouble> {
         let trouble = |message: String| Trouble::new(Kind::Start, message);
-        let (binary, arguments) = argv.split_first().ok_or_else(|| trouble("there is no command".into()))?;
+        let (binary, arguments) =
+            argv.split_first().ok_or_else(|| trouble("there is no command".into()))?;
         let mark = format!("{}-{}", std::process::id(), STARTED.fetch_add(1, Ordering::Relaxed));
         let mut command = Command::new(binary);
         command.args(arguments).env(MARK, &mark);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
-        let mut process = command.spawn().map_err(|error| trouble(format!("cannot start `{binary}`: {error}")))?;
+        let mut process = command
+            .spawn()
+            .map_err(|error| trouble(format!("cannot start `{binary}`: {error}")))?;
         let pipes = (process.stdin.take(), process.stdout.take(), process.stderr.take());
         let (Some(mut input), Some(output), Some(errors)) = pipes else {
             return Err(trouble(format!("`{binary}` has no pipes")));
@@ -112,7 +115,8 @@ fn end_marked(mark: &str) {
     use rustix::process::{Pid, Signal, kill_process};
     let wanted = format!("{MARK}={mark}");
     let Ok(entries) = std::fs::read_dir("/proc") else { return };
-    let numbers = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());
+    let numbers =
+        entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());
     for number in numbers {
         let environment = std::fs::read(format!("/proc/{number}/environ")).unwrap_or_default();
         let marked = environment.split(|byte| *byte == 0).any(|one| one == wanted.as_bytes());

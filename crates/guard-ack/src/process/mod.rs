@@ -8,8 +8,8 @@ mod lines;
 
 use crate::adapter::{Adapter, Contestant, Kind, Trouble, World};
 use crate::protocol::{
-    ApprovalRequest, Ask, Call, Declared, End, Hello, MAX_LINE, Now, OfSession, ProbeAnswer, ProbeRead,
-    Replay, Replayed, Request, Restore, Run, Snapshot,
+    ApprovalRequest, Ask, Call, Declared, End, Hello, MAX_LINE, Now, OfSession, ProbeAnswer,
+    ProbeRead, Replay, Replayed, Request, Restore, Run, Snapshot,
 };
 use child::Child;
 use lines::Line;
@@ -38,7 +38,13 @@ pub struct Command {
 impl Contestant for Command {
     fn start(&self) -> Result<Box<dyn Adapter + '_>, Trouble> {
         let child = Child::start(&self.argv)?;
-        Ok(Box::new(Process { child, patience: self.patience, quiet: self.quiet, asked: 0, left: MAX_MESSAGES }))
+        Ok(Box::new(Process {
+            child,
+            patience: self.patience,
+            quiet: self.quiet,
+            asked: 0,
+            left: MAX_MESSAGES,
+        }))
     }
 }
 
@@ -63,7 +69,12 @@ impl Process {
     }
 
     /// Asks for something, and answers what is asked meanwhile.
-    fn ask<T: DeserializeOwned>(&mut self, method: &str, params: &impl Serialize, world: Option<&mut dyn World>) -> Result<T, Trouble> {
+    fn ask<T: DeserializeOwned>(
+        &mut self,
+        method: &str,
+        params: &impl Serialize,
+        world: Option<&mut dyn World>,
+    ) -> Result<T, Trouble> {
         self.asked += 1;
         let id = Value::from(self.asked);
         self.tell(&json!({ "id": id, "method": method, "params": params }))?;
@@ -76,12 +87,18 @@ impl Process {
             match self.hear(&id, wait)? {
                 Said::Answer(result) => {
                     return serde_json::from_value(result).map_err(|error| {
-                        Trouble::new(Kind::Message, format!("its answer to `{method}` is not one: {error}"))
+                        Trouble::new(
+                            Kind::Message,
+                            format!("its answer to `{method}` is not one: {error}"),
+                        )
                     });
                 }
                 Said::Request(request) => {
                     self.left = self.left.checked_sub(1).ok_or_else(|| {
-                        Trouble::new(Kind::Flood, format!("it asked more than {MAX_MESSAGES} times in one case"))
+                        Trouble::new(
+                            Kind::Flood,
+                            format!("it asked more than {MAX_MESSAGES} times in one case"),
+                        )
                     })?;
                     self.serve(request, &mut talk)?;
                     until = Instant::now() + self.patience;
@@ -98,7 +115,10 @@ impl Process {
     }
 
     fn late(&self, method: &str) -> Trouble {
-        let message = format!("it was silent for {} s while `{method}` was to be answered", self.patience.as_secs_f32());
+        let message = format!(
+            "it was silent for {} s while `{method}` was to be answered",
+            self.patience.as_secs_f32()
+        );
         Trouble::new(Kind::Hang, message)
     }
 
@@ -115,10 +135,12 @@ impl Process {
         };
         let shown = guard_plan::render::cut(&String::from_utf8_lossy(&line), QUOTED);
         let bad = |why: String| Trouble::new(Kind::Message, format!("{why}: {shown}"));
-        let value: Value =
-            serde_json::from_slice(&line).map_err(|error| bad(format!("a line that is not JSON ({error})")))?;
+        let value: Value = serde_json::from_slice(&line)
+            .map_err(|error| bad(format!("a line that is not JSON ({error})")))?;
         if value.get("method").is_some() {
-            return serde_json::from_value(value).map(Said::Request).map_err(|error| bad(format!("not a request ({error})")));
+            return serde_json::from_value(value)
+                .map(Said::Request)
+                .map_err(|error| bad(format!("not a request ({error})")));
         }
         if value.get("id") != Some(id) {
             return Err(bad("an answer to what was not asked".into()));
@@ -126,7 +148,10 @@ impl Process {
         match (value.get("result"), value.get("error")) {
             (Some(result), None) => Ok(Said::Answer(result.clone())),
             (None, Some(error)) => {
-                let message = error.get("message").and_then(Value::as_str).map_or_else(|| error.to_string(), str::to_owned);
+                let message = error
+                    .get("message")
+                    .and_then(Value::as_str)
+                    .map_or_else(|| error.to_string(), str::to_owned);
                 Err(Trouble::new(Kind::Error, format!("it answered with an error: {message}")))
             }
             _ => Err(bad("an answer with neither `result` nor `error`".into())),
@@ -164,7 +189,9 @@ impl Process {
             "clock.now" => json!(Now { now: world.now() }),
             "approval.request" => json!(world.approval(&read::<ApprovalRequest>(&method, params)?)),
             "probe.read" => {
-                json!(ProbeAnswer { answer: world.probe(&read::<ProbeRead>(&method, params)?.name) })
+                json!(ProbeAnswer {
+                    answer: world.probe(&read::<ProbeRead>(&method, params)?.name)
+                })
             }
             _ => {
                 let error = json!({ "code": "unknown_method", "message": format!("there is no method `{method}`") });
@@ -195,8 +222,9 @@ struct Talk<'w> {
 }
 
 fn read<T: DeserializeOwned>(method: &str, params: Value) -> Result<T, Trouble> {
-    serde_json::from_value(params)
-        .map_err(|error| Trouble::new(Kind::Message, format!("its `{method}` cannot be read: {error}")))
+    serde_json::from_value(params).map_err(|error| {
+        Trouble::new(Kind::Message, format!("its `{method}` cannot be read: {error}"))
+    })
 }
 
 impl Adapter for Process {

@@ -34,8 +34,15 @@ fn summary(reports: &[(&Report, &str)], out: &mut String) {
             let _ = writeln!(
                 out,
                 "<tr><td>{} {}<td>{} {}<td>{} of {}<td>{}<td>{}<td>{}</tr>",
-                escaped(&report.adapter.name), escaped(&report.adapter.version), tier.number, tier.name,
-                tier.passed, tier.total, tier.failed, tier.errored, tier.skipped
+                escaped(&report.adapter.name),
+                escaped(&report.adapter.version),
+                tier.number,
+                tier.name,
+                tier.passed,
+                tier.total,
+                tier.failed,
+                tier.errored,
+                tier.skipped
             );
         }
     }
@@ -51,12 +58,19 @@ fn matrix(reports: &[(&Report, &str)], out: &mut String) {
         let _ = write!(out, "<th>{}", escaped(&report.adapter.name));
     }
     out.push_str("</tr>\n");
-    let mut names: Vec<&Outcome> = reports.iter().flat_map(|(report, _)| &report.outcomes).collect();
+    let mut names: Vec<&Outcome> =
+        reports.iter().flat_map(|(report, _)| &report.outcomes).collect();
     names.sort_by(|a, b| (a.tier, &a.name).cmp(&(b.tier, &b.name)));
     names.dedup_by(|a, b| a.name == b.name);
     for one in names {
         let promise = clause::find(&one.clause).map_or("", |clause| clause.promise);
-        let _ = write!(out, "<tr><td title=\"{}\">{}<td>{}", escaped(promise), one.clause, escaped(&one.claim));
+        let _ = write!(
+            out,
+            "<tr><td title=\"{}\">{}<td>{}",
+            escaped(promise),
+            one.clause,
+            escaped(&one.claim)
+        );
         for (number, (report, _)) in reports.iter().enumerate() {
             match report.outcomes.iter().find(|it| it.name == one.name) {
                 None => out.push_str("<td>"),
@@ -65,7 +79,8 @@ fn matrix(reports: &[(&Report, &str)], out: &mut String) {
                 }
                 Some(it) => {
                     let (word, name) = (it.verdict.word(), escaped(&it.name));
-                    let _ = write!(out, "<td class=\"{word}\"><a href=\"#{number}-{name}\">{word}</a>");
+                    let _ =
+                        write!(out, "<td class=\"{word}\"><a href=\"#{number}-{name}\">{word}</a>");
                 }
             }
         }
@@ -81,12 +96,20 @@ fn matrix(reports: &[(&Report, &str)], out: &mut String) {
 
 fn details(report: &Report, command: &str, out: &mut String) {
     for one in report.outcomes.iter().filter(|one| !findings(one).is_empty()) {
-        let _ = writeln!(out, "<h2><code>{}</code> {}</h2><p>{}</p><dl>", escaped(&one.name), one.verdict.word(), escaped(&one.claim));
+        let _ = writeln!(
+            out,
+            "<h2><code>{}</code> {}</h2><p>{}</p><dl>",
+            escaped(&one.name),
+            one.verdict.word(),
+            escaped(&one.claim)
+        );
         for (promise, expected, observed) in findings(one) {
             let _ = writeln!(
                 out,
                 "<dt>{}<dd>expected: {}<dd>observed: {}",
-                escaped(&promise), escaped(&expected), escaped(&observed)
+                escaped(&promise),
+                escaped(&expected),
+                escaped(&observed)
             );
         }
         let _ = writeln!(

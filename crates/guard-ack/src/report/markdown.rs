@@ -6,25 +6,52 @@ use std::fmt::Write as _;
 
 /// A table of the tiers, and a folded section for each finding.
 pub fn markdown(report: &Report, command: &str) -> String {
-    let mut out = format!("### Guard conformance: {} {}\n\n", report.adapter.name, report.adapter.version);
-    out.push_str("| tier | passed | failed | errored | skipped |\n| --- | ---: | ---: | ---: | ---: |\n");
+    let mut out =
+        format!("### Guard conformance: {} {}\n\n", report.adapter.name, report.adapter.version);
+    out.push_str(
+        "| tier | passed | failed | errored | skipped |\n| --- | ---: | ---: | ---: | ---: |\n",
+    );
     for tier in tiers(report) {
         let _ = writeln!(
             out,
             "| {} {} | {} of {} | {} | {} | {} |",
-            tier.number, tier.name, tier.passed, tier.total, tier.failed, tier.errored, tier.skipped
+            tier.number,
+            tier.name,
+            tier.passed,
+            tier.total,
+            tier.failed,
+            tier.errored,
+            tier.skipped
         );
     }
-    let _ = writeln!(out, "\n{} cases: {}. Seed {}, suite `{}`.", report.outcomes.len(), counts(report), report.seed, report.suite);
+    let _ = writeln!(
+        out,
+        "\n{} cases: {}. Seed {}, suite `{}`.",
+        report.outcomes.len(),
+        counts(report),
+        report.seed,
+        report.suite
+    );
     for one in &report.unreadable {
         for problem in &one.problems {
             let _ = writeln!(out, "\n- `{}:{}`: {problem}", one.file, problem.line);
         }
     }
     for one in report.outcomes.iter().filter(|one| one.is_finding()) {
-        let _ = writeln!(out, "\n<details><summary>{}: <code>{}</code> {}</summary>\n", one.verdict.word(), one.name, super::escaped(&one.claim));
+        let _ = writeln!(
+            out,
+            "\n<details><summary>{}: <code>{}</code> {}</summary>\n",
+            one.verdict.word(),
+            one.name,
+            super::escaped(&one.claim)
+        );
         for (promise, expected, observed) in findings(one) {
-            let _ = writeln!(out, "- **{promise}**\n  - expected: {}\n  - observed: {}", code(&expected), code(&observed));
+            let _ = writeln!(
+                out,
+                "- **{promise}**\n  - expected: {}\n  - observed: {}",
+                code(&expected),
+                code(&observed)
+            );
         }
         if one.known {
             let _ = writeln!(out, "- it is known to fail, and passed: take it off the list");

@@ -62,10 +62,16 @@ fn findings(outcome: &Outcome) -> Vec<(String, String, String)> {
             .map(|one| {
                 let promise = clause::find(&one.clause).map_or("", |clause| clause.promise);
                 let at = if one.at.is_empty() { String::new() } else { format!(" ({})", one.at) };
-                (format!("{}: {promise}{at}", one.clause), one.expected.clone(), one.observed.clone())
+                (
+                    format!("{}: {promise}{at}", one.clause),
+                    one.expected.clone(),
+                    one.observed.clone(),
+                )
             })
             .collect(),
-        Verdict::Errored(trouble) => vec![("the adapter could not be judged".into(), String::new(), trouble.to_string())],
+        Verdict::Errored(trouble) => {
+            vec![("the adapter could not be judged".into(), String::new(), trouble.to_string())]
+        }
         Verdict::Skipped(_) | Verdict::Passed => Vec::new(),
     }
 }

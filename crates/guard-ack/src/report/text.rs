@@ -9,7 +9,12 @@ pub fn text(report: &Report, command: &str) -> String {
     let mut out = String::new();
     let version = &report.adapter.version;
     let name = if report.adapter.name.is_empty() { "the adapter" } else { &report.adapter.name };
-    let _ = writeln!(out, "{name} {version}, seed {}, suite {}", report.seed, &report.suite[..report.suite.len().min(19)]);
+    let _ = writeln!(
+        out,
+        "{name} {version}, seed {}, suite {}",
+        report.seed,
+        &report.suite[..report.suite.len().min(19)]
+    );
     let _ = writeln!(out, "\n  tier            passed  failed  errored  skipped");
     for tier in tiers(report) {
         let label = format!("{} {}", tier.number, tier.name);
@@ -25,7 +30,13 @@ pub fn text(report: &Report, command: &str) -> String {
         }
     }
     for outcome in report.outcomes.iter().filter(|one| one.is_finding()) {
-        let _ = writeln!(out, "\n{}  {}: {}", outcome.verdict.word().to_uppercase(), outcome.name, outcome.claim);
+        let _ = writeln!(
+            out,
+            "\n{}  {}: {}",
+            outcome.verdict.word().to_uppercase(),
+            outcome.name,
+            outcome.claim
+        );
         if outcome.known {
             let _ = writeln!(out, "  it is known to fail, and passed: take it off the list");
         }
@@ -39,7 +50,11 @@ pub fn text(report: &Report, command: &str) -> String {
         if matches!(outcome.verdict, Verdict::Errored(_))
             && let Some(said) = outcome.log.iter().rev().find(|line| line.starts_with('!'))
         {
-            let _ = writeln!(out, "    it said   {}", said[1..].trim().replace('\n', "\n              "));
+            let _ = writeln!(
+                out,
+                "    it said   {}",
+                said[1..].trim().replace('\n', "\n              ")
+            );
         }
         let _ = writeln!(out, "  again     {}", rerun(report, outcome, command));
     }

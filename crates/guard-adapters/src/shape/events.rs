@@ -88,7 +88,10 @@ fn resume(work: &mut Work) -> Result<(), Trouble> {
     let kernel = Arc::clone(&work.engine.kernel);
     let again = Engine::again(&kernel, &work.engine.lines, work.run.workspace.as_deref());
     *work.engine = again.map_err(|diverged| {
-        Trouble::new(Kind::Error, format!("the session cannot be resumed: it diverges at record {}", diverged.at))
+        Trouble::new(
+            Kind::Error,
+            format!("the session cannot be resumed: it diverges at record {}", diverged.at),
+        )
     })?;
     Ok(())
 }
@@ -96,5 +99,8 @@ fn resume(work: &mut Work) -> Result<(), Trouble> {
 fn has_secrets(plan: &Plan) -> bool {
     let secret = |fields: &[Field]| fields.iter().any(|field| field.secret);
     plan.tools.iter().any(|tool| secret(&tool.params))
-        || plan.types.iter().any(|def| matches!(def, TypeDef::Record { fields, .. } if secret(fields)))
+        || plan
+            .types
+            .iter()
+            .any(|def| matches!(def, TypeDef::Record { fields, .. } if secret(fields)))
 }

@@ -56,7 +56,11 @@ fn calls(work: &mut Work, calls: &[Call]) -> Result<(), Trouble> {
 }
 
 /// The hook before a call. What it gives back is why the call waits.
-fn before<'c>(work: &mut Work, call: &'c Call, running: &mut Vec<&'c Call>) -> Result<Option<String>, Trouble> {
+fn before<'c>(
+    work: &mut Work,
+    call: &'c Call,
+    running: &mut Vec<&'c Call>,
+) -> Result<Option<String>, Trouble> {
     match work.gate(call)? {
         Gate::Run => {
             work.world.begin(call);

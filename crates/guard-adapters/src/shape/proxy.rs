@@ -39,7 +39,11 @@ struct Proxy<'c> {
 
 impl<'c> Proxy<'c> {
     /// Sends requests on or answers them itself, until each has its response.
-    fn forward(mut self, work: &mut Work, requests: &'c [Call]) -> Result<BTreeMap<String, String>, Trouble> {
+    fn forward(
+        mut self,
+        work: &mut Work,
+        requests: &'c [Call],
+    ) -> Result<BTreeMap<String, String>, Trouble> {
         for call in requests {
             self.request(work, call)?;
         }
