@@ -9,7 +9,7 @@ use guard_plan::json::Json;
 use guard_plan::plan::ProbeAsks;
 use guard_plan::record::{Payload, Record, verify_chain};
 use guard_plan::time;
-use guard_runtime::{Event, Kernel, Outcome, Recorder, Session, StepError, replay};
+use guard_runtime::{Event, Kernel, Outcome, Recorder, Salt, Session, StepError, replay};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -55,7 +55,7 @@ impl Engine {
             .map_err(trouble)?;
         let mut engine = Engine {
             host: Host::new(run.workspace.as_deref().map(Path::new)).map_err(trouble)?,
-            recorder: Recorder::new(SALT),
+            recorder: Recorder::new(Arc::new(Salt::new(SALT))),
             kernel,
             session,
             lines: Vec::new(),
@@ -65,7 +65,7 @@ impl Engine {
     }
 
     fn opened(&mut self) {
-        let line = self.recorder.open(&self.kernel, &self.session).to_vec();
+        let line = self.recorder.open(&self.kernel, &self.session, None).to_vec();
         self.lines.push(String::from_utf8_lossy(&line).into_owned());
     }
 
@@ -123,7 +123,7 @@ impl Engine {
             kernel: Arc::clone(kernel),
             session: session.map_err(|_| diverged(0))?,
             host: Host::new(workspace.map(Path::new)).map_err(|_| diverged(0))?,
-            recorder: Recorder::new(SALT),
+            recorder: Recorder::new(Arc::new(Salt::new(SALT))),
             lines: Vec::new(),
         };
         engine.opened();

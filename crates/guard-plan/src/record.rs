@@ -5,9 +5,11 @@
 //! here as salted hashes only.
 
 mod chain;
+mod host;
 mod session;
 
 pub use chain::{Chain, ChainError, Verified, verify_chain};
+pub use host::{Answers, Clear, Judged, Snapshot};
 pub use session::{
     Content, Delivered, Item, ItemChange, Missing, OUTPUT_CHARS, Prompt, Ran, RunEnd, STDOUT_BYTES,
     Stop, StopDecision, TEXT_BYTES, rendered,
@@ -41,6 +43,12 @@ pub enum Kind {
     Stop,
     /// The harness verifies or moves an item.
     Item,
+    /// The host says what its probes answer from now on.
+    Answers,
+    /// A contract has judged a text.
+    Contract,
+    /// All that the session remembers, in place of the records before.
+    Snapshot,
 }
 
 /// One line of the trace.
@@ -73,6 +81,9 @@ pub enum Payload {
     Prompt(Prompt<'static>),
     Stop(Stop<'static>),
     Item(Item<'static>),
+    Answers(Answers<'static>),
+    Contract(Judged<'static>),
+    Snapshot(Snapshot<'static>),
 }
 
 /// The session begins.
@@ -87,8 +98,14 @@ pub struct Open<'a> {
     pub session: Cow<'a, str>,
     /// Where relative paths start.
     pub workspace: Cow<'a, str>,
-    /// What the host gave (semantics §8).
+    /// The version of Guard that decides.
+    #[serde(default, skip_serializing_if = "is_nothing")]
+    pub version: Cow<'a, str>,
+    /// On whose behalf the agent acts, as the host says.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub actor: Option<Cow<'a, str>>,
+    /// What the host gave (semantics §8).
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "present")]
     pub data: Option<Cow<'a, Json>>,
     /// How many rows facts were taught by it.
     #[serde(default, skip_serializing_if = "is_zero")]
@@ -99,6 +116,9 @@ pub struct Open<'a> {
     /// What was noticed.
     #[serde(default, skip_serializing_if = "is_empty")]
     pub notes: Cow<'a, [Note]>,
+    /// What stands as hashes here, for whoever has the key.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sealed: Option<String>,
 }
 
 /// A call is proposed.
@@ -114,7 +134,7 @@ pub struct Propose<'a> {
     /// What the world was asked.
     pub asked: Cow<'a, [Asked]>,
     /// The result, where the kernel served the call; it is settled then.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "present")]
     pub served: Option<Cow<'a, Json>>,
     /// Of a served call: the state variables that changed.
     #[serde(default, skip_serializing_if = "is_empty")]
@@ -128,6 +148,9 @@ pub struct Propose<'a> {
     /// Of a served call: the session is halted now.
     #[serde(default, skip_serializing_if = "is_false")]
     pub halted: bool,
+    /// Of an allowed call: what it was charged.
+    #[serde(default, skip_serializing_if = "is_empty")]
+    pub charged: Cow<'a, [Charge]>,
     /// The items it changed.
     #[serde(default, skip_serializing_if = "is_empty")]
     pub items: Cow<'a, [ItemChange]>,
@@ -137,6 +160,9 @@ pub struct Propose<'a> {
     /// The feedback it called for.
     #[serde(default, skip_serializing_if = "is_empty")]
     pub feedback: Cow<'a, [Delivered]>,
+    /// What stands as hashes here, for whoever has the key.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sealed: Option<String>,
 }
 
 /// A call has ended.
@@ -163,10 +189,24 @@ pub struct Settle<'a> {
     /// The feedback it called for.
     #[serde(default, skip_serializing_if = "is_empty")]
     pub feedback: Cow<'a, [Delivered]>,
+    /// What stands as hashes here, for whoever has the key.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sealed: Option<String>,
 }
 
 fn is_empty<T>(items: &[T]) -> bool {
     items.is_empty()
+}
+
+/// What is there, `null` too.
+fn present<'de, D: serde::Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<Cow<'static, Json>>, D::Error> {
+    Json::deserialize(deserializer).map(|json| Some(Cow::Owned(json)))
+}
+
+fn is_nothing(text: &str) -> bool {
+    text.is_empty()
 }
 
 fn is_zero(count: &u64) -> bool {
@@ -191,6 +231,19 @@ pub struct Approve<'a> {
     pub by: Cow<'a, str>,
     /// From when on it is gone, RFC 3339.
     pub expires: Option<String>,
+    /// What stands as hashes here, for whoever has the key.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sealed: Option<String>,
+}
+
+/// What a call was charged.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Charge {
+    /// The unit.
+    pub unit: Box<str>,
+    /// How much, a decimal.
+    pub amount: Box<str>,
 }
 
 /// The host reports usage.
@@ -350,6 +403,9 @@ impl Record {
             Kind::Prompt => serde_json::from_str(text).map(Payload::Prompt),
             Kind::Stop => serde_json::from_str(text).map(Payload::Stop),
             Kind::Item => serde_json::from_str(text).map(Payload::Item),
+            Kind::Answers => serde_json::from_str(text).map(Payload::Answers),
+            Kind::Contract => serde_json::from_str(text).map(Payload::Contract),
+            Kind::Snapshot => serde_json::from_str(text).map(Payload::Snapshot),
         };
         let payload = payload.map_err(|error| error.to_string())?;
         let Line { seq, time, call, prev, hash, .. } = line;
@@ -368,6 +424,9 @@ impl Record {
             Payload::Prompt(_) => Kind::Prompt,
             Payload::Stop(_) => Kind::Stop,
             Payload::Item(_) => Kind::Item,
+            Payload::Answers(_) => Kind::Answers,
+            Payload::Contract(_) => Kind::Contract,
+            Payload::Snapshot(_) => Kind::Snapshot,
         }
     }
 }

@@ -23,6 +23,9 @@ pub fn schemas() -> Vec<(&'static str, Value)> {
         ("record-prompt", of::<record::Prompt<'static>>()),
         ("record-stop", of::<record::Stop<'static>>()),
         ("record-item", of::<record::Item<'static>>()),
+        ("record-answers", of::<record::Answers<'static>>()),
+        ("record-contract", of::<record::Judged<'static>>()),
+        ("record-snapshot", of::<record::Snapshot<'static>>()),
         ("report", of::<report::Report>()),
     ]
 }

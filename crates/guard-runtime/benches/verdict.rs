@@ -6,7 +6,7 @@ mod build;
 
 use divan::{Bencher, black_box};
 use guard_plan::json::Json;
-use guard_runtime::{Ending, Kernel, NoWorld, Proposal, Recorder, Session, Settlement};
+use guard_runtime::{Ending, Kernel, NoWorld, Proposal, Recorder, Salt, Session, Settlement};
 use std::cell::RefCell;
 
 #[global_allocator]
@@ -81,7 +81,7 @@ fn propose_allow(bencher: Bencher, others: usize) {
 fn propose_settle_and_record(bencher: Bencher) {
     let (kernel, mut session) = ready(1000);
     let args = Json::parse(ARGS).expect("JSON");
-    let mut recorder = Recorder::new(b"salt");
+    let mut recorder = Recorder::new(std::sync::Arc::new(Salt::new(b"salt")));
     bencher.bench_local(|| {
         let proposal = Proposal { call: "c", tool: "deploy", args: &args, now: 1 };
         let proposed = kernel.propose(&mut session, &proposal, &mut NoWorld).expect("a free id");

@@ -230,6 +230,7 @@ impl Kernel {
         session.calls += 1;
         flight.number = session.calls;
         let draft = &mut flight.draft;
+        session.charged.clone_from(&draft.charges);
         for (unit, amount) in &draft.charges {
             let spent = &mut session.spent[*unit as usize];
             *spent = spent.saturating_add(*amount);

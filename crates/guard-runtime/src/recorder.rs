@@ -8,37 +8,41 @@ use crate::item::{Move, Moved, Verify};
 use crate::kernel::Kernel;
 use crate::prompt::{Learned, Prompt};
 use crate::propose::{Proposal, Proposed};
+use crate::secrets::Secrets;
 use crate::session::Session;
 use crate::settle::{Ending, Settled, Settlement};
 use crate::stop::{Stop, Stopped};
 use guard_plan::decode::holds_secrets;
 use guard_plan::encode::Hash;
 use guard_plan::json::Json;
-use guard_plan::plan::{Field, Tool, TypeDef, TypeId};
-use guard_plan::record::{self, Chain, Change, Kind};
+use guard_plan::plan::{
+    FactId, Field, Plan, ProbeAsks, SourceKind, Tool, TypeDef, TypeId, UnitId,
+};
+use guard_plan::record::{self, Asked, Chain, Change, Charge, Clear, Kind, Ran};
 use guard_plan::value::Value;
+use guard_plan::verdict::Decision;
 use guard_plan::{decimal, hex, key, render, time};
-use sha2::{Digest, Sha256};
 use std::borrow::Cow;
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 /// Writes one session's records, into a buffer that is used again and again. Each method gives the line of
 /// one record, without its end.
 #[derive(Debug, Clone)]
 pub struct Recorder {
     chain: Chain,
-    salt: Box<[u8]>,
+    secrets: Arc<dyn Secrets>,
 }
 
 impl Recorder {
-    /// A recorder of a new session. The salt is for its secrets: random, and not in the trace.
-    pub fn new(salt: &[u8]) -> Recorder {
-        Recorder { chain: Chain::default(), salt: salt.into() }
+    /// A recorder of a new session.
+    pub fn new(secrets: Arc<dyn Secrets>) -> Recorder {
+        Recorder { chain: Chain::default(), secrets }
     }
 
     /// A recorder that goes on after a record: the next number, and the hash of the last one.
-    pub fn after(seq: u64, hash: Hash, salt: &[u8]) -> Recorder {
-        Recorder { chain: Chain::from(seq, hash), salt: salt.into() }
+    pub fn after(seq: u64, hash: Hash, secrets: Arc<dyn Secrets>) -> Recorder {
+        Recorder { chain: Chain::from(seq, hash), secrets }
     }
 
     /// The hash of the last record.
@@ -51,19 +55,27 @@ impl Recorder {
         self.chain.seq()
     }
 
-    /// The beginning of the session: the first record.
-    pub fn open(&mut self, kernel: &Kernel, session: &Session) -> &[u8] {
+    /// The beginning of the session: the first record. The actor is on whose behalf the agent acts.
+    pub fn open(&mut self, kernel: &Kernel, session: &Session, actor: Option<&str>) -> &[u8] {
         let opening = session.opening.as_deref();
         let learned = opening.map(|opening| &opening.learned);
+        let data = opening.map(|opening| self.data(kernel, &opening.data));
+        let sealed = self.seal(Clear {
+            data: data.as_ref().and_then(|data| hidden(data, &opening?.data)),
+            ..Clear::default()
+        });
         let payload = record::Open {
             plan: kernel.loaded().hash_text().into(),
             guard: (&*kernel.plan().guard).into(),
             session: session.id().into(),
             workspace: session.workspace().into(),
-            data: opening.map(|opening| Cow::Borrowed(&opening.data)),
+            version: env!("CARGO_PKG_VERSION").into(),
+            actor: actor.map(Cow::Borrowed),
+            data,
             learned: learned.map_or(0, |learned| learned.learned),
             forgotten: learned.map_or(0, |learned| learned.forgotten),
             notes: Cow::Borrowed(learned.map_or(&[], |learned| &learned.notes)),
+            sealed,
         };
         self.chain.append(session.start(), Kind::Open, None, &payload)
     }
@@ -87,11 +99,11 @@ impl Recorder {
             (Event::Usage(usage), _) => self.used(session, usage),
             (Event::Resume(resume), _) => self.resumed(session, resume),
             (Event::Prompt(prompt), Outcome::Prompted(learned)) => {
-                self.prompted(session, prompt, learned)
+                self.prompted(kernel, session, prompt, learned)
             }
-            (Event::Stop(stop), Outcome::Stopped(stopped)) => self.stopped(session, stop, stopped),
-            (Event::Verify(verify), Outcome::Item(moved)) => self.verified(session, verify, moved),
-            (Event::Move(by), Outcome::Item(moved)) => self.moved(session, by, moved),
+            (Event::Stop(stop), Outcome::Stopped(stopped)) => self.stopped(kernel, session, stop, stopped),
+            (Event::Verify(verify), Outcome::Item(moved)) => self.verified(kernel, session, verify, moved),
+            (Event::Move(by), Outcome::Item(moved)) => self.moved(kernel, session, by, moved),
             // An outcome of another event; the record says at least that something is wrong.
             _ => self.chain.append(session.now(), Kind::Settle, None, &"outcome of another event"),
         }
@@ -105,11 +117,18 @@ impl Recorder {
         proposal: &Proposal<'_>,
         proposed: &Proposed,
     ) -> &[u8] {
+        let args = self.args(kernel, proposal.tool, proposal.args);
+        let asked = self.asked(kernel, &proposed.asked);
+        let sealed = self.seal(Clear {
+            args: hidden(&args, proposal.args),
+            asked: hidden(&asked, &proposed.asked),
+            ..Clear::default()
+        });
         let payload = record::Propose {
             tool: proposal.tool.into(),
-            args: self.args(kernel, proposal.tool, proposal.args),
+            args,
             verdict: Cow::Borrowed(&proposed.verdict),
-            asked: Cow::Borrowed(&proposed.asked),
+            asked,
             served: proposed.served.as_ref().map(Cow::Borrowed),
             changes: match proposed.served {
                 Some(_) => self.changes(kernel, session).into(),
@@ -118,9 +137,14 @@ impl Recorder {
             learned: proposed.learned,
             forgotten: proposed.forgotten,
             halted: proposed.halted,
+            charged: match proposed.verdict.decision {
+                Decision::Allow => self.charged(kernel, session).into(),
+                _ => Cow::Borrowed(&[]),
+            },
             items: Cow::Borrowed(&proposed.items),
             notes: Cow::Borrowed(&proposed.notes),
             feedback: Cow::Borrowed(&proposed.feedback),
+            sealed,
         };
         self.chain.append(session.now(), Kind::Propose, Some(proposal.call), &payload)
     }
@@ -141,32 +165,42 @@ impl Recorder {
             let secrets = kernel.tools[id as usize].secrets;
             kernel.plan().tools[id as usize].returns.filter(|_| secrets)
         });
-        let result = match returns {
+        let shown = match returns {
             Some(ty) => Cow::Owned(self.redacted(&kernel.plan().types, ty, result)),
             None => Cow::Borrowed(result),
         };
+        let asked = self.asked(kernel, &settled.asked);
+        let sealed = self.seal(Clear {
+            result: hidden(&shown, result),
+            asked: hidden(&asked, &settled.asked),
+            ..Clear::default()
+        });
         let payload = record::Settle {
             success,
-            result,
+            result: shown,
             changes: self.changes(kernel, session).into(),
             learned: settled.learned,
             notes: Cow::Borrowed(&settled.notes),
             halted: settled.halted,
-            asked: Cow::Borrowed(&settled.asked),
+            asked,
             forgotten: settled.forgotten,
             feedback: Cow::Borrowed(&settled.feedback),
+            sealed,
         };
         self.chain.append(session.now(), Kind::Settle, Some(settlement.call), &payload)
     }
 
     /// An approval.
     pub fn approved(&mut self, kernel: &Kernel, session: &Session, approve: &Approve<'_>) -> &[u8] {
+        let args = self.args(kernel, approve.tool, approve.args);
+        let sealed = self.seal(Clear { args: hidden(&args, approve.args), ..Clear::default() });
         let payload = record::Approve {
             tool: approve.tool.into(),
-            args: self.args(kernel, approve.tool, approve.args),
+            args,
             role: approve.role.into(),
             by: approve.by.into(),
             expires: approve.expires.map(time::format_rfc3339),
+            sealed,
         };
         self.chain.append(session.now(), Kind::Approve, None, &payload)
     }
@@ -185,19 +219,22 @@ impl Recorder {
     }
 
     /// A prompt, in full; of what it taught only how much.
-    pub fn prompted(&mut self, session: &Session, prompt: &Prompt<'_>, learned: &Learned) -> &[u8] {
+    pub fn prompted(&mut self, kernel: &Kernel, session: &Session, prompt: &Prompt<'_>, learned: &Learned) -> &[u8] {
+        let (asked, sealed) = self.answered(kernel, &learned.asked);
         let payload = record::Prompt {
             text: prompt.text.into(),
             learned: learned.learned,
             forgotten: learned.forgotten,
             notes: Cow::Borrowed(&learned.notes),
-            asked: Cow::Borrowed(&learned.asked),
+            asked,
+            sealed,
         };
         self.chain.append(session.now(), Kind::Prompt, None, &payload)
     }
 
     /// A stop.
-    pub fn stopped(&mut self, session: &Session, stop: &Stop<'_>, stopped: &Stopped) -> &[u8] {
+    pub fn stopped(&mut self, kernel: &Kernel, session: &Session, stop: &Stop<'_>, stopped: &Stopped) -> &[u8] {
+        let (asked, sealed) = self.answered(kernel, &stopped.asked);
         let payload = record::Stop {
             reason: stop.reason.map(Cow::Borrowed),
             decision: stopped.decision,
@@ -206,35 +243,138 @@ impl Recorder {
             missing: Cow::Borrowed(&stopped.missing),
             message: Cow::Borrowed(&stopped.message),
             notes: Cow::Borrowed(&stopped.notes),
-            asked: Cow::Borrowed(&stopped.asked),
+            asked,
+            sealed,
         };
         self.chain.append(session.now(), Kind::Stop, None, &payload)
     }
 
     /// The verification of an item.
-    pub fn verified(&mut self, session: &Session, verify: &Verify<'_>, moved: &Moved) -> &[u8] {
+    pub fn verified(&mut self, kernel: &Kernel, session: &Session, verify: &Verify<'_>, moved: &Moved) -> &[u8] {
+        let (asked, sealed) = self.answered(kernel, &moved.asked);
         let payload = record::Item {
             item: verify.item.into(),
             transition: None,
             by: None,
             reason: None,
             change: Cow::Borrowed(&moved.change),
-            asked: Cow::Borrowed(&moved.asked),
+            asked,
+            sealed,
         };
         self.chain.append(session.now(), Kind::Item, None, &payload)
     }
 
     /// A move of an item by hand.
-    pub fn moved(&mut self, session: &Session, by: &Move<'_>, moved: &Moved) -> &[u8] {
+    pub fn moved(&mut self, kernel: &Kernel, session: &Session, by: &Move<'_>, moved: &Moved) -> &[u8] {
+        let (asked, sealed) = self.answered(kernel, &moved.asked);
         let payload = record::Item {
             item: by.item.into(),
             transition: Some(by.transition.into()),
             by: Some(by.by.into()),
             reason: by.reason.map(Cow::Borrowed),
             change: Cow::Borrowed(&moved.change),
-            asked: Cow::Borrowed(&moved.asked),
+            asked,
+            sealed,
         };
         self.chain.append(session.now(), Kind::Item, None, &payload)
+    }
+
+    /// What the host's probes answer from now on, an object.
+    pub fn answers(&mut self, kernel: &Kernel, session: &Session, answers: &Json) -> &[u8] {
+        let shown = match answers {
+            Json::Object(members) if probes_hold_secrets(kernel.plan()) => {
+                let member = |(name, json): &(Box<str>, Json)| {
+                    (name.clone(), self.answer(kernel, name, json).unwrap_or_else(|| json.clone()))
+                };
+                Cow::Owned(Json::Object(members.iter().map(member).collect()))
+            }
+            _ => Cow::Borrowed(answers),
+        };
+        let sealed = self.seal(Clear { answers: hidden(&shown, answers), ..Clear::default() });
+        let payload = record::Answers { answers: shown, sealed };
+        self.chain.append(session.now(), Kind::Answers, None, &payload)
+    }
+
+    /// The report of a contract.
+    pub fn judged(&mut self, session: &Session, judged: &record::Judged<'_>) -> &[u8] {
+        self.chain.append(session.now(), Kind::Contract, None, judged)
+    }
+
+    /// What the session remembers, in place of the records before.
+    pub fn snapshot(&mut self, session: &Session, snapshot: &record::Snapshot<'_>) -> &[u8] {
+        self.chain.append(session.now(), Kind::Snapshot, None, snapshot)
+    }
+
+    fn seal(&self, clear: Clear<'_>) -> Option<String> {
+        if clear.is_empty() {
+            return None;
+        }
+        self.secrets.seal(self.chain.seq(), &clear.to_bytes())
+    }
+
+    fn answered<'a>(
+        &self,
+        kernel: &Kernel,
+        asked: &'a [Asked],
+    ) -> (Cow<'a, [Asked]>, Option<String>) {
+        let shown = self.asked(kernel, asked);
+        let sealed = self.seal(Clear { asked: hidden(&shown, asked), ..Clear::default() });
+        (shown, sealed)
+    }
+
+    /// What the world was asked, with hashes for what is secret in the answers of probes.
+    fn asked<'a>(&self, kernel: &Kernel, asked: &'a [Asked]) -> Cow<'a, [Asked]> {
+        if asked.is_empty() || !probes_hold_secrets(kernel.plan()) {
+            return Cow::Borrowed(asked);
+        }
+        let one = |asked: &Asked| match asked {
+            Asked::Probe { name, answered, answer } => {
+                let shown = self.answer(kernel, name, answer);
+                let answer = shown.unwrap_or_else(|| answer.clone());
+                Asked::Probe { name: name.clone(), answered: *answered, answer }
+            }
+            Asked::Run { command, answer: Some(ran) } if prints_secrets(kernel.plan(), command) => {
+                let mark = |text: &str| match text {
+                    "" => String::new(),
+                    text => self.marked(text.as_bytes()),
+                };
+                let (output, stdout) = (mark(&ran.output), mark(&ran.stdout));
+                let ran = Ran { ended: ran.ended.clone(), output, stdout };
+                Asked::Run { command: command.clone(), answer: Some(ran) }
+            }
+            other => other.clone(),
+        };
+        Cow::Owned(asked.iter().map(one).collect())
+    }
+
+    /// The answer of a probe without its secrets; none where it can have none.
+    fn answer(&self, kernel: &Kernel, name: &str, answer: &Json) -> Option<Json> {
+        let plan = kernel.plan();
+        let probe = plan.probes.iter().find(|probe| probe.name == name)?;
+        let holds = holds_secrets(&plan.types, probe.returns);
+        holds.then(|| self.redacted(&plan.types, probe.returns, answer))
+    }
+
+    /// What the session is opened with; a hash where some of it is taught as a secret.
+    fn data<'a>(&self, kernel: &Kernel, data: &'a Json) -> Cow<'a, Json> {
+        let plan = kernel.plan();
+        let start = plan.sources.iter().filter(|source| source.kind == SourceKind::Start);
+        let mut facts = start.flat_map(|source| &source.learns).map(|learn| learn.fact);
+        let secret = |fact: FactId| holds_secrets(&plan.types, plan.facts[fact as usize].row);
+        match facts.any(secret) {
+            true => Cow::Owned(self.secret(data.to_string().as_bytes())),
+            false => Cow::Borrowed(data),
+        }
+    }
+
+    fn charged(&self, kernel: &Kernel, session: &Session) -> Vec<Charge> {
+        let units = &kernel.plan().units;
+        let charged = session.charged.iter().filter(|(_, amount)| *amount != 0);
+        let charge = |(unit, amount): &(UnitId, i64)| Charge {
+            unit: units[*unit as usize].name.as_str().into(),
+            amount: decimal::format(*amount).into(),
+        };
+        charged.map(charge).collect()
     }
 
     fn changes(&self, kernel: &Kernel, session: &Session) -> Vec<Change> {
@@ -317,11 +457,29 @@ impl Recorder {
 
     /// What stands for a secret: the same for the same secret in one session.
     fn secret(&self, bytes: &[u8]) -> Json {
-        let mut hasher = Sha256::new();
-        hasher.update((self.salt.len() as u64).to_be_bytes());
-        hasher.update(&self.salt);
-        hasher.update(bytes);
-        let hash: Hash = hasher.finalize().into();
-        Json::String(format!("secret:{}", hex::encode(&hash)).into())
+        Json::String(self.marked(bytes).into())
     }
+
+    fn marked(&self, bytes: &[u8]) -> String {
+        format!("secret:{}", hex::encode(&self.secrets.mark(bytes)))
+    }
+}
+
+/// What is to be sealed of a part of a record: itself, where something else is shown.
+fn hidden<'a, T: ToOwned + ?Sized>(shown: &Cow<'_, T>, clear: &'a T) -> Option<Cow<'a, T>> {
+    matches!(shown, Cow::Owned(_)).then_some(Cow::Borrowed(clear))
+}
+
+fn probes_hold_secrets(plan: &Plan) -> bool {
+    plan.probes.iter().any(|probe| holds_secrets(&plan.types, probe.returns))
+}
+
+/// Whether some probe reads secrets in what a command prints.
+fn prints_secrets(plan: &Plan, command: &[String]) -> bool {
+    plan.probes.iter().any(|probe| match probe.asks {
+        ProbeAsks::Command(id) => {
+            plan.commands[id as usize].argv == command && holds_secrets(&plan.types, probe.returns)
+        }
+        _ => false,
+    })
 }

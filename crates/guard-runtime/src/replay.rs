@@ -1,22 +1,22 @@
-//! The events in a session's trace, for taking it up again.
+//! The events in a session's trace, for deciding them again.
 
-use crate::host::{Approve, Event, Resume, Usage};
-use crate::item::{Move, Verify};
-use crate::prompt::Prompt;
-use crate::propose::Proposal;
-use crate::settle::{Ending, Settlement};
-use crate::stop::Stop;
-use crate::world::Recalled;
+use crate::{
+    Approve, Ending, Event, Move, Prompt, Proposal, Recalled, Resume, Settlement, Stop, Usage,
+    Verify,
+};
 use guard_plan::json::Json;
 use guard_plan::record::{Payload, Record};
 use guard_plan::{decimal, time};
 
-/// The event that a record is of; none where the record makes no sense.
+/// The event that a record is of; none where it is of no event of the kernel, or makes no sense.
 pub fn event(record: &Record) -> Option<Event<'_>> {
     let now = time::parse_rfc3339(&record.time)?;
     let call = record.call.as_deref();
     Some(match &record.payload {
-        Payload::Open(_) => return None,
+        Payload::Open(_)
+        | Payload::Answers(_)
+        | Payload::Contract(_)
+        | Payload::Snapshot(_) => return None,
         Payload::Propose(propose) => {
             Event::Propose(Proposal { call: call?, tool: &propose.tool, args: &propose.args, now })
         }

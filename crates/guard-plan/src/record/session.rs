@@ -186,6 +186,9 @@ pub struct Prompt<'a> {
     /// What the world was asked.
     #[serde(default, skip_serializing_if = "super::is_empty")]
     pub asked: Cow<'a, [Asked]>,
+    /// What stands as hashes here, for whoever has the key.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sealed: Option<String>,
 }
 
 /// The agent wants to stop.
@@ -206,7 +209,7 @@ pub struct Stop<'a> {
     #[serde(default, skip_serializing_if = "super::is_empty")]
     pub missing: Cow<'a, [Missing]>,
     /// What the agent is told.
-    #[serde(default, skip_serializing_if = "is_nothing")]
+    #[serde(default, skip_serializing_if = "super::is_nothing")]
     pub message: Cow<'a, str>,
     /// What was noticed.
     #[serde(default, skip_serializing_if = "super::is_empty")]
@@ -214,10 +217,9 @@ pub struct Stop<'a> {
     /// What the world was asked.
     #[serde(default, skip_serializing_if = "super::is_empty")]
     pub asked: Cow<'a, [Asked]>,
-}
-
-fn is_nothing(text: &str) -> bool {
-    text.is_empty()
+    /// What stands as hashes here, for whoever has the key.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sealed: Option<String>,
 }
 
 /// The harness verifies or moves an item.
@@ -239,4 +241,7 @@ pub struct Item<'a> {
     /// What the world was asked.
     #[serde(default, skip_serializing_if = "super::is_empty")]
     pub asked: Cow<'a, [Asked]>,
+    /// What stands as hashes here, for whoever has the key.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sealed: Option<String>,
 }

@@ -159,7 +159,7 @@ fn a_replay_watches_the_same_decisions() {
     let record = || {
         let kernel = shadowed(falsified.clone(), 2);
         let mut session = kernel.open("s", 0, "/ws").unwrap();
-        let mut recorder = Recorder::new(b"salt");
+        let mut recorder = Recorder::new(std::sync::Arc::new(Salt::new(b"salt")));
         let mut lines = Vec::new();
         for count in [4, 4, 1] {
             let args = Json::parse(&format!("{{\"count\": {count}}}")).unwrap();

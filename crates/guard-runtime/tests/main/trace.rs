@@ -18,8 +18,8 @@ fn a_session_is_recorded() {
     }
     let kernel = kernel(plan);
     let mut session = kernel.open("s1", 1_000, "/ws").unwrap();
-    let mut recorder = Recorder::new(b"salt");
-    let mut lines = vec![recorder.open(&kernel, &session).to_vec()];
+    let mut recorder = Recorder::new(std::sync::Arc::new(Salt::new(b"salt")));
+    let mut lines = vec![recorder.open(&kernel, &session, None).to_vec()];
     let mut step = |session: &mut Session, event: Event<'_>| {
         let outcome = kernel.step(session, &event, &mut NoWorld).unwrap();
         lines.push(recorder.event(&kernel, session, &event, &outcome).to_vec());
@@ -71,7 +71,7 @@ fn what_may_be_a_secret_is_none_of_the_trace() {
     plan.tools.push(login);
     let kernel = kernel(plan);
     let mut session = kernel.open("s1", 1_000, "/ws").unwrap();
-    let mut recorder = Recorder::new(b"salt");
+    let mut recorder = Recorder::new(std::sync::Arc::new(Salt::new(b"salt")));
     let mut record = |session: &mut Session, event: Event<'_>| {
         let outcome = kernel.step(session, &event, &mut NoWorld).unwrap();
         let line = recorder.event(&kernel, session, &event, &outcome).to_vec();
@@ -124,8 +124,8 @@ pub fn whole() -> Plan {
 /// What happens in it, each event taken by the session and its record kept.
 pub fn played(kernel: &Kernel, world: &mut dyn World) -> Vec<String> {
     let mut session = kernel.open_with("s", 0, "/ws", Some(&Json::Int(1))).unwrap();
-    let mut recorder = Recorder::new(b"salt");
-    let mut lines = vec![recorder.open(kernel, &session).to_vec()];
+    let mut recorder = Recorder::new(std::sync::Arc::new(Salt::new(b"salt")));
+    let mut lines = vec![recorder.open(kernel, &session, None).to_vec()];
     let criteria = r#"[{"file": "a.md"}, {"command": ["cargo", "test"]}]"#;
     let create = format!(r#"{{"content": "x", "criteria": {criteria}}}"#);
     let [create, none, start, claim] = [

@@ -1,0 +1,149 @@
+//! What a record holds that the kernel does not decide: answers of the host, reports of contracts, snapshots.
+
+use super::{Asked, Payload, Record};
+use crate::json::Json;
+use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
+
+/// The host says what its probes answer from now on.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Answers<'a> {
+    /// By probe.
+    pub answers: Cow<'a, Json>,
+    /// What stands as hashes here, for whoever has the key.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sealed: Option<String>,
+}
+
+/// What a record shows as hashes of secrets, as it was: the content of `sealed`.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Clear<'a> {
+    /// The arguments.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "super::present")]
+    pub args: Option<Cow<'a, Json>>,
+    /// The result.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "super::present")]
+    pub result: Option<Cow<'a, Json>>,
+    /// What the session was opened with.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "super::present")]
+    pub data: Option<Cow<'a, Json>>,
+    /// The answers of the host.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "super::present")]
+    pub answers: Option<Cow<'a, Json>>,
+    /// What the world was asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub asked: Option<Cow<'a, [Asked]>>,
+}
+
+impl Clear<'_> {
+    /// Whether there is nothing to seal.
+    pub fn is_empty(&self) -> bool {
+        *self == Clear::default()
+    }
+
+    /// As it is sealed.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        // INVARIANT: writing to memory does not fail, and every key is a string.
+        serde_json::to_vec(self).expect("it is plain data")
+    }
+
+    /// What was sealed.
+    ///
+    /// # Errors
+    ///
+    /// In words, where the bytes are something else.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Clear<'static>, String> {
+        serde_json::from_slice(bytes).map_err(|error| error.to_string())
+    }
+}
+
+impl Record {
+    /// What of it is sealed.
+    pub fn sealed(&self) -> Option<&str> {
+        match &self.payload {
+            Payload::Open(it) => it.sealed.as_deref(),
+            Payload::Propose(it) => it.sealed.as_deref(),
+            Payload::Settle(it) => it.sealed.as_deref(),
+            Payload::Approve(it) => it.sealed.as_deref(),
+            Payload::Prompt(it) => it.sealed.as_deref(),
+            Payload::Stop(it) => it.sealed.as_deref(),
+            Payload::Item(it) => it.sealed.as_deref(),
+            Payload::Answers(it) => it.sealed.as_deref(),
+            Payload::Usage(_) | Payload::Resume(_) => None,
+            Payload::Contract(_) | Payload::Snapshot(_) => None,
+        }
+    }
+
+    /// Puts what was sealed where its hashes are.
+    pub fn reveal(&mut self, clear: Clear<'static>) {
+        let Clear { args, result, data, answers, asked } = clear;
+        let (shown, asks) = match &mut self.payload {
+            Payload::Open(it) => return it.data = data.or(it.data.take()),
+            Payload::Answers(it) => (answers.map(|clear| (&mut it.answers, clear)), None),
+            Payload::Approve(it) => (args.map(|clear| (&mut it.args, clear)), None),
+            Payload::Propose(it) => (args.map(|clear| (&mut it.args, clear)), Some(&mut it.asked)),
+            Payload::Settle(it) => {
+                (result.map(|clear| (&mut it.result, clear)), Some(&mut it.asked))
+            }
+            Payload::Prompt(it) => (None, Some(&mut it.asked)),
+            Payload::Stop(it) => (None, Some(&mut it.asked)),
+            Payload::Item(it) => (None, Some(&mut it.asked)),
+            Payload::Usage(_) | Payload::Resume(_) => return,
+            Payload::Contract(_) | Payload::Snapshot(_) => return,
+        };
+        if let Some((shown, clear)) = shown {
+            *shown = clear;
+        }
+        if let (Some(asks), Some(asked)) = (asks, asked) {
+            *asks = asked;
+        }
+    }
+}
+
+/// A contract has judged a text (contracts reference). The text itself is with whoever asked.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Judged<'a> {
+    /// The contract.
+    pub contract: Cow<'a, str>,
+    /// What was judged, in bytes.
+    pub bytes: u64,
+    /// Its SHA-256, lower-case hexadecimal.
+    pub sha256: Cow<'a, str>,
+    /// Why the producer ended, as the host says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub finish_reason: Option<Cow<'a, str>>,
+    /// `valid`, `partial` or `total_loss`.
+    pub state: Cow<'a, str>,
+    /// How many items were kept.
+    pub kept: u64,
+    /// How many were quarantined.
+    pub quarantined: u64,
+    /// The text was cut.
+    #[serde(default, skip_serializing_if = "super::is_false")]
+    pub truncated: bool,
+}
+
+/// All that the session remembers, in place of the records before it (semantics §17).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Snapshot<'a> {
+    /// The content hash of the plan, `sha256:…`.
+    pub plan: Cow<'a, str>,
+    /// The guard's name.
+    pub guard: Cow<'a, str>,
+    /// The session's id.
+    pub session: Cow<'a, str>,
+    /// When the session began, RFC 3339.
+    pub start: Cow<'a, str>,
+    /// Where relative paths start.
+    pub workspace: Cow<'a, str>,
+    /// The form of `memory`; another is not read.
+    pub form: u32,
+    /// What the session remembers, in base64; sealed where the guard has secrets.
+    pub memory: Cow<'a, str>,
+    /// It is sealed.
+    #[serde(default, skip_serializing_if = "super::is_false")]
+    pub sealed: bool,
+}

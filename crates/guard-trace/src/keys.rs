@@ -1,0 +1,232 @@
+//! The key that keeps secrets out of traces, and in reach of whoever holds it.
+//!
+//! One key of 32 bytes serves a folder or a database; each session has its own keys, made from it and the session's id.
+//! Nothing here signs: see checkpoints for that.
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD_NO_PAD;
+use chacha20poly1305::aead::{Aead, KeyInit, Payload};
+use chacha20poly1305::{XChaCha20Poly1305, XNonce};
+use guard_plan::encode::Hash;
+use guard_plan::hex;
+use guard_runtime::Secrets;
+use hmac::{Hmac, Mac};
+use sha2::Sha256;
+use std::fmt;
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+/// Bytes of a nonce of XChaCha20.
+const NONCE: usize = 24;
+
+/// A key for the secrets of many sessions. It is not printed.
+#[derive(Clone)]
+pub struct Keys(Hash);
+
+/// Why there is no key.
+#[derive(Debug)]
+pub enum KeyError {
+    /// The file cannot be read or made.
+    Io(PathBuf, io::Error),
+    /// The file holds something else than 64 hexadecimal digits.
+    NoKey(PathBuf),
+    /// The system has no randomness.
+    Random(String),
+}
+
+impl fmt::Display for KeyError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            KeyError::Io(path, error) => {
+                write!(f, "cannot use the key `{}`: {error}", path.display())
+            }
+            KeyError::NoKey(path) => {
+                write!(f, "`{}` is no key: it should hold 64 hexadecimal digits", path.display())
+            }
+            KeyError::Random(why) => write!(f, "the system gives no randomness: {why}"),
+        }
+    }
+}
+
+impl std::error::Error for KeyError {}
+
+impl fmt::Debug for Keys {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Keys")
+    }
+}
+
+impl Keys {
+    /// A key that is given.
+    pub fn new(key: Hash) -> Keys {
+        Keys(key)
+    }
+
+    /// A new key, of the system's randomness.
+    pub fn random() -> Result<Keys, KeyError> {
+        let mut key = [0; 32];
+        getrandom::fill(&mut key).map_err(|error| KeyError::Random(error.to_string()))?;
+        Ok(Keys(key))
+    }
+
+    /// The key in a file: 64 hexadecimal digits.
+    pub fn read(path: &Path) -> Result<Keys, KeyError> {
+        let text =
+            fs::read_to_string(path).map_err(|error| KeyError::Io(path.to_owned(), error))?;
+        let key = hex::decode(text.trim()).ok_or_else(|| KeyError::NoKey(path.to_owned()))?;
+        Ok(Keys(key))
+    }
+
+    /// The key in a file, which is made where it is missing, for its owner alone.
+    pub fn read_or_make(path: &Path) -> Result<Keys, KeyError> {
+        let fail = |error| KeyError::Io(path.to_owned(), error);
+        match Keys::read(path) {
+            Err(KeyError::Io(_, error)) if error.kind() == io::ErrorKind::NotFound => {}
+            read => return read,
+        }
+        if let Some(folder) = path.parent() {
+            fs::create_dir_all(folder).map_err(fail)?;
+        }
+        let keys = Keys::random()?;
+        // Written whole under another name first: nobody reads half a key.
+        let mut name = path.as_os_str().to_owned();
+        name.push(format!(".{}", std::process::id()));
+        let draft = PathBuf::from(name);
+        let mut options = OpenOptions::new();
+        options.write(true).create(true).truncate(true);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        let mut file = options.open(&draft).map_err(fail)?;
+        file.write_all(format!("{}\n", hex::encode(&keys.0)).as_bytes()).map_err(fail)?;
+        file.sync_all().map_err(fail)?;
+        // Whoever comes second takes what the first has made.
+        let linked = fs::hard_link(&draft, path);
+        let _ = fs::remove_file(&draft);
+        match linked {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(fail(error)),
+            _ => Keys::read(path),
+        }
+    }
+
+    /// The tag of a snapshot: over the session, the number of records before it, the hash of the last one, and what it
+    /// holds.
+    pub(crate) fn tag(&self, session: &str, head: (u64, &Hash), bytes: &[u8]) -> Hash {
+        self.tagging(session, head, bytes).finalize().into_bytes().into()
+    }
+
+    /// Whether a tag is that of a snapshot; it takes as long whatever the answer.
+    pub(crate) fn bears(
+        &self,
+        session: &str,
+        head: (u64, &Hash),
+        bytes: &[u8],
+        tag: &[u8],
+    ) -> bool {
+        self.tagging(session, head, bytes).verify_slice(tag).is_ok()
+    }
+
+    fn tagging(&self, session: &str, (version, hash): (u64, &Hash), bytes: &[u8]) -> Hmac<Sha256> {
+        let key = mac(&self.0, &[b"guard snapshot"]);
+        // INVARIANT: HMAC takes a key of any length.
+        let mut tag = Hmac::<Sha256>::new_from_slice(&key).expect("a key of any length");
+        tag.update(&(session.len() as u64).to_be_bytes());
+        tag.update(session.as_bytes());
+        tag.update(&version.to_be_bytes());
+        tag.update(hash);
+        tag.update(bytes);
+        tag
+    }
+
+    /// The keys of one session.
+    pub fn session(&self, id: &str) -> SessionKeys {
+        let derive = |use_: &str| mac(&self.0, &[use_.as_bytes(), b"\0", id.as_bytes()]);
+        SessionKeys {
+            mark: derive("guard mark"),
+            nonce: derive("guard nonce"),
+            seal: derive("guard seal"),
+        }
+    }
+}
+
+/// The keys of one session: marks, and seals by XChaCha20-Poly1305 whose nonce is made from what is sealed, so
+/// that no nonce serves two texts, even where a session is taken up twice from one place.
+#[derive(Clone)]
+pub struct SessionKeys {
+    mark: Hash,
+    nonce: Hash,
+    seal: Hash,
+}
+
+impl fmt::Debug for SessionKeys {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("SessionKeys")
+    }
+}
+
+impl Secrets for SessionKeys {
+    fn mark(&self, secret: &[u8]) -> Hash {
+        mac(&self.mark, &[secret])
+    }
+
+    fn seal(&self, seq: u64, clear: &[u8]) -> Option<String> {
+        let aad = seq.to_be_bytes();
+        let nonce = mac(&self.nonce, &[&aad, clear]);
+        let cipher = XChaCha20Poly1305::new(&self.seal.into());
+        let nonce = XNonce::try_from(&nonce[..NONCE]).ok()?;
+        let sealed = cipher.encrypt(&nonce, Payload { msg: clear, aad: &aad }).ok()?;
+        let mut bytes = nonce.to_vec();
+        bytes.extend(sealed);
+        Some(STANDARD_NO_PAD.encode(bytes))
+    }
+
+    fn unseal(&self, seq: u64, sealed: &str) -> Option<Vec<u8>> {
+        let bytes = STANDARD_NO_PAD.decode(sealed).ok()?;
+        let (nonce, sealed) = bytes.split_at_checked(NONCE)?;
+        let cipher = XChaCha20Poly1305::new(&self.seal.into());
+        let nonce = XNonce::try_from(nonce).ok()?;
+        let payload = Payload { msg: sealed, aad: &seq.to_be_bytes() };
+        cipher.decrypt(&nonce, payload).ok()
+    }
+}
+
+fn mac(key: &Hash, parts: &[&[u8]]) -> Hash {
+    // INVARIANT: HMAC takes a key of any length.
+    let mut mac = Hmac::<Sha256>::new_from_slice(key).expect("a key of any length");
+    parts.iter().for_each(|part| mac.update(part));
+    mac.finalize().into_bytes().into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_sealed_opens_at_its_record_with_its_key_alone() {
+        let keys = Keys::new([7; 32]);
+        let ours = keys.session("s1");
+        let sealed = ours.seal(3, b"hush").unwrap();
+        assert_eq!(ours.unseal(3, &sealed).as_deref(), Some(&b"hush"[..]));
+        assert_eq!(ours.seal(3, b"hush").unwrap(), sealed, "the same at the same record");
+        assert_ne!(ours.seal(4, b"hush").unwrap(), sealed);
+        assert_eq!(ours.unseal(4, &sealed), None);
+        assert_eq!(keys.session("s2").unseal(3, &sealed), None);
+        assert_eq!(Keys::new([8; 32]).session("s1").unseal(3, &sealed), None);
+        for broken in ["", "hush", &sealed[1..], &sealed[..sealed.len() - 1]] {
+            assert_eq!(ours.unseal(3, broken), None, "{broken}");
+        }
+        assert_ne!(ours.mark(b"hush"), keys.session("s2").mark(b"hush"));
+    }
+
+    #[test]
+    fn a_key_is_made_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("below/key");
+        let made = Keys::read_or_make(&path).unwrap();
+        assert_eq!(Keys::read_or_make(&path).unwrap().0, made.0);
+        std::fs::write(&path, "no key\n").unwrap();
+        let error = Keys::read_or_make(&path).unwrap_err().to_string();
+        assert!(error.contains("64 hexadecimal digits"), "{error}");
+        assert_eq!(std::fs::read_dir(path.parent().unwrap()).unwrap().count(), 1);
+    }
+}

@@ -1,0 +1,12 @@
+//! What becomes of traces: they are kept, sealed, checked, taken up again and decided again.
+//!
+//! The kernel writes records (`guard_runtime::Recorder`); what a record is stands in `guard_plan::record`. Here is what
+//! needs files, databases and keys, so that neither of the two does.
+
+mod keys;
+pub mod line;
+mod resume;
+pub mod store;
+
+pub use keys::{KeyError, Keys, SessionKeys};
+pub use resume::{ResumeError, Resumed, recall, remember, resume, snapshot};
