@@ -7,8 +7,10 @@ pub mod checkpoint;
 mod keys;
 pub mod line;
 pub mod merkle;
+mod resume;
 pub mod sign;
 pub mod store;
 pub mod verify;
 
 pub use keys::{KeyError, Keys, SessionKeys};
+pub use resume::{ResumeError, Resumed, recall, remember, resume, snapshot};

@@ -301,22 +301,29 @@ pub fn key_path(store: &Path) -> PathBuf {
 }
 
 /// Opens what is there: a folder of JSON Lines, or a database. A path that names nothing becomes a database where its
-/// extension is `db`, `sqlite` or `sqlite3`, otherwise a folder. The key is the file at [`key_path`], and is made
-/// where it is missing.
+/// extension is `db`, `sqlite` or `sqlite3`, otherwise a folder. The key is the file at [`key_path`] where none is
+/// named, and is made where it is missing; it comes back, since it keeps the secrets of sessions too.
 ///
 /// # Errors
 ///
 /// Where it is something else, or cannot be used.
-pub fn open(path: &Path, durability: Durability) -> Result<Box<dyn Store>, StoreError> {
+pub fn open(
+    path: &Path,
+    durability: Durability,
+    key: Option<&Path>,
+) -> Result<(Box<dyn Store>, Keys), StoreError> {
     let folder = path.is_dir() || !(path.exists() || is_database_name(path));
     if folder {
         std::fs::create_dir_all(path).map_err(|error| StoreError::io(path, &error))?;
     }
-    let keys = Keys::read_or_make(&key_path(path)).map_err(StoreError::Key)?;
-    Ok(match folder {
-        true => Box::new(FolderStore::open(path, durability, Some(keys))?),
-        false => Box::new(SqliteStore::open(path, durability, Some(keys))?),
-    })
+    let key = key.map_or_else(|| key_path(path), Path::to_owned);
+    let keys = Keys::read_or_make(&key).map_err(StoreError::Key)?;
+    let ours = Some(keys.clone());
+    let store: Box<dyn Store> = match folder {
+        true => Box::new(FolderStore::open(path, durability, ours)?),
+        false => Box::new(SqliteStore::open(path, durability, ours)?),
+    };
+    Ok((store, keys))
 }
 
 /// Opens what is there to be read, and makes nothing. Snapshots are not trusted then, and not shown.

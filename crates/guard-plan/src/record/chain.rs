@@ -173,9 +173,11 @@ mod tests {
             learned: 0,
             forgotten: 0,
             halted: false,
+            charged: Cow::Borrowed(&[]),
             items: Cow::Borrowed(&[]),
             notes: Cow::Borrowed(&[]),
             feedback: Cow::Borrowed(&[]),
+            sealed: None,
         };
         let mut lines = Vec::new();
         let mut keep = |line: &[u8]| lines.push(String::from_utf8(line.to_vec()).unwrap());
