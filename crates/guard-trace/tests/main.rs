@@ -4,3 +4,5 @@
 mod conformance;
 #[path = "main/lines.rs"]
 mod lines;
+#[path = "main/tampering.rs"]
+mod tampering;
