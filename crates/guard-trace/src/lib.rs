@@ -3,6 +3,9 @@
 //! The kernel writes records (`guard_runtime::Recorder`); what a record is stands in `guard_plan::record`. Here is what
 //! needs files, databases and keys, so that neither of the two does.
 
+pub mod import;
 mod keys;
+pub mod reading;
+pub mod replay;
 
 pub use keys::{KeyError, Keys, SessionKeys};
