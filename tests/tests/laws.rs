@@ -27,6 +27,13 @@ fn kernel_and_reference_agree() {
     }
 }
 
+/// A spoilt memory is refused, or is one of another session: nothing panics on it.
+#[test]
+fn memories_may_be_hostile() {
+    let (taken, refused) = differential::spoil(1, 400);
+    assert!(taken > 100 && refused > 100, "{taken} taken, {refused} refused");
+}
+
 fn specs() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../specs")
 }

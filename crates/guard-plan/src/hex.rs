@@ -26,3 +26,45 @@ pub fn decode(digits: &str) -> Option<[u8; 32]> {
     }
     Some(bytes)
 }
+
+/// The 32 bytes that 64 lower-case digits stand for; nothing else has any. One form for each value, and quicker than
+/// [`decode`].
+pub fn decode_lower(digits: &[u8]) -> Option<[u8; 32]> {
+    let digits: &[u8; 64] = digits.try_into().ok()?;
+    let mut bytes = [0; 32];
+    // What is no digit has bits that no digit has; they are looked at once, at the end.
+    let mut seen = 0;
+    for (byte, pair) in bytes.iter_mut().zip(digits.chunks_exact(2)) {
+        let (high, low) = (VALUES[usize::from(pair[0])], VALUES[usize::from(pair[1])]);
+        seen |= high | low;
+        *byte = high << 4 | low & 15;
+    }
+    (seen < 16).then_some(bytes)
+}
+
+const VALUES: [u8; 256] = {
+    let mut values = [0x80; 256];
+    let mut digit: u8 = 0;
+    while digit < 16 {
+        values[if digit < 10 { b'0' + digit } else { b'a' + digit - 10 } as usize] = digit;
+        digit += 1;
+    }
+    values
+};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn there_and_back() {
+        let bytes: [u8; 32] = std::array::from_fn(|n| (n * 37) as u8);
+        let digits = encode(&bytes);
+        assert_eq!(decode(&digits), Some(bytes));
+        assert_eq!(decode_lower(digits.as_bytes()), Some(bytes));
+        assert_eq!(decode(&digits.to_uppercase()), Some(bytes));
+        assert_eq!(decode_lower(digits.to_uppercase().as_bytes()), None);
+        assert_eq!(decode_lower(&digits.as_bytes()[1..]), None);
+        assert_eq!(decode_lower(digits.replace('0', "g").as_bytes()), None);
+    }
+}

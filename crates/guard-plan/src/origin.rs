@@ -7,6 +7,7 @@ use crate::json::Json;
 use crate::plan::Trust;
 use crate::value::Value;
 use crate::{decimal, path};
+use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
 /// Most values that a session remembers the origin of.
@@ -16,7 +17,7 @@ pub const MAX_SEEN: usize = 65_536;
 const MAX_PATH: usize = 4096;
 
 /// Where a value was first seen; its place is the variant of the built-in enum.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Origin {
     /// In the user's words.
     Prompt,

@@ -105,7 +105,7 @@ pub struct Open<'a> {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub actor: Option<Cow<'a, str>>,
     /// What the host gave (semantics §8).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "present")]
     pub data: Option<Cow<'a, Json>>,
     /// How many rows facts were taught by it.
     #[serde(default, skip_serializing_if = "is_zero")]
@@ -134,7 +134,7 @@ pub struct Propose<'a> {
     /// What the world was asked.
     pub asked: Cow<'a, [Asked]>,
     /// The result, where the kernel served the call; it is settled then.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "present")]
     pub served: Option<Cow<'a, Json>>,
     /// Of a served call: the state variables that changed.
     #[serde(default, skip_serializing_if = "is_empty")]
@@ -196,6 +196,13 @@ pub struct Settle<'a> {
 
 fn is_empty<T>(items: &[T]) -> bool {
     items.is_empty()
+}
+
+/// What is there, `null` too.
+fn present<'de, D: serde::Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<Cow<'static, Json>>, D::Error> {
+    Json::deserialize(deserializer).map(|json| Some(Cow::Owned(json)))
 }
 
 fn is_nothing(text: &str) -> bool {

@@ -3,6 +3,8 @@
 //! A value does not know its type: enums are indexes, records are positional. Whoever renders one names
 //! the type. Nothing here reads JSON or asks the world.
 
+mod bytes;
+
 use crate::json::Json;
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -31,6 +31,31 @@ impl fmt::Display for KernelError {
 
 impl std::error::Error for KernelError {}
 
+/// Why a session cannot go on from what it remembered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum RecallError {
+    /// The bytes are no memory; says why.
+    Bytes(String),
+    /// They are the memory of a session of another plan; names what does not fit.
+    Misfit(&'static str),
+    /// What is proved of the plan does not hold in its state.
+    Unsound(String),
+}
+
+impl fmt::Display for RecallError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            RecallError::Bytes(why) => write!(f, "what the session remembered cannot be read: {why}"),
+            RecallError::Misfit(what) => {
+                write!(f, "what the session remembered does not fit the plan: {what}")
+            }
+            RecallError::Unsound(why) => write!(f, "the state is not sound: {why}"),
+        }
+    }
+}
+
+impl std::error::Error for RecallError {}
+
 /// Why an event cannot be taken.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum StepError {

@@ -11,6 +11,7 @@ use crate::session::facts::Table;
 use crate::session::items::Items;
 use crate::session::origins::Origins;
 use crate::session::probes::Attempts;
+use crate::session::sorted::Keyed;
 use crate::session::{History, Session, Times, Truth};
 use crate::shadow::Shadow;
 use crate::stop::Checks;
@@ -20,7 +21,7 @@ use guard_contract::{NoSchemas, Schemas};
 use guard_plan::decode::Decoder;
 use guard_plan::json::Json;
 use guard_plan::plan::{
-    CommandId, Expr, Millis, Plan, ProbeAsks, RegexId, ToolId, TypeDef, UnitId, VarId,
+    CommandId, Expr, Field, Millis, Plan, ProbeAsks, RegexId, ToolId, TypeDef, UnitId, VarId,
 };
 use guard_plan::value::{Fault, Value};
 use guard_plan::{LoadError, LoadedPlan};
@@ -121,7 +122,7 @@ impl Kernel {
     }
 
     /// What is proved holds from call to call: so it must hold at first.
-    fn begins_sound(&self, session: &Session) -> Result<(), KernelError> {
+    pub(crate) fn begins_sound(&self, session: &Session) -> Result<(), KernelError> {
         let plan = self.plan();
         if plan.proofs.is_empty() {
             return Ok(());
@@ -147,6 +148,14 @@ impl Kernel {
     /// The plan as it was loaded, with hash and sources.
     pub fn loaded(&self) -> &LoadedPlan {
         &self.loaded
+    }
+
+    /// Whether something that crosses it may be secret: an argument, or what is inside of a value.
+    pub fn has_secrets(&self) -> bool {
+        let plan = self.plan();
+        let secret = |fields: &[Field]| fields.iter().any(|field| field.secret);
+        let record = |def: &TypeDef| matches!(def, TypeDef::Record { fields, .. } if secret(fields));
+        plan.tools.iter().any(|tool| secret(&tool.params)) || plan.types.iter().any(record)
     }
 
     /// The tool with a wire name, or else with this name in the guard.
@@ -203,7 +212,7 @@ impl Kernel {
             counters: plan.limits.iter().map(Counter::new).collect(),
             tools: vec![History::default(); plan.tools.len()].into(),
             succeeded: vec![0; plan.tools.len().div_ceil(64)].into(),
-            indexes: vec![HashMap::new(); plan.indexes.len()].into(),
+            indexes: vec![Keyed::default(); plan.indexes.len()].into(),
             windows: plan.windows.iter().map(|window| Times::new(window.within)).collect(),
             facts: plan.facts.iter().map(|fact| Table::new(fact, &plan.types)).collect(),
             monitors: vec![Truth { value: Ok(false), operand: Ok(false) }; plan.monitors.len()]

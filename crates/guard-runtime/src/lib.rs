@@ -35,7 +35,7 @@ mod val;
 mod world;
 
 pub use contract::SessionKnown;
-pub use error::{KernelError, StepError};
+pub use error::{KernelError, RecallError, StepError};
 pub use guide::guide;
 pub use host::{Approve, Event, Outcome, Resume, Usage};
 pub use item::{Move, Moved, Verify};

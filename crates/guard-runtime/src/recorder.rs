@@ -300,6 +300,11 @@ impl Recorder {
         self.chain.append(session.now(), Kind::Contract, None, judged)
     }
 
+    /// What the session remembers, in place of the records before.
+    pub fn snapshot(&mut self, session: &Session, snapshot: &record::Snapshot<'_>) -> &[u8] {
+        self.chain.append(session.now(), Kind::Snapshot, None, snapshot)
+    }
+
     fn seal(&self, clear: Clear<'_>) -> Option<String> {
         if clear.is_empty() {
             return None;

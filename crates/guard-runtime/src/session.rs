@@ -10,7 +10,9 @@ pub(crate) mod flight;
 pub(crate) mod items;
 pub(crate) mod origins;
 pub(crate) mod probes;
+pub(crate) mod recall;
 mod report;
+pub(crate) mod sorted;
 mod view;
 
 pub use feedback::Spoken;
@@ -25,23 +27,26 @@ use crate::session::flight::Flight;
 use crate::session::items::Items;
 use crate::session::origins::{Origins, Short};
 use crate::session::probes::Attempts;
+use crate::session::sorted::Keyed;
 use guard_plan::json::Json;
 use guard_plan::origin::Origin;
 use guard_plan::plan::{Millis, ToolId, Trust, UnitId, VarId};
 use guard_plan::record::Note;
 use guard_plan::value::{Fault, Value};
+use serde::{Deserialize, Serialize};
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
 /// A session of one guard: what was decided, spent, learned, and is under way. Opened by
 /// [`Kernel::open`](crate::Kernel::open); a clone goes its own way.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Session {
     pub(crate) id: Box<str>,
     pub(crate) start: Millis,
     pub(crate) now: Millis,
     pub(crate) workspace: Box<str>,
     /// The plan's path literals, from this workspace.
+    #[serde(skip)]
     pub(crate) paths: Box<[Box<str>]>,
     pub(crate) state: Box<[Value]>,
     /// In units of 10⁻⁶, by unit.
@@ -50,13 +55,14 @@ pub struct Session {
     pub(crate) tools: Box<[History]>,
     /// By tool, a bit: whether it has succeeded.
     pub(crate) succeeded: Box<[u64]>,
-    pub(crate) indexes: Box<[HashMap<Box<[u8]>, Stamp>]>,
+    pub(crate) indexes: Box<[Keyed<Stamp>]>,
     pub(crate) windows: Box<[Times]>,
     pub(crate) facts: Box<[Table]>,
     pub(crate) monitors: Box<[Truth]>,
     #[allow(clippy::vec_box, reason = "a flight moves between the two without being copied")]
     pub(crate) flights: Vec<Box<Flight>>,
     /// Flights that have landed, for reuse.
+    #[serde(skip)]
     #[allow(clippy::vec_box, reason = "as above")]
     pub(crate) spare: Vec<Box<Flight>>,
     pub(crate) approvals: Vec<Grant>,
@@ -74,20 +80,24 @@ pub struct Session {
     /// By lifecycle.
     pub(crate) items: Box<[Items]>,
     /// How calls ended, by their id; only where evidence is required.
+    #[serde(with = "sorted")]
     pub(crate) ended: HashMap<Short, End>,
     pub(crate) prompts: u64,
     /// How often a stop was blocked.
     pub(crate) blocked: u32,
     /// What it was opened with, for the record.
+    #[serde(skip)]
     pub(crate) opening: Option<Arc<Opening>>,
     /// What the last settlement changed: variables and their values before.
+    #[serde(skip)]
     pub(crate) changes: Vec<(VarId, Value)>,
     /// What the last allowed call was charged, in units of 10⁻⁶.
+    #[serde(skip)]
     pub(crate) charged: Vec<(UnitId, i64)>,
 }
 
 /// How a call ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(crate) enum End {
     Succeeded,
     Failed,
@@ -103,14 +113,14 @@ pub(crate) struct Opening {
 }
 
 /// When a call was settled.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub(crate) struct Stamp {
     pub settlement: u64,
     pub time: Millis,
 }
 
 /// The memory of one tool's settled calls.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct History {
     pub successes: u64,
     pub failures: u64,
@@ -121,9 +131,9 @@ pub(crate) struct History {
 }
 
 /// Times not longer ago than a span, ascending.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Times {
-    within: Millis,
+    pub(super) within: Millis,
     times: VecDeque<Millis>,
 }
 
@@ -146,14 +156,14 @@ impl Times {
 }
 
 /// What a temporal operator says now, and of `previous` the operand now.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Truth {
     pub value: Result<bool, Fault>,
     pub operand: Result<bool, Fault>,
 }
 
 /// An approval that was given and not used.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Grant {
     pub tool: ToolId,
     /// The canonical arguments.
@@ -165,7 +175,7 @@ pub(crate) struct Grant {
 }
 
 /// Why a session denies everything.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Halt {
     /// The rule that halted it.
     pub rule: String,
@@ -216,6 +226,11 @@ impl Session {
     /// What the last settlement changed: variables with their values before it.
     pub fn changes(&self) -> &[(VarId, Value)] {
         &self.changes
+    }
+
+    /// What the last allowed call was charged, in units of 10⁻⁶.
+    pub fn charged(&self) -> &[(UnitId, i64)] {
+        &self.charged
     }
 
     /// The committed value of a state variable.

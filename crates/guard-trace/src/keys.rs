@@ -41,11 +41,9 @@ impl fmt::Display for KeyError {
             KeyError::Io(path, error) => {
                 write!(f, "cannot use the key `{}`: {error}", path.display())
             }
-            KeyError::NoKey(path) => write!(
-                f,
-                "`{}` is no key: it should hold 64 hexadecimal digits",
-                path.display()
-            ),
+            KeyError::NoKey(path) => {
+                write!(f, "`{}` is no key: it should hold 64 hexadecimal digits", path.display())
+            }
             KeyError::Random(why) => write!(f, "the system gives no randomness: {why}"),
         }
     }
@@ -109,6 +107,35 @@ impl Keys {
             Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(fail(error)),
             _ => Keys::read(path),
         }
+    }
+
+    /// The tag of a snapshot: over the session, the number of records before it, the hash of the last one, and what it
+    /// holds.
+    pub(crate) fn tag(&self, session: &str, head: (u64, &Hash), bytes: &[u8]) -> Hash {
+        self.tagging(session, head, bytes).finalize().into_bytes().into()
+    }
+
+    /// Whether a tag is that of a snapshot; it takes as long whatever the answer.
+    pub(crate) fn bears(
+        &self,
+        session: &str,
+        head: (u64, &Hash),
+        bytes: &[u8],
+        tag: &[u8],
+    ) -> bool {
+        self.tagging(session, head, bytes).verify_slice(tag).is_ok()
+    }
+
+    fn tagging(&self, session: &str, (version, hash): (u64, &Hash), bytes: &[u8]) -> Hmac<Sha256> {
+        let key = mac(&self.0, &[b"guard snapshot"]);
+        // INVARIANT: HMAC takes a key of any length.
+        let mut tag = Hmac::<Sha256>::new_from_slice(&key).expect("a key of any length");
+        tag.update(&(session.len() as u64).to_be_bytes());
+        tag.update(session.as_bytes());
+        tag.update(&version.to_be_bytes());
+        tag.update(hash);
+        tag.update(bytes);
+        tag
     }
 
     /// The keys of one session.

@@ -5,7 +5,11 @@
 
 pub mod import;
 mod keys;
+pub mod line;
 pub mod reading;
 pub mod replay;
+mod resume;
+pub mod store;
 
 pub use keys::{KeyError, Keys, SessionKeys};
+pub use resume::{ResumeError, Resumed, recall, remember, resume, snapshot};

@@ -8,9 +8,34 @@ use guard_plan::json::Json;
 use guard_plan::record::{ItemChange, Missing, Note, NoteKind, StopDecision};
 use guard_plan::verdict::{Code, Decision, Reason};
 use guard_runtime::{
-    Approve, Ending as Ended, Kernel, Move, Prompt, Proposal, Resume, Session, Settlement,
-    StepError, Stop, Usage, Verify,
+    Approve, Ending as Ended, Event as Taken, Kernel, Move, Outcome, Prompt, Proposal, Resume,
+    Session, Settlement, Stop, Usage, Verify,
 };
+
+/// The event as the kernel takes it; none where there is nothing to take.
+pub(super) fn taken(event: &Event, now: i64) -> Option<Taken<'_>> {
+    Some(match event {
+        Event::Open(_) => return None,
+        Event::Propose(call, tool, args) => Taken::Propose(Proposal { call, tool, args, now }),
+        Event::Settle(call, success, result) => {
+            let ending = if *success { Ended::Success(result.as_ref()) } else { Ended::Failure };
+            Taken::Settle(Settlement { call, ending, now })
+        }
+        Event::Approve(tool, args, role, ttl) => {
+            let expires = ttl.map(|ttl| now + ttl);
+            Taken::Approve(Approve { tool, args, role, by: "somebody", expires, now })
+        }
+        Event::Usage(amount) => Taken::Usage(Usage { unit: "tokens", amount: *amount, now }),
+        Event::Resume => Taken::Resume(Resume { role: "human", by: "somebody", now }),
+        Event::Prompt(text) => Taken::Prompt(Prompt { text, now }),
+        Event::Stop => Taken::Stop(Stop { reason: None, now }),
+        Event::Verify(item) => Taken::Verify(Verify { item, now }),
+        Event::Move(item, transition, reason) => {
+            let reason = reason.as_deref();
+            Taken::Move(Move { item, transition, by: "ann", reason, now })
+        }
+    })
+}
 
 /// What a kernel says, with every word of it.
 pub(super) fn step(
@@ -20,22 +45,15 @@ pub(super) fn step(
     now: i64,
     at: usize,
 ) -> Result<Said, ()> {
-    said(kernel, session, event, now, at).map_err(drop)
+    let Some(event) = taken(event, now) else { return Ok(Said::default()) };
+    let outcome = kernel.step(session, &event, &mut Answering(at)).map_err(drop)?;
+    Ok(said(&event, session, outcome))
 }
 
-fn said(
-    kernel: &Kernel,
-    session: &mut Session,
-    event: &Event,
-    now: i64,
-    at: usize,
-) -> Result<Said, StepError> {
-    let world = &mut Answering(at);
-    Ok(match event {
-        Event::Open(_) => Said::default(),
-        Event::Propose(call, tool, args) => {
-            let proposal = Proposal { call, tool, args, now };
-            let proposed = kernel.propose(session, &proposal, world)?;
+/// What an outcome says.
+pub(super) fn said(event: &Taken<'_>, session: &Session, outcome: Outcome) -> Said {
+    match outcome {
+        Outcome::Proposed(proposed) => {
             let exact = format!("{proposed:?}");
             let verdict = proposed.verdict;
             let escalated = verdict.reasons.iter().any(|r| r.message.contains("was rejected"));
@@ -57,10 +75,7 @@ fn said(
                 exact,
             }
         }
-        Event::Settle(call, success, result) => {
-            let ending = if *success { Ended::Success(result.as_ref()) } else { Ended::Failure };
-            let settlement = Settlement { call, ending, now };
-            let settled = kernel.settle(session, &settlement, world)?;
+        Outcome::Settled(settled) => {
             let exact = format!("{settled:?} {:?}", session.changes());
             let heard = Heard {
                 learned: settled.learned,
@@ -71,21 +86,8 @@ fn said(
             };
             Said { exact, ..Said::of(heard) }
         }
-        Event::Approve(tool, args, role, ttl) => {
-            let expires = ttl.map(|ttl| now + ttl);
-            kernel.approve(session, &Approve { tool, args, role, by: "somebody", expires, now })?;
-            Said::default()
-        }
-        Event::Usage(amount) => {
-            kernel.usage(session, &Usage { unit: "tokens", amount: *amount, now })?;
-            Said::default()
-        }
-        Event::Resume => {
-            kernel.resume(session, &Resume { role: "human", by: "somebody", now })?;
-            Said::default()
-        }
-        Event::Prompt(text) => {
-            let learned = kernel.prompt(session, &Prompt { text, now }, world)?;
+        Outcome::Taken => Said::default(),
+        Outcome::Prompted(learned) => {
             let exact = format!("{learned:?}");
             let heard = Heard {
                 learned: learned.learned,
@@ -95,8 +97,7 @@ fn said(
             };
             Said { exact, ..Said::of(heard) }
         }
-        Event::Stop => {
-            let stopped = kernel.stop(session, &Stop { reason: None, now }, world)?;
+        Outcome::Stopped(stopped) => {
             let exact = format!("{stopped:?}");
             Said {
                 exact,
@@ -109,21 +110,17 @@ fn said(
                 ..Said::default()
             }
         }
-        Event::Verify(item) => {
-            let moved = kernel.verify(session, &Verify { item, now }, world)?;
+        Outcome::Item(moved) => {
             let exact = format!("{moved:?}");
             let mut change = moved.change;
-            for sentence in change.reasons.iter_mut().chain(&mut change.unanswered) {
-                *sentence = "?".into();
+            if matches!(event, Taken::Verify(_)) {
+                for sentence in change.reasons.iter_mut().chain(&mut change.unanswered) {
+                    *sentence = "?".into();
+                }
             }
             Said { exact, ..Said::of(changed(change)) }
         }
-        Event::Move(item, transition, reason) => {
-            let reason = reason.as_deref();
-            let by = Move { item, transition, by: "ann", reason, now };
-            Said::of(changed(kernel.move_item(session, &by)?.change))
-        }
-    })
+    }
 }
 
 fn changed(change: ItemChange) -> Heard {

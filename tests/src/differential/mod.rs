@@ -3,13 +3,15 @@
 //! Compared after every event are decisions, the code, rule and decision of every reason, results of served calls,
 //! feedback to the letter, what was noted and learned, items, stops with the checks they lack, and errors of the
 //! host; then the state, facts with who taught them, items whole, what was spent, and halts. The sentences of
-//! reasons, of what a stop lacks and of why an item was rejected are the kernel's alone.
+//! reasons, of what a stop lacks and of why an item was rejected are the kernel's alone. The session of the kernel without
+//! the optimizer is taken up from its memory again and again (semantics §17).
 
 mod coverage;
 mod evolution;
 mod kernel;
 mod play;
 mod reference;
+mod trace;
 mod world;
 
 use crate::generate::{Generated, Timed, events, guard};
@@ -58,6 +60,20 @@ pub fn run(seed: u64, sessions: u64) -> Result<Coverage, Box<Divergence>> {
         at = at.wrapping_add(1);
     }
     Ok(coverage)
+}
+
+/// Takes sessions of as many guards up from spoilt memories. How many were taken and refused; panics are errors.
+pub fn spoil(seed: u64, guards: u64) -> (u64, u64) {
+    let mut total = (0, 0);
+    for seed in seed..seed + guards {
+        let mut rng = Rng::new(seed);
+        let drawn = guard(&mut rng);
+        let Some(subject) = Subject::compile(&drawn.text()) else { continue };
+        let events = events(&mut rng, &drawn, EVENTS);
+        let (taken, refused) = subject.spoil(&events, &mut rng);
+        total = (total.0 + taken, total.1 + refused);
+    }
+    total
 }
 
 /// Plays the sessions of one seed.

@@ -1,8 +1,10 @@
 //! One guard, and its sessions played on both evaluators.
 
 use super::coverage::Coverage;
+use super::trace::Trace;
 use super::{kernel, reference};
 use crate::generate::{Event, Timed};
+use crate::rng::Rng;
 use guard_compiler::hir::Program;
 use guard_compiler::reference::{Outline, Reference};
 use guard_compiler::{NoFiles, SourceFile, compile};
@@ -11,7 +13,7 @@ use guard_plan::json::Json;
 use guard_plan::record::{Delivered, ItemChange, NoteKind};
 use guard_plan::value::Value;
 use guard_plan::verdict::Decision;
-use guard_runtime::Kernel;
+use guard_runtime::{Kernel, Session};
 use guard_syntax::span::Span;
 
 /// Monday, 2026-01-05, nine o'clock UTC.
@@ -134,13 +136,17 @@ impl Subject {
         let (mut session, mut twin) = (open(&self.kernel)?, open(&self.plain)?);
         let mut other =
             Reference::open(&self.program, START, "/workspace", data).map_err(|e| (0, e.1))?;
+        let mut trace = Trace::new(&self.kernel, &session);
         coverage.guard(&self.text);
         coverage.also(other.facts().any(|(_, rows)| !rows.is_empty()), "learned at the start");
         let mut now = START;
         for (place, Timed { at, step, event }) in events.iter().enumerate() {
             now += step;
-            let mut ours = kernel::step(&self.kernel, &mut session, event, now, *at);
+            let mut ours = trace.step(&self.kernel, &mut session, event, now, *at);
             let plain = kernel::step(&self.plain, &mut twin, event, now, *at);
+            if (place + at) % 4 == 0 {
+                twin = recalled(&self.plain, &twin).map_err(|what| (place, what))?;
+            }
             let exact = |said: &Result<Said, ()>| said.as_ref().ok().map(|said| said.exact.clone());
             if exact(&ours) != exact(&plain) {
                 return Err((place, format!("optimized {ours:?}\nlowered   {plain:?}")));
@@ -180,7 +186,37 @@ impl Subject {
             }
             coverage.also(known.halted, "halt");
         }
-        Ok(())
+        let end = events.len().saturating_sub(1);
+        trace.check(&self.kernel, &session).map_err(|what| (end, what))
+    }
+
+    /// Takes the session up from spoilt memories, and goes on where one is taken: nothing panics. How many were
+    /// taken and refused.
+    pub fn spoil(&self, events: &[Timed], rng: &mut Rng) -> (u64, u64) {
+        let Ok(mut session) = self.kernel.open("s", START, "/workspace") else { return (0, 0) };
+        let (mut now, mut taken, mut refused) = (START, 0, 0);
+        for (place, Timed { at, step, event }) in events.iter().enumerate() {
+            now += step;
+            let _ = kernel::step(&self.kernel, &mut session, event, now, *at);
+            let mut memory = session.memory();
+            let place_of = rng.below(memory.len());
+            match rng.below(3) {
+                0 => memory[place_of] = rng.below(256) as u8,
+                1 => memory.truncate(place_of),
+                _ => memory[place_of] ^= 1 << rng.below(8),
+            }
+            let Ok(mut spoilt) = self.kernel.recall(&memory) else {
+                refused += 1;
+                continue;
+            };
+            taken += 1;
+            let mut now = now;
+            for Timed { at, step, event } in &events[place + 1..] {
+                now += step;
+                let _ = kernel::step(&self.kernel, &mut spoilt, event, now, *at);
+            }
+        }
+        (taken, refused)
     }
 
     /// `file:line:column` of a span.
@@ -190,4 +226,14 @@ impl Subject {
         let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
         format!("{FILE}:{line}:{column}")
     }
+}
+
+/// The session as it comes back from what it remembers; from here on it must say what one says that went on.
+fn recalled(kernel: &Kernel, session: &Session) -> Result<Session, String> {
+    let memory = session.memory();
+    let again = kernel.recall(&memory).map_err(|error| error.to_string())?;
+    if again.memory() != memory {
+        return Err(format!("remembered {session:?}\nrecalled   {again:?}"));
+    }
+    Ok(again)
 }

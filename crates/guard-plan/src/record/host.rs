@@ -20,16 +20,16 @@ pub struct Answers<'a> {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Clear<'a> {
     /// The arguments.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "super::present")]
     pub args: Option<Cow<'a, Json>>,
     /// The result.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "super::present")]
     pub result: Option<Cow<'a, Json>>,
     /// What the session was opened with.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "super::present")]
     pub data: Option<Cow<'a, Json>>,
     /// The answers of the host.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "super::present")]
     pub answers: Option<Cow<'a, Json>>,
     /// What the world was asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]

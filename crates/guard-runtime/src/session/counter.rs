@@ -1,10 +1,12 @@
 //! Counters of allowed calls.
 
+use super::sorted::Keyed;
 use guard_plan::plan::{Limit, LimitScope, Millis};
-use std::collections::{HashMap, VecDeque};
+use serde::{Deserialize, Serialize};
+use std::collections::VecDeque;
 
 /// One counter of a session, for all keys.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) enum Counter {
     /// Times of the latest calls, never more than the limit.
     Window(Window),
@@ -12,20 +14,20 @@ pub(crate) enum Counter {
     Count(Counts),
 }
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Window {
     span: Millis,
     count: usize,
     plain: VecDeque<Millis>,
-    keyed: HashMap<Box<[u8]>, VecDeque<Millis>>,
+    keyed: Keyed<VecDeque<Millis>>,
     /// At this many keys those without recent calls are forgotten.
     sweep_at: usize,
 }
 
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct Counts {
     plain: u32,
-    keyed: HashMap<Box<[u8]>, u32>,
+    keyed: Keyed<u32>,
 }
 
 /// How full a counter is; of a window that is not full no more than that is said exactly.
@@ -46,10 +48,24 @@ impl Counter {
                 span,
                 count: limit.count as usize,
                 plain: VecDeque::new(),
-                keyed: HashMap::new(),
+                keyed: Keyed::default(),
                 sweep_at: FIRST_SWEEP,
             }),
             _ => Counter::Count(Counts::default()),
+        }
+    }
+
+    /// Takes span and count of a limit; whether it is a counter of such a limit.
+    pub fn adopt(&mut self, limit: &Limit) -> bool {
+        match (self, limit.scope) {
+            (Counter::Window(window), LimitScope::Window(span)) => {
+                let count = limit.count as usize;
+                (window.span, window.count) = (span, count);
+                let mut times = std::iter::once(&window.plain).chain(window.keyed.values());
+                times.all(|times| times.len() <= count && times.iter().is_sorted())
+            }
+            (Counter::Count(_), scope) => !matches!(scope, LimitScope::Window(_)),
+            _ => false,
         }
     }
 

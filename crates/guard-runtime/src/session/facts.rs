@@ -1,8 +1,10 @@
 //! Tables of learned rows.
 
+use super::sorted::Keyed;
 use guard_plan::key;
 use guard_plan::plan::{Fact, TypeDef};
 use guard_plan::value::Value;
+use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
@@ -10,21 +12,23 @@ use std::sync::Arc;
 type Counts = HashMap<Box<[u8]>, u32>;
 
 /// The rows of one fact; the oldest goes first when it is full.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Table {
     keys: usize,
     max: usize,
     /// By key.
-    rows: HashMap<Box<[u8]>, Row>,
+    rows: Keyed<Row>,
     /// Keys by the number their row came in as.
+    #[serde(skip)]
     order: BTreeMap<u64, Box<[u8]>>,
     arrivals: u64,
     /// How many rows begin with some columns, for each number of columns but that of the key.
+    #[serde(skip)]
     prefixes: Vec<(usize, Counts)>,
 }
 
 /// A row, and how it came in.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 struct Row {
     number: u64,
     value: Value,
@@ -42,11 +46,31 @@ impl Table {
         Table {
             keys,
             max: usize::try_from(fact.max).unwrap_or(usize::MAX),
-            rows: HashMap::new(),
+            rows: Keyed::default(),
             order: BTreeMap::new(),
             arrivals: 0,
             prefixes: (0..=columns).filter(|n| *n != keys).map(|n| (n, HashMap::new())).collect(),
         }
+    }
+
+    /// Works out again what follows from the rows; whether they can be rows of a fact.
+    pub fn adopt(&mut self, fact: &Fact, types: &[TypeDef], fits: &dyn Fn(&Value) -> bool) -> bool {
+        let Table { keys, max, prefixes, .. } = Table::new(fact, types);
+        (self.keys, self.max, self.prefixes) = (keys, max, prefixes);
+        let rows = std::mem::take(&mut self.rows);
+        for (key, row) in rows.iter() {
+            let Value::Record(columns) = &row.value else { return false };
+            let sound = fits(&row.value)
+                && columns.get(..keys).is_some_and(|columns| key::of(columns) == *key)
+                && row.number <= self.arrivals
+                && self.order.insert(row.number, key.clone()).is_none();
+            if !sound {
+                return false;
+            }
+            self.count(&row.value, true);
+        }
+        self.rows = rows;
+        self.rows.len() <= max
     }
 
     pub fn len(&self) -> usize {

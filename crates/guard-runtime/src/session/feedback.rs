@@ -2,17 +2,20 @@
 
 use guard_plan::plan::{Millis, ProviderId, Severity};
 use guard_plan::record::Delivered;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
 /// The memory of all providers.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct Memory {
     /// How many events were judged.
     pub judged: u64,
     pub providers: Box<[Provider]>,
     /// When `every N calls` is due: the number of the judged event, by provider.
+    #[serde(skip)]
     pub by_count: BTreeSet<(u64, ProviderId)>,
     /// When `every D` is due, by provider.
+    #[serde(skip)]
     pub by_time: BTreeSet<(Millis, ProviderId)>,
     /// The `created` triggers that were not used, by their place in the plan's order.
     pub created: Vec<u32>,
@@ -22,7 +25,7 @@ pub(crate) struct Memory {
 }
 
 /// The memory of one provider.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct Provider {
     /// Where it stands in `by_count` and `by_time`.
     pub due: (Option<u64>, Option<Millis>),
@@ -31,7 +34,7 @@ pub(crate) struct Provider {
 }
 
 /// What a condition was at the last judgement.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
 pub(crate) struct Edge {
     pub was: bool,
 }
@@ -60,6 +63,21 @@ impl Memory {
         old_time.map(|at| self.by_time.remove(&(at, id)));
         self.by_count.extend(count.map(|at| (at, id)));
         self.by_time.extend(time.map(|at| (at, id)));
+    }
+
+    /// Works out again what follows from the rest; whether it is like a new memory of the same providers.
+    pub fn adopt(&mut self, new: &Memory) -> bool {
+        (self.by_count, self.by_time) = Default::default();
+        for (id, provider) in (0..).zip(&self.providers) {
+            self.by_count.extend(provider.due.0.map(|at| (at, id)));
+            self.by_time.extend(provider.due.1.map(|at| (at, id)));
+        }
+        let (created, edges) = (new.created.len() as u32, new.edges.len() as u32);
+        self.providers.len() == new.providers.len()
+            && self.edges.len() == new.edges.len()
+            && self.created.is_sorted_by(|a, b| a < b)
+            && self.created.last().is_none_or(|last| *last < created)
+            && self.stale.last().is_none_or(|last| *last < edges)
     }
 
     /// What a provider has said, if it has.

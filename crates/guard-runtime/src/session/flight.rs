@@ -1,12 +1,13 @@
 //! Calls between *allow* and *settled*, and the drafts of calls that may become so.
 
 use crate::stage::lifecycle::Action;
-use guard_plan::plan::{LimitId, ToolId, UnitId, VarId};
+use guard_plan::plan::{LimitId, Plan, ToolId, UnitId, VarId};
 use guard_plan::value::Value;
+use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
 /// A call that was allowed and is not settled.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct Flight {
     /// Grows with each allowed call.
     pub number: u64,
@@ -16,7 +17,8 @@ pub(crate) struct Flight {
     /// Only where something after the call asks for them.
     pub args: Vec<Value>,
     pub draft: Draft,
-    /// Of a served call: what it does, or why it cannot.
+    /// Of a served call, which is never kept: what it does, or why it cannot.
+    #[serde(skip)]
     pub action: Option<Box<Result<Action, String>>>,
 }
 
@@ -31,7 +33,7 @@ impl Flight {
 }
 
 /// What a call would change; its buffers are used again and again.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct Draft {
     /// The simulated values of state variables.
     pub writes: Vec<(VarId, Value)>,
@@ -52,7 +54,7 @@ pub(crate) struct Draft {
 }
 
 /// The part of a variable that a call writes.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Part {
     pub var: VarId,
     /// The way to it: a range of the draft's steps, never empty.
@@ -62,7 +64,7 @@ pub(crate) struct Part {
 }
 
 /// A step on the way to a part.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub(crate) enum PartStep {
     Field(u32),
     /// The entry of a map with this text as its key.
@@ -72,7 +74,7 @@ pub(crate) enum PartStep {
 }
 
 /// A range of the bytes of keys.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub(crate) struct Span(u32, u32);
 
 impl Span {
@@ -91,6 +93,23 @@ impl Draft {
         self.approvals.clear();
         self.keys.clear();
         self.bytes.clear();
+    }
+
+    /// Whether all places it names are there: in its own bytes, and in a plan.
+    pub fn is_of(&self, plan: &Plan) -> bool {
+        let len = self.bytes.len();
+        let inside = |span: &Span| span.0 <= span.1 && span.1 as usize <= len;
+        let vars = plan.state.len();
+        let steps = |step: &PartStep| !matches!(step, PartStep::Entry(span) if !inside(span));
+        self.writes.iter().all(|(var, _)| (*var as usize) < vars)
+            && self.parts.iter().all(|part| (part.var as usize) < vars)
+            && self.steps.iter().all(steps)
+            && self.charges.iter().all(|(unit, _)| (*unit as usize) < plan.units.len())
+            && self.counted.iter().all(|(limit, span)| {
+                (*limit as usize) < plan.limits.len() && span.as_ref().is_none_or(inside)
+            })
+            && self.approvals.is_empty()
+            && self.keys.iter().all(inside)
     }
 
     /// Keeps the key that was appended to the bytes since `start`, shortened.

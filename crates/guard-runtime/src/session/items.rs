@@ -3,22 +3,24 @@
 use guard_plan::plan::Millis;
 use guard_plan::plan::{Actor, CommandId, Lifecycle, ProbeId};
 use guard_plan::value::Value;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
 /// Most items of one lifecycle.
 pub(crate) const MAX_ITEMS: usize = 100_000;
 
 /// The items of one lifecycle.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct Items {
     /// By number, from 1.
     all: Vec<Item>,
     /// The numbers in each state.
+    #[serde(skip)]
     by_state: Box<[BTreeSet<u32>]>,
 }
 
 /// One item.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Item {
     state: u32,
     /// In the order of the lifecycle's.
@@ -34,7 +36,7 @@ pub(crate) struct Item {
 }
 
 /// The last change of an item.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Last {
     pub time: Millis,
     pub actor: Actor,
@@ -45,7 +47,7 @@ pub(crate) struct Last {
 }
 
 /// What an item must fulfil.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Criterion {
     File(Box<str>),
     Contains(Box<str>, Box<str>),
@@ -55,7 +57,7 @@ pub(crate) enum Criterion {
 }
 
 /// What speaks for an item.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Evidence {
     Call(Box<str>),
     /// With the hash it had.
@@ -104,6 +106,25 @@ pub(crate) fn parse(id: &str) -> Option<(&str, u32)> {
 impl Items {
     pub fn new(lifecycle: &Lifecycle) -> Items {
         Items { all: Vec::new(), by_state: vec![BTreeSet::new(); lifecycle.states.len()].into() }
+    }
+
+    /// Works out again what follows from the items; whether they can be items of a lifecycle.
+    pub fn adopt(&mut self, lifecycle: &Lifecycle, fits: &dyn Fn(&Item) -> bool) -> bool {
+        let mut new = Items::new(lifecycle);
+        if self.all.len() > MAX_ITEMS {
+            return false;
+        }
+        for item in self.all.drain(..) {
+            let (state, moved) = (item.state as usize, item.last.transition);
+            let known = state < lifecycle.states.len()
+                && moved.is_none_or(|at| (at as usize) < lifecycle.transitions.len());
+            if !known || !fits(&item) {
+                return false;
+            }
+            new.add(item);
+        }
+        *self = new;
+        true
     }
 
     pub fn len(&self) -> usize {

@@ -2,6 +2,8 @@
 
 use guard_plan::origin::{MAX_SEEN, Origin};
 use guard_plan::record::{Note, NoteKind};
+use super::sorted;
+use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::collections::HashMap;
 
@@ -17,8 +19,9 @@ pub(crate) fn short(text: &str) -> Short {
 }
 
 /// The values a session has seen, by digest.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct Origins {
+    #[serde(with = "sorted")]
     seen: HashMap<Short, Origin>,
     full: bool,
 }

@@ -2,6 +2,7 @@
 
 use guard_plan::plan::{Backoff, Millis, Probe};
 use guard_plan::value::{DECIMAL_ONE, Fault, Value};
+use serde::{Deserialize, Serialize};
 
 /// The first wait after a failed attempt.
 const FIRST_WAIT: Millis = 1000;
@@ -10,7 +11,7 @@ const FIRST_WAIT: Millis = 1000;
 pub(crate) type Answer = Result<Value, Fault>;
 
 /// The attempts to ask one probe.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct Attempts {
     /// The last one.
     last: Option<(Millis, Answer)>,

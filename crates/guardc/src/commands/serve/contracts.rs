@@ -5,6 +5,7 @@ use crate::near;
 use guard_contract::{Checker, Input};
 use guard_plan::json::Json;
 use guard_plan::plan::Plan;
+use guard_plan::report::Report;
 use guard_runtime::{Kernel, Session};
 use guard_schema::JsonSchemas;
 use serde_json::json;
@@ -44,7 +45,7 @@ pub fn given(known: Json) -> Result<BTreeMap<String, Vec<Json>>, Error> {
 }
 
 /// The report on a text.
-pub fn check(kernel: &Kernel, session: &Session, judged: &Judged) -> Result<String, Error> {
+pub fn check(kernel: &Kernel, session: &Session, judged: &Judged) -> Result<Report, Error> {
     let contract = find(kernel.plan(), judged.contract)?;
     let cannot = |why: String| Error::failed("bad_contract", why);
     let checker = Checker::with_schemas(kernel.plan(), contract, &JsonSchemas)
@@ -53,8 +54,12 @@ pub fn check(kernel: &Kernel, session: &Session, judged: &Judged) -> Result<Stri
     let known = known.ok_or_else(|| cannot("the plan does not have it".into()))?;
     let (finish_reason, workspace) = (judged.finish_reason, session.workspace());
     let input = Input { finish_reason, known: &known, workspace };
-    let report = checker.check(judged.text.as_bytes(), &input);
-    serde_json::to_string(&report).map_err(|error| cannot(error.to_string()))
+    Ok(checker.check(judged.text.as_bytes(), &input))
+}
+
+/// A report as it is answered.
+pub fn text(report: &Report) -> Result<String, Error> {
+    serde_json::to_string(report).map_err(|error| Error::failed("internal", error.to_string()))
 }
 
 /// The JSON Schema of a contract.

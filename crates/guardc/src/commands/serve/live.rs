@@ -1,22 +1,21 @@
 //! One session that somebody else drives.
 
-use super::journal::{self, Journal};
+use super::lasting::Keeping;
 use super::rpc::Error;
 use crate::failure::reason;
 use crate::near;
 use guard_hosts::Host;
 use guard_plan::encode::hash_text;
 use guard_plan::json::{Json, JsonError};
-use guard_plan::record::{self, Delivered, Payload, Record, rendered, verify_chain};
+use guard_plan::record::{Delivered, rendered};
 use guard_plan::verdict::{Code, Decision, Reason, Verdict};
 use guard_plan::{render, time};
 use guard_runtime::{
     Approve, Ending, Event, Kernel, Move, Outcome, Prompt, Proposal, Proposed, Recorder, Resume,
-    Salt, Session, Settlement, StepError, Stop, Usage, Verify, replay,
+    Session, Settlement, StepError, Stop, Usage, Verify,
 };
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 /// Where a session works that names no workspace.
 const NOWHERE: &str = "/workspace";
@@ -33,9 +32,10 @@ pub struct Live {
     pub(super) session: Session,
     pub(super) world: Host,
     pub(super) recorder: Recorder,
-    pub(super) journal: Option<Journal>,
+    pub(super) keeping: Keeping,
+    /// The workspace that was asked for.
+    pub(super) root: String,
     pub(super) restored: bool,
-    pub(super) records: Vec<String>,
 }
 
 /// What opens a session.
@@ -44,12 +44,12 @@ pub struct Opening<'a> {
     pub id: &'a str,
     /// When it begins.
     pub now: i64,
+    /// On whose behalf the agent acts.
+    pub actor: Option<&'a str>,
     /// Where it works.
     pub workspace: Option<&'a Path>,
     /// What its guard may learn from at the start.
     pub data: Option<&'a Json>,
-    /// Where its journal is kept.
-    pub journal: Option<&'a Path>,
 }
 
 /// Our own clock.
@@ -61,8 +61,8 @@ pub fn now() -> i64 {
 pub(super) type Answer = Result<String, Error>;
 
 impl Live {
-    /// Begins a session, or takes it up where its journal ends.
-    pub fn open(kernel: Kernel, opening: &Opening) -> Result<Live, Error> {
+    /// Begins a session, or takes it up where its trace ends.
+    pub fn open(kernel: Kernel, keeping: Keeping, opening: &Opening) -> Result<Live, Error> {
         let root = match opening.workspace {
             Some(path) => absolute(path)?,
             None => NOWHERE.to_owned(),
@@ -72,104 +72,10 @@ impl Live {
             Error::failed("bad_workspace", why)
         })?;
         let session = kernel.open_with(opening.id, opening.now, &root, opening.data);
-        let mut live = Live {
-            session: session.map_err(step)?,
-            kernel,
-            world,
-            recorder: Recorder::new(Arc::new(Salt::new(&salt()))),
-            journal: None,
-            restored: false,
-            records: Vec::new(),
-        };
-        let mut lines = Vec::new();
-        if let Some(dir) = opening.journal {
-            let (journal, kept) = Journal::open(&journal::path(dir, opening.id)?)?;
-            live.journal = Some(journal);
-            lines = kept;
-        }
-        if lines.is_empty() {
-            let first = live.recorder.open(&live.kernel, &live.session, None).to_vec();
-            live.keep(&first)?;
-        } else {
-            live.restore(lines, opening)?;
-        }
+        let (session, recorder) = (session.map_err(step)?, keeping.recorder());
+        let mut live = Live { kernel, session, world, recorder, keeping, root, restored: false };
+        live.begin(opening)?;
         Ok(live)
-    }
-
-    /// Gives the kernel what it was given before; every record must come out as it was.
-    fn restore(&mut self, lines: Vec<String>, opening: &Opening) -> Result<(), Error> {
-        if journal::has_secrets(self.kernel.plan()) {
-            let message = "the journal of a guard with secrets holds their hashes only, and cannot be taken up";
-            return Err(Error::failed("journal_secrets", message));
-        }
-        verify_chain(lines.iter().map(String::as_str)).map_err(|error| {
-            Error::failed("journal_damaged", format!("the journal is broken: {error}"))
-        })?;
-        for (index, line) in lines.iter().enumerate() {
-            let record = Record::parse(line).map_err(|_| diverged(index))?;
-            let again = match &record.payload {
-                Payload::Open(open) => self.reopen(open, &record.time, opening)?,
-                _ => self.again(&record).ok_or_else(|| diverged(index))?,
-            };
-            if again != line.as_bytes() {
-                return Err(diverged(index));
-            }
-        }
-        self.records = lines;
-        self.restored = true;
-        Ok(())
-    }
-
-    fn reopen(
-        &mut self,
-        open: &record::Open,
-        time: &str,
-        opening: &Opening,
-    ) -> Result<Vec<u8>, Error> {
-        let mismatch = |what: String| {
-            Err(Error::failed("journal_mismatch", format!("the journal is of another {what}")))
-        };
-        if open.plan != self.kernel.loaded().hash_text() {
-            return mismatch(format!("plan, {}", open.plan));
-        }
-        if open.session != opening.id {
-            return mismatch(format!("session, `{}`", open.session));
-        }
-        // Files, commands and git would be asked elsewhere than where the session's paths lead.
-        if opening.workspace.is_some() && open.workspace != self.session.workspace() {
-            return mismatch(format!("workspace, `{}`", open.workspace));
-        }
-        let start = time::parse_rfc3339(time).ok_or_else(|| diverged(0))?;
-        let opened =
-            self.kernel.open_with(&open.session, start, &open.workspace, open.data.as_deref());
-        self.session = opened.map_err(step)?;
-        Ok(self.recorder.open(&self.kernel, &self.session, None).to_vec())
-    }
-
-    fn again(&mut self, record: &Record) -> Option<Vec<u8>> {
-        let event = replay::event(record)?;
-        let outcome =
-            self.kernel.step(&mut self.session, &event, &mut replay::world(record)).ok()?;
-        Some(self.recorder.event(&self.kernel, &self.session, &event, &outcome).to_vec())
-    }
-
-    /// Takes an event: the kernel first, then the journal, then the caller.
-    fn take(&mut self, event: &Event) -> Result<Outcome, Error> {
-        if let Some(journal) = &self.journal {
-            journal.whole()?;
-        }
-        let outcome = self.kernel.step(&mut self.session, event, &mut self.world).map_err(step)?;
-        let record = self.recorder.event(&self.kernel, &self.session, event, &outcome).to_vec();
-        self.keep(&record)?;
-        Ok(outcome)
-    }
-
-    fn keep(&mut self, record: &[u8]) -> Result<(), Error> {
-        if let Some(journal) = &mut self.journal {
-            journal.append(record)?;
-        }
-        self.records.push(String::from_utf8_lossy(record).into_owned());
-        Ok(())
     }
 
     /// The answer to `session.open`.
@@ -196,6 +102,7 @@ impl Live {
             "tools": tools,
             "contracts": plan.contracts.iter().map(|one| &one.name).collect::<Vec<_>>(),
             "restored": self.restored,
+            "in_flight": self.session.in_flight(),
         })
         .to_string()
     }
@@ -275,7 +182,15 @@ impl Live {
             let near = near.map(|near| format!("; {near}")).unwrap_or_default();
             return Err(Error::params(format!("the guard declares no probe `{name}`{near}")));
         }
-        self.world.probes.extend(probes.into_iter().map(|(name, json)| (name.into(), json)));
+        let known = |(name, json): &(Box<str>, Json)| self.world.probes.get(&**name) == Some(json);
+        if !probes.iter().all(known) {
+            let answers = Json::Object(probes);
+            self.note(|live| {
+                live.recorder.answers(&live.kernel, &live.session, &answers).to_vec()
+            })?;
+            let Json::Object(probes) = answers else { return Ok(()) };
+            self.world.probes.extend(probes.into_iter().map(|(name, json)| (name.into(), json)));
+        }
         Ok(())
     }
 
@@ -321,10 +236,11 @@ impl Live {
         Ok(json!({ "change": moved.change, "item": item }).to_string())
     }
 
-    /// The last word.
+    /// The last word; others may have the session from here on.
     pub fn closed(&self) -> String {
+        self.release();
         let hash = hash_text(self.recorder.hash());
-        json!({ "session": self.session.id(), "records": self.records.len(), "hash": hash })
+        json!({ "session": self.session.id(), "records": self.recorder.seq(), "hash": hash })
             .to_string()
     }
 
@@ -401,17 +317,6 @@ fn absolute(path: &Path) -> Result<String, Error> {
         return Err(bad("is no directory"));
     }
     absolute.to_str().map(str::to_owned).ok_or_else(|| bad("is not UTF-8"))
-}
-
-fn diverged(index: usize) -> Error {
-    let message = format!("line {} of the journal is not what this plan decides", index + 1);
-    Error::failed("journal_damaged", message)
-}
-
-/// What nobody can guess, for the hashes of secrets: the keys of the standard library's hash maps are random.
-fn salt() -> Vec<u8> {
-    use std::hash::{BuildHasher, RandomState};
-    (0..4).flat_map(|n: u64| RandomState::new().hash_one(n).to_le_bytes()).collect()
 }
 
 pub(super) fn step(error: StepError) -> Error {

@@ -2,7 +2,7 @@
 //! output.
 
 mod contracts;
-mod journal;
+mod lasting;
 mod live;
 mod queries;
 mod requests;
@@ -15,17 +15,26 @@ use crate::failure::{Exit, Failure, Outcome, reason};
 use crate::term::Term;
 use rpc::{Error, Line, Request};
 use serde_json::value::RawValue;
-use server::Server;
+use guard_trace::store::Durability;
+use server::{Keep, Server};
 use std::io::{self, BufReader, Write};
 use std::num::NonZeroU32;
 use std::path::PathBuf;
+use std::time::Duration;
 
 /// Serves the sidecar protocol on standard input and output
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Keep the trace of every session in this directory
-    #[arg(long, value_name = "DIR")]
+    /// Keep the trace of every session in this folder, a file each, or in this SQLite database
+    #[arg(long, value_name = "PATH", visible_alias = "store")]
     pub journal: Option<PathBuf>,
+    /// How durable a record is when it is answered: full, batch:N (milliseconds) or off
+    #[arg(long, value_name = "LEVEL", default_value = "full", value_parser = durability)]
+    #[arg(hide_default_value = true)]
+    pub durability: Durability,
+    /// The key that seals secrets and snapshots; made where it is missing, beside the traces unless named
+    #[arg(long, value_name = "FILE")]
+    pub key: Option<PathBuf>,
     /// Have the plan as lowered decide beside the optimized one on every Nth decision
     #[arg(long, value_name = "1/N", value_parser = one_in)]
     pub shadow: Option<NonZeroU32>,
@@ -37,13 +46,26 @@ fn one_in(text: &str) -> Result<NonZeroU32, String> {
     every.ok_or_else(|| "write it as `1/100`: one decision of a hundred".into())
 }
 
+/// A level of durability by its name.
+fn durability(text: &str) -> Result<Durability, String> {
+    let millis = |text: &str| text.parse().ok().map(Duration::from_millis);
+    match text {
+        "full" => Some(Durability::Full),
+        "off" => Some(Durability::Off),
+        "batch" => Some(Durability::Batch(Duration::from_millis(2))),
+        other => other.strip_prefix("batch:").and_then(millis).map(Durability::Batch),
+    }
+    .ok_or_else(|| "it is one of `full`, `batch`, `batch:5` (milliseconds) and `off`".into())
+}
+
 /// Runs the command.
 pub fn run(args: &Args, term: &Term) -> Outcome {
     if term.out_tty {
         term.note("guardc serves JSON-RPC 2.0, one object a line; the end of the input ends it");
     }
     crate::signals::end_commands_with_us();
-    let mut server = Server::new(args.journal.clone(), args.shadow);
+    let (at, key) = (args.journal.clone(), args.key.clone());
+    let mut server = Server::new(Keep { at, durability: args.durability, key }, args.shadow);
     let mut input = BufReader::new(io::stdin().lock());
     loop {
         let line = rpc::read_line(&mut input)

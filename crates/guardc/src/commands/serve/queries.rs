@@ -1,11 +1,15 @@
 //! What is asked of a session without anything happening in it: items, facts, advice, state, trace.
 
+use super::contracts;
 use super::live::{Answer, Live, step, unexpected};
 use super::rpc::Error;
 use crate::near;
 use guard_plan::encode::hash_text;
+use guard_plan::hex;
+use guard_plan::record::Judged;
 use guard_runtime::{FactRow, StepError};
 use serde_json::json;
+use sha2::{Digest, Sha256};
 
 impl Live {
     /// All of one item.
@@ -61,8 +65,25 @@ impl Live {
     }
 
     /// What has happened, and the hash of the last record.
-    pub fn trace(&self) -> String {
-        let hash = hash_text(self.recorder.hash());
-        format!("{{\"records\":[{}],\"hash\":\"{hash}\"}}", self.records.join(","))
+    pub fn trace(&self) -> Answer {
+        let (hash, records) = (hash_text(self.recorder.hash()), self.records()?);
+        Ok(format!("{{\"records\":[{}],\"hash\":\"{hash}\"}}", records.join(",")))
+    }
+
+    /// The report on a text, which is recorded.
+    pub fn check(&mut self, judged: &contracts::Judged) -> Answer {
+        let report = contracts::check(&self.kernel, &self.session, judged)?;
+        let record = Judged {
+            contract: judged.contract.into(),
+            bytes: judged.text.len() as u64,
+            sha256: hex::encode(&Sha256::digest(judged.text)).into(),
+            finish_reason: judged.finish_reason.map(Into::into),
+            state: report.state.name().into(),
+            kept: report.kept() as u64,
+            quarantined: report.quarantined_count,
+            truncated: report.truncated,
+        };
+        self.note(|live| live.recorder.judged(&live.session, &record).to_vec())?;
+        contracts::text(&report)
     }
 }

@@ -2,6 +2,7 @@
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
+use std::collections::BTreeMap;
 
 #[derive(Deserialize)]
 pub struct Open {
@@ -10,9 +11,18 @@ pub struct Open {
     pub source: Option<String>,
     pub session: Option<String>,
     pub journal: Option<String>,
+    pub actor: Option<String>,
+    pub shared: Option<BTreeMap<String, Shared>>,
     pub now: Option<String>,
     pub workspace: Option<String>,
     pub data: Option<Box<RawValue>>,
+}
+
+/// A budget that sessions of one store share.
+#[derive(Deserialize)]
+pub struct Shared {
+    pub budget: String,
+    pub limit: Box<RawValue>,
 }
 
 /// What the host answers for its probes from now on.

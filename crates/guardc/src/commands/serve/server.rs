@@ -1,10 +1,10 @@
 //! The methods of the sidecar, and the sessions they speak of.
 
 use super::contracts;
-use super::journal;
+use super::lasting::{Keeping, Shared, Stored};
 use super::live::{Live, Opening, now};
 use super::requests::{
-    Advise, Approve, Check, Contract, Facts, Item, Items, Move, Named, Open, Probes, Prompt,
+    self,    Advise, Approve, Check, Contract, Facts, Item, Items, Move, Named, Open, Probes, Prompt,
     Propose, Resume, Settle, Stop, Usage,
 };
 use super::rpc::Error;
@@ -15,6 +15,7 @@ use guard_plan::plan::Plan;
 use guard_plan::{LoadedPlan, decimal, load, time};
 use guard_runtime::{Kernel, KernelError};
 use guard_schema::JsonSchemas;
+use guard_trace::store::Durability;
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 use std::collections::BTreeMap;
@@ -52,16 +53,28 @@ const ROWS: usize = 1000;
 pub struct Server {
     sessions: BTreeMap<String, Live>,
     opened: u64,
-    journal: Option<PathBuf>,
+    keep: Keep,
+    stores: BTreeMap<PathBuf, Stored>,
     shadow: Option<NonZeroU32>,
+}
+
+/// How traces are kept.
+pub struct Keep {
+    /// Of sessions that do not say: in this folder or database.
+    pub at: Option<PathBuf>,
+    /// How durable a record is when it is answered.
+    pub durability: Durability,
+    /// The key; otherwise it lies beside the traces.
+    pub key: Option<PathBuf>,
 }
 
 type Answer = Result<String, Error>;
 
 impl Server {
-    /// Without sessions; those that name no journal keep it here.
-    pub fn new(journal: Option<PathBuf>, shadow: Option<NonZeroU32>) -> Server {
-        Server { sessions: BTreeMap::new(), opened: 0, journal, shadow }
+    /// Without sessions.
+    pub fn new(keep: Keep, shadow: Option<NonZeroU32>) -> Server {
+        let (sessions, stores) = (BTreeMap::new(), BTreeMap::new());
+        Server { sessions, opened: 0, keep, stores, shadow }
     }
 
     /// Answers one request with the text of its result.
@@ -93,7 +106,7 @@ impl Server {
                 self.live(&session)?.items(&lifecycle, state.as_deref(), after.as_deref())
             }
             "session.state" => self.live(&read::<Named>(params)?.session).map(|live| live.state()),
-            "session.trace" => self.live(&read::<Named>(params)?.session).map(|live| live.trace()),
+            "session.trace" => self.live(&read::<Named>(params)?.session)?.trace(),
             "session.close" => self.close(read(params)?),
             "contract.check" => self.check(read(params)?),
             "contract.schema" => self.contract(read(params)?, contracts::schema),
@@ -113,7 +126,7 @@ impl Server {
     }
 
     fn open(&mut self, open: Open) -> Answer {
-        let journal = open.journal.map(PathBuf::from).or_else(|| self.journal.clone());
+        let stored = self.stored(open.journal.map(PathBuf::from))?;
         let mut plan = match (&open.plan, &open.source) {
             (Some(path), None) => plan_at(Path::new(path))?,
             (None, Some(source)) => compile(Path::new("source.guard"), source.clone())?,
@@ -132,7 +145,7 @@ impl Server {
                 ));
             }
             Some(id) => id,
-            None => self.new_id(journal.as_deref()),
+            None => self.new_id(stored.as_ref())?,
         };
         let workspace = open.workspace.map(PathBuf::from);
         let data = open.data.as_ref().map(|data| json("data", data)).transpose()?;
@@ -140,22 +153,38 @@ impl Server {
             id: &id,
             now: instant(open.now)?,
             workspace: workspace.as_deref(),
+            actor: open.actor.as_deref(),
             data: data.as_ref(),
-            journal: journal.as_deref(),
         };
-        let live = Live::open(plan.kernel(self.shadow)?, &opening)?;
+        let kernel = plan.kernel(self.shadow)?;
+        let shared = shared(kernel.plan(), open.shared.unwrap_or_default())?;
+        if !shared.is_empty() && stored.is_none() {
+            return Err(Error::params("a shared budget is one of a store: give `journal`"));
+        }
+        let live = Live::open(kernel, Keeping::new(stored, &id, shared), &opening)?;
         let answer = live.opened();
         self.sessions.insert(id, live);
         Ok(answer)
     }
 
-    fn new_id(&mut self, journal: Option<&Path>) -> String {
+    /// The store in a folder or database, which is opened once.
+    fn stored(&mut self, path: Option<PathBuf>) -> Result<Option<Stored>, Error> {
+        let Some(path) = path.or_else(|| self.keep.at.clone()) else { return Ok(None) };
+        if let Some(stored) = self.stores.get(&path) {
+            return Ok(Some(stored.clone()));
+        }
+        let stored = Stored::open(&path, self.keep.durability, self.keep.key.as_deref())?;
+        self.stores.insert(path, stored.clone());
+        Ok(Some(stored))
+    }
+
+    fn new_id(&mut self, stored: Option<&Stored>) -> Result<String, Error> {
         loop {
             self.opened += 1;
             let id = format!("session-{}", self.opened);
-            let kept = |dir: &Path| journal::path(dir, &id).is_ok_and(|path| path.exists());
-            if !self.sessions.contains_key(&id) && !journal.is_some_and(kept) {
-                return id;
+            let kept = stored.map_or(Ok(false), |stored| stored.has(&id))?;
+            if !self.sessions.contains_key(&id) && !kept {
+                return Ok(id);
             }
         }
     }
@@ -278,15 +307,14 @@ impl Server {
         };
         match (&request.session, &request.plan) {
             (Some(id), None) => {
-                let live = self.live(id)?;
-                contracts::check(&live.kernel, &live.session, &judged)
+                self.live(id)?.check(&judged)
             }
             (None, Some(path)) => {
                 let kernel = Kernel::new(plan_at(Path::new(path))?.plan);
                 let kernel = kernel.map_err(|e| Error::failed("bad_plan", e.to_string()))?;
                 let session = kernel.open("contract", now(), "/workspace");
                 let session = session.map_err(|e| Error::failed("bad_plan", e.to_string()))?;
-                contracts::check(&kernel, &session, &judged)
+                contracts::text(&contracts::check(&kernel, &session, &judged)?)
             }
             _ => Err(Error::params("give either `session` or `plan`, a path")),
         }
@@ -310,6 +338,24 @@ impl Server {
         self.sessions.remove(&request.session);
         Ok(answer)
     }
+}
+
+/// The budgets that a session shares with others, by the units of its guard.
+fn shared(plan: &Plan, asked: BTreeMap<String, requests::Shared>) -> Result<Vec<Shared>, Error> {
+    let units = || plan.units.iter().map(|unit| unit.name.as_str());
+    let one = |(name, asked): (String, requests::Shared)| {
+        let unit = units().position(|unit| unit == name).ok_or_else(|| {
+            let near = near::did_you_mean(&name, units()).map(|near| format!("; {near}"));
+            let near = near.unwrap_or_default();
+            Error::params(format!("the guard has no unit `{name}`{near}"))
+        })?;
+        let limit = decimal::parse(asked.limit.get().trim_matches('"'));
+        let limit = limit.ok_or_else(|| {
+            Error::params("`limit` is a number with at most six decimal places")
+        })?;
+        Ok(Shared { unit: unit as u32, key: asked.budget, limit })
+    };
+    asked.into_iter().map(one).collect()
 }
 
 /// A part of a request that Guard reads itself, since it keeps numbers as text and sees keys given twice.

@@ -1,0 +1,235 @@
+//! A line of a trace by its fixed form: number, kind and hashes, without reading what it says.
+//!
+//! `guard_plan::record::Chain` writes every line as `{"seq":N,"time":"…","kind":"…",…,"prev":"…","hash":"…"}`, so the
+//! chain can be followed at the speed of SHA-256. What a record says is for `Record::parse`.
+
+use guard_plan::encode::Hash;
+use guard_plan::hex;
+use sha2::{Digest, Sha256};
+
+const SEQ: &[u8] = b"{\"seq\":";
+const TIME: &[u8] = b",\"time\":\"";
+const KIND: &[u8] = b"\",\"kind\":\"";
+const PREV: &[u8] = b",\"prev\":\"";
+const HASH: &[u8] = b"\",\"hash\":\"";
+const END: &[u8] = b"\"}";
+const DIGITS: usize = 64;
+
+/// Bytes from `,"prev"` to the end of a line.
+const TAIL: usize = PREV.len() + DIGITS + HASH.len() + DIGITS + END.len();
+
+/// What the form of a line shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Line<'l> {
+    /// Its number.
+    pub seq: u64,
+    /// The session's clock, as it is written.
+    pub time: &'l str,
+    /// What kind of record it is, as it is written.
+    pub kind: &'l str,
+    /// The hash of the record before it.
+    pub prev: Hash,
+    /// Its own hash, as it says.
+    pub hash: Hash,
+    /// What the hash is of.
+    pub body: &'l [u8],
+}
+
+/// What is wrong with the form of a line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Flaw {
+    /// It does not end as a record does: it was cut, or is none.
+    Cut,
+    /// It does not begin as a record does.
+    NoRecord,
+    /// It is not UTF-8.
+    NotText,
+}
+
+impl<'l> Line<'l> {
+    /// Reads the form of a line, without its end.
+    ///
+    /// # Errors
+    ///
+    /// Where it has another form. Whether its hash is right is for [`Line::is_intact`] to say.
+    pub fn read(line: &'l [u8]) -> Result<Line<'l>, Flaw> {
+        let text = std::str::from_utf8(line).map_err(|_| Flaw::NotText)?;
+        let tail = line.len().checked_sub(TAIL).ok_or(Flaw::Cut)?;
+        let (prev, hash) = ends(&line[tail..]).ok_or(Flaw::Cut)?;
+        let rest = line.strip_prefix(SEQ).ok_or(Flaw::NoRecord)?;
+        let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
+        let from = SEQ.len();
+        let seq = text[from..from + digits].parse().map_err(|_| Flaw::NoRecord)?;
+        let (time, at) = quoted(text, from + digits, TIME).ok_or(Flaw::NoRecord)?;
+        let (kind, _) = quoted(text, at, KIND).ok_or(Flaw::NoRecord)?;
+        let body = &line[..line.len() - DIGITS - END.len() - HASH.len() + 1];
+        Ok(Line { seq, time, kind, prev, hash, body })
+    }
+
+    /// Whether its hash is that of what it says.
+    pub fn is_intact(&self) -> bool {
+        Hash::from(Sha256::digest(self.body)) == self.hash
+    }
+}
+
+/// The hashes at the end of a line.
+fn ends(tail: &[u8]) -> Option<(Hash, Hash)> {
+    let rest = tail.strip_prefix(PREV)?;
+    let (prev, rest) = rest.split_at(DIGITS);
+    let rest = rest.strip_prefix(HASH)?;
+    let (hash, end) = rest.split_at(DIGITS);
+    (end == END).then_some(())?;
+    Some((hex::decode_lower(prev)?, hex::decode_lower(hash)?))
+}
+
+/// The text after `before`, up to a quotation mark, and where that stands.
+fn quoted<'l>(text: &'l str, at: usize, before: &[u8]) -> Option<(&'l str, usize)> {
+    let from = at + before.len();
+    if text.as_bytes().get(at..from)? != before {
+        return None;
+    }
+    let length = text.as_bytes()[from..].iter().position(|byte| *byte == b'"')?;
+    Some((&text[from..from + length], from + length))
+}
+
+/// Where a chain stands: its first record, its next number, and the hash of its last record.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Head {
+    /// The number of the first record that is kept; those before it went when a snapshot took their place.
+    pub first: u64,
+    /// The number of the next record: how many there have been.
+    pub version: u64,
+    /// The hash of the last record, zeros where there is none.
+    pub hash: Hash,
+}
+
+/// Why a line does not follow.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Break {
+    /// It has another form.
+    Form(Flaw),
+    /// Its hash is not of what it says: it was changed.
+    Changed,
+    /// It names another record as the one before it.
+    Prev,
+    /// Its number is another.
+    Seq {
+        /// The number that it has.
+        found: u64,
+        /// The number that it should have.
+        expected: u64,
+    },
+    /// The trace begins in the middle, and not with a snapshot.
+    Begins(u64),
+}
+
+impl std::fmt::Display for Break {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Break::Form(Flaw::Cut) => f.write_str("it is cut"),
+            Break::Form(Flaw::NoRecord) => f.write_str("it is no record of a trace"),
+            Break::Form(Flaw::NotText) => f.write_str("it is not UTF-8"),
+            Break::Changed => f.write_str("it was changed: its hash is another"),
+            Break::Prev => f.write_str("it does not follow the record before it"),
+            Break::Seq { found, expected } => write!(f, "its number is {found}, not {expected}"),
+            Break::Begins(seq) => {
+                write!(f, "the trace begins with record {seq}, which is no snapshot")
+            }
+        }
+    }
+}
+
+impl Head {
+    /// Whether there are no records.
+    pub fn is_empty(&self) -> bool {
+        self.version == self.first
+    }
+
+    /// The chain with one more line.
+    ///
+    /// # Errors
+    ///
+    /// Where the line is not intact, or does not follow.
+    pub fn follow(&self, line: &[u8]) -> Result<Head, Break> {
+        let line = Line::read(line).map_err(Break::Form)?;
+        if !line.is_intact() {
+            return Err(Break::Changed);
+        }
+        self.follow_intact(&line)
+    }
+
+    /// The chain with one more line, whose own hash was looked at elsewhere.
+    ///
+    /// # Errors
+    ///
+    /// Where the line does not follow.
+    pub fn follow_intact(&self, line: &Line<'_>) -> Result<Head, Break> {
+        let next = |first| Head { first, version: line.seq + 1, hash: line.hash };
+        // What a snapshot stands for may be gone: a trace may begin with one.
+        if self.version == 0 && line.seq > 0 && line.kind == "snapshot" {
+            return Ok(next(line.seq));
+        }
+        if line.prev != self.hash {
+            return Err(match self.version {
+                0 if line.seq > 0 => Break::Begins(line.seq),
+                _ => Break::Prev,
+            });
+        }
+        if line.seq != self.version || line.seq == u64::MAX {
+            return Err(Break::Seq { found: line.seq, expected: self.version });
+        }
+        Ok(next(self.first))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use guard_plan::record::{Chain, Kind, Resume};
+
+    fn lines() -> Vec<String> {
+        let mut chain = Chain::default();
+        let resume = |by: &'static str| Resume { role: "boss".into(), by: by.into() };
+        let mut line = |by, call| {
+            String::from_utf8(chain.append(0, Kind::Resume, call, &resume(by)).to_vec()).unwrap()
+        };
+        vec![line("ann", None), line("\"prev\":\"", Some("c\"1")), line("bob", None)]
+    }
+
+    fn check(lines: &[String], expected: &str) {
+        let mut head = Head::default();
+        let broken = lines.iter().find_map(|line| match head.follow(line.as_bytes()) {
+            Ok(next) => {
+                head = next;
+                None
+            }
+            Err(broken) => Some(broken.to_string()),
+        });
+        assert_eq!(broken.unwrap_or_else(|| format!("{} records", head.version)), expected);
+    }
+
+    #[test]
+    fn what_follows_follows() {
+        let all = lines();
+        check(&all, "3 records");
+        check(&[], "0 records");
+        check(&all[1..], "the trace begins with record 1, which is no snapshot");
+        check(&[all[0].clone(), all[2].clone()], "it does not follow the record before it");
+        check(&[all[0].replace("ann", "amy")], "it was changed: its hash is another");
+        check(&[all[0][..40].into()], "it is cut");
+        check(&[all[0][1..].into()], "it is no record of a trace");
+        check(&[all[0].replace("\"hash\":\"", "\"hash\":\"A")], "it is cut");
+    }
+
+    #[test]
+    fn every_single_change_is_noticed() {
+        let line = lines().remove(0).into_bytes();
+        for at in 0..line.len() {
+            for bit in 0..8 {
+                let mut other = line.clone();
+                other[at] ^= 1 << bit;
+                assert!(Head::default().follow(&other).is_err(), "byte {at}, bit {bit}");
+            }
+        }
+    }
+}

@@ -1,0 +1,294 @@
+//! A session again, from its trace alone (semantics §17).
+//!
+//! Every recorded event is decided again with the answers the world gave then, and every record must come out as it
+//! was, byte for byte: what goes on is what was. A snapshot stands for the records before it.
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD_NO_PAD;
+use guard_plan::encode::Hash;
+use guard_plan::json::Json;
+use guard_plan::record::{Answers, Clear, Open, Payload, Record, Snapshot};
+use guard_plan::{hex, time};
+use guard_runtime::{Kernel, RecallError, Recorder, Secrets, Session, replay};
+use std::borrow::Cow;
+use std::fmt;
+use std::sync::Arc;
+
+/// A session that goes on where its trace ends.
+#[derive(Debug)]
+pub struct Resumed {
+    /// The session.
+    pub session: Session,
+    /// What writes its next record.
+    pub recorder: Recorder,
+    /// What the host has answered for its probes, by probe.
+    pub answers: Vec<(Box<str>, Json)>,
+}
+
+/// Why a session does not go on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ResumeError {
+    /// There is no record.
+    Empty,
+    /// The trace is of something else; says of what, as `plan, sha256:…`.
+    Mismatch(String),
+    /// A record, by its place from 1, is broken; says how.
+    Broken(u64, String),
+    /// A record, by its place from 1, is not what this plan decides.
+    Diverged(u64),
+    /// A record, by its place from 1, holds hashes of secrets, and does not seal them.
+    Secrets(u64),
+    /// What a record seals does not open with this key.
+    Key(u64),
+    /// A snapshot, by its place from 1, cannot be used.
+    Snapshot(u64, RecallError),
+}
+
+impl fmt::Display for ResumeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ResumeError::Empty => f.write_str("the trace is empty"),
+            ResumeError::Mismatch(what) => write!(f, "the trace is of another {what}"),
+            ResumeError::Broken(at, why) => write!(f, "record {at}: {why}"),
+            ResumeError::Diverged(at) => write!(f, "record {at} is not what this plan decides"),
+            ResumeError::Secrets(at) => write!(
+                f,
+                "record {at} holds hashes of secrets only: a session with secrets goes on where it was recorded with a key"
+            ),
+            ResumeError::Key(at) => {
+                write!(f, "what record {at} seals does not open: it was sealed with another key")
+            }
+            ResumeError::Snapshot(at, why) => write!(f, "the snapshot in record {at}: {why}"),
+        }
+    }
+}
+
+impl std::error::Error for ResumeError {}
+
+/// Takes a session up from the lines of its trace: all of them, or those from a snapshot on.
+///
+/// # Errors
+///
+/// Where a line is broken or not what the plan decides, is of another plan, or holds secrets that the keys do not open.
+pub fn resume<'l>(
+    kernel: &Kernel,
+    secrets: &Arc<dyn Secrets>,
+    lines: impl IntoIterator<Item = &'l str>,
+) -> Result<Resumed, ResumeError> {
+    let mut lines = lines.into_iter();
+    let first = lines.next().ok_or(ResumeError::Empty)?;
+    let mut resumed = begin(kernel, secrets, first)?;
+    for line in lines {
+        resumed.again(kernel, secrets, line)?;
+    }
+    Ok(resumed)
+}
+
+/// Everything a session needs to go on but its trace: kept by stores, and in snapshots. Sealed where the guard has
+/// secrets; none where nobody can seal them. The number is that of the next record.
+pub fn remember(
+    kernel: &Kernel,
+    session: &Session,
+    answers: &[(Box<str>, Json)],
+    secrets: &dyn Secrets,
+    seq: u64,
+) -> Option<Vec<u8>> {
+    let answers = Json::Object(answers.to_vec()).to_string();
+    let mut bytes = kernel.loaded().hash().to_vec();
+    bytes.extend((answers.len() as u64).to_le_bytes());
+    bytes.extend(answers.into_bytes());
+    bytes.extend(session.memory());
+    if kernel.has_secrets() { secrets.seal(seq, &bytes).map(String::into_bytes) } else { Some(bytes) }
+}
+
+/// The session that a store remembers. The number is that of its next record, the hash that of its last.
+///
+/// # Errors
+///
+/// Where the bytes are not what [`remember`] gave for a session of this plan, with these secrets.
+pub fn recall(
+    kernel: &Kernel,
+    secrets: &Arc<dyn Secrets>,
+    seq: u64,
+    head: Hash,
+    bytes: &[u8],
+) -> Result<Resumed, ResumeError> {
+    let at = seq + 1;
+    let broken = || ResumeError::Broken(at, "its snapshot is no memory of a session".into());
+    let clear = match kernel.has_secrets() {
+        true => {
+            let sealed = std::str::from_utf8(bytes).map_err(|_| broken())?;
+            Cow::Owned(secrets.unseal(seq, sealed).ok_or(ResumeError::Key(at))?)
+        }
+        false => Cow::Borrowed(bytes),
+    };
+    let (plan, rest) = clear.split_at_checked(32).ok_or_else(broken)?;
+    if plan != kernel.loaded().hash() {
+        return Err(ResumeError::Mismatch(format!("plan, sha256:{}", hex::encode(plan))));
+    }
+    let (len, rest) = rest.split_at_checked(8).ok_or_else(broken)?;
+    let len = len.try_into().ok().map(u64::from_le_bytes);
+    let len = len.and_then(|len| usize::try_from(len).ok()).ok_or_else(broken)?;
+    let (answers, memory) = rest.split_at_checked(len).ok_or_else(broken)?;
+    let answers = std::str::from_utf8(answers).ok().and_then(|text| Json::parse(text).ok());
+    let Some(Json::Object(answers)) = answers else { return Err(broken()) };
+    let session = kernel.recall(memory).map_err(|why| ResumeError::Snapshot(at, why))?;
+    let recorder = Recorder::after(seq, head, Arc::clone(secrets));
+    Ok(Resumed { session, recorder, answers })
+}
+
+fn begin(
+    kernel: &Kernel,
+    secrets: &Arc<dyn Secrets>,
+    line: &str,
+) -> Result<Resumed, ResumeError> {
+    let record = Record::parse(line).map_err(|why| ResumeError::Broken(1, why))?;
+    let at = record.seq + 1;
+    match &record.payload {
+        Payload::Open(_) => {
+            let record = revealed(record, &**secrets, at)?;
+            let Payload::Open(open) = &record.payload else { return Err(ResumeError::Diverged(1)) };
+            let session = opened(kernel, open, &record.time)?;
+            let mut recorder = Recorder::new(Arc::clone(secrets));
+            let again = recorder.open(kernel, &session, open.actor.as_deref());
+            same(again, line, at)?;
+            Ok(Resumed { session, recorder, answers: Vec::new() })
+        }
+        Payload::Snapshot(snapshot) => {
+            let mut resumed = recalled(kernel, secrets, &record, snapshot)?;
+            same(resumed.recorder.snapshot(&resumed.session, snapshot), line, at)?;
+            Ok(resumed)
+        }
+        _ => Err(ResumeError::Broken(at, "a trace begins with `open` or `snapshot`".into())),
+    }
+}
+
+fn opened(kernel: &Kernel, open: &Open<'_>, time: &str) -> Result<Session, ResumeError> {
+    of_this_plan(kernel, &open.plan)?;
+    let start = time::parse_rfc3339(time)
+        .ok_or_else(|| ResumeError::Broken(1, "its time is no time".into()))?;
+    let session = kernel.open_with(&open.session, start, &open.workspace, open.data.as_deref());
+    session.map_err(|error| ResumeError::Broken(1, error.to_string()))
+}
+
+fn of_this_plan(kernel: &Kernel, plan: &str) -> Result<(), ResumeError> {
+    if plan == kernel.loaded().hash_text() {
+        return Ok(());
+    }
+    Err(ResumeError::Mismatch(format!("plan, {plan}")))
+}
+
+/// The session of a snapshot, before its record is written again.
+fn recalled(
+    kernel: &Kernel,
+    secrets: &Arc<dyn Secrets>,
+    record: &Record,
+    snapshot: &Snapshot<'_>,
+) -> Result<Resumed, ResumeError> {
+    of_this_plan(kernel, &snapshot.plan)?;
+    let broken = |why: &str| ResumeError::Broken(record.seq + 1, why.into());
+    if snapshot.form != Kernel::MEMORY_FORM {
+        let (form, ours) = (snapshot.form, Kernel::MEMORY_FORM);
+        return Err(broken(&format!("its snapshot has the form {form}; this Guard reads {ours}")));
+    }
+    let bytes = match snapshot.sealed {
+        true => snapshot.memory.as_bytes().to_vec(),
+        false => STANDARD_NO_PAD
+            .decode(snapshot.memory.as_bytes())
+            .map_err(|_| broken("its snapshot is no base64"))?,
+    };
+    let prev = hex::decode(&record.prev).ok_or_else(|| broken("`prev` is no hash"))?;
+    recall(kernel, secrets, record.seq, prev, &bytes)
+}
+
+impl Resumed {
+    /// Takes the next record of its trace.
+    ///
+    /// # Errors
+    ///
+    /// As [`resume`]; the session is of no use then.
+    pub fn again(
+        &mut self,
+        kernel: &Kernel,
+        secrets: &Arc<dyn Secrets>,
+        line: &str,
+    ) -> Result<(), ResumeError> {
+        let at = self.recorder.seq() + 1;
+        let record = Record::parse(line).map_err(|why| ResumeError::Broken(at, why))?;
+        let record = revealed(record, &**secrets, at)?;
+        let again = match &record.payload {
+            Payload::Answers(Answers { answers, .. }) => {
+                keep(&mut self.answers, answers);
+                self.recorder.answers(kernel, &self.session, answers)
+            }
+            Payload::Contract(judged) => self.recorder.judged(&self.session, judged),
+            Payload::Snapshot(snapshot) => {
+                let told = recalled(kernel, secrets, &record, snapshot)?;
+                if told.session.memory() != self.session.memory() {
+                    return Err(ResumeError::Diverged(at));
+                }
+                self.recorder.snapshot(&self.session, snapshot)
+            }
+            _ => {
+                let event = replay::event(&record).ok_or(ResumeError::Diverged(at))?;
+                let mut world = replay::world(&record);
+                let outcome = kernel.step(&mut self.session, &event, &mut world);
+                let outcome = outcome.map_err(|_| ResumeError::Diverged(at))?;
+                self.recorder.event(kernel, &self.session, &event, &outcome)
+            }
+        };
+        same(again, line, at)
+    }
+}
+
+/// Answers for probes: the last for each counts.
+fn keep(kept: &mut Vec<(Box<str>, Json)>, answers: &Json) {
+    let Json::Object(members) = answers else { return };
+    for (name, json) in members {
+        match kept.iter_mut().find(|(known, _)| known == name) {
+            Some((_, known)) => known.clone_from(json),
+            None => kept.push((name.clone(), json.clone())),
+        }
+    }
+}
+
+/// The record with what it seals in the place of the hashes.
+fn revealed(mut record: Record, secrets: &dyn Secrets, at: u64) -> Result<Record, ResumeError> {
+    if let Some(sealed) = record.sealed() {
+        let clear = secrets.unseal(record.seq, sealed).ok_or(ResumeError::Key(at))?;
+        let clear = Clear::from_bytes(&clear).map_err(|why| ResumeError::Broken(at, why))?;
+        record.reveal(clear);
+    }
+    Ok(record)
+}
+
+/// Whether a record came out as it was. Where hashes of secrets were decided on, that is why it did not.
+fn same(again: &[u8], line: &str, at: u64) -> Result<(), ResumeError> {
+    if again == line.as_bytes() {
+        return Ok(());
+    }
+    let marked = line.contains("\"secret:") && !line.contains("\"sealed\":");
+    Err(if marked { ResumeError::Secrets(at) } else { ResumeError::Diverged(at) })
+}
+
+/// The record of a snapshot: all that the session remembers, for those who drop the records before it. None where
+/// the guard has secrets that nobody can seal.
+pub fn snapshot(kernel: &Kernel, resumed: &Resumed, secrets: &dyn Secrets) -> Option<Snapshot<'static>> {
+    let Resumed { session, recorder, answers } = resumed;
+    let bytes = remember(kernel, session, answers, secrets, recorder.seq())?;
+    let sealed = kernel.has_secrets();
+    let memory = match sealed {
+        true => String::from_utf8(bytes).ok()?,
+        false => STANDARD_NO_PAD.encode(bytes),
+    };
+    Some(Snapshot {
+        plan: kernel.loaded().hash_text().into(),
+        guard: kernel.plan().guard.clone().into(),
+        session: session.id().to_owned().into(),
+        start: time::format_rfc3339(session.start()).into(),
+        workspace: session.workspace().to_owned().into(),
+        form: Kernel::MEMORY_FORM,
+        memory: memory.into(),
+        sealed,
+    })
+}

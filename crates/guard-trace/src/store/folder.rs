@@ -1,0 +1,277 @@
+//! A folder of traces: JSON Lines, one file a session, locked while somebody has it.
+//!
+//! A record that was cut by a crash was never acknowledged, and goes. Files are synchronised one by one: there is
+//! nothing to do together, so `batch` is as `full` here.
+
+mod budgets;
+mod file;
+
+use super::memory::{check_snapshot, no_snapshot};
+use super::{
+    Begun, Commit, Committed, Durability, Fit, Records, Store, StoreError, Taken, charge_all,
+    check_id, fit,
+};
+use crate::keys::Keys;
+use crate::line::{Head, Line};
+use file::{Held, Reading};
+use std::collections::HashMap;
+use std::fs::{self, File};
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// What a snapshot file begins with.
+const MAGIC: &[u8; 16] = b"GUARD SNAPSHOT1\n";
+
+/// Bytes of a snapshot file before what the host gave: magic, version, hash, tag, place in the trace.
+const HEADER: usize = 16 + 8 + 32 + 32 + 8;
+
+/// A folder of traces.
+#[derive(Debug)]
+pub struct FolderStore {
+    dir: PathBuf,
+    durability: Durability,
+    keys: Option<Keys>,
+    held: Mutex<HashMap<String, Arc<Mutex<Held>>>>,
+}
+
+impl FolderStore {
+    /// Opens a folder, which is made where it is missing. Without a key no snapshot is written or trusted.
+    ///
+    /// # Errors
+    ///
+    /// Where it cannot be made.
+    pub fn open(
+        dir: &Path,
+        durability: Durability,
+        keys: Option<Keys>,
+    ) -> Result<FolderStore, StoreError> {
+        fs::create_dir_all(dir).map_err(|error| StoreError::io(dir, &error))?;
+        Ok(FolderStore { dir: dir.to_owned(), durability, keys, held: Mutex::default() })
+    }
+
+    /// The file of a session.
+    ///
+    /// # Errors
+    ///
+    /// Where its id can be no file's name.
+    pub fn path(&self, session: &str) -> Result<PathBuf, StoreError> {
+        check_id(session)?;
+        Ok(self.dir.join(format!("{session}.jsonl")))
+    }
+
+    fn snapshot_path(&self, session: &str) -> PathBuf {
+        self.dir.join(format!("{session}.snapshot"))
+    }
+
+    /// The session's file, locked; opened where we do not have it.
+    fn hold(&self, session: &str) -> Result<Arc<Mutex<Held>>, StoreError> {
+        let path = self.path(session)?;
+        let mut held = lock(&self.held);
+        if let Some(held) = held.get(session) {
+            return Ok(held.clone());
+        }
+        let new = Arc::new(Mutex::new(Held::open(&path)?));
+        self.sync_dir();
+        held.insert(session.to_owned(), new.clone());
+        Ok(new)
+    }
+
+    /// A new file is safe only when its folder is; not every system can say so.
+    fn sync_dir(&self) {
+        if self.durability != Durability::Off {
+            let _ = File::open(&self.dir).and_then(|dir| dir.sync_all());
+        }
+    }
+
+    /// The snapshot of a session, and where in its file the trace goes on; whether there was one that lies.
+    fn snapshot(&self, session: &str) -> (Option<(Taken, Reading)>, bool) {
+        let mut bytes = Vec::new();
+        let read =
+            File::open(self.snapshot_path(session)).and_then(|mut it| it.read_to_end(&mut bytes));
+        if read.is_err() {
+            return (None, false);
+        }
+        let taken = self.trusted(session, &bytes);
+        let distrusted = taken.is_none() && self.keys.is_some();
+        (taken, distrusted)
+    }
+
+    fn trusted(&self, session: &str, bytes: &[u8]) -> Option<(Taken, Reading)> {
+        let (header, bytes) = bytes.split_at_checked(HEADER)?;
+        let rest = header.strip_prefix(MAGIC)?;
+        let version = u64::from_be_bytes(rest[..8].try_into().ok()?);
+        let hash = rest[8..40].try_into().ok()?;
+        let offset = u64::from_be_bytes(rest[72..80].try_into().ok()?);
+        let said = [&rest[72..80], bytes].concat();
+        let keys = self.keys.as_ref()?;
+        keys.bears(session, (version, &hash), &said, &rest[40..72]).then(|| {
+            let head = Head { first: 0, version, hash };
+            (Taken { version, bytes: bytes.to_vec() }, Reading { offset, head })
+        })
+    }
+
+    /// Writes a snapshot. The trace does without it: where this fails, the session is taken up from its records.
+    fn keep_snapshot(&self, session: &str, held: &Held, bytes: &[u8]) {
+        let Some(keys) = &self.keys else { return };
+        let offset = held.len.to_be_bytes();
+        let head = &held.head;
+        let tag = keys.tag(session, (head.version, &head.hash), &[&offset[..], bytes].concat());
+        let version = head.version.to_be_bytes();
+        let file = [&MAGIC[..], &version, &head.hash, &tag, &offset, bytes].concat();
+        let draft = self.dir.join(format!(".{session}.snapshot"));
+        let written = fs::write(&draft, file);
+        let _ = written.and_then(|()| fs::rename(&draft, self.snapshot_path(session)));
+    }
+
+    fn append(
+        &self,
+        session: &str,
+        held: &mut Held,
+        commit: &Commit<'_>,
+        head: Head,
+    ) -> Result<(), StoreError> {
+        let mut lines = Vec::with_capacity(commit.records.iter().map(|it| it.len() + 1).sum());
+        for record in commit.records {
+            lines.extend_from_slice(record.as_bytes());
+            lines.push(b'\n');
+        }
+        held.append(&lines, head, self.durability != Durability::Off)?;
+        if let Some(bytes) = commit.snapshot {
+            self.keep_snapshot(session, held, bytes);
+        }
+        Ok(())
+    }
+}
+
+impl Store for FolderStore {
+    fn begin(&self, session: &str) -> Result<Begun, StoreError> {
+        let held = self.hold(session)?;
+        let mut held = lock(&held);
+        let (snapshot, mut distrusted) = self.snapshot(session);
+        if let Some((taken, reading)) = snapshot {
+            if held.ends_at(&reading) {
+                let records = held.read(session, reading)?;
+                let snapshot = Some(taken);
+                return Ok(Begun { head: held.head, snapshot, distrusted, records });
+            }
+            distrusted = true;
+        }
+        let records = held.read(session, Reading::default())?;
+        Ok(Begun { head: held.head, snapshot: None, distrusted, records })
+    }
+
+    fn commit(&self, session: &str, commit: &Commit<'_>) -> Result<Committed, StoreError> {
+        let known = lock(&self.held).get(session).cloned();
+        let held = match known {
+            Some(held) => held,
+            None => {
+                self.begin(session)?;
+                self.hold(session)?
+            }
+        };
+        let mut held = lock(&held);
+        if held.broken {
+            return Err(StoreError::Refused(session.to_owned()));
+        }
+        let head = match fit(&held.head, commit)? {
+            Fit::Yes(head) => head,
+            Fit::Conflict(version) => return Ok(Committed::Conflict { version }),
+        };
+        if !commit.charges.is_empty() {
+            // First the money, then the record: a crash between the two spends too much, never too little.
+            let budgets = budgets::Budgets::lock(&self.dir)?;
+            match charge_all(commit.charges, |key| Ok(budgets.spent(key)))? {
+                Ok(sums) => budgets.keep(sums).inspect_err(|_| held.broken = true)?,
+                Err(over) => return Ok(over),
+            }
+        }
+        self.append(session, &mut held, commit, head)?;
+        Ok(Committed::Yes(head))
+    }
+
+    fn release(&self, session: &str) {
+        lock(&self.held).remove(session);
+    }
+
+    fn sessions(&self) -> Result<Vec<String>, StoreError> {
+        let fail = |error| StoreError::io(&self.dir, &error);
+        let mut found = Vec::new();
+        for entry in fs::read_dir(&self.dir).map_err(fail)? {
+            let entry = entry.map_err(fail)?;
+            let name = entry.file_name();
+            let id = name.to_str().and_then(|name| name.strip_suffix(".jsonl"));
+            let Some(id) = id.filter(|id| check_id(id).is_ok()) else { continue };
+            if entry.metadata().is_ok_and(|meta| meta.is_file() && meta.len() > 0) {
+                found.push(id.to_owned());
+            }
+        }
+        found.sort();
+        Ok(found)
+    }
+
+    fn head(&self, session: &str) -> Result<Option<Head>, StoreError> {
+        file::head(&self.path(session)?)
+    }
+
+    fn records(&self, session: &str, from: u64) -> Result<Records<'_>, StoreError> {
+        let lines = file::lines(&self.path(session)?)?;
+        let before = move |line: &Result<String, StoreError>| match line {
+            Ok(line) => Line::read(line.as_bytes()).is_ok_and(|line| line.seq < from),
+            Err(_) => false,
+        };
+        Ok(Box::new(lines.skip_while(before)))
+    }
+
+    fn spent(&self, key: &str) -> Result<i64, StoreError> {
+        Ok(budgets::Budgets::lock(&self.dir)?.spent(key))
+    }
+
+    fn forget(&self, session: &str, before: u64) -> Result<(), StoreError> {
+        let path = self.path(session)?;
+        if !path.exists() {
+            return Err(no_snapshot(before));
+        }
+        let held = self.hold(session)?;
+        let mut held = lock(&held);
+        let records = held.read(session, Reading::default())?;
+        let place = before.checked_sub(held.head.first).and_then(|at| usize::try_from(at).ok());
+        let place = place.filter(|at| *at < records.len()).ok_or_else(|| no_snapshot(before))?;
+        check_snapshot(&records[place], before)?;
+        let fail = |error| StoreError::io(&path, &error);
+        // Where it lies in the file is no longer true; the snapshot record stands for it.
+        let _ = fs::remove_file(self.snapshot_path(session));
+        let draft = self.dir.join(format!(".{session}.jsonl"));
+        let mut new = Held::draft(&draft)?;
+        for record in &records[place..] {
+            new.file.write_all(record.as_bytes()).map_err(fail)?;
+            new.file.write_all(b"\n").map_err(fail)?;
+        }
+        new.file.sync_all().map_err(fail)?;
+        fs::rename(&draft, &path).map_err(fail)?;
+        self.sync_dir();
+        new.path = path;
+        new.read(session, Reading::default())?;
+        *held = new;
+        Ok(())
+    }
+
+    fn remove(&self, session: &str) -> Result<bool, StoreError> {
+        let path = self.path(session)?;
+        if !path.exists() {
+            return Ok(false);
+        }
+        let held = self.hold(session)?;
+        let some = lock(&held).len > 0 || fs::metadata(&path).is_ok_and(|meta| meta.len() > 0);
+        let _ = fs::remove_file(self.snapshot_path(session));
+        fs::remove_file(&path).map_err(|error| StoreError::io(&path, &error))?;
+        self.sync_dir();
+        self.release(session);
+        Ok(some)
+    }
+}
+
+/// A lock that a panicking thread leaves behind is taken over: what it guards is marked broken before it is changed.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

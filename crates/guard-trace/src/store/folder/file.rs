@@ -1,0 +1,222 @@
+//! The file of one session: locked, read from a place on, appended to.
+
+use super::super::StoreError;
+use crate::line::{Head, Line};
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{BufRead, BufReader, ErrorKind, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+/// How much is read at once from the end of a file.
+const CHUNK: u64 = 64 << 10;
+
+/// How often a file may be replaced while we open it.
+const TRIES: usize = 100;
+
+/// What stands after the hash of a line.
+const END: &[u8] = b"\"}\n";
+
+/// A file that nobody else has.
+#[derive(Debug)]
+pub struct Held {
+    pub file: File,
+    pub path: PathBuf,
+    pub head: Head,
+    /// Bytes of whole records.
+    pub len: u64,
+    /// Something could not be written: what the file holds is not what its session remembers.
+    pub broken: bool,
+}
+
+/// A place in a file, and the chain before it.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Reading {
+    pub offset: u64,
+    pub head: Head,
+}
+
+impl Held {
+    /// Opens and locks a file, or begins it.
+    pub fn open(path: &Path) -> Result<Held, StoreError> {
+        for _ in 0..TRIES {
+            let held = Held::lock(path, OpenOptions::new().read(true).append(true).create(true))?;
+            // Whoever had it may have put another in its place; then we have locked what is no longer there.
+            if is_at(&held.file, path) {
+                return Ok(held);
+            }
+        }
+        Err(StoreError::Locked(path.to_owned()))
+    }
+
+    /// An empty file that will take the place of another.
+    pub fn draft(path: &Path) -> Result<Held, StoreError> {
+        let _ = std::fs::remove_file(path);
+        Held::lock(path, OpenOptions::new().read(true).append(true).create_new(true))
+    }
+
+    fn lock(path: &Path, how: &OpenOptions) -> Result<Held, StoreError> {
+        let fail = |error| StoreError::io(path, &error);
+        let file = how.open(path).map_err(fail)?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => return Err(StoreError::Locked(path.to_owned())),
+            Err(TryLockError::Error(error)) => return Err(fail(error)),
+        }
+        Ok(Held { file, path: path.to_owned(), head: Head::default(), len: 0, broken: false })
+    }
+
+    /// The records from a place on. What was cut at the end by a crash is cut off.
+    pub fn read(&mut self, session: &str, from: Reading) -> Result<Vec<String>, StoreError> {
+        let path = self.path.clone();
+        let fail = |error| StoreError::io(&path, &error);
+        let mut bytes = Vec::new();
+        self.file.seek(SeekFrom::Start(from.offset)).map_err(fail)?;
+        self.file.read_to_end(&mut bytes).map_err(fail)?;
+        let whole = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
+        let len = from.offset + whole as u64;
+        if whole < bytes.len() {
+            self.file.set_len(len).and_then(|()| self.file.sync_all()).map_err(fail)?;
+        }
+        bytes.truncate(whole);
+        let mut head = from.head;
+        let mut records = Vec::new();
+        for line in bytes.split_inclusive(|byte| *byte == b'\n') {
+            let line = &line[..line.len() - 1];
+            head = head.follow(line).map_err(|broken| StoreError::Damaged {
+                path: path.clone(),
+                session: Some(session.to_owned()),
+                record: Some(head.version),
+                why: broken.to_string(),
+            })?;
+            records.push(String::from_utf8_lossy(line).into_owned());
+        }
+        if from.offset > 0 {
+            head.first = first(&self.path)?.unwrap_or_default();
+        }
+        (self.head, self.len, self.broken) = (head, len, false);
+        Ok(records)
+    }
+
+    /// Whether the record before a place is the one that is expected there.
+    pub fn ends_at(&mut self, at: &Reading) -> bool {
+        let mut expected = guard_plan::hex::encode(&at.head.hash).into_bytes();
+        expected.extend_from_slice(END);
+        let mut found = vec![0; expected.len()];
+        let Some(from) = at.offset.checked_sub(found.len() as u64) else { return false };
+        let read = self.file.seek(SeekFrom::Start(from));
+        read.and_then(|_| self.file.read_exact(&mut found)).is_ok() && found == expected
+    }
+
+    /// Appends whole records. After a failure nothing more is taken: what the session remembers and what the file
+    /// says are no longer the same.
+    pub fn append(&mut self, lines: &[u8], head: Head, sync: bool) -> Result<(), StoreError> {
+        self.broken = true;
+        let written = self.file.write_all(lines).and_then(|()| match sync {
+            true => self.file.sync_data(),
+            false => Ok(()),
+        });
+        if let Err(error) = written {
+            // Whoever reads it next sees whole records; if this fails too, they cut it themselves.
+            let _ = self.file.set_len(self.len);
+            return Err(StoreError::io(&self.path, &error));
+        }
+        self.len += lines.len() as u64;
+        self.head = head;
+        self.broken = false;
+        Ok(())
+    }
+}
+
+/// Whether a file is the one at a path.
+#[cfg(unix)]
+fn is_at(file: &File, path: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    let place = |meta: std::fs::Metadata| (meta.dev(), meta.ino());
+    let there = std::fs::metadata(path).map(place).ok();
+    there.is_some() && file.metadata().map(place).ok() == there
+}
+
+#[cfg(not(unix))]
+fn is_at(_: &File, _: &Path) -> bool {
+    true
+}
+
+fn damaged(path: &Path, why: &str) -> StoreError {
+    let why = why.to_owned();
+    StoreError::Damaged { path: path.to_owned(), session: None, record: None, why }
+}
+
+/// The whole lines of a file, without their ends; a missing file has none.
+pub fn lines(
+    path: &Path,
+) -> Result<impl Iterator<Item = Result<String, StoreError>> + use<>, StoreError> {
+    let path = path.to_owned();
+    let mut file = match File::open(&path) {
+        Ok(file) => Some(BufReader::with_capacity(1 << 18, file)),
+        Err(error) if error.kind() == ErrorKind::NotFound => None,
+        Err(error) => return Err(StoreError::io(&path, &error)),
+    };
+    Ok(std::iter::from_fn(move || {
+        let mut line = Vec::new();
+        let read = file.as_mut()?.read_until(b'\n', &mut line);
+        if let Err(error) = read {
+            file = None;
+            return Some(Err(StoreError::io(&path, &error)));
+        }
+        // What has no end is being written, or was cut.
+        if line.pop() != Some(b'\n') {
+            return None;
+        }
+        Some(String::from_utf8(line).map_err(|_| damaged(&path, "a record is not UTF-8")))
+    }))
+}
+
+/// The number of the first record.
+fn first(path: &Path) -> Result<Option<u64>, StoreError> {
+    match lines(path)?.next().transpose()? {
+        None => Ok(None),
+        Some(line) => match Line::read(line.as_bytes()) {
+            Ok(line) => Ok(Some(line.seq)),
+            Err(_) => Err(damaged(path, "its first line is no record")),
+        },
+    }
+}
+
+/// Where the chain of a file stands, by its first and its last whole line.
+pub fn head(path: &Path) -> Result<Option<Head>, StoreError> {
+    let Some(first) = first(path)? else { return Ok(None) };
+    let Some(last) = last(path).map_err(|error| StoreError::io(path, &error))? else {
+        return Ok(None);
+    };
+    match Line::read(&last) {
+        Ok(line) => Ok(Some(Head { first, version: line.seq + 1, hash: line.hash })),
+        Err(_) => Err(damaged(path, "its last line is no record")),
+    }
+}
+
+/// The last whole line of a file, without its end.
+fn last(path: &Path) -> std::io::Result<Option<Vec<u8>>> {
+    let mut file = File::open(path)?;
+    let mut from = file.seek(SeekFrom::End(0))?;
+    let mut tail: Vec<u8> = Vec::new();
+    loop {
+        let step = from.min(CHUNK.max(tail.len() as u64));
+        from -= step;
+        let mut chunk = vec![0; usize::try_from(step).unwrap_or_default()];
+        file.seek(SeekFrom::Start(from))?;
+        file.read_exact(&mut chunk)?;
+        chunk.extend_from_slice(&tail);
+        tail = chunk;
+        let Some(end) = tail.iter().rposition(|byte| *byte == b'\n') else {
+            if from == 0 {
+                return Ok(None);
+            }
+            continue;
+        };
+        let begin = tail[..end].iter().rposition(|byte| *byte == b'\n');
+        match begin {
+            Some(at) => return Ok(Some(tail[at + 1..end].to_vec())),
+            None if from == 0 => return Ok(Some(tail[..end].to_vec())),
+            None => {}
+        }
+    }
+}

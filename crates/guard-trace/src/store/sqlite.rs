@@ -1,0 +1,231 @@
+//! A database of traces: SQLite, which several processes use at once.
+//!
+//! Each commit is one transaction; with `batch`, one transaction for whatever all sessions of this process commit
+//! meanwhile, written by a thread of its own. The schema stands in `schema.rs`, the statements in `rows.rs`.
+
+mod batch;
+mod rows;
+mod schema;
+
+pub use schema::{APPLICATION_ID, SCHEMA_VERSION};
+
+use super::{Begun, Commit, Committed, Durability, Records, Store, StoreError, Taken, check_id};
+use crate::keys::Keys;
+use crate::line::Head;
+use batch::Batch;
+use rows::Rows;
+use rusqlite::{Connection, Transaction, TransactionBehavior};
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// How many records are read at once.
+const PAGE: usize = 256;
+
+/// A database of traces.
+#[derive(Debug)]
+pub struct SqliteStore {
+    path: PathBuf,
+    keys: Option<Keys>,
+    connection: Mutex<Connection>,
+    batch: Option<Batch>,
+    /// The sessions that could not be written.
+    broken: Mutex<HashSet<String>>,
+}
+
+impl SqliteStore {
+    /// Opens a database, or makes it. Without a key no snapshot is written or trusted.
+    ///
+    /// # Errors
+    ///
+    /// Where it is another file, of another version, or cannot be used.
+    pub fn open(
+        path: &Path,
+        durability: Durability,
+        keys: Option<Keys>,
+    ) -> Result<SqliteStore, StoreError> {
+        SqliteStore::make(path, durability, keys, true)
+    }
+
+    /// Opens a database that is there.
+    ///
+    /// # Errors
+    ///
+    /// As [`SqliteStore::open`], and where nothing is there.
+    pub fn open_existing(
+        path: &Path,
+        durability: Durability,
+        keys: Option<Keys>,
+    ) -> Result<SqliteStore, StoreError> {
+        SqliteStore::make(path, durability, keys, false)
+    }
+
+    fn make(
+        path: &Path,
+        durability: Durability,
+        keys: Option<Keys>,
+        create: bool,
+    ) -> Result<SqliteStore, StoreError> {
+        let connect = || schema::connect(path, durability, create);
+        let connection = connect()?;
+        let batch = match durability {
+            Durability::Batch(window) => {
+                Some(Batch::start(connect()?, path.to_owned(), keys.clone(), window)?)
+            }
+            Durability::Full | Durability::Off => None,
+        };
+        Ok(SqliteStore {
+            path: path.to_owned(),
+            keys,
+            connection: Mutex::new(connection),
+            batch,
+            broken: Mutex::default(),
+        })
+    }
+
+    fn reading<T>(
+        &self,
+        read: impl FnOnce(&Rows<'_>) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        let mut connection = lock(&self.connection);
+        let fail = |error| rows::error(&self.path, &error);
+        let transaction = connection.transaction().map_err(fail)?;
+        let found = read(&Rows { path: &self.path, connection: &transaction })?;
+        transaction.commit().map_err(fail)?;
+        Ok(found)
+    }
+
+    fn writing<T>(
+        &self,
+        write: impl FnOnce(&Rows<'_>) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        writing(&self.path, &mut lock(&self.connection), write)
+    }
+
+    fn commit_now(&self, session: &str, commit: &Commit<'_>) -> Result<Committed, StoreError> {
+        self.writing(|rows| rows.commit(session, commit, self.keys.as_ref()))
+    }
+}
+
+/// Does something in one transaction that nobody else writes in; nothing is done where it fails.
+fn writing<T>(
+    path: &Path,
+    connection: &mut Connection,
+    write: impl FnOnce(&Rows<'_>) -> Result<T, StoreError>,
+) -> Result<T, StoreError> {
+    let fail = |error| rows::error(path, &error);
+    let begun = Transaction::new(connection, TransactionBehavior::Immediate);
+    let transaction = begun.map_err(fail)?;
+    // Dropped without a commit, it is rolled back.
+    let done = write(&Rows { path, connection: &transaction })?;
+    transaction.commit().map_err(fail)?;
+    Ok(done)
+}
+
+impl Store for SqliteStore {
+    fn begin(&self, session: &str) -> Result<Begun, StoreError> {
+        check_id(session)?;
+        let begun = self.reading(|rows| begin(rows, session, self.keys.as_ref()))?;
+        lock(&self.broken).remove(session);
+        if let Some(batch) = &self.batch {
+            batch.enter(session);
+        }
+        Ok(begun)
+    }
+
+    fn commit(&self, session: &str, commit: &Commit<'_>) -> Result<Committed, StoreError> {
+        check_id(session)?;
+        if lock(&self.broken).contains(session) {
+            return Err(StoreError::Refused(session.to_owned()));
+        }
+        let done = match &self.batch {
+            Some(batch) => batch.commit(session, commit),
+            None => self.commit_now(session, commit),
+        };
+        done.inspect_err(|error| {
+            if error.is_of_writing() {
+                lock(&self.broken).insert(session.to_owned());
+            }
+        })
+    }
+
+    fn release(&self, session: &str) {
+        lock(&self.broken).remove(session);
+        if let Some(batch) = &self.batch {
+            batch.leave(session);
+        }
+    }
+
+    fn sessions(&self) -> Result<Vec<String>, StoreError> {
+        self.reading(|rows| rows.sessions())
+    }
+
+    fn head(&self, session: &str) -> Result<Option<Head>, StoreError> {
+        Ok(self.reading(|rows| rows.session(session))?.map(|found| found.head))
+    }
+
+    fn records(&self, session: &str, from: u64) -> Result<Records<'_>, StoreError> {
+        let id = session.to_owned();
+        let Some(head) = self.head(session)? else { return Ok(Box::new(std::iter::empty())) };
+        let mut next = Some(from.max(head.first));
+        let mut page = Vec::new().into_iter();
+        Ok(Box::new(std::iter::from_fn(move || {
+            if let Some(line) = page.next() {
+                return Some(Ok(line));
+            }
+            let from = next.take()?;
+            match self.reading(|rows| rows.page(&id, from, PAGE)) {
+                Ok(read) => {
+                    next = (read.len() == PAGE).then_some(from + PAGE as u64);
+                    page = read.into_iter();
+                    page.next().map(Ok)
+                }
+                Err(error) => Some(Err(error)),
+            }
+        })))
+    }
+
+    fn spent(&self, key: &str) -> Result<i64, StoreError> {
+        self.reading(|rows| rows.spent(key))
+    }
+
+    fn forget(&self, session: &str, before: u64) -> Result<(), StoreError> {
+        self.writing(|rows| rows.forget(session, before))
+    }
+
+    fn remove(&self, session: &str) -> Result<bool, StoreError> {
+        self.writing(|rows| rows.remove(session))
+    }
+}
+
+/// A session with the records after its snapshot, checked.
+fn begin(rows: &Rows<'_>, session: &str, keys: Option<&Keys>) -> Result<Begun, StoreError> {
+    let Some(found) = rows.session(session)? else { return Ok(Begun::default()) };
+    let (snapshot, distrusted) = match rows.snapshot(&found)? {
+        Some(kept) => match kept.trusted(session, keys) {
+            Some((head, bytes)) => (Some((head, Taken { version: head.version, bytes })), false),
+            None => (None, keys.is_some()),
+        },
+        None => (None, false),
+    };
+    let (mut head, snapshot) = match snapshot {
+        Some((head, taken)) => (head, Some(taken)),
+        None => (Head::default(), None),
+    };
+    let from = head.version.max(found.head.first);
+    let records = rows.lines(&found, from, usize::MAX)?;
+    for line in &records {
+        head = head
+            .follow(line.as_bytes())
+            .map_err(|broken| rows.damaged(session, Some(head.version), broken.to_string()))?;
+    }
+    head.first = found.head.first;
+    if head != found.head {
+        return Err(rows.damaged(session, None, "its records end elsewhere than it says".into()));
+    }
+    Ok(Begun { head, snapshot, distrusted, records })
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,205 @@
+//! Group commit: one thread writes what all sessions of this process commit meanwhile in one transaction.
+//!
+//! Whoever commits waits until the transaction that holds it is on disk. The thread waits for others no longer than
+//! the window, and not at all once every session that is open here waits for it.
+
+use super::super::{Charge, Commit, Committed, StoreError};
+use super::{lock, rows, writing};
+use crate::keys::Keys;
+use rusqlite::Connection;
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{SyncSender, sync_channel};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+/// No transaction takes more commits than this; they would wait longer than the window for each other.
+const MOST: usize = 4096;
+
+/// The thread that writes.
+#[derive(Debug)]
+pub struct Batch {
+    queue: Arc<Queue>,
+    thread: Option<JoinHandle<()>>,
+}
+
+#[derive(Debug, Default)]
+struct Queue {
+    waiting: Mutex<Waiting>,
+    changed: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct Waiting {
+    jobs: Vec<Job>,
+    open: HashSet<String>,
+    closed: bool,
+}
+
+/// A commit that waits, with all that it holds.
+#[derive(Debug)]
+struct Job {
+    session: String,
+    version: u64,
+    records: Vec<String>,
+    snapshot: Option<Vec<u8>>,
+    charges: Vec<(String, i64, i64)>,
+    answer: SyncSender<Result<Committed, StoreError>>,
+}
+
+impl Batch {
+    /// Starts the thread.
+    pub fn start(
+        connection: Connection,
+        path: PathBuf,
+        keys: Option<Keys>,
+        window: Duration,
+    ) -> Result<Batch, StoreError> {
+        let queue = Arc::new(Queue::default());
+        let ours = queue.clone();
+        let writer = Writer { connection, path: path.clone(), keys };
+        let thread = std::thread::Builder::new()
+            .name("guard-store".into())
+            .spawn(move || writer.run(&ours, window))
+            .map_err(|error| StoreError::io(&path, &error))?;
+        Ok(Batch { queue, thread: Some(thread) })
+    }
+
+    /// A session is open: it may commit.
+    pub fn enter(&self, session: &str) {
+        lock(&self.queue.waiting).open.insert(session.to_owned());
+    }
+
+    /// A session is no longer open.
+    pub fn leave(&self, session: &str) {
+        lock(&self.queue.waiting).open.remove(session);
+        self.queue.changed.notify_all();
+    }
+
+    /// Commits, together with others.
+    pub fn commit(&self, session: &str, commit: &Commit<'_>) -> Result<Committed, StoreError> {
+        let (answer, answered) = sync_channel(1);
+        let charge = |it: &Charge<'_>| (it.key.to_owned(), it.amount, it.limit);
+        let job = Job {
+            session: session.to_owned(),
+            version: commit.version,
+            records: commit.records.iter().map(|it| (*it).to_owned()).collect(),
+            snapshot: commit.snapshot.map(<[u8]>::to_vec),
+            charges: commit.charges.iter().map(charge).collect(),
+            answer,
+        };
+        lock(&self.queue.waiting).jobs.push(job);
+        self.queue.changed.notify_all();
+        answered.recv().unwrap_or_else(|_| Err(StoreError::Refused(session.to_owned())))
+    }
+}
+
+impl Drop for Batch {
+    fn drop(&mut self) {
+        lock(&self.queue.waiting).closed = true;
+        self.queue.changed.notify_all();
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Queue {
+    /// The next commits that go together; none when nobody can bring more.
+    fn next(&self, window: Duration) -> Option<Vec<Job>> {
+        let mut waiting = lock(&self.waiting);
+        while waiting.jobs.is_empty() {
+            if waiting.closed {
+                return None;
+            }
+            waiting = self.changed.wait(waiting).unwrap_or_else(PoisonError::into_inner);
+        }
+        let until = Instant::now() + window;
+        while !waiting.is_full() {
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                break;
+            }
+            let woken = self.changed.wait_timeout(waiting, left);
+            waiting = woken.unwrap_or_else(PoisonError::into_inner).0;
+        }
+        let most = waiting.jobs.len().min(MOST);
+        Some(waiting.jobs.drain(..most).collect())
+    }
+}
+
+impl Waiting {
+    /// Whether there is nobody to wait for.
+    fn is_full(&self) -> bool {
+        self.closed || self.jobs.len() >= self.open.len().min(MOST)
+    }
+}
+
+struct Writer {
+    connection: Connection,
+    path: PathBuf,
+    keys: Option<Keys>,
+}
+
+impl Writer {
+    fn run(mut self, queue: &Queue, window: Duration) {
+        while let Some(jobs) = queue.next(window) {
+            let done = self.write(&jobs);
+            for (job, done) in jobs.into_iter().zip(done) {
+                // Who no longer waits for the answer does not get it.
+                let _ = job.answer.send(done);
+            }
+        }
+    }
+
+    /// One transaction: what does not fit is left out, and where writing fails, all of it has failed.
+    fn write(&mut self, jobs: &[Job]) -> Vec<Result<Committed, StoreError>> {
+        let keys = self.keys.as_ref();
+        let written = writing(&self.path, &mut self.connection, |rows| {
+            let one = |job: &Job| match job.commit(rows, keys) {
+                Err(error) if error.is_of_writing() => Err(error),
+                done => Ok(done),
+            };
+            jobs.iter().map(one).collect::<Result<Vec<_>, _>>()
+        });
+        match written {
+            Ok(done) => done,
+            Err(error) => jobs.iter().map(|_| Err(again(&error, &self.path))).collect(),
+        }
+    }
+}
+
+/// The same error for another session.
+fn again(error: &StoreError, path: &Path) -> StoreError {
+    match error {
+        StoreError::Locked(path) => StoreError::Locked(path.clone()),
+        StoreError::Full(path) => StoreError::Full(path.clone()),
+        StoreError::Damaged { path, session, record, why } => StoreError::Damaged {
+            path: path.clone(),
+            session: session.clone(),
+            record: *record,
+            why: why.clone(),
+        },
+        StoreError::Io(path, why) => StoreError::Io(path.clone(), why.clone()),
+        other => StoreError::Io(path.to_owned(), other.to_string()),
+    }
+}
+
+impl Job {
+    fn commit(&self, rows: &rows::Rows<'_>, keys: Option<&Keys>) -> Result<Committed, StoreError> {
+        let records: Vec<&str> = self.records.iter().map(String::as_str).collect();
+        let charges: Vec<Charge<'_>> = self
+            .charges
+            .iter()
+            .map(|(key, amount, limit)| Charge { key, amount: *amount, limit: *limit })
+            .collect();
+        let commit = Commit {
+            version: self.version,
+            records: &records,
+            snapshot: self.snapshot.as_deref(),
+            charges: &charges,
+        };
+        rows.commit(&self.session, &commit, keys)
+    }
+}

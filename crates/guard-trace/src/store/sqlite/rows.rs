@@ -1,0 +1,244 @@
+//! What is read and written within a transaction.
+
+use super::super::memory::{check_snapshot, no_snapshot};
+use super::super::{Commit, Committed, Fit, StoreError, charge_all, fit};
+use super::schema;
+use crate::keys::Keys;
+use crate::line::Head;
+use guard_plan::encode::Hash;
+use rusqlite::{Connection, ErrorCode, OptionalExtension, params};
+use std::path::Path;
+
+/// The most sessions, and the most records of one: places are 63 bits.
+const MAX_SESSION: i64 = 1 << 31;
+const MAX_SEQ: u64 = 1 << 32;
+
+/// A database within a transaction.
+pub struct Rows<'t> {
+    pub path: &'t Path,
+    pub connection: &'t Connection,
+}
+
+/// A session's row.
+pub struct Session {
+    pub id: i64,
+    pub head: Head,
+}
+
+/// A snapshot as it lies there; nobody has looked at its tag.
+pub struct Kept {
+    version: u64,
+    head: Vec<u8>,
+    tag: Vec<u8>,
+    bytes: Vec<u8>,
+}
+
+impl Kept {
+    /// The chain before it and what it holds, where its tag is ours.
+    pub fn trusted(self, session: &str, keys: Option<&Keys>) -> Option<(Head, Vec<u8>)> {
+        let hash: Hash = self.head.try_into().ok()?;
+        let bears = keys?.bears(session, (self.version, &hash), &self.bytes, &self.tag);
+        bears.then_some((Head { first: 0, version: self.version, hash }, self.bytes))
+    }
+}
+
+impl Rows<'_> {
+    /// The row of a session.
+    pub fn session(&self, name: &str) -> Result<Option<Session>, StoreError> {
+        let sql = "SELECT id, first, version, head FROM session WHERE name = ?1";
+        let row = self.one(sql, params![name], |row| {
+            let head: [u8; 32] = row.get(3)?;
+            Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?, row.get::<_, i64>(2)?, head))
+        })?;
+        let Some((id, first, version, hash)) = row else { return Ok(None) };
+        let number = |n: i64| {
+            let number = u64::try_from(n).ok().filter(|n| *n <= MAX_SEQ);
+            number.ok_or_else(|| self.damaged(name, None, format!("{n} is no number of a record")))
+        };
+        let head = Head { first: number(first)?, version: number(version)?, hash };
+        Ok(Some(Session { id, head }))
+    }
+
+    /// The names of all sessions.
+    pub fn sessions(&self) -> Result<Vec<String>, StoreError> {
+        let fail = |why| error(self.path, &why);
+        let sql = "SELECT name FROM session WHERE version > first ORDER BY name";
+        let mut statement = self.connection.prepare_cached(sql).map_err(fail)?;
+        let names = statement.query_map([], |row| row.get(0)).map_err(fail)?;
+        names.collect::<Result<_, _>>().map_err(fail)
+    }
+
+    /// The records of a session from a number on, at most so many.
+    pub fn lines(&self, of: &Session, from: u64, most: usize) -> Result<Vec<String>, StoreError> {
+        let fail = |why| error(self.path, &why);
+        let most = i64::try_from(most).unwrap_or(i64::MAX);
+        let sql =
+            "SELECT line FROM record WHERE place >= ?1 AND place < ?2 ORDER BY place LIMIT ?3";
+        let mut statement = self.connection.prepare_cached(sql).map_err(fail)?;
+        let range = params![place(of.id, from), place(of.id + 1, 0), most];
+        let lines = statement.query_map(range, |row| row.get(0)).map_err(fail)?;
+        lines.collect::<Result<_, _>>().map_err(fail)
+    }
+
+    /// As [`Rows::lines`], of a session by its name.
+    pub fn page(&self, name: &str, from: u64, most: usize) -> Result<Vec<String>, StoreError> {
+        match self.session(name)? {
+            Some(session) => self.lines(&session, from, most),
+            None => Ok(Vec::new()),
+        }
+    }
+
+    /// The snapshot of a session.
+    pub fn snapshot(&self, of: &Session) -> Result<Option<Kept>, StoreError> {
+        let sql = "SELECT version, head, tag, bytes FROM snapshot WHERE session = ?1";
+        self.one(sql, params![of.id], |row| {
+            let version = u64::try_from(row.get::<_, i64>(0)?).unwrap_or(u64::MAX);
+            Ok(Kept { version, head: row.get(1)?, tag: row.get(2)?, bytes: row.get(3)? })
+        })
+    }
+
+    /// What is spent of a budget.
+    pub fn spent(&self, key: &str) -> Result<i64, StoreError> {
+        let sql = "SELECT amount FROM spent WHERE key = ?1";
+        Ok(self.one(sql, params![key], |row| row.get(0))?.unwrap_or_default())
+    }
+
+    /// Takes a commit, or says why not; then nothing is written.
+    pub fn commit(
+        &self,
+        name: &str,
+        commit: &Commit<'_>,
+        keys: Option<&Keys>,
+    ) -> Result<Committed, StoreError> {
+        let found = self.session(name)?;
+        let before = found.as_ref().map(|found| found.head).unwrap_or_default();
+        let head = match fit(&before, commit)? {
+            Fit::Yes(head) if head.version >= MAX_SEQ => {
+                return Err(StoreError::Misfit("a session has 2³² records at most".into()));
+            }
+            Fit::Yes(head) => head,
+            Fit::Conflict(version) => return Ok(Committed::Conflict { version }),
+        };
+        let sums = match charge_all(commit.charges, |key| self.spent(key))? {
+            Ok(sums) => sums,
+            Err(over) => return Ok(over),
+        };
+        for (key, sum) in sums {
+            let sql = "INSERT INTO spent (key, amount) VALUES (?1, ?2)
+                       ON CONFLICT (key) DO UPDATE SET amount = excluded.amount";
+            self.run(sql, params![key, sum])?;
+        }
+        let id = match found {
+            Some(found) => found.id,
+            None => self.insert(name)?,
+        };
+        let from = head.version - commit.records.len() as u64;
+        for (seq, line) in (from..).zip(commit.records) {
+            let sql = "INSERT INTO record (place, line) VALUES (?1, ?2)";
+            self.run(sql, params![place(id, seq), line])?;
+        }
+        self.move_head(id, &head)?;
+        if let (Some(bytes), Some(keys)) = (commit.snapshot, keys) {
+            let tag = keys.tag(name, (head.version, &head.hash), bytes);
+            let sql = "INSERT OR REPLACE INTO snapshot (session, version, head, tag, bytes)
+                       VALUES (?1, ?2, ?3, ?4, ?5)";
+            self.run(sql, params![id, signed(head.version), head.hash, tag, bytes])?;
+        }
+        Ok(Committed::Yes(head))
+    }
+
+    fn insert(&self, name: &str) -> Result<i64, StoreError> {
+        let sql = "INSERT INTO session (name, first, version, head) VALUES (?1, 0, 0, ?2)";
+        self.run(sql, params![name, [0_u8; 32]])?;
+        match self.connection.last_insert_rowid() {
+            id if id < MAX_SESSION => Ok(id),
+            _ => Err(StoreError::Full(self.path.to_owned())),
+        }
+    }
+
+    fn move_head(&self, id: i64, head: &Head) -> Result<(), StoreError> {
+        let sql = "UPDATE session SET first = ?2, version = ?3, head = ?4 WHERE id = ?1";
+        self.run(sql, params![id, signed(head.first), signed(head.version), head.hash])
+    }
+
+    /// Drops what a snapshot record stands for.
+    pub fn forget(&self, name: &str, before: u64) -> Result<(), StoreError> {
+        let found = self.session(name)?.ok_or_else(|| no_snapshot(before))?;
+        let line = self.lines(&found, before, 1)?;
+        check_snapshot(line.first().map_or("", String::as_str), before)?;
+        let range = params![place(found.id, 0), place(found.id, before)];
+        self.run("DELETE FROM record WHERE place >= ?1 AND place < ?2", range)?;
+        let stale = params![found.id, signed(before)];
+        self.run("DELETE FROM snapshot WHERE session = ?1 AND version <= ?2", stale)?;
+        self.move_head(found.id, &Head { first: before, ..found.head })
+    }
+
+    /// Drops a session.
+    pub fn remove(&self, name: &str) -> Result<bool, StoreError> {
+        let Some(found) = self.session(name)? else { return Ok(false) };
+        let range = params![place(found.id, 0), place(found.id + 1, 0)];
+        self.run("DELETE FROM record WHERE place >= ?1 AND place < ?2", range)?;
+        self.run("DELETE FROM snapshot WHERE session = ?1", params![found.id])?;
+        self.run("DELETE FROM session WHERE id = ?1", params![found.id])?;
+        Ok(true)
+    }
+
+    /// What is wrong with a session.
+    pub fn damaged(&self, session: &str, record: Option<u64>, why: String) -> StoreError {
+        let session = Some(session.to_owned());
+        StoreError::Damaged { path: self.path.to_owned(), session, record, why }
+    }
+
+    fn one<T>(
+        &self,
+        sql: &str,
+        params: &[&dyn rusqlite::ToSql],
+        read: impl FnOnce(&rusqlite::Row<'_>) -> rusqlite::Result<T>,
+    ) -> Result<Option<T>, StoreError> {
+        let fail = |why| error(self.path, &why);
+        let mut statement = self.connection.prepare_cached(sql).map_err(fail)?;
+        statement.query_row(params, read).optional().map_err(fail)
+    }
+
+    fn run(&self, sql: &str, params: &[&dyn rusqlite::ToSql]) -> Result<(), StoreError> {
+        let fail = |why| error(self.path, &why);
+        let mut statement = self.connection.prepare_cached(sql).map_err(fail)?;
+        statement.execute(params).map(|_| ()).map_err(fail)
+    }
+}
+
+/// Where a record lies.
+fn place(session: i64, seq: u64) -> i64 {
+    (session << 32).saturating_add(signed(seq.min(MAX_SEQ)))
+}
+
+/// Numbers are checked to be below 2³² before they come here.
+fn signed(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}
+
+/// An error of SQLite as one of ours.
+pub fn error(path: &Path, why: &rusqlite::Error) -> StoreError {
+    let io = || StoreError::Io(path.to_owned(), why.to_string());
+    let damaged = || {
+        let why = why.to_string();
+        StoreError::Damaged { path: path.to_owned(), session: None, record: None, why }
+    };
+    match why {
+        rusqlite::Error::SqliteFailure(failure, _) => match failure.code {
+            code if schema::is_busy(code) => StoreError::Locked(path.to_owned()),
+            ErrorCode::DiskFull => StoreError::Full(path.to_owned()),
+            ErrorCode::NotADatabase => StoreError::NoStore(path.to_owned()),
+            ErrorCode::DatabaseCorrupt | ErrorCode::TypeMismatch => damaged(),
+            ErrorCode::CannotOpen if !path.exists() => {
+                StoreError::Io(path.to_owned(), "it is not there".into())
+            }
+            _ => io(),
+        },
+        rusqlite::Error::FromSqlConversionFailure(..)
+        | rusqlite::Error::IntegralValueOutOfRange(..)
+        | rusqlite::Error::InvalidColumnType(..)
+        | rusqlite::Error::Utf8Error(..) => damaged(),
+        _ => io(),
+    }
+}

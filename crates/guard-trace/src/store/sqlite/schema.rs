@@ -1,0 +1,142 @@
+//! The database: its tables, its version, and how it is opened.
+
+use super::super::{Durability, StoreError};
+use super::rows::error;
+use rusqlite::config::DbConfig;
+use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior};
+use std::path::Path;
+use std::time::Duration;
+
+/// What tells our databases from others: `Gurd`.
+pub const APPLICATION_ID: i64 = 0x4775_7264;
+
+/// The version of the tables; another is not read.
+pub const SCHEMA_VERSION: i64 = 1;
+
+/// How long somebody waits for others to finish writing.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// How often an opening is tried again that SQLite does not let wait: who opens first makes the database, and
+/// whoever comes last tidies up.
+const TRIES: u32 = 200;
+
+/// Pages of the log after which it is moved into the database: a hook's process that opens it reads no more than this.
+const LOG_PAGES: i64 = 1000;
+
+/// The place of a record is `session << 32 | seq`: one tree, read in order.
+const TABLES: &str = "
+CREATE TABLE session (
+  id      INTEGER PRIMARY KEY,
+  name    TEXT NOT NULL UNIQUE,
+  first   INTEGER NOT NULL,
+  version INTEGER NOT NULL,
+  head    BLOB NOT NULL
+) STRICT;
+CREATE TABLE record (
+  place INTEGER PRIMARY KEY,
+  line  TEXT NOT NULL
+) STRICT;
+CREATE TABLE snapshot (
+  session INTEGER PRIMARY KEY,
+  version INTEGER NOT NULL,
+  head    BLOB NOT NULL,
+  tag     BLOB NOT NULL,
+  bytes   BLOB NOT NULL
+) STRICT;
+CREATE TABLE spent (
+  key    TEXT PRIMARY KEY,
+  amount INTEGER NOT NULL
+) STRICT;
+CREATE VIEW trace (session, seq, line) AS
+  SELECT session.name, record.place & 4294967295, record.line
+  FROM record JOIN session ON session.id = record.place >> 32;
+";
+
+/// Opens a database, and makes its tables where it is new.
+pub fn connect(
+    path: &Path,
+    durability: Durability,
+    create: bool,
+) -> Result<Connection, StoreError> {
+    let mut tries = 0;
+    loop {
+        match try_connect(path, durability, create) {
+            Err(StoreError::Locked(_)) if tries < TRIES => {
+                tries += 1;
+                std::thread::sleep(Duration::from_millis(1 + u64::from(tries % 7)));
+            }
+            other => return other,
+        }
+    }
+}
+
+fn try_connect(
+    path: &Path,
+    durability: Durability,
+    create: bool,
+) -> Result<Connection, StoreError> {
+    let fail = |why| error(path, &why);
+    let mut flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    if create {
+        flags |= OpenFlags::SQLITE_OPEN_CREATE;
+    }
+    let mut connection = Connection::open_with_flags(path, flags).map_err(fail)?;
+    connection.busy_timeout(PATIENCE).map_err(fail)?;
+    check_kind(path, &mut connection, create)?;
+    // Nobody plants triggers or functions in a file that we trust with evidence.
+    for (config, on) in [
+        (DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true),
+        (DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false),
+        (DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false),
+        (DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false),
+    ] {
+        connection.set_db_config(config, on).map_err(fail)?;
+    }
+    let synchronous = match durability {
+        Durability::Full | Durability::Batch(_) => "FULL",
+        Durability::Off => "OFF",
+    };
+    connection.pragma_update(None, "synchronous", synchronous).map_err(fail)?;
+    connection.pragma_update(None, "wal_autocheckpoint", LOG_PAGES).map_err(fail)?;
+    connection.set_prepared_statement_cache_capacity(32);
+    Ok(connection)
+}
+
+/// Whether the file is ours and of our version; a new one becomes so.
+fn check_kind(path: &Path, connection: &mut Connection, create: bool) -> Result<(), StoreError> {
+    let fail = |why| error(path, &why);
+    let read = |connection: &Connection, name| {
+        connection.pragma_query_value(None, name, |row| row.get::<_, i64>(0)).map_err(fail)
+    };
+    let mut id = read(connection, "application_id")?;
+    if id == 0 && create && is_new(connection).map_err(fail)? {
+        connection.pragma_update(None, "journal_mode", "WAL").map_err(fail)?;
+        let making = connection.transaction_with_behavior(TransactionBehavior::Immediate);
+        let making = making.map_err(fail)?;
+        // Another process may have been quicker.
+        if is_new(&making).map_err(fail)? {
+            making.execute_batch(TABLES).map_err(fail)?;
+            making.pragma_update(None, "application_id", APPLICATION_ID).map_err(fail)?;
+            making.pragma_update(None, "user_version", SCHEMA_VERSION).map_err(fail)?;
+        }
+        making.commit().map_err(fail)?;
+        id = read(connection, "application_id")?;
+    }
+    if id != APPLICATION_ID {
+        return Err(StoreError::NoStore(path.to_owned()));
+    }
+    match read(connection, "user_version")? {
+        SCHEMA_VERSION => Ok(()),
+        found => Err(StoreError::Version { path: path.to_owned(), found, known: SCHEMA_VERSION }),
+    }
+}
+
+fn is_new(connection: &Connection) -> rusqlite::Result<bool> {
+    let tables = "SELECT count(*) FROM sqlite_schema";
+    connection.query_row(tables, [], |row| row.get::<_, i64>(0)).map(|tables| tables == 0)
+}
+
+/// Whether an error says that somebody else is at it.
+pub fn is_busy(code: ErrorCode) -> bool {
+    matches!(code, ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked)
+}
