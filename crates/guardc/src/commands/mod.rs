@@ -11,6 +11,7 @@ pub mod explain;
 pub mod fmt;
 pub mod init;
 pub mod render;
+pub mod replay;
 pub mod run;
 pub mod serve;
 pub mod test;
