@@ -13,5 +13,6 @@ pub mod render;
 pub mod run;
 pub mod serve;
 pub mod test;
+pub mod trace;
 pub mod verify;
 pub mod version;
