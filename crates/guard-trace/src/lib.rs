@@ -4,9 +4,12 @@
 //! needs files, databases and keys, so that neither of the two does.
 
 pub mod checkpoint;
+pub mod import;
 mod keys;
 pub mod line;
 pub mod merkle;
+pub mod reading;
+pub mod replay;
 mod resume;
 pub mod sign;
 pub mod store;

@@ -23,6 +23,7 @@ pub struct Cli {
 #[derive(Debug, Subcommand)]
 #[allow(missing_docs, reason = "each module documents its own")]
 pub enum Command {
+    Ack(commands::ack::Args),
     Check(commands::check::Args),
     Compile(commands::compile::Args),
     Explain(commands::explain::Args),
@@ -33,6 +34,7 @@ pub enum Command {
     Diff(commands::diff::Args),
     Drive(commands::drive::Args),
     Render(commands::render::Args),
+    Replay(commands::replay::Args),
     Serve(commands::serve::Args),
     Init(commands::init::Args),
     Completions(commands::completions::Args),
@@ -45,6 +47,7 @@ impl Command {
     /// Does it.
     pub fn run(&self, term: &Term) -> Outcome {
         match self {
+            Command::Ack(args) => commands::ack::run(args, term),
             Command::Check(args) => commands::check::run(args, term),
             Command::Compile(args) => commands::compile::run(args, term),
             Command::Explain(args) => commands::explain::run(args, term),
@@ -55,6 +58,7 @@ impl Command {
             Command::Diff(args) => commands::diff::run(args, term),
             Command::Drive(args) => commands::drive::run(args, term),
             Command::Render(args) => commands::render::run(args, term),
+            Command::Replay(args) => commands::replay::run(args, term),
             Command::Serve(args) => commands::serve::run(args, term),
             Command::Init(args) => commands::init::run(args, term),
             Command::Completions(args) => commands::completions::run(args, term),

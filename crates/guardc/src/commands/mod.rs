@@ -1,5 +1,6 @@
 //! The subcommands, one module each.
 
+pub mod ack;
 pub mod check;
 pub mod compile;
 pub mod completions;
@@ -10,6 +11,7 @@ pub mod explain;
 pub mod fmt;
 pub mod init;
 pub mod render;
+pub mod replay;
 pub mod run;
 pub mod serve;
 pub mod test;
