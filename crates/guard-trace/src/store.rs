@@ -326,16 +326,20 @@ pub fn open(
     Ok((store, keys))
 }
 
-/// Opens what is there to be read, and makes nothing. Snapshots are not trusted then, and not shown.
+/// Opens what is there, and makes nothing. Without a key snapshots are neither trusted nor shown.
 ///
 /// # Errors
 ///
 /// Where nothing is there, or it is something else.
-pub fn open_existing(path: &Path) -> Result<Box<dyn Store>, StoreError> {
-    if path.is_dir() {
-        return Ok(Box::new(FolderStore::open(path, Durability::Full, None)?));
-    }
-    Ok(Box::new(SqliteStore::open_existing(path, Durability::Full, None)?))
+pub fn open_existing(
+    path: &Path,
+    durability: Durability,
+    keys: Option<Keys>,
+) -> Result<Box<dyn Store>, StoreError> {
+    Ok(match path.is_dir() {
+        true => Box::new(FolderStore::open(path, durability, keys)?),
+        false => Box::new(SqliteStore::open_existing(path, durability, keys)?),
+    })
 }
 
 /// Whether a path has the extension of a database.

@@ -1,0 +1,50 @@
+//! `guardc trace`: traces verified, anchored, proved, moved and kept small.
+
+mod checkpoint;
+mod compact;
+mod export;
+mod import;
+mod keygen;
+mod prove;
+mod prune;
+mod sources;
+mod verify;
+
+use crate::failure::Outcome;
+use crate::term::Term;
+
+/// Verifies, anchors, proves, moves and compacts traces
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// What to do.
+    #[command(subcommand)]
+    pub what: What,
+}
+
+/// What is done with traces.
+#[derive(Debug, clap::Subcommand)]
+#[allow(missing_docs, reason = "each module documents its own")]
+pub enum What {
+    Verify(verify::Args),
+    Checkpoint(checkpoint::Args),
+    Prove(prove::Args),
+    Keygen(keygen::Args),
+    Import(import::Args),
+    Export(export::Args),
+    Compact(compact::Args),
+    Prune(prune::Args),
+}
+
+/// Runs the command.
+pub fn run(args: &Args, term: &Term) -> Outcome {
+    match &args.what {
+        What::Verify(args) => verify::run(args, term),
+        What::Checkpoint(args) => checkpoint::run(args, term),
+        What::Prove(args) => prove::run(args, term),
+        What::Keygen(args) => keygen::run(args, term),
+        What::Import(args) => import::run(args, term),
+        What::Export(args) => export::run(args, term),
+        What::Compact(args) => compact::run(args, term),
+        What::Prune(args) => prune::run(args, term),
+    }
+}
