@@ -14,5 +14,6 @@ pub mod replay;
 pub mod run;
 pub mod serve;
 pub mod test;
+pub mod trace;
 pub mod verify;
 pub mod version;
