@@ -11,6 +11,7 @@ mod inputs;
 mod laws;
 mod proofs;
 mod render;
+mod replay;
 mod schemas;
 mod signals;
 mod suites;
