@@ -12,6 +12,7 @@ mod lasting;
 mod laws;
 mod proofs;
 mod render;
+mod replay;
 mod schemas;
 mod signals;
 mod suites;
