@@ -39,7 +39,6 @@ pub enum Command {
     Serve(commands::serve::Args),
     Init(commands::init::Args),
     Completions(commands::completions::Args),
-    Trace(commands::trace::Args),
     Verify(commands::verify::Args),
     Version(commands::version::Args),
 }
@@ -64,7 +63,6 @@ impl Command {
             Command::Serve(args) => commands::serve::run(args, term),
             Command::Init(args) => commands::init::run(args, term),
             Command::Completions(args) => commands::completions::run(args, term),
-            Command::Trace(args) => commands::trace::run(args, term),
             Command::Verify(args) => commands::verify::run(args, term),
             Command::Version(args) => commands::version::run(args, term),
         }
