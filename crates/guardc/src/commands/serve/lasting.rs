@@ -167,10 +167,7 @@ impl Live {
     }
 
     /// Records something that is no event of the kernel.
-    pub(super) fn note(
-        &mut self,
-        record: impl Fn(&mut Live) -> Vec<u8>,
-    ) -> Result<(), Error> {
+    pub(super) fn note(&mut self, record: impl Fn(&mut Live) -> Vec<u8>) -> Result<(), Error> {
         self.whole()?;
         for _ in 0..TRIES {
             let line = record(self);
@@ -215,8 +212,7 @@ impl Live {
             .iter()
             .flat_map(|shared| {
                 let of_unit = charged.iter().filter(|(unit, _)| *unit == shared.unit);
-                let charge =
-                    |amount: i64| Charge { key: &shared.key, amount, limit: shared.limit };
+                let charge = |amount: i64| Charge { key: &shared.key, amount, limit: shared.limit };
                 of_unit.map(move |(_, amount)| charge(*amount))
             })
             .collect();
@@ -227,7 +223,8 @@ impl Live {
             charges: &charges,
         };
         let committed = stored.store.commit(self.session.id(), &commit);
-        self.keeping.broken = !matches!(committed, Ok(Committed::Yes(_) | Committed::Conflict { .. }));
+        self.keeping.broken =
+            !matches!(committed, Ok(Committed::Yes(_) | Committed::Conflict { .. }));
         match committed.map_err(|e| failed(&e))? {
             Committed::Yes(_) => {
                 if snapshot.is_some() {
@@ -238,7 +235,8 @@ impl Live {
             Committed::Conflict { .. } => Ok(false),
             Committed::OverBudget { key, spent } => {
                 let spent = guard_plan::decimal::format(spent);
-                let message = format!("the shared budget `{key}` does not allow it: {spent} is spent");
+                let message =
+                    format!("the shared budget `{key}` does not allow it: {spent} is spent");
                 Err(Error::failed("over_budget", message))
             }
         }
