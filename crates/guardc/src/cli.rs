@@ -23,7 +23,6 @@ pub struct Cli {
 #[derive(Debug, Subcommand)]
 #[allow(missing_docs, reason = "each module documents its own")]
 pub enum Command {
-    Ack(commands::ack::Args),
     Check(commands::check::Args),
     Compile(commands::compile::Args),
     Explain(commands::explain::Args),
@@ -35,6 +34,7 @@ pub enum Command {
     Drive(commands::drive::Args),
     Render(commands::render::Args),
     Serve(commands::serve::Args),
+    Ack(commands::ack::Args),
     Init(commands::init::Args),
     Completions(commands::completions::Args),
     Verify(commands::verify::Args),
@@ -45,7 +45,6 @@ impl Command {
     /// Does it.
     pub fn run(&self, term: &Term) -> Outcome {
         match self {
-            Command::Ack(args) => commands::ack::run(args, term),
             Command::Check(args) => commands::check::run(args, term),
             Command::Compile(args) => commands::compile::run(args, term),
             Command::Explain(args) => commands::explain::run(args, term),
@@ -57,6 +56,7 @@ impl Command {
             Command::Drive(args) => commands::drive::run(args, term),
             Command::Render(args) => commands::render::run(args, term),
             Command::Serve(args) => commands::serve::run(args, term),
+            Command::Ack(args) => commands::ack::run(args, term),
             Command::Init(args) => commands::init::run(args, term),
             Command::Completions(args) => commands::completions::run(args, term),
             Command::Verify(args) => commands::verify::run(args, term),
