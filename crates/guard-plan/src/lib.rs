@@ -19,6 +19,7 @@ pub mod path;
 pub mod plan;
 pub mod record;
 pub mod render;
+pub mod replayed;
 pub mod report;
 #[cfg(feature = "schema")]
 pub mod schema;

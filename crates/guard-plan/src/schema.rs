@@ -1,6 +1,6 @@
 //! The JSON Schemas of everything that crosses a process.
 
-use crate::{advice, drive, encode, record, report, verdict};
+use crate::{advice, drive, encode, record, replayed, report, verdict};
 use schemars::{JsonSchema, schema_for};
 use serde_json::Value;
 
@@ -26,6 +26,7 @@ pub fn schemas() -> Vec<(&'static str, Value)> {
         ("record-answers", of::<record::Answers<'static>>()),
         ("record-contract", of::<record::Judged<'static>>()),
         ("record-snapshot", of::<record::Snapshot<'static>>()),
+        ("replay-report", of::<replayed::ReplayReport>()),
         ("report", of::<report::Report>()),
     ]
 }

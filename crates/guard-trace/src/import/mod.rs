@@ -1,0 +1,269 @@
+//! Logs of others as sessions, so that a guard can be tried on what an agent already did.
+//!
+//! What ran, ran: a call of a log stands as allowed, its outcome as it is logged. The records that come out have no
+//! chain and prove nothing; they are for `replay` alone. Logs are hostile input: what is not understood is counted with
+//! its cause, never lost in silence, and nothing is held but calls that have no outcome yet.
+
+mod claude;
+mod mcp;
+mod openai;
+mod plain;
+mod session;
+
+use guard_plan::json::Json;
+use guard_plan::record::Record;
+use guard_plan::replayed::PassedOver;
+use guard_plan::{render, time};
+use session::{Builder, Outcome};
+use std::collections::HashMap;
+
+/// Most sessions of one file.
+const SESSIONS: usize = 10_000;
+/// Most causes that are told apart.
+const CAUSES: usize = 50;
+
+/// The forms of logs that are understood.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// Transcripts of Claude Code, one object a line.
+    ClaudeCode,
+    /// Messages with `tool_calls`, or items of the Responses API.
+    OpenAi,
+    /// JSON-RPC messages of the Model Context Protocol.
+    Mcp,
+    /// `{tool, args, outcome}`, one a line.
+    Plain,
+}
+
+impl Form {
+    /// The form of a log in which this value stands; none where it says nothing.
+    pub fn of(json: &Json) -> Option<Form> {
+        let has = |name: &str| json.get(name).is_some();
+        let text = |name: &str| json.get(name).and_then(Json::as_str);
+        if let Json::Array(items) = json {
+            return items.iter().find_map(Form::of);
+        }
+        if mcp::message(json).is_some() {
+            return Some(Form::Mcp);
+        }
+        let spoken = matches!(text("type"), Some("user" | "assistant" | "system"));
+        if spoken && (has("message") || has("sessionId") || has("session_id")) {
+            return Some(Form::ClaudeCode);
+        }
+        let items = matches!(text("type"), Some("function_call" | "function_call_output"));
+        if items || has("messages") || (has("role") && (has("content") || has("tool_calls"))) {
+            return Some(Form::OpenAi);
+        }
+        (text("tool").is_some() || text("prompt").is_some()).then_some(Form::Plain)
+    }
+
+    /// As it is written on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Form::ClaudeCode => "claude-code",
+            Form::OpenAi => "openai",
+            Form::Mcp => "mcp",
+            Form::Plain => "plain",
+        }
+    }
+}
+
+/// Who gets the records: with the session that they are of.
+pub type Give<'g> = dyn FnMut(&str, Record) + 'g;
+
+/// Reads one log.
+#[derive(Debug)]
+pub struct Importer {
+    form: Option<Form>,
+    /// What a session is called that has no name in the log.
+    name: String,
+    file: String,
+    sessions: HashMap<String, Builder>,
+    passed: Vec<PassedOver>,
+    /// The number of the line at hand.
+    line: u64,
+    calls: u64,
+}
+
+impl Importer {
+    /// Reads a log of a form, or of the one that its first lines show.
+    pub fn new(form: Option<Form>, file: &str, name: &str) -> Importer {
+        let (file, name) = (file.to_owned(), name.to_owned());
+        let (sessions, passed) = (HashMap::new(), Vec::new());
+        Importer { form, name, file, sessions, passed, line: 0, calls: 0 }
+    }
+
+    /// The form, as soon as it is known.
+    pub fn form(&self) -> Option<Form> {
+        self.form
+    }
+
+    /// How many calls there were so far.
+    pub fn calls(&self) -> u64 {
+        self.calls
+    }
+
+    /// What was passed over so far.
+    pub fn passed_over(&self) -> &[PassedOver] {
+        &self.passed
+    }
+
+    /// One line. Where text stands before the JSON, as in logs of servers, a time may stand in it.
+    pub fn line(&mut self, number: u64, line: &[u8], give: &mut Give<'_>) {
+        self.line = number;
+        let Ok(text) = std::str::from_utf8(line) else { return self.pass("it is not UTF-8") };
+        let text = text.trim();
+        if text.is_empty() {
+            return;
+        }
+        let parsed = Json::parse(text);
+        match parsed {
+            Ok(json) => self.value(number, &json, None, give),
+            Err(error) => match text.find("{\"").map(|at| text.split_at(at)) {
+                Some((before, rest)) if !before.is_empty() => match Json::parse(rest) {
+                    Ok(json) => {
+                        let words = before.split([' ', '[', ']', '\t']);
+                        let at = words.filter_map(time::parse_rfc3339).next();
+                        self.value(number, &json, at, give);
+                    }
+                    Err(_) => self.pass("it is no JSON"),
+                },
+                _ if text.starts_with(['{', '[']) => {
+                    self.pass(&format!("it is no JSON that we take: {}", error.message));
+                }
+                _ => self.pass("it is no JSON"),
+            },
+        }
+    }
+
+    /// A line that could not even be held.
+    pub fn too_long(&mut self, number: u64) {
+        self.line = number;
+        self.pass("it is longer than 64 MiB");
+    }
+
+    /// One value of a log, read already.
+    pub fn value(&mut self, number: u64, json: &Json, at: Option<i64>, give: &mut Give<'_>) {
+        self.line = number;
+        let Some(form) = self.form.or_else(|| Form::of(json)) else {
+            return self.pass("it shows no form that we know");
+        };
+        self.form = Some(form);
+        match form {
+            Form::ClaudeCode => claude::value(self, json, give),
+            Form::OpenAi => openai::value(self, json, give),
+            Form::Mcp => mcp::value(self, json, at, give),
+            Form::Plain => plain::value(self, json, give),
+        }
+    }
+
+    /// The log has ended: calls without an outcome have none.
+    pub fn end(&mut self) {
+        let open: u64 = self.sessions.values().map(Builder::open).sum();
+        if open > 0 {
+            self.passed.push(PassedOver {
+                file: self.file.clone(),
+                why: "the outcome of a call is not in the log: it stays in flight".into(),
+                first: self.line,
+                lines: open,
+            });
+        }
+    }
+
+    /// The session of a line.
+    fn session(&mut self, name: Option<&str>) -> Option<&mut Builder> {
+        let name = name.unwrap_or(&self.name).to_owned();
+        if self.sessions.len() >= SESSIONS && !self.sessions.contains_key(&name) {
+            self.pass("there are more than 10,000 sessions in the file");
+            return None;
+        }
+        let builder = self.sessions.entry(name);
+        Some(builder.or_insert_with_key(|name| Builder::new(name)))
+    }
+
+    #[allow(clippy::too_many_arguments, reason = "what a log says of a call")]
+    fn call(&mut self, session: &str, at: Option<i64>, id: &str, tool: &str, args: Json, ran: bool, give: &mut Give<'_>) {
+        let Some(builder) = self.sessions.get_mut(session) else { return };
+        match builder.call(at, id, tool, args, ran) {
+            Some(records) => {
+                self.calls += 1;
+                records.into_iter().for_each(|record| give(session, record));
+            }
+            None => self.pass("a call with an id that is under way, or one too many"),
+        }
+    }
+
+    fn outcome(&mut self, session: &str, at: Option<i64>, id: &str, outcome: Outcome, give: &mut Give<'_>) {
+        let Some(builder) = self.sessions.get_mut(session) else { return };
+        match builder.outcome(at, id, outcome) {
+            Some(records) => records.into_iter().for_each(|record| give(session, record)),
+            None => self.pass("the outcome of a call that is not under way"),
+        }
+    }
+
+    fn prompt(&mut self, session: &str, at: Option<i64>, text: &str, give: &mut Give<'_>) {
+        let Some(builder) = self.sessions.get_mut(session) else { return };
+        builder.prompt(at, text).into_iter().for_each(|record| give(session, record));
+    }
+
+    /// Counts a line that is passed over.
+    fn pass(&mut self, why: &str) {
+        let why = render::cut(why, 200);
+        let room = self.passed.len() < CAUSES;
+        let why = if room { why } else { "for other causes".into() };
+        match self.passed.iter_mut().find(|one| one.why == why) {
+            Some(one) => one.lines += 1,
+            None => {
+                let (file, first) = (self.file.clone(), self.line);
+                self.passed.push(PassedOver { file, why, first, lines: 1 });
+            }
+        }
+    }
+}
+
+/// A time in a log: RFC 3339, or seconds or milliseconds since 1970.
+fn time_of(json: &Json) -> Option<i64> {
+    let named = ["timestamp", "time", "ts", "created_at"].iter().find_map(|name| json.get(name))?;
+    match named {
+        Json::String(text) => time::parse_rfc3339(text),
+        // The year 5138 in seconds is 1973 in milliseconds.
+        Json::Int(number) if number.unsigned_abs() >= 100_000_000_000 => Some(*number),
+        Json::Int(number) => number.checked_mul(1000),
+        Json::Number(text) => {
+            let seconds: f64 = text.parse().ok()?;
+            let millis = if seconds.abs() >= 1e11 { seconds } else { seconds * 1000.0 };
+            (millis.abs() < 9e15).then_some(millis as i64)
+        }
+        _ => None,
+    }
+}
+
+/// The texts of a content: a string, or blocks of which some are texts.
+fn text_of(content: &Json) -> Option<String> {
+    match content {
+        Json::String(text) => Some(text.to_string()),
+        Json::Array(blocks) => {
+            let texts = blocks.iter().filter_map(|block| {
+                let kind = block.get("type").and_then(Json::as_str);
+                let is_text = matches!(kind, Some("text" | "input_text" | "output_text"));
+                block.get("text").filter(|_| is_text).and_then(Json::as_str)
+            });
+            let texts: Vec<&str> = texts.collect();
+            (!texts.is_empty()).then(|| texts.join("\n"))
+        }
+        _ => None,
+    }
+}
+
+/// Arguments that may be written as a text.
+fn arguments(json: Option<&Json>) -> Json {
+    match json {
+        None | Some(Json::Null) => Json::Object(Vec::new()),
+        Some(Json::String(text)) if text.trim().is_empty() => Json::Object(Vec::new()),
+        Some(Json::String(text)) => Json::parse(text).unwrap_or_else(|_| Json::String(text.clone())),
+        Some(other) => other.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,59 @@
+//! `{"tool": …, "args": {…}, "outcome": "success"}`, one call a line; `{"prompt": …}` is what the user said.
+
+use super::session::Outcome;
+use super::{Give, Importer, arguments, time_of};
+use guard_plan::json::Json;
+
+/// One line.
+pub(super) fn value(importer: &mut Importer, json: &Json, give: &mut Give<'_>) {
+    if let Json::Array(items) = json {
+        return items.iter().for_each(|item| value(importer, item, give));
+    }
+    let any = |names: &[&str]| names.iter().find_map(|name| json.get(name));
+    let text = |names: &[&str]| any(names).and_then(Json::as_str);
+    let at = time_of(json);
+    let Some(builder) = importer.session(text(&["session", "session_id"])) else { return };
+    builder.workspace(text(&["workspace", "cwd"]));
+    let session = builder.name().to_owned();
+    if let Some(said) = text(&["prompt"]) {
+        return importer.prompt(&session, at, said, give);
+    }
+    let Some(tool) = text(&["tool"]) else { return importer.pass("it names no `tool`") };
+    let Some(ending) = ending(any(&["outcome", "ok", "success"]), json) else {
+        return importer.pass("its `outcome` is none of success, failure, denied");
+    };
+    let args = arguments(any(&["args", "arguments", "input"]));
+    let ran = ending != Ending::Denied;
+    importer.call(&session, at, "", tool, args, ran, give);
+    let outcome = match ending {
+        Ending::Success => Outcome::Success(json.get("result").cloned().unwrap_or(Json::Null)),
+        Ending::Failure => Outcome::Failure,
+        Ending::Denied => return,
+    };
+    // It ends when it began: a line has one time.
+    let at = at.or_else(|| importer.sessions.get(&session).and_then(|it| it.now()));
+    importer.outcome(&session, at, "", outcome, give);
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Ending {
+    Success,
+    Failure,
+    Denied,
+}
+
+/// How a call ended; one that says nothing has succeeded, unless it has an `error`.
+fn ending(outcome: Option<&Json>, json: &Json) -> Option<Ending> {
+    Some(match outcome {
+        None if json.get("error").is_some_and(|error| *error != Json::Null) => Ending::Failure,
+        None | Some(Json::Bool(true)) => Ending::Success,
+        Some(Json::Bool(false)) => Ending::Failure,
+        Some(Json::String(text)) => match &**text {
+            "success" | "succeeded" | "ok" | "allowed" => Ending::Success,
+            "failure" | "failed" | "error" => Ending::Failure,
+            "denied" | "refused" | "blocked" => Ending::Denied,
+            _ => return None,
+        },
+        Some(_) => return None,
+    })
+}

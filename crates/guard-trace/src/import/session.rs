@@ -1,0 +1,193 @@
+//! One session of a log as records: its clock, its calls that have no outcome yet.
+
+use guard_plan::json::Json;
+use guard_plan::plan::Millis;
+use guard_plan::record::{Open, Payload, Prompt, Propose, Record, Settle};
+use guard_plan::time;
+use guard_plan::verdict::{Decision, Verdict};
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+/// When a session begins whose log holds no times: 2000-01-01.
+const BEGIN: Millis = 946_684_800_000;
+/// How far apart the events of such a session are.
+const STEP: Millis = 1000;
+/// Most calls that wait for their outcome.
+const PENDING: usize = 10_000;
+/// Where a session works whose log does not say.
+pub(super) const NOWHERE: &str = "/workspace";
+
+/// What became of a call in a log.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Outcome {
+    Success(Json),
+    Failure,
+}
+
+/// The records of one session, as they come.
+#[derive(Debug)]
+pub(super) struct Builder {
+    name: String,
+    workspace: Option<String>,
+    now: Option<Millis>,
+    seq: u64,
+    /// By the id in the log: the id in the session.
+    pending: HashMap<String, String>,
+    calls: u64,
+}
+
+impl Builder {
+    pub fn new(name: &str) -> Builder {
+        let (name, pending) = (name.to_owned(), HashMap::new());
+        Builder { name, workspace: None, now: None, seq: 0, pending, calls: 0 }
+    }
+
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Its clock.
+    pub fn now(&self) -> Option<Millis> {
+        self.now
+    }
+
+    /// Whether a call with this id of the log is under way.
+    pub fn has(&self, id: &str) -> bool {
+        self.pending.contains_key(id)
+    }
+
+    /// How many calls have no outcome.
+    pub fn open(&self) -> u64 {
+        self.pending.len() as u64
+    }
+
+    /// Where it works; what is said first counts.
+    pub fn workspace(&mut self, path: Option<&str>) {
+        if self.workspace.is_none() {
+            self.workspace = path.filter(|path| path.starts_with('/')).map(str::to_owned);
+        }
+    }
+
+    /// The clock goes on: to the time of the log, or by a second.
+    fn tick(&mut self, at: Option<Millis>) -> Millis {
+        let now = match (self.now, at) {
+            (None, at) => at.unwrap_or(BEGIN),
+            (Some(now), Some(at)) => now.max(at),
+            (Some(now), None) => now.saturating_add(STEP),
+        };
+        self.now = Some(now);
+        now
+    }
+
+    fn record(&mut self, at: Option<Millis>, call: Option<String>, payload: Payload) -> Vec<Record> {
+        let now = self.tick(at);
+        let mut records = Vec::with_capacity(2);
+        if self.seq == 0 {
+            let open = Open {
+                plan: "".into(),
+                guard: "".into(),
+                session: self.name.clone().into(),
+                workspace: self.workspace.clone().unwrap_or_else(|| NOWHERE.into()).into(),
+                version: "".into(),
+                actor: None,
+                data: None,
+                learned: 0,
+                forgotten: 0,
+                notes: Cow::Borrowed(&[]),
+                sealed: None,
+            };
+            records.push(self.numbered(now, None, Payload::Open(open)));
+        }
+        records.push(self.numbered(now, call, payload));
+        records
+    }
+
+    fn numbered(&mut self, now: Millis, call: Option<String>, payload: Payload) -> Record {
+        let (seq, time) = (self.seq, time::format_rfc3339(now));
+        self.seq += 1;
+        Record { seq, time, call, payload, prev: String::new(), hash: String::new() }
+    }
+
+    /// The user has said something. Calls that were under way then have been broken off.
+    pub fn prompt(&mut self, at: Option<Millis>, text: &str) -> Vec<Record> {
+        let mut left: Vec<String> = self.pending.drain().map(|(_, call)| call).collect();
+        left.sort_unstable();
+        let mut records = Vec::new();
+        for call in left {
+            records.extend(self.record(at, Some(call), settled(Outcome::Failure)));
+        }
+        let prompt = Prompt {
+            text: text.to_owned().into(),
+            learned: 0,
+            forgotten: 0,
+            notes: Cow::Borrowed(&[]),
+            asked: Cow::Borrowed(&[]),
+            sealed: None,
+        };
+        records.extend(self.record(at, None, Payload::Prompt(prompt)));
+        records
+    }
+
+    /// A call that was made; none where one with this id is under way, or too many are.
+    pub fn call(&mut self, at: Option<Millis>, id: &str, tool: &str, args: Json, ran: bool) -> Option<Vec<Record>> {
+        if self.pending.contains_key(id) || self.pending.len() >= PENDING {
+            return None;
+        }
+        self.calls += 1;
+        // Ids of some logs are used again and again.
+        let call = match id {
+            "" => format!("call-{}", self.calls),
+            id if id.parse::<i64>().is_ok() => format!("call-{id}-{}", self.calls),
+            id => id.to_owned(),
+        };
+        if ran {
+            self.pending.insert(id.to_owned(), call.clone());
+        }
+        let propose = Propose {
+            tool: tool.to_owned().into(),
+            args: Cow::Owned(args),
+            verdict: Cow::Owned(Verdict {
+                decision: if ran { Decision::Allow } else { Decision::Deny },
+                reasons: Vec::new(),
+                shadowed: Vec::new(),
+            }),
+            asked: Cow::Borrowed(&[]),
+            served: None,
+            changes: Cow::Borrowed(&[]),
+            learned: 0,
+            forgotten: 0,
+            halted: false,
+            charged: Cow::Borrowed(&[]),
+            items: Cow::Borrowed(&[]),
+            notes: Cow::Borrowed(&[]),
+            feedback: Cow::Borrowed(&[]),
+            sealed: None,
+        };
+        Some(self.record(at, Some(call), Payload::Propose(propose)))
+    }
+
+    /// The outcome of a call; none where no such call is under way.
+    pub fn outcome(&mut self, at: Option<Millis>, id: &str, outcome: Outcome) -> Option<Vec<Record>> {
+        let call = self.pending.remove(id)?;
+        Some(self.record(at, Some(call), settled(outcome)))
+    }
+}
+
+fn settled(outcome: Outcome) -> Payload {
+    let (success, result) = match outcome {
+        Outcome::Success(result) => (true, result),
+        Outcome::Failure => (false, Json::Null),
+    };
+    Payload::Settle(Settle {
+        success,
+        result: Cow::Owned(result),
+        changes: Cow::Borrowed(&[]),
+        learned: 0,
+        notes: Cow::Borrowed(&[]),
+        halted: false,
+        asked: Cow::Borrowed(&[]),
+        forgotten: 0,
+        feedback: Cow::Borrowed(&[]),
+        sealed: None,
+    })
+}

@@ -1,0 +1,273 @@
+//! Lines and records, one at a time, from wherever they come; nothing is held but the line at hand.
+//!
+//! Hostile input is bounded: a line that is too long is passed over to its end, and said to be so.
+
+use guard_plan::encode::Hash;
+use guard_plan::hex;
+use guard_plan::record::{Kind, Record};
+use sha2::{Digest, Sha256};
+use std::fmt;
+use std::io::{self, BufRead, Read};
+
+/// Most bytes of a line: what a record may hold of files and arguments, and room to spare.
+pub const LINE_BYTES: usize = 64 << 20;
+
+/// Lines of bytes, without their ends.
+#[derive(Debug)]
+pub struct Lines<R> {
+    reader: R,
+    line: Vec<u8>,
+    number: u64,
+    bytes: u64,
+    max: usize,
+}
+
+/// One line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Line<'l> {
+    /// With its end behind it.
+    Whole(&'l [u8]),
+    /// The last one, and its end is missing.
+    Open(&'l [u8]),
+    /// Longer than any line may be.
+    TooLong,
+}
+
+impl<R: BufRead> Lines<R> {
+    /// The lines that a reader gives.
+    pub fn new(reader: R) -> Lines<R> {
+        Lines { reader, line: Vec::new(), number: 0, bytes: 0, max: LINE_BYTES }
+    }
+
+    /// The number of the last line, from 1.
+    pub fn number(&self) -> u64 {
+        self.number
+    }
+
+    /// How many bytes were read.
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// The next line; none at the end.
+    ///
+    /// # Errors
+    ///
+    /// Of the reader.
+    pub fn next_line(&mut self) -> io::Result<Option<Line<'_>>> {
+        self.line.clear();
+        let limit = self.max as u64 + 1;
+        let read = self.reader.by_ref().take(limit).read_until(b'\n', &mut self.line)?;
+        if read == 0 {
+            return Ok(None);
+        }
+        self.number += 1;
+        self.bytes += read as u64;
+        if self.line.last() == Some(&b'\n') {
+            self.line.pop();
+            if self.line.last() == Some(&b'\r') {
+                self.line.pop();
+            }
+            return Ok(Some(Line::Whole(&self.line)));
+        }
+        if read as u64 == limit {
+            self.skip()?;
+            return Ok(Some(Line::TooLong));
+        }
+        Ok(Some(Line::Open(&self.line)))
+    }
+
+    /// What comes after the last line.
+    pub fn rest(&mut self) -> &mut R {
+        &mut self.reader
+    }
+
+    /// To the end of the line.
+    fn skip(&mut self) -> io::Result<()> {
+        self.line = Vec::new();
+        loop {
+            let buffer = self.reader.fill_buf()?;
+            if buffer.is_empty() {
+                return Ok(());
+            }
+            let end = buffer.iter().position(|byte| *byte == b'\n');
+            let used = end.map_or(buffer.len(), |at| at + 1);
+            self.reader.consume(used);
+            self.bytes += used as u64;
+            if end.is_some() {
+                return Ok(());
+            }
+        }
+    }
+}
+
+/// What is wrong with a line of a trace.
+#[derive(Debug)]
+pub enum Flaw {
+    /// It cannot be read.
+    Io(io::Error),
+    /// It is longer than [`LINE_BYTES`].
+    TooLong,
+    /// It was cut: the last line, without its end.
+    Cut,
+    /// It is no record; why.
+    NoRecord(String),
+    /// It was changed: its hash is another.
+    Changed,
+    /// It does not follow the record before it.
+    Prev,
+    /// Its number is another.
+    Seq {
+        /// The number that it has.
+        found: u64,
+        /// The number that it should have.
+        expected: u64,
+    },
+}
+
+impl Flaw {
+    /// Whether the chain is broken, and the record could be read all the same.
+    pub fn is_of_chain(&self) -> bool {
+        matches!(self, Flaw::Changed | Flaw::Prev | Flaw::Seq { .. })
+    }
+}
+
+impl fmt::Display for Flaw {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Flaw::Io(error) => write!(f, "it cannot be read: {error}"),
+            Flaw::TooLong => f.write_str("it is longer than 64 MiB"),
+            Flaw::Cut => f.write_str("it is cut"),
+            Flaw::NoRecord(why) => write!(f, "it is no record: {why}"),
+            Flaw::Changed => f.write_str("it was changed: its hash is another"),
+            Flaw::Prev => f.write_str("it does not follow the record before it"),
+            Flaw::Seq { found, expected } => write!(f, "its number is {found}, not {expected}"),
+        }
+    }
+}
+
+impl std::error::Error for Flaw {}
+
+/// The records of a trace, of one session after another.
+#[derive(Debug)]
+pub struct Records<R> {
+    lines: Lines<R>,
+    /// The hash of the last record and the number of the next, where the chain is checked.
+    chain: Option<(Hash, u64)>,
+    /// A broken chain has been said once.
+    said: bool,
+}
+
+/// A record with its line.
+#[derive(Debug)]
+pub struct Entry<'l> {
+    /// The record.
+    pub record: Record,
+    /// Its line.
+    pub line: &'l [u8],
+    /// The number of the line, from 1.
+    pub number: u64,
+    /// What is wrong with the chain here, if something is.
+    pub flaw: Option<Flaw>,
+}
+
+impl<R: BufRead> Records<R> {
+    /// The records of a trace.
+    pub fn new(reader: R) -> Records<R> {
+        Records { lines: Lines::new(reader), chain: Some(([0; 32], 0)), said: false }
+    }
+
+    /// Whether the chain holds is not looked at.
+    #[must_use]
+    pub fn unchecked(self) -> Records<R> {
+        Records { chain: None, ..self }
+    }
+
+    /// The number of the last line, from 1.
+    pub fn number(&self) -> u64 {
+        self.lines.number()
+    }
+
+    /// How many bytes were read.
+    pub fn bytes(&self) -> u64 {
+        self.lines.bytes()
+    }
+
+    /// The next record; none at the end. A broken chain is said once, with the record at which it breaks.
+    ///
+    /// # Errors
+    ///
+    /// Where the line is no record. The next one may be one again.
+    pub fn next_record(&mut self) -> Result<Option<Entry<'_>>, Flaw> {
+        let (line, open) = loop {
+            match self.lines.next_line().map_err(Flaw::Io)? {
+                None => return Ok(None),
+                Some(Line::TooLong) => return Err(Flaw::TooLong),
+                Some(Line::Whole([]) | Line::Open([])) => {}
+                Some(Line::Whole(_)) => break (&self.lines.line, false),
+                Some(Line::Open(_)) => break (&self.lines.line, true),
+            }
+        };
+        let text = std::str::from_utf8(line);
+        let record = text.map_err(|_| "it is not UTF-8".into()).and_then(Record::parse);
+        let record = match record {
+            Ok(record) => record,
+            Err(_) if open => return Err(Flaw::Cut),
+            Err(why) => return Err(Flaw::NoRecord(why)),
+        };
+        let mut flaw = None;
+        if let Some(chain) = &mut self.chain {
+            flaw = follow(chain, &record, line).filter(|_| !self.said);
+            self.said |= flaw.is_some();
+        }
+        Ok(Some(Entry { record, line, number: self.lines.number, flaw }))
+    }
+}
+
+/// What stands before the hash of a line.
+const HASH: &[u8] = b",\"hash\":\"";
+
+/// Goes on in the chain; says where it is broken.
+fn follow(chain: &mut (Hash, u64), record: &Record, line: &[u8]) -> Option<Flaw> {
+    // Another session may follow in the same file.
+    if record.seq == 0 && record.kind() == Kind::Open && chain.1 > 0 {
+        *chain = ([0; 32], 0);
+    }
+    // What a snapshot stands for may be gone: a trace may begin with one.
+    let begins = chain.1 == 0 && record.kind() == Kind::Snapshot;
+    let (prev, expected) = *chain;
+    let end = line.len().saturating_sub(HASH.len() + 64 + 2);
+    let (body, tail) = line.split_at(end);
+    let hash: Hash = Sha256::digest(body).into();
+    *chain = (hex::decode(&record.hash).unwrap_or_default(), record.seq.saturating_add(1));
+    if !tail.starts_with(HASH) || !tail.ends_with(b"\"}") || chain.0 != hash {
+        return Some(Flaw::Changed);
+    }
+    if begins {
+        return None;
+    }
+    if hex::decode(&record.prev) != Some(prev) {
+        return Some(Flaw::Prev);
+    }
+    (record.seq != expected).then_some(Flaw::Seq { found: record.seq, expected })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_bounded() {
+        let mut lines = Lines { max: 4, ..Lines::new(&b"abcd\r\n\nabcdefgh\nxy"[..]) };
+        let mut seen = Vec::new();
+        while let Some(line) = lines.next_line().unwrap() {
+            seen.push(match line {
+                Line::Whole(line) => format!("{}.", String::from_utf8_lossy(line)),
+                Line::Open(line) => String::from_utf8_lossy(line).into_owned(),
+                Line::TooLong => "too long".into(),
+            });
+        }
+        assert_eq!(seen, ["too long", ".", "too long", "xy"]);
+        assert_eq!((lines.number(), lines.bytes()), (4, 18));
+    }
+}

@@ -1,0 +1,60 @@
+//! What was said and what is said now, side by side.
+
+use guard_plan::record::{Delivered, StopDecision};
+use guard_plan::verdict::{Reason, Verdict};
+
+/// Whether two reasons say the same. Where the rule stands does not matter.
+pub(super) fn same_reason(a: &Reason, b: &Reason) -> bool {
+    (a.code, a.decision) == (b.code, b.decision)
+        && (&a.rule, &a.message, &a.help) == (&b.rule, &b.message, &b.help)
+        && (&a.needs, &a.values) == (&b.needs, &b.values)
+}
+
+/// Whether two verdicts give the same reasons.
+pub(super) fn same_reasons(a: &Verdict, b: &Verdict) -> bool {
+    a.reasons.len() == b.reasons.len()
+        && a.reasons.iter().zip(&b.reasons).all(|(a, b)| same_reason(a, b))
+}
+
+/// The reasons that decide one of two verdicts and are not given for the other.
+pub(super) fn deciding<'v>(of: &'v Verdict, beside: &Verdict) -> Vec<&'v Reason> {
+    let new = |reason: &&Reason| {
+        let rule = |other: &Reason| (other.code, &other.rule) == (reason.code, &reason.rule);
+        reason.decision == of.decision && !beside.reasons.iter().any(rule)
+    };
+    let mut found: Vec<&Reason> = of.reasons.iter().filter(new).collect();
+    if found.is_empty() {
+        found.extend(of.reasons.iter().find(|reason| reason.decision == of.decision));
+    }
+    found
+}
+
+/// Whether the agent read the same.
+pub(super) fn same_feedback(a: &[Delivered], b: &[Delivered]) -> bool {
+    a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.text == b.text)
+}
+
+/// A stop in a word.
+pub(super) fn mark_of(decision: StopDecision, incomplete: bool) -> &'static str {
+    match (decision, incomplete) {
+        (StopDecision::Block, _) => "block",
+        (StopDecision::Allow, true) => "incomplete",
+        (StopDecision::Allow, false) => "allow",
+    }
+}
+
+/// Which members of two records differ, of the payload one by one.
+pub(super) fn parts(a: &[u8], b: &[u8]) -> String {
+    let read = |line| serde_json::from_slice::<serde_json::Value>(line).unwrap_or_default();
+    let (mut a, mut b) = (read(a), read(b));
+    let mut differing = Vec::new();
+    let (pa, pb) = (a["payload"].take(), b["payload"].take());
+    for (a, b) in [(&pa, &pb), (&a, &b)] {
+        let empty = serde_json::Map::new();
+        let (a, b) = (a.as_object().unwrap_or(&empty), b.as_object().unwrap_or(&empty));
+        let names = a.keys().chain(b.keys().filter(|name| !a.contains_key(*name)));
+        let other = |name: &&String| a.get(*name) != b.get(*name) && *name != "hash";
+        differing.extend(names.filter(other).map(|name| format!("`{name}`")));
+    }
+    if differing.is_empty() { "the way it is written".into() } else { differing.join(", ") }
+}

@@ -1,0 +1,146 @@
+//! What of a record is known by marks only, and whether a guard would look at it.
+
+use guard_plan::json::Json;
+use guard_plan::plan::{Plan, TypeDef, TypeId};
+use guard_plan::record::{Asked, Clear, Payload, Record};
+use guard_runtime::{Kernel, Secrets};
+
+/// What begins a mark; 64 hexadecimal digits follow.
+const MARK: &str = "secret:";
+
+/// Puts what was sealed in its place, where there is a key for it.
+pub(super) fn reveal(record: &mut Record, secrets: Option<&dyn Secrets>) {
+    let clear = record.sealed().and_then(|sealed| {
+        let bytes = secrets?.unseal(record.seq, sealed)?;
+        Clear::from_bytes(&bytes).ok()
+    });
+    if let Some(clear) = clear {
+        record.reveal(clear);
+    }
+}
+
+/// Which parts of a record are known by marks only.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Hidden {
+    /// Arguments, a result, or the data of the start.
+    pub body: bool,
+    /// What the world answered.
+    pub asked: bool,
+}
+
+impl Hidden {
+    /// Looks through a record, whose secrets have been revealed as far as they can be.
+    pub fn of(record: &Record) -> Hidden {
+        let (body, asked): (Option<&Json>, &[Asked]) = match &record.payload {
+            Payload::Open(it) => (it.data.as_deref(), &[]),
+            Payload::Propose(it) => (Some(&it.args), &it.asked),
+            Payload::Settle(it) => (Some(&it.result), &it.asked),
+            Payload::Approve(it) => (Some(&it.args), &[]),
+            Payload::Prompt(it) => (None, &it.asked),
+            Payload::Stop(it) => (None, &it.asked),
+            Payload::Item(it) => (None, &it.asked),
+            _ => (None, &[]),
+        };
+        Hidden { body: body.is_some_and(holds_marks), asked: asked.iter().any(is_marked) }
+    }
+
+    pub fn any(self) -> bool {
+        self.body || self.asked
+    }
+}
+
+fn is_marked(asked: &Asked) -> bool {
+    match asked {
+        Asked::Probe { answer, .. } => holds_marks(answer),
+        Asked::Run { answer: Some(ran), .. } => is_mark(&ran.output) || is_mark(&ran.stdout),
+        _ => false,
+    }
+}
+
+/// Whether some text is a mark. An agent may write such a text itself; then it cannot be said what it was, either.
+fn holds_marks(json: &Json) -> bool {
+    match json {
+        Json::String(text) => is_mark(text),
+        Json::Array(items) => items.iter().any(holds_marks),
+        Json::Object(members) => members.iter().any(|(_, json)| holds_marks(json)),
+        _ => false,
+    }
+}
+
+fn is_mark(text: &str) -> bool {
+    let digits = text.strip_prefix(MARK);
+    digits.is_some_and(|digits| digits.len() == 64 && digits.bytes().all(|b| b.is_ascii_hexdigit()))
+}
+
+/// By tool and parameter: whether a rule or a type looks into it. Marks that nobody looks into are as good as what
+/// they stand for: equal secrets have equal marks.
+#[derive(Debug, Clone)]
+pub(super) struct Looks(Vec<Vec<bool>>);
+
+impl Looks {
+    pub fn new(plan: &Plan) -> Looks {
+        let tools = plan.tools.iter().map(|tool| {
+            let mut read = vec![false; tool.params.len()];
+            // The nodes of a tool's expressions stand in its JSON form, whatever clause they are of.
+            let json = serde_json::to_value(tool).unwrap_or_default();
+            params(&json, &mut read);
+            for (read, param) in read.iter_mut().zip(&tool.params) {
+                *read |= tool.keeps_args || tool.served.is_some() || !is_plain(plan, param.ty);
+            }
+            read
+        });
+        Looks(tools.collect())
+    }
+
+    /// Whether the guard would look at something of a call that is known by its mark only.
+    pub fn into_call(&self, kernel: &Kernel, tool: &str, args: &Json) -> bool {
+        let Some(id) = kernel.tool(tool) else { return false };
+        let (tool, read) = (&kernel.plan().tools[id as usize], &self.0[id as usize]);
+        let Json::Object(members) = args else { return true };
+        members.iter().filter(|(_, json)| holds_marks(json)).any(|(name, _)| {
+            let place = tool.params.iter().position(|param| *param.name == **name);
+            place.is_none_or(|place| read[place])
+        })
+    }
+}
+
+/// Whether the guard would look into the result of a call.
+pub(super) fn looks_into_result(kernel: &Kernel) -> bool {
+    let plan = kernel.plan();
+    plan.origins
+        || plan.tools.iter().any(|tool| {
+            tool.keeps_result
+                || !tool.observes.is_empty()
+                || !tool.learns.is_empty()
+                || !tool.reconciles.is_empty()
+        })
+}
+
+/// Any text is one of the type.
+fn is_plain(plan: &Plan, ty: TypeId) -> bool {
+    match plan.types.get(ty as usize) {
+        Some(TypeDef::Option { of }) => is_plain(plan, *of),
+        Some(TypeDef::String { max_chars, max_bytes, patterns }) => {
+            max_chars.is_none_or(|max| max >= 71)
+                && max_bytes.is_none_or(|max| max >= 71)
+                && patterns.is_empty()
+        }
+        Some(TypeDef::Json) => true,
+        _ => false,
+    }
+}
+
+fn params(json: &serde_json::Value, read: &mut [bool]) {
+    match json {
+        serde_json::Value::Object(members) => {
+            for (name, value) in members {
+                if name == "param" && let Some(at) = value.as_u64() {
+                    read.get_mut(at as usize).into_iter().for_each(|read| *read = true);
+                }
+                params(value, read);
+            }
+        }
+        serde_json::Value::Array(items) => items.iter().for_each(|item| params(item, read)),
+        _ => {}
+    }
+}

@@ -1,0 +1,242 @@
+//! What the replay of one session came to, as it is counted.
+
+use super::Options;
+use super::compare::{deciding, same_reasons};
+use guard_plan::plan::Millis;
+use guard_plan::record::{Delivered, Payload, Record, rendered};
+use guard_plan::replayed::{Aspect, Difference, Lane, Mark, View};
+use guard_plan::verdict::{Code, Decision, Reason, Verdict};
+use guard_plan::{render, time};
+use std::collections::BTreeMap;
+
+/// Longest arguments of a difference, in characters.
+const ARGS_CHARS: usize = 200;
+
+/// A rule that makes a difference: its code, its owner, where it stands, and the decisions then and now.
+pub type Rule = (Code, String, Option<String>, Decision, Decision);
+
+/// One session that was decided again.
+#[derive(Debug, Clone)]
+pub struct Replayed {
+    /// Its id.
+    pub session: String,
+    /// The guard that was recorded.
+    pub guard: String,
+    /// The content hash of its plan.
+    pub plan: String,
+    /// It is the plan that decided now.
+    pub own: bool,
+    /// When it began, in milliseconds.
+    pub start: Millis,
+    /// Its clock at the end.
+    pub end: Millis,
+    /// How many records it has.
+    pub records: u64,
+    /// Everything.
+    pub recorded: View,
+    /// Up to the first difference; complete when the session is.
+    pub strict: View,
+    /// Which rules make the difference.
+    pub rules: BTreeMap<Rule, u64>,
+    /// The first differences; the file is for whoever knows it.
+    pub differences: Vec<Difference>,
+    /// How many more there are.
+    pub unlisted: u64,
+    /// Its calls, and what else differs; the first so many.
+    pub marks: Vec<Mark>,
+    pub(super) options: Kept,
+    /// The first difference has come.
+    diverged: bool,
+}
+
+/// What of the options a session remembers.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Kept {
+    pub foreign: bool,
+    keep: usize,
+    marks: usize,
+}
+
+impl Replayed {
+    pub(super) fn new(options: Options<'_>, [session, guard, plan]: [&str; 3], start: Millis, own: bool) -> Replayed {
+        let Options { keep, marks, foreign, .. } = options;
+        Replayed {
+            session: session.to_owned(),
+            guard: guard.to_owned(),
+            plan: plan.to_owned(),
+            own,
+            start,
+            end: start,
+            records: 1,
+            recorded: View::default(),
+            strict: View::default(),
+            rules: BTreeMap::new(),
+            differences: Vec::new(),
+            unlisted: 0,
+            marks: Vec::new(),
+            options: Kept { foreign, keep, marks },
+            diverged: false,
+        }
+    }
+
+    /// Its lane of a timeline.
+    pub fn lane(&self, file: &str) -> Lane {
+        Lane {
+            file: file.to_owned(),
+            session: self.session.clone(),
+            begin: time::format_rfc3339(self.start),
+            length: self.end.saturating_sub(self.start),
+            calls: self.recorded.calls,
+            marks: self.marks.clone(),
+        }
+    }
+
+    /// Counts in both views, as far as the strict one goes.
+    fn count(&mut self, count: impl Fn(&mut View)) {
+        count(&mut self.recorded);
+        if !self.diverged {
+            count(&mut self.strict);
+        }
+    }
+
+    pub(super) fn call(&mut self) {
+        self.count(|view| view.calls += 1);
+    }
+
+    pub(super) fn verdict(&mut self, record: &Record, then: &Verdict, now: &Verdict, unsure: bool) {
+        if then.decision == now.decision {
+            if same_reasons(then, now) {
+                self.count(|view| view.same += 1);
+                return self.mark(record, None, decision(now.decision));
+            }
+            self.count(|view| view.reasons += 1);
+            let (was, is) = (decision(then.decision), decision(now.decision));
+            let reason = deciding(now, then).first().map(|reason| (*reason).clone());
+            return self.differs(record, Aspect::Reasons, was, is, reason, None);
+        }
+        if unsure {
+            return self.unsaid_after(record);
+        }
+        self.count(|view| view.shift(then.decision, now.decision));
+        let deciding = match now.decision {
+            Decision::Allow => deciding(then, now),
+            _ => deciding(now, then),
+        };
+        for reason in &deciding {
+            let key = (reason.code, reason.rule.clone(), reason.span.clone(), then.decision, now.decision);
+            *self.rules.entry(key).or_default() += 1;
+        }
+        let reason = deciding.first().map(|reason| (*reason).clone());
+        let (was, is) = (decision(then.decision), decision(now.decision));
+        self.differs(record, Aspect::Decision, was, is, reason, None);
+        self.diverged = true;
+    }
+
+    /// A stop, a halt or an item that comes out otherwise.
+    pub(super) fn aspect(&mut self, record: &Record, aspect: Aspect, then: &str, now: &str, unsure: bool) {
+        if unsure {
+            return self.unsaid_after(record);
+        }
+        self.count(|view| match aspect {
+            Aspect::Stop if now == "block" => view.stops_blocked += 1,
+            Aspect::Stop => view.stops_allowed += 1,
+            Aspect::Halt if now == "halted" => view.halts += 1,
+            Aspect::Halt => view.halts_gone += 1,
+            _ => view.items += 1,
+        });
+        self.differs(record, aspect, then, now, None, None);
+        self.diverged = true;
+    }
+
+    /// Feedback that is another. What an agent reads may change what it does, but need not: the strict view goes on.
+    pub(super) fn words(&mut self, record: &Record, aspect: Aspect, then: &[Delivered], now: &[Delivered], unsure: bool) {
+        if unsure {
+            return;
+        }
+        self.count(|view| view.feedback += 1);
+        let text = |delivered: &[Delivered]| render::cut(&rendered(delivered), ARGS_CHARS);
+        self.differs(record, aspect, &text(then), &text(now), None, None);
+    }
+
+    pub(super) fn unsaid_world(&mut self, record: &Record, because: String) {
+        self.count(|view| view.unsaid.world += 1);
+        self.unsaid(record, because);
+    }
+
+    pub(super) fn unsaid_secret(&mut self, record: &Record, because: String) {
+        self.count(|view| view.unsaid.secrets += 1);
+        self.unsaid(record, because);
+    }
+
+    fn unsaid_after(&mut self, record: &Record) {
+        self.count(|view| view.unsaid.after += 1);
+        self.unsaid(record, "something before it could not be said".into());
+    }
+
+    fn unsaid(&mut self, record: &Record, because: String) {
+        self.differs(record, Aspect::Unsaid, "", "", None, Some(because));
+        self.diverged = true;
+    }
+
+    /// Keeps a difference, if there is room.
+    pub(super) fn differs(
+        &mut self,
+        record: &Record,
+        aspect: Aspect,
+        then: &str,
+        now: &str,
+        reason: Option<Reason>,
+        because: Option<String>,
+    ) {
+        if aspect == Aspect::Record {
+            self.count(|view| view.records += 1);
+        }
+        self.mark(record, Some(aspect), now);
+        if self.differences.len() >= self.options.keep {
+            self.unlisted += 1;
+            return;
+        }
+        let (tool, args) = match &record.payload {
+            Payload::Propose(propose) => {
+                let mut text = String::new();
+                propose.args.write(&mut text);
+                (Some(propose.tool.to_string()), render::cut(&text, ARGS_CHARS))
+            }
+            _ => (None, String::new()),
+        };
+        self.differences.push(Difference {
+            file: String::new(),
+            session: self.session.clone(),
+            seq: record.seq,
+            time: record.time.clone(),
+            call: record.call.clone(),
+            tool,
+            args,
+            aspect,
+            then: then.to_owned(),
+            now: now.to_owned(),
+            reason,
+            because,
+            strict: !self.diverged,
+        });
+    }
+
+    fn mark(&mut self, record: &Record, aspect: Option<Aspect>, now: &str) {
+        if self.marks.len() >= self.options.marks {
+            return;
+        }
+        let at = time::parse_rfc3339(&record.time).unwrap_or(self.start);
+        let at = at.saturating_sub(self.start).max(0);
+        self.marks.push(Mark { at, seq: record.seq, aspect, now: render::cut(now, 20) });
+    }
+}
+
+/// A decision in a word.
+fn decision(decision: Decision) -> &'static str {
+    match decision {
+        Decision::Allow => "allow",
+        Decision::Wait => "wait",
+        Decision::Ask => "ask",
+        Decision::Deny => "deny",
+    }
+}

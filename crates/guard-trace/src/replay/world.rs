@@ -1,0 +1,126 @@
+//! The world as a record remembers it, and what it does not remember.
+
+use guard_plan::json::Json;
+use guard_plan::plan::Command;
+use guard_plan::record::{Asked, Content, Ran};
+use guard_runtime::World;
+
+/// The answers of a record. A question that was not asked then has no answer; it is remembered that it was missing.
+#[derive(Debug)]
+pub(super) struct Then<'a> {
+    asked: &'a [Asked],
+    /// What is answered to a missing question of yes or no.
+    supposed: Option<bool>,
+    /// The first missing question, in words.
+    pub missing: Option<String>,
+    /// Another question was missing as well, or one that is not of yes or no.
+    pub open: bool,
+}
+
+impl<'a> Then<'a> {
+    pub fn new(asked: &'a [Asked]) -> Then<'a> {
+        Then { asked, supposed: None, missing: None, open: false }
+    }
+
+    /// The same world, were the answer to the one missing question this.
+    pub fn supposing(&self, answer: bool) -> Then<'a> {
+        Then { supposed: Some(answer), ..Then::new(self.asked) }
+    }
+
+    fn find<T>(&mut self, find: impl Fn(&Asked) -> Option<Option<T>>, question: impl Fn() -> String) -> Option<T> {
+        if let Some(known) = self.asked.iter().find_map(find) {
+            return known;
+        }
+        self.miss(question());
+        self.open = true;
+        None
+    }
+
+    /// A question of yes or no.
+    fn whether(&mut self, find: impl Fn(&Asked) -> Option<Option<bool>>, question: impl Fn() -> String) -> Option<bool> {
+        if let Some(known) = self.asked.iter().find_map(find) {
+            return known;
+        }
+        self.miss(question());
+        self.supposed
+    }
+
+    fn miss(&mut self, question: String) {
+        match &self.missing {
+            None => self.missing = Some(question),
+            Some(first) => self.open |= *first != question,
+        }
+    }
+}
+
+impl World for Then<'_> {
+    fn exists(&mut self, wanted: &str) -> Option<bool> {
+        let find = |asked: &Asked| match asked {
+            Asked::Exists { path, answer } if **path == *wanted => Some(*answer),
+            _ => None,
+        };
+        self.whether(find, || format!("whether `{wanted}` exists"))
+    }
+
+    fn probe(&mut self, wanted: &str) -> Option<Json> {
+        let find = |asked: &Asked| match asked {
+            Asked::Probe { name, answered, answer } if **name == *wanted => {
+                Some(answered.then(|| answer.clone()))
+            }
+            _ => None,
+        };
+        self.find(find, || format!("what the probe `{wanted}` answers"))
+    }
+
+    fn file(&mut self, wanted: &str) -> Option<bool> {
+        let find = |asked: &Asked| match asked {
+            Asked::File { path, answer } if **path == *wanted => Some(*answer),
+            _ => None,
+        };
+        self.whether(find, || format!("whether the file `{wanted}` is there"))
+    }
+
+    fn contains(&mut self, wanted: &str, part: &str) -> Option<bool> {
+        let find = |asked: &Asked| match asked {
+            Asked::Contains { path, text, answer } if **path == *wanted && **text == *part => {
+                Some(*answer)
+            }
+            _ => None,
+        };
+        self.whether(find, || format!("whether `{wanted}` contains `{part}`"))
+    }
+
+    fn text(&mut self, wanted: &str) -> Option<Content> {
+        let find = |asked: &Asked| match asked {
+            Asked::Text { path, answer } if **path == *wanted => Some(answer.clone()),
+            _ => None,
+        };
+        self.find(find, || format!("what `{wanted}` holds"))
+    }
+
+    fn sha256(&mut self, wanted: &str) -> Option<Option<String>> {
+        let find = |asked: &Asked| match asked {
+            Asked::Sha256 { path, answered, answer } if **path == *wanted => {
+                Some(answered.then(|| answer.clone()))
+            }
+            _ => None,
+        };
+        self.find(find, || format!("the hash of `{wanted}`"))
+    }
+
+    fn run(&mut self, wanted: &Command) -> Option<Ran> {
+        let find = |asked: &Asked| match asked {
+            Asked::Run { command, answer } if *command == wanted.argv => Some(answer.clone()),
+            _ => None,
+        };
+        self.find(find, || format!("what `{}` does", wanted.argv.join(" ")))
+    }
+
+    fn committed(&mut self) -> Option<bool> {
+        let find = |asked: &Asked| match asked {
+            Asked::Committed { answer } => Some(*answer),
+            _ => None,
+        };
+        self.whether(find, || "whether everything is committed".into())
+    }
+}

@@ -1,0 +1,175 @@
+//! `guardc replay`: recorded sessions decided again, by their own plan or by another.
+
+mod files;
+mod html;
+mod meter;
+mod sum;
+mod text;
+mod work;
+
+pub use files::{Source, sources};
+pub use meter::Meter;
+pub use text::grouped;
+
+use crate::config::Config;
+use crate::failure::{Exit, Failure, Outcome};
+use crate::files as disk;
+use crate::plans;
+use crate::term::Term;
+use guard_plan::replayed::ReplayReport;
+use guard_trace::Keys;
+use guard_trace::import::Form;
+use guard_trace::replay::Judge;
+use guard_trace::store::key_path;
+use std::path::{Path, PathBuf};
+
+/// Decides recorded sessions again, and says what comes out otherwise
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Exit codes: 0 everything is as recorded, 1 something differs, 2 usage, input or a broken \
+    trace, 3 nothing differs but something cannot be said.")]
+pub struct Args {
+    /// Traces, or folders of them; `-` is standard input
+    #[arg(required = true, value_name = "TRACE")]
+    pub traces: Vec<PathBuf>,
+    /// The guard or plan that decides; of several, each session gets the one that it was recorded with
+    #[arg(long, required = true, value_name = "GUARD")]
+    pub plan: Vec<PathBuf>,
+    /// Read logs that are no traces of Guard: a form, or `auto`
+    #[arg(long, value_enum, value_name = "FORM")]
+    pub from: Option<From>,
+    /// How the report is written
+    #[arg(long, value_enum, default_value_t)]
+    pub format: Format,
+    /// Write the report here
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// The key of sealed secrets; the one beside the traces where none is named
+    #[arg(long, value_name = "FILE")]
+    pub key: Option<PathBuf>,
+    /// Decide traces again whose chain is broken
+    #[arg(long)]
+    pub allow_broken: bool,
+    /// Most differences that are listed in JSON and HTML
+    #[arg(long, value_name = "N", default_value_t = 200)]
+    pub list: usize,
+    /// How many sessions are decided at once; as many as there are processors where not said
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
+    pub jobs: Option<u16>,
+}
+
+/// How the report is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
+pub enum Format {
+    /// For people.
+    #[default]
+    Text,
+    /// One JSON object.
+    Json,
+    /// One page with a timeline, which needs nothing else.
+    Html,
+}
+
+/// The form of logs of others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum From {
+    /// The form that the first lines of each file show.
+    Auto,
+    /// Transcripts of Claude Code.
+    ClaudeCode,
+    /// Messages with `tool_calls`, or items of the Responses API.
+    Openai,
+    /// JSON-RPC messages of the Model Context Protocol.
+    Mcp,
+    /// `{tool, args, outcome}`, one a line.
+    Plain,
+}
+
+impl From {
+    /// The form, where one is named.
+    fn form(self) -> Option<Form> {
+        match self {
+            From::Auto => None,
+            From::ClaudeCode => Some(Form::ClaudeCode),
+            From::Openai => Some(Form::OpenAi),
+            From::Mcp => Some(Form::Mcp),
+            From::Plain => Some(Form::Plain),
+        }
+    }
+}
+
+/// Runs the command.
+pub fn run(args: &Args, term: &Term) -> Outcome {
+    let Some(judges) = judges(&args.plan, term)? else { return Err(Failure::Said) };
+    if args.from.is_some() && judges.len() > 1 {
+        return Err(Failure::new("logs of others name no plan: give one with `--plan`"));
+    }
+    let keys = keys(args)?;
+    let endings: &[&str] = if args.from.is_some() { &["jsonl", "json", "log"] } else { &["jsonl"] };
+    let sources = sources(&args.traces, endings)?;
+    let work = work::Work {
+        judges: &judges,
+        from: args.from.map(From::form),
+        keys: keys.as_ref(),
+        allow_broken: args.allow_broken,
+        list: args.list,
+    };
+    let jobs = args.jobs.map(usize::from);
+    let meter = Meter::new(term, "replaying", sources.iter().map(|source| source.bytes).sum());
+    let sum = work::all(&work, &sources, jobs, &meter);
+    drop(meter);
+    let report = sum.report(&judges);
+    write(args, &report, term)?;
+    for failed in &report.failures {
+        let line = failed.line.map(|line| format!(":{line}")).unwrap_or_default();
+        term.error(&format!("`{}{line}`: {}", failed.file, failed.message), None);
+    }
+    if !report.failures.is_empty() {
+        return Err(Failure::Said);
+    }
+    let view = &report.recorded;
+    Ok(match view.is_same() {
+        true => Exit::Fine,
+        false if view.changed() + view.reasons + view.feedback + view.records == 0 => Exit::Unknown,
+        false => Exit::Findings,
+    })
+}
+
+/// The plans that decide; none where a guard has errors, which have been said.
+fn judges(paths: &[PathBuf], term: &Term) -> Result<Option<Vec<Judge>>, Failure> {
+    let mut judges = Vec::new();
+    for path in paths {
+        let config = Config::discover(path.parent().unwrap_or(Path::new(".")))?;
+        let Some(loaded) = plans::open(path, &config, term)? else { return Ok(None) };
+        let shown = disk::display(path);
+        let judge = Judge::new(loaded);
+        judges.push(judge.map_err(|why| Failure::new(format!("cannot use `{shown}`: {why}")))?);
+    }
+    Ok(Some(judges))
+}
+
+/// The key that is named, or the one that lies where the traces were written.
+fn keys(args: &Args) -> Result<Option<Keys>, Failure> {
+    let beside = || args.traces.iter().map(|path| key_path(path)).find(|path| path.is_file());
+    let path = args.key.clone().or_else(beside);
+    let keys = path.map(|path| Keys::read(&path)).transpose();
+    keys.map_err(|error| Failure::new(error.to_string()))
+}
+
+fn write(args: &Args, report: &ReplayReport, term: &Term) -> Result<(), Failure> {
+    let text = match args.format {
+        Format::Text => {
+            let style = crate::term::Style { on: term.out.on && args.output.is_none() };
+            text::report(report, style)
+        }
+        Format::Json => {
+            let json = serde_json::to_string_pretty(report);
+            json.map_err(|error| Failure::new(format!("the report cannot be written: {error}")))? + "\n"
+        }
+        Format::Html => html::page(report),
+    };
+    match &args.output {
+        None => term.print(&text),
+        Some(path) if path.as_os_str() == "-" => term.print(&text),
+        Some(path) => disk::write_atomic(path, text.as_bytes()),
+    }
+}

@@ -1,0 +1,132 @@
+//! What the sessions came to together, in the order of the files whoever was done first.
+
+use guard_plan::replayed::{Decider, Failed, PassedOver, ReplayReport, RuleCount};
+use guard_plan::time;
+use guard_trace::replay::{Judge, Replayed, Rule};
+use std::collections::BTreeMap;
+
+/// Most lanes of a timeline.
+const LANES: usize = 200;
+/// Most rules that are told apart.
+const RULES: usize = 1000;
+
+/// Sums up sessions.
+#[derive(Debug, Default)]
+pub struct Sum {
+    report: ReplayReport,
+    rules: BTreeMap<Rule, u64>,
+    /// By judge: how many sessions it decided, and how many were its own.
+    decided: Vec<(u64, u64)>,
+    begin: Option<i64>,
+    end: Option<i64>,
+    list: usize,
+}
+
+impl Sum {
+    /// Nothing yet; so many differences are listed.
+    pub fn new(judges: usize, list: usize) -> Sum {
+        Sum { decided: vec![(0, 0); judges], list, ..Sum::default() }
+    }
+
+    /// One session.
+    pub fn session(&mut self, file: &str, judge: usize, one: Replayed) {
+        let report = &mut self.report;
+        report.sessions += 1;
+        report.same_sessions += u64::from(one.recorded.is_same());
+        report.records += one.records;
+        report.recorded.add(&one.recorded);
+        report.strict.add(&one.strict);
+        self.decided[judge].0 += 1;
+        self.decided[judge].1 += u64::from(one.own);
+        self.begin = self.begin.into_iter().chain([one.start]).min();
+        self.end = self.end.into_iter().chain([one.end]).max();
+        if !one.recorded.is_same() && report.lanes.len() < LANES.min(self.list) {
+            report.lanes.push(one.lane(file));
+        }
+        report.unlisted += one.unlisted;
+        for mut difference in one.differences {
+            difference.file = file.to_owned();
+            push(&mut report.differences, &mut report.unlisted, difference, self.list);
+        }
+        self.rules(one.rules);
+    }
+
+    fn rules(&mut self, rules: BTreeMap<Rule, u64>) {
+        for (rule, count) in rules {
+            if self.rules.len() < RULES || self.rules.contains_key(&rule) {
+                *self.rules.entry(rule).or_default() += count;
+            }
+        }
+    }
+
+    /// Something that could not be decided again.
+    pub fn failed(&mut self, file: &str, line: Option<u64>, message: String) {
+        self.report.failures.push(Failed { file: file.to_owned(), line, message });
+    }
+
+    /// Something that was passed over.
+    pub fn passed_over(&mut self, one: PassedOver) {
+        self.report.passed_over.push(one);
+    }
+
+    /// The form of a log.
+    pub fn form(&mut self, name: &str) {
+        let from = self.report.from.get_or_insert_default();
+        if !from.split(", ").any(|one| one == name) {
+            let separator = if from.is_empty() { "" } else { ", " };
+            *from = format!("{from}{separator}{name}");
+        }
+    }
+
+    /// What comes after.
+    pub fn merge(&mut self, after: Sum) {
+        let (mine, its) = (&mut self.report, after.report);
+        mine.sessions += its.sessions;
+        mine.same_sessions += its.same_sessions;
+        mine.records += its.records;
+        mine.recorded.add(&its.recorded);
+        mine.strict.add(&its.strict);
+        mine.unlisted += its.unlisted;
+        for one in its.differences {
+            push(&mut mine.differences, &mut mine.unlisted, one, self.list);
+        }
+        mine.lanes.extend(its.lanes);
+        mine.lanes.truncate(LANES.min(self.list));
+        mine.failures.extend(its.failures);
+        mine.passed_over.extend(its.passed_over);
+        for (mine, its) in self.decided.iter_mut().zip(after.decided) {
+            *mine = (mine.0 + its.0, mine.1 + its.1);
+        }
+        self.begin = self.begin.into_iter().chain(after.begin).min();
+        self.end = self.end.into_iter().chain(after.end).max();
+        self.rules(after.rules);
+        its.from.iter().flat_map(|from| from.split(", ")).for_each(|form| self.form(form));
+    }
+
+    /// The report.
+    pub fn report(self, judges: &[Judge]) -> ReplayReport {
+        let mut rules: Vec<RuleCount> = self
+            .rules
+            .into_iter()
+            .map(|((code, rule, span, then, now), count)| RuleCount { code, rule, span, then, now, count })
+            .collect();
+        rules.sort_by_key(|one| std::cmp::Reverse(one.count));
+        let guards = judges.iter().zip(self.decided).map(|(judge, (sessions, own))| Decider {
+            guard: judge.guard().to_owned(),
+            plan: judge.hash().to_owned(),
+            sessions,
+            own,
+        });
+        let shown = |at: Option<i64>| at.map(time::format_rfc3339);
+        let (begin, end) = (shown(self.begin), shown(self.end));
+        ReplayReport { guards: guards.collect(), rules, begin, end, ..self.report }
+    }
+}
+
+fn push<T>(list: &mut Vec<T>, unlisted: &mut u64, one: T, most: usize) {
+    if list.len() < most {
+        list.push(one);
+    } else {
+        *unlisted += 1;
+    }
+}

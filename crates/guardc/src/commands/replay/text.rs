@@ -1,0 +1,265 @@
+//! The report for people.
+
+use crate::term::Style;
+use guard_plan::render;
+use guard_plan::replayed::{Aspect, Difference, PassedOver, ReplayReport, View};
+use guard_plan::verdict::Decision;
+use std::fmt::Write as _;
+
+/// How many differences of a kind are told.
+const TOLD: usize = 3;
+/// How many rules.
+const RULES: usize = 10;
+/// Longest arguments that are shown, in characters.
+const ARGS_CHARS: usize = 80;
+
+/// `12,431`.
+pub fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut out = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+/// `1 call`, `12,431 calls`.
+pub fn counted(number: u64, one: &str) -> String {
+    format!("{} {one}{}", grouped(number), if number == 1 { "" } else { "s" })
+}
+
+/// A decision as it stands in a sentence: `that were allowed would now be denied`.
+pub fn shifted(then: Decision, now: Decision, count: u64) -> String {
+    let were = if count == 1 { "was" } else { "were" };
+    let past = match then {
+        Decision::Allow => format!("{were} allowed"),
+        Decision::Deny => format!("{were} denied"),
+        Decision::Ask => "waited for an approval".into(),
+        Decision::Wait => "waited for another call".into(),
+    };
+    let present = match now {
+        Decision::Allow => "would now be allowed",
+        Decision::Deny => "would now be denied",
+        Decision::Ask => "would now need an approval",
+        Decision::Wait => "would now wait for another call",
+    };
+    format!("that {past} {present}")
+}
+
+/// What is counted beside decisions on calls, in words; nothing where there is nothing.
+pub fn others(view: &View) -> Vec<String> {
+    let stops = |count: u64, what: &str| format!("{} would now be {what}", counted(count, "stop"));
+    let all = [
+        (view.stops_blocked, stops(view.stops_blocked, "blocked")),
+        (view.stops_allowed, stops(view.stops_allowed, "allowed")),
+        (view.halts, format!("{} would now halt the session", counted(view.halts, "settlement"))),
+        (view.halts_gone, format!("{} would no longer halt the session", counted(view.halts_gone, "settlement"))),
+        (view.items, format!("{} would come out otherwise", counted(view.items, "item or served call"))),
+        (view.reasons, format!("{} with the same decision for other reasons", counted(view.reasons, "call"))),
+        (view.feedback, format!("{} with other feedback", counted(view.feedback, "event"))),
+        (view.records, format!("{} not the same to the byte", counted(view.records, "record"))),
+    ];
+    all.into_iter().filter(|(count, _)| *count > 0).map(|(_, text)| text).collect()
+}
+
+/// What cannot be said, in words.
+pub fn unsaid(view: &View) -> Option<String> {
+    let parts = [
+        (view.unsaid.world, "nobody was asked then what this guard asks"),
+        (view.unsaid.secrets, "a secret is known by its mark only"),
+        (view.unsaid.after, "they differ, but after something that cannot be said"),
+    ];
+    let parts: Vec<String> = parts
+        .iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, why)| format!("{} because {why}", grouped(*count)))
+        .collect();
+    let total = view.unsaid.total();
+    (total > 0).then(|| format!("{} cannot be decided: {}", counted(total, "event"), parts.join("; ")))
+}
+
+/// The first words of a report: how much was decided again, and by whom.
+pub fn heading(report: &ReplayReport) -> String {
+    let decided: Vec<String> = report
+        .guards
+        .iter()
+        .filter(|one| one.sessions > 0 || report.guards.len() == 1)
+        .map(|one| {
+            let own = match one.own {
+                0 => "",
+                own if own == one.sessions => ", the guard they were recorded with",
+                _ => ", the guard that some were recorded with",
+            };
+            format!("`{}`{own}", one.guard)
+        })
+        .collect();
+    let sessions = counted(report.sessions, "session");
+    let days = match (&report.begin, &report.end) {
+        (Some(begin), Some(end)) if begin[..10.min(begin.len())] == end[..10.min(end.len())] => {
+            format!(" of {}", &begin[..10.min(begin.len())])
+        }
+        (Some(begin), Some(end)) => {
+            format!(" from {} to {}", &begin[..10.min(begin.len())], &end[..10.min(end.len())])
+        }
+        _ => String::new(),
+    };
+    let logs = report.from.as_ref().map(|form| format!(", from logs ({form})")).unwrap_or_default();
+    format!("{sessions}{days}{logs}, decided by {}", decided.join(" and "))
+}
+
+/// The whole report.
+pub fn report(report: &ReplayReport, style: Style) -> String {
+    let mut out = format!("{}\n", heading(report));
+    if report.sessions > 0 {
+        out.push('\n');
+        verdicts(&mut out, report, style);
+        rules(&mut out, report, style);
+        views(&mut out, report);
+    }
+    let notes: Vec<&PassedOver> = report.passed_over.iter().collect();
+    if !notes.is_empty() {
+        out += "\npassed over:\n";
+        for one in notes {
+            let lines = if one.lines == 1 { String::new() } else { format!(" ({} lines)", grouped(one.lines)) };
+            let _ = writeln!(out, "  {}:{}{lines}: {}", one.file, one.first, one.why);
+        }
+    }
+    out
+}
+
+fn verdicts(out: &mut String, report: &ReplayReport, style: Style) {
+    let view = &report.recorded;
+    let calls = counted(view.calls, "recorded call");
+    if view.is_same() {
+        let own = report.guards.iter().all(|one| one.own == one.sessions);
+        let bytes = if own && report.from.is_none() { ", and every record, byte for byte" } else { "" };
+        let _ = writeln!(out, "{} every verdict on {calls} is reproduced{bytes}", style.green("same:"));
+        return;
+    }
+    let mut decisions: Vec<_> = view.decisions.iter().collect();
+    // What bites first comes first.
+    let order = |one: &&guard_plan::replayed::Shift| (one.then != Decision::Allow, std::cmp::Reverse(one.now));
+    decisions.sort_by_key(order);
+    let mut first = true;
+    for one in &decisions {
+        let sentence = format!("{} {}", grouped(one.count), shifted(one.then, one.now, one.count));
+        let lead = if first { format!("of {calls}, ") } else { String::new() };
+        first = false;
+        let told: Vec<&Difference> = report
+            .differences
+            .iter()
+            .filter(|d| d.aspect == Aspect::Decision && d.then == word(one.then) && d.now == word(one.now))
+            .take(TOLD)
+            .collect();
+        let colon = match (told.len() as u64, one.count) {
+            (0, _) => String::new(),
+            (n, count) if n == count => ":".into(),
+            (1, _) => "; the first is".into(),
+            (2, _) => "; the first two are".into(),
+            _ => "; the first three are".into(),
+        };
+        let _ = writeln!(out, "{lead}{}{colon}", style.bold(&sentence));
+        told.iter().for_each(|difference| tell(out, difference, style));
+        out.push('\n');
+    }
+    if decisions.is_empty() {
+        let _ = writeln!(out, "no decision on {calls} is another");
+    }
+    for line in others(view) {
+        let _ = writeln!(out, "{line}");
+    }
+    for difference in report.differences.iter().filter(|d| d.aspect == Aspect::Record).take(TOLD) {
+        let because = difference.because.as_deref().unwrap_or_default();
+        let _ = writeln!(out, "  {} differs in {because}", place(difference));
+    }
+    if let Some(line) = unsaid(view) {
+        let _ = writeln!(out, "{line}");
+        for difference in report.differences.iter().filter(|d| d.aspect == Aspect::Unsaid).take(TOLD) {
+            let because = difference.because.as_deref().unwrap_or_default();
+            let _ = writeln!(out, "  {}: {because}", place(difference));
+        }
+    }
+}
+
+/// Where a difference is: session, record and call.
+fn place(difference: &Difference) -> String {
+    let call = difference.call.as_ref().map(|call| format!(" {}", render::cut(call, 60)));
+    format!("{} record {}{}", render::cut(&difference.session, 60), difference.seq, call.unwrap_or_default())
+}
+
+fn tell(out: &mut String, difference: &Difference, style: Style) {
+    let tool = difference.tool.as_deref().unwrap_or_default();
+    let call = difference.call.as_deref().unwrap_or_default();
+    let (session, call) = (render::cut(&difference.session, 60), render::cut(call, 60));
+    let what = format!("{} {}", render::cut(tool, 60), render::cut(&difference.args, ARGS_CHARS));
+    let _ = writeln!(out, "\n  {}  {}  {}", style.dim(&difference.time), style.cyan(&format!("{session} {call}")), what.trim_end());
+    let Some(reason) = &difference.reason else { return };
+    let _ = writeln!(out, "    {}: {}", reason.code.as_str(), render::cut(&reason.message, 400));
+    if !reason.help.is_empty() {
+        let _ = writeln!(out, "    {} {}", style.green("help:"), render::cut(&reason.help, 400));
+    }
+    if let Some(span) = &reason.span {
+        let _ = writeln!(out, "    {}", style.dim(&format!("at {span}")));
+    }
+}
+
+fn rules(out: &mut String, report: &ReplayReport, style: Style) {
+    if report.rules.is_empty() {
+        return;
+    }
+    out.push_str("\nby rule:\n");
+    for one in report.rules.iter().take(RULES) {
+        let span = one.span.as_ref().map(|span| style.dim(&format!("  at {span}"))).unwrap_or_default();
+        let turn = format!("{} → {}", word(one.then), word(one.now));
+        let rule = render::cut(&one.rule, 60);
+        let _ = writeln!(out, "  {:>7}  {turn}  {} {rule}{span}", grouped(one.count), one.code.as_str());
+    }
+    if report.rules.len() > RULES {
+        let _ = writeln!(out, "  and {} more", report.rules.len() - RULES);
+    }
+}
+
+/// The strict view beside the recorded one.
+fn views(out: &mut String, report: &ReplayReport) {
+    let (strict, recorded) = (&report.strict, &report.recorded);
+    if recorded.changed() == 0 {
+        return;
+    }
+    let decisions: u64 = strict.decisions.iter().map(|one| one.count).sum();
+    let _ = writeln!(
+        out,
+        "\nAfter the first difference in a session, what was recorded need not have happened. Counted only up to there:\n\
+         of {}, {} would be decided otherwise, in {}.",
+        counted(strict.calls, "call"),
+        grouped(decisions),
+        counted(report.sessions - report.same_sessions, "session"),
+    );
+    if recorded.skipped > 0 {
+        let _ = writeln!(out, "{} of calls that would not have run were left out.", counted(recorded.skipped, "settlement"));
+    }
+}
+
+/// A decision in a word.
+fn word(decision: Decision) -> &'static str {
+    match decision {
+        Decision::Allow => "allow",
+        Decision::Wait => "wait",
+        Decision::Ask => "ask",
+        Decision::Deny => "deny",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn numbers_are_grouped() {
+        let check = |number, expected: &str| assert_eq!(super::grouped(number), expected);
+        check(0, "0");
+        check(999, "999");
+        check(12_431, "12,431");
+        check(1_000_000, "1,000,000");
+    }
+}

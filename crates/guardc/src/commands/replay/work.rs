@@ -1,0 +1,268 @@
+//! The work itself: file after file, several at once, one record of each at a time.
+
+use super::files::Source;
+use super::meter::Meter;
+use super::sum::Sum;
+use crate::failure::reason;
+use guard_plan::json::Json;
+use guard_plan::record::{Payload, Record};
+use guard_plan::replayed::PassedOver;
+use guard_trace::Keys;
+use guard_trace::import::{Form, Importer};
+use guard_trace::reading::{Flaw, LINE_BYTES, Line, Lines, Records};
+use guard_trace::replay::{Judge, Options, Replay};
+use std::collections::{BTreeMap, HashMap};
+use std::io::{BufRead, Read};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc;
+
+/// Differences of one session that are kept in full.
+const KEEP: usize = 50;
+/// Marks of a lane.
+const MARKS: usize = 400;
+/// A large file is heard of every so many bytes.
+const HEARD: u64 = 1 << 20;
+
+/// What all files are given.
+pub struct Work<'w> {
+    /// Who decides.
+    pub judges: &'w [Judge],
+    /// Logs of others; of a form, where one is named.
+    pub from: Option<Option<Form>>,
+    /// The key of sealed secrets.
+    pub keys: Option<&'w Keys>,
+    /// A broken chain is no reason to stop.
+    pub allow_broken: bool,
+    /// Most differences that are listed.
+    pub list: usize,
+}
+
+/// Decides everything again; what comes out does not depend on how many work at it.
+pub fn all(work: &Work<'_>, sources: &[Source], jobs: Option<usize>, meter: &Meter) -> Sum {
+    let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    let jobs = jobs.unwrap_or(cores).clamp(1, sources.len().max(1));
+    let next = AtomicUsize::new(0);
+    let (send, receive) = mpsc::channel();
+    std::thread::scope(|scope| {
+        for _ in 0..jobs {
+            let (send, next) = (send.clone(), &next);
+            scope.spawn(move || {
+                loop {
+                    let index = next.fetch_add(1, Ordering::Relaxed);
+                    let Some(source) = sources.get(index) else { return };
+                    if send.send((index, work.file(source, meter))).is_err() {
+                        return;
+                    }
+                }
+            });
+        }
+        drop(send);
+        let mut whole = Sum::new(work.judges.len(), work.list);
+        let (mut waiting, mut turn) = (BTreeMap::new(), 0);
+        for (index, sum) in receive {
+            waiting.insert(index, sum);
+            while let Some(sum) = waiting.remove(&turn) {
+                whole.merge(sum);
+                turn += 1;
+            }
+        }
+        whole
+    })
+}
+
+impl Work<'_> {
+    fn file(&self, source: &Source, meter: &Meter) -> Sum {
+        let mut sum = Sum::new(self.judges.len(), self.list);
+        match source.open() {
+            Err(error) => sum.failed(&source.name, None, reason(&error)),
+            Ok(reader) => match self.from {
+                None => self.trace(source, reader, meter, &mut sum),
+                Some(form) => self.log(source, form, reader, meter, &mut sum),
+            },
+        }
+        sum
+    }
+
+    fn options(&self) -> Options<'_> {
+        let foreign = self.from.is_some();
+        Options { keys: self.keys, keep: KEEP.min(self.list), marks: MARKS, foreign }
+    }
+
+    /// Who decides a session that was recorded with this plan.
+    fn judge(&self, plan: &str) -> Result<usize, String> {
+        if let [_] = self.judges {
+            return Ok(0);
+        }
+        let place = self.judges.iter().position(|judge| judge.hash() == plan);
+        place.ok_or_else(|| {
+            format!("the session was recorded with the plan {plan}, and `--plan` names no such; with one `--plan` it decides every session")
+        })
+    }
+
+    /// A trace of Guard: its sessions one after the other.
+    fn trace(&self, source: &Source, reader: Box<dyn BufRead>, meter: &Meter, sum: &mut Sum) {
+        let file = &source.name;
+        let mut records = Records::new(reader);
+        let mut live: Option<(usize, Replay<'_>)> = None;
+        // A session that cannot be decided is passed over to its end.
+        let mut lost = false;
+        let mut heard = 0;
+        loop {
+            let entry = match records.next_record() {
+                Ok(None) => break,
+                Ok(Some(entry)) => entry,
+                Err(Flaw::Cut) => {
+                    let why = "the last record is cut; it was never answered".into();
+                    let (file, first) = (file.clone(), records.number());
+                    sum.passed_over(PassedOver { file, why, first, lines: 1 });
+                    break;
+                }
+                Err(flaw) => {
+                    sum.failed(file, Some(records.number()), flaw.to_string());
+                    return;
+                }
+            };
+            let number = entry.number;
+            if let Some(flaw) = entry.flaw {
+                let why = format!("the chain is broken here: {flaw}");
+                if !self.allow_broken {
+                    sum.failed(file, Some(number), why + "; `--allow-broken` decides it all the same");
+                    return;
+                }
+                sum.passed_over(PassedOver { file: file.clone(), why, first: number, lines: 1 });
+            }
+            let opens = matches!(entry.record.payload, Payload::Open(_) if entry.record.seq == 0);
+            if opens {
+                if let Some((judge, replay)) = live.take() {
+                    sum.session(file, judge, replay.end());
+                }
+                lost = false;
+            }
+            let fed = match &mut live {
+                _ if lost => Ok(()),
+                Some((_, replay)) => {
+                    replay.record(entry.record, Some(entry.line)).map_err(|error| error.to_string())
+                }
+                None => self.begin(entry.record, Some(entry.line)).map(|begun| live = Some(begun)),
+            };
+            if let Err(why) = fed {
+                sum.failed(file, Some(number), why);
+                (live, lost) = (None, true);
+            }
+            if records.bytes() - heard > HEARD {
+                meter.add(records.bytes() - heard);
+                heard = records.bytes();
+            }
+        }
+        meter.add(records.bytes() - heard);
+        if let Some((judge, replay)) = live {
+            sum.session(file, judge, replay.end());
+        }
+    }
+
+    fn begin(&self, record: Record, line: Option<&[u8]>) -> Result<(usize, Replay<'_>), String> {
+        let plan = match &record.payload {
+            Payload::Open(open) if self.from.is_none() => self.judge(&open.plan)?,
+            Payload::Snapshot(it) => self.judge(&it.plan)?,
+            _ => 0,
+        };
+        let replay = Replay::begin(&self.judges[plan], self.options(), record, line);
+        replay.map(|replay| (plan, replay)).map_err(|error| error.to_string())
+    }
+
+    /// A log of somebody else.
+    fn log(&self, source: &Source, form: Option<Form>, reader: Box<dyn BufRead>, meter: &Meter, sum: &mut Sum) {
+        let mut importer = Importer::new(form, &source.name, &source.stem());
+        let mut sessions = Sessions { work: self, order: Vec::new(), by_name: HashMap::new(), failed: Vec::new() };
+        let mut lines = Lines::new(reader);
+        let mut give = |name: &str, record: Record| sessions.give(name, record);
+        let mut first = true;
+        let failed = loop {
+            let number = lines.number() + 1;
+            match lines.next_line() {
+                Ok(None) => break None,
+                Err(error) => break Some(reason(&error)),
+                Ok(Some(Line::TooLong)) => importer.too_long(number),
+                Ok(Some(Line::Whole(line) | Line::Open(line))) => {
+                    // A document that is laid out over lines is read whole.
+                    let begins = line.trim_ascii_start().first().copied();
+                    let part = first && matches!(begins, Some(b'{' | b'[')) && Json::parse_bytes(line).is_err();
+                    if part {
+                        break document(line.to_vec(), &mut lines, &mut importer, &mut give);
+                    }
+                    first &= begins.is_none();
+                    importer.line(number, line, &mut give);
+                }
+            }
+        };
+        importer.end();
+        meter.add(lines.bytes());
+        if let Some(why) = failed {
+            sum.failed(&source.name, Some(lines.number()), why);
+        }
+        importer.form().into_iter().for_each(|form| sum.form(form.name()));
+        importer.passed_over().iter().for_each(|one| sum.passed_over(one.clone()));
+        sessions.failed.into_iter().for_each(|why| sum.failed(&source.name, None, why));
+        for replay in sessions.order.into_iter().flatten() {
+            sum.session(&source.name, 0, replay.end());
+        }
+    }
+}
+
+/// The sessions of a log, which may be mixed.
+struct Sessions<'w> {
+    work: &'w Work<'w>,
+    order: Vec<Option<Replay<'w>>>,
+    by_name: HashMap<String, usize>,
+    failed: Vec<String>,
+}
+
+impl Sessions<'_> {
+    fn give(&mut self, name: &str, record: Record) {
+        let fed = match self.by_name.get(name) {
+            Some(place) => match &mut self.order[*place] {
+                Some(replay) => replay.record(record, None).map_err(|error| error.to_string()),
+                None => Ok(()),
+            },
+            None => self.work.begin(record, None).map(|(_, replay)| {
+                self.by_name.insert(name.to_owned(), self.order.len());
+                self.order.push(Some(replay));
+            }),
+        };
+        if let Err(why) = fed {
+            let place = *self.by_name.entry(name.to_owned()).or_insert(self.order.len());
+            if place == self.order.len() {
+                self.order.push(None);
+            }
+            self.order[place] = None;
+            self.failed.push(format!("session `{name}`: {why}"));
+        }
+    }
+}
+
+/// One document over many lines: a list of messages, or an object that holds one. Says why there is none.
+fn document(
+    first: Vec<u8>,
+    lines: &mut Lines<Box<dyn BufRead>>,
+    importer: &mut Importer,
+    give: &mut dyn FnMut(&str, Record),
+) -> Option<String> {
+    let mut bytes = first;
+    bytes.push(b'\n');
+    let rest = lines.rest().take((LINE_BYTES - bytes.len().min(LINE_BYTES)) as u64 + 1).read_to_end(&mut bytes);
+    if let Err(error) = rest {
+        return Some(reason(&error));
+    }
+    if bytes.len() > LINE_BYTES {
+        return Some("it is one document of more than 64 MiB".into());
+    }
+    let Ok(json) = Json::parse_bytes(&bytes) else {
+        // Lines after all, of which the first is broken.
+        for (number, line) in (1..).zip(bytes.split(|byte| *byte == b'\n')) {
+            importer.line(number, line, give);
+        }
+        return None;
+    };
+    importer.value(1, &json, None, give);
+    None
+}
