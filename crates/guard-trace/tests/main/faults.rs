@@ -182,7 +182,7 @@ fn fails(kind: Kind, library: &Path, fault: &str, at: usize) -> Vec<String> {
 }
 
 fn filled(folder: &Path, records: usize) -> Vec<String> {
-    let store = Kind::Full.open(folder).unwrap();
+    let store = Kind::Off.open(folder).unwrap();
     let names: Vec<String> = (0..records).map(|n| format!("somebody number {n}")).collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let all = lines::first(&names);
