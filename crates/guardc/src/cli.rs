@@ -29,6 +29,7 @@ pub enum Command {
     Explain(commands::explain::Args),
     Fmt(commands::fmt::Args),
     Test(commands::test::Args),
+    Trace(commands::trace::Args),
     Run(commands::run::Args),
     Contract(commands::contract::Args),
     Diff(commands::diff::Args),
@@ -38,7 +39,6 @@ pub enum Command {
     Serve(commands::serve::Args),
     Init(commands::init::Args),
     Completions(commands::completions::Args),
-    Trace(commands::trace::Args),
     Verify(commands::verify::Args),
     Version(commands::version::Args),
 }
@@ -53,6 +53,7 @@ impl Command {
             Command::Explain(args) => commands::explain::run(args, term),
             Command::Fmt(args) => commands::fmt::run(args, term),
             Command::Test(args) => commands::test::run(args, term),
+            Command::Trace(args) => commands::trace::run(args, term),
             Command::Run(args) => commands::run::run(args, term),
             Command::Contract(args) => commands::contract::run(args, term),
             Command::Diff(args) => commands::diff::run(args, term),
@@ -62,7 +63,6 @@ impl Command {
             Command::Serve(args) => commands::serve::run(args, term),
             Command::Init(args) => commands::init::run(args, term),
             Command::Completions(args) => commands::completions::run(args, term),
-            Command::Trace(args) => commands::trace::run(args, term),
             Command::Verify(args) => commands::verify::run(args, term),
             Command::Version(args) => commands::version::run(args, term),
         }

@@ -10,6 +10,7 @@ mod coverage;
 mod evolution;
 mod kernel;
 mod play;
+mod recorded;
 mod reference;
 mod trace;
 mod world;
@@ -20,6 +21,7 @@ use play::Subject;
 
 pub use coverage::Coverage;
 pub use evolution::first_difference;
+pub use recorded::recorded;
 
 /// Guards that do not compile are drawn again, this often.
 const DRAWS: usize = 40;

@@ -43,6 +43,11 @@ impl Trace {
         Ok(kernel::said(&event, session, outcome))
     }
 
+    /// Its lines.
+    pub fn into_lines(self) -> Vec<String> {
+        self.lines
+    }
+
     /// Whether the chain holds, and the session comes back from it as it is.
     pub fn check(&self, kernel: &Kernel, session: &Session) -> Result<(), String> {
         let lines = || self.lines.iter().map(String::as_str);

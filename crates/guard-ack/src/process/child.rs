@@ -2,6 +2,8 @@
 
 use super::lines::{self, Line};
 use crate::adapter::{Kind, Trouble};
+use crate::workspace::Workspace;
+use std::collections::BTreeMap;
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
@@ -12,8 +14,8 @@ use std::time::{Duration, Instant};
 const MARK: &str = "GUARD_ACK_CHILD";
 /// How many lines wait for a child that does not read.
 const WAITING: usize = 64;
-/// How long a child that has closed its output has for ending.
-const GRACE: Duration = Duration::from_millis(200);
+/// How long a child has for ending when nothing more comes.
+const GRACE: Duration = Duration::from_millis(300);
 
 static STARTED: AtomicU64 = AtomicU64::new(0);
 
@@ -21,20 +23,26 @@ static STARTED: AtomicU64 = AtomicU64::new(0);
 pub struct Child {
     process: std::process::Child,
     mark: String,
-    told: SyncSender<Vec<u8>>,
+    /// None: it was told that nothing more comes.
+    told: Option<SyncSender<Vec<u8>>>,
     lines: Receiver<Line>,
     stderr: Arc<Mutex<Vec<u8>>>,
+    /// Where it puts what it keeps for itself; it goes after the child has gone.
+    _folder: Workspace,
 }
 
 impl Child {
     /// Starts a command.
-    pub fn start(argv: &[String]) -> Result<Child, Trouble> {
+    pub fn start(argv: &[String], env: &[(String, String)]) -> Result<Child, Trouble> {
         let trouble = |message: String| Trouble::new(Kind::Start, message);
         let (binary, arguments) =
             argv.split_first().ok_or_else(|| trouble("there is no command".into()))?;
         let mark = format!("{}-{}", std::process::id(), STARTED.fetch_add(1, Ordering::Relaxed));
         let mut command = Command::new(binary);
-        command.args(arguments).env(MARK, &mark);
+        let folder = Workspace::new(&BTreeMap::new())
+            .map_err(|error| trouble(format!("no folder can be made for it: {error}")))?;
+        command.args(arguments).envs(env.iter().map(|(name, value)| (name, value)));
+        command.env(MARK, &mark).env("TMPDIR", folder.path());
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
@@ -53,14 +61,25 @@ impl Child {
                 }
             }
         });
-        Ok(Child { process, mark, told, lines: lines::follow(output), stderr: lines::tail(errors) })
+         Ok(Child {
+            process,
+            mark,
+            told: Some(told),
+            lines: lines::follow(output),
+            stderr: lines::tail(errors),
+            _folder: folder,
+        })
     }
 
     /// Tells it a line, without waiting until it reads it.
     pub fn say(&mut self, line: Vec<u8>) -> Result<(), Trouble> {
-        self.told.try_send(line).map_err(|_| match self.process.try_wait() {
-            Ok(Some(_)) => Trouble::new(Kind::Crash, self.how_it_ended()),
-            _ => Trouble::new(Kind::Hang, "it does not read what it is told"),
+        let told = self.told.as_ref().is_some_and(|told| told.try_send(line).is_ok());
+        if told {
+            return Ok(());
+        }
+        Err(match self.ended() {
+            Some(how) => Trouble::new(Kind::Crash, format!("it ended ({how})")),
+            None => Trouble::new(Kind::Hang, "it does not read what it is told"),
         })
     }
 
@@ -81,25 +100,58 @@ impl Child {
 
     /// In words, once it says nothing more.
     pub fn how_it_ended(&mut self) -> String {
-        let until = Instant::now() + GRACE;
-        loop {
-            match self.process.try_wait() {
-                Ok(Some(status)) => return format!("it ended ({status})"),
-                Ok(None) if Instant::now() < until => std::thread::sleep(Duration::from_millis(2)),
-                _ => return "it closed its standard output".into(),
-            }
+        match self.wait(GRACE) {
+            Some(how) => format!("it ended ({how})"),
+            None => "it closed its standard output".into(),
         }
+    }
+
+    /// How it ended, if it does within some time.
+    fn wait(&mut self, grace: Duration) -> Option<String> {
+        let until = Instant::now() + grace;
+        loop {
+            let ended = self.ended();
+            if ended.is_some() || Instant::now() >= until {
+                return ended;
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
+
+    /// How it has ended. It is looked at, not reaped: the number of its group stays its own until the group is killed.
+    #[cfg(unix)]
+    fn ended(&mut self) -> Option<String> {
+        use rustix::process::{WaitId, WaitIdOptions, waitid};
+        let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG;
+        let status = waitid(WaitId::Pid(self.pid()?), options).ok()??;
+        match (status.exit_status(), status.terminating_signal()) {
+            (Some(status), _) => Some(format!("exit status {status}")),
+            (None, Some(signal)) => Some(format!("signal {signal}")),
+            (None, None) => Some("nobody knows how".into()),
+        }
+    }
+
+    #[cfg(not(unix))]
+    fn ended(&mut self) -> Option<String> {
+        self.process.try_wait().ok().flatten().map(|status| status.to_string())
+    }
+
+    #[cfg(unix)]
+    fn pid(&self) -> Option<rustix::process::Pid> {
+        i32::try_from(self.process.id()).ok().and_then(rustix::process::Pid::from_raw)
     }
 }
 
 impl Drop for Child {
     fn drop(&mut self) {
+        // Whoever reads to the end of its input may clean up; nobody is waited for for long.
+        self.told = None;
+        self.wait(GRACE);
         #[cfg(unix)]
         {
-            use rustix::process::{Pid, Signal, kill_process_group};
-            if let Some(group) = i32::try_from(self.process.id()).ok().and_then(Pid::from_raw) {
-                // It may have ended by itself. It is not reaped yet, so the number is still its own.
-                let _ = kill_process_group(group, Signal::KILL);
+            if let Some(group) = self.pid() {
+                // The group may be empty by now.
+                let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
             }
             end_marked(&self.mark);
         }

@@ -29,6 +29,8 @@ const QUOTED: usize = 200;
 pub struct Command {
     /// The binary and its arguments; no shell.
     pub argv: Vec<String>,
+    /// What stands in its environment beside ours.
+    pub env: Vec<(String, String)>,
     /// How long one step may take.
     pub patience: Duration,
     /// How long a silence is, after which calls that are held end.
@@ -37,7 +39,7 @@ pub struct Command {
 
 impl Contestant for Command {
     fn start(&self) -> Result<Box<dyn Adapter + '_>, Trouble> {
-        let child = Child::start(&self.argv)?;
+        let child = Child::start(&self.argv, &self.env)?;
         Ok(Box::new(Process {
             child,
             patience: self.patience,

@@ -1,6 +1,5 @@
 //! What of a record is known by marks only, and whether a guard would look at it.
 
-use super::Session;
 use guard_plan::json::Json;
 use guard_plan::plan::{Plan, TypeDef, TypeId};
 use guard_plan::record::{Asked, Clear, Payload, Record};
@@ -106,7 +105,7 @@ impl Looks {
 }
 
 /// Whether the guard would look into the result of a call.
-pub(super) fn looks_into_result(kernel: &Kernel, _: &Session) -> bool {
+pub(super) fn looks_into_result(kernel: &Kernel) -> bool {
     let plan = kernel.plan();
     plan.origins
         || plan.tools.iter().any(|tool| {

@@ -12,7 +12,7 @@ mod world;
 
 pub use session::{Replayed, Rule};
 
-use crate::Keys;
+use crate::{Keys, resume};
 use compare::{mark_of, same_feedback};
 use guard_plan::json::Json;
 use guard_plan::record::{self, Payload, Record};
@@ -63,8 +63,10 @@ impl Judge {
 pub enum ReplayError {
     /// It does not begin with its beginning.
     NoOpening,
-    /// It begins with a snapshot.
+    /// It begins with a snapshot of another plan.
     Snapshot,
+    /// Its snapshot cannot be used; says why.
+    Recall(String),
     /// A session that has begun begins again.
     Again,
     /// A record makes no sense: its time or an amount cannot be read.
@@ -80,8 +82,9 @@ impl fmt::Display for ReplayError {
                 f.write_str("the session does not begin with an `open` record")
             }
             ReplayError::Snapshot => f.write_str(
-                "the session begins with a snapshot; what was before it cannot be decided again",
+                "the session begins with a snapshot, which only the plan that it was recorded with can read",
             ),
+            ReplayError::Recall(why) => f.write_str(why),
             ReplayError::Again => f.write_str("the session begins a second time"),
             ReplayError::Senseless => f.write_str("the record makes no sense as an event"),
             ReplayError::Open(error) => write!(f, "the session cannot be opened: {error}"),
@@ -132,7 +135,7 @@ impl<'k> Replay<'k> {
     ) -> Result<Replay<'k>, ReplayError> {
         let id = match &record.payload {
             Payload::Open(open) => open.session.to_string(),
-            Payload::Snapshot(_) => return Err(ReplayError::Snapshot),
+            Payload::Snapshot(it) => return Replay::recalled(judge, options, it, line),
             _ => return Err(ReplayError::NoOpening),
         };
         let secrets = options.keys.map(|keys| Arc::new(keys.session(&id)) as Arc<dyn Secrets>);
@@ -152,9 +155,8 @@ impl<'k> Replay<'k> {
             judge,
             scratch: Scratch::default(),
             unsure: hidden && !kernel.plan().sources.is_empty(),
-            said: Replayed::new(options, open, start, own),
+            said: Replayed::new(options, [&id, &open.guard, &open.plan], start, own),
         };
-        replay.said.records = 1;
         let known = open.version.is_empty() || *open.version == *env!("CARGO_PKG_VERSION");
         if let Some(recorder) = &mut replay.recorder {
             let again = recorder.open(kernel, &replay.session, open.actor.as_deref());
@@ -166,6 +168,27 @@ impl<'k> Replay<'k> {
         }
         replay.follow(&record);
         Ok(replay)
+    }
+
+    /// Begins with a snapshot, which only the plan that it is of can read.
+    fn recalled(judge: &'k Judge, options: Options<'_>, it: &record::Snapshot<'_>, line: Option<&[u8]>) -> Result<Replay<'k>, ReplayError> {
+        if *it.plan != *judge.hash {
+            return Err(ReplayError::Snapshot);
+        }
+        let keys = options.keys.map(|keys| Arc::new(keys.session(&it.session)) as Arc<dyn Secrets>);
+        let text = line.and_then(|line| std::str::from_utf8(line).ok());
+        let resumed = resume(&judge.kernel, &replayed_secrets(keys.as_ref()), text)
+            .map_err(|error| ReplayError::Recall(error.to_string()))?;
+        let start = resumed.session.now();
+        Ok(Replay {
+            judge,
+            session: resumed.session,
+            secrets: keys,
+            recorder: Some(resumed.recorder),
+            scratch: Scratch::default(),
+            unsure: false,
+            said: Replayed::new(options, [&it.session, &it.guard, &it.plan], start, true),
+        })
     }
 
     /// The next record.
@@ -200,7 +223,8 @@ impl<'k> Replay<'k> {
             }
             _ => self.other(&record, &event, hidden),
         };
-        self.said.end = self.session.now();
+        let time = time::parse_rfc3339(&record.time).unwrap_or(self.said.end);
+        self.said.end = self.said.end.max(time);
         let alike = before == self.said.recorded.changed() + self.said.recorded.unsaid.total();
         self.again(&record, line, &event, outcome.as_ref(), alike && !hidden.any());
         Ok(())
@@ -301,7 +325,7 @@ impl<'k> Replay<'k> {
         };
         let lost = was == Decision::Allow
             && proposed.as_ref().is_some_and(|now| now.verdict.decision != Decision::Allow);
-        self.said.call(record);
+        self.said.call();
         if blind {
             self.unsure |= was == Decision::Allow;
             let why = "an argument or answer is known by its mark only".into();
@@ -387,7 +411,7 @@ impl<'k> Replay<'k> {
         };
         let missing = world.missing.take();
         self.unsure |= hidden.asked;
-        self.unsure |= hidden.body && looks_into_result(&self.judge.kernel, &self.session);
+        self.unsure |= hidden.body && looks_into_result(&self.judge.kernel);
         if then.halted != settled.halted {
             let word = |halted: bool| if halted { "halted" } else { "goes on" };
             let (was, now) = (word(then.halted), word(settled.halted));

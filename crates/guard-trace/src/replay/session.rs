@@ -3,7 +3,7 @@
 use super::Options;
 use super::compare::{deciding, same_reasons};
 use guard_plan::plan::Millis;
-use guard_plan::record::{Delivered, Open, Payload, Record, rendered};
+use guard_plan::record::{Delivered, Payload, Record, rendered};
 use guard_plan::replayed::{Aspect, Difference, Lane, Mark, View};
 use guard_plan::verdict::{Code, Decision, Reason, Verdict};
 use guard_plan::{render, time};
@@ -58,16 +58,16 @@ pub(super) struct Kept {
 }
 
 impl Replayed {
-    pub(super) fn new(options: Options<'_>, open: &Open<'_>, start: Millis, own: bool) -> Replayed {
+    pub(super) fn new(options: Options<'_>, [session, guard, plan]: [&str; 3], start: Millis, own: bool) -> Replayed {
         let Options { keep, marks, foreign, .. } = options;
         Replayed {
-            session: open.session.to_string(),
-            guard: open.guard.to_string(),
-            plan: open.plan.to_string(),
+            session: session.to_owned(),
+            guard: guard.to_owned(),
+            plan: plan.to_owned(),
             own,
             start,
             end: start,
-            records: 0,
+            records: 1,
             recorded: View::default(),
             strict: View::default(),
             rules: BTreeMap::new(),
@@ -99,7 +99,7 @@ impl Replayed {
         }
     }
 
-    pub(super) fn call(&mut self, _: &Record) {
+    pub(super) fn call(&mut self) {
         self.count(|view| view.calls += 1);
     }
 

@@ -59,3 +59,9 @@ fn suite(cases: Option<&PathBuf>) -> Result<Suite, Failure> {
         ))
     })
 }
+
+/// What an adapter finds in its environment: where this binary is, for those that start `guardc serve`.
+fn environment() -> Vec<(String, String)> {
+    let path = std::env::current_exe().ok().and_then(|path| path.to_str().map(str::to_owned));
+    path.map(|path| ("GUARDC".to_owned(), path)).into_iter().collect()
+}

@@ -130,6 +130,7 @@ fn judged(args: &Args, term: &Term) -> Result<Report, Failure> {
         Some(ours) => Box::new(ours::mock(ours, &library)),
         None => Box::new(process::Command {
             argv: args.command.clone(),
+            env: super::environment(),
             patience: Duration::from_secs(args.timeout),
             quiet: Duration::from_millis(1000),
         }),

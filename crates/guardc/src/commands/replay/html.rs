@@ -1,6 +1,6 @@
 //! The report as one page: no scripts, nothing from elsewhere, light or dark as the reader has it.
 
-use super::text::{counted, grouped, heading, others, shifted, unsaid};
+use super::text::{counted, grouped, heading, shifted, unsaid};
 use guard_plan::render;
 use guard_plan::replayed::{Aspect, Difference, Lane, ReplayReport, View};
 use std::fmt::Write as _;
@@ -83,7 +83,6 @@ fn summary(out: &mut String, report: &ReplayReport) {
     if let Some(line) = unsaid(recorded) {
         let _ = writeln!(out, "<p>{}.</p>", escape(&line));
     }
-    let _ = others(recorded);
     *out += "<p class=\"soft\">After the first difference in a session, what was recorded need not have happened; the second column stops there.</p>\n";
 }
 
@@ -276,4 +275,49 @@ fn code(text: &str) -> String {
         _ => format!("<code>{}</code>", escape(part)),
     });
     parts.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use guard_plan::replayed::{Decider, Mark};
+
+    /// What agents and logs say stays text, and nothing is fetched or run.
+    #[test]
+    fn nothing_is_read_as_html() {
+        let evil = || "</title><script>alert('1')</script>\" onload=\"x".to_owned();
+        let view = View { calls: 1, feedback: 1, ..View::default() };
+        let mark = Mark { at: 9, seq: 1, aspect: Some(Aspect::Feedback), now: evil() };
+        let difference = Difference {
+            file: evil(),
+            session: evil(),
+            seq: 1,
+            time: evil(),
+            call: Some(evil()),
+            tool: Some(evil()),
+            args: evil(),
+            aspect: Aspect::Stop,
+            then: evil(),
+            now: evil(),
+            reason: None,
+            because: Some(evil()),
+            strict: true,
+        };
+        let lane = Lane { session: evil(), begin: evil(), marks: vec![mark], ..Lane::default() };
+        let report = ReplayReport {
+            guards: vec![Decider { guard: evil(), plan: evil(), sessions: 1, own: 0 }],
+            sessions: 1,
+            recorded: view,
+            differences: vec![difference],
+            lanes: vec![lane],
+            ..ReplayReport::default()
+        };
+        let page = page(&report);
+        for hook in ["<script", "onload=\"", "http", "src=", "url(", "@import"] {
+            assert!(!page.contains(hook), "{hook} in {page}");
+        }
+        let count = |what: &str| page.matches(what).count();
+        assert_eq!(count("<figure>"), count("</figure>"));
+        assert_eq!(count("<details>"), count("</details>"));
+    }
 }

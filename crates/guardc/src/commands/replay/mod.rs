@@ -20,6 +20,7 @@ use guard_plan::replayed::ReplayReport;
 use guard_trace::Keys;
 use guard_trace::import::Form;
 use guard_trace::replay::Judge;
+use guard_trace::store::key_path;
 use std::path::{Path, PathBuf};
 
 /// Decides recorded sessions again, and says what comes out otherwise
@@ -42,7 +43,7 @@ pub struct Args {
     /// Write the report here
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
-    /// The key of sealed secrets
+    /// The key of sealed secrets; the one beside the traces where none is named
     #[arg(long, value_name = "FILE")]
     pub key: Option<PathBuf>,
     /// Decide traces again whose chain is broken
@@ -102,7 +103,7 @@ pub fn run(args: &Args, term: &Term) -> Outcome {
     if args.from.is_some() && judges.len() > 1 {
         return Err(Failure::new("logs of others name no plan: give one with `--plan`"));
     }
-    let keys = args.key.as_deref().map(key).transpose()?;
+    let keys = keys(args)?;
     let endings: &[&str] = if args.from.is_some() { &["jsonl", "json", "log"] } else { &["jsonl"] };
     let sources = sources(&args.traces, endings)?;
     let work = work::Work {
@@ -146,8 +147,12 @@ fn judges(paths: &[PathBuf], term: &Term) -> Result<Option<Vec<Judge>>, Failure>
     Ok(Some(judges))
 }
 
-fn key(path: &Path) -> Result<Keys, Failure> {
-    Keys::read(path).map_err(|error| Failure::new(error.to_string()))
+/// The key that is named, or the one that lies where the traces were written.
+fn keys(args: &Args) -> Result<Option<Keys>, Failure> {
+    let beside = || args.traces.iter().map(|path| key_path(path)).find(|path| path.is_file());
+    let path = args.key.clone().or_else(beside);
+    let keys = path.map(|path| Keys::read(&path)).transpose();
+    keys.map_err(|error| Failure::new(error.to_string()))
 }
 
 fn write(args: &Args, report: &ReplayReport, term: &Term) -> Result<(), Failure> {

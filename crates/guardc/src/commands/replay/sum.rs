@@ -40,7 +40,7 @@ impl Sum {
         self.decided[judge].1 += u64::from(one.own);
         self.begin = self.begin.into_iter().chain([one.start]).min();
         self.end = self.end.into_iter().chain([one.end]).max();
-        if !one.recorded.is_same() && report.lanes.len() < LANES {
+        if !one.recorded.is_same() && report.lanes.len() < LANES.min(self.list) {
             report.lanes.push(one.lane(file));
         }
         report.unlisted += one.unlisted;
@@ -91,7 +91,7 @@ impl Sum {
             push(&mut mine.differences, &mut mine.unlisted, one, self.list);
         }
         mine.lanes.extend(its.lanes);
-        mine.lanes.truncate(LANES);
+        mine.lanes.truncate(LANES.min(self.list));
         mine.failures.extend(its.failures);
         mine.passed_over.extend(its.passed_over);
         for (mine, its) in self.decided.iter_mut().zip(after.decided) {

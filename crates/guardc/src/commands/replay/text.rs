@@ -113,7 +113,6 @@ pub fn heading(report: &ReplayReport) -> String {
 /// The whole report.
 pub fn report(report: &ReplayReport, style: Style) -> String {
     let mut out = format!("{}\n", heading(report));
-    let view = &report.recorded;
     if report.sessions > 0 {
         out.push('\n');
         verdicts(&mut out, report, style);
@@ -128,7 +127,6 @@ pub fn report(report: &ReplayReport, style: Style) -> String {
             let _ = writeln!(out, "  {}:{}{lines}: {}", one.file, one.first, one.why);
         }
     }
-    let _ = view;
     out
 }
 

@@ -163,6 +163,7 @@ impl Work<'_> {
     fn begin(&self, record: Record, line: Option<&[u8]>) -> Result<(usize, Replay<'_>), String> {
         let plan = match &record.payload {
             Payload::Open(open) if self.from.is_none() => self.judge(&open.plan)?,
+            Payload::Snapshot(it) => self.judge(&it.plan)?,
             _ => 0,
         };
         let replay = Replay::begin(&self.judges[plan], self.options(), record, line);

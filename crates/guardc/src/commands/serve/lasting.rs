@@ -190,6 +190,16 @@ impl Live {
         }
     }
 
+    /// Learns what others have written to the session meanwhile.
+    pub(super) fn catch_up(&mut self) -> Result<(), Error> {
+        let Some(stored) = &self.keeping.stored else { return Ok(()) };
+        let head = stored.store.head(self.session.id()).map_err(|e| failed(&e))?;
+        match head.is_some_and(|head| head.version != self.recorder.seq()) {
+            true if !self.keeping.broken => self.again(),
+            _ => Ok(()),
+        }
+    }
+
     /// Takes the session up as the store has it now.
     fn again(&mut self) -> Result<(), Error> {
         let Some(stored) = &self.keeping.stored else { return Ok(()) };

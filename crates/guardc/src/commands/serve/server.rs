@@ -122,7 +122,9 @@ impl Server {
 
     fn live(&mut self, id: &str) -> Result<&mut Live, Error> {
         let missing = || Error::failed("no_such_session", format!("no session `{id}` is open"));
-        self.sessions.get_mut(id).ok_or_else(missing)
+        let live = self.sessions.get_mut(id).ok_or_else(missing)?;
+        live.catch_up()?;
+        Ok(live)
     }
 
     fn open(&mut self, open: Open) -> Answer {

@@ -1,27 +1,31 @@
-//! `guardc trace export`: traces out of their store, as JSON Lines.
+//! `guardc trace export`: traces out of their store, as JSON Lines, or for other tools.
 
+use super::filter::Filter;
 use super::sources::{self, Source};
 use super::verify::{unsound, verify_all};
+use super::{csv, otel};
 use crate::failure::{Exit, Failure, Outcome, reason};
 use crate::files;
 use crate::term::{Term, count};
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-/// Writes traces as JSON Lines, whose chain verifies with nothing but SHA-256
+/// Writes traces as JSON Lines, whose chain verifies with nothing but SHA-256, or for other tools
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// Traces: files, folders of them, databases; `-` is standard input
     #[arg(required = true, value_name = "TRACE")]
     pub traces: Vec<PathBuf>,
-    /// Only this session; may be given again
-    #[arg(long, value_name = "ID")]
-    pub session: Vec<String>,
+    #[command(flatten)]
+    pub filter: Filter,
     /// As what
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,
-    /// A folder, which gets a file for each session; `-` is standard output, for one session
-    #[arg(long, short, value_name = "DIR", default_value = "-", hide_default_value = true)]
+    /// With arguments and results in spans, which may be private
+    #[arg(long)]
+    pub content: bool,
+    /// Write here: records into a folder, which gets a file for each session; others into a file
+    #[arg(long, short, value_name = "PATH", default_value = "-", hide_default_value = true)]
     pub output: PathBuf,
 }
 
@@ -31,17 +35,40 @@ pub enum Format {
     /// The records, as they are.
     #[default]
     Jsonl,
+    /// A table: a row for each record.
+    Csv,
+    /// OpenTelemetry spans, OTLP as JSON, a request a line.
+    Otel,
 }
 
 /// Runs the command.
 pub fn run(args: &Args, term: &Term) -> Outcome {
-    match args.format {
-        Format::Jsonl => jsonl(args, term),
+    args.filter.check()?;
+    if args.format == Format::Jsonl {
+        return jsonl(args, term);
     }
+    let mut out: Box<dyn Write> = match args.output.as_os_str() == "-" {
+        false => {
+            let path = &args.output;
+            let fail = |e| Failure::new(format!("cannot write `{}`: {}", files::display(path), reason(&e)));
+            Box::new(BufWriter::new(std::fs::File::create(path).map_err(fail)?))
+        }
+        true => Box::new(BufWriter::new(std::io::stdout().lock())),
+    };
+    let sound = match args.format {
+        Format::Otel => otel::write(&args.traces, &args.filter, args.content, &mut out, term)?,
+        _ => csv::write(&args.traces, &args.filter, &mut out, term)?,
+    };
+    out.flush().map_err(|error| Failure::output(&error))?;
+    if sound { Ok(Exit::Fine) } else { Err(Failure::Said) }
 }
 
 fn jsonl(args: &Args, term: &Term) -> Outcome {
-    let found = sources::all(&args.traces, &args.session, None)?;
+    if !args.filter.is_of_sessions() {
+        return Err(Failure::new("records are exported whole: a chain with gaps proves nothing")
+            .help("choose sessions with `--session`, or another `--format`"));
+    }
+    let found = sources::all(&args.traces, &args.filter.session, None)?;
     if args.output.as_os_str() == "-" {
         let [source] = &found[..] else {
             return Err(Failure::new(format!("there are {} sessions", found.len()))

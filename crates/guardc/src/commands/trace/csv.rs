@@ -1,0 +1,116 @@
+//! Traces as a table (RFC 4180): a row for each record, for spreadsheets and data frames.
+
+use super::filter::Filter;
+use super::walk::{At, walk};
+use crate::failure::Failure;
+use crate::term::Term;
+use guard_plan::json::Json;
+use guard_plan::record::{Charge, Payload, Record, StopDecision};
+use guard_plan::verdict::Decision;
+use std::io::Write;
+use std::path::PathBuf;
+
+/// The columns.
+const COLUMNS: [&str; 17] = [
+    "session", "guard", "seq", "time", "kind", "call", "tool", "verdict", "codes", "rules", "message", "success",
+    "halted", "charged", "feedback", "args", "result",
+];
+
+/// Writes the table; whether all lines were records.
+pub fn write(traces: &[PathBuf], filter: &Filter, out: &mut dyn Write, term: &Term) -> Result<bool, Failure> {
+    let fail = |error: std::io::Error| Failure::output(&error);
+    writeln!(out, "{}\r", COLUMNS.join(",")).map_err(fail)?;
+    walk(traces, "exporting", term, &mut |at, record, _| {
+        if !filter.takes(at, record) {
+            return Ok(());
+        }
+        let row = row(at, record);
+        let cells: Vec<String> = row.iter().map(|cell| quoted(cell)).collect();
+        writeln!(out, "{}\r", cells.join(",")).map_err(fail)
+    })
+}
+
+fn row(at: &At<'_>, record: &Record) -> [String; 17] {
+    let kind = format!("{:?}", record.kind()).to_lowercase();
+    let mut row = [const { String::new() }; 17];
+    row[0].clone_from(&at.session);
+    row[1].clone_from(&at.guard);
+    row[2] = record.seq.to_string();
+    row[3].clone_from(&record.time);
+    row[4] = kind;
+    row[5] = record.call.clone().unwrap_or_default();
+    row[6] = at.tool.clone().unwrap_or_default();
+    let json = |json: &Json| match json {
+        Json::Null => String::new(),
+        json => json.to_string(),
+    };
+    match &record.payload {
+        Payload::Propose(it) => {
+            let reasons = &it.verdict.reasons;
+            let list = |list: Vec<&str>| list.join("; ");
+            row[7] = word(it.verdict.decision).into();
+            row[8] = list(reasons.iter().map(|reason| reason.code.as_str()).collect());
+            row[9] = list(reasons.iter().map(|reason| &*reason.rule).collect());
+            row[10] = list(reasons.iter().map(|reason| &*reason.message).collect());
+            row[11] = it.served.is_some().then(|| "true".into()).unwrap_or_default();
+            row[12] = it.halted.to_string();
+            let charge = |Charge { unit, amount }: &Charge| format!("{amount} {unit}");
+            row[13] = it.charged.iter().map(charge).collect::<Vec<_>>().join("; ");
+            row[14] = list(it.feedback.iter().map(|one| &*one.provider).collect());
+            row[15] = json(&it.args);
+            row[16] = it.served.as_ref().map(|served| json(served)).unwrap_or_default();
+        }
+        Payload::Settle(it) => {
+            row[11] = it.success.to_string();
+            row[12] = it.halted.to_string();
+            row[14] = it.feedback.iter().map(|one| &*one.provider).collect::<Vec<_>>().join("; ");
+            row[16] = json(&it.result);
+        }
+        Payload::Approve(it) => {
+            row[10] = format!("{} by {}", it.role, it.by);
+            row[15] = json(&it.args);
+        }
+        Payload::Usage(it) => row[13] = format!("{} {}", it.amount, it.unit),
+        Payload::Resume(it) => row[10] = format!("{} by {}", it.role, it.by),
+        Payload::Prompt(it) => row[10] = it.text.to_string(),
+        Payload::Stop(it) => {
+            row[7] = if it.decision == StopDecision::Allow { "allow" } else { "block" }.into();
+            row[10] = it.message.to_string();
+        }
+        Payload::Item(it) => row[10] = format!("{} is {}", it.item, it.change.after),
+        Payload::Contract(it) => row[10] = format!("{} is {}", it.contract, it.state),
+        Payload::Open(_) | Payload::Answers(_) | Payload::Snapshot(_) => {}
+    }
+    row
+}
+
+fn word(decision: Decision) -> &'static str {
+    match decision {
+        Decision::Allow => "allow",
+        Decision::Wait => "wait",
+        Decision::Ask => "ask",
+        Decision::Deny => "deny",
+    }
+}
+
+/// A cell. What an agent wrote must not become a formula in a spreadsheet: where it could, a `'` stands before it.
+fn quoted(cell: &str) -> String {
+    let formula = cell.starts_with(['=', '+', '-', '@', '\t', '\r']);
+    let cell = if formula { format!("'{cell}") } else { cell.to_owned() };
+    if cell.contains(['"', ',', '\n', '\r']) {
+        return format!("\"{}\"", cell.replace('"', "\"\""));
+    }
+    cell
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn cells() {
+        let check = |cell, expected: &str| assert_eq!(super::quoted(cell), expected);
+        check("plain", "plain");
+        check("a,b", "\"a,b\"");
+        check("say \"x\"\n", "\"say \"\"x\"\"\n\"");
+        check("=1+1", "'=1+1");
+    }
+}

@@ -1,0 +1,208 @@
+//! `guardc trace grep`: records in which a text stands.
+
+use super::filter::Filter;
+use super::walk::{At, walk};
+use crate::failure::{Exit, Failure, Outcome};
+use crate::term::{Style, Term};
+use guard_plan::record::{Payload, Record, rendered};
+use guard_plan::render::cut;
+use guard_plan::verdict::Reason;
+use regex::{Regex, RegexBuilder};
+use std::io::{BufWriter, Write};
+use std::path::PathBuf;
+
+/// Characters shown before and after a match.
+const AROUND: usize = 40;
+/// Most bytes a pattern may take when it is compiled.
+const REGEX_BYTES: usize = 1 << 20;
+
+/// Finds records by what stands in them
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Exit codes: 0 something was found, 1 nothing, 2 usage or input and output.")]
+pub struct Args {
+    /// A text, or `/a regular expression/`; with `i` behind it, in upper or lower case
+    pub pattern: String,
+    /// Traces, or folders of them; `-` is standard input
+    #[arg(required = true, value_name = "TRACE")]
+    pub traces: Vec<PathBuf>,
+    #[command(flatten)]
+    pub filter: Filter,
+    /// Only in this part of records; may be given again
+    #[arg(long = "in", value_enum, value_name = "PART")]
+    pub parts: Vec<Part>,
+    /// Only how many records there are
+    #[arg(long, short, conflicts_with = "files")]
+    pub count: bool,
+    /// Only the files with such records
+    #[arg(long, short = 'l')]
+    pub files: bool,
+}
+
+/// A part of a record.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum Part {
+    /// The name of the tool.
+    Tool,
+    /// The arguments, as JSON.
+    Args,
+    /// The result, as JSON.
+    Result,
+    /// Codes, rules, messages and helps of the reasons.
+    Reason,
+    /// Feedback.
+    Feedback,
+    /// What the user said.
+    Prompt,
+    /// Why a stop was asked for, and what it lacked.
+    Stop,
+    /// State before and after.
+    Change,
+    /// Items.
+    Item,
+    /// What was noticed.
+    Note,
+    /// Questions to the world, and answers.
+    Asked,
+    /// Roles, and who gave approvals.
+    By,
+}
+
+/// Runs the command.
+pub fn run(args: &Args, term: &Term) -> Outcome {
+    args.filter.check()?;
+    let pattern = pattern(&args.pattern)?;
+    let mut out = BufWriter::new(std::io::stdout().lock());
+    let (mut found, mut last) = (0_u64, String::new());
+    let sound = walk(&args.traces, "searching", term, &mut |at, record, _| {
+        if !args.filter.takes(at, record) {
+            return Ok(());
+        }
+        let parts = parts(at, record);
+        let mut parts = parts.iter().filter(|(part, _)| args.parts.is_empty() || args.parts.contains(part));
+        let Some((part, text, place)) = parts.find_map(|(part, text)| {
+            let place = pattern.find(text)?;
+            Some((*part, text.as_str(), place.range()))
+        }) else {
+            return Ok(());
+        };
+        found += 1;
+        let written = match (args.count, args.files) {
+            (true, _) => Ok(()),
+            (_, true) if last == at.file => Ok(()),
+            (_, true) => {
+                at.file.clone_into(&mut last);
+                writeln!(out, "{}", at.file)
+            }
+            _ => writeln!(out, "{}", line(at, record, part, text, place, term.out)),
+        };
+        written.map_err(|error| Failure::output(&error))
+    })?;
+    if args.count {
+        writeln!(out, "{found}").map_err(|error| Failure::output(&error))?;
+    }
+    out.flush().map_err(|error| Failure::output(&error))?;
+    match (sound, found) {
+        (false, _) => Err(Failure::Said),
+        (true, 0) => Ok(Exit::Findings),
+        _ => Ok(Exit::Fine),
+    }
+}
+
+/// `/…/` and `/…/i` are expressions, anything else is a text.
+fn pattern(text: &str) -> Result<Regex, Failure> {
+    let inner = text.strip_prefix('/');
+    let (source, any_case) = match inner.and_then(|inner| inner.strip_suffix("/i")) {
+        Some(inner) => (inner.to_owned(), true),
+        None => match inner.and_then(|inner| inner.strip_suffix('/')) {
+            Some(inner) => (inner.to_owned(), false),
+            None => (regex::escape(text), false),
+        },
+    };
+    let built = RegexBuilder::new(&source).case_insensitive(any_case).size_limit(REGEX_BYTES).build();
+    built.map_err(|error| Failure::new(format!("the pattern does not compile: {error}")))
+}
+
+fn line(at: &At<'_>, record: &Record, part: Part, text: &str, place: std::ops::Range<usize>, style: Style) -> String {
+    let from = text[..place.start].char_indices().rev().nth(AROUND - 1).map_or(0, |(at, _)| at);
+    let to = text[place.end..].char_indices().nth(AROUND).map_or(text.len(), |(at, _)| place.end + at);
+    let most = 4 * AROUND;
+    let before = format!("{}{}", if from > 0 { "…" } else { "" }, cut(&text[from..place.start], most));
+    let after = format!("{}{}", cut(&text[place.end..to], most), if to < text.len() { "…" } else { "" });
+    let hit = style.red(&cut(&text[place], most));
+    let part = format!("{part:?}").to_lowercase();
+    let call = record.call.as_ref().map(|call| format!(" {}", cut(call, 60))).unwrap_or_default();
+    let kind = format!("{:?}", record.kind()).to_lowercase();
+    let place = style.cyan(&format!("{}:{}", at.file, at.line));
+    format!("{place}: {} {kind}{call} {part}: {before}{hit}{after}", style.dim(&record.time))
+}
+
+/// What stands in a record, part by part.
+fn parts(at: &At<'_>, record: &Record) -> Vec<(Part, String)> {
+    let mut parts = Vec::new();
+    let mut put = |part, text: String| {
+        if !text.is_empty() {
+            parts.push((part, text));
+        }
+    };
+    put(Part::Tool, at.tool.clone().unwrap_or_default());
+    let json = |changes: &[guard_plan::record::Change]| {
+        let one = |one: &guard_plan::record::Change| format!("{}: {} → {}", one.name, one.before, one.after);
+        changes.iter().map(one).collect::<Vec<_>>().join("; ")
+    };
+    let notes = |notes: &[guard_plan::record::Note]| {
+        let one = |one: &guard_plan::record::Note| format!("{}: {}", one.rule, one.message);
+        notes.iter().map(one).collect::<Vec<_>>().join("; ")
+    };
+    let asked = |asked: &[guard_plan::record::Asked]| match asked {
+        [] => String::new(),
+        asked => serde_json::to_string(asked).unwrap_or_default(),
+    };
+    match &record.payload {
+        Payload::Open(it) => put(Part::Args, it.data.as_ref().map(|data| data.to_string()).unwrap_or_default()),
+        Payload::Propose(it) => {
+            put(Part::Args, it.args.to_string());
+            let reason = |one: &Reason| format!("{} {}: {} {}", one.code.as_str(), one.rule, one.message, one.help);
+            let reasons = it.verdict.reasons.iter().chain(&it.verdict.shadowed).map(reason);
+            put(Part::Reason, reasons.collect::<Vec<_>>().join("; "));
+            put(Part::Result, it.served.as_ref().map(|served| served.to_string()).unwrap_or_default());
+            put(Part::Feedback, rendered(&it.feedback));
+            put(Part::Change, json(&it.changes));
+            let item = |one: &guard_plan::record::ItemChange| format!("{} {} {}", one.item, one.after, one.reasons.join("; "));
+            put(Part::Item, it.items.iter().map(item).collect::<Vec<_>>().join("; "));
+            put(Part::Note, notes(&it.notes));
+            put(Part::Asked, asked(&it.asked));
+        }
+        Payload::Settle(it) => {
+            put(Part::Result, it.result.to_string());
+            put(Part::Change, json(&it.changes));
+            put(Part::Feedback, rendered(&it.feedback));
+            put(Part::Note, notes(&it.notes));
+            put(Part::Asked, asked(&it.asked));
+        }
+        Payload::Approve(it) => {
+            put(Part::Args, it.args.to_string());
+            put(Part::By, format!("{} {}", it.role, it.by));
+        }
+        Payload::Usage(it) => put(Part::Args, format!("{} {}", it.amount, it.unit)),
+        Payload::Resume(it) => put(Part::By, format!("{} {}", it.role, it.by)),
+        Payload::Prompt(it) => {
+            put(Part::Prompt, it.text.to_string());
+            put(Part::Note, notes(&it.notes));
+        }
+        Payload::Stop(it) => {
+            let missing = it.missing.iter().map(|one| one.message.clone());
+            let all: Vec<String> = it.reason.iter().map(|reason| reason.to_string()).chain(missing).collect();
+            put(Part::Stop, all.join("; "));
+            put(Part::Asked, asked(&it.asked));
+        }
+        Payload::Item(it) => {
+            let change = &it.change;
+            put(Part::Item, format!("{} {} {}", it.item, change.after, change.reasons.join("; ")));
+            put(Part::By, it.by.as_ref().map(|by| by.to_string()).unwrap_or_default());
+        }
+        Payload::Answers(it) => put(Part::Asked, it.answers.to_string()),
+        Payload::Contract(it) => put(Part::Item, format!("{} {}", it.contract, it.state)),
+        Payload::Snapshot(_) => {}
+    }
+    parts
+}

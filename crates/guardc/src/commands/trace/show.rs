@@ -1,0 +1,50 @@
+//! `guardc trace show`: a trace as a story.
+
+use super::filter::Filter;
+use super::story::tell;
+use super::walk::walk;
+use crate::failure::{Failure, Outcome};
+use crate::term::Term;
+use std::io::{BufWriter, Write};
+use std::path::PathBuf;
+
+/// Tells what happened: calls, verdicts and why, what changed, what was said
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Traces, or folders of them; `-` is standard input
+    #[arg(required = true, value_name = "TRACE")]
+    pub traces: Vec<PathBuf>,
+    #[command(flatten)]
+    pub filter: Filter,
+    /// One JSON object a record: `{file, line, session, tool, record}`
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Runs the command.
+pub fn run(args: &Args, term: &Term) -> Outcome {
+    args.filter.check()?;
+    let mut out = BufWriter::new(std::io::stdout().lock());
+    let mut last = String::new();
+    let sound = walk(&args.traces, "reading", term, &mut |at, record, line| {
+        if !args.filter.takes(at, record) {
+            return Ok(());
+        }
+        let written = if args.json {
+            let head = serde_json::json!({
+                "file": at.file, "line": at.line, "session": at.session, "tool": at.tool,
+            });
+            let head = head.to_string();
+            let head = head.strip_suffix('}').unwrap_or(&head).as_bytes();
+            out.write_all(head).and_then(|()| out.write_all(b",\"record\":")).and_then(|()| {
+                out.write_all(line)?;
+                out.write_all(b"}\n")
+            })
+        } else {
+            out.write_all(tell(at, record, &mut last, term.out).as_bytes())
+        };
+        written.map_err(|error| Failure::output(&error))
+    })?;
+    out.flush().map_err(|error| Failure::output(&error))?;
+    if sound { Ok(crate::failure::Exit::Fine) } else { Err(Failure::Said) }
+}

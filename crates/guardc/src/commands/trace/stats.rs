@@ -1,0 +1,240 @@
+//! `guardc trace stats`: what was called, allowed, refused and spent.
+
+use super::filter::Filter;
+use super::walk::walk;
+use crate::commands::replay::grouped;
+use crate::failure::{Exit, Failure, Outcome};
+use crate::term::{Style, Term};
+use guard_plan::record::{Charge, Delivered, Payload, Record, StopDecision};
+use guard_plan::verdict::{Code, Decision};
+use guard_plan::{decimal, render, time};
+use serde_json::json;
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
+/// Most tools, reasons and units that are told apart; an agent may name tools as it likes.
+const NAMES: usize = 10_000;
+/// How many reasons and tools are told.
+const TOLD: usize = 10;
+
+/// Counts calls by tool and verdict, reasons, spending and stops
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Traces, or folders of them; `-` is standard input
+    #[arg(required = true, value_name = "TRACE")]
+    pub traces: Vec<PathBuf>,
+    #[command(flatten)]
+    pub filter: Filter,
+    /// One JSON object
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Calls of one tool.
+#[derive(Debug, Default)]
+struct Calls {
+    allowed: u64,
+    waiting: u64,
+    asked: u64,
+    denied: u64,
+    succeeded: u64,
+    failed: u64,
+}
+
+#[derive(Debug, Default)]
+struct Stats {
+    sessions: u64,
+    records: u64,
+    first: Option<i64>,
+    last: Option<i64>,
+    tools: BTreeMap<String, Calls>,
+    reasons: BTreeMap<(Code, String), u64>,
+    spent: BTreeMap<String, i128>,
+    feedback: BTreeMap<String, u64>,
+    approvals: u64,
+    halts: u64,
+    stops: [u64; 3],
+}
+
+/// Runs the command.
+pub fn run(args: &Args, term: &Term) -> Outcome {
+    args.filter.check()?;
+    let mut stats = Stats::default();
+    let sound = walk(&args.traces, "counting", term, &mut |at, record, _| {
+        if args.filter.takes(at, record) {
+            stats.add(record, at.tool.as_deref());
+        }
+        Ok(())
+    })?;
+    let text = if args.json { format!("{:#}\n", stats.json()) } else { stats.text(term.out) };
+    term.print(&text)?;
+    if sound { Ok(Exit::Fine) } else { Err(Failure::Said) }
+}
+
+/// The place of a name, as long as there is room.
+fn entry<'m, K: Ord, V: Default>(map: &'m mut BTreeMap<K, V>, key: K) -> Option<&'m mut V> {
+    if map.len() >= NAMES && !map.contains_key(&key) {
+        return None;
+    }
+    Some(map.entry(key).or_default())
+}
+
+impl Stats {
+    fn add(&mut self, record: &Record, tool: Option<&str>) {
+        self.records += 1;
+        if let Some(now) = time::parse_rfc3339(&record.time) {
+            self.first = Some(self.first.map_or(now, |first| first.min(now)));
+            self.last = Some(self.last.map_or(now, |last| last.max(now)));
+        }
+        match &record.payload {
+            Payload::Open(_) => self.sessions += 1,
+            Payload::Propose(it) => {
+                if let Some(calls) = entry(&mut self.tools, it.tool.to_string()) {
+                    match it.verdict.decision {
+                        Decision::Allow => calls.allowed += 1,
+                        Decision::Wait => calls.waiting += 1,
+                        Decision::Ask => calls.asked += 1,
+                        Decision::Deny => calls.denied += 1,
+                    }
+                    calls.succeeded += u64::from(it.served.is_some());
+                }
+                for reason in &it.verdict.reasons {
+                    let key = (reason.code, reason.rule.clone());
+                    entry(&mut self.reasons, key).into_iter().for_each(|count| *count += 1);
+                }
+                it.charged.iter().for_each(|Charge { unit, amount }| self.spend(unit, amount));
+                self.halts += u64::from(it.halted);
+                self.said(&it.feedback);
+            }
+            Payload::Settle(it) => {
+                if let Some(calls) = tool.and_then(|tool| entry(&mut self.tools, tool.to_owned())) {
+                    if it.success { calls.succeeded += 1 } else { calls.failed += 1 }
+                }
+                self.halts += u64::from(it.halted);
+                self.said(&it.feedback);
+            }
+            Payload::Usage(it) => self.spend(&it.unit, &it.amount),
+            Payload::Approve(_) => self.approvals += 1,
+            Payload::Stop(it) => {
+                let kind = match (it.decision, it.incomplete) {
+                    (StopDecision::Allow, false) => 0,
+                    (StopDecision::Allow, true) => 1,
+                    (StopDecision::Block, _) => 2,
+                };
+                self.stops[kind] += 1;
+            }
+            _ => {}
+        }
+    }
+
+    fn spend(&mut self, unit: &str, amount: &str) {
+        let amount = i128::from(decimal::parse(amount).unwrap_or_default());
+        entry(&mut self.spent, unit.to_owned()).into_iter().for_each(|sum| *sum += amount);
+    }
+
+    fn said(&mut self, feedback: &[Delivered]) {
+        for one in feedback {
+            entry(&mut self.feedback, one.provider.clone()).into_iter().for_each(|count| *count += 1);
+        }
+    }
+
+    /// The most frequent first.
+    fn top(&self) -> Vec<(&(Code, String), u64)> {
+        let mut top: Vec<_> = self.reasons.iter().map(|(key, count)| (key, *count)).collect();
+        top.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+        top
+    }
+
+    fn json(&self) -> serde_json::Value {
+        let shown = |at: Option<i64>| at.map(time::format_rfc3339);
+        let tools = self.tools.iter().map(|(tool, it)| {
+            json!({
+                "tool": tool, "allow": it.allowed, "wait": it.waiting, "ask": it.asked, "deny": it.denied,
+                "succeeded": it.succeeded, "failed": it.failed,
+            })
+        });
+        let reasons = self.top().into_iter().map(|((code, rule), count)| {
+            json!({ "code": code, "rule": rule, "count": count })
+        });
+        let spent = self.spent.iter().map(|(unit, sum)| json!({ "unit": unit, "amount": amount(*sum) }));
+        json!({
+            "sessions": self.sessions,
+            "records": self.records,
+            "first": shown(self.first),
+            "last": shown(self.last),
+            "tools": tools.collect::<Vec<_>>(),
+            "reasons": reasons.collect::<Vec<_>>(),
+            "spent": spent.collect::<Vec<_>>(),
+            "feedback": self.feedback,
+            "approvals": self.approvals,
+            "halts": self.halts,
+            "stops": { "allowed": self.stops[0], "incomplete": self.stops[1], "blocked": self.stops[2] },
+        })
+    }
+
+    fn text(&self, style: Style) -> String {
+        let mut out = String::new();
+        let _ = write!(out, "{} records of {} sessions", grouped(self.records), grouped(self.sessions));
+        if let (Some(first), Some(last)) = (self.first, self.last) {
+            let _ = write!(out, ", {} to {}", time::format_rfc3339(first), time::format_rfc3339(last));
+        }
+        out.push('\n');
+        if !self.tools.is_empty() {
+            let _ = writeln!(out, "\n{:>9} {:>9} {:>9} {:>9} {:>9} {:>9}", "allow", "ask", "wait", "deny", "succeeded", "failed");
+        }
+        let mut tools: Vec<_> = self.tools.iter().collect();
+        tools.sort_by_key(|(_, it)| std::cmp::Reverse(it.allowed + it.asked + it.waiting + it.denied));
+        for (tool, it) in tools.iter().take(4 * TOLD) {
+            let numbers = [it.allowed, it.asked, it.waiting, it.denied, it.succeeded, it.failed];
+            let cells: Vec<String> = numbers.iter().map(|n| format!("{:>9}", grouped(*n))).collect();
+            let _ = writeln!(out, "{}  {}", cells.join(" "), style.bold(&render::cut(tool, 60)));
+        }
+        if tools.len() > 4 * TOLD {
+            let _ = writeln!(out, "and {} more tools", tools.len() - 4 * TOLD);
+        }
+        let top = self.top();
+        if !top.is_empty() {
+            out += "\nreasons:\n";
+        }
+        for ((code, rule), count) in top.iter().take(TOLD) {
+            let _ = writeln!(out, "{:>9}  {} {}", grouped(*count), code.as_str(), render::cut(rule, 60));
+        }
+        self.rest(&mut out);
+        out
+    }
+
+    fn rest(&self, out: &mut String) {
+        if !self.spent.is_empty() {
+            *out += "\nspent:\n";
+        }
+        for (unit, sum) in &self.spent {
+            let _ = writeln!(out, "{:>9}  {}", amount(*sum), render::cut(unit, 60));
+        }
+        if !self.feedback.is_empty() {
+            *out += "\nfeedback:\n";
+        }
+        for (provider, count) in &self.feedback {
+            let _ = writeln!(out, "{:>9}  {}", grouped(*count), render::cut(provider, 60));
+        }
+        let others = [
+            (self.approvals, "approvals"),
+            (self.halts, "halts"),
+            (self.stops[0], "stops"),
+            (self.stops[1], "stops, incomplete"),
+            (self.stops[2], "stops blocked"),
+        ];
+        if others.iter().any(|(count, _)| *count > 0) {
+            out.push('\n');
+        }
+        for (count, what) in others.iter().filter(|(count, _)| *count > 0) {
+            let _ = writeln!(out, "{:>9}  {what}", grouped(*count));
+        }
+    }
+}
+
+/// A sum of amounts, which may be larger than one amount.
+fn amount(sum: i128) -> String {
+    let exact = i64::try_from(sum).map(decimal::format);
+    exact.unwrap_or_else(|_| format!("{}", sum / 1_000_000))
+}

@@ -1,0 +1,256 @@
+//! A record in words.
+
+use super::walk::At;
+use crate::term::Style;
+use guard_plan::json::Json;
+use guard_plan::record::{Asked, Change, Charge, Delivered, ItemChange, Note, Payload, Propose, Record, Settle, Stop, StopDecision};
+use guard_plan::render::cut;
+use guard_plan::verdict::{Decision, Reason};
+use std::fmt::Write as _;
+
+/// Longest value that is shown, in characters.
+const VALUE_CHARS: usize = 160;
+/// Longest sentence.
+const TEXT_CHARS: usize = 500;
+
+/// A record in one line and what belongs to it in others. A new session, and a new day, have a line of their own.
+pub fn tell(at: &At<'_>, record: &Record, last: &mut String, style: Style) -> String {
+    let mut out = String::new();
+    let (day, clock) = record.time.split_once('T').unwrap_or((&record.time, ""));
+    let heading = format!("{} {}, {day}", at.guard, at.session);
+    if *last != heading {
+        let blank = if last.is_empty() { "" } else { "\n" };
+        let (guard, session) = (cut(&at.guard, 60), cut(&at.session, 100));
+        let _ = writeln!(out, "{blank}{} of `{guard}`, {day}", style.bold(&format!("session {session}")));
+        *last = heading;
+    }
+    let clock = style.dim(&format!("{:<9}", clock.trim_end_matches('Z')));
+    let mut told = Told { out: String::new(), style };
+    told.record(at, record);
+    let mut lines = told.out.lines();
+    let _ = writeln!(out, "{clock} {}", lines.next().unwrap_or_default());
+    for line in lines {
+        let _ = writeln!(out, "          {line}");
+    }
+    out
+}
+
+struct Told {
+    out: String,
+    style: Style,
+}
+
+fn value(json: &Json) -> String {
+    cut(&json.to_string(), VALUE_CHARS)
+}
+
+impl Told {
+    fn line(&mut self, text: &str) {
+        self.out += text;
+        self.out.push('\n');
+    }
+
+    fn record(&mut self, at: &At<'_>, record: &Record) {
+        match &record.payload {
+            Payload::Open(open) => {
+                let actor = open.actor.as_ref().map(|actor| format!(" for {}", cut(actor, 60)));
+                let plan = open.plan.get(..19).unwrap_or(&open.plan);
+                let workspace = cut(&open.workspace, VALUE_CHARS);
+                self.line(&format!("begins{} in {workspace}, plan {plan}…", actor.unwrap_or_default()));
+                self.learned(open.learned, open.forgotten);
+                self.notes(&open.notes);
+            }
+            Payload::Propose(propose) => self.propose(record, propose),
+            Payload::Settle(settle) => self.settle(at, record, settle),
+            Payload::Approve(it) => {
+                let (role, by) = (cut(&it.role, 60), cut(&it.by, 60));
+                let what = format!("{} {}", cut(&it.tool, 60), value(&it.args));
+                self.line(&format!("{} by {by} as {role}: {what}", self.style.green("approved")));
+            }
+            Payload::Usage(it) => self.line(&format!("used {} {}", it.amount, cut(&it.unit, 60))),
+            Payload::Resume(it) => {
+                self.line(&format!("{} by {} as {}", self.style.green("resumed"), cut(&it.by, 60), cut(&it.role, 60)));
+            }
+            Payload::Prompt(it) => {
+                self.line(&format!("{} {}", self.style.cyan("the user says"), cut(&it.text, TEXT_CHARS)));
+                self.learned(it.learned, it.forgotten);
+                self.asked(&it.asked);
+                self.notes(&it.notes);
+            }
+            Payload::Stop(it) => self.stop(it),
+            Payload::Item(it) => {
+                let what = it.transition.as_deref().unwrap_or("verify");
+                self.line(&format!("{} {}: {}", self.style.cyan("item"), cut(&it.item, 60), cut(what, 60)));
+                self.item(&it.change);
+                self.asked(&it.asked);
+            }
+            Payload::Answers(it) => self.line(&format!("the host answers {}", value(&it.answers))),
+            Payload::Contract(it) => {
+                let (kept, gone) = (it.kept, it.quarantined);
+                self.line(&format!("contract `{}`: {}, {kept} kept, {gone} quarantined, of {} bytes", cut(&it.contract, 60), it.state, it.bytes));
+            }
+            Payload::Snapshot(_) => self.line(&self.style.dim("a snapshot stands for what was before")),
+        }
+    }
+
+    fn propose(&mut self, record: &Record, propose: &Propose<'_>) {
+        let call = cut(record.call.as_deref().unwrap_or_default(), 60);
+        let tool = self.style.bold(&cut(&propose.tool, 60));
+        self.line(&format!("{tool} {}  {}", value(&propose.args), self.style.dim(&call)));
+        let word = match propose.verdict.decision {
+            Decision::Allow => self.style.green("allowed"),
+            Decision::Wait => self.style.yellow("waits"),
+            Decision::Ask => self.style.yellow("asks"),
+            Decision::Deny => self.style.red("denied"),
+        };
+        let charged: Vec<String> =
+            propose.charged.iter().map(|Charge { unit, amount }| format!("{amount} {unit}")).collect();
+        let charged = if charged.is_empty() { String::new() } else { format!(", costs {}", charged.join(", ")) };
+        self.line(&format!("  {word}{charged}"));
+        propose.verdict.reasons.iter().for_each(|reason| self.reason(reason, ""));
+        propose.verdict.shadowed.iter().for_each(|reason| self.reason(reason, "in shadow: "));
+        self.asked(&propose.asked);
+        if let Some(served) = &propose.served {
+            self.line(&format!("  served {}", value(served)));
+        }
+        propose.items.iter().for_each(|item| self.item(item));
+        self.changes(&propose.changes);
+        self.learned(propose.learned, propose.forgotten);
+        self.notes(&propose.notes);
+        self.halted(propose.halted);
+        self.feedback(&propose.feedback);
+    }
+
+    fn settle(&mut self, at: &At<'_>, record: &Record, settle: &Settle<'_>) {
+        let call = cut(record.call.as_deref().unwrap_or_default(), 60);
+        let tool = cut(at.tool.as_deref().unwrap_or("a call"), 60);
+        let word = if settle.success { self.style.green("succeeded") } else { self.style.red("failed") };
+        let result = match &*settle.result {
+            Json::Null => String::new(),
+            result => format!(" with {}", value(result)),
+        };
+        self.line(&format!("{tool} {word}{result}  {}", self.style.dim(&call)));
+        self.changes(&settle.changes);
+        self.learned(settle.learned, settle.forgotten);
+        self.asked(&settle.asked);
+        self.notes(&settle.notes);
+        self.halted(settle.halted);
+        self.feedback(&settle.feedback);
+    }
+
+    fn stop(&mut self, stop: &Stop<'_>) {
+        let word = match (stop.decision, stop.incomplete) {
+            (StopDecision::Allow, false) => self.style.green("stops"),
+            (StopDecision::Allow, true) => self.style.yellow("stops, incomplete"),
+            (StopDecision::Block, _) => self.style.red("may not stop"),
+        };
+        let reason = stop.reason.as_ref().map(|reason| format!(": {}", cut(reason, TEXT_CHARS)));
+        let bypassed = stop.bypassed.as_ref().map(|by| format!(", unchecked ({})", cut(by, 60)));
+        self.line(&format!("{word}{}{}", bypassed.unwrap_or_default(), reason.unwrap_or_default()));
+        for missing in stop.missing.iter() {
+            self.line(&format!("  {}", cut(&missing.message, TEXT_CHARS)));
+        }
+        self.asked(&stop.asked);
+        self.notes(&stop.notes);
+    }
+
+    fn reason(&mut self, reason: &Reason, before: &str) {
+        let span = reason.span.as_ref().map(|span| self.style.dim(&format!("  at {span}")));
+        let message = cut(&reason.message, TEXT_CHARS);
+        self.line(&format!("  {before}{}: {message}{}", reason.code.as_str(), span.unwrap_or_default()));
+        if !reason.help.is_empty() {
+            self.line(&format!("  {} {}", self.style.green("help:"), cut(&reason.help, TEXT_CHARS)));
+        }
+    }
+
+    fn changes(&mut self, changes: &[Change]) {
+        for Change { name, before, after } in changes {
+            self.line(&format!("  {}: {} → {}", self.style.cyan(name), value(before), value(after)));
+        }
+    }
+
+    fn item(&mut self, item: &ItemChange) {
+        let before = item.before.as_deref().unwrap_or("new");
+        self.line(&format!("  {}: {before} → {}", self.style.cyan(&item.item), item.after));
+        for reason in item.reasons.iter().chain(&item.unanswered) {
+            self.line(&format!("    {}", cut(reason, TEXT_CHARS)));
+        }
+    }
+
+    fn learned(&mut self, learned: u64, forgotten: u64) {
+        match (learned, forgotten) {
+            (0, 0) => {}
+            (learned, 0) => self.line(&format!("  learned {learned}")),
+            (learned, forgotten) => self.line(&format!("  learned {learned}, forgot {forgotten}")),
+        }
+    }
+
+    fn asked(&mut self, asked: &[Asked]) {
+        for one in asked {
+            let line = format!("  {}", cut(&question(one), VALUE_CHARS));
+            let line = self.style.dim(&line);
+            self.line(&line);
+        }
+    }
+
+    fn notes(&mut self, notes: &[Note]) {
+        for note in notes {
+            let kind = format!("{:?}", note.kind).to_lowercase();
+            let text = format!("  {kind}, `{}`: {}", cut(&note.rule, 60), cut(&note.message, TEXT_CHARS));
+            self.line(&self.style.yellow(&text));
+        }
+    }
+
+    fn halted(&mut self, halted: bool) {
+        if halted {
+            self.line(&self.style.red("  the session is halted"));
+        }
+    }
+
+    fn feedback(&mut self, feedback: &[Delivered]) {
+        for one in feedback {
+            let severity = format!("{:?}", one.severity).to_lowercase();
+            let mut lines = one.text.lines().filter(|line| !line.starts_with('<') && !line.is_empty());
+            let first = cut(lines.next().unwrap_or_default(), TEXT_CHARS);
+            let provider = self.style.cyan(&cut(&one.provider, 60));
+            self.line(&format!("  feedback {provider}, {severity}: {first}"));
+            for line in lines {
+                self.line(&format!("    {}", cut(line, TEXT_CHARS)));
+            }
+        }
+    }
+}
+
+/// A question to the world and its answer.
+fn question(asked: &Asked) -> String {
+    let whether = |answer: &Option<bool>| match answer {
+        Some(true) => "yes",
+        Some(false) => "no",
+        None => "nobody can say",
+    };
+    match asked {
+        Asked::Exists { path, answer } => format!("asked whether `{path}` exists: {}", whether(answer)),
+        Asked::File { path, answer } => format!("asked whether the file `{path}` is there: {}", whether(answer)),
+        Asked::Contains { path, text, answer } => {
+            format!("asked whether `{path}` contains `{text}`: {}", whether(answer))
+        }
+        Asked::Committed { answer } => format!("asked whether everything is committed: {}", whether(answer)),
+        Asked::Probe { name, answered: true, answer } => format!("asked the probe `{name}`: {answer}"),
+        Asked::Probe { name, .. } => format!("asked the probe `{name}`: no answer"),
+        Asked::Text { path, answer } => {
+            let what = match answer {
+                Some(guard_plan::record::Content::Text(text)) => format!("{} bytes", text.len()),
+                Some(other) => format!("{other:?}").to_lowercase(),
+                None => "nobody can say".into(),
+            };
+            format!("asked what `{path}` holds: {what}")
+        }
+        Asked::Sha256 { path, answer, .. } => {
+            format!("asked for the hash of `{path}`: {}", answer.as_deref().unwrap_or("none"))
+        }
+        Asked::Run { command, answer } => {
+            let ended = answer.as_ref().map(|ran| format!("{:?}", ran.ended).to_lowercase());
+            format!("ran `{}`: {}", command.join(" "), ended.as_deref().unwrap_or("nobody can run it"))
+        }
+    }
+}

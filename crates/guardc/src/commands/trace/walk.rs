@@ -1,0 +1,98 @@
+//! The records of traces one after the other, each with what the ones before it say of it.
+
+use crate::commands::replay::{Meter, Source, sources};
+use crate::failure::{Failure, reason};
+use crate::term::Term;
+use guard_plan::record::{Payload, Record};
+use guard_trace::reading::{Entry, Flaw, Records};
+use std::collections::HashMap;
+use std::path::PathBuf;
+
+/// Most calls whose tool is remembered while they are in flight.
+const IN_FLIGHT: usize = 100_000;
+
+/// Where a record stands.
+#[derive(Debug, Clone, Default)]
+pub struct At<'a> {
+    /// The file.
+    pub file: &'a str,
+    /// The line, from 1.
+    pub line: u64,
+    /// The session.
+    pub session: String,
+    /// The guard.
+    pub guard: String,
+    /// The tool of its call; of a settlement, that of the proposal.
+    pub tool: Option<String>,
+}
+
+/// Who looks at a record: where it stands, the record, and its line.
+pub type Look<'l> = dyn FnMut(&At<'_>, &Record, &[u8]) -> Result<(), Failure> + 'l;
+
+/// Looks at every record. Chains are not checked: that is for `trace verify`.
+///
+/// A line that is no record is said on standard error, and the rest of its file is not read; whether there was one is
+/// the answer.
+pub fn walk(traces: &[PathBuf], verb: &'static str, term: &Term, look: &mut Look<'_>) -> Result<bool, Failure> {
+    let sources = sources(traces, &["jsonl"])?;
+    let meter = Meter::new(term, verb, sources.iter().map(|source| source.bytes).sum());
+    let mut sound = true;
+    for source in &sources {
+        sound &= file(source, term, &meter, look)?;
+    }
+    Ok(sound)
+}
+
+fn file(source: &Source, term: &Term, meter: &Meter, look: &mut Look<'_>) -> Result<bool, Failure> {
+    let fail = |why: &str| Failure::new(format!("cannot read `{}`: {why}", source.name));
+    let mut records = Records::new(source.open().map_err(|error| fail(&reason(&error)))?).unchecked();
+    let mut at = At { file: &source.name, ..At::default() };
+    let mut tools = HashMap::new();
+    let mut heard = 0;
+    loop {
+        match records.next_record() {
+            Ok(None) => break,
+            Ok(Some(Entry { record, line, number, .. })) => {
+                at.line = number;
+                place(&mut at, &mut tools, &record);
+                look(&at, &record, line)?;
+            }
+            // A crash cut it, and nobody was answered.
+            Err(Flaw::Cut) => {
+                term.note(&format!("`{}:{}`: the last record is cut", source.name, records.number()));
+                break;
+            }
+            Err(Flaw::Io(error)) => return Err(fail(&reason(&error))),
+            Err(flaw) => {
+                term.error(&format!("`{}:{}`: {flaw}", source.name, records.number()), None);
+                return Ok(false);
+            }
+        }
+        meter.add(records.bytes() - heard);
+        heard = records.bytes();
+    }
+    Ok(true)
+}
+
+/// What a record says of itself and of those after it.
+fn place(at: &mut At<'_>, tools: &mut HashMap<String, String>, record: &Record) {
+    at.tool = None;
+    match &record.payload {
+        Payload::Open(open) => {
+            (at.session, at.guard) = (open.session.to_string(), open.guard.to_string());
+            tools.clear();
+        }
+        Payload::Snapshot(it) => {
+            (at.session, at.guard) = (it.session.to_string(), it.guard.to_string());
+        }
+        Payload::Propose(propose) => {
+            at.tool = Some(propose.tool.to_string());
+            if let Some(call) = record.call.as_ref().filter(|_| tools.len() < IN_FLIGHT) {
+                tools.insert(call.clone(), propose.tool.to_string());
+            }
+        }
+        Payload::Settle(_) => at.tool = record.call.as_ref().and_then(|call| tools.remove(call)),
+        Payload::Approve(approve) => at.tool = Some(approve.tool.to_string()),
+        _ => {}
+    }
+}
