@@ -78,7 +78,9 @@ pub enum ReplayError {
 impl fmt::Display for ReplayError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            ReplayError::NoOpening => f.write_str("the session does not begin with an `open` record"),
+            ReplayError::NoOpening => {
+                f.write_str("the session does not begin with an `open` record")
+            }
             ReplayError::Snapshot => f.write_str(
                 "the session begins with a snapshot, which only the plan that it was recorded with can read",
             ),
@@ -125,7 +127,12 @@ impl<'k> Replay<'k> {
     /// # Errors
     ///
     /// Where the record does not begin a session, or none can be opened so.
-    pub fn begin(judge: &'k Judge, options: Options<'_>, mut record: Record, line: Option<&[u8]>) -> Result<Replay<'k>, ReplayError> {
+    pub fn begin(
+        judge: &'k Judge,
+        options: Options<'_>,
+        mut record: Record,
+        line: Option<&[u8]>,
+    ) -> Result<Replay<'k>, ReplayError> {
         let id = match &record.payload {
             Payload::Open(open) => open.session.to_string(),
             Payload::Snapshot(it) => return Replay::recalled(judge, options, it, line),
@@ -238,7 +245,14 @@ impl<'k> Replay<'k> {
     }
 
     /// With the plan of the record: makes the record again, and looks whether it is the same to the byte.
-    fn again(&mut self, record: &Record, line: Option<&[u8]>, event: &Event<'_>, outcome: Option<&Outcome>, alike: bool) {
+    fn again(
+        &mut self,
+        record: &Record,
+        line: Option<&[u8]>,
+        event: &Event<'_>,
+        outcome: Option<&Outcome>,
+        alike: bool,
+    ) {
         let Some(recorder) = &mut self.recorder else { return };
         if let (Some(line), Some(outcome)) = (line, outcome) {
             let again = recorder.event(&self.judge.kernel, &self.session, event, outcome);
@@ -253,7 +267,13 @@ impl<'k> Replay<'k> {
         self.follow(record);
     }
 
-    fn propose(&mut self, record: &Record, proposal: &Proposal<'_>, then: &record::Propose<'_>, hidden: Hidden) -> Option<Outcome> {
+    fn propose(
+        &mut self,
+        record: &Record,
+        proposal: &Proposal<'_>,
+        then: &record::Propose<'_>,
+        hidden: Hidden,
+    ) -> Option<Outcome> {
         let kernel = &self.judge.kernel;
         let was = then.verdict.decision;
         let blind = hidden.asked
@@ -263,7 +283,9 @@ impl<'k> Replay<'k> {
         let checked = match own {
             // It can hardly be otherwise, and the one who looks twice pays twice.
             true => None,
-            false => Some(kernel.check_with(&self.session, proposal, &mut world, &mut self.scratch)),
+            false => {
+                Some(kernel.check_with(&self.session, proposal, &mut world, &mut self.scratch))
+            }
         };
         let mut supposed = Then::new(&then.asked);
         let mut unsaid = None;
@@ -330,7 +352,12 @@ impl<'k> Replay<'k> {
         }
         let mut ways = [true, false].map(|answer| {
             let mut world = world.supposing(answer);
-            let now = self.judge.kernel.check_with(&self.session, proposal, &mut world, &mut self.scratch);
+            let now = self.judge.kernel.check_with(
+                &self.session,
+                proposal,
+                &mut world,
+                &mut self.scratch,
+            );
             // A second question shows itself only when the first is answered.
             (answer, now.verdict, world.open)
         });
@@ -344,7 +371,13 @@ impl<'k> Replay<'k> {
     }
 
     /// A call that the kernel served, then or now.
-    fn served(&mut self, record: &Record, then: &record::Propose<'_>, proposal: &Proposal<'_>, now: Option<&Proposed>) {
+    fn served(
+        &mut self,
+        record: &Record,
+        then: &record::Propose<'_>,
+        proposal: &Proposal<'_>,
+        now: Option<&Proposed>,
+    ) {
         let Some(now) = now.filter(|now| now.verdict.decision == Decision::Allow) else { return };
         match (&then.served, &now.served) {
             (Some(then), Some(now)) if **then != *now => {
@@ -355,15 +388,23 @@ impl<'k> Replay<'k> {
                 // The host runs it now; what the kernel did then is the best that is known of it.
                 let ending = Ending::Success(Some(result));
                 let settlement = Settlement { call: proposal.call, ending, now: proposal.now };
-                let _ = self.judge.kernel.settle(&mut self.session, &settlement, &mut Then::new(&[]));
+                let _ =
+                    self.judge.kernel.settle(&mut self.session, &settlement, &mut Then::new(&[]));
             }
             _ => {}
         }
     }
 
-    fn settle(&mut self, record: &Record, settlement: &Settlement<'_>, then: &record::Settle<'_>, hidden: Hidden) -> Option<Outcome> {
+    fn settle(
+        &mut self,
+        record: &Record,
+        settlement: &Settlement<'_>,
+        then: &record::Settle<'_>,
+        hidden: Hidden,
+    ) -> Option<Outcome> {
         let mut world = Then::new(&then.asked);
-        let Ok(settled) = self.judge.kernel.settle(&mut self.session, settlement, &mut world) else {
+        let Ok(settled) = self.judge.kernel.settle(&mut self.session, settlement, &mut world)
+        else {
             // The call is not in flight: this plan did not allow it.
             self.said.recorded.skipped += 1;
             return None;
@@ -382,7 +423,13 @@ impl<'k> Replay<'k> {
                 None => self.said.aspect(record, Aspect::Halt, was, now, self.unsure),
             }
         } else if missing.is_none() && !same_feedback(&then.feedback, &settled.feedback) {
-            self.said.words(record, Aspect::Feedback, &then.feedback, &settled.feedback, self.unsure);
+            self.said.words(
+                record,
+                Aspect::Feedback,
+                &then.feedback,
+                &settled.feedback,
+                self.unsure,
+            );
         }
         Some(Outcome::Settled(settled))
     }
@@ -398,11 +445,15 @@ impl<'k> Replay<'k> {
         let missing = world.missing.map(|missing| format!("nobody was asked {missing}"));
         if let Event::Approve(approve) = event {
             let looks = &self.judge.looks;
-            self.unsure |= hidden.body && looks.into_call(&self.judge.kernel, approve.tool, approve.args);
+            self.unsure |=
+                hidden.body && looks.into_call(&self.judge.kernel, approve.tool, approve.args);
         }
         match (&record.payload, &outcome) {
             (Payload::Stop(then), Outcome::Stopped(now)) => {
-                let (was, is) = (mark_of(then.decision, then.incomplete), mark_of(now.decision, now.incomplete));
+                let (was, is) = (
+                    mark_of(then.decision, then.incomplete),
+                    mark_of(now.decision, now.incomplete),
+                );
                 match missing {
                     Some(missing) if is != "allow" => self.said.unsaid_world(record, missing),
                     _ if was != is => {
@@ -413,7 +464,8 @@ impl<'k> Replay<'k> {
             }
             (Payload::Item(then), Outcome::Item(now)) => {
                 let change = &now.change;
-                let same = (&then.change.transition, &then.change.after) == (&change.transition, &change.after);
+                let same = (&then.change.transition, &then.change.after)
+                    == (&change.transition, &change.after);
                 match missing {
                     Some(missing) if !change.unanswered.is_empty() => {
                         self.unsure = true;
@@ -444,7 +496,8 @@ enum Supposed {
 
 /// Whether a refusal may come from a missing answer: nothing else refuses.
 fn depends_on_world(verdict: &Verdict) -> bool {
-    let from_world = |code| matches!(code, Code::EvaluationError | Code::NotReady | Code::Lifecycle);
+    let from_world =
+        |code| matches!(code, Code::EvaluationError | Code::NotReady | Code::Lifecycle);
     verdict.decision == Decision::Deny
         && verdict
             .reasons

@@ -123,7 +123,13 @@ impl Replayed {
             _ => deciding(now, then),
         };
         for reason in &deciding {
-            let key = (reason.code, reason.rule.clone(), reason.span.clone(), then.decision, now.decision);
+            let key = (
+                reason.code,
+                reason.rule.clone(),
+                reason.span.clone(),
+                then.decision,
+                now.decision,
+            );
             *self.rules.entry(key).or_default() += 1;
         }
         let reason = deciding.first().map(|reason| (*reason).clone());
@@ -133,7 +139,14 @@ impl Replayed {
     }
 
     /// A stop, a halt or an item that comes out otherwise.
-    pub(super) fn aspect(&mut self, record: &Record, aspect: Aspect, then: &str, now: &str, unsure: bool) {
+    pub(super) fn aspect(
+        &mut self,
+        record: &Record,
+        aspect: Aspect,
+        then: &str,
+        now: &str,
+        unsure: bool,
+    ) {
         if unsure {
             return self.unsaid_after(record);
         }
@@ -149,7 +162,14 @@ impl Replayed {
     }
 
     /// Feedback that is another. What an agent reads may change what it does, but need not: the strict view goes on.
-    pub(super) fn words(&mut self, record: &Record, aspect: Aspect, then: &[Delivered], now: &[Delivered], unsure: bool) {
+    pub(super) fn words(
+        &mut self,
+        record: &Record,
+        aspect: Aspect,
+        then: &[Delivered],
+        now: &[Delivered],
+        unsure: bool,
+    ) {
         if unsure {
             return;
         }
