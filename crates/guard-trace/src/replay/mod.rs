@@ -132,8 +132,10 @@ impl<'k> Replay<'k> {
             _ => return Err(ReplayError::NoOpening),
         };
         let secrets = options.keys.map(|keys| Arc::new(keys.session(&id)) as Arc<dyn Secrets>);
+        let closed = record.sealed().is_some() && secrets.is_none();
         hidden::reveal(&mut record, secrets.as_deref());
         let hidden = !options.foreign && Hidden::of(&record).any();
+        let closed = closed || hidden;
         let Payload::Open(open) = &record.payload else { return Err(ReplayError::NoOpening) };
         let start = time::parse_rfc3339(&record.time).ok_or(ReplayError::Senseless)?;
         let kernel = &judge.kernel;
@@ -153,7 +155,8 @@ impl<'k> Replay<'k> {
         let known = open.version.is_empty() || *open.version == *env!("CARGO_PKG_VERSION");
         if let Some(recorder) = &mut replay.recorder {
             let again = recorder.open(kernel, &replay.session, open.actor.as_deref());
-            let differs = line.is_some_and(|line| line != again) && !hidden && known;
+            let differs = line.is_some_and(|line| line != again) && !closed && known;
+            replay.said.exact &= !closed && known;
             if differs {
                 let because = line.map(|line| compare::parts(line, again));
                 replay.said.differs(&record, Aspect::Record, "", "", None, because);
@@ -200,11 +203,15 @@ impl<'k> Replay<'k> {
             }
             _ => {}
         }
+        // What is sealed cannot be sealed again without the key.
+        let closed = record.sealed().is_some() && self.secrets.is_none();
         hidden::reveal(&mut record, self.secrets.as_deref());
         let hidden = match self.said.options.foreign {
             true => Hidden::default(),
             false => Hidden::of(&record),
         };
+        let closed = closed || hidden.any();
+        self.said.exact &= !closed;
         let event = replay::event(&record).ok_or(ReplayError::Senseless)?;
         let before = self.said.recorded.changed() + self.said.recorded.unsaid.total();
         let outcome = match (&event, &record.payload) {
@@ -219,7 +226,7 @@ impl<'k> Replay<'k> {
         let time = time::parse_rfc3339(&record.time).unwrap_or(self.said.end);
         self.said.end = self.said.end.max(time);
         let alike = before == self.said.recorded.changed() + self.said.recorded.unsaid.total();
-        self.again(&record, line, &event, outcome.as_ref(), alike && !hidden.any());
+        self.again(&record, line, &event, outcome.as_ref(), alike && !closed);
         Ok(())
     }
 

@@ -26,6 +26,8 @@ pub struct Replayed {
     pub plan: String,
     /// It is the plan that decided now.
     pub own: bool,
+    /// Its records were compared to the byte, all of them.
+    pub exact: bool,
     /// When it began, in milliseconds.
     pub start: Millis,
     /// Its clock at the end.
@@ -65,6 +67,7 @@ impl Replayed {
             guard: guard.to_owned(),
             plan: plan.to_owned(),
             own,
+            exact: own,
             start,
             end: start,
             records: 1,

@@ -117,8 +117,9 @@ pub fn run(args: &Args, term: &Term) -> Outcome {
     let meter = Meter::new(term, "replaying", sources.iter().map(|source| source.bytes).sum());
     let sum = work::all(&work, &sources, jobs, &meter);
     drop(meter);
+    let exact = sum.is_exact();
     let report = sum.report(&judges);
-    write(args, &report, term)?;
+    write(args, &report, exact, term)?;
     for failed in &report.failures {
         let line = failed.line.map(|line| format!(":{line}")).unwrap_or_default();
         term.error(&format!("`{}{line}`: {}", failed.file, failed.message), None);
@@ -155,11 +156,11 @@ fn keys(args: &Args) -> Result<Option<Keys>, Failure> {
     keys.map_err(|error| Failure::new(error.to_string()))
 }
 
-fn write(args: &Args, report: &ReplayReport, term: &Term) -> Result<(), Failure> {
+fn write(args: &Args, report: &ReplayReport, exact: bool, term: &Term) -> Result<(), Failure> {
     let text = match args.format {
         Format::Text => {
             let style = crate::term::Style { on: term.out.on && args.output.is_none() };
-            text::report(report, style)
+            text::report(report, exact, style)
         }
         Format::Json => {
             let json = serde_json::to_string_pretty(report);

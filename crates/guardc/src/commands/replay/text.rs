@@ -111,11 +111,11 @@ pub fn heading(report: &ReplayReport) -> String {
 }
 
 /// The whole report.
-pub fn report(report: &ReplayReport, style: Style) -> String {
+pub fn report(report: &ReplayReport, exact: bool, style: Style) -> String {
     let mut out = format!("{}\n", heading(report));
     if report.sessions > 0 {
         out.push('\n');
-        verdicts(&mut out, report, style);
+        verdicts(&mut out, report, exact, style);
         rules(&mut out, report, style);
         views(&mut out, report);
     }
@@ -130,12 +130,11 @@ pub fn report(report: &ReplayReport, style: Style) -> String {
     out
 }
 
-fn verdicts(out: &mut String, report: &ReplayReport, style: Style) {
+fn verdicts(out: &mut String, report: &ReplayReport, exact: bool, style: Style) {
     let view = &report.recorded;
     let calls = counted(view.calls, "recorded call");
     if view.is_same() {
-        let own = report.guards.iter().all(|one| one.own == one.sessions);
-        let bytes = if own && report.from.is_none() { ", and every record, byte for byte" } else { "" };
+        let bytes = if exact { ", and every record, byte for byte" } else { "" };
         let _ = writeln!(out, "{} every verdict on {calls} is reproduced{bytes}", style.green("same:"));
         return;
     }

@@ -103,8 +103,10 @@ impl Told {
             Decision::Ask => self.style.yellow("asks"),
             Decision::Deny => self.style.red("denied"),
         };
+        // One of the calls is charged every time.
+        let charged = propose.charged.iter().filter(|one| *one.unit != *"calls");
         let charged: Vec<String> =
-            propose.charged.iter().map(|Charge { unit, amount }| format!("{amount} {unit}")).collect();
+            charged.map(|Charge { unit, amount }| format!("{amount} {unit}")).collect();
         let charged = if charged.is_empty() { String::new() } else { format!(", costs {}", charged.join(", ")) };
         self.line(&format!("  {word}{charged}"));
         propose.verdict.reasons.iter().for_each(|reason| self.reason(reason, ""));
