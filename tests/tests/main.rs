@@ -8,6 +8,7 @@ mod docs;
 mod explore;
 mod hostile;
 mod inputs;
+mod lasting;
 mod laws;
 mod proofs;
 mod render;

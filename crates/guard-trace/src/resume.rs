@@ -98,7 +98,11 @@ pub fn remember(
     bytes.extend((answers.len() as u64).to_le_bytes());
     bytes.extend(answers.into_bytes());
     bytes.extend(session.memory());
-    if kernel.has_secrets() { secrets.seal(seq, &bytes).map(String::into_bytes) } else { Some(bytes) }
+    if kernel.has_secrets() {
+        secrets.seal(seq, &bytes).map(String::into_bytes)
+    } else {
+        Some(bytes)
+    }
 }
 
 /// The session that a store remembers. The number is that of its next record, the hash that of its last.
@@ -137,11 +141,7 @@ pub fn recall(
     Ok(Resumed { session, recorder, answers })
 }
 
-fn begin(
-    kernel: &Kernel,
-    secrets: &Arc<dyn Secrets>,
-    line: &str,
-) -> Result<Resumed, ResumeError> {
+fn begin(kernel: &Kernel, secrets: &Arc<dyn Secrets>, line: &str) -> Result<Resumed, ResumeError> {
     let record = Record::parse(line).map_err(|why| ResumeError::Broken(1, why))?;
     let at = record.seq + 1;
     match &record.payload {
@@ -273,7 +273,11 @@ fn same(again: &[u8], line: &str, at: u64) -> Result<(), ResumeError> {
 
 /// The record of a snapshot: all that the session remembers, for those who drop the records before it. None where
 /// the guard has secrets that nobody can seal.
-pub fn snapshot(kernel: &Kernel, resumed: &Resumed, secrets: &dyn Secrets) -> Option<Snapshot<'static>> {
+pub fn snapshot(
+    kernel: &Kernel,
+    resumed: &Resumed,
+    secrets: &dyn Secrets,
+) -> Option<Snapshot<'static>> {
     let Resumed { session, recorder, answers } = resumed;
     let bytes = remember(kernel, session, answers, secrets, recorder.seq())?;
     let sealed = kernel.has_secrets();

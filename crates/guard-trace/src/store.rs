@@ -14,6 +14,7 @@ pub use sqlite::{APPLICATION_ID, SCHEMA_VERSION, SqliteStore};
 
 use crate::keys::{KeyError, Keys};
 use crate::line::{Break, Head};
+use guard_plan::encode::Hash;
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -52,6 +53,8 @@ pub struct Begun {
 pub struct Taken {
     /// How many records there had been.
     pub version: u64,
+    /// The hash of the last one.
+    pub hash: Hash,
     /// What the host gave.
     pub bytes: Vec<u8>,
 }
@@ -143,6 +146,13 @@ pub trait Store: Send + Sync {
     ///
     /// Where the store cannot be read.
     fn records(&self, session: &str, from: u64) -> Result<Records<'_>, StoreError>;
+
+    /// The last snapshot that the host left; whether something else stood in its place.
+    ///
+    /// # Errors
+    ///
+    /// Where the store cannot be read.
+    fn snapshot(&self, session: &str) -> Result<(Option<Taken>, bool), StoreError>;
 
     /// What is spent of a budget that sessions share, in 10⁻⁶ units.
     ///
@@ -316,16 +326,20 @@ pub fn open(
     Ok((store, keys))
 }
 
-/// Opens what is there to be read, and makes nothing. Snapshots are not trusted then, and not shown.
+/// Opens what is there, and makes nothing. Without a key snapshots are neither trusted nor shown.
 ///
 /// # Errors
 ///
 /// Where nothing is there, or it is something else.
-pub fn open_existing(path: &Path) -> Result<Box<dyn Store>, StoreError> {
-    if path.is_dir() {
-        return Ok(Box::new(FolderStore::open(path, Durability::Full, None)?));
-    }
-    Ok(Box::new(SqliteStore::open_existing(path, Durability::Full, None)?))
+pub fn open_existing(
+    path: &Path,
+    durability: Durability,
+    keys: Option<Keys>,
+) -> Result<Box<dyn Store>, StoreError> {
+    Ok(match path.is_dir() {
+        true => Box::new(FolderStore::open(path, durability, keys)?),
+        false => Box::new(SqliteStore::open_existing(path, durability, keys)?),
+    })
 }
 
 /// Whether a path has the extension of a database.

@@ -1,6 +1,12 @@
 //! What stores promise, over every store; what verification finds; what survives killing and failing disks.
 
+#[path = "main/child.rs"]
+mod child;
 #[path = "main/conformance.rs"]
 mod conformance;
+#[path = "main/faults.rs"]
+mod faults;
 #[path = "main/lines.rs"]
 mod lines;
+#[path = "main/tampering.rs"]
+mod tampering;

@@ -23,6 +23,7 @@ pub struct Cli {
 #[derive(Debug, Subcommand)]
 #[allow(missing_docs, reason = "each module documents its own")]
 pub enum Command {
+    Ack(commands::ack::Args),
     Check(commands::check::Args),
     Compile(commands::compile::Args),
     Explain(commands::explain::Args),
@@ -46,6 +47,7 @@ impl Command {
     /// Does it.
     pub fn run(&self, term: &Term) -> Outcome {
         match self {
+            Command::Ack(args) => commands::ack::run(args, term),
             Command::Check(args) => commands::check::run(args, term),
             Command::Compile(args) => commands::compile::run(args, term),
             Command::Explain(args) => commands::explain::run(args, term),

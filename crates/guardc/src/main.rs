@@ -8,6 +8,7 @@ mod commands;
 mod config;
 mod failure;
 mod files;
+mod meter;
 mod near;
 mod plans;
 mod play;

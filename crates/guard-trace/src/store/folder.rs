@@ -85,7 +85,7 @@ impl FolderStore {
     }
 
     /// The snapshot of a session, and where in its file the trace goes on; whether there was one that lies.
-    fn snapshot(&self, session: &str) -> (Option<(Taken, Reading)>, bool) {
+    fn taken(&self, session: &str) -> (Option<(Taken, Reading)>, bool) {
         let mut bytes = Vec::new();
         let read =
             File::open(self.snapshot_path(session)).and_then(|mut it| it.read_to_end(&mut bytes));
@@ -107,7 +107,7 @@ impl FolderStore {
         let keys = self.keys.as_ref()?;
         keys.bears(session, (version, &hash), &said, &rest[40..72]).then(|| {
             let head = Head { first: 0, version, hash };
-            (Taken { version, bytes: bytes.to_vec() }, Reading { offset, head })
+            (Taken { version, hash, bytes: bytes.to_vec() }, Reading { offset, head })
         })
     }
 
@@ -148,7 +148,7 @@ impl Store for FolderStore {
     fn begin(&self, session: &str) -> Result<Begun, StoreError> {
         let held = self.hold(session)?;
         let mut held = lock(&held);
-        let (snapshot, mut distrusted) = self.snapshot(session);
+        let (snapshot, mut distrusted) = self.taken(session);
         if let Some((taken, reading)) = snapshot {
             if held.ends_at(&reading) {
                 let records = held.read(session, reading)?;
@@ -221,6 +221,12 @@ impl Store for FolderStore {
             Err(_) => false,
         };
         Ok(Box::new(lines.skip_while(before)))
+    }
+
+    fn snapshot(&self, session: &str) -> Result<(Option<Taken>, bool), StoreError> {
+        check_id(session)?;
+        let (taken, distrusted) = self.taken(session);
+        Ok((taken.map(|(taken, _)| taken), distrusted))
     }
 
     fn spent(&self, key: &str) -> Result<i64, StoreError> {

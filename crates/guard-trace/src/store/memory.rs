@@ -76,7 +76,8 @@ impl Store for MemoryStore {
         found.head = head;
         found.lines.extend(commit.records.iter().map(|record| (*record).to_owned()));
         if let Some(bytes) = commit.snapshot {
-            found.snapshot = Some(Taken { version: head.version, bytes: bytes.to_vec() });
+            found.snapshot =
+                Some(Taken { version: head.version, hash: head.hash, bytes: bytes.to_vec() });
         }
         Ok(Committed::Yes(head))
     }
@@ -106,6 +107,11 @@ impl Store for MemoryStore {
             next += 1;
             Some(Ok(line))
         })))
+    }
+
+    fn snapshot(&self, session: &str) -> Result<(Option<Taken>, bool), StoreError> {
+        let kept = self.lock();
+        Ok((kept.sessions.get(session).and_then(|found| found.snapshot.clone()), false))
     }
 
     fn spent(&self, key: &str) -> Result<i64, StoreError> {

@@ -185,6 +185,13 @@ impl Store for SqliteStore {
         })))
     }
 
+    fn snapshot(&self, session: &str) -> Result<(Option<Taken>, bool), StoreError> {
+        self.reading(|rows| match rows.session(session)? {
+            Some(found) => snapshot(rows, &found, session, self.keys.as_ref()),
+            None => Ok((None, false)),
+        })
+    }
+
     fn spent(&self, key: &str) -> Result<i64, StoreError> {
         self.reading(|rows| rows.spent(key))
     }
@@ -201,16 +208,10 @@ impl Store for SqliteStore {
 /// A session with the records after its snapshot, checked.
 fn begin(rows: &Rows<'_>, session: &str, keys: Option<&Keys>) -> Result<Begun, StoreError> {
     let Some(found) = rows.session(session)? else { return Ok(Begun::default()) };
-    let (snapshot, distrusted) = match rows.snapshot(&found)? {
-        Some(kept) => match kept.trusted(session, keys) {
-            Some((head, bytes)) => (Some((head, Taken { version: head.version, bytes })), false),
-            None => (None, keys.is_some()),
-        },
-        None => (None, false),
-    };
-    let (mut head, snapshot) = match snapshot {
-        Some((head, taken)) => (head, Some(taken)),
-        None => (Head::default(), None),
+    let (snapshot, distrusted) = snapshot(rows, &found, session, keys)?;
+    let mut head = match &snapshot {
+        Some(taken) => Head { first: 0, version: taken.version, hash: taken.hash },
+        None => Head::default(),
     };
     let from = head.version.max(found.head.first);
     let records = rows.lines(&found, from, usize::MAX)?;
@@ -224,6 +225,19 @@ fn begin(rows: &Rows<'_>, session: &str, keys: Option<&Keys>) -> Result<Begun, S
         return Err(rows.damaged(session, None, "its records end elsewhere than it says".into()));
     }
     Ok(Begun { head, snapshot, distrusted, records })
+}
+
+/// The snapshot of a session, where its tag is ours; whether there is another.
+fn snapshot(
+    rows: &Rows<'_>,
+    found: &rows::Session,
+    session: &str,
+    keys: Option<&Keys>,
+) -> Result<(Option<Taken>, bool), StoreError> {
+    let Some(kept) = rows.snapshot(found)? else { return Ok((None, false)) };
+    let taken = kept.trusted(session, keys);
+    let distrusted = taken.is_none() && keys.is_some();
+    Ok((taken, distrusted))
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -1,5 +1,6 @@
 //! The subcommands, one module each.
 
+pub mod ack;
 pub mod check;
 pub mod compile;
 pub mod completions;

@@ -1,7 +1,7 @@
 //! What is read and written within a transaction.
 
 use super::super::memory::{check_snapshot, no_snapshot};
-use super::super::{Commit, Committed, Fit, StoreError, charge_all, fit};
+use super::super::{Commit, Committed, Fit, StoreError, Taken, charge_all, fit};
 use super::schema;
 use crate::keys::Keys;
 use crate::line::Head;
@@ -34,11 +34,11 @@ pub struct Kept {
 }
 
 impl Kept {
-    /// The chain before it and what it holds, where its tag is ours.
-    pub fn trusted(self, session: &str, keys: Option<&Keys>) -> Option<(Head, Vec<u8>)> {
+    /// The snapshot, where its tag is ours.
+    pub fn trusted(self, session: &str, keys: Option<&Keys>) -> Option<Taken> {
         let hash: Hash = self.head.try_into().ok()?;
         let bears = keys?.bears(session, (self.version, &hash), &self.bytes, &self.tag);
-        bears.then_some((Head { first: 0, version: self.version, hash }, self.bytes))
+        bears.then_some(Taken { version: self.version, hash, bytes: self.bytes })
     }
 }
 

@@ -120,6 +120,9 @@ fn check_kind(path: &Path, connection: &mut Connection, create: bool) -> Result<
             making.pragma_update(None, "user_version", SCHEMA_VERSION).map_err(fail)?;
         }
         making.commit().map_err(fail)?;
+    }
+    if id == 0 {
+        // Whoever was quicker may have made it between our looking at the one and at the other.
         id = read(connection, "application_id")?;
     }
     if id != APPLICATION_ID {

@@ -167,10 +167,7 @@ impl Live {
     }
 
     /// Records something that is no event of the kernel.
-    pub(super) fn note(
-        &mut self,
-        record: impl Fn(&mut Live) -> Vec<u8>,
-    ) -> Result<(), Error> {
+    pub(super) fn note(&mut self, record: impl Fn(&mut Live) -> Vec<u8>) -> Result<(), Error> {
         self.whole()?;
         for _ in 0..TRIES {
             let line = record(self);
@@ -190,6 +187,16 @@ impl Live {
                 "journal_failed",
                 "the trace could not be written: open the session again",
             )),
+        }
+    }
+
+    /// Learns what others have written to the session meanwhile.
+    pub(super) fn catch_up(&mut self) -> Result<(), Error> {
+        let Some(stored) = &self.keeping.stored else { return Ok(()) };
+        let head = stored.store.head(self.session.id()).map_err(|e| failed(&e))?;
+        match head.is_some_and(|head| head.version != self.recorder.seq()) {
+            true if !self.keeping.broken => self.again(),
+            _ => Ok(()),
         }
     }
 
@@ -215,8 +222,7 @@ impl Live {
             .iter()
             .flat_map(|shared| {
                 let of_unit = charged.iter().filter(|(unit, _)| *unit == shared.unit);
-                let charge =
-                    |amount: i64| Charge { key: &shared.key, amount, limit: shared.limit };
+                let charge = |amount: i64| Charge { key: &shared.key, amount, limit: shared.limit };
                 of_unit.map(move |(_, amount)| charge(*amount))
             })
             .collect();
@@ -227,7 +233,8 @@ impl Live {
             charges: &charges,
         };
         let committed = stored.store.commit(self.session.id(), &commit);
-        self.keeping.broken = !matches!(committed, Ok(Committed::Yes(_) | Committed::Conflict { .. }));
+        self.keeping.broken =
+            !matches!(committed, Ok(Committed::Yes(_) | Committed::Conflict { .. }));
         match committed.map_err(|e| failed(&e))? {
             Committed::Yes(_) => {
                 if snapshot.is_some() {
@@ -238,7 +245,8 @@ impl Live {
             Committed::Conflict { .. } => Ok(false),
             Committed::OverBudget { key, spent } => {
                 let spent = guard_plan::decimal::format(spent);
-                let message = format!("the shared budget `{key}` does not allow it: {spent} is spent");
+                let message =
+                    format!("the shared budget `{key}` does not allow it: {spent} is spent");
                 Err(Error::failed("over_budget", message))
             }
         }

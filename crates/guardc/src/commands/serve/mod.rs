@@ -13,9 +13,9 @@ pub use live::now;
 
 use crate::failure::{Exit, Failure, Outcome, reason};
 use crate::term::Term;
+use guard_trace::store::Durability;
 use rpc::{Error, Line, Request};
 use serde_json::value::RawValue;
-use guard_trace::store::Durability;
 use server::{Keep, Server};
 use std::io::{self, BufReader, Write};
 use std::num::NonZeroU32;

@@ -4,7 +4,7 @@ use super::contracts;
 use super::lasting::{Keeping, Shared, Stored};
 use super::live::{Live, Opening, now};
 use super::requests::{
-    self,    Advise, Approve, Check, Contract, Facts, Item, Items, Move, Named, Open, Probes, Prompt,
+    self, Advise, Approve, Check, Contract, Facts, Item, Items, Move, Named, Open, Probes, Prompt,
     Propose, Resume, Settle, Stop, Usage,
 };
 use super::rpc::Error;
@@ -122,7 +122,9 @@ impl Server {
 
     fn live(&mut self, id: &str) -> Result<&mut Live, Error> {
         let missing = || Error::failed("no_such_session", format!("no session `{id}` is open"));
-        self.sessions.get_mut(id).ok_or_else(missing)
+        let live = self.sessions.get_mut(id).ok_or_else(missing)?;
+        live.catch_up()?;
+        Ok(live)
     }
 
     fn open(&mut self, open: Open) -> Answer {
@@ -306,9 +308,7 @@ impl Server {
             given: &given,
         };
         match (&request.session, &request.plan) {
-            (Some(id), None) => {
-                self.live(id)?.check(&judged)
-            }
+            (Some(id), None) => self.live(id)?.check(&judged),
             (None, Some(path)) => {
                 let kernel = Kernel::new(plan_at(Path::new(path))?.plan);
                 let kernel = kernel.map_err(|e| Error::failed("bad_plan", e.to_string()))?;
@@ -350,9 +350,8 @@ fn shared(plan: &Plan, asked: BTreeMap<String, requests::Shared>) -> Result<Vec<
             Error::params(format!("the guard has no unit `{name}`{near}"))
         })?;
         let limit = decimal::parse(asked.limit.get().trim_matches('"'));
-        let limit = limit.ok_or_else(|| {
-            Error::params("`limit` is a number with at most six decimal places")
-        })?;
+        let limit = limit
+            .ok_or_else(|| Error::params("`limit` is a number with at most six decimal places"))?;
         Ok(Shared { unit: unit as u32, key: asked.budget, limit })
     };
     asked.into_iter().map(one).collect()

@@ -1,35 +1,40 @@
-//! `guardc trace export`: traces for other tools.
+//! `guardc trace export`: traces out of their store, as JSON Lines, or for other tools.
 
 use super::filter::Filter;
+use super::sources::{self, Source};
+use super::verify::{unsound, verify_all};
 use super::{csv, otel};
 use crate::failure::{Exit, Failure, Outcome, reason};
 use crate::files;
-use crate::term::Term;
+use crate::term::{Term, count};
 use std::io::{BufWriter, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-/// Writes traces for other tools
+/// Writes traces as JSON Lines, whose chain verifies with nothing but SHA-256, or for other tools
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Traces, or folders of them; `-` is standard input
+    /// Traces: files, folders of them, databases; `-` is standard input
     #[arg(required = true, value_name = "TRACE")]
     pub traces: Vec<PathBuf>,
     #[command(flatten)]
     pub filter: Filter,
     /// As what
-    #[arg(long, value_enum)]
+    #[arg(long, value_enum, default_value_t)]
     pub format: Format,
     /// With arguments and results in spans, which may be private
     #[arg(long)]
     pub content: bool,
-    /// Write here
-    #[arg(long, short, value_name = "FILE")]
-    pub output: Option<PathBuf>,
+    /// Write here: records into a folder, which gets a file for each session; others into a file
+    #[arg(long, short, value_name = "PATH", default_value = "-", hide_default_value = true)]
+    pub output: PathBuf,
 }
 
 /// What traces are written as.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
 pub enum Format {
+    /// The records, as they are.
+    #[default]
+    Jsonl,
     /// A table: a row for each record.
     Csv,
     /// OpenTelemetry spans, OTLP as JSON, a request a line.
@@ -39,17 +44,88 @@ pub enum Format {
 /// Runs the command.
 pub fn run(args: &Args, term: &Term) -> Outcome {
     args.filter.check()?;
-    let mut out: Box<dyn Write> = match &args.output {
-        Some(path) if path.as_os_str() != "-" => {
+    if args.format == Format::Jsonl {
+        return jsonl(args, term);
+    }
+    let mut out: Box<dyn Write> = match args.output.as_os_str() == "-" {
+        false => {
+            let path = &args.output;
             let fail = |e| Failure::new(format!("cannot write `{}`: {}", files::display(path), reason(&e)));
             Box::new(BufWriter::new(std::fs::File::create(path).map_err(fail)?))
         }
-        _ => Box::new(BufWriter::new(std::io::stdout().lock())),
+        true => Box::new(BufWriter::new(std::io::stdout().lock())),
     };
     let sound = match args.format {
-        Format::Csv => csv::write(&args.traces, &args.filter, &mut out, term)?,
         Format::Otel => otel::write(&args.traces, &args.filter, args.content, &mut out, term)?,
+        _ => csv::write(&args.traces, &args.filter, &mut out, term)?,
     };
     out.flush().map_err(|error| Failure::output(&error))?;
     if sound { Ok(Exit::Fine) } else { Err(Failure::Said) }
+}
+
+fn jsonl(args: &Args, term: &Term) -> Outcome {
+    if !args.filter.is_of_sessions() {
+        return Err(Failure::new("records are exported whole: a chain with gaps proves nothing")
+            .help("choose sessions with `--session`, or another `--format`"));
+    }
+    let found = sources::all(&args.traces, &args.filter.session, None)?;
+    if args.output.as_os_str() == "-" {
+        let [source] = &found[..] else {
+            return Err(Failure::new(format!("there are {} sessions", found.len()))
+                .help("name a folder, `--output DIR`, or one session, `--session ID`"));
+        };
+        let mut out = BufWriter::new(std::io::stdout().lock());
+        write(source, &mut out)?.map_err(|error| Failure::output(&error))?;
+        return Ok(Exit::Fine);
+    }
+    let checked = verify_all(&found, None, None, false, term)?;
+    if unsound(&found, &checked, term)? {
+        return Ok(Exit::Findings);
+    }
+    let folder = |error: std::io::Error| {
+        Failure::new(format!("cannot write `{}`: {}", files::display(&args.output), reason(&error)))
+    };
+    std::fs::create_dir_all(&args.output).map_err(folder)?;
+    for (source, it) in found.iter().zip(&checked) {
+        let id = source.session.as_ref().or(it.session.as_ref()).ok_or_else(|| {
+            Failure::new(format!("`{}` does not say of which session it is", source.name))
+        })?;
+        into_file(source, &args.output.join(format!("{id}.jsonl")))?;
+    }
+    let records: u64 = checked.iter().map(|it| it.records).sum();
+    let records = count(usize::try_from(records).unwrap_or(usize::MAX), "record");
+    term.print(&format!("{}, {records}\n", count(found.len(), "session")))?;
+    Ok(Exit::Fine)
+}
+
+/// Writes a file whole or not at all, and none over another.
+fn into_file(source: &Source, path: &Path) -> Result<(), Failure> {
+    let fail = |error: std::io::Error| {
+        Failure::new(format!("cannot write `{}`: {}", files::display(path), reason(&error)))
+    };
+    if path.exists() {
+        return Err(fail(std::io::ErrorKind::AlreadyExists.into()));
+    }
+    let draft = path.with_extension("jsonl.draft");
+    let file = std::fs::File::create(&draft).map_err(fail)?;
+    let mut out = BufWriter::with_capacity(1 << 18, file);
+    let written = write(source, &mut out)?.and_then(|()| {
+        out.into_inner().map_err(std::io::IntoInnerError::into_error)?.sync_all()?;
+        std::fs::rename(&draft, path)
+    });
+    written.map_err(|error| {
+        let _ = std::fs::remove_file(&draft);
+        fail(error)
+    })
+}
+
+fn write(source: &Source, out: &mut impl Write) -> Result<std::io::Result<()>, Failure> {
+    for line in source.lines()? {
+        let line = line?;
+        let written = out.write_all(line.as_bytes()).and_then(|()| out.write_all(b"\n"));
+        if written.is_err() {
+            return Ok(written);
+        }
+    }
+    Ok(out.flush())
 }

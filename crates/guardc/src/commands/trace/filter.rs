@@ -56,6 +56,12 @@ fn instant(text: &str) -> Result<i64, String> {
 }
 
 impl Filter {
+    /// Whether it chooses sessions at most.
+    pub fn is_of_sessions(&self) -> bool {
+        let Filter { session: _, call, kind, verdict, tool, since, until } = self;
+        kind.is_empty() && verdict.is_empty() && call.is_none() && tool.is_none() && since.is_none() && until.is_none()
+    }
+
     /// Whether a record is meant.
     pub fn takes(&self, at: &At<'_>, record: &Record) -> bool {
         let verdict = match &record.payload {

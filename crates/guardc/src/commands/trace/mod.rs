@@ -1,19 +1,27 @@
-//! `guardc trace`: traces read as stories, searched, counted and exported.
+//! `guardc trace`: traces verified, anchored, proved, read, searched, counted, moved and kept small.
 
+mod checkpoint;
+mod compact;
 mod csv;
 mod export;
 mod filter;
 mod grep;
+mod import;
+mod keygen;
 mod otel;
+mod prove;
+mod prune;
 mod show;
+mod sources;
 mod stats;
 mod story;
+mod verify;
 mod walk;
 
 use crate::failure::Outcome;
 use crate::term::Term;
 
-/// Reads, searches, counts and exports traces
+/// Verifies, anchors, reads, searches, counts, moves and compacts traces
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// What to do.
@@ -25,18 +33,32 @@ pub struct Args {
 #[derive(Debug, clap::Subcommand)]
 #[allow(missing_docs, reason = "each module documents its own")]
 pub enum What {
+    Verify(verify::Args),
     Show(show::Args),
     Grep(grep::Args),
     Stats(stats::Args),
     Export(export::Args),
+    Import(import::Args),
+    Checkpoint(checkpoint::Args),
+    Prove(prove::Args),
+    Keygen(keygen::Args),
+    Compact(compact::Args),
+    Prune(prune::Args),
 }
 
 /// Runs the command.
 pub fn run(args: &Args, term: &Term) -> Outcome {
     match &args.what {
+        What::Verify(args) => verify::run(args, term),
         What::Show(args) => show::run(args, term),
         What::Grep(args) => grep::run(args, term),
         What::Stats(args) => stats::run(args, term),
         What::Export(args) => export::run(args, term),
+        What::Import(args) => import::run(args, term),
+        What::Checkpoint(args) => checkpoint::run(args, term),
+        What::Prove(args) => prove::run(args, term),
+        What::Keygen(args) => keygen::run(args, term),
+        What::Compact(args) => compact::run(args, term),
+        What::Prune(args) => prune::run(args, term),
     }
 }

@@ -1,0 +1,168 @@
+#!/usr/bin/env python3
+"""A guard around an agent loop, for the conformance kit:
+
+    guardc ack run -- python3 ack/adapters/python/adapter.py
+
+Copy it, and put your framework's loop in place of `loop`. Guard decides in a process of its own (`guardc serve`);
+this file carries out what it decides. Standard output belongs to the protocol: print to standard error.
+"""
+import json, os, pathlib, shutil, subprocess, sys, tempfile
+
+CAPABILITIES = """tool_policies argument_checks unknown_tools denial_feedback effects invariants budgets limits feedback
+feedback_triggers deadline task_completion lifecycles attestation contracts approvals native_tools trace restore"""
+
+
+class Line:
+    """JSON lines to somebody and back; one question at a time."""
+
+    def __init__(self, reader, writer, extra):
+        self.reader, self.writer, self.extra, self.asked = reader, writer, extra, 0
+
+    def say(self, message):
+        self.writer.write(json.dumps(message) + "\n")
+        self.writer.flush()
+
+    def ask(self, method, **params):
+        self.asked += 1
+        self.say({**self.extra, "id": f"a{self.asked}", "method": method, "params": params})
+        answer = json.loads(self.reader.readline() or '{"error": {"message": "nobody answers"}}')
+        if "error" in answer:
+            raise RuntimeError(answer["error"]["message"])
+        return answer["result"]
+
+
+kit = Line(sys.stdin, sys.stdout, {})
+server = subprocess.Popen([os.environ.get("GUARDC", "guardc"), "serve", "--durability", "off"],
+                          stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8")
+guard = Line(server.stdout, server.stdin, {"jsonrpc": "2.0"})
+folder = pathlib.Path(tempfile.mkdtemp(prefix="guard-adapter-"))
+sessions = {}  # by the kit's id: where its journal is kept
+
+
+def now():
+    return kit.ask("clock.now")["now"]
+
+
+def open_session(session, run, journal):
+    known = {key: run[key] for key in ("source", "workspace", "data") if run.get(key) is not None}
+    guard.ask("session.open", session=session, journal=str(journal), now=run.get("now") or now(), **known)
+    sessions[session] = journal
+
+
+def trace(session):
+    return (sessions[session] / f"{session}.jsonl").read_text(encoding="utf-8").splitlines()
+
+
+def around(session, call):
+    """The gate around one tool: what the model reads as the answer."""
+    asked = False
+    while True:
+        said = guard.ask("call.propose", session=session, now=now(), **call)
+        if said["verdict"] == "ask" and not asked:
+            asked = True
+            roles = sorted({role for reason in said["reasons"] if reason["code"] == "approval" for role in reason["needs"]})
+            if all(approve(session, call, role) for role in roles):
+                continue  # it is put to the guard again
+        if said["verdict"] != "allow":
+            return joined(said["message"], said["rendered"])
+        break
+    if "served" in said:  # by the guard itself: there is nothing to run
+        return joined(json.dumps(said["served"]["result"]), said["rendered"])
+    done = kit.ask("tool.execute", **call)
+    settled = guard.ask("call.settle", session=session, call=call["call"], now=now(), **done)
+    text = done["result"] if isinstance(done["result"], str) else json.dumps(done["result"], ensure_ascii=False)
+    return joined(text if done["outcome"] == "success" else f"error: {text}", settled["rendered"])
+
+
+def approve(session, call, role):
+    answer = kit.ask("approval.request", role=role, **call)
+    if answer["granted"]:
+        until = {"expires": answer["expires"]} if answer.get("expires") else {}
+        guard.ask("call.approve", session=session, tool=call["tool"], args=call["args"], role=role,
+                  by=answer["by"], now=now(), **until)
+    return answer["granted"]
+
+
+def joined(*texts):
+    return "\n\n".join(text for text in texts if text)
+
+
+def happened(session, event, messages):
+    """What happened outside of the loop, told to the guard."""
+    kind = event.pop("event")
+    if kind == "prompt":
+        messages.append({"role": "user", "text": event["text"]})
+    method = {"prompt": "session.prompt", "verify": "item.verify", "move": "item.move", "resume": "session.resume"}[kind]
+    guard.ask(method, session=session, now=now(), **event)
+
+
+def loop(run):
+    """The agent: the model's turn, its calls one after another, until it may stop."""
+    session, messages = run["session"], []
+    if session not in sessions:
+        open_session(session, run, folder / f"journal-{len(list(folder.iterdir()))}")
+    happened(session, {"event": "prompt", "text": run["prompt"]}, messages)
+    while True:
+        turn = kit.ask("model.next", messages=messages)
+        for event in turn.get("host", []):
+            happened(session, event, messages)
+        for unit, amount in turn.get("usage", {}).items():
+            guard.ask("session.usage", session=session, unit=unit, amount=amount, now=now())
+        calls = turn.get("calls", [])
+        messages.append({"role": "assistant", "text": turn.get("say") or turn.get("output") or "", "calls": calls})
+        for call in calls:
+            messages.append({"role": "tool", "call": call["call"], "text": around(session, call)})
+        if turn.get("stop"):
+            stop = guard.ask("session.stop", session=session, reason=turn["finish_reason"], now=now())
+            if stop["decision"] == "allow":
+                return ended(run, turn, stop)
+            messages.append({"role": "user", "text": stop["message"]})
+
+
+def ended(run, turn, stop):
+    how = {None: "incomplete" if stop["incomplete"] else "stopped", "deadline": "deadline", "halted": "halted"}
+    end = {"ended": how.get(stop["bypassed"], "budget"), "output": turn.get("output")}
+    if run.get("contract") and turn.get("output") is not None:
+        end["report"] = guard.ask("contract.check", session=run["session"], contract=run["contract"],
+                                  text=turn["output"], finish_reason=turn["finish_reason"])
+    return {**end, "trace": trace(run["session"])}
+
+
+def forget(session):
+    if sessions.pop(session, None):
+        guard.ask("session.close", session=session)
+
+
+def restore(params):
+    """A session is its journal: written to a new folder, and taken up there."""
+    session = params["session"]
+    forget(session)
+    journal = folder / f"journal-{len(list(folder.iterdir()))}"
+    journal.mkdir()
+    (journal / f"{session}.jsonl").write_text("".join(line + "\n" for line in params["snapshot"]), encoding="utf-8")
+    open_session(session, {**params, "data": None, "now": "1970-01-01T00:00:00Z"}, journal)
+
+
+def answer(method, params):
+    if method == "hello":
+        return {"name": "python-sample", "version": "1", "capabilities": {name: True for name in CAPABILITIES.split()}}
+    if method == "run":
+        return loop(params)
+    if method == "snapshot":
+        return {"snapshot": trace(params["session"])}
+    if method in ("restore", "reset"):
+        restore(params) if method == "restore" else forget(params["session"])
+        return {}
+    raise RuntimeError(f"there is no method `{method}`")
+
+
+try:
+    for line in sys.stdin:
+        request = json.loads(line)
+        try:
+            kit.say({"id": request["id"], "result": answer(request["method"], request["params"])})
+        except RuntimeError as error:
+            kit.say({"id": request["id"], "error": {"message": str(error)}})
+finally:
+    server.stdin.close()
+    shutil.rmtree(folder, ignore_errors=True)

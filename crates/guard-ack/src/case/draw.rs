@@ -1,0 +1,173 @@
+//! Placeholders: names, paths and amounts of a case, drawn from the seed of a run, so that nothing can be written for
+//! them.
+//!
+//! `<<kind:name>>` stands for the same text wherever it stands in a case. Guards have no `<<`, so the two cannot be
+//! mixed up. Kinds: `tool` and `word` (a name), `path` (of a file, relative), `dir` (of a folder), `int` (`<<int:n 2..=9>>`
+//! where it is first used; elsewhere `<<int:n>>`, `<<int:n+1>>`, `<<int:n-1>>`).
+
+use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
+
+/// Why a placeholder cannot be filled in, and on which line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Bad {
+    /// From 1.
+    pub line: usize,
+    /// What is wrong.
+    pub message: String,
+    /// What may be meant.
+    pub help: Option<String>,
+}
+
+const KINDS: [&str; 5] = ["tool", "word", "path", "dir", "int"];
+const HEADS: [&str; 16] = [
+    "ba", "de", "fi", "go", "ku", "la", "me", "ni", "po", "ru", "sa", "te", "vi", "wo", "xu", "za",
+];
+
+/// A text drawn for a name in a run: the same for the same seed.
+pub fn draw(seed: u64, case: &str, what: &str, round: u32) -> [u8; 32] {
+    let mut hasher = Sha256::new();
+    hasher.update(seed.to_be_bytes());
+    hasher.update(round.to_be_bytes());
+    hasher.update(case.as_bytes());
+    hasher.update([0]);
+    hasher.update(what.as_bytes());
+    hasher.finalize().into()
+}
+
+/// A pronounceable word that is no keyword.
+fn word(bytes: &[u8]) -> String {
+    bytes.iter().take(4).map(|byte| HEADS[usize::from(byte % 16)]).collect()
+}
+
+/// A text with its placeholders filled in.
+pub fn fill(text: &str, seed: u64, case: &str) -> Result<String, Bad> {
+    let mut drawn = Drawn { seed, case, texts: BTreeMap::new(), ints: BTreeMap::new() };
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find("<<") {
+        let line = text[..text.len() - rest.len() + at].matches('\n').count() + 1;
+        let bad = |message: String, help: Option<String>| Bad { line, message, help };
+        out.push_str(&rest[..at]);
+        let inside = &rest[at + 2..];
+        let end = inside.find(">>").filter(|end| !inside[..*end].contains('\n'));
+        let end = end.ok_or_else(|| bad("`<<` without `>>` on its line".into(), None))?;
+        out.push_str(&drawn.one(&inside[..end]).map_err(|(message, help)| bad(message, help))?);
+        rest = &inside[end + 2..];
+    }
+    out.push_str(rest);
+    Ok(out)
+}
+
+struct Drawn<'a> {
+    seed: u64,
+    case: &'a str,
+    texts: BTreeMap<String, String>,
+    ints: BTreeMap<String, i64>,
+}
+
+type Problem = (String, Option<String>);
+
+impl Drawn<'_> {
+    fn one(&mut self, inside: &str) -> Result<String, Problem> {
+        let shape = || (format!("`<<{inside}>>` is not `<<kind:name>>`"), None);
+        let (kind, name) = inside.split_once(':').ok_or_else(shape)?;
+        match kind {
+            "int" => self.int(name.trim()).map(|number| number.to_string()),
+            "tool" | "word" | "path" | "dir" if !name.is_empty() => Ok(self.text(kind, name)),
+            _ => {
+                let near = guard_plan::near::nearest(kind, KINDS.into_iter());
+                let help = near.map(|near| format!("did you mean `{near}`?"));
+                Err((format!("there is no placeholder of kind `{kind}`"), help))
+            }
+        }
+    }
+
+    fn text(&mut self, kind: &str, name: &str) -> String {
+        let key = format!("{kind}:{name}");
+        if let Some(text) = self.texts.get(&key) {
+            return text.clone();
+        }
+        let mut round = 0;
+        loop {
+            let bytes = draw(self.seed, self.case, &key, round);
+            let text = match kind {
+                "path" => format!("{}/{}.txt", word(&bytes[..2]), word(&bytes[4..])),
+                _ => word(&bytes),
+            };
+            // Two names stand for two texts.
+            if !self.texts.values().any(|taken| *taken == text) {
+                self.texts.insert(key, text.clone());
+                return text;
+            }
+            round += 1;
+        }
+    }
+
+    fn int(&mut self, text: &str) -> Result<i64, Problem> {
+        let (name, range) = match text.split_once(' ') {
+            Some((name, range)) => (name, Some(range.trim())),
+            None => (text, None),
+        };
+        let (name, offset) = match name.find(['+', '-']) {
+            Some(at) => (&name[..at], name[at..].parse::<i64>().ok()),
+            None => (name, Some(0)),
+        };
+        let offset = offset
+            .ok_or_else(|| (format!("`{text}` has no whole number behind its sign"), None))?;
+        let number = match (self.ints.get(name), range) {
+            (Some(number), _) => *number,
+            (None, Some(range)) => {
+                let number = self.in_range(name, range)?;
+                self.ints.insert(name.to_owned(), number);
+                number
+            }
+            (None, None) => {
+                let help = format!(
+                    "say from what it is drawn where it is first used: `<<int:{name} 2..=9>>`"
+                );
+                return Err((format!("`{name}` is not drawn yet"), Some(help)));
+            }
+        };
+        Ok(number + offset)
+    }
+
+    fn in_range(&self, name: &str, range: &str) -> Result<i64, Problem> {
+        let bounds = range
+            .split_once("..=")
+            .and_then(|(low, high)| Some((low.parse::<i64>().ok()?, high.parse::<i64>().ok()?)));
+        let (low, high) = bounds
+            .filter(|(low, high)| {
+                low <= high && high.checked_sub(*low).is_some_and(|it| it < 1 << 30)
+            })
+            .ok_or_else(|| (format!("`{range}` is no range: write `2..=9`"), None))?;
+        let bytes = draw(self.seed, self.case, &format!("int:{name}"), 0);
+        let drawn = i64::from(u32::from_be_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]));
+        Ok(low + drawn % (high - low + 1))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::fill;
+
+    #[test]
+    fn the_same_name_is_the_same_text() {
+        let text =
+            fill("<<tool:a>> <<tool:b>> <<tool:a>> <<int:n 3..=5>> <<int:n+1>>", 7, "c").unwrap();
+        let words: Vec<&str> = text.split(' ').collect();
+        assert_eq!(words[0], words[2]);
+        assert_ne!(words[0], words[1]);
+        assert_eq!(words[3].parse::<i64>().unwrap() + 1, words[4].parse::<i64>().unwrap());
+        assert_ne!(fill("<<tool:a>>", 7, "c"), fill("<<tool:a>>", 8, "c"));
+    }
+
+    #[test]
+    fn what_is_wrong_is_said_with_its_line() {
+        let bad = |text| fill(text, 1, "c").unwrap_err();
+        assert_eq!(bad("\n<<tol:a>>").line, 2);
+        assert_eq!(bad("<<tol:a>>").help.as_deref(), Some("did you mean `tool`?"));
+        assert!(bad("<<int:n>>").help.unwrap().contains("2..=9"));
+        assert!(bad("<<tool:a").message.contains("without"));
+    }
+}

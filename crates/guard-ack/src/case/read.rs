@@ -1,0 +1,220 @@
+//! From the text of a case to a [`Case`], strictly: what is not known is an error with its place.
+
+use super::{Case, Expect, RunFile, Step, TurnFile, draw};
+use crate::clause;
+use crate::protocol::HostEvent;
+use guard_plan::near::nearest;
+use guard_plan::time;
+use std::collections::BTreeSet;
+use std::fmt;
+
+/// What is wrong with a case.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Problem {
+    /// Where it stands, from 1; 0 where nobody can say.
+    pub line: usize,
+    /// What is wrong.
+    pub message: String,
+    /// What would put it right.
+    pub help: Option<String>,
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.message)?;
+        self.help.as_ref().map_or(Ok(()), |help| write!(f, "; {help}"))
+    }
+}
+
+/// Reads the case `name` for a run with this seed. All that is wrong is reported, not only the first.
+pub fn parse(name: &str, text: &str, seed: u64) -> Result<Case, Vec<Problem>> {
+    let filled = draw::fill(text, seed, name)
+        .map_err(|bad| vec![Problem { line: bad.line, message: bad.message, help: bad.help }])?;
+    let mut case: Case =
+        toml::from_str(&filled).map_err(|error| vec![unreadable(&filled, &error)])?;
+    case.name = name.to_owned();
+    let mut reader = Reader { text: &filled, problems: Vec::new() };
+    reader.runs(&mut case);
+    reader.head(&case);
+    reader.body(&case);
+    if reader.problems.is_empty() { Ok(case) } else { Err(reader.problems) }
+}
+
+/// What the TOML reader says, with the near miss among what it expected.
+fn unreadable(text: &str, error: &toml::de::Error) -> Problem {
+    let line = error.span().map_or(0, |span| line_of(text, span.start));
+    let message = error.message().lines().next().unwrap_or_default().to_owned();
+    let mut names = message.split('`').skip(1).step_by(2);
+    let help = names
+        .next()
+        .filter(|_| message.starts_with("unknown"))
+        .and_then(|wrong| nearest(wrong, names).map(|near| format!("did you mean `{near}`?")));
+    Problem { line, message, help }
+}
+
+fn line_of(text: &str, at: usize) -> usize {
+    text.get(..at).map_or(0, |before| before.matches('\n').count() + 1)
+}
+
+struct Reader<'t> {
+    text: &'t str,
+    problems: Vec<Problem>,
+}
+
+impl Reader<'_> {
+    fn problem(&mut self, near: &str, message: impl Into<String>, help: Option<String>) {
+        let line = self.text.find(near).map_or(0, |at| line_of(self.text, at));
+        self.problems.push(Problem { line, message: message.into(), help });
+    }
+
+    /// One way to hold runs, however they are written.
+    fn runs(&mut self, case: &mut Case) {
+        let turns = std::mem::take(&mut case.turn);
+        let expect = case.expect.take();
+        match (turns.is_empty(), expect, case.run.is_empty()) {
+            (false, Some(expect), true) => case.run.push(RunFile {
+                session: super::main_session(),
+                before: Vec::new(),
+                prompt: super::prompt(),
+                turn: turns,
+                expect,
+            }),
+            (true, None, false) => {}
+            (_, _, false) => self.problem(
+                "[[run]]",
+                "a case has either `[[run]]`s or `[[turn]]`s with `[expect]`",
+                None,
+            ),
+            (true, _, true) => {
+                self.problem("clause", "the model has no turns", Some("add a `[[turn]]`".into()))
+            }
+            (false, None, true) => {
+                self.problem("[[turn]]", "nothing is expected", Some("add `[expect]`".into()))
+            }
+        }
+    }
+
+    fn head(&mut self, case: &Case) {
+        self.clause(&case.clause);
+        if case.needs.is_empty() {
+            self.problem("needs", "a case needs at least one capability", None);
+        }
+        for need in &case.needs {
+            if clause::capability(need).is_none() {
+                let names = clause::capabilities().iter().map(|one| one.name);
+                let help = nearest(need, names).map(|near| format!("did you mean `{near}`?"));
+                self.problem(
+                    &format!("\"{need}\""),
+                    format!("there is no capability `{need}`"),
+                    help,
+                );
+            }
+        }
+        let area = case.name.split('/').next().unwrap_or_default();
+        let tier = usize::from(case.tier());
+        if tier > 0 && clause::TIERS.get(tier - 1).is_some_and(|tier| *tier != area) {
+            let message = format!(
+                "`{}` is a clause of `{}`, not of `{area}`",
+                case.clause,
+                clause::TIERS[tier - 1]
+            );
+            self.problem(&case.clause, message, None);
+        }
+        if time::parse_rfc3339(&case.start).is_none() {
+            self.problem(&case.start, format!("`{}` is no RFC 3339 time", case.start), None);
+        }
+        let given = case.world.approvals.values().flatten();
+        for text in given.flat_map(|one| one.lasts.iter().chain(&one.takes)) {
+            self.duration(text);
+        }
+    }
+
+    fn clause(&mut self, id: &str) {
+        if clause::find(id).is_none() {
+            let help = nearest(id, clause::all().iter().map(|clause| clause.id));
+            let help = help.map(|near| format!("did you mean `{near}`?"));
+            self.problem(&format!("\"{id}\""), format!("there is no clause `{id}`"), help);
+        }
+    }
+
+    fn duration(&mut self, text: &str) {
+        if time::parse_duration(text).is_none() {
+            self.problem(
+                &format!("\"{text}\""),
+                format!("`{text}` is no duration"),
+                Some("write `30s`, `5m` or `1h30m`".into()),
+            );
+        }
+    }
+
+    fn body(&mut self, case: &Case) {
+        let mut ids = BTreeSet::new();
+        for run in &case.run {
+            for step in &run.before {
+                if let Step::Wait { takes } = step {
+                    self.duration(takes);
+                }
+            }
+            for turn in &run.turn {
+                self.turn(turn, &mut ids);
+            }
+            self.expect(&run.expect, &ids);
+            let last = run.turn.last().is_some_and(|turn| turn.stop);
+            if !last {
+                self.problem("[[turn]]", "the last turn of a run is a stop", None);
+            }
+        }
+    }
+
+    fn turn(&mut self, turn: &TurnFile, ids: &mut BTreeSet<String>) {
+        turn.after.iter().for_each(|text| self.duration(text));
+        for sees in &turn.sees {
+            sees.clause.iter().for_each(|id| self.clause(id));
+            sees.call.iter().for_each(|id| self.call(id, ids));
+            if sees.has.0.is_empty() && sees.lacks.0.is_empty() {
+                self.problem("sees", "`sees` says neither what it `has` nor what it `lacks`", None);
+            }
+        }
+        for event in &turn.host {
+            if let Err(error) = event.clone().try_into::<HostEvent>() {
+                self.problem("host", format!("no event of the host: {}", error.message()), None);
+            }
+        }
+        for call in &turn.calls {
+            call.takes.iter().for_each(|text| self.duration(text));
+            if !ids.insert(call.id.clone()) {
+                let message = format!("two calls have the id `{}`", call.id);
+                self.problem(&format!("\"{}\"", call.id), message, None);
+            }
+        }
+        if turn.stop != turn.calls.is_empty() {
+            self.problem("[[turn]]", "a turn either makes `calls` or has `stop = true`", None);
+        }
+    }
+
+    fn call(&mut self, id: &str, ids: &BTreeSet<String>) {
+        if !ids.contains(id) {
+            let help = nearest(id, ids.iter().map(String::as_str));
+            let help = help.map(|near| format!("did you mean `{near}`?"));
+            self.problem(&format!("\"{id}\""), format!("no call before has the id `{id}`"), help);
+        }
+    }
+
+    fn expect(&mut self, expect: &Expect, ids: &BTreeSet<String>) {
+        let sets = expect.together.iter().chain(&expect.apart).flatten();
+        for id in expect.executed.iter().chain(sets) {
+            self.call(id, ids);
+        }
+        for text in &expect.approvals {
+            let id = text.split(' ').next().unwrap_or_default();
+            self.call(id, ids);
+        }
+        let known = ["stopped", "incomplete", "deadline", "budget", "halted"];
+        if !known.contains(&expect.ended.as_str()) {
+            let help = nearest(&expect.ended, known.into_iter());
+            let help = help.map(|near| format!("did you mean `{near}`?"));
+            let message = format!("no loop ends `{}`", expect.ended);
+            self.problem(&format!("\"{}\"", expect.ended), message, help);
+        }
+    }
+}

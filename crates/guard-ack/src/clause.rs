@@ -1,0 +1,93 @@
+//! The clauses an adapter is judged by, and the capabilities it may declare: read from the page that is the contract.
+
+use std::sync::LazyLock;
+
+/// The page.
+const PAGE: &str = include_str!("../adapter.md");
+
+/// One promise of an adapter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Clause {
+    /// Its number, for good.
+    pub id: &'static str,
+    /// What is promised.
+    pub promise: &'static str,
+    /// Of which tier it is, from 1.
+    pub tier: u8,
+}
+
+/// One capability.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Capability {
+    /// Its name.
+    pub name: &'static str,
+    /// Of which tier it is, from 1.
+    pub tier: u8,
+}
+
+/// The names of the tiers, which are the areas of the cases.
+pub const TIERS: [&str; 6] =
+    ["gate", "effects", "steering", "completion", "boundary", "durability"];
+
+struct Page {
+    clauses: Vec<Clause>,
+    capabilities: Vec<Capability>,
+}
+
+static CONTRACT: LazyLock<Page> = LazyLock::new(|| read(PAGE));
+
+fn read(text: &'static str) -> Page {
+    let mut page = Page { clauses: Vec::new(), capabilities: Vec::new() };
+    let mut tier = 0;
+    for line in text.lines() {
+        if let Some(heading) = line.strip_prefix("## ") {
+            tier = heading.split('.').next().and_then(|number| number.parse().ok()).unwrap_or(0);
+        } else if let Some(names) = line.strip_prefix("Capabilities:") {
+            let names = names.split('`').skip(1).step_by(2);
+            page.capabilities.extend(names.map(|name| Capability { name, tier }));
+        } else if let Some((id, promise)) =
+            line.strip_prefix("| `").and_then(|it| it.split_once("` | "))
+        {
+            let promise = promise.trim_end_matches('|').trim_end();
+            page.clauses.push(Clause { id, promise, tier });
+        }
+    }
+    page
+}
+
+/// All clauses, in the order of the page.
+pub fn all() -> &'static [Clause] {
+    &CONTRACT.clauses
+}
+
+/// The clause with a number.
+pub fn find(id: &str) -> Option<&'static Clause> {
+    all().iter().find(|clause| clause.id == id)
+}
+
+/// All capabilities, in the order of the page.
+pub fn capabilities() -> &'static [Capability] {
+    &CONTRACT.capabilities
+}
+
+/// The capability with a name.
+pub fn capability(name: &str) -> Option<&'static Capability> {
+    capabilities().iter().find(|capability| capability.name == name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_page_is_read() {
+        assert_eq!(find("GATE-1").map(|clause| clause.tier), Some(1));
+        assert_eq!(capability("replay").map(|capability| capability.tier), Some(6));
+        assert_eq!(capabilities().len(), 21);
+        let mut ids: Vec<_> = all().iter().map(|clause| clause.id).collect();
+        ids.sort_unstable();
+        let count = ids.len();
+        ids.dedup();
+        assert_eq!(ids.len(), count, "a number is given twice");
+    }
+}

@@ -1,0 +1,286 @@
+//! Compares what was seen of a run with what its case expects: a list of broken promises.
+//!
+//! Beside what a case says there is what every run must keep: each call is answered once, what runs is what the model
+//! called, the loop goes on until it may stop.
+
+mod shown;
+mod trace;
+
+pub use trace::tampered;
+
+use crate::case::{Case, RunFile};
+use crate::observed::{RunSeen, Served};
+use crate::protocol::{Ended, Replayed};
+use crate::world::{json_of, table};
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// A promise that was broken, and how that was observed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Broken {
+    /// The clause.
+    pub clause: String,
+    /// Where: the run and the turn, in words.
+    pub at: String,
+    /// What should have been seen.
+    pub expected: String,
+    /// What was.
+    pub observed: String,
+}
+
+/// What a run is judged by.
+struct Bench<'a> {
+    case: &'a Case,
+    run: &'a RunFile,
+    seen: &'a RunSeen,
+    /// By the case's id of a call: the adapter's.
+    ids: &'a BTreeMap<String, String>,
+    number: usize,
+    broken: Vec<Broken>,
+}
+
+/// Judges one run of a case.
+pub fn run(
+    case: &Case,
+    number: usize,
+    seen: &RunSeen,
+    ids: &BTreeMap<String, String>,
+) -> Vec<Broken> {
+    let bench = &mut Bench { case, run: &case.run[number], seen, ids, number, broken: Vec::new() };
+    bench.executed();
+    bench.arguments();
+    bench.overlaps();
+    bench.approvals();
+    shown::turns(bench);
+    bench.ended();
+    bench.report();
+    trace::judge(bench);
+    std::mem::take(&mut bench.broken)
+}
+
+impl Bench<'_> {
+    /// A broken promise of the case's own clause.
+    fn own(
+        &mut self,
+        turn: Option<usize>,
+        expected: impl Into<String>,
+        observed: impl Into<String>,
+    ) {
+        self.breaks(&self.case.clause.clone(), turn, expected, observed);
+    }
+
+    fn breaks(
+        &mut self,
+        clause: &str,
+        turn: Option<usize>,
+        expected: impl Into<String>,
+        observed: impl Into<String>,
+    ) {
+        let mut at = match self.case.run.len() {
+            1 => String::new(),
+            _ => format!("run {}", self.number + 1),
+        };
+        if let Some(turn) = turn {
+            at.push_str(if at.is_empty() { "" } else { ", " });
+            at.push_str(&format!("turn {}", turn + 1));
+        }
+        let (expected, observed) = (expected.into(), observed.into());
+        self.broken.push(Broken { clause: clause.into(), at, expected, observed });
+    }
+
+    fn name<'s>(&'s self, wire: &'s str) -> &'s str {
+        self.ids.iter().find(|(_, id)| *id == wire).map_or(wire, |(name, _)| name)
+    }
+
+    /// `a (lint), b (deploy)`.
+    fn calls<'s>(&'s self, ids: impl Iterator<Item = &'s str>) -> String {
+        let tool = |id: &str| {
+            let call = self.case.calls().find(|call| call.id == *id);
+            call.map_or_else(|| format!("`{id}`"), |call| format!("`{id}` ({})", call.tool))
+        };
+        let calls: Vec<String> = ids.map(tool).collect();
+        if calls.is_empty() { "nothing".into() } else { calls.join(", ") }
+    }
+
+    fn executed(&mut self) {
+        let expected = &self.run.expect.executed;
+        let seen: Vec<&str> =
+            self.seen.executed.iter().map(|one| self.name(&one.call.call)).collect();
+        if *expected != seen {
+            let expected = self.calls(expected.iter().map(String::as_str));
+            let seen = self.calls(seen.into_iter());
+            self.own(None, format!("run: {expected}"), format!("run: {seen}"));
+        }
+    }
+
+    fn arguments(&mut self) {
+        for served in &self.seen.executed {
+            let Some(script) = self.case.calls().find(|call| Some(&call.id) == served.id.as_ref())
+            else {
+                let observed = format!(
+                    "`{}` was run as `{}`, which the model never called",
+                    served.call.tool, served.call.call
+                );
+                self.breaks("GATE-2", None, "only what the model called is run", observed);
+                continue;
+            };
+            let asked = crate::world::named(&table(&script.args), self.ids);
+            if script.tool != served.call.tool || asked != served.call.args {
+                let expected = format!("`{}` is run as {} {asked}", script.id, script.tool);
+                let observed = format!("it was run as {} {}", served.call.tool, served.call.args);
+                self.breaks("GATE-2", None, expected, observed);
+            }
+        }
+    }
+
+    fn served(&self, id: &str) -> Option<&Served> {
+        self.seen.executed.iter().find(|one| one.id.as_deref() == Some(id))
+    }
+
+    fn overlaps(&mut self) {
+        let sets = |sets: &[Vec<String>], beside: bool| -> Vec<(String, String)> {
+            let pairs = sets.iter().flat_map(|set| {
+                set.iter()
+                    .enumerate()
+                    .flat_map(move |(at, a)| set[at + 1..].iter().map(move |b| (a, b)))
+            });
+            let wrong = pairs.filter(|(a, b)| match (self.served(a), self.served(b)) {
+                (Some(a), Some(b)) => a.beside(b) != beside,
+                _ => false,
+            });
+            wrong.map(|(a, b)| (a.clone(), b.clone())).collect()
+        };
+        let apart = sets(&self.run.expect.together, true);
+        let beside = sets(&self.run.expect.apart, false);
+        for (a, b) in apart {
+            let expected = format!("`{a}` and `{b}` run at the same time");
+            self.own(None, expected, "one ran only when the other had ended");
+        }
+        for (a, b) in beside {
+            let expected = format!("`{a}` and `{b}` run one after the other");
+            self.own(None, expected, "both ran at the same time");
+        }
+    }
+
+    fn approvals(&mut self) {
+        let seen = self.seen.approvals.iter();
+        let seen: Vec<String> =
+            seen.map(|one| format!("{} {}", self.name(&one.call), one.role)).collect();
+        let expected = &self.run.expect.approvals;
+        // Who is asked first is the adapter's to choose.
+        let sorted = |list: &[String]| {
+            let mut list = list.to_vec();
+            list.sort();
+            list
+        };
+        if sorted(expected) != sorted(&seen) {
+            let words = |list: &[String]| {
+                if list.is_empty() {
+                    "nobody is asked to approve anything".into()
+                } else {
+                    format!("asked to approve: {}", list.join(", "))
+                }
+            };
+            self.own(None, words(expected), words(&seen));
+        }
+        for request in &self.seen.approvals {
+            let script = self.case.calls().find(|call| call.id == self.name(&request.call));
+            let Some(script) = script else { continue };
+            let asked = crate::world::named(&table(&script.args), self.ids);
+            if script.tool != request.tool || asked != request.args {
+                let expected = format!("approval is asked for {} {asked}", script.tool);
+                let observed = format!("it was asked for {} {}", request.tool, request.args);
+                self.breaks("ASK-1", None, expected, observed);
+            }
+        }
+    }
+
+    fn ended(&mut self) {
+        let (turns, asked) = (self.run.turn.len(), self.seen.shown.len());
+        if asked != turns {
+            let expected = format!("the model is asked {turns} times");
+            let observed = match self.seen.beyond {
+                true => "it was asked again after its last stop".to_owned(),
+                false => format!("it was asked {asked} times"),
+            };
+            // Whether a stop is held up is what such cases are about.
+            let own = matches!(self.case.tier(), 4) || self.case.clause == "LOOP-4";
+            let clause = if own { self.case.clause.clone() } else { "LOOP-4".into() };
+            self.breaks(&clause, Some(asked.min(turns).saturating_sub(1)), expected, observed);
+            return;
+        }
+        let Some(end) = &self.seen.end else { return };
+        let expected = &self.run.expect.ended;
+        if end.ended.word() != expected {
+            let why = end.why.as_ref().map(|why| format!(": {why}")).unwrap_or_default();
+            let clause = match (end.ended, self.case.tier()) {
+                (Ended::Error, _) | (_, 1) => "LOOP-5".to_owned(),
+                _ => self.case.clause.clone(),
+            };
+            let observed = format!("the adapter says `{}`{why}", end.ended.word());
+            self.breaks(&clause, None, format!("the loop ended `{expected}`"), observed);
+        }
+        let last = self.run.turn.last().and_then(|turn| turn.output.clone());
+        if let Some(last) = last.filter(|last| end.output.as_ref() != Some(last)) {
+            let observed = match &end.output {
+                Some(output) => format!("the output is {output:?}"),
+                None => "there is no output".into(),
+            };
+            let clause = if self.case.clause == "DONE-10" { "DONE-10" } else { "LOOP-5" };
+            self.breaks(clause, None, format!("the output is {last:?}"), observed);
+        }
+    }
+
+    fn report(&mut self) {
+        let Some(expected) = &self.run.expect.report else { return };
+        let end = self.seen.end.as_ref();
+        let Some(report) = end.and_then(|end| end.report.as_ref()) else {
+            self.own(None, "a report on the output is handed over", "there is none");
+            return;
+        };
+        for (key, expected) in expected {
+            let expected = json_of(expected);
+            let seen = report.get(key).unwrap_or(&Value::Null);
+            if !holds(seen, &expected) {
+                self.own(
+                    None,
+                    format!("the report's `{key}` holds {expected}"),
+                    format!("it is {seen}"),
+                );
+            }
+        }
+    }
+}
+
+/// Whether a value holds all that another says: members of objects, elements of lists in their order.
+fn holds(seen: &Value, expected: &Value) -> bool {
+    match (seen, expected) {
+        (Value::Object(seen), Value::Object(expected)) => expected
+            .iter()
+            .all(|(key, expected)| seen.get(key).is_some_and(|seen| holds(seen, expected))),
+        (Value::Array(seen), Value::Array(expected)) => {
+            seen.len() == expected.len()
+                && seen.iter().zip(expected).all(|(seen, expected)| holds(seen, expected))
+        }
+        _ => seen == expected,
+    }
+}
+
+/// Judges what playing a trace again came to.
+pub fn replayed(case: &Case, number: usize, seen: Option<&Replayed>) -> Vec<Broken> {
+    let run = &case.run[number];
+    let diverges = run.expect.diverges;
+    let (expected, observed) = match (seen, diverges) {
+        (Some(seen), None) if seen.agrees => return Vec::new(),
+        (Some(seen), Some(at)) if !seen.agrees && seen.at == Some(at) => return Vec::new(),
+        (seen, None) => ("the trace comes out the same when it is played again".to_owned(), seen),
+        (seen, Some(at)) => (format!("a verdict turned round at record {at} is found there"), seen),
+    };
+    let observed = match observed {
+        None => "there is no trace that could be played".to_owned(),
+        Some(Replayed { agrees: true, .. }) => "it was said to come out the same".into(),
+        Some(Replayed { at: Some(at), .. }) => format!("it was said to diverge at record {at}"),
+        Some(_) => "it was said to diverge, and not where".into(),
+    };
+    vec![Broken { clause: case.clause.clone(), at: String::new(), expected, observed }]
+}

@@ -1,0 +1,102 @@
+//! The trace that a run left behind: its chain is checked here, not believed.
+
+use super::Bench;
+use guard_plan::hex;
+use guard_plan::record::{Payload, Record, verify_chain};
+use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
+
+/// What stands behind the payload of a record: `,"prev":"…","hash":"…"}` with two hashes of 64 digits.
+const TAIL: usize = 9 + 64 + 1 + 9 + 64 + 2;
+
+/// Judges the trace, where the case asks for one.
+pub fn judge(bench: &mut Bench) {
+    let Some(expected) = &bench.run.expect.trace else { return };
+    let trace = bench.seen.end.as_ref().and_then(|end| end.trace.as_deref());
+    let Some(trace) = trace.filter(|trace| !trace.is_empty()) else {
+        bench.own(None, "a trace is handed over", "there is none");
+        return;
+    };
+    if let Err(error) = verify_chain(trace.iter().map(String::as_str)) {
+        bench.breaks("KEEP-1", None, "the chain of the trace holds", error.to_string());
+        return;
+    }
+    let records: Vec<Record> = trace.iter().filter_map(|line| Record::parse(line).ok()).collect();
+    let mut kinds: BTreeMap<String, usize> = BTreeMap::new();
+    for record in &records {
+        let kind = serde_json::to_value(record.kind()).unwrap_or_default();
+        *kinds.entry(kind.as_str().unwrap_or_default().to_owned()).or_default() += 1;
+    }
+    for (kind, wanted) in &expected.kinds {
+        let found = kinds.get(kind).copied().unwrap_or(0);
+        if found != *wanted {
+            bench.own(
+                None,
+                format!("the trace has {wanted} records `{kind}`"),
+                format!("it has {found}"),
+            );
+        }
+    }
+    if let Some(wanted) = &expected.decisions {
+        let found = decisions(&records);
+        if *wanted != found {
+            bench.own(
+                None,
+                format!("the verdicts on record are {}", wanted.join(", ")),
+                format!("they are {}", found.join(", ")),
+            );
+        }
+    }
+    for text in &expected.has.0 {
+        if !trace.iter().any(|line| line.contains(text.as_str())) {
+            bench.own(None, format!("{text:?} stands in the trace"), "it does not");
+        }
+    }
+    for text in &expected.lacks.0 {
+        if let Some(line) = trace.iter().position(|line| line.contains(text.as_str())) {
+            bench.own(
+                None,
+                format!("{text:?} does not stand in the trace"),
+                format!("it does, in record {line}"),
+            );
+        }
+    }
+}
+
+fn decisions(records: &[Record]) -> Vec<String> {
+    let decisions = records.iter().filter_map(|record| match &record.payload {
+        Payload::Propose(propose) => serde_json::to_value(propose.verdict.decision).ok(),
+        _ => None,
+    });
+    decisions.map(|word| word.as_str().unwrap_or_default().to_owned()).collect()
+}
+
+/// A trace in which the decision of one record is turned round; the chain is made whole again. None where that record
+/// has no decision.
+pub fn tampered(trace: &[String], at: u64) -> Option<Vec<String>> {
+    let mut prev = "0".repeat(64);
+    let mut out = Vec::with_capacity(trace.len());
+    for (number, line) in (0..).zip(trace) {
+        let body = line.get(..line.len().checked_sub(TAIL)?)?;
+        let body = match number == at {
+            true => turned(body)?,
+            false => body.to_owned(),
+        };
+        let head = format!("{body},\"prev\":\"{prev}\"");
+        prev = hex::encode(&Sha256::digest(head.as_bytes()));
+        out.push(format!("{head},\"hash\":\"{prev}\"}}"));
+    }
+    Some(out)
+}
+
+/// The verdict is the first decision that stands in a record.
+fn turned(body: &str) -> Option<String> {
+    let (deny, allow) = ("\"decision\":\"deny\"", "\"decision\":\"allow\"");
+    match (body.find(deny), body.find(allow)) {
+        (Some(at), other) if other.is_none_or(|other| at < other) => {
+            Some(body.replacen(deny, allow, 1))
+        }
+        (_, Some(_)) => Some(body.replacen(allow, deny, 1)),
+        _ => None,
+    }
+}

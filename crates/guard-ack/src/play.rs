@@ -1,0 +1,248 @@
+//! Plays one case against an adapter, from its first run to its last.
+
+use crate::adapter::{Adapter, Contestant, Kind, Trouble};
+use crate::case::{Case, RunFile, Step, draw};
+use crate::clause;
+use crate::judge::{self, Broken};
+use crate::observed::{Observed, RunSeen};
+use crate::protocol::{Declared, End, Hello, PROTOCOL, Replay, Restore, Run, Tool};
+use crate::workspace::Workspace;
+use crate::world::{Outside, Stage, json_of};
+use guard_plan::hex;
+use guard_plan::time;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+
+/// Compiles a guard for adapters that take plans: the path of the plan, where there is one.
+pub type Compile<'a> = &'a (dyn Fn(&str) -> Option<String> + Sync);
+
+/// What came of a case.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Played {
+    /// It was played to its end: what was broken, nothing where all was kept.
+    Judged(Vec<Broken>),
+    /// It could not be.
+    Errored(Trouble),
+    /// The adapter does not declare what it needs: this.
+    Skipped(String),
+}
+
+/// Plays a case. `suite` is the hash of all cases, `seed` that of the run.
+pub fn play(
+    case: &Case,
+    contestant: &dyn Contestant,
+    suite: &str,
+    seed: u64,
+    compile: Compile,
+) -> (Played, Observed) {
+    let mut seen = Observed::default();
+    let played = match Player::new(case, contestant, suite, seed, compile) {
+        Err(trouble) => Played::Errored(trouble),
+        Ok(mut player) => {
+            let played = player.case(&mut seen);
+            seen.log = std::mem::take(&mut player.outside.log);
+            let said = player.adapter.said();
+            if !said.is_empty()
+                && !matches!(played, Ok(Played::Judged(ref broken)) if broken.is_empty())
+            {
+                seen.log.push(format!("! {said}"));
+            }
+            played.unwrap_or_else(Played::Errored)
+        }
+    };
+    (played, seen)
+}
+
+struct Player<'p> {
+    case: &'p Case,
+    contestant: &'p dyn Contestant,
+    adapter: Box<dyn Adapter + 'p>,
+    outside: Outside<'p>,
+    hello: Hello,
+    seed: u64,
+    plan: Option<String>,
+    snapshots: BTreeMap<String, Value>,
+    /// By session: the trace of its last run.
+    traces: BTreeMap<String, Vec<String>>,
+}
+
+/// What an adapter says of itself, looked at.
+pub fn declared(declared: Declared) -> Result<Declared, Trouble> {
+    for name in declared.capabilities.keys() {
+        if clause::capability(name).is_none() {
+            let names = clause::capabilities().iter().map(|one| one.name);
+            let near = guard_plan::near::nearest(name, names);
+            let near = near.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
+            let message = format!("it declares a capability `{name}`, which there is not{near}");
+            return Err(Trouble::new(Kind::Message, message));
+        }
+    }
+    Ok(declared)
+}
+
+impl<'p> Player<'p> {
+    fn new(
+        case: &'p Case,
+        contestant: &'p dyn Contestant,
+        suite: &str,
+        seed: u64,
+        compile: Compile,
+    ) -> Result<Player<'p>, Trouble> {
+        let files = &case.world.files;
+        let workspace = match case.world.workspace {
+            true => Some(Workspace::new(files).map_err(|error| {
+                Trouble::new(Kind::Start, format!("the workspace cannot be made: {error}"))
+            })?),
+            false => None,
+        };
+        let ids =
+            case.calls().map(|call| (call.id.clone(), opaque(seed, &case.name, "call", &call.id)));
+        Ok(Player {
+            case,
+            contestant,
+            adapter: contestant.start()?,
+            outside: Outside::new(case, workspace, ids.collect()),
+            hello: Hello { protocol: PROTOCOL.into(), suite: suite.into() },
+            seed,
+            plan: compile(&case.guard),
+            snapshots: BTreeMap::new(),
+            traces: BTreeMap::new(),
+        })
+    }
+
+    fn greet(&mut self) -> Result<Declared, Trouble> {
+        self.outside.note(">", "hello", &json!(self.hello));
+        let said = self.adapter.hello(&self.hello)?;
+        self.outside.note("<", "hello", &json!(said));
+        declared(said)
+    }
+
+    fn case(&mut self, seen: &mut Observed) -> Result<Played, Trouble> {
+        seen.declared = self.greet()?;
+        if let Some(missing) = self.case.needs.iter().find(|need| !seen.declared.has(need)) {
+            return Ok(Played::Skipped(missing.clone()));
+        }
+        let mut broken = Vec::new();
+        for (at, run) in self.case.run.iter().enumerate() {
+            self.steps(run)?;
+            let mut one = self.run(run)?;
+            broken.extend(judge::run(self.case, at, &one, &self.outside.ids));
+            if let Some(trace) = one.end.as_ref().and_then(|end| end.trace.clone()) {
+                self.traces.insert(run.session.clone(), trace);
+            }
+            if self.case.needs.iter().any(|need| need == "replay") {
+                one.replayed = self.replay_after(run)?;
+                broken.extend(judge::replayed(self.case, at, one.replayed.as_ref()));
+            }
+            seen.runs.push(one);
+            if !broken.is_empty() {
+                // What follows a broken run says nothing.
+                break;
+            }
+        }
+        Ok(Played::Judged(broken))
+    }
+
+    fn session(&self, name: &str) -> String {
+        opaque(self.seed, &self.case.name, "session", name)
+    }
+
+    fn workspace(&self) -> Option<String> {
+        self.outside.workspace.as_ref().map(|it| it.path().to_string_lossy().into_owned())
+    }
+
+    fn run(&mut self, run: &'p RunFile) -> Result<RunSeen, Trouble> {
+        let message = Run {
+            session: self.session(&run.session),
+            source: self.case.guard.clone(),
+            plan: self.plan.clone(),
+            workspace: self.workspace(),
+            now: time::format_rfc3339(self.outside.now),
+            prompt: run.prompt.clone(),
+            data: self.case.data.as_ref().map(json_of),
+            contract: self.case.contract.clone(),
+            tools: tools(self.case),
+        };
+        self.outside.note(">", "run", &json!(message));
+        let mut stage = Stage::new(&mut self.outside, run);
+        let end: End = self.adapter.run(&message, &mut stage)?;
+        let mut seen = stage.seen;
+        self.outside.note("<", "run", &json!(end));
+        seen.end = Some(end);
+        Ok(seen)
+    }
+
+    fn steps(&mut self, run: &RunFile) -> Result<(), Trouble> {
+        for step in &run.before {
+            self.outside.log.push(format!("> {step:?}"));
+            match step {
+                Step::Snapshot { session, name } => {
+                    let session = self.session(session);
+                    let snapshot = self.adapter.snapshot(&session)?;
+                    self.snapshots.insert(name.clone(), snapshot);
+                }
+                Step::Restore { session, name } => {
+                    let snapshot = self.snapshots.get(name).cloned().unwrap_or(Value::Null);
+                    let restore = Restore {
+                        session: self.session(session),
+                        snapshot,
+                        source: self.case.guard.clone(),
+                        plan: self.plan.clone(),
+                        workspace: self.workspace(),
+                    };
+                    self.adapter.restore(&restore)?;
+                }
+                Step::Reset { session } => {
+                    let session = self.session(session);
+                    self.adapter.reset(&session)?;
+                }
+                Step::Restart {} => {
+                    self.adapter = self.contestant.start()?;
+                    self.greet()?;
+                }
+                Step::Wait { takes } => self.outside.passes(Some(takes)),
+            }
+        }
+        Ok(())
+    }
+
+    /// Plays the trace of a run again, as the case says: as it is, or with a verdict turned round.
+    fn replay_after(
+        &mut self,
+        run: &RunFile,
+    ) -> Result<Option<crate::protocol::Replayed>, Trouble> {
+        let Some(trace) = self.traces.get(&run.session) else { return Ok(None) };
+        let trace = match run.expect.diverges {
+            Some(at) => judge::tampered(trace, at),
+            None => Some(trace.clone()),
+        };
+        let Some(trace) = trace else { return Ok(None) };
+        let replay = Replay { trace, source: self.case.guard.clone() };
+        self.outside.note(">", "replay", &json!({ "records": replay.trace.len() }));
+        let replayed = self.adapter.replay(&replay)?;
+        self.outside.note("<", "replay", &json!(replayed));
+        Ok(Some(replayed))
+    }
+}
+
+/// An id that says nothing of what it is for.
+fn opaque(seed: u64, case: &str, kind: &str, name: &str) -> String {
+    let bytes = draw::draw(seed, case, &format!("{kind}:{name}"), 1);
+    format!("{kind}_{}", hex::encode(&bytes[..6]))
+}
+
+/// The tools of the agent: those that a turn calls, and those that the case names.
+fn tools(case: &Case) -> Vec<Tool> {
+    let native = |name: &str| case.tools.iter().any(|tool| tool.native && tool.name == name);
+    let mut names: Vec<&str> = case.tools.iter().map(|tool| tool.name.as_str()).collect();
+    names.extend(case.calls().map(|call| call.tool.as_str()));
+    names.sort_unstable();
+    names.dedup();
+    let tool = |name: &str| Tool {
+        name: name.to_owned(),
+        description: String::new(),
+        schema: json!({ "type": "object" }),
+        native: native(name),
+    };
+    names.into_iter().map(tool).collect()
+}

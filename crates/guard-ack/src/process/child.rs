@@ -1,0 +1,179 @@
+//! A child process that leads its process group, and is ended with all it has started.
+
+use super::lines::{self, Line};
+use crate::adapter::{Kind, Trouble};
+use crate::workspace::Workspace;
+use std::collections::BTreeMap;
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// Stands in the environment of everything a child starts, so that it is found even where it left the group.
+const MARK: &str = "GUARD_ACK_CHILD";
+/// How many lines wait for a child that does not read.
+const WAITING: usize = 64;
+/// How long a child has for ending when nothing more comes.
+const GRACE: Duration = Duration::from_millis(300);
+
+static STARTED: AtomicU64 = AtomicU64::new(0);
+
+/// A child.
+pub struct Child {
+    process: std::process::Child,
+    mark: String,
+    /// None: it was told that nothing more comes.
+    told: Option<SyncSender<Vec<u8>>>,
+    lines: Receiver<Line>,
+    stderr: Arc<Mutex<Vec<u8>>>,
+    /// Where it puts what it keeps for itself; it goes after the child has gone.
+    _folder: Workspace,
+}
+
+impl Child {
+    /// Starts a command.
+    pub fn start(argv: &[String], env: &[(String, String)]) -> Result<Child, Trouble> {
+        let trouble = |message: String| Trouble::new(Kind::Start, message);
+        let (binary, arguments) =
+            argv.split_first().ok_or_else(|| trouble("there is no command".into()))?;
+        let mark = format!("{}-{}", std::process::id(), STARTED.fetch_add(1, Ordering::Relaxed));
+        let mut command = Command::new(binary);
+        let folder = Workspace::new(&BTreeMap::new())
+            .map_err(|error| trouble(format!("no folder can be made for it: {error}")))?;
+        command.args(arguments).envs(env.iter().map(|(name, value)| (name, value)));
+        command.env(MARK, &mark).env("TMPDIR", folder.path());
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        #[cfg(unix)]
+        std::os::unix::process::CommandExt::process_group(&mut command, 0);
+        let mut process = command
+            .spawn()
+            .map_err(|error| trouble(format!("cannot start `{binary}`: {error}")))?;
+        let pipes = (process.stdin.take(), process.stdout.take(), process.stderr.take());
+        let (Some(mut input), Some(output), Some(errors)) = pipes else {
+            return Err(trouble(format!("`{binary}` has no pipes")));
+        };
+        let (told, hears) = sync_channel::<Vec<u8>>(WAITING);
+        std::thread::spawn(move || {
+            while let Ok(line) = hears.recv() {
+                if std::io::Write::write_all(&mut input, &line).is_err() {
+                    return;
+                }
+            }
+        });
+         Ok(Child {
+            process,
+            mark,
+            told: Some(told),
+            lines: lines::follow(output),
+            stderr: lines::tail(errors),
+            _folder: folder,
+        })
+    }
+
+    /// Tells it a line, without waiting until it reads it.
+    pub fn say(&mut self, line: Vec<u8>) -> Result<(), Trouble> {
+        let told = self.told.as_ref().is_some_and(|told| told.try_send(line).is_ok());
+        if told {
+            return Ok(());
+        }
+        Err(match self.ended() {
+            Some(how) => Trouble::new(Kind::Crash, format!("it ended ({how})")),
+            None => Trouble::new(Kind::Hang, "it does not read what it is told"),
+        })
+    }
+
+    /// Its next line; none where it is silent for so long.
+    pub fn hear(&mut self, wait: Duration) -> Option<Line> {
+        match self.lines.recv_timeout(wait) {
+            Ok(line) => Some(line),
+            Err(RecvTimeoutError::Timeout) => None,
+            Err(RecvTimeoutError::Disconnected) => Some(Line::End),
+        }
+    }
+
+    /// The end of what it wrote for people.
+    pub fn stderr(&self) -> String {
+        let bytes = self.stderr.lock().unwrap_or_else(PoisonError::into_inner);
+        String::from_utf8_lossy(&bytes).trim_end().to_owned()
+    }
+
+    /// In words, once it says nothing more.
+    pub fn how_it_ended(&mut self) -> String {
+        match self.wait(GRACE) {
+            Some(how) => format!("it ended ({how})"),
+            None => "it closed its standard output".into(),
+        }
+    }
+
+    /// How it ended, if it does within some time.
+    fn wait(&mut self, grace: Duration) -> Option<String> {
+        let until = Instant::now() + grace;
+        loop {
+            let ended = self.ended();
+            if ended.is_some() || Instant::now() >= until {
+                return ended;
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
+
+    /// How it has ended. It is looked at, not reaped: the number of its group stays its own until the group is killed.
+    #[cfg(unix)]
+    fn ended(&mut self) -> Option<String> {
+        use rustix::process::{WaitId, WaitIdOptions, waitid};
+        let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG;
+        let status = waitid(WaitId::Pid(self.pid()?), options).ok()??;
+        match (status.exit_status(), status.terminating_signal()) {
+            (Some(status), _) => Some(format!("exit status {status}")),
+            (None, Some(signal)) => Some(format!("signal {signal}")),
+            (None, None) => Some("nobody knows how".into()),
+        }
+    }
+
+    #[cfg(not(unix))]
+    fn ended(&mut self) -> Option<String> {
+        self.process.try_wait().ok().flatten().map(|status| status.to_string())
+    }
+
+    #[cfg(unix)]
+    fn pid(&self) -> Option<rustix::process::Pid> {
+        i32::try_from(self.process.id()).ok().and_then(rustix::process::Pid::from_raw)
+    }
+}
+
+impl Drop for Child {
+    fn drop(&mut self) {
+        // Whoever reads to the end of its input may clean up; nobody is waited for for long.
+        self.told = None;
+        self.wait(GRACE);
+        #[cfg(unix)]
+        {
+            if let Some(group) = self.pid() {
+                // The group may be empty by now.
+                let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
+            }
+            end_marked(&self.mark);
+        }
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+/// Ends what has left the group: whoever still carries the mark in its environment. Where the system does not say, only
+/// the group is ended.
+#[cfg(unix)]
+fn end_marked(mark: &str) {
+    use rustix::process::{Pid, Signal, kill_process};
+    let wanted = format!("{MARK}={mark}");
+    let Ok(entries) = std::fs::read_dir("/proc") else { return };
+    let numbers =
+        entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());
+    for number in numbers {
+        let environment = std::fs::read(format!("/proc/{number}/environ")).unwrap_or_default();
+        let marked = environment.split(|byte| *byte == 0).any(|one| one == wanted.as_bytes());
+        if let Some(pid) = Pid::from_raw(number).filter(|_| marked) {
+            let _ = kill_process(pid, Signal::KILL);
+        }
+    }
+}

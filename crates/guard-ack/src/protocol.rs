@@ -1,0 +1,376 @@
+//! The messages of `ackp/1`, both directions. One JSON object a line; `docs/reference/ack.md` has an example of each.
+//!
+//! Whoever asks chooses the id; the answer carries it. Unknown members are ignored.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// The version that is spoken here.
+pub const PROTOCOL: &str = "1";
+
+/// The longest line, in bytes, its end included.
+pub const MAX_LINE: usize = 16 << 20;
+
+/// A line that asks for something.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Request {
+    /// Chosen by whoever asks.
+    pub id: Value,
+    /// What is asked for.
+    pub method: String,
+    /// With what.
+    #[serde(default)]
+    pub params: Value,
+}
+
+/// `hello`: the kit introduces itself.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Hello {
+    /// The version of the protocol.
+    pub protocol: String,
+    /// The hash of the cases.
+    pub suite: String,
+}
+
+/// The answer to `hello`: what an adapter says it can do.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct Declared {
+    /// Its name.
+    pub name: String,
+    /// Its version.
+    #[serde(default)]
+    pub version: String,
+    /// By name; what is not there is not declared.
+    pub capabilities: BTreeMap<String, bool>,
+}
+
+impl Declared {
+    /// Whether a capability is declared.
+    pub fn has(&self, capability: &str) -> bool {
+        self.capabilities.get(capability).copied().unwrap_or(false)
+    }
+}
+
+/// A tool that the agent has.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Tool {
+    /// The name by which the model calls it.
+    pub name: String,
+    /// What it does.
+    #[serde(default)]
+    pub description: String,
+    /// The JSON Schema of its arguments.
+    pub schema: Value,
+    /// The framework's own: it has another way through the framework than the rest.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub native: bool,
+}
+
+/// `run`: one run of the agent's loop in a session. A session that ran before goes on.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Run {
+    /// The session.
+    pub session: String,
+    /// The text of the guard.
+    pub source: String,
+    /// The path of the compiled plan, where there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plan: Option<String>,
+    /// The folder the tools work in; without it nobody can say what exists.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub workspace: Option<String>,
+    /// The time at which it begins, RFC 3339.
+    pub now: String,
+    /// What the user says.
+    pub prompt: String,
+    /// What the guard may learn from when the session begins.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub data: Option<Value>,
+    /// The contract of the guard that the last output is judged by.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub contract: Option<String>,
+    /// The tools that the agent has.
+    pub tools: Vec<Tool>,
+}
+
+/// The answer to `run`: the loop has ended.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct End {
+    /// How.
+    pub ended: Ended,
+    /// The last output of the model.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output: Option<String>,
+    /// The report of the contract on it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub report: Option<Value>,
+    /// The lines of the session's trace, from its beginning.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trace: Option<Vec<String>>,
+    /// Why, for people.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
+}
+
+/// How a loop ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Ended {
+    /// The model stopped, and nothing was missing.
+    Stopped,
+    /// The model stopped, and was let go although something was missing.
+    Incomplete,
+    /// It stopped after the deadline; nothing was asked for.
+    Deadline,
+    /// It stopped with a budget exhausted; nothing was asked for.
+    Budget,
+    /// It stopped in a halted session; nothing was asked for.
+    Halted,
+    /// Something went wrong in the adapter.
+    Error,
+}
+
+impl Ended {
+    /// The word for it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Ended::Stopped => "stopped",
+            Ended::Incomplete => "incomplete",
+            Ended::Deadline => "deadline",
+            Ended::Budget => "budget",
+            Ended::Halted => "halted",
+            Ended::Error => "error",
+        }
+    }
+}
+
+/// Who says a message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Role {
+    /// Whoever built the agent.
+    System,
+    /// The user, or the harness.
+    User,
+    /// The model.
+    Assistant,
+    /// The answer to a call.
+    Tool,
+}
+
+/// One message of a conversation, as the model sees it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Message {
+    /// Who says it.
+    pub role: Role,
+    /// What is said, verbatim.
+    #[serde(default)]
+    pub text: String,
+    /// Of a tool: the call it answers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub call: Option<String>,
+    /// Of the assistant: the calls it makes.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub calls: Vec<Call>,
+}
+
+/// `model.next`: what the model would see now, the whole conversation.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Ask {
+    /// In order.
+    pub messages: Vec<Message>,
+}
+
+/// The answer to `model.next`: calls, or a stop.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct Turn {
+    /// What happened outside of the loop before the model answered, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub host: Vec<HostEvent>,
+    /// What the model used, by unit, as decimal text.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub usage: BTreeMap<String, String>,
+    /// What the model says beside its calls.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub say: Option<String>,
+    /// What it calls.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub calls: Vec<Call>,
+    /// Whether it would stop.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub stop: bool,
+    /// Its output, where it stops.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output: Option<String>,
+    /// Why the producer stopped: `stop`, `length`, `tool_calls`.
+    #[serde(default)]
+    pub finish_reason: String,
+}
+
+/// A call that the model makes, or that is run: then these are the parameters of `tool.execute`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Call {
+    /// Its id.
+    pub call: String,
+    /// The tool.
+    pub tool: String,
+    /// Its arguments.
+    pub args: Value,
+}
+
+/// Something that happened outside of the loop, which the adapter tells the guard.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "event", rename_all = "snake_case")]
+pub enum HostEvent {
+    /// The user says something; the model is shown it.
+    Prompt {
+        /// What.
+        text: String,
+    },
+    /// The harness judges the criteria of an item.
+    Verify {
+        /// Its id.
+        item: String,
+    },
+    /// The harness moves an item.
+    Move {
+        /// Its id.
+        item: String,
+        /// By which transition.
+        transition: String,
+        /// Who.
+        by: String,
+        /// Why.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reason: Option<String>,
+    },
+    /// Somebody ends a halt.
+    Resume {
+        /// In which role.
+        role: String,
+        /// Who.
+        by: String,
+    },
+}
+
+/// The answer to `tool.execute`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Done {
+    /// How it ended.
+    pub outcome: ToolOutcome,
+    /// What it gave; of a failure, what went wrong.
+    pub result: Value,
+}
+
+/// How a tool ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ToolOutcome {
+    /// It did what it is for.
+    Success,
+    /// It did not.
+    Failure,
+}
+
+/// `approval.request`: somebody in a role is asked for exactly this call.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ApprovalRequest {
+    /// The call.
+    pub call: String,
+    /// The tool.
+    pub tool: String,
+    /// The arguments.
+    pub args: Value,
+    /// The role.
+    pub role: String,
+}
+
+/// The answer to `approval.request`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Approval {
+    /// Whether it is granted.
+    pub granted: bool,
+    /// By whom.
+    pub by: String,
+    /// Until when, RFC 3339.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expires: Option<String>,
+}
+
+/// `probe.read`: a probe that only the host can answer.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ProbeRead {
+    /// Its name.
+    pub name: String,
+}
+
+/// The answer to `probe.read`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ProbeAnswer {
+    /// None: nobody can say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answer: Option<Value>,
+}
+
+/// The answer to `clock.now`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Now {
+    /// RFC 3339.
+    pub now: String,
+}
+
+/// `snapshot`, `reset`: of a session.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct OfSession {
+    /// Its id.
+    pub session: String,
+}
+
+/// The answer to `snapshot`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Snapshot {
+    /// The adapter's own; it is only kept and given back.
+    pub snapshot: Value,
+}
+
+/// `restore`: a session is what it was when the snapshot was taken, whatever has happened since.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Restore {
+    /// Its id.
+    pub session: String,
+    /// What `snapshot` gave.
+    pub snapshot: Value,
+    /// The text of its guard.
+    pub source: String,
+    /// The path of the compiled plan, where there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plan: Option<String>,
+    /// The folder the tools work in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub workspace: Option<String>,
+}
+
+/// `replay`: a trace is played again without the world.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Replay {
+    /// Its lines.
+    pub trace: Vec<String>,
+    /// The text of the guard.
+    pub source: String,
+}
+
+/// The answer to `replay`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Replayed {
+    /// Whether each record came out as it was.
+    pub agrees: bool,
+    /// The number of the first that did not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at: Option<u64>,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
+fn is_false(flag: &bool) -> bool {
+    !*flag
+}

@@ -1,0 +1,124 @@
+//! The report for programs.
+
+use super::{findings, rerun, tiers};
+use crate::adapter::{Kind, Trouble};
+use crate::case::Problem;
+use crate::judge::Broken;
+use crate::run::{Outcome, Report, Verdict};
+use crate::suite::Unreadable;
+use serde_json::{Value, json};
+
+/// Everything, in the order of the cases; the last member says that the report is whole.
+pub fn json(report: &Report, command: &str) -> Value {
+    let cases = report.outcomes.iter().map(|one| {
+        let broken: Vec<Value> = match &one.verdict {
+            Verdict::Failed(broken) => broken
+                .iter()
+                .map(|it| json!({ "clause": it.clause, "at": it.at, "expected": it.expected, "observed": it.observed }))
+                .collect(),
+            _ => Vec::new(),
+        };
+        let trouble = match &one.verdict {
+            Verdict::Errored(trouble) => json!({ "kind": trouble.kind.word(), "message": trouble.message }),
+            _ => Value::Null,
+        };
+        let skipped = match &one.verdict {
+            Verdict::Skipped(missing) => json!(missing),
+            _ => Value::Null,
+        };
+        json!({
+            "case": one.name, "tier": one.tier, "clause": one.clause, "claim": one.claim,
+            "outcome": one.verdict.word(), "known_failing": one.known, "broken": broken,
+            "error": trouble, "not_declared": skipped,
+            "log": if findings(one).is_empty() { json!([]) } else { json!(one.log) },
+            "again": rerun(report, one, command),
+        })
+    });
+    let unreadable = report.unreadable.iter().flat_map(|one| {
+        one.problems.iter().map(|it| json!({ "file": one.file, "line": it.line, "message": it.message, "help": it.help }))
+    });
+    let tiers = tiers(report);
+    let tiers = tiers.iter().map(|it| {
+        json!({
+            "tier": it.number, "name": it.name, "total": it.total, "passed": it.passed,
+            "failed": it.failed, "errored": it.errored, "skipped": it.skipped,
+        })
+    });
+    json!({
+        "report": "guard-ack/1",
+        "adapter": report.adapter,
+        "suite": report.suite,
+        "seed": report.seed,
+        "command": command,
+        "tiers": tiers.collect::<Vec<_>>(),
+        "cases": cases.collect::<Vec<_>>(),
+        "unreadable": unreadable.collect::<Vec<_>>(),
+        "closing": {
+            "cases": report.outcomes.len(), "passed": report.count("passed"), "failed": report.count("failed"),
+            "errored": report.count("errored"), "skipped": report.count("skipped"), "fine": report.is_fine(),
+        },
+    })
+}
+
+/// A report that was written by [`json`], and the command in it. One without its closing member is none.
+pub fn read(text: &str) -> Result<(Report, String), String> {
+    let value: Value = serde_json::from_str(text).map_err(|error| error.to_string())?;
+    if value["report"] != "guard-ack/1" {
+        return Err("it does not begin as one".into());
+    }
+    let cases = value["cases"].as_array().ok_or("it has no cases")?;
+    if value["closing"]["cases"].as_u64() != Some(cases.len() as u64) {
+        return Err("it is not whole: its closing line is missing or counts other cases".into());
+    }
+    let outcomes = cases.iter().map(outcome).collect::<Option<Vec<_>>>();
+    let unreadable = value["unreadable"].as_array().into_iter().flatten().map(|one| Unreadable {
+        name: string(&one["file"]),
+        file: string(&one["file"]),
+        problems: vec![Problem {
+            line: one["line"].as_u64().and_then(|line| usize::try_from(line).ok()).unwrap_or(0),
+            message: string(&one["message"]),
+            help: one["help"].as_str().map(str::to_owned),
+        }],
+    });
+    let report = Report {
+        adapter: serde_json::from_value(value["adapter"].clone())
+            .map_err(|error| error.to_string())?,
+        suite: string(&value["suite"]),
+        seed: value["seed"].as_u64().ok_or("it has no seed")?,
+        outcomes: outcomes.ok_or("a case in it cannot be read")?,
+        unreadable: unreadable.collect(),
+    };
+    Ok((report, string(&value["command"])))
+}
+
+fn string(value: &Value) -> String {
+    value.as_str().unwrap_or_default().to_owned()
+}
+
+fn outcome(one: &Value) -> Option<Outcome> {
+    let broken = one["broken"].as_array()?.iter().map(|it| Broken {
+        clause: string(&it["clause"]),
+        at: string(&it["at"]),
+        expected: string(&it["expected"]),
+        observed: string(&it["observed"]),
+    });
+    let verdict = match one["outcome"].as_str()? {
+        "passed" => Verdict::Passed,
+        "failed" => Verdict::Failed(broken.collect()),
+        "skipped" => Verdict::Skipped(string(&one["not_declared"])),
+        "errored" => {
+            let kind = Kind::of(one["error"]["kind"].as_str()?)?;
+            Verdict::Errored(Trouble::new(kind, string(&one["error"]["message"])))
+        }
+        _ => return None,
+    };
+    Some(Outcome {
+        name: string(&one["case"]),
+        clause: string(&one["clause"]),
+        claim: string(&one["claim"]),
+        tier: u8::try_from(one["tier"].as_u64()?).ok()?,
+        verdict,
+        known: one["known_failing"].as_bool()?,
+        log: one["log"].as_array()?.iter().map(string).collect(),
+    })
+}

@@ -1,0 +1,70 @@
+//! The report for a pull request.
+
+use super::{counts, findings, rerun, tiers};
+use crate::run::Report;
+use std::fmt::Write as _;
+
+/// A table of the tiers, and a folded section for each finding.
+pub fn markdown(report: &Report, command: &str) -> String {
+    let mut out =
+        format!("### Guard conformance: {} {}\n\n", report.adapter.name, report.adapter.version);
+    out.push_str(
+        "| tier | passed | failed | errored | skipped |\n| --- | ---: | ---: | ---: | ---: |\n",
+    );
+    for tier in tiers(report) {
+        let _ = writeln!(
+            out,
+            "| {} {} | {} of {} | {} | {} | {} |",
+            tier.number,
+            tier.name,
+            tier.passed,
+            tier.total,
+            tier.failed,
+            tier.errored,
+            tier.skipped
+        );
+    }
+    let _ = writeln!(
+        out,
+        "\n{} cases: {}. Seed {}, suite `{}`.",
+        report.outcomes.len(),
+        counts(report),
+        report.seed,
+        report.suite
+    );
+    for one in &report.unreadable {
+        for problem in &one.problems {
+            let _ = writeln!(out, "\n- `{}:{}`: {problem}", one.file, problem.line);
+        }
+    }
+    for one in report.outcomes.iter().filter(|one| one.is_finding()) {
+        let _ = writeln!(
+            out,
+            "\n<details><summary>{}: <code>{}</code> {}</summary>\n",
+            one.verdict.word(),
+            one.name,
+            super::escaped(&one.claim)
+        );
+        for (promise, expected, observed) in findings(one) {
+            let _ = writeln!(
+                out,
+                "- **{promise}**\n  - expected: {}\n  - observed: {}",
+                code(&expected),
+                code(&observed)
+            );
+        }
+        if one.known {
+            let _ = writeln!(out, "- it is known to fail, and passed: take it off the list");
+        }
+        let _ = writeln!(out, "\n`{}`\n\n</details>", rerun(report, one, command));
+    }
+    out
+}
+
+/// As code, whatever is in it.
+fn code(text: &str) -> String {
+    let line = text.replace(['\n', '\r'], " ");
+    let longest = line.split(|c| c != '`').map(str::len).max().unwrap_or(0);
+    let fence = "`".repeat(longest + 1);
+    format!("{fence} {line} {fence}")
+}

@@ -1,0 +1,99 @@
+//! What came of a run, for people and programs: text, JSON, JUnit, Markdown, HTML, a badge.
+
+pub mod badge;
+pub mod html;
+pub mod json;
+pub mod junit;
+pub mod markdown;
+pub mod text;
+
+use crate::clause::{self, TIERS};
+use crate::run::{Outcome, Report, Verdict};
+
+/// The counts of one tier.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Tier {
+    /// From 1.
+    pub number: u8,
+    /// Its name.
+    pub name: &'static str,
+    /// How many cases were judged or skipped.
+    pub total: usize,
+    /// How many passed.
+    pub passed: usize,
+    /// How many failed.
+    pub failed: usize,
+    /// How many errored.
+    pub errored: usize,
+    /// How many were skipped.
+    pub skipped: usize,
+}
+
+/// The counts of each tier that has cases.
+pub fn tiers(report: &Report) -> Vec<Tier> {
+    let mut tiers: Vec<Tier> =
+        (1..).zip(TIERS).map(|(number, name)| Tier { number, name, ..Tier::default() }).collect();
+    for outcome in &report.outcomes {
+        let Some(tier) = tiers.get_mut(usize::from(outcome.tier).wrapping_sub(1)) else { continue };
+        tier.total += 1;
+        match outcome.verdict {
+            Verdict::Passed => tier.passed += 1,
+            Verdict::Failed(_) => tier.failed += 1,
+            Verdict::Errored(_) => tier.errored += 1,
+            Verdict::Skipped(_) => tier.skipped += 1,
+        }
+    }
+    tiers.retain(|tier| tier.total > 0);
+    tiers
+}
+
+/// `41 passed, 2 failed, 1 errored, 3 skipped`.
+pub fn counts(report: &Report) -> String {
+    let words = ["passed", "failed", "errored", "skipped"].map(|word| (report.count(word), word));
+    let words = words.iter().filter(|(count, word)| *count > 0 || *word == "passed");
+    words.map(|(count, word)| format!("{count} {word}")).collect::<Vec<_>>().join(", ")
+}
+
+/// What was broken or went wrong, in lines: promise, expected, observed.
+fn findings(outcome: &Outcome) -> Vec<(String, String, String)> {
+    match &outcome.verdict {
+        Verdict::Failed(broken) => broken
+            .iter()
+            .map(|one| {
+                let promise = clause::find(&one.clause).map_or("", |clause| clause.promise);
+                let at = if one.at.is_empty() { String::new() } else { format!(" ({})", one.at) };
+                (
+                    format!("{}: {promise}{at}", one.clause),
+                    one.expected.clone(),
+                    one.observed.clone(),
+                )
+            })
+            .collect(),
+        Verdict::Errored(trouble) => {
+            vec![("the adapter could not be judged".into(), String::new(), trouble.to_string())]
+        }
+        Verdict::Skipped(_) | Verdict::Passed => Vec::new(),
+    }
+}
+
+/// The command that runs one case again.
+pub fn rerun(report: &Report, outcome: &Outcome, command: &str) -> String {
+    format!("guardc ack run --case {} --seed {} -- {command}", outcome.name, report.seed)
+}
+
+/// What may not stand in XML or HTML as it is.
+fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            // XML cannot hold these at all.
+            c if c.is_control() && !matches!(c, '\n' | '\t') => out.push('\u{fffd}'),
+            c => out.push(c),
+        }
+    }
+    out
+}

@@ -1,0 +1,77 @@
+//! The report for a terminal.
+
+use super::{counts, findings, rerun, tiers};
+use crate::run::{Report, Verdict};
+use std::fmt::Write as _;
+
+/// A table of the tiers, and what is wrong below it. `command` is how the adapter is started.
+pub fn text(report: &Report, command: &str) -> String {
+    let mut out = String::new();
+    let version = &report.adapter.version;
+    let name = if report.adapter.name.is_empty() { "the adapter" } else { &report.adapter.name };
+    let _ = writeln!(
+        out,
+        "{name} {version}, seed {}, suite {}",
+        report.seed,
+        &report.suite[..report.suite.len().min(19)]
+    );
+    let _ = writeln!(out, "\n  tier            passed  failed  errored  skipped");
+    for tier in tiers(report) {
+        let label = format!("{} {}", tier.number, tier.name);
+        let _ = writeln!(
+            out,
+            "  {label:<14} {:>7} {:>7} {:>8} {:>8}",
+            tier.passed, tier.failed, tier.errored, tier.skipped
+        );
+    }
+    for one in &report.unreadable {
+        for problem in &one.problems {
+            let _ = writeln!(out, "\n{}:{}: {problem}", one.file, problem.line);
+        }
+    }
+    for outcome in report.outcomes.iter().filter(|one| one.is_finding()) {
+        let _ = writeln!(
+            out,
+            "\n{}  {}: {}",
+            outcome.verdict.word().to_uppercase(),
+            outcome.name,
+            outcome.claim
+        );
+        if outcome.known {
+            let _ = writeln!(out, "  it is known to fail, and passed: take it off the list");
+        }
+        for (promise, expected, observed) in findings(outcome) {
+            let _ = writeln!(out, "  {promise}");
+            if !expected.is_empty() {
+                let _ = writeln!(out, "    expected  {expected}");
+            }
+            let _ = writeln!(out, "    observed  {observed}");
+        }
+        if matches!(outcome.verdict, Verdict::Errored(_))
+            && let Some(said) = outcome.log.iter().rev().find(|line| line.starts_with('!'))
+        {
+            let _ = writeln!(
+                out,
+                "    it said   {}",
+                said[1..].trim().replace('\n', "\n              ")
+            );
+        }
+        let _ = writeln!(out, "  again     {}", rerun(report, outcome, command));
+    }
+    skipped(report, &mut out);
+    let _ = writeln!(out, "\n{} cases: {}", report.outcomes.len(), counts(report));
+    out
+}
+
+/// What was skipped, by what is not declared.
+fn skipped(report: &Report, out: &mut String) {
+    let missing = report.outcomes.iter().filter_map(|one| match &one.verdict {
+        Verdict::Skipped(missing) => Some(missing.as_str()),
+        _ => None,
+    });
+    let mut counted: std::collections::BTreeMap<&str, usize> = std::collections::BTreeMap::new();
+    missing.for_each(|missing| *counted.entry(missing).or_default() += 1);
+    for (missing, count) in counted {
+        let _ = writeln!(out, "\nskipped {count}: it does not declare `{missing}`");
+    }
+}

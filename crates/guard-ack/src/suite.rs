@@ -1,0 +1,88 @@
+//! All cases: those that came with the kit, or those of a folder.
+
+use crate::case::{self, Case, Problem};
+use guard_plan::hex;
+use sha2::{Digest, Sha256};
+use std::io;
+use std::path::Path;
+
+/// The cases that came with the kit: name and text.
+const BUNDLED: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/cases.rs"));
+
+/// The texts of all cases, sorted by name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Suite {
+    /// Name, such as `gate/denied_call_does_not_run`, and text.
+    pub texts: Vec<(String, String)>,
+    /// Where the files stand, for messages.
+    pub root: String,
+}
+
+/// A case that cannot be read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unreadable {
+    /// Its name.
+    pub name: String,
+    /// Its file.
+    pub file: String,
+    /// What is wrong with it.
+    pub problems: Vec<Problem>,
+}
+
+impl Suite {
+    /// The cases that came with the kit.
+    pub fn bundled() -> Suite {
+        let texts = BUNDLED.iter().map(|(name, text)| ((*name).to_owned(), (*text).to_owned()));
+        Suite { texts: texts.collect(), root: "ack/cases".into() }
+    }
+
+    /// The cases of a folder: `AREA/NAME.toml`.
+    pub fn read(folder: &Path) -> io::Result<Suite> {
+        let mut texts = Vec::new();
+        for area in std::fs::read_dir(folder)? {
+            let area = area?.path();
+            if !area.is_dir() {
+                continue;
+            }
+            for file in std::fs::read_dir(&area)? {
+                let file = file?.path();
+                if file.extension().is_some_and(|end| end == "toml") {
+                    let stem = |path: &Path| {
+                        path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
+                    };
+                    let name = format!("{}/{}", stem(&area), stem(&file));
+                    texts.push((name, std::fs::read_to_string(&file)?));
+                }
+            }
+        }
+        texts.sort();
+        Ok(Suite { texts, root: folder.to_string_lossy().into_owned() })
+    }
+
+    /// The hash of everything that a verdict depends on.
+    pub fn hash(&self) -> String {
+        let mut hasher = Sha256::new();
+        for (name, text) in &self.texts {
+            for part in [name, text] {
+                hasher.update((part.len() as u64).to_be_bytes());
+                hasher.update(part.as_bytes());
+            }
+        }
+        format!("sha256:{}", hex::encode(&hasher.finalize()))
+    }
+
+    /// Every case, for a seed; and those that cannot be read.
+    pub fn cases(&self, seed: u64) -> (Vec<Case>, Vec<Unreadable>) {
+        let (mut cases, mut bad) = (Vec::new(), Vec::new());
+        for (name, text) in &self.texts {
+            match case::parse(name, text, seed) {
+                Ok(case) => cases.push(case),
+                Err(problems) => {
+                    let file = format!("{}/{name}.toml", self.root);
+                    bad.push(Unreadable { name: name.clone(), file, problems });
+                }
+            }
+        }
+        (cases, bad)
+    }
+}

@@ -1,0 +1,77 @@
+//! The folder a case is played in: made when it begins, gone when it ends.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+static MADE: AtomicU64 = AtomicU64::new(0);
+
+/// A folder of our own; it goes with this value.
+#[derive(Debug)]
+pub struct Workspace {
+    root: PathBuf,
+}
+
+impl Workspace {
+    /// A new folder with these files.
+    pub fn new(files: &BTreeMap<String, String>) -> io::Result<Workspace> {
+        let base = std::env::temp_dir();
+        let root = loop {
+            let name = format!(
+                "guard-ack-{}-{}",
+                std::process::id(),
+                MADE.fetch_add(1, Ordering::Relaxed)
+            );
+            let root = base.join(name);
+            match std::fs::create_dir(&root) {
+                Ok(()) => break root.canonicalize()?,
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(error),
+            }
+        };
+        let workspace = Workspace { root };
+        for (name, text) in files {
+            workspace.write(name, text)?;
+        }
+        Ok(workspace)
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.root
+    }
+
+    /// Writes a file, with the folders above it.
+    pub fn write(&self, name: &str, text: &str) -> io::Result<()> {
+        let path = self.inside(name)?;
+        if let Some(folder) = path.parent() {
+            std::fs::create_dir_all(folder)?;
+        }
+        std::fs::write(path, text)
+    }
+
+    /// Removes a file, if it is there.
+    pub fn remove(&self, name: &str) -> io::Result<()> {
+        match std::fs::remove_file(self.inside(name)?) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+            _ => Ok(()),
+        }
+    }
+
+    /// A case stays in its folder.
+    fn inside(&self, name: &str) -> io::Result<PathBuf> {
+        let plain = |part| matches!(part, std::path::Component::Normal(_));
+        match Path::new(name).components().all(plain) {
+            true => Ok(self.root.join(name)),
+            false => Err(io::Error::other(format!("`{name}` is not below the workspace"))),
+        }
+    }
+}
+
+impl Drop for Workspace {
+    fn drop(&mut self) {
+        // Somebody may hold it; then it is the system's to clean up.
+        let _ = std::fs::remove_dir_all(&self.root);
+    }
+}

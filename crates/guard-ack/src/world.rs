@@ -1,0 +1,245 @@
+//! The world of one run: the model's script, tools, files, the clock, people who approve. It plays, and writes down what
+//! it sees.
+
+use crate::adapter::{Refused, World};
+use crate::case::{CallFile, Case, RunFile, TurnFile};
+use crate::observed::{RunSeen, Served};
+use crate::protocol::{
+    Approval, ApprovalRequest, Call, Done, HostEvent, Message, ToolOutcome, Turn,
+};
+use crate::workspace::Workspace;
+use guard_plan::time;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::collections::VecDeque;
+
+/// What lasts from run to run: the clock, the workspace, what was answered.
+pub struct Outside<'c> {
+    pub case: &'c Case,
+    pub now: i64,
+    pub workspace: Option<Workspace>,
+    /// By the case's id of a call: the id by which the adapter knows it.
+    pub ids: BTreeMap<String, String>,
+    approvals: BTreeMap<String, usize>,
+    /// How often the model was asked.
+    turns: usize,
+    pub log: Vec<String>,
+}
+
+impl<'c> Outside<'c> {
+    pub fn new(
+        case: &'c Case,
+        workspace: Option<Workspace>,
+        ids: BTreeMap<String, String>,
+    ) -> Outside<'c> {
+        let now = time::parse_rfc3339(&case.start).unwrap_or_default();
+        Outside { case, now, workspace, ids, approvals: BTreeMap::new(), turns: 0, log: Vec::new() }
+    }
+
+    pub fn passes(&mut self, duration: Option<&String>) {
+        let millis = duration.and_then(|text| time::parse_duration(text)).unwrap_or(0);
+        self.now = self.now.saturating_add(millis);
+    }
+
+    /// Writes a message down, as it would stand on the line.
+    pub fn note(&mut self, arrow: &str, method: &str, body: &Value) {
+        self.log.push(format!("{arrow} {method} {body}"));
+    }
+
+    fn case_id(&self, wire: &str) -> Option<&String> {
+        self.ids.iter().find(|(_, id)| *id == wire).map(|(id, _)| id)
+    }
+}
+
+/// What goes around in turn; the last stays.
+fn next_of<'v, T>(values: &'v [T], at: &mut usize) -> Option<&'v T> {
+    let value = values.get(*at).or(values.last());
+    *at += 1;
+    value
+}
+
+/// A value of a case as JSON.
+pub fn json_of(value: &toml::Value) -> Value {
+    match value {
+        toml::Value::Datetime(time) => Value::String(time.to_string()),
+        toml::Value::Array(items) => items.iter().map(json_of).collect(),
+        toml::Value::Table(members) => table(members),
+        other => serde_json::to_value(other).unwrap_or(Value::Null),
+    }
+}
+
+/// A table of a case as a JSON object.
+pub fn table(members: &toml::Table) -> Value {
+    Value::Object(members.iter().map(|(key, value)| (key.clone(), json_of(value))).collect())
+}
+
+/// Arguments may name calls: `@id` stands for the id of a call as the adapter knows it.
+pub fn named(args: &Value, ids: &BTreeMap<String, String>) -> Value {
+    match args {
+        Value::String(text) => {
+            let id = text.strip_prefix('@').and_then(|id| ids.get(id));
+            Value::String(id.unwrap_or(text).clone())
+        }
+        Value::Array(items) => items.iter().map(|item| named(item, ids)).collect(),
+        Value::Object(members) => Value::Object(
+            members.iter().map(|(key, value)| (key.clone(), named(value, ids))).collect(),
+        ),
+        other => other.clone(),
+    }
+}
+
+/// The world of one run.
+pub struct Stage<'o, 'c> {
+    pub outside: &'o mut Outside<'c>,
+    script: &'c RunFile,
+    pub seen: RunSeen,
+    /// Of the turn that is played: the calls are held.
+    overlap: bool,
+    /// What runs: indexes of what was executed, in the order in which it began.
+    running: VecDeque<usize>,
+    events: usize,
+}
+
+impl<'o, 'c> Stage<'o, 'c> {
+    pub fn new(outside: &'o mut Outside<'c>, script: &'c RunFile) -> Stage<'o, 'c> {
+        let seen = RunSeen { log_from: outside.log.len(), ..RunSeen::default() };
+        Stage { outside, script, seen, overlap: false, running: VecDeque::new(), events: 0 }
+    }
+
+    fn turn(&self, turn: &'c TurnFile) -> Turn {
+        let call = |call: &CallFile| Call {
+            call: self.outside.ids.get(&call.id).cloned().unwrap_or_default(),
+            tool: call.tool.clone(),
+            args: named(&table(&call.args), &self.outside.ids),
+        };
+        let reason = if turn.stop { "stop" } else { "tool_calls" };
+        Turn {
+            host: turn
+                .host
+                .iter()
+                .filter_map(|event| event.clone().try_into::<HostEvent>().ok())
+                .collect(),
+            usage: turn.usage.clone(),
+            say: turn.say.clone(),
+            calls: turn.calls.iter().map(call).collect(),
+            stop: turn.stop,
+            output: turn.output.clone(),
+            finish_reason: turn.finish_reason.clone().unwrap_or_else(|| reason.into()),
+        }
+    }
+
+    /// Whether all run that should run together: then there is nothing to wait for.
+    fn complete(&self) -> bool {
+        let begun = |id: &String| self.seen.executed.iter().any(|one| one.id.as_ref() == Some(id));
+        let sets = &self.script.expect.together;
+        let turn = self.seen.shown.len().checked_sub(1).and_then(|at| self.script.turn.get(at));
+        let here =
+            |id: &String| turn.is_some_and(|turn| turn.calls.iter().any(|call| call.id == *id));
+        let mut ids = sets.iter().flatten().filter(|id| here(id)).peekable();
+        ids.peek().is_some() && ids.all(begun)
+    }
+
+    /// What comes of a call that has run: its files are written now.
+    fn finish(&mut self, at: usize) -> (String, Done) {
+        let served = &mut self.seen.executed[at];
+        served.ended = Some(self.events);
+        let wire = served.call.call.clone();
+        let script =
+            served.id.as_ref().and_then(|id| self.outside.case.calls().find(|call| call.id == *id));
+        self.events += 1;
+        let Some(script) = script else {
+            return (
+                wire,
+                Done { outcome: ToolOutcome::Failure, result: json!("there is no such call") },
+            );
+        };
+        self.outside.passes(script.takes.as_ref());
+        if let Some(workspace) = &self.outside.workspace {
+            for (name, text) in &script.writes {
+                // What cannot be written is not there, and the checks will say so.
+                let _ = workspace.write(name, text);
+            }
+            for name in &script.removes {
+                let _ = workspace.remove(name);
+            }
+        }
+        let outcome = if script.fails { ToolOutcome::Failure } else { ToolOutcome::Success };
+        let result = script.result.as_ref().map_or_else(|| json!("done"), json_of);
+        (wire, Done { outcome, result })
+    }
+}
+
+impl World for Stage<'_, '_> {
+    fn model(&mut self, messages: &[Message]) -> Result<Turn, Refused> {
+        let at = self.seen.shown.len();
+        let new = self.seen.shown.last().map_or(0, Vec::len).min(messages.len());
+        let body = json!({ "messages": &messages[new..], "before": new });
+        self.outside.note("<", "model.next", &body);
+        self.seen.shown.push(messages.to_vec());
+        self.outside.turns += 1;
+        let Some(turn) = self.script.turn.get(at) else {
+            self.seen.beyond = true;
+            self.outside.note(">", "model.next", &json!({ "error": "the script has ended" }));
+            return Err(Refused);
+        };
+        self.outside.passes(turn.after.as_ref());
+        self.overlap = turn.overlap;
+        let answer = self.turn(turn);
+        self.outside.note(">", "model.next", &json!(answer));
+        Ok(answer)
+    }
+
+    fn begin(&mut self, call: &Call) {
+        self.outside.note("<", "tool.execute", &json!(call));
+        self.running.push_back(self.seen.executed.len());
+        let id = self.outside.case_id(&call.call).cloned();
+        let begun = self.events;
+        self.seen.executed.push(Served { call: call.clone(), id, begun, ended: None });
+        self.events += 1;
+    }
+
+    fn ended(&mut self, idle: bool) -> Option<(String, Done)> {
+        let next = match (self.overlap, idle || self.complete()) {
+            (false, _) => self.running.pop_front(),
+            (true, true) => self.running.pop_back(),
+            (true, false) => None,
+        };
+        let (call, done) = self.finish(next?);
+        self.outside.note(
+            ">",
+            "tool.execute",
+            &json!({ "call": call, "outcome": done.outcome, "result": done.result }),
+        );
+        Some((call, done))
+    }
+
+    fn now(&mut self) -> String {
+        time::format_rfc3339(self.outside.now)
+    }
+
+    fn approval(&mut self, request: &ApprovalRequest) -> Approval {
+        self.outside.note("<", "approval.request", &json!(request));
+        self.seen.approvals.push(request.clone());
+        let case = self.outside.case;
+        let at = self.outside.approvals.entry(request.role.clone()).or_default();
+        let given = case.world.approvals.get(&request.role).and_then(|all| next_of(all, at));
+        self.outside.passes(given.and_then(|given| given.takes.as_ref()));
+        let lasts = given.and_then(|given| given.lasts.as_deref()).and_then(time::parse_duration);
+        let answer = Approval {
+            granted: given.is_some_and(|given| given.granted),
+            by: "kim".into(),
+            expires: lasts
+                .map(|lasts| time::format_rfc3339(self.outside.now.saturating_add(lasts))),
+        };
+        self.outside.note(">", "approval.request", &json!(answer));
+        answer
+    }
+
+    fn probe(&mut self, name: &str) -> Option<Value> {
+        let answers = self.outside.case.world.probes.get(name);
+        let turn = self.outside.turns.saturating_sub(1);
+        let answer = answers.and_then(|all| all.get(turn).or(all.last())).map(json_of);
+        self.outside.note("<", "probe.read", &json!({ "name": name, "answer": answer }));
+        answer
+    }
+}

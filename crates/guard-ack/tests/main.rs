@@ -1,0 +1,10 @@
+//! The judge, judged: bad cases, bad processes, the messages that the pages show.
+
+#[path = "main/bad_cases.rs"]
+mod bad_cases;
+#[path = "main/bad_processes.rs"]
+mod bad_processes;
+#[path = "main/messages.rs"]
+mod messages;
+#[path = "main/reports.rs"]
+mod reports;

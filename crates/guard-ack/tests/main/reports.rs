@@ -1,0 +1,78 @@
+//! Reports: written, read again, and refused where they are not whole.
+
+use guard_ack::protocol::Declared;
+use guard_ack::report::{badge, html, json, junit, markdown, text};
+use guard_ack::{Broken, Kind, Outcome, Report, Trouble, Verdict};
+
+fn report() -> Report {
+    let outcome = |name: &str, verdict, known| Outcome {
+        name: name.into(),
+        clause: "GATE-1".into(),
+        claim: "A <claim> & more".into(),
+        tier: 1,
+        verdict,
+        known,
+        log: vec!["> hello {}".into()],
+    };
+    let broken = Broken {
+        clause: "GATE-1".into(),
+        at: "turn 2".into(),
+        expected: "run: nothing".into(),
+        observed: "run: `a` (<b>)".into(),
+    };
+    let known = outcome("gate/e", Verdict::Passed, true);
+    Report {
+        adapter: Declared { name: "it".into(), version: "1".into(), ..Declared::default() },
+        suite: "sha256:0123456789abcdef".into(),
+        seed: 7,
+        outcomes: vec![
+            outcome("gate/a", Verdict::Passed, false),
+            outcome("gate/b", Verdict::Failed(vec![broken]), false),
+            outcome("gate/c", Verdict::Errored(Trouble::new(Kind::Hang, "it was silent")), false),
+            outcome("gate/d", Verdict::Skipped("parallel_calls".into()), false),
+            Outcome { log: Vec::new(), ..known },
+        ],
+        unreadable: Vec::new(),
+    }
+}
+
+#[test]
+fn the_four_outcomes_are_four_and_a_surprise_is_a_finding() {
+    let report = report();
+    let text = text::text(&report, "./it");
+    for part in [
+        "FAILED  gate/b", "expected  run: nothing", "observed  run: `a` (<b>)", "ERRORED  gate/c", "hang: it was silent",
+        "PASSED  gate/e", "take it off the list", "it does not declare `parallel_calls`",
+        "guardc ack run --case gate/b --seed 7 -- ./it", "5 cases: 2 passed, 1 failed, 1 errored, 1 skipped",
+    ] {
+        assert!(text.contains(part), "{part} is not in\n{text}");
+    }
+    assert!(!report.is_fine());
+}
+
+#[test]
+fn what_is_written_is_read_again() {
+    let mut report = report();
+    report.outcomes.iter_mut().filter(|one| !matches!(one.verdict, Verdict::Failed(_) | Verdict::Errored(_))).for_each(|one| one.log.clear());
+    let text = json::json(&report, "./it --fast").to_string();
+    assert_eq!(json::read(&text), Ok((report, "./it --fast".into())));
+}
+
+#[test]
+fn a_report_without_its_end_is_none() {
+    let mut value = json::json(&report(), "./it");
+    value.as_object_mut().unwrap().remove("closing");
+    assert!(json::read(&value.to_string()).unwrap_err().contains("not whole"));
+    let text = json::json(&report(), "./it").to_string();
+    assert!(json::read(&text[..text.len() - 10]).is_err());
+}
+
+#[test]
+fn markup_is_escaped() {
+    let report = report();
+    for markup in [junit::junit(&report, "./it"), html::html(&[(&report, "./it")])] {
+        assert!(markup.contains("&lt;b&gt;") && !markup.contains("<b>)"), "{markup}");
+    }
+    assert!(markdown::markdown(&report, "./it").contains("run: `a` (<b>)"));
+    assert!(badge::badge(&report).contains("3 findings"));
+}

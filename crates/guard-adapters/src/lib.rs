@@ -1,0 +1,23 @@
+//! Adapters over our own kernel, for the conformance kit to judge.
+//!
+//! One engine, four shapes of real harnesses: hooks before and after a call, middleware around a call, a proxy between
+//! client and tool server, an event loop that is resumed. A [`Fault`] makes one forget one duty, so that the judge can
+//! be judged. Decides nothing: the kernel does.
+
+#![forbid(unsafe_code)]
+
+mod duty;
+mod engine;
+mod fault;
+mod library;
+mod mock;
+mod null;
+mod shape;
+mod stdio;
+
+pub use fault::Fault;
+pub use library::Library;
+pub use mock::Mock;
+pub use null::Null;
+pub use shape::Shape;
+pub use stdio::serve;

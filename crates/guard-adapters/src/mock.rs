@@ -1,0 +1,97 @@
+//! An adapter in this process: a shape, a fault or none, and the sessions it keeps.
+
+use crate::duty::Work;
+use crate::engine::Engine;
+use crate::fault::Fault;
+use crate::library::Library;
+use crate::shape::Shape;
+use guard_ack::protocol::{Declared, End, Hello, Replay, Replayed, Restore, Run};
+use guard_ack::{Adapter, Contestant, Kind, Trouble, World};
+use serde_json::{Value, json};
+use std::collections::HashMap;
+
+/// What can be started.
+#[derive(Debug)]
+pub struct Mock<'l> {
+    /// In what shape.
+    pub shape: Shape,
+    /// What it gets wrong.
+    pub fault: Fault,
+    /// Where its guards are made ready.
+    pub library: &'l Library,
+}
+
+impl Contestant for Mock<'_> {
+    fn start(&self) -> Result<Box<dyn Adapter + '_>, Trouble> {
+        Ok(Box::new(Instance { of: self, sessions: HashMap::new() }))
+    }
+}
+
+struct Instance<'m> {
+    of: &'m Mock<'m>,
+    sessions: HashMap<String, Engine>,
+}
+
+impl Instance<'_> {
+    fn key(&self, session: &str) -> String {
+        match self.of.fault {
+            Fault::OneSession => String::new(),
+            _ => session.to_owned(),
+        }
+    }
+}
+
+impl Adapter for Instance<'_> {
+    fn hello(&mut self, _: &Hello) -> Result<Declared, Trouble> {
+        let names = self.of.shape.capabilities();
+        Ok(Declared {
+            name: format!("guard-{}", self.of.shape.name()),
+            version: env!("CARGO_PKG_VERSION").into(),
+            capabilities: names.into_iter().map(|name| (name.to_owned(), true)).collect(),
+        })
+    }
+
+    fn run(&mut self, run: &Run, world: &mut dyn World) -> Result<End, Trouble> {
+        let key = self.key(&run.session);
+        let mut engine = match self.sessions.remove(&key) {
+            Some(engine) => engine,
+            None => Engine::open(self.of.library, run)?,
+        };
+        let mut work =
+            Work { engine: &mut engine, world, run, fault: self.of.fault, messages: Vec::new() };
+        let end = self.of.shape.run(&mut work);
+        self.sessions.insert(key, engine);
+        end
+    }
+
+    fn snapshot(&mut self, session: &str) -> Result<Value, Trouble> {
+        let engine = self.sessions.get(&self.key(session));
+        let engine = engine.ok_or_else(|| Trouble::new(Kind::Error, "there is no such session"))?;
+        Ok(json!({ "trace": engine.lines }))
+    }
+
+    fn restore(&mut self, restore: &Restore) -> Result<(), Trouble> {
+        let kernel = self.of.library.kernel(&restore.source)?;
+        let trace: Vec<String> = serde_json::from_value(restore.snapshot["trace"].clone())
+            .map_err(|error| Trouble::new(Kind::Error, error.to_string()))?;
+        let engine =
+            Engine::again(&kernel, &trace, restore.workspace.as_deref()).map_err(|error| {
+                Trouble::new(Kind::Error, format!("the snapshot diverges at record {}", error.at))
+            })?;
+        self.sessions.insert(self.key(&restore.session), engine);
+        Ok(())
+    }
+
+    fn reset(&mut self, session: &str) -> Result<(), Trouble> {
+        self.sessions.remove(&self.key(session));
+        Ok(())
+    }
+
+    fn replay(&mut self, replay: &Replay) -> Result<Replayed, Trouble> {
+        let kernel = self.of.library.kernel(&replay.source)?;
+        Ok(match Engine::again(&kernel, &replay.trace, None) {
+            Ok(_) => Replayed { agrees: true, at: None },
+            Err(diverged) => Replayed { agrees: false, at: Some(diverged.at) },
+        })
+    }
+}

@@ -1,0 +1,101 @@
+//! Adapters that know no guard at all. A case that one of them passes proves nothing.
+
+use guard_ack::protocol::{
+    Declared, End, Ended, Hello, Message, Replay, Replayed, Restore, Role, Run, ToolOutcome,
+};
+use guard_ack::{Adapter, Contestant, Trouble, World, clause};
+use serde_json::{Value, json};
+
+/// What one does instead of asking a guard.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Null {
+    /// Runs every call, and stops when the model does.
+    AllowAll,
+    /// Runs no call, and stops when the model does.
+    DenyAll,
+    /// Runs no call, gives each back as its answer, and stops when the model does.
+    Echo,
+    /// Ends at once.
+    Nothing,
+    /// Runs every call, and never lets the model stop.
+    NeverStops,
+}
+
+impl Null {
+    /// All of them.
+    pub const ALL: [Null; 5] =
+        [Null::AllowAll, Null::DenyAll, Null::Echo, Null::Nothing, Null::NeverStops];
+}
+
+impl Contestant for Null {
+    fn start(&self) -> Result<Box<dyn Adapter + '_>, Trouble> {
+        Ok(Box::new(*self))
+    }
+}
+
+impl Adapter for Null {
+    fn hello(&mut self, _: &Hello) -> Result<Declared, Trouble> {
+        let names = clause::capabilities().iter().map(|one| (one.name.to_owned(), true));
+        Ok(Declared {
+            name: format!("{self:?}"),
+            version: String::new(),
+            capabilities: names.collect(),
+        })
+    }
+
+    fn run(&mut self, run: &Run, world: &mut dyn World) -> Result<End, Trouble> {
+        let end =
+            |output| End { ended: Ended::Stopped, output, report: None, trace: None, why: None };
+        let message = |role, text: String, call| Message { role, text, call, calls: Vec::new() };
+        let mut messages = vec![message(Role::User, run.prompt.clone(), None)];
+        if *self == Null::Nothing {
+            return Ok(end(None));
+        }
+        while let Ok(turn) = world.model(&messages) {
+            for call in &turn.calls {
+                let text = match self {
+                    Null::AllowAll | Null::NeverStops => {
+                        world.begin(call);
+                        match world.ended(true) {
+                            Some((_, done)) if done.outcome == ToolOutcome::Success => {
+                                text_of(&done.result)
+                            }
+                            Some((_, done)) => format!("error: {}", text_of(&done.result)),
+                            None => String::new(),
+                        }
+                    }
+                    Null::Echo => json!(call).to_string(),
+                    _ => "denied".into(),
+                };
+                messages.push(message(Role::Tool, text, Some(call.call.clone())));
+            }
+            if turn.stop && *self != Null::NeverStops {
+                return Ok(end(turn.output));
+            }
+        }
+        Ok(end(None))
+    }
+
+    fn snapshot(&mut self, _: &str) -> Result<Value, Trouble> {
+        Ok(Value::Null)
+    }
+
+    fn restore(&mut self, _: &Restore) -> Result<(), Trouble> {
+        Ok(())
+    }
+
+    fn reset(&mut self, _: &str) -> Result<(), Trouble> {
+        Ok(())
+    }
+
+    fn replay(&mut self, _: &Replay) -> Result<Replayed, Trouble> {
+        Ok(Replayed { agrees: true, at: None })
+    }
+}
+
+fn text_of(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}

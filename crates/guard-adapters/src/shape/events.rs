@@ -1,0 +1,106 @@
+//! An event loop: everything that happens is an event in a queue, and between turns nothing is kept but the trace, from
+//! which the session is taken up again.
+
+use crate::duty::{Gate, Work, with_feedback};
+use crate::engine::Engine;
+use crate::fault::Fault;
+use guard_ack::protocol::{Call, Done, End, Turn};
+use guard_ack::{Kind, Trouble};
+use guard_plan::plan::{Field, Plan, TypeDef};
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+/// What happens.
+enum Happens {
+    /// It is the model's turn.
+    Ask,
+    /// The model calls.
+    Called(Call),
+    /// A call has ended.
+    Ended(Call, Done),
+    /// The model would stop.
+    Stops(Turn),
+}
+
+/// The loop.
+pub fn run(work: &mut Work) -> Result<End, Trouble> {
+    work.begin()?;
+    let mut queue = VecDeque::from([Happens::Ask]);
+    let mut running: Vec<Call> = Vec::new();
+    let mut waiting: Vec<(Call, String)> = Vec::new();
+    while let Some(event) = queue.pop_front() {
+        match event {
+            Happens::Ask => {
+                resume(work)?;
+                let Some(turn) = work.ask_model()? else { return Ok(work.abandoned()) };
+                match turn.stop {
+                    true => queue.push_back(Happens::Stops(turn)),
+                    false => queue.extend(turn.calls.into_iter().map(Happens::Called)),
+                }
+            }
+            Happens::Called(call) if work.fault == Fault::RunsFirst => {
+                work.world.begin(&call);
+                let _ = work.gate(&call)?;
+                running.push(call);
+            }
+            Happens::Called(call) => match work.gate(&call)? {
+                Gate::Run => {
+                    work.world.begin(&call);
+                    running.push(call);
+                }
+                Gate::Served(text) | Gate::Refused(text) => work.answer(&call, &text),
+                Gate::Wait(why) => waiting.push((call, why)),
+            },
+            Happens::Ended(call, done) => {
+                let both = work.settle(&call, &done)?;
+                work.answer(&call, &with_feedback(&both));
+                queue.extend(waiting.drain(..).map(|(call, _)| Happens::Called(call)));
+            }
+            Happens::Stops(turn) => {
+                let stopped = work.stop(&turn)?;
+                if work.may_stop(&stopped) {
+                    return work.end(&turn, &stopped);
+                }
+                queue.push_back(Happens::Ask);
+            }
+        }
+        if queue.is_empty() {
+            match work.world.ended(true) {
+                Some((id, done)) => {
+                    let at = running.iter().position(|call| call.call == id);
+                    queue.extend(at.map(|at| Happens::Ended(running.remove(at), done)));
+                }
+                None => {
+                    waiting.drain(..).for_each(|(call, why)| work.answer(&call, &why));
+                    queue.push_back(Happens::Ask);
+                }
+            }
+        }
+    }
+    Ok(work.abandoned())
+}
+
+/// Takes the session up again from its trace alone. A trace with secrets holds their hashes only, and cannot be played.
+fn resume(work: &mut Work) -> Result<(), Trouble> {
+    if has_secrets(work.engine.kernel.plan()) {
+        return Ok(());
+    }
+    let kernel = Arc::clone(&work.engine.kernel);
+    let again = Engine::again(&kernel, &work.engine.lines, work.run.workspace.as_deref());
+    *work.engine = again.map_err(|diverged| {
+        Trouble::new(
+            Kind::Error,
+            format!("the session cannot be resumed: it diverges at record {}", diverged.at),
+        )
+    })?;
+    Ok(())
+}
+
+fn has_secrets(plan: &Plan) -> bool {
+    let secret = |fields: &[Field]| fields.iter().any(|field| field.secret);
+    plan.tools.iter().any(|tool| secret(&tool.params))
+        || plan
+            .types
+            .iter()
+            .any(|def| matches!(def, TypeDef::Record { fields, .. } if secret(fields)))
+}

@@ -1,0 +1,61 @@
+//! The four shapes of real harnesses.
+
+mod events;
+mod hooks;
+mod middleware;
+mod proxy;
+
+use crate::duty::Work;
+use guard_ack::Trouble;
+use guard_ack::clause;
+use guard_ack::protocol::End;
+
+/// How an adapter sits in its framework.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Shape {
+    /// The framework runs the loop and calls hooks before and after a tool, and before a stop.
+    Hooks,
+    /// A function around each tool; calls run one after another.
+    Middleware,
+    /// Something between the client and the tool server, which sees messages and no loop.
+    Proxy,
+    /// An event loop whose session is taken up again from its trace after every turn.
+    Events,
+}
+
+impl Shape {
+    /// All of them.
+    pub const ALL: [Shape; 4] = [Shape::Hooks, Shape::Middleware, Shape::Proxy, Shape::Events];
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Shape::Hooks => "hooks",
+            Shape::Middleware => "middleware",
+            Shape::Proxy => "proxy",
+            Shape::Events => "events",
+        }
+    }
+
+    /// What it declares.
+    pub fn capabilities(self) -> Vec<&'static str> {
+        let lacks: &[&str] = match self {
+            Shape::Hooks | Shape::Events => &[],
+            Shape::Middleware => &["parallel_calls"],
+            // The framework's own tools never come by.
+            Shape::Proxy => &["native_tools"],
+        };
+        let names = clause::capabilities().iter().map(|one| one.name);
+        names.filter(|name| !lacks.contains(name)).collect()
+    }
+
+    /// Runs the loop.
+    pub(crate) fn run(self, work: &mut Work) -> Result<End, Trouble> {
+        match self {
+            Shape::Hooks => hooks::run(work),
+            Shape::Middleware => middleware::run(work),
+            Shape::Proxy => proxy::run(work),
+            Shape::Events => events::run(work),
+        }
+    }
+}

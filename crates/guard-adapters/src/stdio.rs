@@ -1,0 +1,142 @@
+//! The same adapters as a process: the line protocol on standard input and output.
+
+use guard_ack::protocol::{
+    Approval, ApprovalRequest, Call, Done, Message, Now, OfSession, ProbeAnswer, Request, Turn,
+};
+use guard_ack::{Adapter, Kind, Refused, Trouble, World};
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+use std::collections::VecDeque;
+use std::io::{self, BufRead, Write};
+
+/// Answers the kit until its input ends.
+pub fn serve(adapter: &mut dyn Adapter, input: impl BufRead, output: impl Write) -> io::Result<()> {
+    let mut wire = Wire { input, output, asked: 0, ended: VecDeque::new(), running: Vec::new() };
+    while let Some(line) = wire.read()? {
+        let Ok(request) = serde_json::from_value::<Request>(line) else { continue };
+        let id = request.id.clone();
+        wire.ended.clear();
+        wire.running.clear();
+        let answer = match answer(adapter, request, &mut wire) {
+            Ok(result) => json!({ "id": id, "result": result }),
+            Err(trouble) => json!({ "id": id, "error": { "message": trouble.message } }),
+        };
+        wire.write(&answer)?;
+    }
+    Ok(())
+}
+
+fn answer(
+    adapter: &mut dyn Adapter,
+    request: Request,
+    wire: &mut dyn World,
+) -> Result<Value, Trouble> {
+    let params = request.params;
+    Ok(match request.method.as_str() {
+        "hello" => json!(adapter.hello(&read(params)?)?),
+        "run" => json!(adapter.run(&read(params)?, wire)?),
+        "snapshot" => json!({ "snapshot": adapter.snapshot(&read::<OfSession>(params)?.session)? }),
+        "restore" => adapter.restore(&read(params)?).map(|()| json!({}))?,
+        "reset" => adapter.reset(&read::<OfSession>(params)?.session).map(|()| json!({}))?,
+        "replay" => json!(adapter.replay(&read(params)?)?),
+        other => return Err(Trouble::new(Kind::Message, format!("there is no method `{other}`"))),
+    })
+}
+
+fn read<T: DeserializeOwned>(params: Value) -> Result<T, Trouble> {
+    serde_json::from_value(params).map_err(|error| Trouble::new(Kind::Message, error.to_string()))
+}
+
+/// The world at the other end of the line.
+struct Wire<R, W> {
+    input: R,
+    output: W,
+    asked: u64,
+    /// Calls that have ended while something else was asked.
+    ended: VecDeque<(String, Done)>,
+    /// Requests that run tools, with their calls.
+    running: Vec<(u64, String)>,
+}
+
+impl<R: BufRead, W: Write> Wire<R, W> {
+    fn read(&mut self) -> io::Result<Option<Value>> {
+        let mut line = String::new();
+        if self.input.read_line(&mut line)? == 0 {
+            return Ok(None);
+        }
+        Ok(Some(serde_json::from_str(&line).unwrap_or(Value::Null)))
+    }
+
+    fn write(&mut self, value: &Value) -> io::Result<()> {
+        writeln!(self.output, "{value}")?;
+        self.output.flush()
+    }
+
+    fn send(&mut self, method: &str, params: Value) -> u64 {
+        self.asked += 1;
+        // A kit that is gone is seen when nothing more can be read.
+        let _ = self.write(
+            &json!({ "id": format!("a{}", self.asked), "method": method, "params": params }),
+        );
+        self.asked
+    }
+
+    /// Reads on until a request is answered; calls that end meanwhile are kept.
+    fn until(&mut self, wanted: u64) -> Option<Value> {
+        loop {
+            let line = self.read().ok().flatten()?;
+            let id = line["id"].as_str().and_then(|id| id.strip_prefix('a')?.parse::<u64>().ok());
+            if id == Some(wanted) {
+                return line.get("result").cloned();
+            }
+            self.ended(id, &line);
+        }
+    }
+
+    fn ended(&mut self, id: Option<u64>, line: &Value) {
+        let at = self.running.iter().position(|(asked, _)| Some(*asked) == id);
+        let done = serde_json::from_value::<Done>(line["result"].clone());
+        if let (Some(at), Ok(done)) = (at, done) {
+            let (_, call) = self.running.remove(at);
+            self.ended.push_back((call, done));
+        }
+    }
+
+    fn ask<T: DeserializeOwned>(&mut self, method: &str, params: Value) -> Option<T> {
+        let id = self.send(method, params);
+        self.until(id).and_then(|result| serde_json::from_value(result).ok())
+    }
+}
+
+impl<R: BufRead, W: Write> World for Wire<R, W> {
+    fn model(&mut self, messages: &[Message]) -> Result<Turn, Refused> {
+        self.ask("model.next", json!({ "messages": messages })).ok_or(Refused)
+    }
+
+    fn begin(&mut self, call: &Call) {
+        let id = self.send("tool.execute", json!(call));
+        self.running.push((id, call.call.clone()));
+    }
+
+    fn ended(&mut self, idle: bool) -> Option<(String, Done)> {
+        while self.ended.is_empty() && idle && !self.running.is_empty() {
+            let line = self.read().ok().flatten()?;
+            let id = line["id"].as_str().and_then(|id| id.strip_prefix('a')?.parse::<u64>().ok());
+            Wire::ended(self, id, &line);
+        }
+        self.ended.pop_front()
+    }
+
+    fn now(&mut self) -> String {
+        self.ask::<Now>("clock.now", json!({})).map(|it| it.now).unwrap_or_default()
+    }
+
+    fn approval(&mut self, request: &ApprovalRequest) -> Approval {
+        let refused = Approval { granted: false, by: String::new(), expires: None };
+        self.ask("approval.request", json!(request)).unwrap_or(refused)
+    }
+
+    fn probe(&mut self, name: &str) -> Option<Value> {
+        self.ask::<ProbeAnswer>("probe.read", json!({ "name": name })).and_then(|it| it.answer)
+    }
+}

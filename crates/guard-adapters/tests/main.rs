@@ -1,0 +1,52 @@
+//! The kit against our own adapters: the faultless pass, whatever asks no guard fails, every fault is found.
+
+use guard_ack::{Contestant, Options, Report, Suite, run};
+use guard_adapters::{Fault, Library, Mock, Null, Shape};
+
+const SEED: u64 = 20_260_105;
+
+fn judged(contestant: &dyn Contestant, seed: u64) -> Report {
+    let suite = Suite::bundled();
+    let (cases, bad) = suite.cases(seed);
+    let options = Options {
+        seed,
+        jobs: 2,
+        known_failing: Vec::new(),
+        compile: &|_| None,
+        progress: &|_, _| {},
+    };
+    run(&suite, &cases, bad, contestant, &options)
+}
+
+#[test]
+fn the_faultless_pass_whatever_the_seed() {
+    let library = Library::default();
+    for shape in Shape::ALL {
+        for seed in [SEED, 1, 2] {
+            let report = judged(&Mock { shape, fault: Fault::None, library: &library }, seed);
+            assert!(report.is_fine(), "{}", guard_ack::report::text::text(&report, shape.name()));
+        }
+    }
+}
+
+#[test]
+fn every_case_is_failed_by_whoever_asks_no_guard() {
+    for null in Null::ALL {
+        let report = judged(&null, SEED);
+        let passed = report.outcomes.iter().filter(|one| one.verdict.word() != "failed");
+        let passed: Vec<&str> = passed.map(|one| one.name.as_str()).collect();
+        assert!(passed.is_empty(), "{null:?} passes {passed:?}");
+    }
+}
+
+#[test]
+fn every_fault_is_found() {
+    let library = Library::default();
+    for fault in Fault::ALL {
+        let found = Shape::ALL.iter().any(|shape| {
+            let report = judged(&Mock { shape: *shape, fault: *fault, library: &library }, SEED);
+            report.count("failed") > 0
+        });
+        assert!(found, "{fault:?} is not found");
+    }
+}

@@ -1,0 +1,412 @@
+//! Checkpoints: how far sessions had come, in a few hashes that are kept elsewhere; and proofs of single records.
+//!
+//! A checkpoint holds, for each session, the number of records, the hash of the last one and the Merkle root of their
+//! hashes; and one root over all sessions, which is what is signed. A chain that is checked against it cannot have
+//! lost its tail, nor been replaced.
+
+use crate::line::Line;
+use crate::merkle::{self, Tree};
+use crate::sign::{PublicKey, SigningKey};
+use guard_plan::encode::Hash;
+use guard_plan::hex;
+use serde::{Deserialize, Serialize};
+
+/// The version of the forms below.
+pub const VERSION: u32 = 1;
+
+/// What the forms call themselves.
+pub const CHECKPOINT: &str = "guard-checkpoint";
+/// As [`CHECKPOINT`], of a proof.
+pub const PROOF: &str = "guard-proof";
+
+/// How far sessions had come.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Checkpoint {
+    /// `guard-checkpoint`.
+    pub format: String,
+    /// 1.
+    pub version: u32,
+    /// Each session, sorted by id.
+    pub sessions: Vec<Entry>,
+    /// The Merkle root over the sessions, 64 hexadecimal digits.
+    pub root: String,
+    /// Who says so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub signature: Option<Signature>,
+}
+
+/// How far one session had come.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Entry {
+    /// Its id.
+    pub session: String,
+    /// The number of the first record that was there.
+    pub first: u64,
+    /// How many records there had been, with those that are gone.
+    pub records: u64,
+    /// The hash of the last one, 64 hexadecimal digits.
+    pub head: String,
+    /// The Merkle root of the hashes of the records from the first one on, 64 hexadecimal digits.
+    pub root: String,
+}
+
+/// A signature of a root over sessions.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Signature {
+    /// The public key, 64 hexadecimal digits.
+    pub key: String,
+    /// The Ed25519 signature, 128 hexadecimal digits.
+    pub signature: String,
+}
+
+/// That a record belongs to a session as a checkpoint has it, without the other records.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Proof {
+    /// `guard-proof`.
+    pub format: String,
+    /// 1.
+    pub version: u32,
+    /// The record, as it stands in the trace.
+    pub record: String,
+    /// The session, as it stands in the checkpoint.
+    pub entry: Entry,
+    /// From the record up to the root of the session.
+    pub path: Vec<String>,
+    /// How many sessions the checkpoint has.
+    pub sessions: u64,
+    /// Which of them it is, from 0.
+    pub index: u64,
+    /// From the session up to the root of the checkpoint.
+    pub anchor: Vec<String>,
+    /// The root of the checkpoint, 64 hexadecimal digits.
+    pub root: String,
+    /// Who says so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub signature: Option<Signature>,
+}
+
+/// The tree of one session, as its records come.
+#[derive(Debug, Clone, Default)]
+pub struct Growing {
+    tree: Tree,
+    first: u64,
+    head: Hash,
+}
+
+impl Growing {
+    /// One more record.
+    pub fn push(&mut self, seq: u64, hash: &Hash) {
+        if self.tree.size() == 0 {
+            self.first = seq;
+        }
+        self.tree.push(hash);
+        self.head = *hash;
+    }
+
+    /// The session as a checkpoint has it.
+    pub fn entry(&self, session: &str) -> Entry {
+        Entry {
+            session: session.to_owned(),
+            first: self.first,
+            records: self.first + self.tree.size(),
+            head: hex::encode(&self.head),
+            root: hex::encode(&self.tree.root()),
+        }
+    }
+}
+
+impl Entry {
+    /// Its hashes; none where they are none.
+    pub fn hashes(&self) -> Option<(Hash, Hash)> {
+        Some((hex::decode_lower(self.head.as_bytes())?, hex::decode_lower(self.root.as_bytes())?))
+    }
+
+    /// What the tree over sessions has as its leaf.
+    fn leaf(&self) -> Option<Vec<u8>> {
+        let (head, root) = self.hashes()?;
+        let mut leaf = b"guard session\0".to_vec();
+        leaf.extend_from_slice(&(self.session.len() as u64).to_be_bytes());
+        leaf.extend_from_slice(self.session.as_bytes());
+        leaf.extend_from_slice(&self.first.to_be_bytes());
+        leaf.extend_from_slice(&self.records.to_be_bytes());
+        leaf.extend_from_slice(&head);
+        leaf.extend_from_slice(&root);
+        Some(leaf)
+    }
+}
+
+/// What is signed: the root over sessions, and how many there are.
+fn message(sessions: u64, root: &Hash) -> Vec<u8> {
+    [&b"guard checkpoint 1\0"[..], &sessions.to_be_bytes(), root].concat()
+}
+
+/// Why a checkpoint or a proof is not believed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Doubt {
+    /// It has another form: what is wrong with it.
+    Form(String),
+    /// Its root is not that of what it holds.
+    Root,
+    /// The record is not what was hashed.
+    Record,
+    /// The record does not belong to the session, or the session not to the checkpoint.
+    Path,
+    /// It is not signed, but should be.
+    Unsigned,
+    /// The signature is not of this.
+    Signature,
+    /// Somebody else has signed: the key.
+    Stranger(String),
+    /// It leads to another checkpoint's root.
+    Other,
+}
+
+impl std::fmt::Display for Doubt {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Doubt::Form(why) => f.write_str(why),
+            Doubt::Root => f.write_str("it was changed: its root is another"),
+            Doubt::Record => f.write_str("the record was changed: its hash is another"),
+            Doubt::Path => f.write_str("the record does not belong there"),
+            Doubt::Unsigned => f.write_str("it is not signed"),
+            Doubt::Signature => f.write_str("it was changed: the signature is not of this"),
+            Doubt::Stranger(key) => write!(f, "it is signed with another key, {key}"),
+            Doubt::Other => f.write_str("it belongs to another checkpoint"),
+        }
+    }
+}
+
+impl std::error::Error for Doubt {}
+
+impl Checkpoint {
+    /// A checkpoint of sessions, which need not be sorted.
+    ///
+    /// # Errors
+    ///
+    /// Where two have one id, or hashes are none.
+    pub fn new(mut sessions: Vec<Entry>, key: Option<&SigningKey>) -> Result<Checkpoint, Doubt> {
+        sessions.sort_by(|a, b| a.session.cmp(&b.session));
+        let root = root(&sessions)?;
+        let signature = key.map(|key| Signature {
+            key: key.public().to_string(),
+            signature: digits(&key.sign(&message(sessions.len() as u64, &root))),
+        });
+        let (format, root) = (CHECKPOINT.to_owned(), hex::encode(&root));
+        Ok(Checkpoint { format, version: VERSION, sessions, root, signature })
+    }
+
+    /// Reads one, and checks that it holds together.
+    ///
+    /// # Errors
+    ///
+    /// Where it is something else, or was changed.
+    pub fn parse(text: &str) -> Result<Checkpoint, Doubt> {
+        let read: Checkpoint =
+            serde_json::from_str(text).map_err(|error| Doubt::Form(error.to_string()))?;
+        known(&read.format, CHECKPOINT, read.version)?;
+        let root = root(&read.sessions)?;
+        if hex::encode(&root) != read.root {
+            return Err(Doubt::Root);
+        }
+        if let Some(signature) = &read.signature {
+            signature.check(read.sessions.len() as u64, &root)?;
+        }
+        Ok(read)
+    }
+
+    /// Whether it was signed with a key.
+    ///
+    /// # Errors
+    ///
+    /// Where it was not, or with another.
+    pub fn signed_by(&self, key: &PublicKey) -> Result<(), Doubt> {
+        signed_by(self.signature.as_ref(), key)
+    }
+
+    /// A session in it.
+    pub fn entry(&self, session: &str) -> Option<&Entry> {
+        let place = self.sessions.binary_search_by(|entry| entry.session.as_str().cmp(session));
+        place.ok().map(|place| &self.sessions[place])
+    }
+
+    /// That a record belongs to a session in it. `hashes` are those of the session's records, from the first on, which
+    /// are read once.
+    ///
+    /// # Errors
+    ///
+    /// Where the session or the record is not in it, or the hashes are not those it was made of.
+    pub fn prove(
+        &self,
+        session: &str,
+        record: &str,
+        hashes: impl IntoIterator<Item = Hash>,
+    ) -> Result<Proof, Doubt> {
+        let place = self.sessions.iter().position(|entry| entry.session == session);
+        let place = place.ok_or(Doubt::Path)?;
+        let entry = &self.sessions[place];
+        let line = Line::read(record.as_bytes()).map_err(|_| Doubt::Record)?;
+        let size = entry.records.saturating_sub(entry.first);
+        let index = line.seq.checked_sub(entry.first).ok_or(Doubt::Path)?;
+        let (path, root) = merkle::path(index, size, hashes).map_err(|_| Doubt::Path)?;
+        if hex::encode(&root) != entry.root {
+            return Err(Doubt::Root);
+        }
+        let mut leaves = Vec::with_capacity(self.sessions.len());
+        for entry in &self.sessions {
+            leaves.push(anchored(entry)?);
+        }
+        let (index, sessions) = (place as u64, self.sessions.len() as u64);
+        let anchor = merkle::path(index, sessions, leaves).map_err(|_| Doubt::Path)?.0;
+        let texts = |path: &[Hash]| path.iter().map(|hash| hex::encode(hash)).collect();
+        let proof = Proof {
+            format: PROOF.to_owned(),
+            version: VERSION,
+            record: record.to_owned(),
+            entry: entry.clone(),
+            path: texts(&path),
+            sessions,
+            index,
+            anchor: texts(&anchor),
+            root: self.root.clone(),
+            signature: self.signature.clone(),
+        };
+        proof.check()?;
+        Ok(proof)
+    }
+}
+
+impl Proof {
+    /// Reads one, and checks that it holds together: the record leads to the root that it names.
+    ///
+    /// # Errors
+    ///
+    /// Where it is something else, or does not hold.
+    pub fn parse(text: &str) -> Result<Proof, Doubt> {
+        let read: Proof =
+            serde_json::from_str(text).map_err(|error| Doubt::Form(error.to_string()))?;
+        known(&read.format, PROOF, read.version)?;
+        read.check()?;
+        Ok(read)
+    }
+
+    fn check(&self) -> Result<(), Doubt> {
+        let line = Line::read(self.record.as_bytes()).map_err(|_| Doubt::Record)?;
+        if !line.is_intact() {
+            return Err(Doubt::Record);
+        }
+        let entry = &self.entry;
+        let (_, root) = entry.hashes().ok_or(Doubt::Path)?;
+        let index = line.seq.checked_sub(entry.first).ok_or(Doubt::Path)?;
+        let size = entry.records.checked_sub(entry.first).ok_or(Doubt::Path)?;
+        let led = merkle::climb(index, size, &line.hash, &hashes(&self.path)?);
+        let leaf = anchored(entry)?;
+        let top = merkle::climb(self.index, self.sessions, &leaf, &hashes(&self.anchor)?);
+        let top = top.ok_or(Doubt::Path)?;
+        if led != Some(root) || hex::encode(&top) != self.root {
+            return Err(Doubt::Path);
+        }
+        match &self.signature {
+            Some(signature) => signature.check(self.sessions, &top),
+            None => Ok(()),
+        }
+    }
+
+    /// The number of the record that it proves.
+    pub fn seq(&self) -> Option<u64> {
+        Line::read(self.record.as_bytes()).ok().map(|line| line.seq)
+    }
+
+    /// Whether the checkpoint that it leads to was signed with a key.
+    ///
+    /// # Errors
+    ///
+    /// Where it was not, or with another.
+    pub fn signed_by(&self, key: &PublicKey) -> Result<(), Doubt> {
+        signed_by(self.signature.as_ref(), key)
+    }
+
+    /// Whether it leads to a checkpoint.
+    ///
+    /// # Errors
+    ///
+    /// Where it leads elsewhere.
+    pub fn belongs(&self, checkpoint: &Checkpoint) -> Result<(), Doubt> {
+        let same =
+            self.root == checkpoint.root && self.sessions == checkpoint.sessions.len() as u64;
+        if same { Ok(()) } else { Err(Doubt::Other) }
+    }
+}
+
+impl Signature {
+    fn check(&self, sessions: u64, root: &Hash) -> Result<(), Doubt> {
+        let form = |what: &str| Doubt::Form(format!("the {what} of its signature is none"));
+        let key = PublicKey::parse(&self.key).ok_or_else(|| form("key"))?;
+        let signature = undigits(&self.signature).ok_or_else(|| form("content"))?;
+        if key.signed(&message(sessions, root), &signature) {
+            Ok(())
+        } else {
+            Err(Doubt::Signature)
+        }
+    }
+}
+
+fn signed_by(signature: Option<&Signature>, key: &PublicKey) -> Result<(), Doubt> {
+    match signature {
+        None => Err(Doubt::Unsigned),
+        Some(signature) if PublicKey::parse(&signature.key).as_ref() == Some(key) => Ok(()),
+        Some(signature) => Err(Doubt::Stranger(signature.key.clone())),
+    }
+}
+
+fn known(format: &str, expected: &str, version: u32) -> Result<(), Doubt> {
+    match (format == expected, version) {
+        (false, _) => Err(Doubt::Form(format!("its format is not `{expected}`"))),
+        (true, VERSION) => Ok(()),
+        (true, other) => {
+            Err(Doubt::Form(format!("it is of version {other}; this is version {VERSION}")))
+        }
+    }
+}
+
+/// The root over sessions, which are sorted and have one id each.
+fn root(sessions: &[Entry]) -> Result<Hash, Doubt> {
+    let sorted = sessions.windows(2).all(|two| two[0].session < two[1].session);
+    if !sorted {
+        return Err(Doubt::Form("its sessions are not sorted, or one is there twice".into()));
+    }
+    let mut tree = Tree::default();
+    for entry in sessions {
+        tree.push(&anchored(entry)?);
+    }
+    Ok(tree.root())
+}
+
+/// The hash of a session's entry, the leaf of the tree over sessions.
+fn anchored(entry: &Entry) -> Result<Hash, Doubt> {
+    let none = || Doubt::Form(format!("a hash of session `{}` is none", entry.session));
+    let leaf = entry.leaf().ok_or_else(none)?;
+    Ok(merkle::leaf(&leaf))
+}
+
+fn hashes(digits: &[String]) -> Result<Vec<Hash>, Doubt> {
+    let hashes = digits.iter().map(|digits| hex::decode_lower(digits.as_bytes()));
+    hashes.collect::<Option<_>>().ok_or_else(|| Doubt::Form("a hash of its path is none".into()))
+}
+
+fn digits(bytes: &[u8; 64]) -> String {
+    hex::encode(bytes)
+}
+
+fn undigits(text: &str) -> Option<[u8; 64]> {
+    let (first, second) = text.as_bytes().split_at_checked(64)?;
+    let halves = [hex::decode_lower(first)?, hex::decode_lower(second)?];
+    halves.concat().try_into().ok()
+}

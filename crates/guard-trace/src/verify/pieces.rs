@@ -1,0 +1,177 @@
+//! A trace in pieces of whole lines, and their hashes on several threads.
+
+use crate::line::{Flaw, Line};
+use guard_plan::encode::Hash;
+use guard_plan::record::{Payload, Record};
+use std::collections::BTreeMap;
+use std::io::{self, Read};
+use std::sync::Mutex;
+use std::sync::mpsc::{Receiver, SyncSender, channel, sync_channel};
+
+/// Bytes of a piece, about.
+pub const SIZE: usize = 1 << 20;
+
+/// The longest line that is read, in bytes; a record of a session is far below.
+pub const MAX_LINE: usize = 64 << 20;
+
+/// What a line comes to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fact {
+    /// Bytes of it, with its end.
+    pub len: usize,
+    /// Its links, or what is wrong with its form.
+    pub links: Result<Link, Flaw>,
+    /// The session that it names, where it opens one or is a snapshot at the start of a piece.
+    pub session: Option<String>,
+    /// It has an end.
+    pub ended: bool,
+}
+
+/// The links of a line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Link {
+    pub seq: u64,
+    pub prev: Hash,
+    pub hash: Hash,
+    /// The hash is of what it says.
+    pub intact: bool,
+    pub snapshot: bool,
+}
+
+/// Reads whole lines, about a piece at a time.
+pub struct Pieces<'r> {
+    from: &'r mut (dyn Read + Send),
+    /// What was read of a line that goes on.
+    rest: Vec<u8>,
+    done: bool,
+}
+
+impl<'r> Pieces<'r> {
+    /// Pieces of what is read.
+    pub fn new(from: &'r mut (dyn Read + Send)) -> Pieces<'r> {
+        Pieces { from, rest: Vec::new(), done: false }
+    }
+
+    /// The next piece; none at the end. The last line may have no end.
+    ///
+    /// # Errors
+    ///
+    /// Where it cannot be read. A line beyond [`MAX_LINE`] ends the reading: it stands there cut.
+    pub fn next(&mut self) -> io::Result<Option<Vec<u8>>> {
+        let mut piece = std::mem::take(&mut self.rest);
+        while !self.done {
+            let before = piece.len();
+            piece.reserve(SIZE);
+            let read = (&mut *self.from).take(SIZE as u64).read_to_end(&mut piece)?;
+            self.done = read < SIZE;
+            if let Some(at) = piece[before..].iter().rposition(|byte| *byte == b'\n') {
+                self.rest = piece.split_off(before + at + 1);
+                return Ok(Some(piece));
+            }
+            self.done |= piece.len() > MAX_LINE;
+        }
+        Ok(Some(piece).filter(|piece| !piece.is_empty()))
+    }
+}
+
+/// Hands over the facts of all lines, in their order; pieces are looked at on several threads, and no more than a few
+/// are held at a time.
+pub fn hash(
+    next: &mut dyn FnMut() -> io::Result<Option<Vec<u8>>>,
+    threads: usize,
+    take: &mut dyn FnMut(Vec<Fact>),
+) -> io::Result<()> {
+    if threads < 2 {
+        while let Some(piece) = next()? {
+            take(facts(&piece));
+        }
+        return Ok(());
+    }
+    let (work, pieces) = sync_channel::<(u64, Vec<u8>)>(threads);
+    let pieces = Mutex::new(pieces);
+    let (done, results) = channel();
+    std::thread::scope(|scope| {
+        for _ in 0..threads {
+            let (pieces, done) = (&pieces, done.clone());
+            scope.spawn(move || {
+                while let Some((index, piece)) = received(pieces) {
+                    if done.send((index, facts(&piece))).is_err() {
+                        return;
+                    }
+                }
+            });
+        }
+        drop(done);
+        in_order(next, work, &results, threads * 2, take)
+    })
+}
+
+fn received(pieces: &Mutex<Receiver<(u64, Vec<u8>)>>) -> Option<(u64, Vec<u8>)> {
+    let pieces = pieces.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    pieces.recv().ok()
+}
+
+/// Gives out pieces while few are out, and takes what comes back in the order in which it was given.
+fn in_order(
+    next: &mut dyn FnMut() -> io::Result<Option<Vec<u8>>>,
+    work: SyncSender<(u64, Vec<u8>)>,
+    results: &Receiver<(u64, Vec<Fact>)>,
+    most: usize,
+    take: &mut dyn FnMut(Vec<Fact>),
+) -> io::Result<()> {
+    let (mut given, mut taken) = (0_u64, 0_u64);
+    let mut early: BTreeMap<u64, Vec<Fact>> = BTreeMap::new();
+    let mut work = Some(work);
+    loop {
+        while let Some(out) = work.as_ref().filter(|_| given - taken < most as u64) {
+            match next()?.map(|piece| out.send((given, piece))) {
+                Some(Ok(())) => given += 1,
+                Some(Err(_)) | None => work = None,
+            }
+        }
+        if taken == given {
+            return Ok(());
+        }
+        let Ok((index, facts)) = results.recv() else {
+            return Err(io::Error::other("a thread that hashes has ended"));
+        };
+        early.insert(index, facts);
+        while let Some(facts) = early.remove(&taken) {
+            take(facts);
+            taken += 1;
+        }
+    }
+}
+
+/// The facts of the lines of a piece.
+pub fn facts(piece: &[u8]) -> Vec<Fact> {
+    let lines = piece.split_inclusive(|byte| *byte == b'\n').enumerate();
+    lines.map(|(at, line)| fact(line, at == 0)).collect()
+}
+
+fn fact(whole: &[u8], first: bool) -> Fact {
+    let line = whole.strip_suffix(b"\n");
+    let (ended, line) = (line.is_some(), line.unwrap_or(whole));
+    let read = Line::read(line);
+    let session = match &read {
+        Ok(line) if line.kind == "open" || (first && line.kind == "snapshot") => named(whole),
+        _ => None,
+    };
+    let links = read.map(|line| Link {
+        seq: line.seq,
+        prev: line.prev,
+        hash: line.hash,
+        intact: line.is_intact(),
+        snapshot: line.kind == "snapshot",
+    });
+    Fact { len: whole.len(), links, session, ended }
+}
+
+/// The session that a record names.
+fn named(line: &[u8]) -> Option<String> {
+    match Record::parse(std::str::from_utf8(line).ok()?.trim_end()).ok()?.payload {
+        Payload::Open(open) => Some(open.session.into_owned()),
+        Payload::Snapshot(snapshot) => Some(snapshot.session.into_owned()),
+        _ => None,
+    }
+}

@@ -1,0 +1,67 @@
+//! `guardc ack`: judges adapters by playing the world around them.
+//!
+//! The judge is `guard-ack`; here are arguments, files and exit codes.
+
+mod doctor;
+mod list;
+mod ours;
+mod plans;
+mod report;
+mod run;
+
+use crate::failure::{Failure, Outcome};
+use crate::term::Term;
+use guard_ack::Suite;
+use std::path::PathBuf;
+
+/// Judges adapters: does the loop around the tools keep the guard's word?
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// What to do
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// What to do.
+#[derive(Debug, clap::Subcommand)]
+#[allow(missing_docs, reason = "each module documents its own")]
+pub enum Command {
+    Run(run::Args),
+    List(list::Args),
+    Show(list::Show),
+    Explain(list::Explain),
+    Doctor(doctor::Args),
+    Report(report::Args),
+    Adapter(ours::Args),
+}
+
+/// Does it.
+pub fn run(args: &Args, term: &Term) -> Outcome {
+    match &args.command {
+        Command::Run(args) => run::run(args, term),
+        Command::List(args) => list::list(args, term),
+        Command::Show(args) => list::show(args, term),
+        Command::Explain(args) => list::explain(args, term),
+        Command::Doctor(args) => doctor::run(args, term),
+        Command::Report(args) => report::run(args, term),
+        Command::Adapter(args) => ours::run(args),
+    }
+}
+
+/// The cases of a folder, or those that came with this binary.
+fn suite(cases: Option<&PathBuf>) -> Result<Suite, Failure> {
+    let Some(folder) = cases else { return Ok(Suite::bundled()) };
+    Suite::read(folder).map_err(|error| {
+        let shown = crate::files::display(folder);
+        Failure::new(format!(
+            "cannot read the cases in `{shown}`: {}",
+            crate::failure::reason(&error)
+        ))
+    })
+}
+
+/// What an adapter finds in its environment: where this binary is, for those that start `guardc serve`.
+fn environment() -> Vec<(String, String)> {
+    let path = std::env::current_exe().ok().and_then(|path| path.to_str().map(str::to_owned));
+    path.map(|path| ("GUARDC".to_owned(), path)).into_iter().collect()
+}

@@ -1,0 +1,53 @@
+//! `guardc ack adapter`: our own engine behind the line protocol.
+
+use crate::failure::{Exit, Failure, Outcome};
+use guard_ack::Contestant;
+use guard_adapters::{Fault, Library, Mock, Shape};
+use std::io;
+
+/// Our own engine as an adapter on standard input and output
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// How it sits in its framework
+    #[arg(long, value_enum, value_name = "SHAPE")]
+    pub shape: Ours,
+}
+
+/// A shape, as it is typed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum Ours {
+    /// Hooks before and after a call.
+    Hooks,
+    /// Middleware around a call.
+    Middleware,
+    /// A proxy between client and tool server.
+    Proxy,
+    /// An event loop that is resumed.
+    Events,
+}
+
+impl Ours {
+    /// The shape.
+    pub fn shape(self) -> Shape {
+        match self {
+            Ours::Hooks => Shape::Hooks,
+            Ours::Middleware => Shape::Middleware,
+            Ours::Proxy => Shape::Proxy,
+            Ours::Events => Shape::Events,
+        }
+    }
+}
+
+/// Our engine in that shape.
+pub fn mock(ours: Ours, library: &Library) -> Mock<'_> {
+    Mock { shape: ours.shape(), fault: Fault::None, library }
+}
+
+/// Runs it until its input ends.
+pub fn run(args: &Args) -> Outcome {
+    let library = Library::default();
+    let mock = mock(args.shape, &library);
+    let mut adapter = mock.start().map_err(|trouble| Failure::new(trouble.message))?;
+    let served = guard_adapters::serve(&mut *adapter, io::stdin().lock(), io::stdout().lock());
+    served.map(|()| Exit::Fine).map_err(|error| Failure::output(&error))
+}

@@ -1,0 +1,50 @@
+//! Compiled plans of the guards of cases, for adapters that load plans: each once, in a folder that goes when we do.
+
+use crate::config::Config;
+use crate::project;
+use guard_plan::encode;
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+/// Plans by the text of their guard.
+#[derive(Default)]
+pub struct Plans {
+    made: Mutex<(Option<PathBuf>, HashMap<String, Option<String>>)>,
+}
+
+impl Plans {
+    /// Where the plan of a guard lies; none where it does not compile or cannot be written, which the adapter finds out.
+    pub fn path(&self, source: &str) -> Option<String> {
+        let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = made.1.get(source) {
+            return known.clone();
+        }
+        if made.0.is_none() {
+            let folder =
+                std::env::temp_dir().join(format!("guard-ack-plans-{}", std::process::id()));
+            std::fs::create_dir(&folder).ok()?;
+            made.0 = Some(folder);
+        }
+        let path = made.0.as_ref().map(|folder| folder.join(format!("{}.plan", made.1.len())));
+        let path = path.and_then(|path| write(source, &path));
+        made.1.insert(source.to_owned(), path.clone());
+        path
+    }
+}
+
+fn write(source: &str, path: &Path) -> Option<String> {
+    let compiled = project::compile(Path::new("case.guard"), source.to_owned(), &Config::default());
+    let output = compiled.compilation.output?;
+    std::fs::write(path, encode::to_bytes(&output.plan, &output.sources)).ok()?;
+    path.to_str().map(str::to_owned)
+}
+
+impl Drop for Plans {
+    fn drop(&mut self) {
+        if let Some(folder) = self.made.lock().unwrap_or_else(PoisonError::into_inner).0.take() {
+            // Somebody may still hold one; then it is the system's to clean up.
+            let _ = std::fs::remove_dir_all(folder);
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! `guardc ack report`: what earlier runs found, in another form, several adapters side by side.
+
+use crate::failure::{Exit, Failure, Outcome};
+use crate::files;
+use crate::term::Term;
+use guard_ack::Report;
+use guard_ack::report::{badge, html, json, junit, markdown, text};
+use std::path::PathBuf;
+
+/// Writes JSON reports of earlier runs in another form
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Reports that `guardc ack run --format json` wrote
+    #[arg(required = true, value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+    /// In what form
+    #[arg(long, value_enum, default_value_t = Format::Html)]
+    pub format: Format,
+    /// Where to
+    #[arg(long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+}
+
+/// How a report is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
+pub enum Format {
+    /// For people.
+    #[default]
+    Text,
+    /// One JSON object.
+    Json,
+    /// JUnit XML, for build servers.
+    Junit,
+    /// For a pull request.
+    Markdown,
+    /// The matrix, one page.
+    Html,
+    /// A badge.
+    Svg,
+}
+
+/// Reports as text; only the page holds several.
+pub fn written(format: Format, reports: &[(&Report, &str)]) -> String {
+    let each = |write: &dyn Fn(&Report, &str) -> String| {
+        reports
+            .iter()
+            .map(|(report, command)| write(report, command))
+            .collect::<Vec<_>>()
+            .join("\n")
+    };
+    match format {
+        Format::Text => each(&text::text),
+        Format::Json => each(&|report, command| format!("{:#}\n", json::json(report, command))),
+        Format::Junit => each(&junit::junit),
+        Format::Markdown => each(&markdown::markdown),
+        Format::Html => html::html(reports),
+        Format::Svg => each(&|report, _| badge::badge(report)),
+    }
+}
+
+/// Runs it.
+pub fn run(args: &Args, term: &Term) -> Outcome {
+    let mut reports = Vec::new();
+    for path in &args.files {
+        let text = files::read_text(path).map_err(|why| files::unreadable(path, &why))?;
+        let bad =
+            |why: String| Failure::new(format!("`{}` is no report: {why}", files::display(path)));
+        reports.push(json::read(&text).map_err(bad)?);
+    }
+    let shown: Vec<(&Report, &str)> =
+        reports.iter().map(|(report, command)| (report, command.as_str())).collect();
+    let text = written(args.format, &shown);
+    match &args.output {
+        Some(path) => files::write_atomic(path, text.as_bytes())?,
+        None => term.print(&text)?,
+    }
+    Ok(Exit::Fine)
+}

@@ -1,0 +1,147 @@
+//! `guardc ack run`: plays cases against an adapter and reports.
+
+use super::ours::{self, Ours};
+use super::plans::Plans;
+use super::report::{self, Format};
+use crate::failure::{Exit, Failure, Outcome};
+use crate::files;
+use crate::term::{Progress, Term};
+use guard_ack::case::Case;
+use guard_ack::{Contestant, Options, Report, process};
+use guard_adapters::Library;
+use std::path::PathBuf;
+use std::sync::Mutex;
+use std::time::Duration;
+
+/// Judges an adapter, case by case
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// The command that starts the adapter, after `--`; no shell
+    #[arg(last = true, value_name = "CMD", required_unless_present = "ours")]
+    pub command: Vec<String>,
+    /// Judge our own engine in this process instead of a command
+    #[arg(long, value_enum, value_name = "SHAPE", conflicts_with = "command")]
+    pub ours: Option<Ours>,
+    /// Only cases whose name fits; `*` is any text; may be given several times
+    #[arg(long, value_name = "GLOB")]
+    pub case: Vec<String>,
+    /// Only cases of the tiers from 1 to this one
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=6))]
+    pub tier: Option<u8>,
+    /// What names, paths and amounts are drawn from
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+    /// How many cases at the same time
+    #[arg(long, value_name = "N", default_value_t = jobs())]
+    pub jobs: usize,
+    /// How the report is written
+    #[arg(long, value_enum, default_value_t)]
+    pub format: Format,
+    /// Where the report is written
+    #[arg(long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Cases that are known to fail: a list of globs, one a line; one that passes is a finding
+    #[arg(long, value_name = "FILE")]
+    pub known_failing: Option<PathBuf>,
+    /// `certify`: all cases that came with this binary, nothing skipped, nothing known to fail
+    #[arg(long, value_enum, value_name = "PROFILE")]
+    pub profile: Option<Profile>,
+    /// How long one step of the adapter may take, in seconds
+    #[arg(long, value_name = "S", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=3600))]
+    pub timeout: u64,
+    /// The cases of this folder instead of those that came with this binary
+    #[arg(long, value_name = "DIR")]
+    pub cases: Option<PathBuf>,
+}
+
+/// How strict a run is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum Profile {
+    /// What a certificate rests on.
+    Certify,
+}
+
+fn jobs() -> usize {
+    std::thread::available_parallelism().map_or(2, usize::from)
+}
+
+/// Runs it.
+pub fn run(args: &Args, term: &Term) -> Outcome {
+    let certify = args.profile == Some(Profile::Certify);
+    if certify && (!args.case.is_empty() || args.cases.is_some() || args.known_failing.is_some()) {
+        let failure = Failure::new("`--profile certify` takes all cases and no exceptions");
+        return Err(failure.help("leave out `--case`, `--cases` and `--known-failing`"));
+    }
+    let report = judged(args, term)?;
+    let command = shown(args);
+    let text = report::written(args.format, &[(&report, &command)]);
+    match &args.output {
+        Some(path) => {
+            files::write_atomic(path, text.as_bytes())?;
+            let counts = guard_ack::report::counts(&report);
+            term.note(&format!("{} cases: {counts}", report.outcomes.len()));
+        }
+        None => term.print(&text)?,
+    }
+    let skipped = report.count("skipped");
+    if certify && skipped > 0 {
+        term.error(&format!("not certified: {skipped} cases were skipped"), None);
+    }
+    Ok(Exit::findings(!report.is_fine() || (certify && skipped > 0)))
+}
+
+fn judged(args: &Args, term: &Term) -> Result<Report, Failure> {
+    let suite = super::suite(args.cases.as_ref())?;
+    let (mut cases, mut bad) = suite.cases(args.seed);
+    let wanted = |name: &str| {
+        args.case.is_empty() || args.case.iter().any(|glob| guard_ack::matches(glob, name))
+    };
+    cases.retain(|case: &Case| {
+        wanted(&case.name) && args.tier.is_none_or(|tier| case.tier() <= tier)
+    });
+    bad.retain(|one| wanted(&one.name));
+    if cases.is_empty() && bad.is_empty() {
+        let near = suite.texts.iter().map(|(name, _)| name.as_str());
+        let near = args.case.first().and_then(|glob| crate::near::nearest(glob, near));
+        let failure = Failure::new("no case is left to run");
+        return Err(failure.maybe_help(near.map(|near| format!("did you mean `{near}`?"))));
+    }
+    let known_failing = match &args.known_failing {
+        None => Vec::new(),
+        Some(path) => guard_ack::known_failing(
+            &files::read_text(path).map_err(|why| files::unreadable(path, &why))?,
+        ),
+    };
+    let plans = Plans::default();
+    let progress = Mutex::new(Progress::new(term, "judging", cases.len()));
+    let options = Options {
+        seed: args.seed,
+        jobs: args.jobs,
+        known_failing,
+        compile: &|source| plans.path(source),
+        progress: &|done, _| {
+            if let Ok(mut progress) = progress.lock() {
+                progress.at(done.saturating_sub(1), "");
+            }
+        },
+    };
+    let library = Library::default();
+    let contestant: Box<dyn Contestant + '_> = match args.ours {
+        Some(ours) => Box::new(ours::mock(ours, &library)),
+        None => Box::new(process::Command {
+            argv: args.command.clone(),
+            env: super::environment(),
+            patience: Duration::from_secs(args.timeout),
+            quiet: Duration::from_millis(1000),
+        }),
+    };
+    Ok(guard_ack::run(&suite, &cases, bad, &*contestant, &options))
+}
+
+/// How the adapter is started, as a person would type it.
+fn shown(args: &Args) -> String {
+    match args.ours {
+        Some(ours) => format!("guardc ack adapter --shape {}", ours.shape().name()),
+        None => args.command.join(" "),
+    }
+}

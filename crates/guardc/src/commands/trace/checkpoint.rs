@@ -1,0 +1,62 @@
+//! `guardc trace checkpoint`: how far sessions have come, in a file to keep elsewhere.
+
+use super::sources;
+use super::verify::{unsound, verify_all};
+use crate::failure::{Exit, Failure, Outcome};
+use crate::files;
+use crate::term::Term;
+use guard_trace::checkpoint::Checkpoint;
+use guard_trace::sign::SigningKey;
+use std::path::PathBuf;
+
+/// Writes how far traces have come: keep it elsewhere, and a cut tail or a replaced trace is found
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Traces: files, folders of them, databases; `-` is standard input
+    #[arg(required = true, value_name = "TRACE")]
+    pub traces: Vec<PathBuf>,
+    /// Only this session; may be given again
+    #[arg(long, value_name = "ID")]
+    pub session: Vec<String>,
+    /// Sign it with this key, which `guardc trace keygen` makes
+    #[arg(long, value_name = "KEY")]
+    pub sign: Option<PathBuf>,
+    /// Where it goes; `-` is standard output
+    #[arg(long, short, value_name = "FILE", default_value = "-", hide_default_value = true)]
+    pub output: PathBuf,
+}
+
+/// Runs the command.
+pub fn run(args: &Args, term: &Term) -> Outcome {
+    let key = args.sign.as_deref().map(SigningKey::read).transpose();
+    let key = key.map_err(|error| Failure::new(error.to_string()))?;
+    let found = sources::all(&args.traces, &args.session, None)?;
+    let checked = verify_all(&found, None, None, true, term)?;
+    if unsound(&found, &checked, term)? {
+        return Ok(Exit::Findings);
+    }
+    let mut entries = Vec::with_capacity(checked.len());
+    for (source, it) in found.iter().zip(checked) {
+        let nameless =
+            || Failure::new(format!("`{}` does not say of which session it is", source.name));
+        entries.push(it.entry.ok_or_else(nameless)?);
+    }
+    let made = Checkpoint::new(entries, key.as_ref());
+    let made = made.map_err(|doubt| Failure::new(format!("no checkpoint can be made: {doubt}")))?;
+    write(&args.output, &made, term)?;
+    Ok(Exit::Fine)
+}
+
+/// Writes a JSON document to a file, or to standard output.
+pub fn write(
+    path: &std::path::Path,
+    what: &impl serde::Serialize,
+    term: &Term,
+) -> Result<(), Failure> {
+    let text =
+        serde_json::to_string_pretty(what).map_err(|error| Failure::new(error.to_string()))?;
+    match path.as_os_str() == "-" {
+        true => term.print(&(text + "\n")),
+        false => files::write_atomic(path, (text + "\n").as_bytes()),
+    }
+}

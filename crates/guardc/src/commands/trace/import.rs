@@ -1,0 +1,89 @@
+//! `guardc trace import`: traces into a store, after what it has of them.
+
+use super::sources::{self, Source, failed};
+use super::verify::{unsound, verify_all};
+use crate::failure::{Exit, Failure, Outcome};
+use crate::files;
+use crate::term::{Term, count};
+use guard_trace::store::{self, Commit, Committed, Durability, Store};
+use std::path::PathBuf;
+
+/// How many records are committed at once.
+const AT_ONCE: usize = 1000;
+
+/// Puts traces into a store: a folder, or a database where its name ends in `.db`
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// The store; made where it is missing
+    pub store: PathBuf,
+    /// Traces: files, folders of them, databases
+    #[arg(required = true, value_name = "TRACE")]
+    pub traces: Vec<PathBuf>,
+    /// Only this session; may be given again
+    #[arg(long, value_name = "ID")]
+    pub session: Vec<String>,
+}
+
+/// Runs the command.
+pub fn run(args: &Args, term: &Term) -> Outcome {
+    if args.traces.iter().any(|path| path.as_os_str() == "-") {
+        return Err(Failure::new(
+            "a trace is verified before it is taken, and standard input can be read once",
+        ));
+    }
+    let found = sources::all(&args.traces, &args.session, None)?;
+    let checked = verify_all(&found, None, None, false, term)?;
+    if unsound(&found, &checked, term)? {
+        return Ok(Exit::Findings);
+    }
+    let (store, _) =
+        store::open(&args.store, Durability::Full, None).map_err(|error| failed(&error))?;
+    let (mut taken, mut different) = (0, false);
+    for (source, it) in found.iter().zip(&checked) {
+        let id = source.session.as_ref().or(it.session.as_ref()).ok_or_else(|| {
+            Failure::new(format!("`{}` does not say of which session it is", source.name))
+        })?;
+        match copy(source, &*store, id)? {
+            Some(records) => taken += records,
+            None => {
+                different = true;
+                let place = files::display(&args.store);
+                term.error(&format!("`{place}` has another session `{id}`"), None);
+            }
+        }
+        store.release(id);
+    }
+    let sessions = count(found.len(), "session");
+    term.print(&format!("{sessions}, {} new\n", count(taken, "record")))?;
+    Ok(Exit::findings(different))
+}
+
+/// Puts the records that a store does not have behind those that it has; none where those are not the same.
+pub fn copy(source: &Source, store: &dyn Store, id: &str) -> Result<Option<usize>, Failure> {
+    let mut head = store.begin(id).map_err(|error| failed(&error))?.head;
+    let mut known = store.records(id, 0).map_err(|error| failed(&error))?;
+    let mut lines = source.lines()?;
+    // What both have must be the same.
+    for have in known.by_ref() {
+        match lines.next().transpose()? {
+            Some(line) if line == have.map_err(|error| failed(&error))? => {}
+            Some(_) => return Ok(None),
+            None => return Ok(Some(0)),
+        }
+    }
+    drop(known);
+    let mut taken = 0;
+    loop {
+        let next: Vec<String> = lines.by_ref().take(AT_ONCE).collect::<Result<_, _>>()?;
+        if next.is_empty() {
+            return Ok(Some(taken));
+        }
+        let records: Vec<&str> = next.iter().map(String::as_str).collect();
+        let commit = Commit { version: head.version, records: &records, ..Commit::default() };
+        head = match store.commit(id, &commit).map_err(|error| failed(&error))? {
+            Committed::Yes(head) => head,
+            _ => return Err(Failure::new(format!("somebody else writes to session `{id}`"))),
+        };
+        taken += next.len();
+    }
+}

@@ -1,0 +1,22 @@
+//! `guardc trace keygen`: a key that signs checkpoints.
+
+use crate::failure::{Exit, Failure, Outcome};
+use crate::files;
+use crate::term::Term;
+use guard_trace::sign::SigningKey;
+use std::path::PathBuf;
+
+/// Makes a key that signs checkpoints, and the public key beside it
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Where the key goes; the public one gets `.pub` behind its name
+    pub file: PathBuf,
+}
+
+/// Runs the command.
+pub fn run(args: &Args, term: &Term) -> Outcome {
+    let made = SigningKey::make(&args.file).map_err(|error| Failure::new(error.to_string()))?;
+    let (secret, public) = (files::display(&args.file), files::display(&made.1));
+    term.print(&format!("{secret}: signs; keep it to yourself\n{public}: checks what it signs\n"))?;
+    Ok(Exit::Fine)
+}

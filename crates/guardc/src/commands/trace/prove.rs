@@ -1,0 +1,97 @@
+//! `guardc trace prove`: that one record belongs to what a checkpoint has seen, without the others.
+
+use super::checkpoint::write;
+use super::sources;
+use crate::failure::{Exit, Failure, Outcome};
+use crate::files;
+use crate::term::Term;
+use guard_trace::checkpoint::Checkpoint;
+use guard_trace::line::Line;
+use std::path::PathBuf;
+
+/// Proves that a record belongs to a checkpoint, without handing over the other records
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// The trace: a file, a folder or a database
+    pub trace: PathBuf,
+    /// The session; needed where there are several
+    #[arg(long, value_name = "ID")]
+    pub session: Option<String>,
+    /// The number of the record
+    #[arg(long, value_name = "SEQ")]
+    pub record: u64,
+    /// The checkpoint
+    #[arg(long, value_name = "FILE")]
+    pub checkpoint: PathBuf,
+    /// Where the proof goes; `-` is standard output
+    #[arg(long, short, value_name = "FILE", default_value = "-", hide_default_value = true)]
+    pub output: PathBuf,
+}
+
+/// Runs the command.
+pub fn run(args: &Args, term: &Term) -> Outcome {
+    if args.trace.as_os_str() == "-" {
+        return Err(Failure::new(
+            "a proof reads the trace twice, and standard input can be read once",
+        ));
+    }
+    let path = &args.checkpoint;
+    let text = files::read_text(path).map_err(|why| files::unreadable(path, &why))?;
+    let checkpoint = Checkpoint::parse(&text)
+        .map_err(|why| Failure::new(format!("checkpoint `{}`: {why}", files::display(path))))?;
+    let only: Vec<String> = args.session.iter().cloned().collect();
+    let found = sources::all(std::slice::from_ref(&args.trace), &only, None)?;
+    let [source] = &found[..] else {
+        return Err(Failure::new(format!("there are {} sessions", found.len()))
+            .help("say which one: `--session ID`"));
+    };
+    let (record, named) = find(source, args.record)?;
+    let id = args.session.clone().or(source.session.clone()).or(named).unwrap_or_default();
+    if checkpoint.entry(&id).is_none() {
+        let known = checkpoint.sessions.iter().map(|entry| entry.session.as_str());
+        return Err(sources::no_session(&id, known).help("the checkpoint does not have it"));
+    }
+    let mut failure = None;
+    // What is no record, or cannot be read, ends the hashes: then the proof cannot be made.
+    let hashes = source.lines()?.map_while(|line| match line {
+        Ok(line) => Line::read(line.as_bytes()).ok().map(|line| line.hash),
+        Err(error) => {
+            failure = Some(error);
+            None
+        }
+    });
+    let proof = checkpoint.prove(&id, &record, hashes);
+    if let Some(error) = failure {
+        return Err(error);
+    }
+    let why = "the trace is not what the checkpoint has seen, or has not got so far";
+    let cannot =
+        |doubt| Failure::new(format!("record {} cannot be proved: {doubt}", args.record)).help(why);
+    write(&args.output, &proof.map_err(cannot)?, term)?;
+    Ok(Exit::Fine)
+}
+
+/// A record by its number, and the session that the first record names.
+fn find(source: &sources::Source, seq: u64) -> Result<(String, Option<String>), Failure> {
+    let mut named = None;
+    for (at, line) in source.lines()?.enumerate() {
+        let line = line?;
+        if at == 0 {
+            named = session(&line);
+        }
+        if Line::read(line.as_bytes()).is_ok_and(|read| read.seq == seq) {
+            return Ok((line, named));
+        }
+    }
+    Err(Failure::new(format!("`{}` has no record {seq}", source.name)))
+}
+
+/// The session that the first record of a trace names.
+pub fn session(line: &str) -> Option<String> {
+    use guard_plan::record::{Payload, Record};
+    match Record::parse(line).ok()?.payload {
+        Payload::Open(open) => Some(open.session.into_owned()),
+        Payload::Snapshot(snapshot) => Some(snapshot.session.into_owned()),
+        _ => None,
+    }
+}

@@ -1,0 +1,90 @@
+//! `guardc trace prune`: old sessions dropped from a store.
+
+use super::sources::{failed, open};
+use crate::commands::serve::now;
+use crate::failure::{Exit, Failure, Outcome};
+use crate::term::{Term, count};
+use guard_plan::time;
+use guard_trace::line::Line;
+use guard_trace::store::Store;
+use std::path::PathBuf;
+
+/// Drops old sessions from a store
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// The store: a folder or a database
+    pub store: PathBuf,
+    /// Sessions whose last record is older: `30d`, or before `2026-01-05T00:00:00Z`
+    #[arg(long, value_name = "AGE", value_parser = Age::parse)]
+    pub older_than: Option<Age>,
+    /// All but the sessions with the latest records, so many of them
+    #[arg(long, value_name = "N")]
+    pub keep: Option<usize>,
+    /// Only say which
+    #[arg(long)]
+    pub dry_run: bool,
+}
+
+/// How old is old.
+#[derive(Debug, Clone, Copy)]
+pub enum Age {
+    /// So many milliseconds before now.
+    For(i64),
+    /// Before this instant.
+    Before(i64),
+}
+
+impl Age {
+    fn parse(text: &str) -> Result<Age, String> {
+        let instant = time::parse_rfc3339(text).map(Age::Before);
+        let age = instant.or_else(|| time::parse_duration(text).map(Age::For));
+        age.ok_or_else(|| "it is a duration, `30d`, or an instant, `2026-01-05T00:00:00Z`".into())
+    }
+
+    fn instant(self) -> i64 {
+        match self {
+            Age::For(millis) => now().saturating_sub(millis),
+            Age::Before(instant) => instant,
+        }
+    }
+}
+
+/// Runs the command.
+pub fn run(args: &Args, term: &Term) -> Outcome {
+    if args.older_than.is_none() && args.keep.is_none() {
+        return Err(Failure::new("nothing says which sessions are dropped")
+            .help("give `--older-than AGE`, `--keep N` or both"));
+    }
+    let store = open(&args.store, None)?;
+    let mut sessions = Vec::new();
+    for id in store.sessions().map_err(|error| failed(&error))? {
+        sessions.push((last(&*store, &id)?, id));
+    }
+    // The latest first.
+    sessions.sort_by(|a, b| b.cmp(a));
+    let old = args.older_than.map(Age::instant);
+    let goes = |(rank, (last, _)): &(usize, &(i64, String))| {
+        old.is_none_or(|old| *last < old) && args.keep.is_none_or(|keep| *rank >= keep)
+    };
+    let gone: Vec<&(i64, String)> =
+        sessions.iter().enumerate().filter(goes).map(|(_, session)| session).collect();
+    for (last, id) in &gone {
+        if !args.dry_run {
+            store.remove(id).map_err(|error| failed(&error))?;
+        }
+        term.print(&format!("{id}, last used {}\n", time::format_rfc3339(*last)))?;
+    }
+    let verb = if args.dry_run { "would be dropped" } else { "dropped" };
+    let left = sessions.len() - gone.len();
+    term.print(&format!("{} {verb}, {left} left\n", count(gone.len(), "session")))?;
+    Ok(Exit::Fine)
+}
+
+/// When the last record of a session was written, by the session's clock.
+fn last(store: &dyn Store, id: &str) -> Result<i64, Failure> {
+    let head = store.head(id).map_err(|error| failed(&error))?.unwrap_or_default();
+    let mut records = store.records(id, head.version.saturating_sub(1)).map_err(|e| failed(&e))?;
+    let line = records.next().transpose().map_err(|error| failed(&error))?.unwrap_or_default();
+    let read = Line::read(line.as_bytes()).ok().and_then(|line| time::parse_rfc3339(line.time));
+    read.ok_or_else(|| Failure::new(format!("the last record of session `{id}` has no time")))
+}

@@ -1,0 +1,195 @@
+//! Where traces come from: files, folders of them, databases, standard input; one session each.
+
+use crate::failure::{Failure, reason};
+use crate::files;
+use crate::near;
+use guard_trace::Keys;
+use guard_trace::store::{self, Durability, Store, StoreError, check_id};
+use guard_trace::verify::{self, Against, Verified, Watch};
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// What a database begins with.
+const SQLITE: &[u8; 16] = b"SQLite format 3\0";
+
+/// The trace of one session.
+pub struct Source {
+    /// As it is shown.
+    pub name: String,
+    /// The session, where its place names it.
+    pub session: Option<String>,
+    /// Its size in bytes, where it is known.
+    pub bytes: u64,
+    from: From,
+    store: Option<Arc<dyn Store>>,
+}
+
+enum From {
+    Stdin,
+    File(PathBuf),
+    Stored,
+}
+
+/// All traces that are meant, sorted within each place; only those of some sessions, where some are named.
+pub fn all(
+    places: &[PathBuf],
+    only: &[String],
+    key: Option<&Path>,
+) -> Result<Vec<Source>, Failure> {
+    let mut found = Vec::new();
+    for place in places {
+        found.extend(of(place, key)?);
+    }
+    for wanted in only {
+        if !found.iter().any(|source| source.session.as_ref() == Some(wanted)) {
+            let known = || found.iter().filter_map(|source| source.session.as_deref());
+            return Err(no_session(wanted, known()));
+        }
+    }
+    if !only.is_empty() {
+        found.retain(|source| source.session.as_ref().is_some_and(|id| only.contains(id)));
+    }
+    Ok(found)
+}
+
+/// There is no such session; perhaps another was meant.
+pub fn no_session<'a>(wanted: &str, known: impl Iterator<Item = &'a str>) -> Failure {
+    Failure::new(format!("there is no session `{wanted}`"))
+        .maybe_help(near::did_you_mean(wanted, known))
+}
+
+/// A failure of a store.
+pub fn failed(error: &StoreError) -> Failure {
+    Failure::new(error.to_string())
+}
+
+/// What is said where an input has no trace at all.
+pub fn nothing(place: &Path) -> Failure {
+    Failure::new(format!("`{}` holds no traces", files::display(place)))
+        .help("a trace is a file `SESSION.jsonl`, or a session in a database")
+}
+
+fn of(place: &Path, key: Option<&Path>) -> Result<Vec<Source>, Failure> {
+    if place.as_os_str() == "-" {
+        let (name, from) = ("standard input".into(), From::Stdin);
+        return Ok(vec![Source { name, session: None, bytes: 0, from, store: None }]);
+    }
+    let fail = |error: &std::io::Error| files::unreadable(place, &reason(error));
+    let meta = std::fs::metadata(place).map_err(|error| fail(&error))?;
+    if meta.is_dir() {
+        return folder(place, key);
+    }
+    if !is_database(place).map_err(|error| fail(&error))? {
+        let (name, from) = (files::display(place), From::File(place.to_owned()));
+        return Ok(vec![Source { name, session: None, bytes: meta.len(), from, store: None }]);
+    }
+    let store = open(place, key)?;
+    let ids = store.sessions().map_err(|error| failed(&error))?;
+    let each = meta.len() / (ids.len() as u64).max(1);
+    let source = |id: String| Source {
+        name: format!("{}:{id}", files::display(place)),
+        session: Some(id),
+        bytes: each,
+        from: From::Stored,
+        store: Some(store.clone()),
+    };
+    Ok(ids.into_iter().map(source).collect())
+}
+
+/// The files `*.jsonl` of a folder.
+fn folder(place: &Path, key: Option<&Path>) -> Result<Vec<Source>, Failure> {
+    let store = open(place, key)?;
+    let fail = |error: std::io::Error| files::unreadable(place, &reason(&error));
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(place).map_err(fail)? {
+        let path = entry.map_err(fail)?.path();
+        let is_trace = path.extension().is_some_and(|e| e == "jsonl") && !is_hidden(&path);
+        let Some(meta) = path.metadata().ok().filter(|meta| is_trace && meta.is_file()) else {
+            continue;
+        };
+        let stem = path.file_stem().and_then(|stem| stem.to_str());
+        let session = stem.filter(|stem| check_id(stem).is_ok()).map(str::to_owned);
+        let (name, bytes, store) = (files::display(&path), meta.len(), Some(store.clone()));
+        found.push(Source { name, session, bytes, from: From::File(path), store });
+    }
+    if found.is_empty() {
+        return Err(nothing(place));
+    }
+    found.sort_by(|a, b| a.name.cmp(&b.name));
+    Ok(found)
+}
+
+fn is_hidden(path: &Path) -> bool {
+    path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."))
+}
+
+/// Whether a file is a database.
+pub fn is_database(path: &Path) -> std::io::Result<bool> {
+    let mut start = Vec::new();
+    File::open(path)?.take(SQLITE.len() as u64).read_to_end(&mut start)?;
+    Ok(start == SQLITE)
+}
+
+/// Opens a store that is there, with its key where it has one, and makes nothing.
+pub fn open(place: &Path, key: Option<&Path>) -> Result<Arc<dyn Store>, Failure> {
+    let beside = store::key_path(place);
+    let path = key.unwrap_or(&beside);
+    let keys = (key.is_some() || path.exists()).then(|| Keys::read(path)).transpose();
+    let keys = keys.map_err(|error| Failure::new(error.to_string()))?;
+    let opened = store::open_existing(place, Durability::Full, keys);
+    opened.map(Arc::from).map_err(|error| failed(&error))
+}
+
+impl Source {
+    /// Verifies the trace; the session's name and what its store keeps beside it are looked at too.
+    pub fn verify(
+        &self,
+        mut against: Against,
+        threads: usize,
+        watch: &Watch,
+    ) -> Result<Verified, Failure> {
+        let fail = |error: std::io::Error| {
+            Failure::new(format!("cannot read `{}`: {}", self.name, reason(&error)))
+        };
+        against.session.clone_from(&self.session);
+        if let (Some(store), Some(id)) = (&self.store, &self.session) {
+            let kept = store.snapshot(id).map_err(|error| failed(&error))?;
+            (against.snapshot, against.distrusted) = kept;
+        }
+        match (&self.from, &self.store, &self.session) {
+            (From::Stdin, ..) => {
+                verify::reader(&mut std::io::stdin(), &against, threads, watch).map_err(fail)
+            }
+            (From::File(path), ..) => {
+                let mut file = File::open(path).map_err(fail)?;
+                verify::reader(&mut file, &against, threads, watch).map_err(fail)
+            }
+            (From::Stored, Some(store), Some(id)) => {
+                verify::stored(&**store, id, &against, threads, watch).map_err(|e| failed(&e))
+            }
+            (From::Stored, ..) => Err(Failure::new("a store without a session")),
+        }
+    }
+
+    /// The lines of the trace, as they are read.
+    pub fn lines(&self) -> Result<Lines<'_>, Failure> {
+        let fail = |error: &std::io::Error| {
+            Failure::new(format!("cannot read `{}`: {}", self.name, reason(error)))
+        };
+        if let (From::Stored, Some(store), Some(id)) = (&self.from, &self.store, &self.session) {
+            let records = store.records(id, 0).map_err(|error| failed(&error))?;
+            return Ok(Box::new(records.map(|line| line.map_err(|error| failed(&error)))));
+        }
+        let read: Box<dyn Read> = match &self.from {
+            From::File(path) => Box::new(File::open(path).map_err(|error| fail(&error))?),
+            _ => Box::new(std::io::stdin()),
+        };
+        let lines = std::io::BufRead::lines(std::io::BufReader::with_capacity(1 << 18, read));
+        Ok(Box::new(lines.map(move |line| line.map_err(|error| fail(&error)))))
+    }
+}
+
+/// Lines of a trace, without their ends.
+pub type Lines<'s> = Box<dyn Iterator<Item = Result<String, Failure>> + 's>;

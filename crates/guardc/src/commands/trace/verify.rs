@@ -1,0 +1,324 @@
+//! `guardc trace verify`: whether traces are what was written, and which record lies.
+
+use super::sources::{self, Source};
+use crate::failure::{Exit, Failure, Outcome};
+use crate::files;
+use crate::meter::Meter;
+use crate::term::{Term, count};
+use guard_plan::encode::hash_text;
+use guard_trace::checkpoint::{Checkpoint, Doubt, Proof};
+use guard_trace::sign::PublicKey;
+use guard_trace::verify::{Against, Finding, Trouble, Verified, Watch};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+/// A trace of at least so many bytes is hashed on all cores by itself; smaller ones go side by side.
+const LARGE: u64 = 32 << 20;
+
+/// Checks chains of records, and names the record that lies. Exit code 1: something is wrong
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Traces: files, folders of them, databases; `-` is standard input
+    #[arg(value_name = "TRACE", required_unless_present = "proof")]
+    pub traces: Vec<PathBuf>,
+    /// Only this session; may be given again
+    #[arg(long, value_name = "ID")]
+    pub session: Vec<String>,
+    /// Hold the traces against a checkpoint, which finds a cut tail and a replaced trace
+    #[arg(long, value_name = "FILE")]
+    pub checkpoint: Option<PathBuf>,
+    /// Who must have signed the checkpoint, or the one that a proof leads to
+    #[arg(long, value_name = "PUBLIC KEY")]
+    pub signed_by: Option<PathBuf>,
+    /// Check the proof of a single record, which needs no trace
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["traces", "session"])]
+    pub proof: Option<PathBuf>,
+    /// The key of the store, which snapshots are checked with; where it is not beside the store
+    #[arg(long, value_name = "FILE")]
+    pub key: Option<PathBuf>,
+    /// How the report is written
+    #[arg(long, value_enum, default_value_t)]
+    pub format: Format,
+    /// How many threads hash; as many as there are processors where not said
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
+    pub jobs: Option<u16>,
+}
+
+/// How a report is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
+pub enum Format {
+    /// For people.
+    #[default]
+    Text,
+    /// One JSON object.
+    Json,
+}
+
+/// Runs the command.
+pub fn run(args: &Args, term: &Term) -> Outcome {
+    let signer = args.signed_by.as_deref().map(PublicKey::read).transpose();
+    let signer = signer.map_err(|error| Failure::new(error.to_string()))?;
+    if let Some(path) = &args.proof {
+        return proof(args, path, signer.as_ref(), term);
+    }
+    if args.checkpoint.is_none() && signer.is_some() {
+        return Err(Failure::new("nothing here is signed").help("give `--checkpoint FILE` too"));
+    }
+    let (checkpoint, doubt) = match &args.checkpoint {
+        Some(path) => believed(path, signer.as_ref())?,
+        None => (None, None),
+    };
+    if let Some(doubt) = doubt {
+        return said(term, args.format, &doubt);
+    }
+    let found = sources::all(&args.traces, &args.session, args.key.as_deref())?;
+    let checked = verify_all(&found, checkpoint.as_ref(), args.jobs, false, term)?;
+    let lost = checkpoint.as_ref().map(|it| lost(it, &found, &checked, &args.session));
+    let report = Report { found: &found, checked: &checked, lost: lost.unwrap_or_default() };
+    match args.format {
+        Format::Text => term.print(&report.text(term))?,
+        Format::Json => term.print(&format!("{:#}\n", report.json()))?,
+    }
+    Ok(Exit::findings(!report.is_sound()))
+}
+
+/// A checkpoint, or why it is not believed.
+fn believed(
+    path: &Path,
+    signer: Option<&PublicKey>,
+) -> Result<(Option<Checkpoint>, Option<String>), Failure> {
+    let text = files::read_text(path).map_err(|why| files::unreadable(path, &why))?;
+    let signed = |read: &Checkpoint| signer.map_or(Ok(()), |key| read.signed_by(key));
+    match Checkpoint::parse(&text).and_then(|read| signed(&read).map(|()| read)) {
+        Ok(read) => Ok((Some(read), None)),
+        Err(Doubt::Form(why)) => {
+            Err(Failure::new(format!("`{}` is no checkpoint: {why}", files::display(path))))
+        }
+        Err(doubt) => Ok((None, Some(format!("checkpoint `{}`: {doubt}", files::display(path))))),
+    }
+}
+
+/// Says the one thing that is wrong.
+fn said(term: &Term, format: Format, doubt: &str) -> Outcome {
+    match format {
+        Format::Text => term.print(&format!("{} {doubt}\n", term.out.red("not sound:")))?,
+        Format::Json => {
+            let report = json!({ "sound": false, "doubt": doubt });
+            term.print(&format!("{report:#}\n"))?;
+        }
+    }
+    Ok(Exit::Findings)
+}
+
+fn proof(args: &Args, path: &Path, signer: Option<&PublicKey>, term: &Term) -> Outcome {
+    if signer.is_none() && args.checkpoint.is_none() {
+        return Err(Failure::new("a proof leads to a checkpoint, which somebody must vouch for")
+            .help("give `--signed-by KEY` or `--checkpoint FILE`"));
+    }
+    let text = files::read_text(path).map_err(|why| files::unreadable(path, &why))?;
+    let shown = files::display(path);
+    let read = match Proof::parse(&text) {
+        Ok(read) => read,
+        Err(Doubt::Form(why)) => {
+            return Err(Failure::new(format!("`{shown}` is no proof: {why}")));
+        }
+        Err(doubt) => return said(term, args.format, &format!("proof `{shown}`: {doubt}")),
+    };
+    let mut holds = signer.map_or(Ok(()), |key| read.signed_by(key));
+    if let Some(path) = &args.checkpoint {
+        match believed(path, None)? {
+            (Some(checkpoint), _) => holds = holds.and_then(|()| read.belongs(&checkpoint)),
+            (None, doubt) => return said(term, args.format, &doubt.unwrap_or_default()),
+        }
+    }
+    if let Err(doubt) = holds {
+        return said(term, args.format, &format!("proof `{shown}`: {doubt}"));
+    }
+    let (seq, id) = (read.seq().unwrap_or_default(), &read.entry.session);
+    match args.format {
+        Format::Text => {
+            let good = term.out.green("proved:");
+            term.print(&format!("{good} record {seq} of session `{id}`\n{}\n", read.record))?;
+        }
+        Format::Json => {
+            let report =
+                json!({ "sound": true, "session": id, "record": seq, "line": read.record });
+            term.print(&format!("{report:#}\n"))?;
+        }
+    }
+    Ok(Exit::Fine)
+}
+
+/// Verifies all traces; large ones one after the other, small ones side by side.
+pub fn verify_all(
+    found: &[Source],
+    checkpoint: Option<&Checkpoint>,
+    jobs: Option<u16>,
+    tree: bool,
+    term: &Term,
+) -> Result<Vec<Verified>, Failure> {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let jobs = jobs.map_or(cores, usize::from);
+    let watch = Watch::default();
+    let total = found.iter().map(|source| source.bytes).sum();
+    let meter = Meter::new(term, "verifying", total);
+    let (large, small): (Vec<usize>, Vec<usize>) =
+        (0..found.len()).partition(|at| found[*at].bytes >= LARGE || found.len() == 1);
+    let one = |at: usize, threads: usize| {
+        let source = &found[at];
+        // A trace that names no session is the only one that a checkpoint can mean, where that has one.
+        let entry = checkpoint.and_then(|it| match &source.session {
+            Some(id) => it.entry(id),
+            None if it.sessions.len() == 1 => it.sessions.first(),
+            None => None,
+        });
+        let against = Against { tree, entry: entry.cloned(), ..Against::default() };
+        source.verify(against, threads, &watch)
+    };
+    let mut done = BTreeMap::new();
+    let ended = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let watching = term.err_tty.then(|| scope.spawn(|| meter.follow(&watch.bytes, &ended)));
+        for at in large {
+            done.insert(at, one(at, jobs));
+        }
+        done.extend(side_by_side(&small, jobs, &|at| one(at, 1)));
+        ended.store(true, Ordering::Release);
+        if let Some(watching) = watching {
+            watching.thread().unpark();
+        }
+    });
+    done.into_values().collect()
+}
+
+type One<'o> = &'o (dyn Fn(usize) -> Result<Verified, Failure> + Sync);
+
+fn side_by_side(which: &[usize], jobs: usize, one: One) -> Vec<(usize, Result<Verified, Failure>)> {
+    let next = AtomicUsize::new(0);
+    let work = || {
+        let mut done = Vec::new();
+        while let Some(at) = which.get(next.fetch_add(1, Ordering::Relaxed)) {
+            done.push((*at, one(*at)));
+        }
+        done
+    };
+    std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..jobs.min(which.len())).map(|_| scope.spawn(work)).collect();
+        // INVARIANT: nothing below panics; if it does, so must this, or its share would be missing silently.
+        threads.into_iter().flat_map(|it| it.join().expect("a thread that verifies")).collect()
+    })
+}
+
+/// The sessions of a checkpoint that no trace is of.
+fn lost(
+    checkpoint: &Checkpoint,
+    found: &[Source],
+    checked: &[Verified],
+    only: &[String],
+) -> Vec<String> {
+    let named = |id: &str| {
+        let here = found.iter().zip(checked);
+        here.filter_map(|(source, it)| source.session.as_ref().or(it.session.as_ref()))
+            .any(|known| known == id)
+    };
+    // One file, whatever its name, is held against the one session of a checkpoint.
+    let alone = found.len() == 1 && found[0].session.is_none();
+    let wanted = |id: &str| only.is_empty() || only.iter().any(|one| one == id);
+    let sessions = checkpoint.sessions.iter().map(|entry| &entry.session);
+    let lost = sessions.filter(|id| wanted(id) && !named(id));
+    lost.filter(|_| !(alone && checkpoint.sessions.len() == 1)).cloned().collect()
+}
+
+/// What was found of all traces.
+struct Report<'r> {
+    found: &'r [Source],
+    checked: &'r [Verified],
+    lost: Vec<String>,
+}
+
+impl Report<'_> {
+    fn is_sound(&self) -> bool {
+        self.lost.is_empty() && self.checked.iter().all(Verified::is_sound)
+    }
+
+    fn text(&self, term: &Term) -> String {
+        let mut out = String::new();
+        for (source, it) in self.found.iter().zip(self.checked) {
+            if !it.is_sound() {
+                out += &format!("{}: {}\n", term.out.bold(&source.name), term.out.red("not sound"));
+                it.findings.iter().for_each(|finding| out += &line(finding));
+                if it.more > 0 {
+                    out += &format!("  … and {} more\n", it.more);
+                }
+            } else if self.checked.len() == 1 {
+                let head = hash_text(&it.head.hash);
+                let records = count(usize::try_from(it.records).unwrap_or(usize::MAX), "record");
+                out += &format!("{}: {records}, {head}\n", source.name);
+            }
+        }
+        for id in &self.lost {
+            out += &format!("session `{id}` of the checkpoint is missing\n");
+        }
+        let bad = self.checked.iter().filter(|it| !it.is_sound()).count() + self.lost.len();
+        let records: u64 = self.checked.iter().map(|it| it.records).sum();
+        let records = count(usize::try_from(records).unwrap_or(usize::MAX), "record");
+        let of = format!("{}, {records}", count(self.checked.len(), "trace"));
+        out += &match bad {
+            0 => format!("{of}: {}\n", term.out.green("sound")),
+            bad => format!("{of}: {}\n", term.out.red(&format!("{bad} not sound"))),
+        };
+        out
+    }
+
+    fn json(&self) -> Value {
+        let one = |(source, it): (&Source, &Verified)| {
+            json!({
+                "trace": source.name,
+                "session": source.session.as_ref().or(it.session.as_ref()),
+                "sound": it.is_sound(),
+                "first": it.head.first,
+                "records": it.records,
+                "bytes": it.bytes,
+                "head": hash_text(&it.head.hash),
+                "findings": it.findings.iter().map(finding).collect::<Vec<_>>(),
+                "more": it.more,
+            })
+        };
+        let traces: Vec<Value> = self.found.iter().zip(self.checked).map(one).collect();
+        json!({ "sound": self.is_sound(), "traces": traces, "missing": self.lost })
+    }
+}
+
+fn line(finding: &Finding) -> String {
+    match (finding.line, finding.offset) {
+        (Some(line), Some(offset)) => format!("  line {line}, byte {offset}: {finding}\n"),
+        _ => format!("  at the end: {finding}\n"),
+    }
+}
+
+fn finding(it: &Finding) -> Value {
+    let to = match it.trouble {
+        Trouble::Missing(to) => Some(to),
+        _ => None,
+    };
+    json!({
+        "line": it.line,
+        "offset": it.offset,
+        "record": it.record,
+        "to": to,
+        "trouble": it.trouble.word(),
+        "message": it.to_string(),
+    })
+}
+
+/// Says what is wrong, where something is; whether something was.
+pub fn unsound(found: &[Source], checked: &[Verified], term: &Term) -> Result<bool, Failure> {
+    let bad = checked.iter().any(|it| !it.is_sound());
+    if bad {
+        let report = Report { found, checked, lost: Vec::new() };
+        report.text(term).lines().for_each(|line| term.note(line));
+    }
+    Ok(bad)
+}
