@@ -211,7 +211,6 @@ impl<'k> Replay<'k> {
             false => Hidden::of(&record),
         };
         let closed = closed || hidden.any();
-        self.said.exact &= !closed;
         let event = replay::event(&record).ok_or(ReplayError::Senseless)?;
         let before = self.said.recorded.changed() + self.said.recorded.unsaid.total();
         let outcome = match (&event, &record.payload) {
@@ -225,6 +224,8 @@ impl<'k> Replay<'k> {
         };
         let time = time::parse_rfc3339(&record.time).unwrap_or(self.said.end);
         self.said.end = self.said.end.max(time);
+        let closed = closed || self.unsure;
+        self.said.exact &= !closed;
         let alike = before == self.said.recorded.changed() + self.said.recorded.unsaid.total();
         self.again(&record, line, &event, outcome.as_ref(), alike && !closed);
         Ok(())
@@ -312,11 +313,12 @@ impl<'k> Replay<'k> {
             && proposed.as_ref().is_some_and(|now| now.verdict.decision != Decision::Allow);
         self.said.call();
         if blind {
-            self.unsure |= was == Decision::Allow;
+            self.unsure |= was == Decision::Allow || self.remembers_refusals();
             let why = "an argument or answer is known by its mark only".into();
             self.said.unsaid_secret(record, why);
         } else if let Some(missing) = unsaid {
-            self.unsure |= lost;
+            let settled = verdict.decision == was;
+            self.unsure |= lost || (!settled && self.remembers_refusals());
             self.said.unsaid_world(record, format!("nobody was asked {missing}"));
         } else {
             self.said.verdict(record, &then.verdict, &verdict, self.unsure);
@@ -327,6 +329,12 @@ impl<'k> Replay<'k> {
             self.said.words(record, Aspect::Feedback, &then.feedback, delivered, self.unsure);
         }
         proposed.map(Outcome::Proposed)
+    }
+
+    /// Whether a refused call leaves something in the session: a cadence, an answer of a probe.
+    fn remembers_refusals(&self) -> bool {
+        let plan = self.judge.kernel.plan();
+        !plan.feedback.is_empty() || !plan.probes.is_empty()
     }
 
     /// Decides with the one missing answer put both ways. Nothing is guessed: only where both ways come to the same

@@ -127,6 +127,11 @@ pub fn run(args: &Args, term: &Term) -> Outcome {
     if !report.failures.is_empty() {
         return Err(Failure::Said);
     }
+    if report.sessions == 0 {
+        return Err(Failure::new("there is no session to decide").maybe_help(args.from.is_none().then(|| {
+            "logs of others are read with `--from auto`".to_owned()
+        })));
+    }
     let view = &report.recorded;
     Ok(match view.is_same() {
         true => Exit::Fine,

@@ -72,13 +72,16 @@ pub fn unsaid(view: &View) -> Option<String> {
         (view.unsaid.secrets, "a secret is known by its mark only"),
         (view.unsaid.after, "they differ, but after something that cannot be said"),
     ];
+    let total = view.unsaid.total();
     let parts: Vec<String> = parts
         .iter()
         .filter(|(count, _)| *count > 0)
-        .map(|(count, why)| format!("{} because {why}", grouped(*count)))
+        .map(|(count, why)| match *count == total {
+            true => format!("because {why}"),
+            false => format!("{} because {why}", grouped(*count)),
+        })
         .collect();
-    let total = view.unsaid.total();
-    (total > 0).then(|| format!("{} cannot be decided: {}", counted(total, "event"), parts.join("; ")))
+    (total > 0).then(|| format!("{} cannot be decided, {}", counted(total, "event"), parts.join("; ")))
 }
 
 /// The first words of a report: how much was decided again, and by whom.
@@ -112,16 +115,17 @@ pub fn heading(report: &ReplayReport) -> String {
 
 /// The whole report.
 pub fn report(report: &ReplayReport, exact: bool, style: Style) -> String {
-    let mut out = format!("{}\n", heading(report));
+    let mut out = String::new();
     if report.sessions > 0 {
-        out.push('\n');
+        out = format!("{}\n\n", heading(report));
         verdicts(&mut out, report, exact, style);
         rules(&mut out, report, style);
         views(&mut out, report);
     }
     let notes: Vec<&PassedOver> = report.passed_over.iter().collect();
     if !notes.is_empty() {
-        out += "\npassed over:\n";
+        gap(&mut out);
+        out += "passed over:\n";
         for one in notes {
             let lines = if one.lines == 1 { String::new() } else { format!(" ({} lines)", grouped(one.lines)) };
             let _ = writeln!(out, "  {}:{}{lines}: {}", one.file, one.first, one.why);
@@ -162,7 +166,7 @@ fn verdicts(out: &mut String, report: &ReplayReport, exact: bool, style: Style) 
         };
         let _ = writeln!(out, "{lead}{}{colon}", style.bold(&sentence));
         told.iter().for_each(|difference| tell(out, difference, style));
-        out.push('\n');
+        gap(out);
     }
     if decisions.is_empty() {
         let _ = writeln!(out, "no decision on {calls} is another");
@@ -189,6 +193,13 @@ fn place(difference: &Difference) -> String {
     format!("{} record {}{}", render::cut(&difference.session, 60), difference.seq, call.unwrap_or_default())
 }
 
+/// An empty line before what comes next.
+fn gap(out: &mut String) {
+    if !out.is_empty() && !out.ends_with("\n\n") {
+        out.push('\n');
+    }
+}
+
 fn tell(out: &mut String, difference: &Difference, style: Style) {
     let tool = difference.tool.as_deref().unwrap_or_default();
     let call = difference.call.as_deref().unwrap_or_default();
@@ -209,7 +220,8 @@ fn rules(out: &mut String, report: &ReplayReport, style: Style) {
     if report.rules.is_empty() {
         return;
     }
-    out.push_str("\nby rule:\n");
+    gap(out);
+    out.push_str("by rule:\n");
     for one in report.rules.iter().take(RULES) {
         let span = one.span.as_ref().map(|span| style.dim(&format!("  at {span}"))).unwrap_or_default();
         let turn = format!("{} → {}", word(one.then), word(one.now));
@@ -228,16 +240,18 @@ fn views(out: &mut String, report: &ReplayReport) {
         return;
     }
     let decisions: u64 = strict.decisions.iter().map(|one| one.count).sum();
+    gap(out);
     let _ = writeln!(
         out,
-        "\nAfter the first difference in a session, what was recorded need not have happened. Counted only up to there:\n\
+        "After the first difference in a session, what was recorded need not have happened. Counted only up to there:\n\
          of {}, {} would be decided otherwise, in {}.",
         counted(strict.calls, "call"),
         grouped(decisions),
         counted(report.sessions - report.same_sessions, "session"),
     );
     if recorded.skipped > 0 {
-        let _ = writeln!(out, "{} of calls that would not have run were left out.", counted(recorded.skipped, "settlement"));
+        let calls = counted(recorded.skipped, "call");
+        let _ = writeln!(out, "What became of {calls} that would not have run was left out.");
     }
 }
 

@@ -100,7 +100,7 @@ impl Work<'_> {
     }
 
     /// A trace of Guard: its sessions one after the other.
-    fn trace(&self, source: &Source, reader: Box<dyn BufRead>, meter: &Meter, sum: &mut Sum) {
+    fn trace(&self, source: &Source, reader: Box<dyn BufRead + '_>, meter: &Meter, sum: &mut Sum) {
         let file = &source.name;
         let mut records = Records::new(reader);
         let mut live: Option<(usize, Replay<'_>)> = None;
@@ -171,7 +171,7 @@ impl Work<'_> {
     }
 
     /// A log of somebody else.
-    fn log(&self, source: &Source, form: Option<Form>, reader: Box<dyn BufRead>, meter: &Meter, sum: &mut Sum) {
+    fn log(&self, source: &Source, form: Option<Form>, reader: Box<dyn BufRead + '_>, meter: &Meter, sum: &mut Sum) {
         let mut importer = Importer::new(form, &source.name, &source.stem());
         let mut sessions = Sessions { work: self, order: Vec::new(), by_name: HashMap::new(), failed: Vec::new() };
         let mut lines = Lines::new(reader);
@@ -243,7 +243,7 @@ impl Sessions<'_> {
 /// One document over many lines: a list of messages, or an object that holds one. Says why there is none.
 fn document(
     first: Vec<u8>,
-    lines: &mut Lines<Box<dyn BufRead>>,
+    lines: &mut Lines<Box<dyn BufRead + '_>>,
     importer: &mut Importer,
     give: &mut dyn FnMut(&str, Record),
 ) -> Option<String> {
