@@ -44,7 +44,10 @@ fn session() -> Vec<String> {
         let (call, now) = (format!("c{number}"), number as i64 * 1000);
         let (tool, args) = match number {
             0 => ("verify_customer", "{\"code\":\"123456\"}".to_owned()),
-            _ => ("refund", format!("{{\"order\":\"A{number}\",\"amount\":{}.50}}", number * 7 % 500)),
+            _ => (
+                "refund",
+                format!("{{\"order\":\"A{number}\",\"amount\":{}.50}}", number * 7 % 500),
+            ),
         };
         let args = Json::parse(&args).expect("JSON");
         let result = Json::parse("{\"ok\":true,\"id\":\"r-1\"}").expect("JSON");
@@ -98,7 +101,9 @@ fn from_lines(bencher: divan::Bencher, stricter: bool) {
         while let Some(entry) = records.next_record().expect("a record") {
             let (record, line) = (entry.record, Some(entry.line));
             match &mut replay {
-                None => replay = Some(Replay::begin(&judge, options(), record, line).expect("it opens")),
+                None => {
+                    replay = Some(Replay::begin(&judge, options(), record, line).expect("it opens"))
+                }
                 Some(replay) => replay.record(record, line).expect("it is taken"),
             }
         }

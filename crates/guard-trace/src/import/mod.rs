@@ -182,7 +182,16 @@ impl Importer {
     }
 
     #[allow(clippy::too_many_arguments, reason = "what a log says of a call")]
-    fn call(&mut self, session: &str, at: Option<i64>, id: &str, tool: &str, args: Json, ran: bool, give: &mut Give<'_>) {
+    fn call(
+        &mut self,
+        session: &str,
+        at: Option<i64>,
+        id: &str,
+        tool: &str,
+        args: Json,
+        ran: bool,
+        give: &mut Give<'_>,
+    ) {
         let Some(builder) = self.sessions.get_mut(session) else { return };
         match builder.call(at, id, tool, args, ran) {
             Some(records) => {
@@ -193,7 +202,14 @@ impl Importer {
         }
     }
 
-    fn outcome(&mut self, session: &str, at: Option<i64>, id: &str, outcome: Outcome, give: &mut Give<'_>) {
+    fn outcome(
+        &mut self,
+        session: &str,
+        at: Option<i64>,
+        id: &str,
+        outcome: Outcome,
+        give: &mut Give<'_>,
+    ) {
         let Some(builder) = self.sessions.get_mut(session) else { return };
         match builder.outcome(at, id, outcome) {
             Some(records) => records.into_iter().for_each(|record| give(session, record)),
@@ -260,7 +276,9 @@ fn arguments(json: Option<&Json>) -> Json {
     match json {
         None | Some(Json::Null) => Json::Object(Vec::new()),
         Some(Json::String(text)) if text.trim().is_empty() => Json::Object(Vec::new()),
-        Some(Json::String(text)) => Json::parse(text).unwrap_or_else(|_| Json::String(text.clone())),
+        Some(Json::String(text)) => {
+            Json::parse(text).unwrap_or_else(|_| Json::String(text.clone()))
+        }
         Some(other) => other.clone(),
     }
 }

@@ -79,7 +79,12 @@ impl Builder {
         now
     }
 
-    fn record(&mut self, at: Option<Millis>, call: Option<String>, payload: Payload) -> Vec<Record> {
+    fn record(
+        &mut self,
+        at: Option<Millis>,
+        call: Option<String>,
+        payload: Payload,
+    ) -> Vec<Record> {
         let now = self.tick(at);
         let mut records = Vec::with_capacity(2);
         if self.seq == 0 {
@@ -129,7 +134,14 @@ impl Builder {
     }
 
     /// A call that was made; none where one with this id is under way, or too many are.
-    pub fn call(&mut self, at: Option<Millis>, id: &str, tool: &str, args: Json, ran: bool) -> Option<Vec<Record>> {
+    pub fn call(
+        &mut self,
+        at: Option<Millis>,
+        id: &str,
+        tool: &str,
+        args: Json,
+        ran: bool,
+    ) -> Option<Vec<Record>> {
         if self.pending.contains_key(id) || self.pending.len() >= PENDING {
             return None;
         }
@@ -167,7 +179,12 @@ impl Builder {
     }
 
     /// The outcome of a call; none where no such call is under way.
-    pub fn outcome(&mut self, at: Option<Millis>, id: &str, outcome: Outcome) -> Option<Vec<Record>> {
+    pub fn outcome(
+        &mut self,
+        at: Option<Millis>,
+        id: &str,
+        outcome: Outcome,
+    ) -> Option<Vec<Record>> {
         let call = self.pending.remove(id)?;
         Some(self.record(at, Some(call), settled(outcome)))
     }

@@ -11,7 +11,9 @@ fn told(form: Option<Form>, log: &str) -> String {
         let call = record.call.clone().unwrap_or_default();
         let what = match &record.payload {
             Payload::Open(open) => format!("open {}", open.workspace),
-            Payload::Propose(it) => format!("{call} {}{} {:?}", it.tool, it.args, it.verdict.decision),
+            Payload::Propose(it) => {
+                format!("{call} {}{} {:?}", it.tool, it.args, it.verdict.decision)
+            }
             Payload::Settle(it) => format!("{call} {} {}", it.success, it.result),
             Payload::Prompt(it) => format!("prompt {}", it.text),
             other => format!("{other:?}"),
@@ -128,19 +130,33 @@ fn plain() {
 fn hostile() {
     let deep = format!("{}{}", "[".repeat(500), "]".repeat(500));
     let odd = [
-        "{", "[]", "null", "7", "{}", "\u{0}", &deep, r#"{"type":"user","message":7}"#,
+        "{",
+        "[]",
+        "null",
+        "7",
+        "{}",
+        "\u{0}",
+        &deep,
+        r#"{"type":"user","message":7}"#,
         r#"{"type":"assistant","message":{"content":[{"type":"tool_use"}]}}"#,
         r#"{"type":"assistant","message":{"content":[7,null,{"type":"tool_use","id":7,"name":[]}]}}"#,
         r#"{"jsonrpc":"2.0","id":{},"method":"tools/call","params":[]}"#,
         r#"{"jsonrpc":"2.0","id":[],"result":7}"#,
-        r#"{"role":"tool"}"#, r#"{"messages":[7,[],{"role":7}]}"#,
+        r#"{"role":"tool"}"#,
+        r#"{"messages":[7,[],{"role":7}]}"#,
         r#"{"tool":"x","time":99999999999999999999,"args":7}"#,
-        r#"{"tool":"x","time":-9223372036854775808}"#, r#"{"tool":"x","a":1,"a":2}"#,
+        r#"{"tool":"x","time":-9223372036854775808}"#,
+        r#"{"tool":"x","a":1,"a":2}"#,
     ];
-    for form in [None, Some(Form::ClaudeCode), Some(Form::OpenAi), Some(Form::Mcp), Some(Form::Plain)] {
+    for form in
+        [None, Some(Form::ClaudeCode), Some(Form::OpenAi), Some(Form::Mcp), Some(Form::Plain)]
+    {
         for line in odd {
             let told = told(form, line);
-            assert!(!told.is_empty() || form == Some(Form::OpenAi) || line == "[]", "{form:?} {line}");
+            assert!(
+                !told.is_empty() || form == Some(Form::OpenAi) || line == "[]",
+                "{form:?} {line}"
+            );
         }
         told(form, &odd.join("\n"));
     }

@@ -134,7 +134,9 @@ fn params(json: &serde_json::Value, read: &mut [bool]) {
     match json {
         serde_json::Value::Object(members) => {
             for (name, value) in members {
-                if name == "param" && let Some(at) = value.as_u64() {
+                if name == "param"
+                    && let Some(at) = value.as_u64()
+                {
                     read.get_mut(at as usize).into_iter().for_each(|read| *read = true);
                 }
                 params(value, read);

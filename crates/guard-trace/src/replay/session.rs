@@ -60,7 +60,12 @@ pub(super) struct Kept {
 }
 
 impl Replayed {
-    pub(super) fn new(options: Options<'_>, [session, guard, plan]: [&str; 3], start: Millis, own: bool) -> Replayed {
+    pub(super) fn new(
+        options: Options<'_>,
+        [session, guard, plan]: [&str; 3],
+        start: Millis,
+        own: bool,
+    ) -> Replayed {
         let Options { keep, marks, foreign, .. } = options;
         Replayed {
             session: session.to_owned(),
@@ -126,7 +131,13 @@ impl Replayed {
             _ => deciding(now, then),
         };
         for reason in &deciding {
-            let key = (reason.code, reason.rule.clone(), reason.span.clone(), then.decision, now.decision);
+            let key = (
+                reason.code,
+                reason.rule.clone(),
+                reason.span.clone(),
+                then.decision,
+                now.decision,
+            );
             *self.rules.entry(key).or_default() += 1;
         }
         let reason = deciding.first().map(|reason| (*reason).clone());
@@ -136,7 +147,14 @@ impl Replayed {
     }
 
     /// A stop, a halt or an item that comes out otherwise.
-    pub(super) fn aspect(&mut self, record: &Record, aspect: Aspect, then: &str, now: &str, unsure: bool) {
+    pub(super) fn aspect(
+        &mut self,
+        record: &Record,
+        aspect: Aspect,
+        then: &str,
+        now: &str,
+        unsure: bool,
+    ) {
         if unsure {
             return self.unsaid_after(record);
         }
@@ -152,7 +170,14 @@ impl Replayed {
     }
 
     /// Feedback that is another. What an agent reads may change what it does, but need not: the strict view goes on.
-    pub(super) fn words(&mut self, record: &Record, aspect: Aspect, then: &[Delivered], now: &[Delivered], unsure: bool) {
+    pub(super) fn words(
+        &mut self,
+        record: &Record,
+        aspect: Aspect,
+        then: &[Delivered],
+        now: &[Delivered],
+        unsure: bool,
+    ) {
         if unsure {
             return;
         }

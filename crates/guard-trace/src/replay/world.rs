@@ -27,7 +27,11 @@ impl<'a> Then<'a> {
         Then { supposed: Some(answer), ..Then::new(self.asked) }
     }
 
-    fn find<T>(&mut self, find: impl Fn(&Asked) -> Option<Option<T>>, question: impl Fn() -> String) -> Option<T> {
+    fn find<T>(
+        &mut self,
+        find: impl Fn(&Asked) -> Option<Option<T>>,
+        question: impl Fn() -> String,
+    ) -> Option<T> {
         if let Some(known) = self.asked.iter().find_map(find) {
             return known;
         }
@@ -37,7 +41,11 @@ impl<'a> Then<'a> {
     }
 
     /// A question of yes or no.
-    fn whether(&mut self, find: impl Fn(&Asked) -> Option<Option<bool>>, question: impl Fn() -> String) -> Option<bool> {
+    fn whether(
+        &mut self,
+        find: impl Fn(&Asked) -> Option<Option<bool>>,
+        question: impl Fn() -> String,
+    ) -> Option<bool> {
         if let Some(known) = self.asked.iter().find_map(find) {
             return known;
         }

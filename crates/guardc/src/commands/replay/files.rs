@@ -97,7 +97,8 @@ pub fn sources(paths: &[PathBuf], endings: &[&str]) -> Result<Vec<Source>, Failu
         let before = found.len();
         walk(path, endings, &mut found)?;
         if found.len() == before {
-            let endings: Vec<String> = endings.iter().map(|ending| format!("`.{ending}`")).collect();
+            let endings: Vec<String> =
+                endings.iter().map(|ending| format!("`.{ending}`")).collect();
             let shown = files::display(path);
             return Err(Failure::new(format!("no {} files in `{shown}`", endings.join(" or "))));
         }

@@ -25,8 +25,10 @@ use std::path::{Path, PathBuf};
 
 /// Decides recorded sessions again, and says what comes out otherwise
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Exit codes: 0 everything is as recorded, 1 something differs, 2 usage, input or a broken \
-    trace, 3 nothing differs but something cannot be said.")]
+#[command(
+    after_help = "Exit codes: 0 everything is as recorded, 1 something differs, 2 usage, input or a broken \
+    trace, 3 nothing differs but something cannot be said."
+)]
 pub struct Args {
     /// Traces, or folders of them; `-` is standard input
     #[arg(required = true, value_name = "TRACE")]
@@ -128,9 +130,9 @@ pub fn run(args: &Args, term: &Term) -> Outcome {
         return Err(Failure::Said);
     }
     if report.sessions == 0 {
-        return Err(Failure::new("there is no session to decide").maybe_help(args.from.is_none().then(|| {
-            "logs of others are read with `--from auto`".to_owned()
-        })));
+        return Err(Failure::new("there is no session to decide").maybe_help(
+            args.from.is_none().then(|| "logs of others are read with `--from auto`".to_owned()),
+        ));
     }
     let view = &report.recorded;
     Ok(match view.is_same() {
@@ -169,7 +171,8 @@ fn write(args: &Args, report: &ReplayReport, exact: bool, term: &Term) -> Result
         }
         Format::Json => {
             let json = serde_json::to_string_pretty(report);
-            json.map_err(|error| Failure::new(format!("the report cannot be written: {error}")))? + "\n"
+            json.map_err(|error| Failure::new(format!("the report cannot be written: {error}")))?
+                + "\n"
         }
         Format::Html => html::page(report),
     };

@@ -117,7 +117,14 @@ impl Sum {
         let mut rules: Vec<RuleCount> = self
             .rules
             .into_iter()
-            .map(|((code, rule, span, then, now), count)| RuleCount { code, rule, span, then, now, count })
+            .map(|((code, rule, span, then, now), count)| RuleCount {
+                code,
+                rule,
+                span,
+                then,
+                now,
+                count,
+            })
             .collect();
         rules.sort_by_key(|one| std::cmp::Reverse(one.count));
         let guards = judges.iter().zip(self.decided).map(|(judge, (sessions, own))| Decider {

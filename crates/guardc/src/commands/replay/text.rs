@@ -56,9 +56,18 @@ pub fn others(view: &View) -> Vec<String> {
         (view.stops_blocked, stops(view.stops_blocked, "blocked")),
         (view.stops_allowed, stops(view.stops_allowed, "allowed")),
         (view.halts, format!("{} would now halt the session", counted(view.halts, "settlement"))),
-        (view.halts_gone, format!("{} would no longer halt the session", counted(view.halts_gone, "settlement"))),
-        (view.items, format!("{} would come out otherwise", counted(view.items, "item or served call"))),
-        (view.reasons, format!("{} with the same decision for other reasons", counted(view.reasons, "call"))),
+        (
+            view.halts_gone,
+            format!("{} would no longer halt the session", counted(view.halts_gone, "settlement")),
+        ),
+        (
+            view.items,
+            format!("{} would come out otherwise", counted(view.items, "item or served call")),
+        ),
+        (
+            view.reasons,
+            format!("{} with the same decision for other reasons", counted(view.reasons, "call")),
+        ),
         (view.feedback, format!("{} with other feedback", counted(view.feedback, "event"))),
         (view.records, format!("{} not the same to the byte", counted(view.records, "record"))),
     ];
@@ -81,7 +90,8 @@ pub fn unsaid(view: &View) -> Option<String> {
             false => format!("{} because {why}", grouped(*count)),
         })
         .collect();
-    (total > 0).then(|| format!("{} cannot be decided, {}", counted(total, "event"), parts.join("; ")))
+    (total > 0)
+        .then(|| format!("{} cannot be decided, {}", counted(total, "event"), parts.join("; ")))
 }
 
 /// The first words of a report: how much was decided again, and by whom.
@@ -127,7 +137,11 @@ pub fn report(report: &ReplayReport, exact: bool, style: Style) -> String {
         gap(&mut out);
         out += "passed over:\n";
         for one in notes {
-            let lines = if one.lines == 1 { String::new() } else { format!(" ({} lines)", grouped(one.lines)) };
+            let lines = if one.lines == 1 {
+                String::new()
+            } else {
+                format!(" ({} lines)", grouped(one.lines))
+            };
             let _ = writeln!(out, "  {}:{}{lines}: {}", one.file, one.first, one.why);
         }
     }
@@ -139,12 +153,15 @@ fn verdicts(out: &mut String, report: &ReplayReport, exact: bool, style: Style) 
     let calls = counted(view.calls, "recorded call");
     if view.is_same() {
         let bytes = if exact { ", and every record, byte for byte" } else { "" };
-        let _ = writeln!(out, "{} every verdict on {calls} is reproduced{bytes}", style.green("same:"));
+        let _ =
+            writeln!(out, "{} every verdict on {calls} is reproduced{bytes}", style.green("same:"));
         return;
     }
     let mut decisions: Vec<_> = view.decisions.iter().collect();
     // What bites first comes first.
-    let order = |one: &&guard_plan::replayed::Shift| (one.then != Decision::Allow, std::cmp::Reverse(one.now));
+    let order = |one: &&guard_plan::replayed::Shift| {
+        (one.then != Decision::Allow, std::cmp::Reverse(one.now))
+    };
     decisions.sort_by_key(order);
     let mut first = true;
     for one in &decisions {
@@ -154,7 +171,9 @@ fn verdicts(out: &mut String, report: &ReplayReport, exact: bool, style: Style) 
         let told: Vec<&Difference> = report
             .differences
             .iter()
-            .filter(|d| d.aspect == Aspect::Decision && d.then == word(one.then) && d.now == word(one.now))
+            .filter(|d| {
+                d.aspect == Aspect::Decision && d.then == word(one.then) && d.now == word(one.now)
+            })
             .take(TOLD)
             .collect();
         let colon = match (told.len() as u64, one.count) {
@@ -180,7 +199,9 @@ fn verdicts(out: &mut String, report: &ReplayReport, exact: bool, style: Style) 
     }
     if let Some(line) = unsaid(view) {
         let _ = writeln!(out, "{line}");
-        for difference in report.differences.iter().filter(|d| d.aspect == Aspect::Unsaid).take(TOLD) {
+        for difference in
+            report.differences.iter().filter(|d| d.aspect == Aspect::Unsaid).take(TOLD)
+        {
             let because = difference.because.as_deref().unwrap_or_default();
             let _ = writeln!(out, "  {}: {because}", place(difference));
         }
@@ -190,7 +211,12 @@ fn verdicts(out: &mut String, report: &ReplayReport, exact: bool, style: Style) 
 /// Where a difference is: session, record and call.
 fn place(difference: &Difference) -> String {
     let call = difference.call.as_ref().map(|call| format!(" {}", render::cut(call, 60)));
-    format!("{} record {}{}", render::cut(&difference.session, 60), difference.seq, call.unwrap_or_default())
+    format!(
+        "{} record {}{}",
+        render::cut(&difference.session, 60),
+        difference.seq,
+        call.unwrap_or_default()
+    )
 }
 
 /// An empty line before what comes next.
@@ -205,7 +231,13 @@ fn tell(out: &mut String, difference: &Difference, style: Style) {
     let call = difference.call.as_deref().unwrap_or_default();
     let (session, call) = (render::cut(&difference.session, 60), render::cut(call, 60));
     let what = format!("{} {}", render::cut(tool, 60), render::cut(&difference.args, ARGS_CHARS));
-    let _ = writeln!(out, "\n  {}  {}  {}", style.dim(&difference.time), style.cyan(&format!("{session} {call}")), what.trim_end());
+    let _ = writeln!(
+        out,
+        "\n  {}  {}  {}",
+        style.dim(&difference.time),
+        style.cyan(&format!("{session} {call}")),
+        what.trim_end()
+    );
     let Some(reason) = &difference.reason else { return };
     let _ = writeln!(out, "    {}: {}", reason.code.as_str(), render::cut(&reason.message, 400));
     if !reason.help.is_empty() {
@@ -223,10 +255,16 @@ fn rules(out: &mut String, report: &ReplayReport, style: Style) {
     gap(out);
     out.push_str("by rule:\n");
     for one in report.rules.iter().take(RULES) {
-        let span = one.span.as_ref().map(|span| style.dim(&format!("  at {span}"))).unwrap_or_default();
+        let span =
+            one.span.as_ref().map(|span| style.dim(&format!("  at {span}"))).unwrap_or_default();
         let turn = format!("{} → {}", word(one.then), word(one.now));
         let rule = render::cut(&one.rule, 60);
-        let _ = writeln!(out, "  {:>7}  {turn}  {} {rule}{span}", grouped(one.count), one.code.as_str());
+        let _ = writeln!(
+            out,
+            "  {:>7}  {turn}  {} {rule}{span}",
+            grouped(one.count),
+            one.code.as_str()
+        );
     }
     if report.rules.len() > RULES {
         let _ = writeln!(out, "  and {} more", report.rules.len() - RULES);
