@@ -5,7 +5,7 @@ use crate::case::{Case, RunFile, Step, draw};
 use crate::clause;
 use crate::judge::{self, Broken};
 use crate::observed::{Observed, RunSeen};
-use crate::protocol::{Declared, End, Hello, PROTOCOL, Replay, Restore, Run, Tool};
+use crate::protocol::{Declared, Hello, PROTOCOL, Replay, Restore, Run, Tool};
 use crate::workspace::Workspace;
 use crate::world::{Outside, Stage, json_of};
 use guard_plan::hex;
@@ -125,7 +125,13 @@ impl<'p> Player<'p> {
         let mut broken = Vec::new();
         for (at, run) in self.case.run.iter().enumerate() {
             self.steps(run)?;
-            let mut one = self.run(run)?;
+            let (mut one, ended) = self.run(run);
+            if let Err(trouble) = ended {
+                // What it should never have done it has done, whatever became of it afterwards.
+                let done = judge::overstepped(self.case, at, &one, &self.outside.ids);
+                seen.runs.push(one);
+                return if done.is_empty() { Err(trouble) } else { Ok(Played::Judged(done)) };
+            }
             broken.extend(judge::run(self.case, at, &one, &self.outside.ids));
             if let Some(trace) = one.end.as_ref().and_then(|end| end.trace.clone()) {
                 self.traces.insert(run.session.clone(), trace);
@@ -151,7 +157,7 @@ impl<'p> Player<'p> {
         self.outside.workspace.as_ref().map(|it| it.path().to_string_lossy().into_owned())
     }
 
-    fn run(&mut self, run: &'p RunFile) -> Result<RunSeen, Trouble> {
+    fn run(&mut self, run: &'p RunFile) -> (RunSeen, Result<(), Trouble>) {
         let message = Run {
             session: self.session(&run.session),
             source: self.case.guard.clone(),
@@ -165,11 +171,18 @@ impl<'p> Player<'p> {
         };
         self.outside.note(">", "run", &json!(message));
         let mut stage = Stage::new(&mut self.outside, run);
-        let end: End = self.adapter.run(&message, &mut stage)?;
+        let end = self.adapter.run(&message, &mut stage);
         let mut seen = stage.seen;
-        self.outside.note("<", "run", &json!(end));
-        seen.end = Some(end);
-        Ok(seen)
+        match &end {
+            Ok(end) => self.outside.note("<", "run", &json!(end)),
+            Err(trouble) => self.outside.log.push(format!("! {trouble}")),
+        }
+        let (end, result) = match end {
+            Ok(end) => (Some(end), Ok(())),
+            Err(trouble) => (None, Err(trouble)),
+        };
+        seen.end = end;
+        (seen, result)
     }
 
     fn steps(&mut self, run: &RunFile) -> Result<(), Trouble> {

@@ -3,6 +3,7 @@
 
 use crate::engine::{Engine, instant, json};
 use crate::fault::Fault;
+use crate::lapse::{self, Lapses};
 use guard_ack::protocol::{
     ApprovalRequest, Call, Done, End, Ended, HostEvent, Message, Role, Run, ToolOutcome, Turn,
 };
@@ -22,8 +23,15 @@ pub struct Work<'w> {
     pub world: &'w mut dyn World,
     pub run: &'w Run,
     pub fault: Fault,
+    pub lapses: &'w mut Lapses,
     /// What the model sees.
     pub messages: Vec<Message>,
+    /// The calls of the turn.
+    pub turn: Vec<Call>,
+    /// Calls that were told to wait in this turn.
+    pub waited: Vec<String>,
+    /// Calls of the turn before that are not settled yet.
+    pub late: Vec<(Call, Done)>,
 }
 
 /// What becomes of a call.
@@ -51,7 +59,7 @@ pub fn text_of(value: &Value) -> String {
 }
 
 /// All reasons with what helps, a line each.
-fn told(verdict: &Verdict) -> String {
+fn reasons(verdict: &Verdict) -> String {
     let line = |reason: &Reason| match reason.help.as_str() {
         "" => reason.message.clone(),
         help => format!("{} ({help})", reason.message),
@@ -78,13 +86,34 @@ impl Work<'_> {
     }
 
     fn take(&mut self, event: &Event) -> Result<Outcome, StepError> {
+        let forgotten = match event {
+            Event::Prompt(_) => self.fault == Fault::IgnoresPrompt,
+            Event::Usage(_) => self.fault == Fault::ForgetsUsage,
+            Event::Resume(_) => self.fault == Fault::NobodyResumes,
+            Event::Verify(_) | Event::Move(_) => self.fault == Fault::NobodyVerifies,
+            _ => false,
+        };
+        if forgotten {
+            return Ok(Outcome::Taken);
+        }
         self.engine.take(event, self.world)
     }
 
     /// The conversation begins.
     pub fn begin(&mut self) -> Result<(), Trouble> {
+        if self.fault == Fault::RestoreRunsAgain {
+            for call in std::mem::take(&mut self.lapses.again) {
+                self.world.begin(&call);
+                let _ = self.world.ended(true);
+            }
+        }
         let text = self.run.prompt.clone();
-        self.prompt(&text)
+        self.prompt(&text)?;
+        if self.fault == Fault::KeepsFeedback {
+            let kept = std::mem::take(&mut self.lapses.feedback);
+            kept.iter().for_each(|text| self.say(Role::User, text));
+        }
+        Ok(())
     }
 
     fn prompt(&mut self, text: &str) -> Result<(), Trouble> {
@@ -112,11 +141,38 @@ impl Work<'_> {
 
     /// Asks the model, and tells the guard what happened meanwhile. None: it is not there any more.
     pub fn ask_model(&mut self) -> Result<Option<Turn>, Trouble> {
+        let late = std::mem::take(&mut self.lapses.unsettled);
+        if self.fault == Fault::ShadowShown {
+            let shown = std::mem::take(&mut self.lapses.feedback);
+            shown.iter().for_each(|text| self.say(Role::User, text));
+        }
+        if self.fault == Fault::RepeatsMissing {
+            let missing = self.lapses.repeated.clone();
+            missing.iter().for_each(|text| self.say(Role::User, text));
+        }
+        self.settle_late()?;
+        if std::mem::take(&mut self.lapses.ends) {
+            return Ok(None);
+        }
         let Ok(turn) = self.world.model(&self.messages) else { return Ok(None) };
+        self.late = late;
+        self.lapses.denied_here = false;
+        self.waited.clear();
+        self.turn.clone_from(&turn.calls);
+        if self.fault == Fault::FreshTurns {
+            self.engine.begin_again();
+        }
+        if self.lapses.output.is_none() {
+            self.lapses.output.clone_from(&turn.output);
+        }
         for event in &turn.host {
             self.happened(event)?;
         }
-        for (unit, amount) in &turn.usage {
+        let mut used: Vec<_> = turn.usage.clone().into_iter().collect();
+        if self.fault == Fault::UsageLate {
+            std::mem::swap(&mut used, &mut self.lapses.usage);
+        }
+        for (unit, amount) in &used {
             let now = self.now();
             let amount = decimal::parse(amount).ok_or_else(|| trouble("usage is no amount"))?;
             self.take(&Event::Usage(Usage { unit, amount, now })).map_err(trouble)?;
@@ -137,57 +193,111 @@ impl Work<'_> {
             }
             HostEvent::Resume { role, by } => Event::Resume(Resume { role, by, now }),
         };
-        self.take(&event).map(|_| ()).map_err(trouble)
+        match self.take(&event) {
+            // What a faulty adapter did before may leave nothing to do.
+            Err(_) if self.fault != Fault::None => Ok(()),
+            taken => taken.map(|_| ()).map_err(trouble),
+        }
     }
 
     /// Puts a call to the guard, and asks for the approvals it needs.
     pub fn gate(&mut self, call: &Call) -> Result<Gate, Trouble> {
-        let native = self.run.tools.iter().any(|tool| tool.native && tool.name == call.tool);
-        if native && self.fault == Fault::NativeAround {
-            return Ok(Gate::Run);
+        if let Some(gate) = lapse::before(self, call) {
+            return Ok(gate);
         }
-        let args = json(&call.args)?;
+        let told = lapse::told(self, call);
+        let (id, args) = (self.lapses.id(self.fault, &call.call), json(&told.args)?);
         let mut asked = false;
         loop {
             let now = self.now();
-            let proposal = Proposal { call: &call.call, tool: &call.tool, args: &args, now };
+            if self.fault == Fault::AsksTwice {
+                let first = format!("{id}-0");
+                let first = Proposal { call: &first, tool: &told.tool, args: &args, now };
+                let _ = self.take(&Event::Propose(first));
+            }
+            let proposal = Proposal { call: &id, tool: &told.tool, args: &args, now };
             let outcome = self.take(&Event::Propose(proposal)).map_err(trouble)?;
             let Outcome::Proposed(proposed) = outcome else { return Err(trouble("no verdict")) };
+            if let Some(gate) = lapse::judged(self, call, &proposed) {
+                return Ok(gate);
+            }
             match proposed.verdict.decision {
-                Decision::Ask if self.fault == Fault::AskIsAllow => return Ok(Gate::Run),
-                Decision::Ask if !asked => {
+                Decision::Ask if !asked && self.fault != Fault::AskIsDeny => {
                     asked = true;
                     if !self.approved(call, &proposed.verdict)? {
-                        return Ok(Gate::Refused(told(&proposed.verdict)));
+                        return Ok(match self.fault {
+                            Fault::RefusedRuns => Gate::Run,
+                            _ => Gate::Refused(reasons(&proposed.verdict)),
+                        });
                     }
+                    self.lapses.approved.push(call.clone());
                 }
-                _ => return Ok(self.gated(&proposed)),
+                _ => return self.gated(call, &proposed),
             }
         }
     }
 
-    fn gated(&self, proposed: &Proposed) -> Gate {
+    fn gated(&mut self, call: &Call, proposed: &Proposed) -> Result<Gate, Trouble> {
         let feedback = self.feedback(&rendered(&proposed.feedback));
-        let reasons = told(&proposed.verdict);
-        match (proposed.verdict.decision, &proposed.served) {
+        let why = reasons(&proposed.verdict);
+        Ok(match (proposed.verdict.decision, &proposed.served) {
             (Decision::Allow, Some(served)) => {
+                if self.fault == Fault::AgentVerifies {
+                    self.verify_all(proposed);
+                }
                 let served = serde_json::from_str(&served.to_string()).unwrap_or(Value::Null);
                 Gate::Served(joined(&text_of(&served), &feedback))
             }
-            (Decision::Allow, None) => Gate::Run,
-            (Decision::Wait, _) if self.fault != Fault::WaitIsDeny => Gate::Wait(reasons),
+            (Decision::Allow, None) => {
+                if self.fault == Fault::SettlesFirst {
+                    let done = Done { outcome: ToolOutcome::Success, result: Value::Null };
+                    self.settle(call, &done)?;
+                    self.lapses.settled.insert(call.call.clone());
+                }
+                Gate::Run
+            }
+            (Decision::Wait, _) if self.fault != Fault::WaitIsDeny => {
+                if self.fault == Fault::WaitIsShown {
+                    self.answer(call, &why);
+                }
+                self.waited.push(call.call.clone());
+                Gate::Wait(why)
+            }
             _ => {
                 let shown = match self.fault {
-                    Fault::FirstReason => reasons.lines().next().unwrap_or_default(),
-                    _ => &reasons,
+                    Fault::FirstReason => why.lines().next().unwrap_or_default(),
+                    Fault::GenericDenial => "denied by policy",
+                    Fault::HidesDenials => "",
+                    _ => &why,
                 };
-                Gate::Refused(joined(shown, &feedback))
+                let plain = proposed.verdict.reasons.iter().map(|reason| reason.message.as_str());
+                let plain = plain.collect::<Vec<_>>().join("\n");
+                let shown = if self.fault == Fault::NoHelp { &plain } else { shown };
+                match self.fault {
+                    Fault::NoFeedbackOfDenials => Gate::Refused(shown.to_owned()),
+                    _ => Gate::Refused(joined(shown, &feedback)),
+                }
             }
+        })
+    }
+
+    fn verify_all(&mut self, proposed: &Proposed) {
+        for change in &proposed.items {
+            let now = self.now();
+            // Not every state has something to verify.
+            let _ = self.take(&Event::Verify(Verify { item: &change.item, now }));
         }
     }
 
-    fn feedback(&self, text: &str) -> String {
-        if self.fault == Fault::NoFeedback { String::new() } else { text.to_owned() }
+    fn feedback(&mut self, text: &str) -> String {
+        match self.fault {
+            Fault::NoFeedback => String::new(),
+            Fault::KeepsFeedback => {
+                self.lapses.feedback.extend((!text.is_empty()).then(|| text.to_owned()));
+                String::new()
+            }
+            _ => text.to_owned(),
+        }
     }
 
     /// Asks each role that a verdict names, and records what is granted; whether all did.
@@ -196,7 +306,13 @@ impl Work<'_> {
         let mut roles: Vec<&String> = needed.flat_map(|reason| &reason.needs).collect();
         roles.dedup();
         let args = json(&call.args)?;
-        for role in roles {
+        for (at, role) in roles.into_iter().enumerate() {
+            if at > 0 && self.fault == Fault::FirstRole {
+                let (now, tool) = (self.now(), &call.tool);
+                let approve = Approve { tool, args: &args, role, by: "kim", expires: None, now };
+                self.take(&Event::Approve(approve)).map_err(trouble)?;
+                continue;
+            }
             let request = ApprovalRequest {
                 call: call.call.clone(),
                 tool: call.tool.clone(),
@@ -208,7 +324,10 @@ impl Work<'_> {
                 return Ok(false);
             }
             let now = self.now();
-            let expires = approval.expires.as_deref().map(instant);
+            let expires = match self.fault {
+                Fault::NeverExpires => Some(i64::MAX),
+                _ => approval.expires.as_deref().map(instant),
+            };
             let (tool, by) = (&call.tool, &approval.by);
             let approve = Approve { tool, args: &args, role, by, expires, now };
             self.take(&Event::Approve(approve)).map_err(trouble)?;
@@ -218,21 +337,65 @@ impl Work<'_> {
 
     /// Settles a call that has run: what the model reads of it, and the feedback that goes with it.
     pub fn settle(&mut self, call: &Call, done: &Done) -> Result<(String, String), Trouble> {
-        let result = json(&done.result)?;
+        let text = match done.outcome {
+            ToolOutcome::Success => text_of(&done.result),
+            ToolOutcome::Failure => format!("error: {}", text_of(&done.result)),
+        };
+        let failed = done.outcome == ToolOutcome::Failure;
+        let native = self.run.tools.iter().any(|tool| tool.native && tool.name == call.tool);
+        match self.fault {
+            Fault::SettlesLate => {
+                self.lapses.unsettled.push((call.clone(), done.clone()));
+                return Ok((text, String::new()));
+            }
+            Fault::FailureEndsLoop if failed => self.lapses.ends = true,
+            Fault::KeepsResults => self.lapses.ran.push((call.clone(), text.clone())),
+            _ => {}
+        }
+        let forgotten = match self.fault {
+            Fault::NeverSettles => true,
+            Fault::SuccessesOnly => failed,
+            Fault::NativeUnsettled => native,
+            Fault::SettlesFirst => self.lapses.settled.contains(&call.call),
+            _ => false,
+        };
+        if forgotten {
+            return Ok((text, String::new()));
+        }
+        let feedback = self.settle_now(call, done)?;
+        match self.fault {
+            Fault::FeedbackHidesResult if !feedback.is_empty() => Ok((String::new(), feedback)),
+            _ => Ok((text, feedback)),
+        }
+    }
+
+    /// Settles the calls of the turn before, once those of this one are judged.
+    fn settle_late(&mut self) -> Result<(), Trouble> {
+        for (call, done) in std::mem::take(&mut self.late) {
+            let feedback = self.settle_now(&call, &done)?;
+            if !feedback.is_empty() {
+                self.say(Role::User, &feedback);
+            }
+        }
+        Ok(())
+    }
+
+    fn settle_now(&mut self, call: &Call, done: &Done) -> Result<String, Trouble> {
+        let result = match self.fault {
+            Fault::NoResults => json(&Value::Null)?,
+            _ => json(&done.result)?,
+        };
         let success = done.outcome == ToolOutcome::Success || self.fault == Fault::FailureIsSuccess;
         let ending = if success { Ending::Success(Some(&result)) } else { Ending::Failure };
         let now = self.now();
-        let event = Event::Settle(Settlement { call: &call.call, ending, now });
+        let id = self.lapses.id(self.fault, &call.call);
+        let event = Event::Settle(Settlement { call: &id, ending, now });
         let feedback = match self.take(&event) {
             Ok(Outcome::Settled(settled)) => rendered(&settled.feedback),
             // A faulty adapter settles what was never allowed.
             _ => String::new(),
         };
-        let text = match done.outcome {
-            ToolOutcome::Success => text_of(&done.result),
-            ToolOutcome::Failure => format!("error: {}", text_of(&done.result)),
-        };
-        Ok((text, self.feedback(&feedback)))
+        Ok(self.feedback(&feedback))
     }
 
     /// Puts a stop to the guard.
@@ -240,22 +403,24 @@ impl Work<'_> {
         let now = self.now();
         let reason = Some(turn.finish_reason.as_str());
         match self.take(&Event::Stop(Stop { reason, now })).map_err(trouble)? {
-            Outcome::Stopped(stopped) => Ok(stopped),
+            Outcome::Stopped(stopped) => Ok(lapse::stopped(self, stopped)),
             _ => Err(trouble("no answer to a stop")),
         }
     }
 
     /// Whether the loop may end; what is missing is shown.
     pub fn may_stop(&mut self, stopped: &Stopped) -> bool {
-        if stopped.decision == StopDecision::Allow || self.fault == Fault::StopsBlocked {
+        if stopped.decision == StopDecision::Allow {
             return true;
         }
-        self.say(Role::User, &stopped.message);
+        if self.fault != Fault::HidesMissing {
+            self.say(Role::User, &stopped.message);
+        }
         false
     }
 
     /// What is handed over at the end.
-    pub fn end(&self, turn: &Turn, stopped: &Stopped) -> Result<End, Trouble> {
+    pub fn end(&mut self, turn: &Turn, stopped: &Stopped) -> Result<End, Trouble> {
         let ended = match stopped.bypassed.as_deref() {
             Some("deadline") => Ended::Deadline,
             Some("halted") => Ended::Halted,
@@ -265,12 +430,18 @@ impl Work<'_> {
         };
         let report = match (&self.run.contract, &turn.output) {
             (Some(contract), Some(text)) => {
-                Some(self.engine.report(contract, text, Some(&turn.finish_reason))?)
+                let reason = Some(turn.finish_reason.as_str());
+                let reason = reason.filter(|_| self.fault != Fault::FinishReasonDropped);
+                if self.fault == Fault::JudgesAfresh {
+                    self.engine.begin_again();
+                }
+                Some(self.engine.report(contract, text, reason)?)
             }
             _ => None,
         };
-        let trace = (self.fault != Fault::NoTrace).then(|| self.engine.lines.clone());
-        Ok(End { ended, output: turn.output.clone(), report, trace, why: None })
+        let trace = Some(self.engine.lines.clone());
+        let end = End { ended, output: turn.output.clone(), report, trace, why: None };
+        Ok(lapse::ended(self, end))
     }
 
     /// The model is not there any more.

@@ -1,14 +1,16 @@
 //! One guarded session: the kernel, its world on disk, its trace.
 
+use crate::fault::Fault;
 use crate::library::Library;
 use guard_ack::protocol::Run;
 use guard_ack::{Kind, Trouble, World};
 use guard_contract::{Checker, Input};
 use guard_hosts::Host;
 use guard_plan::json::Json;
-use guard_plan::plan::ProbeAsks;
-use guard_plan::record::{Payload, Record, verify_chain};
+use guard_plan::plan::{Command, ProbeAsks};
+use guard_plan::record::{Content, Payload, Ran, Record, verify_chain};
 use guard_plan::time;
+use guard_plan::verdict::Decision;
 use guard_runtime::{Event, Kernel, Outcome, Recorder, Salt, Session, StepError, replay};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -24,8 +26,9 @@ const SALT: &[u8] = b"guard-adapters";
 pub struct Engine {
     pub kernel: Arc<Kernel>,
     pub session: Session,
-    host: Host,
+    host: Files,
     recorder: Recorder,
+    fault: Fault,
     /// Its trace.
     pub lines: Vec<String>,
 }
@@ -46,15 +49,18 @@ pub fn instant(text: &str) -> i64 {
 
 impl Engine {
     /// Begins a session.
-    pub fn open(library: &Library, run: &Run) -> Result<Engine, Trouble> {
+    pub fn open(library: &Library, run: &Run, fault: Fault) -> Result<Engine, Trouble> {
         let kernel = library.kernel(&run.source)?;
-        let data = run.data.as_ref().map(json).transpose()?;
-        let root = run.workspace.as_deref().unwrap_or(NOWHERE);
+        let data = run.data.as_ref().filter(|_| fault != Fault::IgnoresData);
+        let data = data.map(json).transpose()?;
+        let workspace = run.workspace.as_deref().filter(|_| fault != Fault::NoWorkspace);
+        let root = if fault == Fault::NoWorkspace { "/" } else { workspace.unwrap_or(NOWHERE) };
         let session = kernel
             .open_with(&run.session, instant(&run.now), root, data.as_ref())
             .map_err(trouble)?;
         let mut engine = Engine {
-            host: Host::new(run.workspace.as_deref().map(Path::new)).map_err(trouble)?,
+            host: Files::new(workspace, fault).map_err(trouble)?,
+            fault,
             recorder: Recorder::new(Arc::new(Salt::new(SALT))),
             kernel,
             session,
@@ -75,14 +81,38 @@ impl Engine {
             self.kernel.plan().probes.iter().filter(|probe| matches!(probe.asks, ProbeAsks::Host))
         {
             match world.probe(&probe.name).and_then(|answer| json(&answer).ok()) {
-                Some(answer) => self.host.probes.insert(probe.name.clone(), answer),
-                None => self.host.probes.remove(&probe.name),
+                Some(answer) => self.host.host.probes.insert(probe.name.clone(), answer),
+                None => self.host.host.probes.remove(&probe.name),
             };
         }
         let outcome = self.kernel.step(&mut self.session, event, &mut self.host)?;
+        if let (Fault::SecretsOnRecord, Event::Propose(proposal)) = (self.fault, event) {
+            let args = Json::Object(vec![("args".into(), proposal.args.clone())]);
+            let line = self.recorder.answers(&self.kernel, &self.session, &args).to_vec();
+            self.lines.push(String::from_utf8_lossy(&line).into_owned());
+        }
+        let denied = matches!(&outcome, Outcome::Proposed(it) if it.verdict.decision == Decision::Deny);
+        if denied && self.fault == Fault::NoDenialsOnRecord {
+            return Ok(outcome);
+        }
         let line = self.recorder.event(&self.kernel, &self.session, event, &outcome).to_vec();
         self.lines.push(String::from_utf8_lossy(&line).into_owned());
         Ok(outcome)
+    }
+
+    /// Begins the trace anew, in the middle of the session.
+    pub fn new_trace(&mut self) {
+        self.recorder = Recorder::new(Arc::new(Salt::new(SALT)));
+        self.lines.clear();
+        self.opened();
+    }
+
+    /// Forgets all that happened.
+    pub fn begin_again(&mut self) {
+        let (id, start) = (self.session.id(), self.session.start());
+        if let Ok(session) = self.kernel.open(id, start, self.session.workspace()) {
+            self.session = session;
+        }
     }
 
     /// The report of a contract on a text.
@@ -122,7 +152,8 @@ impl Engine {
         let mut engine = Engine {
             kernel: Arc::clone(kernel),
             session: session.map_err(|_| diverged(0))?,
-            host: Host::new(workspace.map(Path::new)).map_err(|_| diverged(0))?,
+            host: Files::new(workspace, Fault::None).map_err(|_| diverged(0))?,
+            fault: Fault::None,
             recorder: Recorder::new(Arc::new(Salt::new(SALT))),
             lines: Vec::new(),
         };
@@ -140,6 +171,82 @@ impl Engine {
             Some(at) => Err(diverged(at)),
             None => Ok(engine),
         }
+    }
+}
+
+impl Engine {
+    /// The session that a trace is about: what does not come out as it was is passed over.
+    pub fn about(kernel: &Arc<Kernel>, trace: &[String], workspace: Option<&str>) -> Option<Engine> {
+        let (first, rest) = trace.split_first()?;
+        let mut engine = Engine::again(kernel, std::slice::from_ref(first), workspace).ok()?;
+        for record in rest.iter().filter_map(|line| Record::parse(line).ok()) {
+            let Some(event) = replay::event(&record) else { continue };
+            let mut world = replay::world(&record);
+            if let Ok(outcome) = kernel.step(&mut engine.session, &event, &mut world) {
+                let line = engine.recorder.event(kernel, &engine.session, &event, &outcome);
+                engine.lines.push(String::from_utf8_lossy(line).into_owned());
+            }
+        }
+        Some(engine)
+    }
+}
+
+/// The files of a workspace, and how they are looked at wrongly.
+struct Files {
+    host: Host,
+    fault: Fault,
+    known: BTreeMap<String, Option<bool>>,
+}
+
+impl Files {
+    fn new(workspace: Option<&str>, fault: Fault) -> std::io::Result<Files> {
+        let host = Host::new(workspace.map(Path::new))?;
+        Ok(Files { host, fault, known: BTreeMap::new() })
+    }
+
+    fn answer(&mut self, path: &str, ask: fn(&mut Host, &str) -> Option<bool>) -> Option<bool> {
+        match self.fault {
+            Fault::AssumesFiles => ask(&mut self.host, path).or(Some(true)),
+            Fault::KeepsFiles => {
+                let host = &mut self.host;
+                *self.known.entry(path.to_owned()).or_insert_with(|| ask(host, path))
+            }
+            _ => ask(&mut self.host, path),
+        }
+    }
+}
+
+impl guard_runtime::World for Files {
+    fn exists(&mut self, path: &str) -> Option<bool> {
+        self.answer(path, Host::exists)
+    }
+
+    fn probe(&mut self, name: &str) -> Option<Json> {
+        self.host.probe(name)
+    }
+
+    fn file(&mut self, path: &str) -> Option<bool> {
+        self.answer(path, Host::file)
+    }
+
+    fn contains(&mut self, path: &str, text: &str) -> Option<bool> {
+        self.host.contains(path, text)
+    }
+
+    fn text(&mut self, path: &str) -> Option<Content> {
+        self.host.text(path)
+    }
+
+    fn sha256(&mut self, path: &str) -> Option<Option<String>> {
+        self.host.sha256(path)
+    }
+
+    fn run(&mut self, command: &Command) -> Option<Ran> {
+        self.host.run(command)
+    }
+
+    fn committed(&mut self) -> Option<bool> {
+        self.host.committed()
     }
 }
 

@@ -9,6 +9,7 @@
 mod duty;
 mod engine;
 mod fault;
+mod lapse;
 mod library;
 mod mock;
 mod null;

@@ -23,7 +23,6 @@ pub struct Cli {
 #[derive(Debug, Subcommand)]
 #[allow(missing_docs, reason = "each module documents its own")]
 pub enum Command {
-    Ack(commands::ack::Args),
     Check(commands::check::Args),
     Compile(commands::compile::Args),
     Explain(commands::explain::Args),
@@ -37,6 +36,7 @@ pub enum Command {
     Render(commands::render::Args),
     Replay(commands::replay::Args),
     Serve(commands::serve::Args),
+    Ack(commands::ack::Args),
     Init(commands::init::Args),
     Completions(commands::completions::Args),
     Verify(commands::verify::Args),
@@ -47,7 +47,6 @@ impl Command {
     /// Does it.
     pub fn run(&self, term: &Term) -> Outcome {
         match self {
-            Command::Ack(args) => commands::ack::run(args, term),
             Command::Check(args) => commands::check::run(args, term),
             Command::Compile(args) => commands::compile::run(args, term),
             Command::Explain(args) => commands::explain::run(args, term),
@@ -61,6 +60,7 @@ impl Command {
             Command::Render(args) => commands::render::run(args, term),
             Command::Replay(args) => commands::replay::run(args, term),
             Command::Serve(args) => commands::serve::run(args, term),
+            Command::Ack(args) => commands::ack::run(args, term),
             Command::Init(args) => commands::init::run(args, term),
             Command::Completions(args) => commands::completions::run(args, term),
             Command::Verify(args) => commands::verify::run(args, term),

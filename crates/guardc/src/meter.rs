@@ -30,7 +30,8 @@ impl Meter {
         }
     }
 
-    fn show(&self, done: u64) {
+    /// So much is done now.
+    pub fn show(&self, done: u64) {
         if !self.active || self.started.elapsed() < Duration::from_secs(1) {
             return;
         }

@@ -58,6 +58,36 @@ pub fn run(
     std::mem::take(&mut bench.broken)
 }
 
+/// What a run did that its case forbids, though it never came to its end: calls that must not run, approvals that must
+/// not be asked for.
+pub fn overstepped(
+    case: &Case,
+    number: usize,
+    seen: &RunSeen,
+    ids: &BTreeMap<String, String>,
+) -> Vec<Broken> {
+    let bench = &mut Bench { case, run: &case.run[number], seen, ids, number, broken: Vec::new() };
+    let expect = &bench.run.expect;
+    let ran = seen.executed.iter().map(|one| bench.name(&one.call.call));
+    let over: Vec<String> =
+        ran.filter(|id| !expect.executed.iter().any(|it| it == id)).map(str::to_owned).collect();
+    let asked = seen.approvals.iter().map(|one| format!("{} {}", bench.name(&one.call), one.role));
+    let asked: Vec<String> = asked.filter(|one| !expect.approvals.contains(one)).collect();
+    if !over.is_empty() {
+        let observed = format!("run: {}", bench.calls(over.iter().map(String::as_str)));
+        let expected = bench.calls(expect.executed.iter().map(String::as_str));
+        bench.own(None, format!("run: {expected}"), observed);
+    }
+    if !asked.is_empty() {
+        bench.own(
+            None,
+            "nobody else is asked to approve",
+            format!("asked to approve: {}", asked.join(", ")),
+        );
+    }
+    std::mem::take(&mut bench.broken)
+}
+
 impl Bench<'_> {
     /// A broken promise of the case's own clause.
     fn own(

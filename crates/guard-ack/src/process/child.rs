@@ -14,6 +14,8 @@ use std::time::{Duration, Instant};
 const MARK: &str = "GUARD_ACK_CHILD";
 /// How many lines wait for a child that does not read.
 const WAITING: usize = 64;
+/// How often it is looked whether a silent child is still there.
+const LOOK: Duration = Duration::from_millis(50);
 /// How long a child has for ending when nothing more comes.
 const GRACE: Duration = Duration::from_millis(300);
 
@@ -61,7 +63,7 @@ impl Child {
                 }
             }
         });
-         Ok(Child {
+        Ok(Child {
             process,
             mark,
             told: Some(told),
@@ -83,12 +85,21 @@ impl Child {
         })
     }
 
-    /// Its next line; none where it is silent for so long.
+    /// Its next line; none where it is silent for so long. One that has ended says nothing more, though something it
+    /// started may hold its output open.
     pub fn hear(&mut self, wait: Duration) -> Option<Line> {
-        match self.lines.recv_timeout(wait) {
-            Ok(line) => Some(line),
-            Err(RecvTimeoutError::Timeout) => None,
-            Err(RecvTimeoutError::Disconnected) => Some(Line::End),
+        let until = Instant::now() + wait;
+        loop {
+            let left = until.saturating_duration_since(Instant::now());
+            match self.lines.recv_timeout(left.min(LOOK)) {
+                Ok(line) => return Some(line),
+                Err(RecvTimeoutError::Disconnected) => return Some(Line::End),
+                Err(RecvTimeoutError::Timeout) if self.ended().is_some() => {
+                    return Some(self.lines.try_recv().unwrap_or(Line::End));
+                }
+                Err(RecvTimeoutError::Timeout) if left <= LOOK => return None,
+                Err(RecvTimeoutError::Timeout) => {}
+            }
         }
     }
 

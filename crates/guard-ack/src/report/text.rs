@@ -9,12 +9,7 @@ pub fn text(report: &Report, command: &str) -> String {
     let mut out = String::new();
     let version = &report.adapter.version;
     let name = if report.adapter.name.is_empty() { "the adapter" } else { &report.adapter.name };
-    let _ = writeln!(
-        out,
-        "{name} {version}, seed {}, suite {}",
-        report.seed,
-        &report.suite[..report.suite.len().min(19)]
-    );
+    let _ = writeln!(out, "{name} {version}, seed {}", report.seed);
     let _ = writeln!(out, "\n  tier            passed  failed  errored  skipped");
     for tier in tiers(report) {
         let label = format!("{} {}", tier.number, tier.name);
@@ -59,7 +54,11 @@ pub fn text(report: &Report, command: &str) -> String {
         let _ = writeln!(out, "  again     {}", rerun(report, outcome, command));
     }
     skipped(report, &mut out);
-    let _ = writeln!(out, "\n{} cases: {}", report.outcomes.len(), counts(report));
+    let cases = match report.outcomes.len() {
+        1 => "1 case".to_owned(),
+        count => format!("{count} cases"),
+    };
+    let _ = writeln!(out, "\n{cases}: {}", counts(report));
     out
 }
 

@@ -34,21 +34,44 @@ fn the_good_one_is_good() {
 #[test]
 fn a_typo_has_its_line_and_a_near_miss() {
     let check = |from, to, expected: &str| assert_eq!(said(from, to), expected);
-    check("clause = ", "cluse = ", "1: unknown field `cluse`, expected one of `clause`, `claim`, `needs`, `guard`, `start`, `data`, `contract`, `tools`, `world`, `kills`, `turn`, `expect`, `run`; did you mean `clause`?");
+    check(
+        "clause = ",
+        "cluse = ",
+        "1: unknown field `cluse`, expected one of `clause`, `claim`, `needs`, `guard`, `start`, `data`, `contract`, `tools`, `world`, `kills`, `turn`, `expect`, `run`; did you mean `clause`?",
+    );
     check("GATE-1", "GATES-1", "1: there is no clause `GATES-1`; did you mean `GATE-1`?");
-    check("tool_policies", "tool_polices", "3: there is no capability `tool_polices`; did you mean `tool_policies`?");
+    check(
+        "tool_policies",
+        "tool_polices",
+        "3: there is no capability `tool_polices`; did you mean `tool_policies`?",
+    );
     check("GATE-1", "DONE-1", "1: `DONE-1` is a clause of `completion`, not of `gate`");
     check("\"stopped\"", "\"stoped\"", "15: no loop ends `stoped`; did you mean `stopped`?");
-    check("executed = [\"a\"]", "executed = [\"b\"]", "14: no call before has the id `b`; did you mean `a`?");
-    check("stop = true", "stop = false", "6: a turn either makes `calls` or has `stop = true`\n6: the last turn of a run is a stop");
+    check(
+        "executed = [\"a\"]",
+        "executed = [\"b\"]",
+        "14: no call before has the id `b`; did you mean `a`?",
+    );
+    check(
+        "stop = true",
+        "stop = false",
+        "6: a turn either makes `calls` or has `stop = true`\n6: the last turn of a run is a stop",
+    );
     check("a claim", "<<wrd:x>>", "2: there is no placeholder of kind `wrd`; did you mean `word`?");
     check("a claim", "<<word:x", "2: `<<` without `>>` on its line");
     check("has = \"x\"", "times = 1", "10: `sees` says neither what it `has` nor what it `lacks`");
-    check("tool = \"t\"", "tool = \"t\", takes = \"5 min\"", "7: `5 min` is no duration; write `30s`, `5m` or `1h30m`");
+    check(
+        "tool = \"t\"",
+        "tool = \"t\", takes = \"5 min\"",
+        "7: `5 min` is no duration; write `30s`, `5m` or `1h30m`",
+    );
 }
 
 #[test]
 fn all_that_is_wrong_is_said_at_once() {
-    let text = GOOD.replace("GATE-1", "NONE").replace("tool_policies", "nothing").replace("\"stopped\"", "\"never\"");
+    let text = GOOD
+        .replace("GATE-1", "NONE")
+        .replace("tool_policies", "nothing")
+        .replace("\"stopped\"", "\"never\"");
     assert_eq!(parse("gate/bad", &text, 1).expect_err("it is bad").len(), 3);
 }

@@ -10,7 +10,8 @@ const PAGE: &str = include_str!("../../../../docs/reference/ack.md");
 
 /// Reads a value as a message, and writes it again: nothing may be lost.
 fn is<T: DeserializeOwned + Serialize>(value: &Value) {
-    let read: T = serde_json::from_value(value.clone()).unwrap_or_else(|error| panic!("{value}: {error}"));
+    let read: T =
+        serde_json::from_value(value.clone()).unwrap_or_else(|error| panic!("{value}: {error}"));
     assert_eq!(serde_json::to_value(read).unwrap(), *value);
 }
 
@@ -42,7 +43,8 @@ fn every_message_of_the_page_is_one_and_none_is_left_out() {
     let mut asked: BTreeMap<String, String> = BTreeMap::new();
     let mut shown = BTreeSet::new();
     for line in PAGE.lines().filter(|line| line.starts_with("> {") || line.starts_with("< {")) {
-        let value: Value = serde_json::from_str(&line[2..]).unwrap_or_else(|error| panic!("{line}: {error}"));
+        let value: Value =
+            serde_json::from_str(&line[2..]).unwrap_or_else(|error| panic!("{line}: {error}"));
         let id = value["id"].to_string();
         match value["method"].as_str() {
             Some(method) => {

@@ -41,9 +41,16 @@ fn the_four_outcomes_are_four_and_a_surprise_is_a_finding() {
     let report = report();
     let text = text::text(&report, "./it");
     for part in [
-        "FAILED  gate/b", "expected  run: nothing", "observed  run: `a` (<b>)", "ERRORED  gate/c", "hang: it was silent",
-        "PASSED  gate/e", "take it off the list", "it does not declare `parallel_calls`",
-        "guardc ack run --case gate/b --seed 7 -- ./it", "5 cases: 2 passed, 1 failed, 1 errored, 1 skipped",
+        "FAILED  gate/b",
+        "expected  run: nothing",
+        "observed  run: `a` (<b>)",
+        "ERRORED  gate/c",
+        "hang: it was silent",
+        "PASSED  gate/e",
+        "take it off the list",
+        "it does not declare `parallel_calls`",
+        "guardc ack run --case gate/b --seed 7 -- ./it",
+        "5 cases: 2 passed, 1 failed, 1 errored, 1 skipped",
     ] {
         assert!(text.contains(part), "{part} is not in\n{text}");
     }
@@ -53,7 +60,11 @@ fn the_four_outcomes_are_four_and_a_surprise_is_a_finding() {
 #[test]
 fn what_is_written_is_read_again() {
     let mut report = report();
-    report.outcomes.iter_mut().filter(|one| !matches!(one.verdict, Verdict::Failed(_) | Verdict::Errored(_))).for_each(|one| one.log.clear());
+    report
+        .outcomes
+        .iter_mut()
+        .filter(|one| !matches!(one.verdict, Verdict::Failed(_) | Verdict::Errored(_)))
+        .for_each(|one| one.log.clear());
     let text = json::json(&report, "./it --fast").to_string();
     assert_eq!(json::read(&text), Ok((report, "./it --fast".into())));
 }

@@ -64,6 +64,13 @@ fn before<'c>(
     match work.gate(call)? {
         Gate::Run => {
             work.world.begin(call);
+            if work.fault == Fault::Serial {
+                if let Some((_, done)) = work.world.ended(true) {
+                    let (text, _) = work.settle(call, &done)?;
+                    work.answer(call, &text);
+                }
+                return Ok(None);
+            }
             running.push(call);
         }
         Gate::Served(text) | Gate::Refused(text) => work.answer(call, &text),

@@ -1,7 +1,7 @@
 //! What was said and what is said now, side by side.
 
 use guard_plan::record::{Delivered, StopDecision};
-use guard_plan::verdict::{Reason, Verdict};
+use guard_plan::verdict::{Code, Reason, Verdict};
 
 /// Whether two reasons say the same. Where the rule stands does not matter.
 pub(super) fn same_reason(a: &Reason, b: &Reason) -> bool {
@@ -23,6 +23,10 @@ pub(super) fn deciding<'v>(of: &'v Verdict, beside: &Verdict) -> Vec<&'v Reason>
         reason.decision == of.decision && !beside.reasons.iter().any(rule)
     };
     let mut found: Vec<&Reason> = of.reasons.iter().filter(new).collect();
+    // What could not be evaluated, for want of an answer perhaps, is beside the point where something else decides.
+    if found.iter().any(|reason| reason.code != Code::EvaluationError) {
+        found.retain(|reason| reason.code != Code::EvaluationError);
+    }
     if found.is_empty() {
         found.extend(of.reasons.iter().find(|reason| reason.decision == of.decision));
     }

@@ -26,6 +26,8 @@ pub struct Replayed {
     pub plan: String,
     /// It is the plan that decided now.
     pub own: bool,
+    /// Its records were compared to the byte, all of them.
+    pub exact: bool,
     /// When it began, in milliseconds.
     pub start: Millis,
     /// Its clock at the end.
@@ -58,13 +60,19 @@ pub(super) struct Kept {
 }
 
 impl Replayed {
-    pub(super) fn new(options: Options<'_>, [session, guard, plan]: [&str; 3], start: Millis, own: bool) -> Replayed {
+    pub(super) fn new(
+        options: Options<'_>,
+        [session, guard, plan]: [&str; 3],
+        start: Millis,
+        own: bool,
+    ) -> Replayed {
         let Options { keep, marks, foreign, .. } = options;
         Replayed {
             session: session.to_owned(),
             guard: guard.to_owned(),
             plan: plan.to_owned(),
             own,
+            exact: own,
             start,
             end: start,
             records: 1,

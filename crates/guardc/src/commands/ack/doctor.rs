@@ -47,7 +47,7 @@ const STEPS: [(&str, &str, &str); 3] = [
 pub fn run(args: &Args, term: &Term) -> Outcome {
     let contestant = process::Command {
         argv: args.command.clone(),
-            env: super::environment(),
+        env: super::environment(),
         patience: Duration::from_secs(args.timeout),
         quiet: Duration::from_millis(1000),
     };

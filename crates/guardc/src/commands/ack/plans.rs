@@ -10,25 +10,33 @@ use std::sync::{Mutex, PoisonError};
 /// Plans by the text of their guard.
 #[derive(Default)]
 pub struct Plans {
-    made: Mutex<(Option<PathBuf>, HashMap<String, Option<String>>)>,
+    made: Mutex<Made>,
+}
+
+#[derive(Default)]
+struct Made {
+    folder: Option<PathBuf>,
+    /// By the text of the guard: the path.
+    paths: HashMap<String, Option<String>>,
 }
 
 impl Plans {
     /// Where the plan of a guard lies; none where it does not compile or cannot be written, which the adapter finds out.
     pub fn path(&self, source: &str) -> Option<String> {
         let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(known) = made.1.get(source) {
+        if let Some(known) = made.paths.get(source) {
             return known.clone();
         }
-        if made.0.is_none() {
+        if made.folder.is_none() {
             let folder =
                 std::env::temp_dir().join(format!("guard-ack-plans-{}", std::process::id()));
             std::fs::create_dir(&folder).ok()?;
-            made.0 = Some(folder);
+            made.folder = Some(folder);
         }
-        let path = made.0.as_ref().map(|folder| folder.join(format!("{}.plan", made.1.len())));
+        let path =
+            made.folder.as_ref().map(|folder| folder.join(format!("{}.plan", made.paths.len())));
         let path = path.and_then(|path| write(source, &path));
-        made.1.insert(source.to_owned(), path.clone());
+        made.paths.insert(source.to_owned(), path.clone());
         path
     }
 }
@@ -42,7 +50,8 @@ fn write(source: &str, path: &Path) -> Option<String> {
 
 impl Drop for Plans {
     fn drop(&mut self) {
-        if let Some(folder) = self.made.lock().unwrap_or_else(PoisonError::into_inner).0.take() {
+        if let Some(folder) = self.made.lock().unwrap_or_else(PoisonError::into_inner).folder.take()
+        {
             // Somebody may still hold one; then it is the system's to clean up.
             let _ = std::fs::remove_dir_all(folder);
         }

@@ -1,11 +1,15 @@
-//! Which files are read: those that are named, and those in folders that are named.
+//! What is read: files that are named, those in folders that are named, and the sessions of databases.
 
+use crate::commands::trace::sources as stored;
 use crate::failure::{Failure, reason};
 use crate::files;
+use guard_trace::store::{self, Store};
+use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// One thing to read.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Source {
     /// Where it is; `-` is standard input.
     pub path: PathBuf,
@@ -13,16 +17,52 @@ pub struct Source {
     pub name: String,
     /// How long it is, as far as it is known.
     pub bytes: u64,
+    /// The session, where it is one in a database.
+    session: Option<(Arc<dyn Store>, String)>,
+}
+
+/// The records of a session in a database, as the text of a trace.
+struct Stored<'s> {
+    records: store::Records<'s>,
+    line: Vec<u8>,
+    at: usize,
+}
+
+impl Read for Stored<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        if self.at == self.line.len() {
+            match self.records.next() {
+                None => return Ok(0),
+                Some(line) => {
+                    let line = line.map_err(|error| std::io::Error::other(error.to_string()))?;
+                    self.line.clear();
+                    self.line.extend_from_slice(line.as_bytes());
+                    self.line.push(b'\n');
+                    self.at = 0;
+                }
+            }
+        }
+        let rest = &self.line[self.at..];
+        let count = rest.len().min(buffer.len());
+        buffer[..count].copy_from_slice(&rest[..count]);
+        self.at += count;
+        Ok(count)
+    }
 }
 
 impl Source {
     /// What it holds, from the beginning.
-    pub fn open(&self) -> std::io::Result<Box<dyn std::io::BufRead>> {
+    pub fn open(&self) -> std::io::Result<Box<dyn BufRead + '_>> {
+        if let Some((store, session)) = &self.session {
+            let records = store.records(session, 0);
+            let records = records.map_err(|error| std::io::Error::other(error.to_string()))?;
+            return Ok(Box::new(BufReader::new(Stored { records, line: Vec::new(), at: 0 })));
+        }
         if self.path.as_os_str() == "-" {
-            return Ok(Box::new(std::io::BufReader::new(std::io::stdin())));
+            return Ok(Box::new(BufReader::new(std::io::stdin())));
         }
         let file = std::fs::File::open(&self.path)?;
-        Ok(Box::new(std::io::BufReader::with_capacity(1 << 16, file)))
+        Ok(Box::new(BufReader::with_capacity(1 << 16, file)))
     }
 
     /// Its name without folder and ending.
@@ -40,23 +80,43 @@ pub fn sources(paths: &[PathBuf], endings: &[&str]) -> Result<Vec<Source>, Failu
             if found.iter().any(|one: &Source| one.path == *path) {
                 return Err(Failure::new("standard input is given twice"));
             }
-            found.push(Source { path: path.clone(), name: "-".into(), bytes: 0 });
+            found.push(Source { path: path.clone(), name: "-".into(), bytes: 0, session: None });
             continue;
         }
         let meta = std::fs::metadata(path).map_err(|e| files::unreadable(path, &reason(&e)))?;
+        let fail = |e: std::io::Error| files::unreadable(path, &reason(&e));
+        if !meta.is_dir() && stored::is_database(path).map_err(fail)? {
+            database(path, meta.len(), &mut found)?;
+            continue;
+        }
         if !meta.is_dir() {
-            found.push(Source { path: path.clone(), name: files::display(path), bytes: meta.len() });
+            let (name, bytes) = (files::display(path), meta.len());
+            found.push(Source { path: path.clone(), name, bytes, session: None });
             continue;
         }
         let before = found.len();
         walk(path, endings, &mut found)?;
         if found.len() == before {
-            let endings: Vec<String> = endings.iter().map(|ending| format!("`.{ending}`")).collect();
+            let endings: Vec<String> =
+                endings.iter().map(|ending| format!("`.{ending}`")).collect();
             let shown = files::display(path);
             return Err(Failure::new(format!("no {} files in `{shown}`", endings.join(" or "))));
         }
     }
     Ok(found)
+}
+
+fn database(path: &Path, bytes: u64, found: &mut Vec<Source>) -> Result<(), Failure> {
+    let store = stored::open(path, None)?;
+    let ids = store.sessions().map_err(|error| stored::failed(&error))?;
+    let each = bytes / (ids.len() as u64).max(1);
+    found.extend(ids.into_iter().map(|id| Source {
+        path: path.to_owned(),
+        name: format!("{}:{id}", files::display(path)),
+        bytes: each,
+        session: Some((Arc::clone(&store), id)),
+    }));
+    Ok(())
 }
 
 fn walk(folder: &Path, endings: &[&str], found: &mut Vec<Source>) -> Result<(), Failure> {
@@ -72,7 +132,7 @@ fn walk(folder: &Path, endings: &[&str], found: &mut Vec<Source>) -> Result<(), 
             walk(&path, endings, found)?;
         } else if path.extension().is_some_and(|is| endings.iter().any(|ending| is == *ending)) {
             let bytes = std::fs::metadata(&path).map(|meta| meta.len()).unwrap_or_default();
-            found.push(Source { name: files::display(&path), path, bytes });
+            found.push(Source { name: files::display(&path), path, bytes, session: None });
         }
     }
     Ok(())

@@ -33,11 +33,15 @@ svg .allow { fill: var(--allow); } svg .ask, svg .wait { fill: var(--ask); } svg
 
 /// The page.
 pub fn page(report: &ReplayReport) -> String {
-    let mut out = String::from("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
+    let mut out =
+        String::from("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
     out += "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n";
     let guards: Vec<&str> = report.guards.iter().map(|one| one.guard.as_str()).collect();
     let title = escape(&format!("Replay of {}", guards.join(", ")));
-    let _ = writeln!(out, "<title>{title}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<h1>{title}</h1>");
+    let _ = writeln!(
+        out,
+        "<title>{title}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<h1>{title}</h1>"
+    );
     let _ = writeln!(out, "<p>{}.</p>", code(&heading(report)));
     for one in &report.guards {
         let _ = writeln!(out, "<p class=\"soft\"><code>{}</code></p>", escape(&one.plan));
@@ -60,7 +64,12 @@ fn summary(out: &mut String, report: &ReplayReport) {
     }
     *out += "<table>\n<thead><tr><th>calls</th><th class=\"n\">as recorded</th><th class=\"n\">up to the first difference</th></tr></thead>\n<tbody>\n";
     let mut row = |what: &str, a: u64, b: u64| {
-        let _ = writeln!(out, "<tr><td>{what}</td><td class=\"n\">{}</td><td class=\"n\">{}</td></tr>", grouped(a), grouped(b));
+        let _ = writeln!(
+            out,
+            "<tr><td>{what}</td><td class=\"n\">{}</td><td class=\"n\">{}</td></tr>",
+            grouped(a),
+            grouped(b)
+        );
     };
     row("decided again", recorded.calls, strict.calls);
     for one in &recorded.decisions {
@@ -134,11 +143,15 @@ fn lane(out: &mut String, lane: &Lane) {
         escape(&length),
         counted(lane.calls, "call")
     );
-    let _ = writeln!(out, "<svg viewBox=\"0 0 {WIDTH} 24\" role=\"img\" aria-label=\"timeline of {name}\">");
+    let _ = writeln!(
+        out,
+        "<svg viewBox=\"0 0 {WIDTH} 24\" role=\"img\" aria-label=\"timeline of {name}\">"
+    );
     let _ = writeln!(out, "<line class=\"axis\" x1=\"0\" y1=\"12\" x2=\"{WIDTH}\" y2=\"12\"/>");
     for mark in lane.marks.iter().filter(|mark| mark.aspect.is_none()) {
         let x = x(mark.at);
-        let _ = writeln!(out, "<line class=\"same\" x1=\"{x:.1}\" y1=\"6\" x2=\"{x:.1}\" y2=\"18\"/>");
+        let _ =
+            writeln!(out, "<line class=\"same\" x1=\"{x:.1}\" y1=\"6\" x2=\"{x:.1}\" y2=\"18\"/>");
     }
     for mark in lane.marks.iter() {
         let Some(aspect) = mark.aspect else { continue };
@@ -146,7 +159,11 @@ fn lane(out: &mut String, lane: &Lane) {
         let class = if decided { kind(&mark.now) } else { "other" };
         let what = format!("record {}: {} {}", mark.seq, name_of(aspect), mark.now);
         let x = x(mark.at);
-        let _ = writeln!(out, "<circle class=\"{class}\" cx=\"{x:.1}\" cy=\"12\" r=\"5\"><title>{}</title></circle>", escape(what.trim_end()));
+        let _ = writeln!(
+            out,
+            "<circle class=\"{class}\" cx=\"{x:.1}\" cy=\"12\" r=\"5\"><title>{}</title></circle>",
+            escape(what.trim_end())
+        );
     }
     *out += "</svg>\n</figure>\n";
 }
@@ -176,16 +193,25 @@ fn differences(out: &mut String, report: &ReplayReport) {
 }
 
 fn difference(out: &mut String, one: &Difference) {
-    let tool = one.tool.as_ref().map(|tool| format!(" <code>{}</code>", escape(&render::cut(tool, 60))));
+    let tool =
+        one.tool.as_ref().map(|tool| format!(" <code>{}</code>", escape(&render::cut(tool, 60))));
     let turn = match one.aspect {
         Aspect::Decision | Aspect::Stop | Aspect::Halt => {
-            format!("{} → <span class=\"{}\">{}</span>", escape(&one.then), kind(&one.now), escape(&one.now))
+            format!(
+                "{} → <span class=\"{}\">{}</span>",
+                escape(&one.then),
+                kind(&one.now),
+                escape(&one.now)
+            )
         }
         aspect => format!("<span class=\"other\">{}</span>", name_of(aspect)),
     };
     let (time, session) = (escape(&one.time), escape(&render::cut(&one.session, 60)));
     let tool = tool.unwrap_or_default();
-    let _ = writeln!(out, "<details><summary>{turn}{tool} <span class=\"soft\">{time}, <code>{session}</code></span></summary>\n<dl>");
+    let _ = writeln!(
+        out,
+        "<details><summary>{turn}{tool} <span class=\"soft\">{time}, <code>{session}</code></span></summary>\n<dl>"
+    );
     let mut row = |name: &str, text: &str| {
         if !text.is_empty() {
             let _ = writeln!(out, "<dt>{name}</dt><dd>{}</dd>", escape(text));
@@ -207,7 +233,14 @@ fn difference(out: &mut String, one: &Difference) {
         row("where", reason.span.as_deref().unwrap_or_default());
     }
     row("because", one.because.as_deref().unwrap_or_default());
-    row("view", if one.strict { "the first difference of its session" } else { "after the first difference of its session" });
+    row(
+        "view",
+        if one.strict {
+            "the first difference of its session"
+        } else {
+            "after the first difference of its session"
+        },
+    );
     *out += "</dl></details>\n";
 }
 
@@ -218,11 +251,22 @@ fn problems(out: &mut String, report: &ReplayReport) {
     *out += "<h2>Not decided</h2>\n<ul>\n";
     for one in &report.failures {
         let line = one.line.map(|line| format!(":{line}")).unwrap_or_default();
-        let _ = writeln!(out, "<li class=\"deny\"><code>{}{line}</code>: {}</li>", escape(&one.file), escape(&one.message));
+        let _ = writeln!(
+            out,
+            "<li class=\"deny\"><code>{}{line}</code>: {}</li>",
+            escape(&one.file),
+            escape(&one.message)
+        );
     }
     for one in &report.passed_over {
         let lines = counted(one.lines, "line");
-        let _ = writeln!(out, "<li><code>{}:{}</code>: {} ({lines})</li>", escape(&one.file), one.first, escape(&one.why));
+        let _ = writeln!(
+            out,
+            "<li><code>{}:{}</code>: {} ({lines})</li>",
+            escape(&one.file),
+            one.first,
+            escape(&one.why)
+        );
     }
     *out += "</ul>\n";
 }

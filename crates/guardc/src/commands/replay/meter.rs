@@ -1,78 +1,24 @@
-//! How far long work over bytes has come: rate and time left, on a terminal only.
+//! A meter that several threads add to.
 
+use crate::meter;
 use crate::term::Term;
-use std::io::Write;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, Instant};
 
-/// Says on standard error how far the work has come; silent in the first second and off a terminal.
+/// How far work over bytes has come.
 pub struct Meter {
-    verb: &'static str,
-    total: u64,
+    shown: meter::Meter,
     done: AtomicU64,
-    active: bool,
-    started: Instant,
-    shown: Mutex<Option<Instant>>,
 }
 
 impl Meter {
     /// Work over so many bytes; none where nobody knows how many.
     pub fn new(term: &Term, verb: &'static str, total: u64) -> Meter {
-        let (done, shown) = (AtomicU64::new(0), Mutex::new(None));
-        Meter { verb, total, done, active: term.err_tty, started: Instant::now(), shown }
+        Meter { shown: meter::Meter::new(term, verb, total), done: AtomicU64::new(0) }
     }
 
     /// So many bytes more are done.
     pub fn add(&self, bytes: u64) {
         let done = self.done.fetch_add(bytes, Ordering::Relaxed) + bytes;
-        if !self.active || self.started.elapsed() < Duration::from_secs(1) {
-            return;
-        }
-        // Whoever finds it taken has nothing to say.
-        let Ok(mut shown) = self.shown.try_lock() else { return };
-        if shown.is_none_or(|last| last.elapsed() >= Duration::from_millis(200)) {
-            *shown = Some(Instant::now());
-            let line = line(self.verb, done, self.total, self.started.elapsed());
-            let _ = write!(std::io::stderr(), "\r\u{1b}[K{line}");
-        }
-    }
-}
-
-impl Drop for Meter {
-    fn drop(&mut self) {
-        if self.shown.get_mut().is_ok_and(|shown| shown.is_some()) {
-            let _ = write!(std::io::stderr(), "\r\u{1b}[K");
-        }
-    }
-}
-
-fn line(verb: &str, done: u64, total: u64, elapsed: Duration) -> String {
-    let megabytes = |bytes: u64| bytes as f64 / 1e6;
-    let rate = megabytes(done) / elapsed.as_secs_f64().max(1e-3);
-    if total < done || total == 0 {
-        return format!("{verb} {:.0} MB, {rate:.0} MB/s", megabytes(done));
-    }
-    let percent = done * 100 / total;
-    let left = megabytes(total - done) / rate.max(1e-6);
-    let left = match left as u64 {
-        seconds @ 0..60 => format!("{seconds} s"),
-        seconds => format!("{} min", seconds.div_ceil(60)),
-    };
-    format!("{verb} {percent} % of {:.0} MB, {rate:.0} MB/s, {left} left", megabytes(total))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn rate_and_time_left() {
-        let check = |done, total, seconds, expected: &str| {
-            assert_eq!(line("reading", done, total, Duration::from_secs(seconds)), expected);
-        };
-        check(50_000_000, 200_000_000, 5, "reading 25 % of 200 MB, 10 MB/s, 15 s left");
-        check(10_000_000, 2_000_000_000, 1, "reading 0 % of 2000 MB, 10 MB/s, 4 min left");
-        check(10_000_000, 0, 1, "reading 10 MB, 10 MB/s");
+        self.shown.show(done);
     }
 }

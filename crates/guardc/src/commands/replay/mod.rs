@@ -25,8 +25,10 @@ use std::path::{Path, PathBuf};
 
 /// Decides recorded sessions again, and says what comes out otherwise
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Exit codes: 0 everything is as recorded, 1 something differs, 2 usage, input or a broken \
-    trace, 3 nothing differs but something cannot be said.")]
+#[command(
+    after_help = "Exit codes: 0 everything is as recorded, 1 something differs, 2 usage, input or a broken \
+    trace, 3 nothing differs but something cannot be said."
+)]
 pub struct Args {
     /// Traces, or folders of them; `-` is standard input
     #[arg(required = true, value_name = "TRACE")]
@@ -117,14 +119,20 @@ pub fn run(args: &Args, term: &Term) -> Outcome {
     let meter = Meter::new(term, "replaying", sources.iter().map(|source| source.bytes).sum());
     let sum = work::all(&work, &sources, jobs, &meter);
     drop(meter);
+    let exact = sum.is_exact();
     let report = sum.report(&judges);
-    write(args, &report, term)?;
+    write(args, &report, exact, term)?;
     for failed in &report.failures {
         let line = failed.line.map(|line| format!(":{line}")).unwrap_or_default();
         term.error(&format!("`{}{line}`: {}", failed.file, failed.message), None);
     }
     if !report.failures.is_empty() {
         return Err(Failure::Said);
+    }
+    if report.sessions == 0 {
+        return Err(Failure::new("there is no session to decide").maybe_help(
+            args.from.is_none().then(|| "logs of others are read with `--from auto`".to_owned()),
+        ));
     }
     let view = &report.recorded;
     Ok(match view.is_same() {
@@ -155,15 +163,16 @@ fn keys(args: &Args) -> Result<Option<Keys>, Failure> {
     keys.map_err(|error| Failure::new(error.to_string()))
 }
 
-fn write(args: &Args, report: &ReplayReport, term: &Term) -> Result<(), Failure> {
+fn write(args: &Args, report: &ReplayReport, exact: bool, term: &Term) -> Result<(), Failure> {
     let text = match args.format {
         Format::Text => {
             let style = crate::term::Style { on: term.out.on && args.output.is_none() };
-            text::report(report, style)
+            text::report(report, exact, style)
         }
         Format::Json => {
             let json = serde_json::to_string_pretty(report);
-            json.map_err(|error| Failure::new(format!("the report cannot be written: {error}")))? + "\n"
+            json.map_err(|error| Failure::new(format!("the report cannot be written: {error}")))?
+                + "\n"
         }
         Format::Html => html::page(report),
     };

@@ -20,6 +20,8 @@ pub struct Sum {
     begin: Option<i64>,
     end: Option<i64>,
     list: usize,
+    /// Sessions whose records were not all compared to the byte.
+    inexact: u64,
 }
 
 impl Sum {
@@ -38,6 +40,7 @@ impl Sum {
         report.strict.add(&one.strict);
         self.decided[judge].0 += 1;
         self.decided[judge].1 += u64::from(one.own);
+        self.inexact += u64::from(!one.exact);
         self.begin = self.begin.into_iter().chain([one.start]).min();
         self.end = self.end.into_iter().chain([one.end]).max();
         if !one.recorded.is_same() && report.lanes.len() < LANES.min(self.list) {
@@ -86,6 +89,7 @@ impl Sum {
         mine.records += its.records;
         mine.recorded.add(&its.recorded);
         mine.strict.add(&its.strict);
+        self.inexact += after.inexact;
         mine.unlisted += its.unlisted;
         for one in its.differences {
             push(&mut mine.differences, &mut mine.unlisted, one, self.list);
@@ -103,12 +107,24 @@ impl Sum {
         its.from.iter().flat_map(|from| from.split(", ")).for_each(|form| self.form(form));
     }
 
+    /// Whether all records were compared to the byte.
+    pub fn is_exact(&self) -> bool {
+        self.inexact == 0
+    }
+
     /// The report.
     pub fn report(self, judges: &[Judge]) -> ReplayReport {
         let mut rules: Vec<RuleCount> = self
             .rules
             .into_iter()
-            .map(|((code, rule, span, then, now), count)| RuleCount { code, rule, span, then, now, count })
+            .map(|((code, rule, span, then, now), count)| RuleCount {
+                code,
+                rule,
+                span,
+                then,
+                now,
+                count,
+            })
             .collect();
         rules.sort_by_key(|one| std::cmp::Reverse(one.count));
         let guards = judges.iter().zip(self.decided).map(|(judge, (sessions, own))| Decider {

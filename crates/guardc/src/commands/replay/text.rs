@@ -56,9 +56,18 @@ pub fn others(view: &View) -> Vec<String> {
         (view.stops_blocked, stops(view.stops_blocked, "blocked")),
         (view.stops_allowed, stops(view.stops_allowed, "allowed")),
         (view.halts, format!("{} would now halt the session", counted(view.halts, "settlement"))),
-        (view.halts_gone, format!("{} would no longer halt the session", counted(view.halts_gone, "settlement"))),
-        (view.items, format!("{} would come out otherwise", counted(view.items, "item or served call"))),
-        (view.reasons, format!("{} with the same decision for other reasons", counted(view.reasons, "call"))),
+        (
+            view.halts_gone,
+            format!("{} would no longer halt the session", counted(view.halts_gone, "settlement")),
+        ),
+        (
+            view.items,
+            format!("{} would come out otherwise", counted(view.items, "item or served call")),
+        ),
+        (
+            view.reasons,
+            format!("{} with the same decision for other reasons", counted(view.reasons, "call")),
+        ),
         (view.feedback, format!("{} with other feedback", counted(view.feedback, "event"))),
         (view.records, format!("{} not the same to the byte", counted(view.records, "record"))),
     ];
@@ -72,13 +81,17 @@ pub fn unsaid(view: &View) -> Option<String> {
         (view.unsaid.secrets, "a secret is known by its mark only"),
         (view.unsaid.after, "they differ, but after something that cannot be said"),
     ];
+    let total = view.unsaid.total();
     let parts: Vec<String> = parts
         .iter()
         .filter(|(count, _)| *count > 0)
-        .map(|(count, why)| format!("{} because {why}", grouped(*count)))
+        .map(|(count, why)| match *count == total {
+            true => format!("because {why}"),
+            false => format!("{} because {why}", grouped(*count)),
+        })
         .collect();
-    let total = view.unsaid.total();
-    (total > 0).then(|| format!("{} cannot be decided: {}", counted(total, "event"), parts.join("; ")))
+    (total > 0)
+        .then(|| format!("{} cannot be decided, {}", counted(total, "event"), parts.join("; ")))
 }
 
 /// The first words of a report: how much was decided again, and by whom.
@@ -111,37 +124,44 @@ pub fn heading(report: &ReplayReport) -> String {
 }
 
 /// The whole report.
-pub fn report(report: &ReplayReport, style: Style) -> String {
-    let mut out = format!("{}\n", heading(report));
+pub fn report(report: &ReplayReport, exact: bool, style: Style) -> String {
+    let mut out = String::new();
     if report.sessions > 0 {
-        out.push('\n');
-        verdicts(&mut out, report, style);
+        out = format!("{}\n\n", heading(report));
+        verdicts(&mut out, report, exact, style);
         rules(&mut out, report, style);
         views(&mut out, report);
     }
     let notes: Vec<&PassedOver> = report.passed_over.iter().collect();
     if !notes.is_empty() {
-        out += "\npassed over:\n";
+        gap(&mut out);
+        out += "passed over:\n";
         for one in notes {
-            let lines = if one.lines == 1 { String::new() } else { format!(" ({} lines)", grouped(one.lines)) };
+            let lines = if one.lines == 1 {
+                String::new()
+            } else {
+                format!(" ({} lines)", grouped(one.lines))
+            };
             let _ = writeln!(out, "  {}:{}{lines}: {}", one.file, one.first, one.why);
         }
     }
     out
 }
 
-fn verdicts(out: &mut String, report: &ReplayReport, style: Style) {
+fn verdicts(out: &mut String, report: &ReplayReport, exact: bool, style: Style) {
     let view = &report.recorded;
     let calls = counted(view.calls, "recorded call");
     if view.is_same() {
-        let own = report.guards.iter().all(|one| one.own == one.sessions);
-        let bytes = if own && report.from.is_none() { ", and every record, byte for byte" } else { "" };
-        let _ = writeln!(out, "{} every verdict on {calls} is reproduced{bytes}", style.green("same:"));
+        let bytes = if exact { ", and every record, byte for byte" } else { "" };
+        let _ =
+            writeln!(out, "{} every verdict on {calls} is reproduced{bytes}", style.green("same:"));
         return;
     }
     let mut decisions: Vec<_> = view.decisions.iter().collect();
     // What bites first comes first.
-    let order = |one: &&guard_plan::replayed::Shift| (one.then != Decision::Allow, std::cmp::Reverse(one.now));
+    let order = |one: &&guard_plan::replayed::Shift| {
+        (one.then != Decision::Allow, std::cmp::Reverse(one.now))
+    };
     decisions.sort_by_key(order);
     let mut first = true;
     for one in &decisions {
@@ -151,7 +171,9 @@ fn verdicts(out: &mut String, report: &ReplayReport, style: Style) {
         let told: Vec<&Difference> = report
             .differences
             .iter()
-            .filter(|d| d.aspect == Aspect::Decision && d.then == word(one.then) && d.now == word(one.now))
+            .filter(|d| {
+                d.aspect == Aspect::Decision && d.then == word(one.then) && d.now == word(one.now)
+            })
             .take(TOLD)
             .collect();
         let colon = match (told.len() as u64, one.count) {
@@ -163,7 +185,7 @@ fn verdicts(out: &mut String, report: &ReplayReport, style: Style) {
         };
         let _ = writeln!(out, "{lead}{}{colon}", style.bold(&sentence));
         told.iter().for_each(|difference| tell(out, difference, style));
-        out.push('\n');
+        gap(out);
     }
     if decisions.is_empty() {
         let _ = writeln!(out, "no decision on {calls} is another");
@@ -177,7 +199,9 @@ fn verdicts(out: &mut String, report: &ReplayReport, style: Style) {
     }
     if let Some(line) = unsaid(view) {
         let _ = writeln!(out, "{line}");
-        for difference in report.differences.iter().filter(|d| d.aspect == Aspect::Unsaid).take(TOLD) {
+        for difference in
+            report.differences.iter().filter(|d| d.aspect == Aspect::Unsaid).take(TOLD)
+        {
             let because = difference.because.as_deref().unwrap_or_default();
             let _ = writeln!(out, "  {}: {because}", place(difference));
         }
@@ -187,7 +211,19 @@ fn verdicts(out: &mut String, report: &ReplayReport, style: Style) {
 /// Where a difference is: session, record and call.
 fn place(difference: &Difference) -> String {
     let call = difference.call.as_ref().map(|call| format!(" {}", render::cut(call, 60)));
-    format!("{} record {}{}", render::cut(&difference.session, 60), difference.seq, call.unwrap_or_default())
+    format!(
+        "{} record {}{}",
+        render::cut(&difference.session, 60),
+        difference.seq,
+        call.unwrap_or_default()
+    )
+}
+
+/// An empty line before what comes next.
+fn gap(out: &mut String) {
+    if !out.is_empty() && !out.ends_with("\n\n") {
+        out.push('\n');
+    }
 }
 
 fn tell(out: &mut String, difference: &Difference, style: Style) {
@@ -195,7 +231,13 @@ fn tell(out: &mut String, difference: &Difference, style: Style) {
     let call = difference.call.as_deref().unwrap_or_default();
     let (session, call) = (render::cut(&difference.session, 60), render::cut(call, 60));
     let what = format!("{} {}", render::cut(tool, 60), render::cut(&difference.args, ARGS_CHARS));
-    let _ = writeln!(out, "\n  {}  {}  {}", style.dim(&difference.time), style.cyan(&format!("{session} {call}")), what.trim_end());
+    let _ = writeln!(
+        out,
+        "\n  {}  {}  {}",
+        style.dim(&difference.time),
+        style.cyan(&format!("{session} {call}")),
+        what.trim_end()
+    );
     let Some(reason) = &difference.reason else { return };
     let _ = writeln!(out, "    {}: {}", reason.code.as_str(), render::cut(&reason.message, 400));
     if !reason.help.is_empty() {
@@ -210,12 +252,19 @@ fn rules(out: &mut String, report: &ReplayReport, style: Style) {
     if report.rules.is_empty() {
         return;
     }
-    out.push_str("\nby rule:\n");
+    gap(out);
+    out.push_str("by rule:\n");
     for one in report.rules.iter().take(RULES) {
-        let span = one.span.as_ref().map(|span| style.dim(&format!("  at {span}"))).unwrap_or_default();
+        let span =
+            one.span.as_ref().map(|span| style.dim(&format!("  at {span}"))).unwrap_or_default();
         let turn = format!("{} → {}", word(one.then), word(one.now));
         let rule = render::cut(&one.rule, 60);
-        let _ = writeln!(out, "  {:>7}  {turn}  {} {rule}{span}", grouped(one.count), one.code.as_str());
+        let _ = writeln!(
+            out,
+            "  {:>7}  {turn}  {} {rule}{span}",
+            grouped(one.count),
+            one.code.as_str()
+        );
     }
     if report.rules.len() > RULES {
         let _ = writeln!(out, "  and {} more", report.rules.len() - RULES);
@@ -229,16 +278,18 @@ fn views(out: &mut String, report: &ReplayReport) {
         return;
     }
     let decisions: u64 = strict.decisions.iter().map(|one| one.count).sum();
+    gap(out);
     let _ = writeln!(
         out,
-        "\nAfter the first difference in a session, what was recorded need not have happened. Counted only up to there:\n\
+        "After the first difference in a session, what was recorded need not have happened. Counted only up to there:\n\
          of {}, {} would be decided otherwise, in {}.",
         counted(strict.calls, "call"),
         grouped(decisions),
         counted(report.sessions - report.same_sessions, "session"),
     );
     if recorded.skipped > 0 {
-        let _ = writeln!(out, "{} of calls that would not have run were left out.", counted(recorded.skipped, "settlement"));
+        let calls = counted(recorded.skipped, "call");
+        let _ = writeln!(out, "What became of {calls} that would not have run was left out.");
     }
 }
 

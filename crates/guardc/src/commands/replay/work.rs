@@ -100,7 +100,7 @@ impl Work<'_> {
     }
 
     /// A trace of Guard: its sessions one after the other.
-    fn trace(&self, source: &Source, reader: Box<dyn BufRead>, meter: &Meter, sum: &mut Sum) {
+    fn trace(&self, source: &Source, reader: Box<dyn BufRead + '_>, meter: &Meter, sum: &mut Sum) {
         let file = &source.name;
         let mut records = Records::new(reader);
         let mut live: Option<(usize, Replay<'_>)> = None;
@@ -126,7 +126,11 @@ impl Work<'_> {
             if let Some(flaw) = entry.flaw {
                 let why = format!("the chain is broken here: {flaw}");
                 if !self.allow_broken {
-                    sum.failed(file, Some(number), why + "; `--allow-broken` decides it all the same");
+                    sum.failed(
+                        file,
+                        Some(number),
+                        why + "; `--allow-broken` decides it all the same",
+                    );
                     return;
                 }
                 sum.passed_over(PassedOver { file: file.clone(), why, first: number, lines: 1 });
@@ -171,9 +175,17 @@ impl Work<'_> {
     }
 
     /// A log of somebody else.
-    fn log(&self, source: &Source, form: Option<Form>, reader: Box<dyn BufRead>, meter: &Meter, sum: &mut Sum) {
+    fn log(
+        &self,
+        source: &Source,
+        form: Option<Form>,
+        reader: Box<dyn BufRead + '_>,
+        meter: &Meter,
+        sum: &mut Sum,
+    ) {
         let mut importer = Importer::new(form, &source.name, &source.stem());
-        let mut sessions = Sessions { work: self, order: Vec::new(), by_name: HashMap::new(), failed: Vec::new() };
+        let mut sessions =
+            Sessions { work: self, order: Vec::new(), by_name: HashMap::new(), failed: Vec::new() };
         let mut lines = Lines::new(reader);
         let mut give = |name: &str, record: Record| sessions.give(name, record);
         let mut first = true;
@@ -186,7 +198,9 @@ impl Work<'_> {
                 Ok(Some(Line::Whole(line) | Line::Open(line))) => {
                     // A document that is laid out over lines is read whole.
                     let begins = line.trim_ascii_start().first().copied();
-                    let part = first && matches!(begins, Some(b'{' | b'[')) && Json::parse_bytes(line).is_err();
+                    let part = first
+                        && matches!(begins, Some(b'{' | b'['))
+                        && Json::parse_bytes(line).is_err();
                     if part {
                         break document(line.to_vec(), &mut lines, &mut importer, &mut give);
                     }
@@ -243,13 +257,16 @@ impl Sessions<'_> {
 /// One document over many lines: a list of messages, or an object that holds one. Says why there is none.
 fn document(
     first: Vec<u8>,
-    lines: &mut Lines<Box<dyn BufRead>>,
+    lines: &mut Lines<Box<dyn BufRead + '_>>,
     importer: &mut Importer,
     give: &mut dyn FnMut(&str, Record),
 ) -> Option<String> {
     let mut bytes = first;
     bytes.push(b'\n');
-    let rest = lines.rest().take((LINE_BYTES - bytes.len().min(LINE_BYTES)) as u64 + 1).read_to_end(&mut bytes);
+    let rest = lines
+        .rest()
+        .take((LINE_BYTES - bytes.len().min(LINE_BYTES)) as u64 + 1)
+        .read_to_end(&mut bytes);
     if let Err(error) = rest {
         return Some(reason(&error));
     }

@@ -12,12 +12,17 @@ use std::path::PathBuf;
 
 /// The columns.
 const COLUMNS: [&str; 17] = [
-    "session", "guard", "seq", "time", "kind", "call", "tool", "verdict", "codes", "rules", "message", "success",
-    "halted", "charged", "feedback", "args", "result",
+    "session", "guard", "seq", "time", "kind", "call", "tool", "verdict", "codes", "rules",
+    "message", "success", "halted", "charged", "feedback", "args", "result",
 ];
 
 /// Writes the table; whether all lines were records.
-pub fn write(traces: &[PathBuf], filter: &Filter, out: &mut dyn Write, term: &Term) -> Result<bool, Failure> {
+pub fn write(
+    traces: &[PathBuf],
+    filter: &Filter,
+    out: &mut dyn Write,
+    term: &Term,
+) -> Result<bool, Failure> {
     let fail = |error: std::io::Error| Failure::output(&error);
     writeln!(out, "{}\r", COLUMNS.join(",")).map_err(fail)?;
     walk(traces, "exporting", term, &mut |at, record, _| {

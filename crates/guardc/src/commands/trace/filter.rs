@@ -59,7 +59,12 @@ impl Filter {
     /// Whether it chooses sessions at most.
     pub fn is_of_sessions(&self) -> bool {
         let Filter { session: _, call, kind, verdict, tool, since, until } = self;
-        kind.is_empty() && verdict.is_empty() && call.is_none() && tool.is_none() && since.is_none() && until.is_none()
+        kind.is_empty()
+            && verdict.is_empty()
+            && call.is_none()
+            && tool.is_none()
+            && since.is_none()
+            && until.is_none()
     }
 
     /// Whether a record is meant.
@@ -80,7 +85,8 @@ impl Filter {
 
     /// Nothing may be asked for that no record can be.
     pub fn check(&self) -> Result<(), Failure> {
-        if !self.verdict.is_empty() && !self.kind.is_empty() && !self.kind.contains(&Kind::Propose) {
+        if !self.verdict.is_empty() && !self.kind.is_empty() && !self.kind.contains(&Kind::Propose)
+        {
             return Err(Failure::new("only records of the kind `propose` have a verdict"));
         }
         Ok(())

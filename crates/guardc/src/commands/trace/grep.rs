@@ -18,7 +18,9 @@ const REGEX_BYTES: usize = 1 << 20;
 
 /// Finds records by what stands in them
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Exit codes: 0 something was found, 1 nothing, 2 usage or input and output.")]
+#[command(
+    after_help = "Exit codes: 0 something was found, 1 nothing, 2 usage or input and output."
+)]
 pub struct Args {
     /// A text, or `/a regular expression/`; with `i` behind it, in upper or lower case
     pub pattern: String,
@@ -78,7 +80,8 @@ pub fn run(args: &Args, term: &Term) -> Outcome {
             return Ok(());
         }
         let parts = parts(at, record);
-        let mut parts = parts.iter().filter(|(part, _)| args.parts.is_empty() || args.parts.contains(part));
+        let mut parts =
+            parts.iter().filter(|(part, _)| args.parts.is_empty() || args.parts.contains(part));
         let Some((part, text, place)) = parts.find_map(|(part, text)| {
             let place = pattern.find(text)?;
             Some((*part, text.as_str(), place.range()))
@@ -118,16 +121,27 @@ fn pattern(text: &str) -> Result<Regex, Failure> {
             None => (regex::escape(text), false),
         },
     };
-    let built = RegexBuilder::new(&source).case_insensitive(any_case).size_limit(REGEX_BYTES).build();
+    let built =
+        RegexBuilder::new(&source).case_insensitive(any_case).size_limit(REGEX_BYTES).build();
     built.map_err(|error| Failure::new(format!("the pattern does not compile: {error}")))
 }
 
-fn line(at: &At<'_>, record: &Record, part: Part, text: &str, place: std::ops::Range<usize>, style: Style) -> String {
+fn line(
+    at: &At<'_>,
+    record: &Record,
+    part: Part,
+    text: &str,
+    place: std::ops::Range<usize>,
+    style: Style,
+) -> String {
     let from = text[..place.start].char_indices().rev().nth(AROUND - 1).map_or(0, |(at, _)| at);
-    let to = text[place.end..].char_indices().nth(AROUND).map_or(text.len(), |(at, _)| place.end + at);
+    let to =
+        text[place.end..].char_indices().nth(AROUND).map_or(text.len(), |(at, _)| place.end + at);
     let most = 4 * AROUND;
-    let before = format!("{}{}", if from > 0 { "…" } else { "" }, cut(&text[from..place.start], most));
-    let after = format!("{}{}", cut(&text[place.end..to], most), if to < text.len() { "…" } else { "" });
+    let before =
+        format!("{}{}", if from > 0 { "…" } else { "" }, cut(&text[from..place.start], most));
+    let after =
+        format!("{}{}", cut(&text[place.end..to], most), if to < text.len() { "…" } else { "" });
     let hit = style.red(&cut(&text[place], most));
     let part = format!("{part:?}").to_lowercase();
     let call = record.call.as_ref().map(|call| format!(" {}", cut(call, 60))).unwrap_or_default();
@@ -146,7 +160,9 @@ fn parts(at: &At<'_>, record: &Record) -> Vec<(Part, String)> {
     };
     put(Part::Tool, at.tool.clone().unwrap_or_default());
     let json = |changes: &[guard_plan::record::Change]| {
-        let one = |one: &guard_plan::record::Change| format!("{}: {} → {}", one.name, one.before, one.after);
+        let one = |one: &guard_plan::record::Change| {
+            format!("{}: {} → {}", one.name, one.before, one.after)
+        };
         changes.iter().map(one).collect::<Vec<_>>().join("; ")
     };
     let notes = |notes: &[guard_plan::record::Note]| {
@@ -158,16 +174,25 @@ fn parts(at: &At<'_>, record: &Record) -> Vec<(Part, String)> {
         asked => serde_json::to_string(asked).unwrap_or_default(),
     };
     match &record.payload {
-        Payload::Open(it) => put(Part::Args, it.data.as_ref().map(|data| data.to_string()).unwrap_or_default()),
+        Payload::Open(it) => {
+            put(Part::Args, it.data.as_ref().map(|data| data.to_string()).unwrap_or_default())
+        }
         Payload::Propose(it) => {
             put(Part::Args, it.args.to_string());
-            let reason = |one: &Reason| format!("{} {}: {} {}", one.code.as_str(), one.rule, one.message, one.help);
+            let reason = |one: &Reason| {
+                format!("{} {}: {} {}", one.code.as_str(), one.rule, one.message, one.help)
+            };
             let reasons = it.verdict.reasons.iter().chain(&it.verdict.shadowed).map(reason);
             put(Part::Reason, reasons.collect::<Vec<_>>().join("; "));
-            put(Part::Result, it.served.as_ref().map(|served| served.to_string()).unwrap_or_default());
+            put(
+                Part::Result,
+                it.served.as_ref().map(|served| served.to_string()).unwrap_or_default(),
+            );
             put(Part::Feedback, rendered(&it.feedback));
             put(Part::Change, json(&it.changes));
-            let item = |one: &guard_plan::record::ItemChange| format!("{} {} {}", one.item, one.after, one.reasons.join("; "));
+            let item = |one: &guard_plan::record::ItemChange| {
+                format!("{} {} {}", one.item, one.after, one.reasons.join("; "))
+            };
             put(Part::Item, it.items.iter().map(item).collect::<Vec<_>>().join("; "));
             put(Part::Note, notes(&it.notes));
             put(Part::Asked, asked(&it.asked));
@@ -191,7 +216,8 @@ fn parts(at: &At<'_>, record: &Record) -> Vec<(Part, String)> {
         }
         Payload::Stop(it) => {
             let missing = it.missing.iter().map(|one| one.message.clone());
-            let all: Vec<String> = it.reason.iter().map(|reason| reason.to_string()).chain(missing).collect();
+            let all: Vec<String> =
+                it.reason.iter().map(|reason| reason.to_string()).chain(missing).collect();
             put(Part::Stop, all.join("; "));
             put(Part::Asked, asked(&it.asked));
         }

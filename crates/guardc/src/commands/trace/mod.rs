@@ -12,7 +12,7 @@ mod otel;
 mod prove;
 mod prune;
 mod show;
-mod sources;
+pub mod sources;
 mod stats;
 mod story;
 mod verify;

@@ -26,7 +26,13 @@ const INTERNAL: u8 = 1;
 const ERROR: u8 = 2;
 
 /// Writes the spans; whether all lines were records.
-pub fn write(traces: &[PathBuf], filter: &Filter, content: bool, out: &mut dyn Write, term: &Term) -> Result<bool, Failure> {
+pub fn write(
+    traces: &[PathBuf],
+    filter: &Filter,
+    content: bool,
+    out: &mut dyn Write,
+    term: &Term,
+) -> Result<bool, Failure> {
     let mut spans = Spans { out, ready: Vec::new(), session: None, content };
     let sound = walk(traces, "exporting", term, &mut |at, record, _| {
         if matches!(record.payload, Payload::Open(_) | Payload::Snapshot(_)) {
@@ -63,7 +69,9 @@ struct Session {
 impl Session {
     fn new(at: &At<'_>, record: &Record) -> Session {
         let (plan, actor) = match &record.payload {
-            Payload::Open(open) => (open.plan.to_string(), open.actor.as_ref().map(|one| one.to_string())),
+            Payload::Open(open) => {
+                (open.plan.to_string(), open.actor.as_ref().map(|one| one.to_string()))
+            }
             Payload::Snapshot(it) => (it.plan.to_string(), None),
             _ => (String::new(), None),
         };
@@ -125,17 +133,25 @@ impl Spans<'_> {
             }
             Payload::Stop(stop) => {
                 let decision = if stop.decision == StopDecision::Allow { "allow" } else { "block" };
-                session.events.push(event("guard.stop", &record.time, vec![
-                    ("guard.verdict", decision.into()),
-                    ("guard.incomplete", stop.incomplete.into()),
-                    ("guard.message", stop.message.to_string().into()),
-                ]));
+                session.events.push(event(
+                    "guard.stop",
+                    &record.time,
+                    vec![
+                        ("guard.verdict", decision.into()),
+                        ("guard.incomplete", stop.incomplete.into()),
+                        ("guard.message", stop.message.to_string().into()),
+                    ],
+                ));
             }
-            Payload::Approve(it) => session.events.push(event("guard.approval", &record.time, vec![
-                ("gen_ai.tool.name", it.tool.to_string().into()),
-                ("guard.role", it.role.to_string().into()),
-                ("guard.by", it.by.to_string().into()),
-            ])),
+            Payload::Approve(it) => session.events.push(event(
+                "guard.approval",
+                &record.time,
+                vec![
+                    ("gen_ai.tool.name", it.tool.to_string().into()),
+                    ("guard.role", it.role.to_string().into()),
+                    ("guard.by", it.by.to_string().into()),
+                ],
+            )),
             _ => {}
         }
         // A session that never stops must not be held.
@@ -217,7 +233,9 @@ fn proposed(session: &Session, record: &Record, propose: &Propose<'_>, content: 
     put(&mut span, "guard.hash", record.hash.as_str().into());
     let reasons = &propose.verdict.reasons;
     if let Some(first) = reasons.first() {
-        let all = |of: fn(&guard_plan::verdict::Reason) -> &str| -> Value { reasons.iter().map(of).collect() };
+        let all = |of: fn(&guard_plan::verdict::Reason) -> &str| -> Value {
+            reasons.iter().map(of).collect()
+        };
         put(&mut span, "guard.reason.codes", all(|one| one.code.as_str()));
         put(&mut span, "guard.reason.rules", all(|one| &one.rule));
         put(&mut span, "guard.message", first.message.as_str().into());
@@ -256,8 +274,10 @@ fn feedback(span: &mut Value, feedback: &[Delivered], time: &str) {
 }
 
 fn event(name: &str, time: &str, attributes: Vec<(&str, Value)>) -> Value {
-    let attributes: Value =
-        attributes.into_iter().map(|(key, value)| json!({ "key": key, "value": typed(value) })).collect();
+    let attributes: Value = attributes
+        .into_iter()
+        .map(|(key, value)| json!({ "key": key, "value": typed(value) }))
+        .collect();
     json!({ "name": name, "timeUnixNano": nanos(time), "attributes": attributes })
 }
 

@@ -135,7 +135,9 @@ impl Stats {
 
     fn said(&mut self, feedback: &[Delivered]) {
         for one in feedback {
-            entry(&mut self.feedback, one.provider.clone()).into_iter().for_each(|count| *count += 1);
+            entry(&mut self.feedback, one.provider.clone())
+                .into_iter()
+                .for_each(|count| *count += 1);
         }
     }
 
@@ -154,10 +156,12 @@ impl Stats {
                 "succeeded": it.succeeded, "failed": it.failed,
             })
         });
-        let reasons = self.top().into_iter().map(|((code, rule), count)| {
-            json!({ "code": code, "rule": rule, "count": count })
-        });
-        let spent = self.spent.iter().map(|(unit, sum)| json!({ "unit": unit, "amount": amount(*sum) }));
+        let reasons = self
+            .top()
+            .into_iter()
+            .map(|((code, rule), count)| json!({ "code": code, "rule": rule, "count": count }));
+        let spent =
+            self.spent.iter().map(|(unit, sum)| json!({ "unit": unit, "amount": amount(*sum) }));
         json!({
             "sessions": self.sessions,
             "records": self.records,
@@ -175,19 +179,28 @@ impl Stats {
 
     fn text(&self, style: Style) -> String {
         let mut out = String::new();
-        let _ = write!(out, "{} records of {} sessions", grouped(self.records), grouped(self.sessions));
+        let _ =
+            write!(out, "{} records of {} sessions", grouped(self.records), grouped(self.sessions));
         if let (Some(first), Some(last)) = (self.first, self.last) {
-            let _ = write!(out, ", {} to {}", time::format_rfc3339(first), time::format_rfc3339(last));
+            let _ =
+                write!(out, ", {} to {}", time::format_rfc3339(first), time::format_rfc3339(last));
         }
         out.push('\n');
         if !self.tools.is_empty() {
-            let _ = writeln!(out, "\n{:>9} {:>9} {:>9} {:>9} {:>9} {:>9}", "allow", "ask", "wait", "deny", "succeeded", "failed");
+            let _ = writeln!(
+                out,
+                "\n{:>9} {:>9} {:>9} {:>9} {:>9} {:>9}",
+                "allow", "ask", "wait", "deny", "succeeded", "failed"
+            );
         }
         let mut tools: Vec<_> = self.tools.iter().collect();
-        tools.sort_by_key(|(_, it)| std::cmp::Reverse(it.allowed + it.asked + it.waiting + it.denied));
+        tools.sort_by_key(|(_, it)| {
+            std::cmp::Reverse(it.allowed + it.asked + it.waiting + it.denied)
+        });
         for (tool, it) in tools.iter().take(4 * TOLD) {
             let numbers = [it.allowed, it.asked, it.waiting, it.denied, it.succeeded, it.failed];
-            let cells: Vec<String> = numbers.iter().map(|n| format!("{:>9}", grouped(*n))).collect();
+            let cells: Vec<String> =
+                numbers.iter().map(|n| format!("{:>9}", grouped(*n))).collect();
             let _ = writeln!(out, "{}  {}", cells.join(" "), style.bold(&render::cut(tool, 60)));
         }
         if tools.len() > 4 * TOLD {
@@ -198,7 +211,13 @@ impl Stats {
             out += "\nreasons:\n";
         }
         for ((code, rule), count) in top.iter().take(TOLD) {
-            let _ = writeln!(out, "{:>9}  {} {}", grouped(*count), code.as_str(), render::cut(rule, 60));
+            let _ = writeln!(
+                out,
+                "{:>9}  {} {}",
+                grouped(*count),
+                code.as_str(),
+                render::cut(rule, 60)
+            );
         }
         self.rest(&mut out);
         out

@@ -3,7 +3,10 @@
 use super::walk::At;
 use crate::term::Style;
 use guard_plan::json::Json;
-use guard_plan::record::{Asked, Change, Charge, Delivered, ItemChange, Note, Payload, Propose, Record, Settle, Stop, StopDecision};
+use guard_plan::record::{
+    Asked, Change, Charge, Delivered, ItemChange, Note, Payload, Propose, Record, Settle, Stop,
+    StopDecision,
+};
 use guard_plan::render::cut;
 use guard_plan::verdict::{Decision, Reason};
 use std::fmt::Write as _;
@@ -21,7 +24,11 @@ pub fn tell(at: &At<'_>, record: &Record, last: &mut String, style: Style) -> St
     if *last != heading {
         let blank = if last.is_empty() { "" } else { "\n" };
         let (guard, session) = (cut(&at.guard, 60), cut(&at.session, 100));
-        let _ = writeln!(out, "{blank}{} of `{guard}`, {day}", style.bold(&format!("session {session}")));
+        let _ = writeln!(
+            out,
+            "{blank}{} of `{guard}`, {day}",
+            style.bold(&format!("session {session}"))
+        );
         *last = heading;
     }
     let clock = style.dim(&format!("{:<9}", clock.trim_end_matches('Z')));
@@ -56,7 +63,10 @@ impl Told {
                 let actor = open.actor.as_ref().map(|actor| format!(" for {}", cut(actor, 60)));
                 let plan = open.plan.get(..19).unwrap_or(&open.plan);
                 let workspace = cut(&open.workspace, VALUE_CHARS);
-                self.line(&format!("begins{} in {workspace}, plan {plan}…", actor.unwrap_or_default()));
+                self.line(&format!(
+                    "begins{} in {workspace}, plan {plan}…",
+                    actor.unwrap_or_default()
+                ));
                 self.learned(open.learned, open.forgotten);
                 self.notes(&open.notes);
             }
@@ -69,10 +79,19 @@ impl Told {
             }
             Payload::Usage(it) => self.line(&format!("used {} {}", it.amount, cut(&it.unit, 60))),
             Payload::Resume(it) => {
-                self.line(&format!("{} by {} as {}", self.style.green("resumed"), cut(&it.by, 60), cut(&it.role, 60)));
+                self.line(&format!(
+                    "{} by {} as {}",
+                    self.style.green("resumed"),
+                    cut(&it.by, 60),
+                    cut(&it.role, 60)
+                ));
             }
             Payload::Prompt(it) => {
-                self.line(&format!("{} {}", self.style.cyan("the user says"), cut(&it.text, TEXT_CHARS)));
+                self.line(&format!(
+                    "{} {}",
+                    self.style.cyan("the user says"),
+                    cut(&it.text, TEXT_CHARS)
+                ));
                 self.learned(it.learned, it.forgotten);
                 self.asked(&it.asked);
                 self.notes(&it.notes);
@@ -80,16 +99,28 @@ impl Told {
             Payload::Stop(it) => self.stop(it),
             Payload::Item(it) => {
                 let what = it.transition.as_deref().unwrap_or("verify");
-                self.line(&format!("{} {}: {}", self.style.cyan("item"), cut(&it.item, 60), cut(what, 60)));
+                self.line(&format!(
+                    "{} {}: {}",
+                    self.style.cyan("item"),
+                    cut(&it.item, 60),
+                    cut(what, 60)
+                ));
                 self.item(&it.change);
                 self.asked(&it.asked);
             }
             Payload::Answers(it) => self.line(&format!("the host answers {}", value(&it.answers))),
             Payload::Contract(it) => {
                 let (kept, gone) = (it.kept, it.quarantined);
-                self.line(&format!("contract `{}`: {}, {kept} kept, {gone} quarantined, of {} bytes", cut(&it.contract, 60), it.state, it.bytes));
+                self.line(&format!(
+                    "contract `{}`: {}, {kept} kept, {gone} quarantined, of {} bytes",
+                    cut(&it.contract, 60),
+                    it.state,
+                    it.bytes
+                ));
             }
-            Payload::Snapshot(_) => self.line(&self.style.dim("a snapshot stands for what was before")),
+            Payload::Snapshot(_) => {
+                self.line(&self.style.dim("a snapshot stands for what was before"))
+            }
         }
     }
 
@@ -103,9 +134,15 @@ impl Told {
             Decision::Ask => self.style.yellow("asks"),
             Decision::Deny => self.style.red("denied"),
         };
+        // One of the calls is charged every time.
+        let charged = propose.charged.iter().filter(|one| *one.unit != *"calls");
         let charged: Vec<String> =
-            propose.charged.iter().map(|Charge { unit, amount }| format!("{amount} {unit}")).collect();
-        let charged = if charged.is_empty() { String::new() } else { format!(", costs {}", charged.join(", ")) };
+            charged.map(|Charge { unit, amount }| format!("{amount} {unit}")).collect();
+        let charged = if charged.is_empty() {
+            String::new()
+        } else {
+            format!(", costs {}", charged.join(", "))
+        };
         self.line(&format!("  {word}{charged}"));
         propose.verdict.reasons.iter().for_each(|reason| self.reason(reason, ""));
         propose.verdict.shadowed.iter().for_each(|reason| self.reason(reason, "in shadow: "));
@@ -124,7 +161,8 @@ impl Told {
     fn settle(&mut self, at: &At<'_>, record: &Record, settle: &Settle<'_>) {
         let call = cut(record.call.as_deref().unwrap_or_default(), 60);
         let tool = cut(at.tool.as_deref().unwrap_or("a call"), 60);
-        let word = if settle.success { self.style.green("succeeded") } else { self.style.red("failed") };
+        let word =
+            if settle.success { self.style.green("succeeded") } else { self.style.red("failed") };
         let result = match &*settle.result {
             Json::Null => String::new(),
             result => format!(" with {}", value(result)),
@@ -157,15 +195,28 @@ impl Told {
     fn reason(&mut self, reason: &Reason, before: &str) {
         let span = reason.span.as_ref().map(|span| self.style.dim(&format!("  at {span}")));
         let message = cut(&reason.message, TEXT_CHARS);
-        self.line(&format!("  {before}{}: {message}{}", reason.code.as_str(), span.unwrap_or_default()));
+        self.line(&format!(
+            "  {before}{}: {message}{}",
+            reason.code.as_str(),
+            span.unwrap_or_default()
+        ));
         if !reason.help.is_empty() {
-            self.line(&format!("  {} {}", self.style.green("help:"), cut(&reason.help, TEXT_CHARS)));
+            self.line(&format!(
+                "  {} {}",
+                self.style.green("help:"),
+                cut(&reason.help, TEXT_CHARS)
+            ));
         }
     }
 
     fn changes(&mut self, changes: &[Change]) {
         for Change { name, before, after } in changes {
-            self.line(&format!("  {}: {} → {}", self.style.cyan(name), value(before), value(after)));
+            self.line(&format!(
+                "  {}: {} → {}",
+                self.style.cyan(name),
+                value(before),
+                value(after)
+            ));
         }
     }
 
@@ -196,7 +247,8 @@ impl Told {
     fn notes(&mut self, notes: &[Note]) {
         for note in notes {
             let kind = format!("{:?}", note.kind).to_lowercase();
-            let text = format!("  {kind}, `{}`: {}", cut(&note.rule, 60), cut(&note.message, TEXT_CHARS));
+            let text =
+                format!("  {kind}, `{}`: {}", cut(&note.rule, 60), cut(&note.message, TEXT_CHARS));
             self.line(&self.style.yellow(&text));
         }
     }
@@ -210,7 +262,8 @@ impl Told {
     fn feedback(&mut self, feedback: &[Delivered]) {
         for one in feedback {
             let severity = format!("{:?}", one.severity).to_lowercase();
-            let mut lines = one.text.lines().filter(|line| !line.starts_with('<') && !line.is_empty());
+            let mut lines =
+                one.text.lines().filter(|line| !line.starts_with('<') && !line.is_empty());
             let first = cut(lines.next().unwrap_or_default(), TEXT_CHARS);
             let provider = self.style.cyan(&cut(&one.provider, 60));
             self.line(&format!("  feedback {provider}, {severity}: {first}"));
@@ -229,13 +282,21 @@ fn question(asked: &Asked) -> String {
         None => "nobody can say",
     };
     match asked {
-        Asked::Exists { path, answer } => format!("asked whether `{path}` exists: {}", whether(answer)),
-        Asked::File { path, answer } => format!("asked whether the file `{path}` is there: {}", whether(answer)),
+        Asked::Exists { path, answer } => {
+            format!("asked whether `{path}` exists: {}", whether(answer))
+        }
+        Asked::File { path, answer } => {
+            format!("asked whether the file `{path}` is there: {}", whether(answer))
+        }
         Asked::Contains { path, text, answer } => {
             format!("asked whether `{path}` contains `{text}`: {}", whether(answer))
         }
-        Asked::Committed { answer } => format!("asked whether everything is committed: {}", whether(answer)),
-        Asked::Probe { name, answered: true, answer } => format!("asked the probe `{name}`: {answer}"),
+        Asked::Committed { answer } => {
+            format!("asked whether everything is committed: {}", whether(answer))
+        }
+        Asked::Probe { name, answered: true, answer } => {
+            format!("asked the probe `{name}`: {answer}")
+        }
         Asked::Probe { name, .. } => format!("asked the probe `{name}`: no answer"),
         Asked::Text { path, answer } => {
             let what = match answer {
@@ -250,7 +311,11 @@ fn question(asked: &Asked) -> String {
         }
         Asked::Run { command, answer } => {
             let ended = answer.as_ref().map(|ran| format!("{:?}", ran.ended).to_lowercase());
-            format!("ran `{}`: {}", command.join(" "), ended.as_deref().unwrap_or("nobody can run it"))
+            format!(
+                "ran `{}`: {}",
+                command.join(" "),
+                ended.as_deref().unwrap_or("nobody can run it")
+            )
         }
     }
 }

@@ -33,7 +33,12 @@ pub type Look<'l> = dyn FnMut(&At<'_>, &Record, &[u8]) -> Result<(), Failure> + 
 ///
 /// A line that is no record is said on standard error, and the rest of its file is not read; whether there was one is
 /// the answer.
-pub fn walk(traces: &[PathBuf], verb: &'static str, term: &Term, look: &mut Look<'_>) -> Result<bool, Failure> {
+pub fn walk(
+    traces: &[PathBuf],
+    verb: &'static str,
+    term: &Term,
+    look: &mut Look<'_>,
+) -> Result<bool, Failure> {
     let sources = sources(traces, &["jsonl"])?;
     let meter = Meter::new(term, verb, sources.iter().map(|source| source.bytes).sum());
     let mut sound = true;
@@ -45,7 +50,8 @@ pub fn walk(traces: &[PathBuf], verb: &'static str, term: &Term, look: &mut Look
 
 fn file(source: &Source, term: &Term, meter: &Meter, look: &mut Look<'_>) -> Result<bool, Failure> {
     let fail = |why: &str| Failure::new(format!("cannot read `{}`: {why}", source.name));
-    let mut records = Records::new(source.open().map_err(|error| fail(&reason(&error)))?).unchecked();
+    let mut records =
+        Records::new(source.open().map_err(|error| fail(&reason(&error)))?).unchecked();
     let mut at = At { file: &source.name, ..At::default() };
     let mut tools = HashMap::new();
     let mut heard = 0;
@@ -59,7 +65,11 @@ fn file(source: &Source, term: &Term, meter: &Meter, look: &mut Look<'_>) -> Res
             }
             // A crash cut it, and nobody was answered.
             Err(Flaw::Cut) => {
-                term.note(&format!("`{}:{}`: the last record is cut", source.name, records.number()));
+                term.note(&format!(
+                    "`{}:{}`: the last record is cut",
+                    source.name,
+                    records.number()
+                ));
                 break;
             }
             Err(Flaw::Io(error)) => return Err(fail(&reason(&error))),

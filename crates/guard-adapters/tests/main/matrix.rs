@@ -1,0 +1,53 @@
+//! The kill matrix: which case finds which fault, and for which promise.
+
+use super::{SEED, judged};
+use guard_ack::{Outcome, Suite, Verdict};
+use guard_adapters::{Fault, Library, Mock, Shape};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+
+/// Cases that failed, each with the clauses that it says were broken.
+type Kills = BTreeMap<String, BTreeSet<String>>;
+
+fn kills(outcomes: &[Outcome]) -> Kills {
+    let failed = outcomes.iter().filter_map(|one| match &one.verdict {
+        Verdict::Failed(broken) => {
+            Some((one.name.clone(), broken.iter().map(|it| it.clause.clone()).collect()))
+        }
+        _ => None,
+    });
+    failed.collect()
+}
+
+#[test]
+fn every_fault_is_found_for_its_own_reason_and_every_case_finds_one() {
+    let library = Library::default();
+    let mut matrix = String::new();
+    let (mut alive, mut idle) = (Vec::new(), BTreeSet::new());
+    let suite = Suite::bundled();
+    idle.extend(suite.cases(SEED).0.into_iter().map(|case| case.name));
+    for fault in Fault::ALL {
+        let mock = Mock { shape: Shape::Hooks, fault: *fault, library: &library };
+        let report = judged(&mock, SEED);
+        let kills = kills(&report.outcomes);
+        let own = |clauses: &BTreeSet<String>| clauses.contains(fault.clause());
+        if !kills.values().any(own) {
+            let seen: BTreeSet<&String> = kills.values().flatten().collect();
+            alive.push(format!("{} ({}): {seen:?}", fault.name(), fault.clause()));
+        }
+        let _ = writeln!(matrix, "{} {}: {}", fault.clause(), fault.name(), fault.what());
+        for (case, clauses) in &kills {
+            idle.remove(case);
+            let clauses: Vec<&str> = clauses.iter().map(String::as_str).collect();
+            let _ = writeln!(matrix, "    {case}  {}", clauses.join(" "));
+        }
+    }
+    assert!(alive.is_empty(), "{} faults live:\n{}", alive.len(), alive.join("\n"));
+    assert!(idle.is_empty(), "cases that find no fault: {idle:#?}");
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../ack/matrix.txt");
+    if std::env::var_os("GUARD_BLESS").is_some() {
+        std::fs::write(path, &matrix).unwrap();
+    }
+    let known = std::fs::read_to_string(path).unwrap_or_default();
+    assert_eq!(matrix, known, "the kill matrix is another: look at it, and bless it with GUARD_BLESS=1");
+}

@@ -1,0 +1,281 @@
+//! One session that is decided again, record by record.
+
+use super::compare::{self, mark_of, same_feedback};
+use super::hidden::{self, Hidden, looks_into_result};
+use super::world::Then;
+use super::{Judge, Options, ReplayError, Replayed};
+use crate::resume;
+use guard_plan::record::{self, Payload, Record};
+use guard_plan::replayed::Aspect;
+use guard_plan::{hex, time};
+use guard_runtime::{
+    Event, Outcome, Recorder, Salt, Scratch, Secrets, Session, Settlement, replay,
+};
+use std::sync::Arc;
+
+/// One session on its way.
+#[derive(Debug)]
+pub struct Replay<'k> {
+    pub(super) judge: &'k Judge,
+    pub(super) session: Session,
+    secrets: Option<Arc<dyn Secrets>>,
+    /// Makes the records again; only where the plan is the recorded one.
+    pub(super) recorder: Option<Recorder>,
+    pub(super) scratch: Scratch,
+    /// Something before could not be said, so that the session may be another.
+    pub(super) unsure: bool,
+    pub(super) said: Replayed,
+}
+
+impl<'k> Replay<'k> {
+    /// Begins with the first record of a session. The line is the record as it stands in the trace.
+    ///
+    /// # Errors
+    ///
+    /// Where the record does not begin a session, or none can be opened so.
+    pub fn begin(
+        judge: &'k Judge,
+        options: Options<'_>,
+        mut record: Record,
+        line: Option<&[u8]>,
+    ) -> Result<Replay<'k>, ReplayError> {
+        let id = match &record.payload {
+            Payload::Open(open) => open.session.to_string(),
+            Payload::Snapshot(it) => return Replay::recalled(judge, options, it, line),
+            _ => return Err(ReplayError::NoOpening),
+        };
+        let secrets = options.keys.map(|keys| Arc::new(keys.session(&id)) as Arc<dyn Secrets>);
+        let closed = record.sealed().is_some() && secrets.is_none();
+        hidden::reveal(&mut record, secrets.as_deref());
+        let hidden = !options.foreign && Hidden::of(&record).any();
+        let closed = closed || hidden;
+        let Payload::Open(open) = &record.payload else { return Err(ReplayError::NoOpening) };
+        let start = time::parse_rfc3339(&record.time).ok_or(ReplayError::Senseless)?;
+        let kernel = &judge.kernel;
+        let session = kernel
+            .open_with(&id, start, &open.workspace, open.data.as_deref())
+            .map_err(ReplayError::Open)?;
+        let own = !options.foreign && *open.plan == *judge.hash;
+        let mut replay = Replay {
+            session,
+            recorder: own.then(|| Recorder::new(replayed_secrets(secrets.as_ref()))),
+            secrets,
+            judge,
+            scratch: Scratch::default(),
+            unsure: hidden && !kernel.plan().sources.is_empty(),
+            said: Replayed::new(options, [&id, &open.guard, &open.plan], start, own),
+        };
+        let known = open.version.is_empty() || *open.version == *env!("CARGO_PKG_VERSION");
+        if let Some(recorder) = &mut replay.recorder {
+            let again = recorder.open(kernel, &replay.session, open.actor.as_deref());
+            let differs = line.is_some_and(|line| line != again) && !closed && known;
+            replay.said.exact &= !closed && known;
+            if differs {
+                let because = line.map(|line| compare::parts(line, again));
+                replay.said.differs(&record, Aspect::Record, "", "", None, because);
+            }
+        }
+        replay.follow(&record);
+        Ok(replay)
+    }
+
+    /// Begins with a snapshot, which only the plan that it is of can read.
+    fn recalled(
+        judge: &'k Judge,
+        options: Options<'_>,
+        it: &record::Snapshot<'_>,
+        line: Option<&[u8]>,
+    ) -> Result<Replay<'k>, ReplayError> {
+        if *it.plan != *judge.hash {
+            return Err(ReplayError::Snapshot);
+        }
+        let keys = options.keys.map(|keys| Arc::new(keys.session(&it.session)) as Arc<dyn Secrets>);
+        let text = line.and_then(|line| std::str::from_utf8(line).ok());
+        let resumed = resume(&judge.kernel, &replayed_secrets(keys.as_ref()), text)
+            .map_err(|error| ReplayError::Recall(error.to_string()))?;
+        let start = resumed.session.now();
+        Ok(Replay {
+            judge,
+            session: resumed.session,
+            secrets: keys,
+            recorder: Some(resumed.recorder),
+            scratch: Scratch::default(),
+            unsure: false,
+            said: Replayed::new(options, [&it.session, &it.guard, &it.plan], start, true),
+        })
+    }
+
+    /// The next record.
+    ///
+    /// # Errors
+    ///
+    /// Where it is of no event that may stand here.
+    pub fn record(&mut self, mut record: Record, line: Option<&[u8]>) -> Result<(), ReplayError> {
+        self.said.records += 1;
+        match record.payload {
+            Payload::Open(_) => return Err(ReplayError::Again),
+            // Not of the kernel, which goes on as if they were not there.
+            Payload::Answers(_) | Payload::Contract(_) | Payload::Snapshot(_) => {
+                self.follow(&record);
+                return Ok(());
+            }
+            _ => {}
+        }
+        // What is sealed cannot be sealed again without the key.
+        let closed = record.sealed().is_some() && self.secrets.is_none();
+        hidden::reveal(&mut record, self.secrets.as_deref());
+        let hidden = match self.said.options.foreign {
+            true => Hidden::default(),
+            false => Hidden::of(&record),
+        };
+        let closed = closed || hidden.any();
+        let event = replay::event(&record).ok_or(ReplayError::Senseless)?;
+        let before = self.said.recorded.changed() + self.said.recorded.unsaid.total();
+        let outcome = match (&event, &record.payload) {
+            (Event::Propose(proposal), Payload::Propose(then)) => {
+                self.propose(&record, proposal, then, hidden)
+            }
+            (Event::Settle(settlement), Payload::Settle(then)) => {
+                self.settle(&record, settlement, then, hidden)
+            }
+            _ => self.other(&record, &event, hidden),
+        };
+        let time = time::parse_rfc3339(&record.time).unwrap_or(self.said.end);
+        self.said.end = self.said.end.max(time);
+        let closed = closed || self.unsure;
+        self.said.exact &= !closed;
+        let alike = before == self.said.recorded.changed() + self.said.recorded.unsaid.total();
+        self.again(&record, line, &event, outcome.as_ref(), alike && !closed);
+        Ok(())
+    }
+
+    /// What it all came to.
+    pub fn end(self) -> Replayed {
+        self.said
+    }
+
+    /// Goes on after a record as it stands in the trace.
+    fn follow(&mut self, record: &Record) {
+        if self.recorder.is_some() {
+            let hash = hex::decode(&record.hash).unwrap_or_default();
+            let secrets = replayed_secrets(self.secrets.as_ref());
+            self.recorder = Some(Recorder::after(record.seq.saturating_add(1), hash, secrets));
+        }
+    }
+
+    /// With the plan of the record: makes the record again, and looks whether it is the same to the byte.
+    fn again(
+        &mut self,
+        record: &Record,
+        line: Option<&[u8]>,
+        event: &Event<'_>,
+        outcome: Option<&Outcome>,
+        alike: bool,
+    ) {
+        let Some(recorder) = &mut self.recorder else { return };
+        if let (Some(line), Some(outcome)) = (line, outcome) {
+            let again = recorder.event(&self.judge.kernel, &self.session, event, outcome);
+            if line == again {
+                return;
+            }
+            if alike {
+                let because = Some(compare::parts(line, again));
+                self.said.differs(record, Aspect::Record, "", "", None, because);
+            }
+        }
+        self.follow(record);
+    }
+
+    fn settle(
+        &mut self,
+        record: &Record,
+        settlement: &Settlement<'_>,
+        then: &record::Settle<'_>,
+        hidden: Hidden,
+    ) -> Option<Outcome> {
+        let mut world = Then::new(&then.asked);
+        let Ok(settled) = self.judge.kernel.settle(&mut self.session, settlement, &mut world)
+        else {
+            // The call is not in flight: this plan did not allow it.
+            self.said.recorded.skipped += 1;
+            return None;
+        };
+        let missing = world.missing.take();
+        self.unsure |= hidden.asked;
+        self.unsure |= hidden.body && looks_into_result(&self.judge.kernel);
+        if then.halted != settled.halted {
+            let word = |halted: bool| if halted { "halted" } else { "goes on" };
+            let (was, now) = (word(then.halted), word(settled.halted));
+            match missing {
+                Some(missing) => {
+                    self.unsure = true;
+                    self.said.unsaid_world(record, format!("nobody was asked {missing}"));
+                }
+                None => self.said.aspect(record, Aspect::Halt, was, now, self.unsure),
+            }
+        } else if missing.is_none() && !same_feedback(&then.feedback, &settled.feedback) {
+            self.said.words(
+                record,
+                Aspect::Feedback,
+                &then.feedback,
+                &settled.feedback,
+                self.unsure,
+            );
+        }
+        Some(Outcome::Settled(settled))
+    }
+
+    /// Approvals, usage, resumes, prompts, stops, items.
+    fn other(&mut self, record: &Record, event: &Event<'_>, hidden: Hidden) -> Option<Outcome> {
+        let asked = replay::world(record);
+        let mut world = Then::new(asked.0);
+        let Ok(outcome) = self.judge.kernel.step(&mut self.session, event, &mut world) else {
+            self.said.recorded.untaken += 1;
+            return None;
+        };
+        let missing = world.missing.map(|missing| format!("nobody was asked {missing}"));
+        if let Event::Approve(approve) = event {
+            let looks = &self.judge.looks;
+            self.unsure |=
+                hidden.body && looks.into_call(&self.judge.kernel, approve.tool, approve.args);
+        }
+        match (&record.payload, &outcome) {
+            (Payload::Stop(then), Outcome::Stopped(now)) => {
+                let (was, is) = (
+                    mark_of(then.decision, then.incomplete),
+                    mark_of(now.decision, now.incomplete),
+                );
+                match missing {
+                    Some(missing) if is != "allow" => self.said.unsaid_world(record, missing),
+                    _ if was != is => {
+                        self.said.aspect(record, Aspect::Stop, was, is, self.unsure);
+                    }
+                    _ => {}
+                }
+            }
+            (Payload::Item(then), Outcome::Item(now)) => {
+                let change = &now.change;
+                let same = (&then.change.transition, &then.change.after)
+                    == (&change.transition, &change.after);
+                match missing {
+                    Some(missing) if !change.unanswered.is_empty() => {
+                        self.unsure = true;
+                        self.said.unsaid_world(record, missing);
+                    }
+                    _ if !same => {
+                        let (was, now) = (&then.change.after, &change.after);
+                        self.said.aspect(record, Aspect::Item, was, now, self.unsure);
+                    }
+                    _ => {}
+                }
+            }
+            _ => {}
+        }
+        Some(outcome)
+    }
+}
+
+/// Without a key, marks that nobody compares.
+fn replayed_secrets(secrets: Option<&Arc<dyn Secrets>>) -> Arc<dyn Secrets> {
+    secrets.cloned().unwrap_or_else(|| Arc::new(Salt::new(b"")))
+}
