@@ -3,10 +3,11 @@
 //! Traces are read as a stream. Hashing needs no order, so pieces of one trace are hashed on several cores; following
 //! the chain needs it, and costs next to nothing. Whether a record's verdict is right is for replay to say.
 
+mod finding;
 mod links;
 mod pieces;
 
-pub use links::{Finding, Trouble};
+pub use finding::{Finding, Trouble};
 pub use pieces::{MAX_LINE, Pieces};
 
 use crate::checkpoint::Entry;
@@ -83,7 +84,7 @@ pub fn reader(
     watch: &Watch,
 ) -> std::io::Result<Verified> {
     let mut pieces = Pieces::new(from);
-    verify(&mut || pieces.next(), against, threads, watch)
+    verify(&mut || pieces.read(), against, threads, watch)
 }
 
 /// Verifies a session in a store.

@@ -57,7 +57,7 @@ impl<'r> Pieces<'r> {
     /// # Errors
     ///
     /// Where it cannot be read. A line beyond [`MAX_LINE`] ends the reading: it stands there cut.
-    pub fn next(&mut self) -> io::Result<Option<Vec<u8>>> {
+    pub fn read(&mut self) -> io::Result<Option<Vec<u8>>> {
         let mut piece = std::mem::take(&mut self.rest);
         while !self.done {
             let before = piece.len();

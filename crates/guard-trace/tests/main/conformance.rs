@@ -20,7 +20,10 @@ enum Sharing {
     Exclusive,
 }
 
-const CLAIMS: &[(&str, fn(Open, Sharing))] = &[
+/// A claim, and its name.
+type Claim = (&'static str, fn(Open, Sharing));
+
+const CLAIMS: &[Claim] = &[
     ("an unknown session is empty", an_unknown_session_is_empty),
     ("what is committed is there", what_is_committed_is_there),
     ("several records are one commit", several_records_are_one_commit),
@@ -37,10 +40,10 @@ const CLAIMS: &[(&str, fn(Open, Sharing))] = &[
     ("threads commit at once", threads_commit_at_once),
 ];
 
-fn run(
-    make: &dyn Fn() -> (Box<dyn Fn() -> Box<dyn Store>>, Option<tempfile::TempDir>),
-    sharing: Sharing,
-) {
+/// What opens a new store, and the folder that it lies in.
+type Made = (Box<dyn Fn() -> Box<dyn Store>>, Option<tempfile::TempDir>);
+
+fn run(make: &dyn Fn() -> Made, sharing: Sharing) {
     for (name, claim) in CLAIMS {
         println!("{name}");
         let (open, _folder) = make();
