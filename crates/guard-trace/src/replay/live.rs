@@ -237,7 +237,7 @@ impl<'k> Replay<'k> {
         if let Event::Approve(approve) = event {
             let looks = &self.judge.looks;
             self.unsure |=
-                hidden.body && looks.into_call(&self.judge.kernel, approve.tool, approve.args);
+                hidden.body && looks.at_call(&self.judge.kernel, approve.tool, approve.args);
         }
         match (&record.payload, &outcome) {
             (Payload::Stop(then), Outcome::Stopped(now)) => {
