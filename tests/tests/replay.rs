@@ -178,3 +178,43 @@ tool sure(path: path) {
     assert_eq!((view.calls, view.same, view.unsaid.world), (7, 2, 3), "{view:?}");
     assert!(said.differences[0].because.as_ref().is_some_and(|why| why.contains("unseen")));
 }
+
+/// Whatever becomes of a trace, nothing panics, and what is not as it was is said.
+#[test]
+fn traces_may_be_hostile() {
+    let (mut rng, mut refused, mut flawed) = (Rng::new(11), 0, 0);
+    sessions(0..60, |_, judge, lines| {
+        let mut bytes = lines.join("\n").into_bytes();
+        for _ in 0..1 + rng.below(3) {
+            let at = rng.below(bytes.len());
+            match rng.below(4) {
+                0 => bytes[at] = rng.bits() as u8,
+                1 => bytes[at] = *rng.pick(b"0123456789\"{}[],:-"),
+                2 => _ = bytes.remove(at),
+                _ => bytes.truncate(at.max(1)),
+            }
+        }
+        let mut records = Records::new(&bytes[..]);
+        let options = Options { keys: None, keep: 10, marks: 10, foreign: false };
+        let mut replay: Option<Replay<'_>> = None;
+        loop {
+            let entry = match records.next_record() {
+                Ok(None) => break,
+                Ok(Some(entry)) => entry,
+                Err(_) => {
+                    flawed += 1;
+                    continue;
+                }
+            };
+            flawed += usize::from(entry.flaw.is_some());
+            let fed = match &mut replay {
+                Some(replay) => replay.record(entry.record, Some(entry.line)),
+                None => Replay::begin(judge, options, entry.record, Some(entry.line))
+                    .map(|begun| replay = Some(begun)),
+            };
+            refused += usize::from(fed.is_err());
+        }
+    });
+    assert!(flawed > 100, "{flawed}");
+    assert!(refused < flawed, "{refused} of {flawed}");
+}
