@@ -5,6 +5,7 @@ use guard_plan::replayed::{Aspect, View};
 use guard_runtime::Kernel;
 use guard_tests::{compiled, differential, generate, rng::Rng};
 use guard_trace::Keys;
+use guard_trace::import::{Form, Importer};
 use guard_trace::reading::Records;
 use guard_trace::replay::{Judge, Options, Replay, Replayed};
 
@@ -113,4 +114,107 @@ fn what_only_refuses_more_first_refuses_more() {
         }
     });
     assert!(refused > 60, "{refused}");
+}
+
+/// The verdicts that a guard gives on plain calls, as if it had been there.
+fn tried(guard: &str, calls: &[&str]) -> Replayed {
+    let judge = Judge::new(loaded(guard).expect("the guard compiles")).expect("a judge");
+    let options = Options { keys: None, keep: 100, marks: 0, foreign: true };
+    let mut importer = Importer::new(Some(Form::Plain), "log", "s");
+    let mut replay: Option<Replay<'_>> = None;
+    for (number, line) in (1..).zip(calls) {
+        importer.line(number, line.as_bytes(), &mut |_, record| match &mut replay {
+            None => {
+                replay = Some(Replay::begin(&judge, options, record, None).expect("it opens"));
+            }
+            Some(replay) => replay.record(record, None).expect("the event is taken"),
+        });
+    }
+    replay.expect("a session").end()
+}
+
+/// An answer that nobody has is put both ways; only what comes out the same is said.
+#[test]
+fn what_was_not_asked_is_not_guessed() {
+    let guard = "guard g
+tool read(path: path)
+tool write(path: path) { requires read(path) when exists(path) }
+tool move(path: path) {
+  deny when exists(path) because \"it is there\"
+  deny unless exists(path) because \"it is not there\"
+}
+tool both(a: path, b: path) { deny when exists(a) and exists(b) }
+tool sure(path: path) {
+  deny when exists(path)
+  limit 1 per session
+}
+";
+    let call = |tool: &str, path: &str| {
+        format!("{{\"tool\":\"{tool}\",\"args\":{{\"path\":\"{path}\"}}}}")
+    };
+    let both = "{\"tool\":\"both\",\"args\":{\"a\":\"x\",\"b\":\"y\"}}".to_owned();
+    let calls = [
+        call("read", "seen"),
+        call("write", "seen"),
+        call("write", "unseen"),
+        call("move", "x"),
+        both,
+        call("sure", "x"),
+        call("sure", "x"),
+    ];
+    let said = tried(guard, &calls.each_ref().map(String::as_str));
+    let view = &said.recorded;
+    let told: Vec<(u64, Aspect)> =
+        said.differences.iter().map(|one| (one.seq, one.aspect)).collect();
+    // Records: 0 opens, then a proposal and a settlement each.
+    let expected = [
+        (5, Aspect::Unsaid),
+        (7, Aspect::Decision),
+        (9, Aspect::Unsaid),
+        (11, Aspect::Unsaid),
+        (13, Aspect::Decision),
+    ];
+    assert_eq!(told, expected, "{:#?}", said.differences);
+    assert_eq!((view.calls, view.same, view.unsaid.world), (7, 2, 3), "{view:?}");
+    assert!(said.differences[0].because.as_ref().is_some_and(|why| why.contains("unseen")));
+}
+
+/// Whatever becomes of a trace, nothing panics, and what is not as it was is said.
+#[test]
+fn traces_may_be_hostile() {
+    let (mut rng, mut refused, mut flawed) = (Rng::new(11), 0, 0);
+    sessions(0..60, |_, judge, lines| {
+        let mut bytes = lines.join("\n").into_bytes();
+        for _ in 0..1 + rng.below(3) {
+            let at = rng.below(bytes.len());
+            match rng.below(4) {
+                0 => bytes[at] = rng.bits() as u8,
+                1 => bytes[at] = *rng.pick(b"0123456789\"{}[],:-"),
+                2 => _ = bytes.remove(at),
+                _ => bytes.truncate(at.max(1)),
+            }
+        }
+        let mut records = Records::new(&bytes[..]);
+        let options = Options { keys: None, keep: 10, marks: 10, foreign: false };
+        let mut replay: Option<Replay<'_>> = None;
+        loop {
+            let entry = match records.next_record() {
+                Ok(None) => break,
+                Ok(Some(entry)) => entry,
+                Err(_) => {
+                    flawed += 1;
+                    continue;
+                }
+            };
+            flawed += usize::from(entry.flaw.is_some());
+            let fed = match &mut replay {
+                Some(replay) => replay.record(entry.record, Some(entry.line)),
+                None => Replay::begin(judge, options, entry.record, Some(entry.line))
+                    .map(|begun| replay = Some(begun)),
+            };
+            refused += usize::from(fed.is_err());
+        }
+    });
+    assert!(flawed > 100, "{flawed}");
+    assert!(refused < flawed, "{refused} of {flawed}");
 }

@@ -174,3 +174,19 @@ fn the_sidecar_speaks_as_its_schema_says() {
     assert!(quiet.is_empty(), "never answered: {quiet:?}");
     assert!(errors.len() >= 18, "only these errors: {errors:?}");
 }
+
+/// What `guardc replay --format json` prints is what the schema of its report says.
+#[test]
+fn a_report_of_a_replay_is_as_its_schema_says() {
+    let suite = Path::new(env!("CARGO_MANIFEST_DIR")).join("suite/cli");
+    let out = std::fs::read_to_string(suite.join("replay.out")).expect("the case was run");
+    let mut reports = 0;
+    for command in out.split("\n$ ").filter(|command| command.contains("--format json")) {
+        let (_, printed) = command.split_once("[stdout]\n").expect("it prints");
+        let (report, _) = printed.split_once("\n[exit").expect("it exits");
+        let report: Value = serde_json::from_str(report).expect("the report is JSON");
+        holds(&validator("replay-report"), &report, "a replay");
+        reports += 1;
+    }
+    assert_eq!(reports, 1);
+}

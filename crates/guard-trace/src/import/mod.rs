@@ -237,8 +237,15 @@ impl Importer {
     }
 }
 
-/// A time in a log: RFC 3339, or seconds or milliseconds since 1970.
+/// The last millisecond of the year 9999: later times cannot be written.
+const LAST: i64 = 253_402_300_799_999;
+
+/// A time in a log: RFC 3339, or seconds or milliseconds since 1970. What makes no sense is no time.
 fn time_of(json: &Json) -> Option<i64> {
+    written_time(json).filter(|time| (0..=LAST).contains(time))
+}
+
+fn written_time(json: &Json) -> Option<i64> {
     let named = ["timestamp", "time", "ts", "created_at"].iter().find_map(|name| json.get(name))?;
     match named {
         Json::String(text) => time::parse_rfc3339(text),

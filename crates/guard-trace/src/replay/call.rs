@@ -58,7 +58,7 @@ impl Replay<'_> {
         let kernel = &self.judge.kernel;
         let was = then.verdict.decision;
         let blind = hidden.asked
-            || (hidden.body && self.judge.looks.into_call(kernel, proposal.tool, proposal.args));
+            || (hidden.body && self.judge.looks.at_call(kernel, proposal.tool, proposal.args));
         let Foreseen { verdict, unsaid, mut world } = self.foresee(proposal, &then.asked, was);
         let goes = verdict.as_ref().is_none_or(|verdict| verdict.decision == Decision::Allow);
         let mut proposed = None;

@@ -93,7 +93,7 @@ impl Looks {
     }
 
     /// Whether the guard would look at something of a call that is known by its mark only.
-    pub fn into_call(&self, kernel: &Kernel, tool: &str, args: &Json) -> bool {
+    pub fn at_call(&self, kernel: &Kernel, tool: &str, args: &Json) -> bool {
         let Some(id) = kernel.tool(tool) else { return false };
         let (tool, read) = (&kernel.plan().tools[id as usize], &self.0[id as usize]);
         let Json::Object(members) = args else { return true };

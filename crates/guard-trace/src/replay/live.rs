@@ -13,6 +13,9 @@ use guard_runtime::{
 };
 use std::sync::Arc;
 
+/// No session has so many records; numbers go on after those of hostile ones.
+const LAST: u64 = u64::MAX / 2;
+
 /// One session on its way.
 #[derive(Debug)]
 pub struct Replay<'k> {
@@ -39,6 +42,9 @@ impl<'k> Replay<'k> {
         mut record: Record,
         line: Option<&[u8]>,
     ) -> Result<Replay<'k>, ReplayError> {
+        if record.seq >= LAST {
+            return Err(ReplayError::Senseless);
+        }
         let id = match &record.payload {
             Payload::Open(open) => open.session.to_string(),
             Payload::Snapshot(it) => return Replay::recalled(judge, options, it, line),
@@ -112,6 +118,9 @@ impl<'k> Replay<'k> {
     /// Where it is of no event that may stand here.
     pub fn record(&mut self, mut record: Record, line: Option<&[u8]>) -> Result<(), ReplayError> {
         self.said.records += 1;
+        if record.seq >= LAST {
+            return Err(ReplayError::Senseless);
+        }
         match record.payload {
             Payload::Open(_) => return Err(ReplayError::Again),
             // Not of the kernel, which goes on as if they were not there.
@@ -172,8 +181,8 @@ impl<'k> Replay<'k> {
         outcome: Option<&Outcome>,
         alike: bool,
     ) {
-        let Some(recorder) = &mut self.recorder else { return };
-        if let (Some(line), Some(outcome)) = (line, outcome) {
+        let (Some(recorder), Some(line)) = (&mut self.recorder, line) else { return };
+        if let Some(outcome) = outcome {
             let again = recorder.event(&self.judge.kernel, &self.session, event, outcome);
             if line == again {
                 return;
@@ -237,7 +246,7 @@ impl<'k> Replay<'k> {
         if let Event::Approve(approve) = event {
             let looks = &self.judge.looks;
             self.unsure |=
-                hidden.body && looks.into_call(&self.judge.kernel, approve.tool, approve.args);
+                hidden.body && looks.at_call(&self.judge.kernel, approve.tool, approve.args);
         }
         match (&record.payload, &outcome) {
             (Payload::Stop(then), Outcome::Stopped(now)) => {

@@ -54,6 +54,9 @@ pub fn page(report: &ReplayReport) -> String {
     out + "</body>\n</html>\n"
 }
 
+/// A number of a view.
+type Of = fn(&View) -> u64;
+
 /// Both views, side by side.
 fn summary(out: &mut String, report: &ReplayReport) {
     let (recorded, strict) = (&report.recorded, &report.strict);
@@ -75,7 +78,7 @@ fn summary(out: &mut String, report: &ReplayReport) {
     for one in &recorded.decisions {
         row(&shifted(one.then, one.now, 2), one.count, strict.shifted(one.then, one.now));
     }
-    let columns: [(&str, fn(&View) -> u64); 8] = [
+    let columns: [(&str, Of); 8] = [
         ("with the same decision for other reasons", |view| view.reasons),
         ("stops that would now be blocked", |view| view.stops_blocked),
         ("stops that would now be allowed", |view| view.stops_allowed),

@@ -57,7 +57,7 @@ fn row(at: &At<'_>, record: &Record) -> [String; 17] {
             row[8] = list(reasons.iter().map(|reason| reason.code.as_str()).collect());
             row[9] = list(reasons.iter().map(|reason| &*reason.rule).collect());
             row[10] = list(reasons.iter().map(|reason| &*reason.message).collect());
-            row[11] = it.served.is_some().then(|| "true".into()).unwrap_or_default();
+            row[11] = if it.served.is_some() { "true".into() } else { String::new() };
             row[12] = it.halted.to_string();
             let charge = |Charge { unit, amount }: &Charge| format!("{amount} {unit}");
             row[13] = it.charged.iter().map(charge).collect::<Vec<_>>().join("; ");

@@ -74,7 +74,7 @@ impl Filter {
             _ => None,
         };
         let now = || time::parse_rfc3339(&record.time).unwrap_or(i64::MIN);
-        (self.session.is_empty() || self.session.iter().any(|id| *id == at.session))
+        (self.session.is_empty() || self.session.contains(&at.session))
             && self.call.as_ref().is_none_or(|call| record.call.as_ref() == Some(call))
             && (self.kind.is_empty() || self.kind.contains(&record.kind()))
             && (self.verdict.is_empty() || verdict.is_some_and(|it| self.verdict.contains(&it)))

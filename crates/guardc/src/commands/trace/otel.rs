@@ -39,7 +39,7 @@ pub fn write(
             spans.close()?;
             spans.session = Some(Session::new(at, record));
         }
-        if filter.takes(at, record) { spans.record(at, record) } else { Ok(()) }
+        if filter.takes(at, record) { spans.record(record) } else { Ok(()) }
     })?;
     spans.close()?;
     Ok(sound)
@@ -62,6 +62,8 @@ struct Session {
     begin: String,
     end: String,
     calls: u64,
+    /// Some record of it is meant.
+    meant: bool,
     open: HashMap<String, Value>,
     events: Vec<Value>,
 }
@@ -86,6 +88,7 @@ impl Session {
             begin: now.clone(),
             end: now,
             calls: 0,
+            meant: false,
             open: HashMap::new(),
             events: Vec::new(),
         }
@@ -93,9 +96,10 @@ impl Session {
 }
 
 impl Spans<'_> {
-    fn record(&mut self, at: &At<'_>, record: &Record) -> Result<(), Failure> {
+    fn record(&mut self, record: &Record) -> Result<(), Failure> {
         let content = self.content;
         let Some(session) = &mut self.session else { return Ok(()) };
+        session.meant = true;
         session.end = nanos(&record.time);
         let now = session.end.clone();
         let mut done = None;
@@ -156,14 +160,14 @@ impl Spans<'_> {
         }
         // A session that never stops must not be held.
         session.events.truncate(1000);
-        let _ = at;
         self.ready.extend(done);
         if self.ready.len() >= SPANS { self.flush() } else { Ok(()) }
     }
 
     /// The session has ended: calls that were never settled, and the span of all of it.
     fn close(&mut self) -> Result<(), Failure> {
-        let Some(mut session) = self.session.take() else { return Ok(()) };
+        let session = self.session.take().filter(|session| session.meant);
+        let Some(mut session) = session else { return Ok(()) };
         let mut open: Vec<(String, Value)> = session.open.drain().collect();
         open.sort_by(|a, b| a.0.cmp(&b.0));
         for (_, mut span) in open {

@@ -73,7 +73,7 @@ pub fn run(args: &Args, term: &Term) -> Outcome {
 }
 
 /// The place of a name, as long as there is room.
-fn entry<'m, K: Ord, V: Default>(map: &'m mut BTreeMap<K, V>, key: K) -> Option<&'m mut V> {
+fn entry<K: Ord, V: Default>(map: &mut BTreeMap<K, V>, key: K) -> Option<&mut V> {
     if map.len() >= NAMES && !map.contains_key(&key) {
         return None;
     }
