@@ -37,9 +37,14 @@ fn holds(validator: &Validator, instance: &Value, what: &str) {
     assert!(errors.is_empty(), "{what}: {}\n{instance}", errors.join("\n"));
 }
 
+/// The messages between the conformance kit and an adapter.
+fn ack() -> (&'static str, Value) {
+    ("ack", guard_ack::schema())
+}
+
 #[test]
 fn the_committed_schemas_are_current() {
-    for (name, schema) in schema::schemas() {
+    for (name, schema) in schema::schemas().into_iter().chain([ack()]) {
         let text = format!("{schema:#}\n");
         if std::env::var_os("GUARD_BLESS").is_some() {
             std::fs::write(page(name), &text).expect("the reference is writable");
@@ -51,7 +56,7 @@ fn the_committed_schemas_are_current() {
 
 #[test]
 fn schemas_are_valid() {
-    let names = schema::schemas().into_iter().map(|(name, _)| name).chain(["sidecar"]);
+    let names = schema::schemas().into_iter().map(|(name, _)| name).chain(["sidecar", "ack"]);
     for name in names {
         let schema = committed(name);
         assert_eq!(schema["$schema"], "https://json-schema.org/draft/2020-12/schema", "{name}");
