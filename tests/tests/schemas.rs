@@ -39,7 +39,9 @@ fn holds(validator: &Validator, instance: &Value, what: &str) {
 
 /// Those that are made from types.
 fn all() -> impl Iterator<Item = (&'static str, Value)> {
-    schema::schemas().into_iter().chain(guard_trace::checkpoint::schemas())
+    // Of checkpoints, and of the messages between the conformance kit and an adapter.
+    let others = guard_trace::checkpoint::schemas();
+    schema::schemas().into_iter().chain(others).chain([("ack", guard_ack::schema())])
 }
 
 #[test]

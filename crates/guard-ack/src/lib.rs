@@ -16,6 +16,8 @@ pub mod process;
 pub mod protocol;
 pub mod report;
 mod run;
+#[cfg(feature = "schema")]
+mod schema;
 mod suite;
 mod workspace;
 mod world;
@@ -25,4 +27,6 @@ pub use judge::Broken;
 pub use observed::{Observed, RunSeen, Served};
 pub use play::{Compile, Played, play};
 pub use run::{Options, Outcome, Report, Verdict, known_failing, matches, run};
+#[cfg(feature = "schema")]
+pub use schema::schema;
 pub use suite::{Suite, Unreadable};

@@ -14,6 +14,7 @@ pub const MAX_LINE: usize = 16 << 20;
 
 /// A line that asks for something.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Request {
     /// Chosen by whoever asks.
     pub id: Value,
@@ -26,6 +27,7 @@ pub struct Request {
 
 /// `hello`: the kit introduces itself.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Hello {
     /// The version of the protocol.
     pub protocol: String,
@@ -35,6 +37,7 @@ pub struct Hello {
 
 /// The answer to `hello`: what an adapter says it can do.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Declared {
     /// Its name.
     pub name: String,
@@ -54,6 +57,7 @@ impl Declared {
 
 /// A tool that the agent has.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Tool {
     /// The name by which the model calls it.
     pub name: String,
@@ -69,6 +73,7 @@ pub struct Tool {
 
 /// `run`: one run of the agent's loop in a session. A session that ran before goes on.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Run {
     /// The session.
     pub session: String,
@@ -96,6 +101,7 @@ pub struct Run {
 
 /// The answer to `run`: the loop has ended.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct End {
     /// How.
     pub ended: Ended,
@@ -115,6 +121,7 @@ pub struct End {
 
 /// How a loop ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Ended {
     /// The model stopped, and nothing was missing.
@@ -147,6 +154,7 @@ impl Ended {
 
 /// Who says a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
     /// Whoever built the agent.
@@ -161,6 +169,7 @@ pub enum Role {
 
 /// One message of a conversation, as the model sees it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Message {
     /// Who says it.
     pub role: Role,
@@ -177,6 +186,7 @@ pub struct Message {
 
 /// `model.next`: what the model would see now, the whole conversation.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Ask {
     /// In order.
     pub messages: Vec<Message>,
@@ -184,6 +194,7 @@ pub struct Ask {
 
 /// The answer to `model.next`: calls, or a stop.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Turn {
     /// What happened outside of the loop before the model answered, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -210,6 +221,7 @@ pub struct Turn {
 
 /// A call that the model makes, or that is run: then these are the parameters of `tool.execute`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Call {
     /// Its id.
     pub call: String,
@@ -221,6 +233,7 @@ pub struct Call {
 
 /// Something that happened outside of the loop, which the adapter tells the guard.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum HostEvent {
     /// The user says something; the model is shown it.
@@ -256,6 +269,7 @@ pub enum HostEvent {
 
 /// The answer to `tool.execute`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Done {
     /// How it ended.
     pub outcome: ToolOutcome,
@@ -265,6 +279,7 @@ pub struct Done {
 
 /// How a tool ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ToolOutcome {
     /// It did what it is for.
@@ -275,6 +290,7 @@ pub enum ToolOutcome {
 
 /// `approval.request`: somebody in a role is asked for exactly this call.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ApprovalRequest {
     /// The call.
     pub call: String,
@@ -288,6 +304,7 @@ pub struct ApprovalRequest {
 
 /// The answer to `approval.request`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Approval {
     /// Whether it is granted.
     pub granted: bool,
@@ -300,6 +317,7 @@ pub struct Approval {
 
 /// `probe.read`: a probe that only the host can answer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ProbeRead {
     /// Its name.
     pub name: String,
@@ -307,6 +325,7 @@ pub struct ProbeRead {
 
 /// The answer to `probe.read`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ProbeAnswer {
     /// None: nobody can say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -315,6 +334,7 @@ pub struct ProbeAnswer {
 
 /// The answer to `clock.now`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Now {
     /// RFC 3339.
     pub now: String,
@@ -322,6 +342,7 @@ pub struct Now {
 
 /// `snapshot`, `reset`: of a session.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OfSession {
     /// Its id.
     pub session: String,
@@ -329,6 +350,7 @@ pub struct OfSession {
 
 /// The answer to `snapshot`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Snapshot {
     /// The adapter's own; it is only kept and given back.
     pub snapshot: Value,
@@ -336,6 +358,7 @@ pub struct Snapshot {
 
 /// `restore`: a session is what it was when the snapshot was taken, whatever has happened since.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Restore {
     /// Its id.
     pub session: String,
@@ -353,6 +376,7 @@ pub struct Restore {
 
 /// `replay`: a trace is played again without the world.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Replay {
     /// Its lines.
     pub trace: Vec<String>,
@@ -362,6 +386,7 @@ pub struct Replay {
 
 /// The answer to `replay`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Replayed {
     /// Whether each record came out as it was.
     pub agrees: bool,

@@ -71,7 +71,7 @@ impl Suite {
         format!("sha256:{}", hex::encode(&hasher.finalize()))
     }
 
-    /// Every case, for a seed; and those that cannot be read.
+    /// Every case, for a seed, by tier and name; and those that cannot be read.
     pub fn cases(&self, seed: u64) -> (Vec<Case>, Vec<Unreadable>) {
         let (mut cases, mut bad) = (Vec::new(), Vec::new());
         for (name, text) in &self.texts {
@@ -83,6 +83,7 @@ impl Suite {
                 }
             }
         }
+        cases.sort_by(|a, b| (a.tier(), &a.name).cmp(&(b.tier(), &b.name)));
         (cases, bad)
     }
 }
