@@ -1,5 +1,6 @@
 //! The suites, one module each.
 
+mod adapters;
 mod advice;
 mod cli;
 mod codes;

@@ -1,6 +1,6 @@
 //! The published schemas: current, valid, and true of what is written.
 //!
-//! Those of plans, verdicts and records are made from their types; `GUARD_BLESS=1` writes them. The sidecar's is
+//! Those of plans, verdicts, records, checkpoints and proofs are made from their types; `GUARD_BLESS=1` writes them. The sidecar's is
 //! written by hand, and held against every line of the CLI case `serve`.
 
 use guard_compiler::{Loader, SourceFile, compile};
@@ -37,9 +37,14 @@ fn holds(validator: &Validator, instance: &Value, what: &str) {
     assert!(errors.is_empty(), "{what}: {}\n{instance}", errors.join("\n"));
 }
 
+/// Those that are made from types.
+fn all() -> impl Iterator<Item = (&'static str, Value)> {
+    schema::schemas().into_iter().chain(guard_trace::checkpoint::schemas())
+}
+
 #[test]
 fn the_committed_schemas_are_current() {
-    for (name, schema) in schema::schemas() {
+    for (name, schema) in all() {
         let text = format!("{schema:#}\n");
         if std::env::var_os("GUARD_BLESS").is_some() {
             std::fs::write(page(name), &text).expect("the reference is writable");
@@ -51,7 +56,7 @@ fn the_committed_schemas_are_current() {
 
 #[test]
 fn schemas_are_valid() {
-    let names = schema::schemas().into_iter().map(|(name, _)| name).chain(["sidecar"]);
+    let names = all().map(|(name, _)| name).chain(["sidecar"]);
     for name in names {
         let schema = committed(name);
         assert_eq!(schema["$schema"], "https://json-schema.org/draft/2020-12/schema", "{name}");

@@ -30,6 +30,8 @@ pub struct Work<'w> {
     pub turn: Vec<Call>,
     /// Calls that were told to wait in this turn.
     pub waited: Vec<String>,
+    /// Calls of the turn before that are not settled yet.
+    pub late: Vec<(Call, Done)>,
 }
 
 /// What becomes of a call.
@@ -139,7 +141,7 @@ impl Work<'_> {
 
     /// Asks the model, and tells the guard what happened meanwhile. None: it is not there any more.
     pub fn ask_model(&mut self) -> Result<Option<Turn>, Trouble> {
-        self.settle_late()?;
+        let late = std::mem::take(&mut self.lapses.unsettled);
         if self.fault == Fault::ShadowShown {
             let shown = std::mem::take(&mut self.lapses.feedback);
             shown.iter().for_each(|text| self.say(Role::User, text));
@@ -148,10 +150,12 @@ impl Work<'_> {
             let missing = self.lapses.repeated.clone();
             missing.iter().for_each(|text| self.say(Role::User, text));
         }
+        self.settle_late()?;
         if std::mem::take(&mut self.lapses.ends) {
             return Ok(None);
         }
         let Ok(turn) = self.world.model(&self.messages) else { return Ok(None) };
+        self.late = late;
         self.lapses.denied_here = false;
         self.waited.clear();
         self.turn.clone_from(&turn.calls);
@@ -189,7 +193,11 @@ impl Work<'_> {
             }
             HostEvent::Resume { role, by } => Event::Resume(Resume { role, by, now }),
         };
-        self.take(&event).map(|_| ()).map_err(trouble)
+        match self.take(&event) {
+            // What a faulty adapter did before may leave nothing to do.
+            Err(_) if self.fault != Fault::None => Ok(()),
+            taken => taken.map(|_| ()).map_err(trouble),
+        }
     }
 
     /// Puts a call to the guard, and asks for the approvals it needs.
@@ -235,7 +243,7 @@ impl Work<'_> {
         Ok(match (proposed.verdict.decision, &proposed.served) {
             (Decision::Allow, Some(served)) => {
                 if self.fault == Fault::AgentVerifies {
-                    self.verify_all(proposed)?;
+                    self.verify_all(proposed);
                 }
                 let served = serde_json::from_str(&served.to_string()).unwrap_or(Value::Null);
                 Gate::Served(joined(&text_of(&served), &feedback))
@@ -273,12 +281,12 @@ impl Work<'_> {
         })
     }
 
-    fn verify_all(&mut self, proposed: &Proposed) -> Result<(), Trouble> {
+    fn verify_all(&mut self, proposed: &Proposed) {
         for change in &proposed.items {
             let now = self.now();
-            self.take(&Event::Verify(Verify { item: &change.item, now })).map_err(trouble)?;
+            // Not every state has something to verify.
+            let _ = self.take(&Event::Verify(Verify { item: &change.item, now }));
         }
-        Ok(())
     }
 
     fn feedback(&mut self, text: &str) -> String {
@@ -361,8 +369,9 @@ impl Work<'_> {
         }
     }
 
+    /// Settles the calls of the turn before, once those of this one are judged.
     fn settle_late(&mut self) -> Result<(), Trouble> {
-        for (call, done) in std::mem::take(&mut self.lapses.unsettled) {
+        for (call, done) in std::mem::take(&mut self.late) {
             let feedback = self.settle_now(&call, &done)?;
             if !feedback.is_empty() {
                 self.say(Role::User, &feedback);

@@ -54,7 +54,7 @@ impl Engine {
         let data = run.data.as_ref().filter(|_| fault != Fault::IgnoresData);
         let data = data.map(json).transpose()?;
         let workspace = run.workspace.as_deref().filter(|_| fault != Fault::NoWorkspace);
-        let root = workspace.unwrap_or(NOWHERE);
+        let root = if fault == Fault::NoWorkspace { "/" } else { workspace.unwrap_or(NOWHERE) };
         let session = kernel
             .open_with(&run.session, instant(&run.now), root, data.as_ref())
             .map_err(trouble)?;
@@ -98,6 +98,13 @@ impl Engine {
         let line = self.recorder.event(&self.kernel, &self.session, event, &outcome).to_vec();
         self.lines.push(String::from_utf8_lossy(&line).into_owned());
         Ok(outcome)
+    }
+
+    /// Begins the trace anew, in the middle of the session.
+    pub fn new_trace(&mut self) {
+        self.recorder = Recorder::new(Arc::new(Salt::new(SALT)));
+        self.lines.clear();
+        self.opened();
     }
 
     /// Forgets all that happened.

@@ -73,10 +73,9 @@ impl Lapses {
                 let payload = record(line).map(|record| record.payload);
                 !matches!(payload, Some(Payload::Approve(_) | Payload::Usage(_)))
             }),
-            Fault::RestoresNoCadence => trace.retain(|line| match record(line).map(|it| it.payload) {
-                Some(Payload::Propose(propose)) => propose.verdict.decision == Decision::Allow,
-                Some(Payload::Settle(settle)) => settle.success,
-                _ => true,
+            Fault::RestoresNoCadence => trace.retain(|line| {
+                let payload = record(line).map(|record| record.payload);
+                !matches!(payload, Some(Payload::Propose(_) | Payload::Settle(_)))
             }),
             Fault::RestoreRunsAgain => {
                 let calls = trace.iter().filter_map(record).filter_map(|record| {

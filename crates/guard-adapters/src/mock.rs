@@ -69,7 +69,7 @@ impl Adapter for Instance<'_> {
             None => Engine::open(self.of.library, run, fault)?,
         };
         if fault == Fault::NewTrace {
-            engine.lines.clear();
+            engine.new_trace();
         }
         let mut work = Work {
             engine: &mut engine,
@@ -80,6 +80,7 @@ impl Adapter for Instance<'_> {
             messages: Vec::new(),
             turn: Vec::new(),
             waited: Vec::new(),
+            late: Vec::new(),
         };
         let end = self.of.shape.run(&mut work);
         self.sessions.insert(key, engine);

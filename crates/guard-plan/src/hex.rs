@@ -9,12 +9,27 @@ pub fn encode(bytes: &[u8]) -> String {
 
 /// Appends the digits of some bytes.
 pub fn write(bytes: &[u8], out: &mut String) {
-    const DIGITS: &[u8; 16] = b"0123456789abcdef";
-    for byte in bytes {
-        out.push(DIGITS[usize::from(byte >> 4)] as char);
-        out.push(DIGITS[usize::from(byte & 15)] as char);
+    for some in bytes.chunks(32) {
+        let mut digits = [0; 64];
+        let digits = &mut digits[..some.len() * 2];
+        for (pair, byte) in digits.chunks_exact_mut(2).zip(some) {
+            pair.copy_from_slice(&PAIRS[usize::from(*byte)]);
+        }
+        // INVARIANT: digits are ASCII.
+        out.push_str(std::str::from_utf8(digits).expect("digits are text"));
     }
 }
+
+const PAIRS: [[u8; 2]; 256] = {
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    let mut pairs = [[0; 2]; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        pairs[byte] = [DIGITS[byte >> 4], DIGITS[byte & 15]];
+        byte += 1;
+    }
+    pairs
+};
 
 /// The 32 bytes that 64 digits stand for, in either case; nothing else has any.
 pub fn decode(digits: &str) -> Option<[u8; 32]> {

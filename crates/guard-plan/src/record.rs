@@ -51,6 +51,26 @@ pub enum Kind {
     Snapshot,
 }
 
+impl Kind {
+    /// The word for it in a record.
+    pub fn word(self) -> &'static str {
+        match self {
+            Kind::Open => "open",
+            Kind::Propose => "propose",
+            Kind::Settle => "settle",
+            Kind::Approve => "approve",
+            Kind::Usage => "usage",
+            Kind::Resume => "resume",
+            Kind::Prompt => "prompt",
+            Kind::Stop => "stop",
+            Kind::Item => "item",
+            Kind::Answers => "answers",
+            Kind::Contract => "contract",
+            Kind::Snapshot => "snapshot",
+        }
+    }
+}
+
 /// One line of the trace.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Record {

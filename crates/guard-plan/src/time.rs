@@ -181,10 +181,16 @@ pub fn write_rfc3339(time: i64, out: &mut String) {
     out.push('Z');
 }
 
-fn push_digits(out: &mut String, number: i64, places: u32) {
-    for place in (0..places).rev() {
-        out.push((b'0' + (number / 10_i64.pow(place) % 10) as u8) as char);
+fn push_digits(out: &mut String, number: i64, places: usize) {
+    // At most four are asked for: years have no more here.
+    let mut digits = [b'0'; 4];
+    let mut rest = number;
+    for digit in digits.iter_mut().rev() {
+        *digit += (rest % 10).unsigned_abs() as u8;
+        rest /= 10;
     }
+    // INVARIANT: digits are ASCII.
+    out.push_str(std::str::from_utf8(&digits[4 - places..]).expect("digits are text"));
 }
 
 /// Whether a format holds only `%Y %m %d %H %M %S %z %%` and text, the date at least, nothing twice.

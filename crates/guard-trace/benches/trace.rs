@@ -113,7 +113,8 @@ fn ratios() {
     let lines = lines(CALLS);
     let bytes: usize = lines.iter().map(String::len).sum();
     let call = call();
-    let sha = timed(|| lines.iter().for_each(|line| _ = black_box(Sha256::digest(line.as_bytes()))));
+    let sha =
+        timed(|| lines.iter().for_each(|line| _ = black_box(Sha256::digest(line.as_bytes()))));
     let encode = timed(|| {
         let mut chain = Chain::default();
         (0..CALLS).for_each(|n| pair(&mut chain, &call, n, &mut |line| _ = black_box(line)));
@@ -122,11 +123,16 @@ fn ratios() {
     let rate = |time: Duration| bytes as f64 / 1e6 / time.as_secs_f64();
     println!("{} records of {} bytes", lines.len(), bytes / lines.len());
     println!("SHA-256 alone                 {:>7.0} MB/s", rate(sha));
-    println!("encode and chain              {:>7.0} MB/s, {:.2} × SHA-256", rate(encode), ratio(encode, sha));
+    println!(
+        "encode and chain              {:>7.0} MB/s, {:.2} × SHA-256",
+        rate(encode),
+        ratio(encode, sha)
+    );
     let text: Vec<u8> = lines.iter().flat_map(|it| [it.as_bytes(), b"\n"].concat()).collect();
     for threads in [1, std::thread::available_parallelism().map_or(1, usize::from)] {
         let verify = timed(|| {
-            let found = verify::reader(&mut &text[..], &Against::default(), threads, &Watch::default());
+            let found =
+                verify::reader(&mut &text[..], &Against::default(), threads, &Watch::default());
             assert!(found.is_ok_and(|it| it.is_sound()));
         });
         println!(

@@ -19,6 +19,15 @@ pub const CHECKPOINT: &str = "guard-checkpoint";
 /// As [`CHECKPOINT`], of a proof.
 pub const PROOF: &str = "guard-proof";
 
+/// The JSON Schemas of the forms, each with its name.
+#[cfg(feature = "schema")]
+pub fn schemas() -> Vec<(&'static str, serde_json::Value)> {
+    vec![
+        ("checkpoint", schemars::schema_for!(Checkpoint).to_value()),
+        ("proof", schemars::schema_for!(Proof).to_value()),
+    ]
+}
+
 /// How far sessions had come.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

@@ -125,10 +125,12 @@ pub fn stored(
     if let Some(error) = failed {
         return Err(error);
     }
+    // More than it says, and nobody has committed meanwhile: somebody has put them there.
+    let added = left == 0 && records.next().is_some() && store.head(session)? == expected;
     // INVARIANT: no piece above is an error.
     let mut verified = verified.unwrap_or_else(|_| Links::new(against).end(false, 0));
     if let Some(expected) = expected.filter(|_| !verified.interrupted) {
-        links::ends_as_said(&mut verified, &expected);
+        links::ends_as_said(&mut verified, &expected, added);
     }
     Ok(verified)
 }

@@ -1,5 +1,7 @@
 //! What stores promise, over every store; what verification finds; what survives killing and failing disks.
 
+#[path = "main/big.rs"]
+mod big;
 #[path = "main/child.rs"]
 mod child;
 #[path = "main/conformance.rs"]

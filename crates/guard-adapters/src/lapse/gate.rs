@@ -60,10 +60,9 @@ pub(crate) fn told(work: &Work, call: &Call) -> Call {
         }
         Fault::CoercesArguments => coerce(&mut told.args),
         Fault::DropsArguments => {
-            let schema = work.run.tools.iter().find(|tool| tool.name == call.tool);
-            let known = schema.and_then(|tool| tool.schema.get("properties"));
-            if let (Value::Object(args), Some(known)) = (&mut told.args, known) {
-                args.retain(|name, _| known.get(name).is_some());
+            let tool = work.engine.kernel.tool(&told.tool).map(|id| &plan.tools[id as usize]);
+            if let (Value::Object(args), Some(tool)) = (&mut told.args, tool) {
+                args.retain(|name, _| tool.params.iter().any(|param| param.name == *name));
             }
         }
         Fault::FillsArguments => {

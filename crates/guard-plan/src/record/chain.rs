@@ -9,7 +9,6 @@ use crate::time::write_rfc3339;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 use std::fmt;
-use std::io::Write;
 
 /// What stands before the hash of a line.
 const HASH: &str = ",\"hash\":\"";
@@ -62,18 +61,17 @@ impl Chain {
         let _ = fmt::Write::write_fmt(text, format_args!("{}", self.seq));
         text.push_str(",\"time\":\"");
         write_rfc3339(time, text);
-        text.push_str("\",\"kind\":");
-        self.line.clear();
-        self.line.extend_from_slice(text.as_bytes());
-        // INVARIANT: writing to memory does not fail, and no payload has keys that are no strings.
-        serde_json::to_writer(&mut self.line, &kind).expect("a kind is plain data");
-        text.clear();
+        text.push_str("\",\"kind\":\"");
+        text.push_str(kind.word());
+        text.push('"');
         if let Some(call) = call {
             text.push_str(",\"call\":");
             write_string(call, text);
         }
         text.push_str(",\"payload\":");
+        self.line.clear();
         self.line.extend_from_slice(text.as_bytes());
+        // INVARIANT: writing to memory does not fail, and no payload has keys that are no strings.
         serde_json::to_writer(&mut self.line, payload).expect("a payload is plain data");
         text.clear();
         text.push_str(",\"prev\":\"");
@@ -84,8 +82,8 @@ impl Chain {
         text.clear();
         text.push_str(HASH);
         hex::write(&self.prev, text);
-        let _ = self.line.write_all(text.as_bytes());
-        self.line.extend_from_slice(b"\"}");
+        text.push_str("\"}");
+        self.line.extend_from_slice(text.as_bytes());
         self.seq += 1;
         &self.line
     }

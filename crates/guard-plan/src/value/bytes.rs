@@ -225,7 +225,8 @@ mod tests {
 
     #[test]
     fn hostile_bytes_are_none() {
-        let deep: Vec<u8> = std::iter::repeat_n([10, 1, 0, 0, 0, 0, 0, 0, 0], 100_000).flatten().collect();
+        let deep: Vec<u8> =
+            std::iter::repeat_n([10, 1, 0, 0, 0, 0, 0, 0, 0], 100_000).flatten().collect();
         assert_eq!(Value::read(&deep), None);
         let wide = [10, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0x7F];
         assert_eq!(Value::read(&wide), None);

@@ -170,18 +170,18 @@ impl Store for SqliteStore {
         let mut next = Some(from.max(head.first));
         let mut page = Vec::new().into_iter();
         Ok(Box::new(std::iter::from_fn(move || {
-            if let Some(line) = page.next() {
+            if let Some((seq, line)) = page.next() {
+                next = Some(seq + 1);
                 return Some(Ok(line));
             }
             let from = next.take()?;
             match self.reading(|rows| rows.page(&id, from, PAGE)) {
-                Ok(read) => {
-                    next = (read.len() == PAGE).then_some(from + PAGE as u64);
-                    page = read.into_iter();
-                    page.next().map(Ok)
-                }
-                Err(error) => Some(Err(error)),
+                Ok(read) => page = read.into_iter(),
+                Err(error) => return Some(Err(error)),
             }
+            let (seq, line) = page.next()?;
+            next = Some(seq + 1);
+            Some(Ok(line))
         })))
     }
 

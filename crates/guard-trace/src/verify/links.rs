@@ -404,9 +404,10 @@ impl<'a> Links<'a> {
     }
 }
 
-/// Whether a chain ends where its store says.
-pub fn ends_as_said(verified: &mut Verified, expected: &Head) {
-    if verified.findings.is_empty() && verified.head != *expected {
+/// Whether a chain ends where its store says; `added`: there are more records than it says.
+pub fn ends_as_said(verified: &mut Verified, expected: &Head, added: bool) {
+    let whole = verified.findings.iter().all(|it| it.trouble == Trouble::Snapshot);
+    if whole && (verified.head != *expected || added) {
         let record = expected.version.checked_sub(1);
         verified.findings.push(Finding { line: None, offset: None, record, trouble: Trouble::End });
     }

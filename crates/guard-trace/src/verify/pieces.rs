@@ -64,7 +64,7 @@ impl<'r> Pieces<'r> {
             piece.reserve(SIZE);
             let read = (&mut *self.from).take(SIZE as u64).read_to_end(&mut piece)?;
             self.done = read < SIZE;
-            if let Some(at) = piece[before..].iter().rposition(|byte| *byte == b'\n') {
+            if let Some(at) = memchr::memrchr(b'\n', &piece[before..]) {
                 self.rest = piece.split_off(before + at + 1);
                 return Ok(Some(piece));
             }
@@ -145,8 +145,16 @@ fn in_order(
 
 /// The facts of the lines of a piece.
 pub fn facts(piece: &[u8]) -> Vec<Fact> {
-    let lines = piece.split_inclusive(|byte| *byte == b'\n').enumerate();
-    lines.map(|(at, line)| fact(line, at == 0)).collect()
+    let mut facts = Vec::with_capacity(piece.len() / 400 + 1);
+    let mut from = 0;
+    for end in memchr::memchr_iter(b'\n', piece) {
+        facts.push(fact(&piece[from..=end], from == 0));
+        from = end + 1;
+    }
+    if from < piece.len() {
+        facts.push(fact(&piece[from..], from == 0));
+    }
+    facts
 }
 
 fn fact(whole: &[u8], first: bool) -> Fact {

@@ -83,6 +83,7 @@ fn process() {
     match task {
         "write" => write_forever(kind, folder, count),
         "contend" => contend(kind, folder, session, count),
+        "verify" => say(&crate::big::verified(count)),
         "fail" => until_it_fails(kind, folder, session),
         other => panic!("{other}"),
     }

@@ -182,7 +182,7 @@ fn fails(kind: Kind, library: &Path, fault: &str, at: usize) -> Vec<String> {
 }
 
 fn filled(folder: &Path, records: usize) -> Vec<String> {
-    let store = Kind::Full.open(folder).unwrap();
+    let store = Kind::Off.open(folder).unwrap();
     let names: Vec<String> = (0..records).map(|n| format!("somebody number {n}")).collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let all = lines::first(&names);
@@ -306,4 +306,53 @@ fn torn_tails_are_cut_and_damage_is_named() {
         }
         other => panic!("{other:?}"),
     }
+}
+
+/// What is done to the rows of a database is found as in a file.
+#[test]
+fn rows_are_tampered_with() {
+    let check = |sql: &str, expected: &str| {
+        let folder = tempfile::tempdir().unwrap();
+        filled(folder.path(), 600);
+        let path = folder.path().join("traces.db");
+        let connection = rusqlite::Connection::open(&path).unwrap();
+        connection.execute_batch(sql).unwrap();
+        drop(connection);
+        let store = Kind::Full.open(folder.path()).unwrap();
+        let (snapshot, distrusted) = store.snapshot("s").unwrap();
+        let against = Against { snapshot, distrusted, ..Against::default() };
+        let found = verify::stored(&*store, "s", &against, 2, &Watch::default()).unwrap();
+        let found: Vec<String> = found.findings.iter().map(ToString::to_string).collect();
+        assert_eq!(found.join("; "), expected, "{sql}");
+    };
+    let row = |n: u64| (1_u64 << 32) + n;
+    check("", "");
+    check(
+        &format!("DELETE FROM record WHERE place = {}", row(300)),
+        "record 300 is missing before this line",
+    );
+    check(
+        &format!("DELETE FROM record WHERE place = {}", row(599)),
+        "the stored snapshot is not what was stored; the store says that record 599 is the last one, and it is not",
+    );
+    check(
+        &format!(
+            "UPDATE record SET line = replace(line, 'number', 'umber') WHERE place = {}",
+            row(7)
+        ),
+        "record 7 was changed: its hash is another",
+    );
+    check(
+        &format!(
+            "INSERT INTO record SELECT {}, line FROM record WHERE place = {}",
+            row(600),
+            row(7)
+        ),
+        "the store says that record 599 is the last one, and it is not",
+    );
+    check(
+        "UPDATE session SET version = 500",
+        "the stored snapshot is not what was stored; the store says that record 499 is the last one, and it is not",
+    );
+    check("UPDATE snapshot SET version = 20", "the stored snapshot is not what was stored");
 }

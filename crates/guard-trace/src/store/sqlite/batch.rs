@@ -89,8 +89,14 @@ impl Batch {
             charges: commit.charges.iter().map(charge).collect(),
             answer,
         };
-        lock(&self.queue.waiting).jobs.push(job);
-        self.queue.changed.notify_all();
+        let mut waiting = lock(&self.queue.waiting);
+        waiting.jobs.push(job);
+        // The thread need not hear of every one: of the first, to begin to wait, and of the last, to begin to write.
+        let wakes = waiting.jobs.len() == 1 || waiting.is_full();
+        drop(waiting);
+        if wakes {
+            self.queue.changed.notify_all();
+        }
         answered.recv().unwrap_or_else(|_| Err(StoreError::Refused(session.to_owned())))
     }
 }

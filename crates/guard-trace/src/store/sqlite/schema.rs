@@ -20,8 +20,12 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// whoever comes last tidies up.
 const TRIES: u32 = 200;
 
-/// Pages of the log after which it is moved into the database: a hook's process that opens it reads no more than this.
-const LOG_PAGES: i64 = 1000;
+/// Pages of the log after which it is moved into the database, where commits go one by one: a process that lives for
+/// one event reads no more than this when it opens the database, and leaves the log behind.
+const SHORT_LOG: i64 = 100;
+
+/// As [`SHORT_LOG`], where many commits go together in a process that lasts.
+const LONG_LOG: i64 = 8000;
 
 /// The place of a record is `session << 32 | seq`: one tree, read in order.
 const TABLES: &str = "
@@ -88,16 +92,17 @@ fn try_connect(
         (DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true),
         (DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false),
         (DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false),
-        (DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false),
+        (DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, durability == Durability::Full),
     ] {
         connection.set_db_config(config, on).map_err(fail)?;
     }
-    let synchronous = match durability {
-        Durability::Full | Durability::Batch(_) => "FULL",
-        Durability::Off => "OFF",
+    let (synchronous, log) = match durability {
+        Durability::Full => ("FULL", SHORT_LOG),
+        Durability::Batch(_) => ("FULL", LONG_LOG),
+        Durability::Off => ("OFF", LONG_LOG),
     };
     connection.pragma_update(None, "synchronous", synchronous).map_err(fail)?;
-    connection.pragma_update(None, "wal_autocheckpoint", LOG_PAGES).map_err(fail)?;
+    connection.pragma_update(None, "wal_autocheckpoint", log).map_err(fail)?;
     connection.set_prepared_statement_cache_capacity(32);
     Ok(connection)
 }

@@ -4,6 +4,7 @@ use crate::failure::{Exit, Failure, Outcome};
 use crate::near;
 use crate::term::Term;
 use guard_ack::clause::{self, Clause, TIERS};
+use guard_adapters::Fault;
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
@@ -16,6 +17,9 @@ pub struct Args {
     /// The clauses that no case judges; a finding where there are any
     #[arg(long)]
     pub uncovered: bool,
+    /// The faults that our own engine can be started with, each with the clause it breaks
+    #[arg(long, conflicts_with_all = ["uncovered", "cases"])]
+    pub faults: bool,
     /// The cases of this folder instead of those that came with this binary
     #[arg(long, value_name = "DIR")]
     pub cases: Option<PathBuf>,
@@ -43,6 +47,11 @@ pub struct Explain {
 
 /// Lists.
 pub fn list(args: &Args, term: &Term) -> Outcome {
+    if args.faults {
+        let row = |fault: &Fault| format!("{:<9} {:<22} {}\n", fault.clause(), fault.name(), fault.what());
+        term.print(&Fault::ALL.iter().map(row).collect::<String>())?;
+        return Ok(Exit::Fine);
+    }
     let suite = super::suite(args.cases.as_ref())?;
     let (cases, bad) = suite.cases(SEED);
     for problem in bad.iter().flat_map(|one| one.problems.iter().map(move |it| (one, it))) {

@@ -1,6 +1,7 @@
 //! `guardc ack adapter`: our own engine behind the line protocol.
 
 use crate::failure::{Exit, Failure, Outcome};
+use crate::near;
 use guard_ack::Contestant;
 use guard_adapters::{Fault, Library, Mock, Shape};
 use std::io;
@@ -11,6 +12,16 @@ pub struct Args {
     /// How it sits in its framework
     #[arg(long, value_enum, value_name = "SHAPE")]
     pub shape: Ours,
+    /// Gets something wrong on purpose, so that the kit can be seen to notice: `guardc ack list --faults`
+    #[arg(long, value_name = "FAULT", value_parser = fault)]
+    pub fault: Option<Fault>,
+}
+
+/// A fault by its name.
+pub fn fault(name: &str) -> Result<Fault, String> {
+    let names: Vec<String> = Fault::ALL.iter().map(|fault| fault.name()).collect();
+    let near = || near::did_you_mean(name, names.iter().map(String::as_str));
+    Fault::of(name).ok_or_else(|| near().unwrap_or_else(|| "there is no such fault".into()))
 }
 
 /// A shape, as it is typed.
@@ -39,14 +50,14 @@ impl Ours {
 }
 
 /// Our engine in that shape.
-pub fn mock(ours: Ours, library: &Library) -> Mock<'_> {
-    Mock { shape: ours.shape(), fault: Fault::None, library }
+pub fn mock(ours: Ours, fault: Option<Fault>, library: &Library) -> Mock<'_> {
+    Mock { shape: ours.shape(), fault: fault.unwrap_or_default(), library }
 }
 
 /// Runs it until its input ends.
 pub fn run(args: &Args) -> Outcome {
     let library = Library::default();
-    let mock = mock(args.shape, &library);
+    let mock = mock(args.shape, args.fault, &library);
     let mut adapter = mock.start().map_err(|trouble| Failure::new(trouble.message))?;
     let served = guard_adapters::serve(&mut *adapter, io::stdin().lock(), io::stdout().lock());
     served.map(|()| Exit::Fine).map_err(|error| Failure::output(&error))

@@ -8,7 +8,7 @@ use crate::files;
 use crate::term::{Progress, Term};
 use guard_ack::case::Case;
 use guard_ack::{Contestant, Options, Report, process};
-use guard_adapters::Library;
+use guard_adapters::{Fault, Library};
 use std::path::PathBuf;
 use std::sync::Mutex;
 use std::time::Duration;
@@ -22,6 +22,9 @@ pub struct Args {
     /// Judge our own engine in this process instead of a command
     #[arg(long, value_enum, value_name = "SHAPE", conflicts_with = "command")]
     pub ours: Option<Ours>,
+    /// With `--ours`: gets this wrong, see `guardc ack list --faults`
+    #[arg(long, value_name = "FAULT", value_parser = ours::fault, requires = "ours")]
+    pub fault: Option<Fault>,
     /// Only cases whose name fits; `*` is any text; may be given several times
     #[arg(long, value_name = "GLOB")]
     pub case: Vec<String>,
@@ -130,7 +133,7 @@ fn judged(args: &Args, term: &Term) -> Result<Report, Failure> {
     };
     let library = Library::default();
     let contestant: Box<dyn Contestant + '_> = match args.ours {
-        Some(ours) => Box::new(ours::mock(ours, &library)),
+        Some(ours) => Box::new(ours::mock(ours, args.fault, &library)),
         None => Box::new(process::Command {
             argv: args.command.clone(),
             env: super::environment(),
@@ -144,7 +147,10 @@ fn judged(args: &Args, term: &Term) -> Result<Report, Failure> {
 /// How the adapter is started, as a person would type it.
 fn shown(args: &Args) -> String {
     match args.ours {
-        Some(ours) => format!("guardc ack adapter --shape {}", ours.shape().name()),
+        Some(ours) => {
+            let fault = args.fault.map(|fault| format!(" --fault {}", fault.name()));
+            format!("guardc ack adapter --shape {}{}", ours.shape().name(), fault.unwrap_or_default())
+        }
         None => args.command.join(" "),
     }
 }

@@ -8,8 +8,10 @@ use crate::plans;
 use crate::play;
 use crate::term::{Term, count};
 use guard_runtime::{Kernel, Secrets};
-use guard_trace::store::{Commit, Committed, Durability, Store, key_path, open_existing};
-use guard_trace::{Keys, resume, snapshot};
+use guard_trace::store::{
+    Commit, Committed, Durability, Store, StoreError, key_path, open_existing,
+};
+use guard_trace::{Keys, ResumeError, resume, snapshot};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -48,13 +50,15 @@ pub fn run(args: &Args, term: &Term) -> Outcome {
         return Err(no_session(wanted, all.iter().map(String::as_str)));
     }
     let meant = |id: &&String| args.session.is_empty() || args.session.contains(id);
-    let (mut done, mut dropped, mut left) = (0, 0, 0);
+    let (mut done, mut dropped, mut others, mut left) = (0, 0, 0, 0);
     for id in all.iter().filter(meant) {
         let secrets: Arc<dyn Secrets> = Arc::new(keys.session(id));
         match compact(&*store, &kernel, &secrets, id, args.at_least) {
             Ok(Some(records)) => (done, dropped) = (done + 1, dropped + records),
             Ok(None) => {}
-            Err(why) => {
+            // Whoever names a session wants to hear of it; of all the others, those of this plan are meant.
+            Err(Why::Mismatch(_)) if args.session.is_empty() => others += 1,
+            Err(Why::Mismatch(why) | Why::Other(why)) => {
                 left += 1;
                 term.error(
                     &format!("session `{id}` of `{}`: {why}", files::display(&args.store)),
@@ -65,7 +69,11 @@ pub fn run(args: &Args, term: &Term) -> Outcome {
         store.release(id);
     }
     let dropped = count(usize::try_from(dropped).unwrap_or(usize::MAX), "record");
-    term.print(&format!("{} compacted, {dropped} dropped\n", count(done, "session")))?;
+    let others = match others {
+        0 => String::new(),
+        others => format!("; {} of other plans left alone", count(others, "session")),
+    };
+    term.print(&format!("{} compacted, {dropped} dropped{others}\n", count(done, "session")))?;
     Ok(Exit::findings(left > 0))
 }
 
@@ -76,25 +84,51 @@ fn compact(
     secrets: &Arc<dyn Secrets>,
     id: &str,
     at_least: u64,
-) -> Result<Option<u64>, String> {
-    let head = store.begin(id).map_err(|error| error.to_string())?.head;
+) -> Result<Option<u64>, Why> {
+    let head = store.begin(id)?.head;
     if head.version - head.first < at_least.max(2) {
         return Ok(None);
     }
     // All of it, whatever snapshot the store has: what is dropped is decided again first.
-    let records = store.records(id, 0).and_then(Iterator::collect::<Result<Vec<_>, _>>);
-    let records = records.map_err(|error| error.to_string())?;
-    let resumed = resume(kernel, secrets, records.iter().map(String::as_str));
-    let mut resumed = resumed.map_err(|error| error.to_string())?;
-    let taken = snapshot(kernel, &resumed, &**secrets)
-        .ok_or("the guard has secrets, and nobody can seal them")?;
+    let records = store.records(id, 0)?.collect::<Result<Vec<_>, _>>()?;
+    let mut resumed = resume(kernel, secrets, records.iter().map(String::as_str))?;
+    let taken = snapshot(kernel, &resumed, &**secrets);
+    let taken = taken.ok_or("the guard has secrets, and nobody can seal them")?;
     let line = resumed.recorder.snapshot(&resumed.session, &taken).to_vec();
-    let line = String::from_utf8(line).map_err(|error| error.to_string())?;
+    let line = String::from_utf8(line).map_err(|_| "its snapshot is no text")?;
     let commit = Commit { version: head.version, records: &[&line], ..Commit::default() };
-    match store.commit(id, &commit).map_err(|error| error.to_string())? {
+    match store.commit(id, &commit)? {
         Committed::Yes(_) => {}
         _ => return Err("somebody else writes to it".into()),
     }
-    store.forget(id, head.version).map_err(|error| error.to_string())?;
+    store.forget(id, head.version)?;
     Ok(Some(head.version - head.first))
+}
+
+/// Why a session is not compacted.
+enum Why {
+    /// It is of another plan.
+    Mismatch(String),
+    Other(String),
+}
+
+impl From<&str> for Why {
+    fn from(why: &str) -> Why {
+        Why::Other(why.to_owned())
+    }
+}
+
+impl From<StoreError> for Why {
+    fn from(error: StoreError) -> Why {
+        Why::Other(error.to_string())
+    }
+}
+
+impl From<ResumeError> for Why {
+    fn from(error: ResumeError) -> Why {
+        match error {
+            ResumeError::Mismatch(_) => Why::Mismatch(error.to_string()),
+            other => Why::Other(other.to_string()),
+        }
+    }
 }

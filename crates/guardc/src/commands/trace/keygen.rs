@@ -1,8 +1,9 @@
 //! `guardc trace keygen`: a key that signs checkpoints.
 
-use crate::failure::{Exit, Failure, Outcome};
+use crate::failure::{Exit, Failure, Outcome, reason};
 use crate::files;
 use crate::term::Term;
+use guard_trace::KeyError;
 use guard_trace::sign::SigningKey;
 use std::path::PathBuf;
 
@@ -15,7 +16,12 @@ pub struct Args {
 
 /// Runs the command.
 pub fn run(args: &Args, term: &Term) -> Outcome {
-    let made = SigningKey::make(&args.file).map_err(|error| Failure::new(error.to_string()))?;
+    let made = SigningKey::make(&args.file).map_err(|error| match error {
+        KeyError::Io(path, error) => {
+            Failure::new(format!("cannot make `{}`: {}", files::display(&path), reason(&error)))
+        }
+        other => Failure::new(other.to_string()),
+    })?;
     let (secret, public) = (files::display(&args.file), files::display(&made.1));
     term.print(&format!("{secret}: signs; keep it to yourself\n{public}: checks what it signs\n"))?;
     Ok(Exit::Fine)

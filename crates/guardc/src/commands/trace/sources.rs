@@ -7,7 +7,7 @@ use guard_trace::Keys;
 use guard_trace::store::{self, Durability, Store, StoreError, check_id};
 use guard_trace::verify::{self, Against, Verified, Watch};
 use std::fs::File;
-use std::io::Read;
+use std::io::{BufRead, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -83,7 +83,11 @@ fn of(place: &Path, key: Option<&Path>) -> Result<Vec<Source>, Failure> {
     }
     if !is_database(place).map_err(|error| fail(&error))? {
         let (name, from) = (files::display(place), From::File(place.to_owned()));
-        return Ok(vec![Source { name, session: None, bytes: meta.len(), from, store: None }]);
+        let session = match meta.is_file() {
+            true => named(place).map_err(|error| fail(&error))?,
+            false => None,
+        };
+        return Ok(vec![Source { name, session, bytes: meta.len(), from, store: None }]);
     }
     let store = open(place, key)?;
     let ids = store.sessions().map_err(|error| failed(&error))?;
@@ -96,6 +100,15 @@ fn of(place: &Path, key: Option<&Path>) -> Result<Vec<Source>, Failure> {
         store: Some(store.clone()),
     };
     Ok(ids.into_iter().map(source).collect())
+}
+
+/// The session that the first record of a file names: whoever gives a file by itself may call it as they like.
+fn named(path: &Path) -> std::io::Result<Option<String>> {
+    let mut line = Vec::new();
+    let start = File::open(path)?.take(verify::MAX_LINE as u64);
+    std::io::BufReader::new(start).read_until(b'\n', &mut line)?;
+    let line = String::from_utf8(line).ok();
+    Ok(line.and_then(|line| super::prove::session(line.trim_end())))
 }
 
 /// The files `*.jsonl` of a folder.

@@ -74,6 +74,11 @@ pub fn run(args: &Args, term: &Term) -> Outcome {
         return said(term, args.format, &doubt);
     }
     let found = sources::all(&args.traces, &args.session, args.key.as_deref())?;
+    let several = checkpoint.as_ref().is_some_and(|it| it.sessions.len() != 1);
+    if several && args.traces.iter().any(|place| place.as_os_str() == "-") {
+        return Err(Failure::new("standard input is one trace, and the checkpoint is of several")
+            .help("give the trace as a file"));
+    }
     let checked = verify_all(&found, checkpoint.as_ref(), args.jobs, false, term)?;
     let lost = checkpoint.as_ref().map(|it| lost(it, &found, &checked, &args.session));
     let report = Report { found: &found, checked: &checked, lost: lost.unwrap_or_default() };
