@@ -94,7 +94,8 @@ fn from_the_trace(bencher: Bencher) {
 fn from_a_snapshot(bencher: Bencher) {
     let played = &*PLAYED;
     let seq = played.lines.len() as u64;
-    let bytes = remember(&played.kernel, &played.session, &[], &*played.secrets, seq).expect("bytes");
+    let bytes =
+        remember(&played.kernel, &played.session, &[], &*played.secrets, seq).expect("bytes");
     bencher.bench(|| {
         recall(&played.kernel, &played.secrets, seq, played.hash, &bytes).expect("it goes on")
     });
@@ -127,8 +128,8 @@ fn hook(bencher: Bencher, durability: &str) {
         let begun = store.begin("s").expect("it begins");
         let snapshot = begun.snapshot.expect("a snapshot");
         let seq = snapshot.version;
-        let mut resumed = recall(kernel, &secrets, seq, begun.head.hash, &snapshot.bytes)
-            .expect("it goes on");
+        let mut resumed =
+            recall(kernel, &secrets, seq, begun.head.hash, &snapshot.bytes).expect("it goes on");
         let call = format!("c{number}");
         let proposal = Proposal { call: &call, tool: "look", args: &look, now: NOW + number };
         let event = Event::Propose(proposal);

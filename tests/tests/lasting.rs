@@ -64,7 +64,8 @@ impl Sidecar {
     fn sell(&mut self, call: &str, amount: u32, code: &str) -> Value {
         let args = json!({ "amount": amount, "code": code });
         let now = "2026-01-05T09:05:00Z";
-        let params = json!({ "session": "s1", "call": call, "tool": "sell", "args": args, "now": now });
+        let params =
+            json!({ "session": "s1", "call": call, "tool": "sell", "args": args, "now": now });
         self.ask("call.propose", params)["verdict"].clone()
     }
 
@@ -168,9 +169,7 @@ fn sessions_share_a_budget_of_their_store() {
         json!({ "source": "guard g\nbudget money = 100\ntool buy(amount: decimal in 0..=50) { costs amount money }",
             "session": id, "shared": { "money": { "budget": "team", "limit": "60" } } })
     };
-    let buy = |id: &str, call: &str, amount: u32| {
-        json!({ "session": id, "call": call, "tool": "buy", "args": { "amount": amount } })
-    };
+    let buy = |id: &str, call: &str, amount: u32| json!({ "session": id, "call": call, "tool": "buy", "args": { "amount": amount } });
     sidecar.ask("session.open", open("s1"));
     sidecar.ask("session.open", open("s2"));
     assert_eq!(sidecar.ask("call.propose", buy("s1", "a", 40))["verdict"], "allow");

@@ -91,7 +91,8 @@ impl Engine {
             let line = self.recorder.answers(&self.kernel, &self.session, &args).to_vec();
             self.lines.push(String::from_utf8_lossy(&line).into_owned());
         }
-        let denied = matches!(&outcome, Outcome::Proposed(it) if it.verdict.decision == Decision::Deny);
+        let denied =
+            matches!(&outcome, Outcome::Proposed(it) if it.verdict.decision == Decision::Deny);
         if denied && self.fault == Fault::NoDenialsOnRecord {
             return Ok(outcome);
         }
@@ -176,7 +177,11 @@ impl Engine {
 
 impl Engine {
     /// The session that a trace is about: what does not come out as it was is passed over.
-    pub fn about(kernel: &Arc<Kernel>, trace: &[String], workspace: Option<&str>) -> Option<Engine> {
+    pub fn about(
+        kernel: &Arc<Kernel>,
+        trace: &[String],
+        workspace: Option<&str>,
+    ) -> Option<Engine> {
         let (first, rest) = trace.split_first()?;
         let mut engine = Engine::again(kernel, std::slice::from_ref(first), workspace).ok()?;
         for record in rest.iter().filter_map(|line| Record::parse(line).ok()) {

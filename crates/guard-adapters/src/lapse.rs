@@ -9,10 +9,10 @@ pub(crate) use stop::{ended, stopped};
 pub(crate) use world::Lapsing;
 
 use crate::fault::Fault;
-use guard_runtime::Stopped;
 use guard_ack::protocol::{Call, Done};
 use guard_plan::record::{Payload, Record};
 use guard_plan::verdict::Decision;
+use guard_runtime::Stopped;
 use std::collections::BTreeSet;
 
 /// What a faulty adapter remembers that it should not, over runs and sessions.

@@ -45,7 +45,9 @@ pub enum RecallError {
 impl fmt::Display for RecallError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            RecallError::Bytes(why) => write!(f, "what the session remembered cannot be read: {why}"),
+            RecallError::Bytes(why) => {
+                write!(f, "what the session remembered cannot be read: {why}")
+            }
             RecallError::Misfit(what) => {
                 write!(f, "what the session remembered does not fit the plan: {what}")
             }

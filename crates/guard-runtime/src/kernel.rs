@@ -154,7 +154,8 @@ impl Kernel {
     pub fn has_secrets(&self) -> bool {
         let plan = self.plan();
         let secret = |fields: &[Field]| fields.iter().any(|field| field.secret);
-        let record = |def: &TypeDef| matches!(def, TypeDef::Record { fields, .. } if secret(fields));
+        let record =
+            |def: &TypeDef| matches!(def, TypeDef::Record { fields, .. } if secret(fields));
         plan.tools.iter().any(|tool| secret(&tool.params)) || plan.types.iter().any(record)
     }
 

@@ -15,9 +15,7 @@ use crate::stop::{Stop, Stopped};
 use guard_plan::decode::holds_secrets;
 use guard_plan::encode::Hash;
 use guard_plan::json::Json;
-use guard_plan::plan::{
-    FactId, Field, Plan, ProbeAsks, SourceKind, Tool, TypeDef, TypeId, UnitId,
-};
+use guard_plan::plan::{FactId, Field, Plan, ProbeAsks, SourceKind, Tool, TypeDef, TypeId, UnitId};
 use guard_plan::record::{self, Asked, Chain, Change, Charge, Clear, Kind, Ran};
 use guard_plan::value::Value;
 use guard_plan::verdict::Decision;
@@ -101,8 +99,12 @@ impl Recorder {
             (Event::Prompt(prompt), Outcome::Prompted(learned)) => {
                 self.prompted(kernel, session, prompt, learned)
             }
-            (Event::Stop(stop), Outcome::Stopped(stopped)) => self.stopped(kernel, session, stop, stopped),
-            (Event::Verify(verify), Outcome::Item(moved)) => self.verified(kernel, session, verify, moved),
+            (Event::Stop(stop), Outcome::Stopped(stopped)) => {
+                self.stopped(kernel, session, stop, stopped)
+            }
+            (Event::Verify(verify), Outcome::Item(moved)) => {
+                self.verified(kernel, session, verify, moved)
+            }
             (Event::Move(by), Outcome::Item(moved)) => self.moved(kernel, session, by, moved),
             // An outcome of another event; the record says at least that something is wrong.
             _ => self.chain.append(session.now(), Kind::Settle, None, &"outcome of another event"),
@@ -219,7 +221,13 @@ impl Recorder {
     }
 
     /// A prompt, in full; of what it taught only how much.
-    pub fn prompted(&mut self, kernel: &Kernel, session: &Session, prompt: &Prompt<'_>, learned: &Learned) -> &[u8] {
+    pub fn prompted(
+        &mut self,
+        kernel: &Kernel,
+        session: &Session,
+        prompt: &Prompt<'_>,
+        learned: &Learned,
+    ) -> &[u8] {
         let (asked, sealed) = self.answered(kernel, &learned.asked);
         let payload = record::Prompt {
             text: prompt.text.into(),
@@ -233,7 +241,13 @@ impl Recorder {
     }
 
     /// A stop.
-    pub fn stopped(&mut self, kernel: &Kernel, session: &Session, stop: &Stop<'_>, stopped: &Stopped) -> &[u8] {
+    pub fn stopped(
+        &mut self,
+        kernel: &Kernel,
+        session: &Session,
+        stop: &Stop<'_>,
+        stopped: &Stopped,
+    ) -> &[u8] {
         let (asked, sealed) = self.answered(kernel, &stopped.asked);
         let payload = record::Stop {
             reason: stop.reason.map(Cow::Borrowed),
@@ -250,7 +264,13 @@ impl Recorder {
     }
 
     /// The verification of an item.
-    pub fn verified(&mut self, kernel: &Kernel, session: &Session, verify: &Verify<'_>, moved: &Moved) -> &[u8] {
+    pub fn verified(
+        &mut self,
+        kernel: &Kernel,
+        session: &Session,
+        verify: &Verify<'_>,
+        moved: &Moved,
+    ) -> &[u8] {
         let (asked, sealed) = self.answered(kernel, &moved.asked);
         let payload = record::Item {
             item: verify.item.into(),
@@ -265,7 +285,13 @@ impl Recorder {
     }
 
     /// A move of an item by hand.
-    pub fn moved(&mut self, kernel: &Kernel, session: &Session, by: &Move<'_>, moved: &Moved) -> &[u8] {
+    pub fn moved(
+        &mut self,
+        kernel: &Kernel,
+        session: &Session,
+        by: &Move<'_>,
+        moved: &Moved,
+    ) -> &[u8] {
         let (asked, sealed) = self.answered(kernel, &moved.asked);
         let payload = record::Item {
             item: by.item.into(),

@@ -13,10 +13,9 @@ pub fn event(record: &Record) -> Option<Event<'_>> {
     let now = time::parse_rfc3339(&record.time)?;
     let call = record.call.as_deref();
     Some(match &record.payload {
-        Payload::Open(_)
-        | Payload::Answers(_)
-        | Payload::Contract(_)
-        | Payload::Snapshot(_) => return None,
+        Payload::Open(_) | Payload::Answers(_) | Payload::Contract(_) | Payload::Snapshot(_) => {
+            return None;
+        }
         Payload::Propose(propose) => {
             Event::Propose(Proposal { call: call?, tool: &propose.tool, args: &propose.args, now })
         }

@@ -35,10 +35,13 @@ impl<'w> Lapsing<'w> {
                 told.drain(..last);
             }
             Fault::AnswersTwice => {
-                told = told.into_iter().flat_map(|it| {
-                    let again = (it.role == Role::Tool).then(|| it.clone());
-                    std::iter::once(it).chain(again)
-                }).collect();
+                told = told
+                    .into_iter()
+                    .flat_map(|it| {
+                        let again = (it.role == Role::Tool).then(|| it.clone());
+                        std::iter::once(it).chain(again)
+                    })
+                    .collect();
             }
             Fault::CutsResults => {
                 told.iter_mut().filter(|it| it.role == Role::Tool).for_each(|it| {

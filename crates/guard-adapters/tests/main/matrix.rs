@@ -49,5 +49,8 @@ fn every_fault_is_found_for_its_own_reason_and_every_case_finds_one() {
         std::fs::write(path, &matrix).unwrap();
     }
     let known = std::fs::read_to_string(path).unwrap_or_default();
-    assert_eq!(matrix, known, "the kill matrix is another: look at it, and bless it with GUARD_BLESS=1");
+    assert_eq!(
+        matrix, known,
+        "the kill matrix is another: look at it, and bless it with GUARD_BLESS=1"
+    );
 }

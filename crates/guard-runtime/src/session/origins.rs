@@ -1,8 +1,8 @@
 //! Where values were first seen (semantics §8): digests only, the first so many.
 
+use super::sorted;
 use guard_plan::origin::{MAX_SEEN, Origin};
 use guard_plan::record::{Note, NoteKind};
-use super::sorted;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::collections::HashMap;

@@ -126,8 +126,7 @@ impl Shape<'_> {
     }
 
     fn all_fit(&self, types: impl ExactSizeIterator<Item = TypeId>, values: &[Value]) -> bool {
-        types.len() == values.len()
-            && types.zip(values).all(|(ty, value)| self.fits(ty, value))
+        types.len() == values.len() && types.zip(values).all(|(ty, value)| self.fits(ty, value))
     }
 
     /// Whether these are arguments, of which those that nobody reads are left out.

@@ -53,7 +53,8 @@ fn the_start_teaches() {
         shown,
         [r#"1 {"email":"ann@example.org"} start"#, r#"2 {"email":"bob@example.org"} start"#]
     );
-    let line = Recorder::new(std::sync::Arc::new(Salt::new(b""))).open(&kernel, &session, None).to_vec();
+    let line =
+        Recorder::new(std::sync::Arc::new(Salt::new(b""))).open(&kernel, &session, None).to_vec();
     let line = String::from_utf8(line).unwrap();
     assert!(line.contains(r#""data":{"staff":["ann@example.org","bob@example.org"]},"learned":2"#));
     // Without data nothing is learned, and nothing noted.

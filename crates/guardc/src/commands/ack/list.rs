@@ -48,7 +48,9 @@ pub struct Explain {
 /// Lists.
 pub fn list(args: &Args, term: &Term) -> Outcome {
     if args.faults {
-        let row = |fault: &Fault| format!("{:<9} {:<22} {}\n", fault.clause(), fault.name(), fault.what());
+        let row = |fault: &Fault| {
+            format!("{:<9} {:<22} {}\n", fault.clause(), fault.name(), fault.what())
+        };
         term.print(&Fault::ALL.iter().map(row).collect::<String>())?;
         return Ok(Exit::Fine);
     }

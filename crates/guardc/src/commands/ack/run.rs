@@ -149,7 +149,11 @@ fn shown(args: &Args) -> String {
     match args.ours {
         Some(ours) => {
             let fault = args.fault.map(|fault| format!(" --fault {}", fault.name()));
-            format!("guardc ack adapter --shape {}{}", ours.shape().name(), fault.unwrap_or_default())
+            format!(
+                "guardc ack adapter --shape {}{}",
+                ours.shape().name(),
+                fault.unwrap_or_default()
+            )
         }
         None => args.command.join(" "),
     }

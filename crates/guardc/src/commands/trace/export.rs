@@ -50,7 +50,9 @@ pub fn run(args: &Args, term: &Term) -> Outcome {
     let mut out: Box<dyn Write> = match args.output.as_os_str() == "-" {
         false => {
             let path = &args.output;
-            let fail = |e| Failure::new(format!("cannot write `{}`: {}", files::display(path), reason(&e)));
+            let fail = |e| {
+                Failure::new(format!("cannot write `{}`: {}", files::display(path), reason(&e)))
+            };
             Box::new(BufWriter::new(std::fs::File::create(path).map_err(fail)?))
         }
         true => Box::new(BufWriter::new(std::io::stdout().lock())),
