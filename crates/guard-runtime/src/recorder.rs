@@ -492,6 +492,7 @@ impl Recorder {
 }
 
 /// What is to be sealed of a part of a record: itself, where something else is shown.
+#[allow(clippy::ptr_arg, reason = "whether it is owned is what is asked")]
 fn hidden<'a, T: ToOwned + ?Sized>(shown: &Cow<'_, T>, clear: &'a T) -> Option<Cow<'a, T>> {
     matches!(shown, Cow::Owned(_)).then_some(Cow::Borrowed(clear))
 }
