@@ -3,6 +3,7 @@
 use guard_ack::{Contestant, Options, Report, Suite, run};
 use guard_adapters::{Fault, Library, Mock, Null, Shape};
 
+mod generated;
 mod matrix;
 
 const SEED: u64 = 20_260_105;
