@@ -4,7 +4,11 @@ use guard_ack::{Contestant, Options, Report, Suite, run};
 use guard_adapters::{Fault, Library, Mock, Null, Shape};
 
 mod generated;
+mod laws;
 mod matrix;
+mod snapshots;
+mod told;
+mod undrawn;
 
 const SEED: u64 = 20_260_105;
 

@@ -1,0 +1,1 @@
+//! Laws over all cases.

@@ -1,0 +1,145 @@
+//! What each case's guard is, decides and records: one snapshot a case, `ack/snapshots/AREA/CLAIM.snap`.
+//!
+//! A new case needs nothing here. Bless with `INSTA_UPDATE=always`.
+
+use super::undrawn::Undrawn;
+use super::{SEED, told};
+use guard_ack::case::{Case, RunFile, Step};
+use guard_ack::{Observed, Played, Suite, play};
+use guard_adapters::{Fault, Library, Mock, Shape};
+use guard_plan::record::Record;
+use guard_plan::verdict::Decision;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+/// A call, what was decided of it, and that in words.
+type Decided = (String, Decision, String);
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../ack/snapshots")
+}
+
+/// What a shape makes of a case; none where it does not declare what the case needs.
+fn seen(suite: &Suite, case: &Case, shape: Shape, library: &Library) -> Option<Observed> {
+    let mock = Mock { shape, fault: Fault::None, library };
+    let (played, seen) = play(case, &mock, &suite.hash(), SEED, &|_| None);
+    match played {
+        Played::Judged(broken) if broken.is_empty() => Some(seen),
+        Played::Skipped(_) => None,
+        other => panic!("{} under {}: {other:?}", case.name, shape.name()),
+    }
+}
+
+/// By run: the records that it added to its session's trace.
+fn added(case: &Case, seen: &Observed) -> Vec<Vec<Record>> {
+    let mut before: BTreeMap<&str, &[String]> = BTreeMap::new();
+    let runs = case.run.iter().zip(&seen.runs).map(|(run, seen)| {
+        let trace = seen.end.as_ref().and_then(|end| end.trace.as_deref()).unwrap_or_default();
+        let known = before.insert(&run.session, trace).unwrap_or_default();
+        let same = known.iter().zip(trace).take_while(|(a, b)| a == b).count();
+        trace[same..].iter().map(|line| Record::parse(line).expect("a record")).collect()
+    });
+    runs.collect()
+}
+
+fn decided(runs: &[Vec<Record>], undrawn: &Undrawn) -> Vec<Vec<Decided>> {
+    let one = |record: &Record| {
+        let (call, decision, text) = told::decision(record)?;
+        Some((undrawn.text(&call), decision, undrawn.text(&text)))
+    };
+    runs.iter().map(|records| records.iter().filter_map(one).collect()).collect()
+}
+
+/// Without what only the order of things decides.
+fn settled(decided: &[Vec<Decided>]) -> Vec<BTreeSet<String>> {
+    let one = |run: &Vec<Decided>| {
+        let firm = run.iter().filter(|(_, decision, _)| *decision != Decision::Wait);
+        firm.map(|(call, _, text)| format!("{call} {text}")).collect()
+    };
+    decided.iter().map(one).collect()
+}
+
+fn step(step: &Step) -> String {
+    match step {
+        Step::Snapshot { session, name } => format!("snapshot {name} of {session}"),
+        Step::Restore { session, name } => format!("restore {session} from {name}"),
+        Step::Reset { session } => format!("reset {session}"),
+        Step::Restart {} => "another process".into(),
+        Step::Wait { takes } => format!("wait {takes}"),
+    }
+}
+
+fn listed(out: &mut String, decided: &[Decided]) {
+    for (call, _, text) in decided {
+        let _ = writeln!(out, "    {call}: {text}");
+    }
+}
+
+fn head(case: &Case, at: usize, run: &RunFile) -> String {
+    let mut out = String::new();
+    if case.run.len() > 1 {
+        let _ = writeln!(out, "\nrun {}, session {}", at + 1, run.session);
+        run.before.iter().for_each(|it| out.push_str(&format!("  {}\n", step(it))));
+    } else {
+        out.push('\n');
+    }
+    out
+}
+
+/// A case in words: its guard's plan, what was decided, what was recorded; then where other shapes decide otherwise.
+fn snapshot(suite: &Suite, case: &Case, library: &Library) -> String {
+    let kernel = library.kernel(&case.guard).expect("a guard");
+    let mut out = format!("{}: {}\n\nplan\n{}", case.clause, case.claim, told::plan(kernel.plan()));
+    let hooks = seen(suite, case, Shape::Hooks, library).expect("hooks declare everything");
+    let runs = added(case, &hooks);
+    let undrawn = Undrawn::of(suite, case, &hooks, SEED);
+    let ours = decided(&runs, &undrawn);
+    for (at, run) in case.run.iter().enumerate() {
+        out.push_str(&head(case, at, run));
+        out.push_str("  decisions\n");
+        listed(&mut out, &ours[at]);
+        out.push_str("  trace\n");
+        runs[at].iter().for_each(|it| out.push_str(&format!("    {}\n", told::record(it))));
+    }
+    out = undrawn.text(&out);
+    for shape in Shape::ALL.into_iter().filter(|shape| *shape != Shape::Hooks) {
+        let Some(theirs) = seen(suite, case, shape, library) else { continue };
+        let undrawn = Undrawn::of(suite, case, &theirs, SEED);
+        let theirs = decided(&added(case, &theirs), &undrawn);
+        if theirs != ours {
+            let _ = writeln!(out, "\n{} decides", shape.name());
+            theirs.iter().for_each(|run| listed(&mut out, run));
+        }
+        assert_eq!(settled(&theirs), settled(&ours), "{} under {}", case.name, shape.name());
+    }
+    out
+}
+
+#[test]
+fn each_case_reads_as_it_did() {
+    let suite = Suite::bundled();
+    let library = Library::default();
+    let mut settings = insta::Settings::clone_current();
+    settings.set_prepend_module_to_snapshot(false);
+    settings.set_omit_expression(true);
+    for case in suite.cases(SEED).0 {
+        let (area, claim) = case.name.split_once('/').expect("an area and a claim");
+        settings.set_snapshot_path(folder().join(area));
+        settings.bind(|| insta::assert_snapshot!(claim, snapshot(&suite, &case, &library)));
+    }
+}
+
+#[test]
+fn no_snapshot_is_without_its_case() {
+    let suite = Suite::bundled();
+    let known: BTreeSet<&str> = suite.texts.iter().map(|(name, _)| name.as_str()).collect();
+    for area in std::fs::read_dir(folder()).expect("the snapshots").flatten() {
+        for file in std::fs::read_dir(area.path()).expect("an area").flatten() {
+            let path = file.path();
+            let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+            let name = format!("{}/{stem}", area.file_name().to_string_lossy());
+            assert!(known.contains(name.as_str()), "{name} has no case: remove {}", path.display());
+        }
+    }
+}
