@@ -321,6 +321,9 @@ impl Work<'_> {
             };
             let approval = self.world.approval(&request);
             if !approval.granted {
+                if self.fault == Fault::RefusalIsKept {
+                    self.lapses.denied.push((call.clone(), "refused, as before".into()));
+                }
                 return Ok(false);
             }
             let now = self.now();

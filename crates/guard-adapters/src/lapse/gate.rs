@@ -29,7 +29,7 @@ pub(crate) fn before(work: &mut Work, call: &Call) -> Option<Gate> {
         Fault::DenialStopsTurn if lapses.denied_here => {
             Some(Gate::Refused("not run, since another call was denied".into()))
         }
-        Fault::DenialIsKept => {
+        Fault::DenialIsKept | Fault::RefusalIsKept => {
             let (_, why) = lapses.denied.iter().find(|(known, _)| same(known))?;
             Some(Gate::Refused(why.clone()))
         }
@@ -59,6 +59,8 @@ pub(crate) fn told(work: &Work, call: &Call) -> Call {
             }
         }
         Fault::CoercesArguments => coerce(&mut told.args),
+        Fault::FloatsNumbers => float(&mut told.args),
+        Fault::TrimsArguments => trim(&mut told.args),
         Fault::DropsArguments => {
             let tool = work.engine.kernel.tool(&told.tool).map(|id| &plan.tools[id as usize]);
             if let (Value::Object(args), Some(tool)) = (&mut told.args, tool) {
@@ -84,6 +86,27 @@ fn coerce(args: &mut Value) {
         let number = value.as_str().and_then(|text| text.parse::<i64>().ok());
         if let Some(number) = number {
             *value = json!(number);
+        }
+    }
+}
+
+/// As a reader does that knows but one kind of number.
+fn float(args: &mut Value) {
+    let Value::Object(members) = args else { return };
+    for value in members.values_mut() {
+        if let Some(number) = value.as_i64() {
+            #[allow(clippy::cast_precision_loss, clippy::cast_possible_truncation)]
+            let rounded = number as f64 as i64;
+            *value = json!(rounded);
+        }
+    }
+}
+
+fn trim(args: &mut Value) {
+    let Value::Object(members) = args else { return };
+    for value in members.values_mut() {
+        if let Some(text) = value.as_str() {
+            *value = json!(text.trim());
         }
     }
 }

@@ -1,1 +1,171 @@
-//! Laws over all cases.
+//! Laws over all cases: what must hold whatever a guard says.
+
+use super::SEED;
+use super::snapshots::{added, decided, seen};
+use super::undrawn::Undrawn;
+use guard_ack::case::{Case, Step};
+use guard_ack::protocol::{Declared, End, Hello, Replay, Replayed, Restore, Run};
+use guard_ack::{Adapter, Contestant, Observed, Suite, Trouble, World, play};
+use guard_adapters::{Fault, Library, Mock, Shape};
+use serde_json::Value;
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+use std::sync::LazyLock;
+
+static LIBRARY: LazyLock<Library> = LazyLock::new(Library::default);
+
+static MOCKS: LazyLock<Vec<Mock<'static>>> = LazyLock::new(|| {
+    Shape::ALL
+        .into_iter()
+        .map(|shape| Mock { shape, fault: Fault::None, library: &LIBRARY })
+        .collect()
+});
+
+fn executed(seen: &Observed) -> BTreeSet<String> {
+    let runs = seen.runs.iter().flat_map(|run| &run.executed);
+    runs.map(|one| one.id.clone().unwrap_or_else(|| one.call.tool.clone())).collect()
+}
+
+/// A call is judged by what was done before it. These run because the call that would have refused them does not any more: it
+/// would have aged what they require, halted the session, emptied the budget, or broken the invariant. Nothing else may.
+const MADE_ROOM: &[&str] = &[
+    "gate/requirement_since_a_change without edit: ship2",
+    "gate/undeclared_tool_under_default_allow without known: three",
+    "effects/broken_observation_halts without look: pay",
+    "effects/halt_until_resumed without insert: halted",
+    "effects/invariant_over_a_collection without deploy: pull",
+    "effects/ten_tenths_are_one without ask: over",
+];
+
+#[test]
+fn one_more_deny_never_enlarges_what_is_executed() {
+    let suite = Suite::bundled();
+    let mut more = Vec::new();
+    for case in suite.cases(SEED).0 {
+        let before = seen(&suite, &case, Shape::Hooks, &LIBRARY).expect("hooks declare everything");
+        let undrawn = Undrawn::of(&suite, &case, &before, SEED);
+        let kernel = LIBRARY.kernel(&case.guard).expect("a guard");
+        for tool in &kernel.plan().tools {
+            let mut stricter = case.clone();
+            stricter.guard.push_str(&format!(
+                "\npolicy one_more for {} {{ deny when 1 == 1 because \"no\" }}\n",
+                tool.name
+            ));
+            LIBRARY.kernel(&stricter.guard).expect("a stricter guard");
+            let mock = Mock { shape: Shape::Hooks, fault: Fault::None, library: &LIBRARY };
+            let (_, after) = play(&stricter, &mock, &suite.hash(), SEED, &|_| None);
+            let of_it = after
+                .runs
+                .iter()
+                .flat_map(|run| &run.executed)
+                .any(|one| one.call.tool == tool.wire_name);
+            assert!(!of_it, "{}: `{}` runs although it is denied", case.name, tool.name);
+            let gained: Vec<String> =
+                executed(&after).difference(&executed(&before)).cloned().collect();
+            if !gained.is_empty() {
+                more.push(format!(
+                    "{} without {}: {}",
+                    case.name,
+                    undrawn.text(&tool.name),
+                    gained.join(" ")
+                ));
+            }
+        }
+    }
+    assert_eq!(more, MADE_ROOM, "{more:#?}");
+}
+
+thread_local! {
+    /// The adapter that several cases share.
+    static SHARED: RefCell<Option<Box<dyn Adapter>>> = const { RefCell::new(None) };
+    /// The case that is played between two runs of another, with what was seen of it.
+    static GUEST: RefCell<Option<(Case, Option<Observed>)>> = const { RefCell::new(None) };
+}
+
+/// Starts nothing: everybody gets the shared adapter.
+struct Sharing<'s>(&'s Suite);
+
+struct Handle<'s>(&'s Suite);
+
+impl Contestant for Sharing<'_> {
+    fn start(&self) -> Result<Box<dyn Adapter + '_>, Trouble> {
+        Ok(Box::new(Handle(self.0)))
+    }
+}
+
+fn shared<T>(ask: impl FnOnce(&mut dyn Adapter) -> T) -> T {
+    SHARED.with_borrow_mut(|adapter| ask(&mut **adapter.as_mut().expect("an adapter")))
+}
+
+impl Adapter for Handle<'_> {
+    fn hello(&mut self, hello: &Hello) -> Result<Declared, Trouble> {
+        shared(|it| it.hello(hello))
+    }
+
+    fn run(&mut self, run: &Run, world: &mut dyn World) -> Result<End, Trouble> {
+        let end = shared(|it| it.run(run, world));
+        // The guest comes after the first run, and is no host itself.
+        match GUEST.take() {
+            Some((case, None)) => {
+                let (_, seen) = play(&case, &Sharing(self.0), &self.0.hash(), SEED, &|_| None);
+                GUEST.set(Some((case, Some(seen))));
+            }
+            been => GUEST.set(been),
+        }
+        end
+    }
+
+    fn snapshot(&mut self, session: &str) -> Result<Value, Trouble> {
+        shared(|it| it.snapshot(session))
+    }
+
+    fn restore(&mut self, restore: &Restore) -> Result<(), Trouble> {
+        shared(|it| it.restore(restore))
+    }
+
+    fn reset(&mut self, session: &str) -> Result<(), Trouble> {
+        shared(|it| it.reset(session))
+    }
+
+    fn replay(&mut self, replay: &Replay) -> Result<Replayed, Trouble> {
+        shared(|it| it.replay(replay))
+    }
+}
+
+/// What was decided, run and shown, in the words of the case.
+fn told(suite: &Suite, case: &Case, seen: &Observed) -> String {
+    let undrawn = Undrawn::of(suite, case, seen, SEED);
+    let shown: Vec<_> = seen.runs.iter().map(|run| (&run.shown, &run.approvals)).collect();
+    let decided = decided(&added(case, seen), &undrawn);
+    undrawn.text(&format!("{decided:?}\n{:?}\n{shown:?}", executed(seen)))
+}
+
+#[test]
+fn two_cases_in_one_adapter_give_what_they_give_separately() {
+    let suite = Suite::bundled();
+    let mut cases = suite.cases(SEED).0;
+    // Where an adapter is ended, so is what it shares.
+    let ends = |it: &Step| matches!(it, Step::Restart {});
+    cases.retain(|case| !case.run.iter().flat_map(|run| &run.before).any(ends));
+    for mock in &*MOCKS {
+        let alone =
+            |case: &Case| Some(told(&suite, case, &seen(&suite, case, mock.shape, &LIBRARY)?));
+        let alone: Vec<Option<String>> = cases.iter().map(alone).collect();
+        for (at, host) in cases.iter().enumerate() {
+            let next = (at + 1) % cases.len();
+            let (Some(expected), Some(of_guest)) = (&alone[at], &alone[next]) else { continue };
+            SHARED.set(Some(mock.start().expect("a mock")));
+            GUEST.set(Some((cases[next].clone(), None)));
+            let (_, seen) = play(host, &Sharing(&suite), &suite.hash(), SEED, &|_| None);
+            let Some((guest, Some(visited))) = GUEST.take() else { panic!("no guest came") };
+            assert_eq!(&told(&suite, host, &seen), expected, "{} beside {}", host.name, guest.name);
+            assert_eq!(
+                &told(&suite, &guest, &visited),
+                of_guest,
+                "{} within {}",
+                guest.name,
+                host.name
+            );
+        }
+    }
+}

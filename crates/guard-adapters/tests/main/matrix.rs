@@ -25,7 +25,10 @@ fn every_fault_is_found_for_its_own_reason_and_every_case_finds_one() {
     let mut matrix = String::new();
     let (mut alive, mut idle) = (Vec::new(), BTreeSet::new());
     let suite = Suite::bundled();
-    idle.extend(suite.cases(SEED).0.into_iter().map(|case| case.name));
+    let cases = suite.cases(SEED).0;
+    let claims: BTreeMap<&str, &str> =
+        cases.iter().map(|case| (case.name.as_str(), case.clause.as_str())).collect();
+    idle.extend(cases.iter().map(|case| case.name.clone()));
     for fault in Fault::ALL {
         let mock = Mock { shape: Shape::Hooks, fault: *fault, library: &library };
         let report = judged(&mock, SEED);
@@ -37,13 +40,15 @@ fn every_fault_is_found_for_its_own_reason_and_every_case_finds_one() {
         }
         let _ = writeln!(matrix, "{} {}: {}", fault.clause(), fault.name(), fault.what());
         for (case, clauses) in &kills {
-            idle.remove(case);
+            if claims.get(case.as_str()).is_some_and(|own| clauses.contains(*own)) {
+                idle.remove(case);
+            }
             let clauses: Vec<&str> = clauses.iter().map(String::as_str).collect();
             let _ = writeln!(matrix, "    {case}  {}", clauses.join(" "));
         }
     }
     assert!(alive.is_empty(), "{} faults live:\n{}", alive.len(), alive.join("\n"));
-    assert!(idle.is_empty(), "cases that find no fault: {idle:#?}");
+    assert!(idle.is_empty(), "cases that find no fault for their own clause: {idle:#?}");
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../ack/matrix.txt");
     if std::env::var_os("GUARD_BLESS").is_some() {
         std::fs::write(path, &matrix).unwrap();

@@ -14,14 +14,14 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 /// A call, what was decided of it, and that in words.
-type Decided = (String, Decision, String);
+pub type Decided = (String, Decision, String);
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../ack/snapshots")
 }
 
 /// What a shape makes of a case; none where it does not declare what the case needs.
-fn seen(suite: &Suite, case: &Case, shape: Shape, library: &Library) -> Option<Observed> {
+pub fn seen(suite: &Suite, case: &Case, shape: Shape, library: &Library) -> Option<Observed> {
     let mock = Mock { shape, fault: Fault::None, library };
     let (played, seen) = play(case, &mock, &suite.hash(), SEED, &|_| None);
     match played {
@@ -32,7 +32,7 @@ fn seen(suite: &Suite, case: &Case, shape: Shape, library: &Library) -> Option<O
 }
 
 /// By run: the records that it added to its session's trace.
-fn added(case: &Case, seen: &Observed) -> Vec<Vec<Record>> {
+pub fn added(case: &Case, seen: &Observed) -> Vec<Vec<Record>> {
     let mut before: BTreeMap<&str, &[String]> = BTreeMap::new();
     let runs = case.run.iter().zip(&seen.runs).map(|(run, seen)| {
         let trace = seen.end.as_ref().and_then(|end| end.trace.as_deref()).unwrap_or_default();
@@ -43,7 +43,7 @@ fn added(case: &Case, seen: &Observed) -> Vec<Vec<Record>> {
     runs.collect()
 }
 
-fn decided(runs: &[Vec<Record>], undrawn: &Undrawn) -> Vec<Vec<Decided>> {
+pub fn decided(runs: &[Vec<Record>], undrawn: &Undrawn) -> Vec<Vec<Decided>> {
     let one = |record: &Record| {
         let (call, decision, text) = told::decision(record)?;
         Some((undrawn.text(&call), decision, undrawn.text(&text)))
@@ -101,6 +101,9 @@ fn snapshot(suite: &Suite, case: &Case, library: &Library) -> String {
         listed(&mut out, &ours[at]);
         out.push_str("  trace\n");
         runs[at].iter().for_each(|it| out.push_str(&format!("    {}\n", told::record(it))));
+        out.push_str(&told::end(&hooks.runs[at]));
+        let report = hooks.runs.get(at).and_then(|it| it.end.as_ref()?.report.as_ref());
+        report.iter().for_each(|it| out.push_str(&told::report(it)));
     }
     out = undrawn.text(&out);
     for shape in Shape::ALL.into_iter().filter(|shape| *shape != Shape::Hooks) {

@@ -1,8 +1,12 @@
 //! A plan and a record in words, a line or a few each, without what changes with the version.
 
+use guard_ack::RunSeen;
 use guard_plan::decimal;
 use guard_plan::plan::{Plan, Tool};
-use guard_plan::record::{Asked, Charge, Delivered, ItemChange, Note, Payload, Propose, Record, Settle, Stop, StopDecision};
+use guard_plan::record::{
+    Asked, Charge, Delivered, ItemChange, Note, Payload, Propose, Record, Settle, Stop,
+    StopDecision,
+};
 use guard_plan::verdict::{Decision, Verdict};
 use guard_plan::words::rules::{self, About, Said};
 use guard_plan::words::{self, session};
@@ -39,7 +43,14 @@ pub fn plan(plan: &Plan) -> String {
     }
     for items in &plan.lifecycles {
         line(format!("lifecycle {}", items.name));
-        items.transitions.iter().for_each(|it| line(format!("  {}", session::step(items, it))));
+        for it in &items.transitions {
+            line(format!(
+                "  {} {}: {}",
+                session::actor(it.actor),
+                it.name,
+                session::step(items, it)
+            ));
+        }
     }
     for tool in plan.tools.iter() {
         self::tool(plan, tool).into_iter().for_each(&mut line);
@@ -60,8 +71,13 @@ pub fn plan(plan: &Plan) -> String {
 }
 
 fn tool(plan: &Plan, tool: &Tool) -> Vec<String> {
-    let wire = if tool.wire_name == tool.name { String::new() } else { format!(", called {}", tool.wire_name) };
-    let mut out = vec![format!("tool {}({}){wire}", tool.name, words::parameters(plan, &tool.params))];
+    let wire = if tool.wire_name == tool.name {
+        String::new()
+    } else {
+        format!(", called {}", tool.wire_name)
+    };
+    let mut out =
+        vec![format!("tool {}({}){wire}", tool.name, words::parameters(plan, &tool.params))];
     let said = rules::before(plan, tool).into_iter().chain(rules::after(plan, tool));
     out.extend(said.map(|said| format!("  {}", rule(&said, &tool.name))));
     out
@@ -84,7 +100,8 @@ fn rule(said: &Said, tool: &str) -> String {
         About::Reconcile => "expects",
     };
     let invariant = matches!(said.about, About::Keeps | About::ObserveKeeps);
-    let owner = said.rule.map(|rule| rule.owner.as_str()).filter(|owner| !invariant && *owner != tool);
+    let owner =
+        said.rule.map(|rule| rule.owner.as_str()).filter(|owner| !invariant && *owner != tool);
     let owner = owner.map(|owner| format!(" [{owner}]")).unwrap_or_default();
     let shadow = if said.rule.is_some_and(|rule| rule.shadow) { " (in shadow)" } else { "" };
     format!("{word} {}{owner}{shadow}", said.text)
@@ -98,7 +115,8 @@ pub fn decision(record: &Record) -> Option<(String, Decision, String)> {
             Some((call, it.verdict.decision, verdict(&it.verdict)))
         }
         Payload::Stop(it) => {
-            let decision = if it.decision == StopDecision::Allow { Decision::Allow } else { Decision::Deny };
+            let decision =
+                if it.decision == StopDecision::Allow { Decision::Allow } else { Decision::Deny };
             Some(("stop".into(), decision, stop(it)))
         }
         _ => None,
@@ -142,15 +160,28 @@ fn stop(stop: &Stop) -> String {
 pub fn record(record: &Record) -> String {
     let call = record.call.as_ref().map(|call| format!(" {call}")).unwrap_or_default();
     let what = match &record.payload {
-        Payload::Open(it) => noted(if it.data.is_some() { format!("with data, {} rows learned", it.learned) } else { String::new() }, &it.notes),
+        Payload::Open(it) => noted(
+            if it.data.is_some() {
+                format!("with data{}", learned(it.learned))
+            } else {
+                String::new()
+            },
+            &it.notes,
+        ),
         Payload::Propose(it) => propose(it),
         Payload::Settle(it) => settle(it),
-        Payload::Approve(it) => format!("{}{} as {} by {}", it.tool, short(&it.args.to_string()), it.role, it.by),
+        Payload::Approve(it) => {
+            format!("{} {} as {} by {}", it.tool, short(&it.args.to_string()), it.role, it.by)
+        }
         Payload::Usage(it) => format!("{} {}", it.amount, it.unit),
         Payload::Resume(it) => format!("as {} by {}", it.role, it.by),
-        Payload::Prompt(it) => noted(format!("{:?}, {} rows learned", it.text, it.learned), &it.notes),
-        Payload::Stop(it) => format!("{}{}", stop(it).lines().next().unwrap_or_default(), asked(&it.asked)),
-        Payload::Item(it) => format!("{}{}", items(std::slice::from_ref(&*it.change)), asked(&it.asked)),
+        Payload::Prompt(it) => noted(format!("{:?}{}", it.text, learned(it.learned)), &it.notes),
+        Payload::Stop(it) => {
+            format!("{}{}", stop(it).lines().next().unwrap_or_default(), asked(&it.asked))
+        }
+        Payload::Item(it) => {
+            format!("{}{}", items(std::slice::from_ref(&*it.change)), asked(&it.asked))
+        }
         Payload::Answers(_) => "of probes".into(),
         Payload::Contract(_) | Payload::Snapshot(_) => String::new(),
     };
@@ -159,10 +190,15 @@ pub fn record(record: &Record) -> String {
 }
 
 fn propose(it: &Propose) -> String {
-    let mut out = format!("{}{} -> {}", it.tool, short(&it.args.to_string()), word(it.verdict.decision));
+    let mut out =
+        format!("{} {} -> {}", it.tool, short(&it.args.to_string()), word(it.verdict.decision));
     out.push_str(&charged(&it.charged));
-    it.served.iter().for_each(|result| out.push_str(&format!(", served {}", short(&result.to_string()))));
-    out.push_str(&items(&it.items));
+    it.served
+        .iter()
+        .for_each(|result| out.push_str(&format!(", served {}", short(&result.to_string()))));
+    if !it.items.is_empty() {
+        let _ = write!(out, ", {}", items(&it.items));
+    }
     out.push_str(&asked(&it.asked));
     out.push_str(&spoken(&it.feedback));
     noted(out, &it.notes)
@@ -173,9 +209,7 @@ fn settle(it: &Settle) -> String {
     for change in it.changes.iter() {
         let _ = write!(out, ", {}: {} -> {}", change.name, change.before, change.after);
     }
-    if it.learned > 0 {
-        let _ = write!(out, ", {} rows learned", it.learned);
-    }
+    out.push_str(&learned(it.learned));
     if it.halted {
         out.push_str(", halted");
     }
@@ -184,34 +218,54 @@ fn settle(it: &Settle) -> String {
     noted(out, &it.notes)
 }
 
+fn learned(rows: u64) -> String {
+    match rows {
+        0 => String::new(),
+        1 => ", 1 row learned".into(),
+        rows => format!(", {rows} rows learned"),
+    }
+}
+
 fn charged(charges: &[Charge]) -> String {
-    charges.iter().map(|it| format!(", {} {}", it.amount, it.unit)).collect()
+    // Every call costs one of `calls`.
+    charges
+        .iter()
+        .filter(|it| &*it.unit != "calls")
+        .map(|it| format!(", {} {}", it.amount, it.unit))
+        .collect()
 }
 
 fn spoken(feedback: &[Delivered]) -> String {
-    feedback.iter().map(|it| format!(", {} from {}", session::severity(it.severity), it.provider)).collect()
+    let one = |it: &Delivered| {
+        let text = it.text.lines().nth(1).unwrap_or_default();
+        format!(", {} from {}: {text:?}", session::severity(it.severity), it.provider)
+    };
+    feedback.iter().map(one).collect()
 }
 
 fn items(changes: &[ItemChange]) -> String {
     let one = |it: &ItemChange| {
         let why: String = it.reasons.iter().map(|why| format!(", {why}")).collect();
-        format!(" {} is {}{why}", it.item, it.after)
+        format!("{} is {}{why}", it.item, it.after)
     };
-    changes.iter().map(one).collect()
+    changes.iter().map(one).collect::<Vec<_>>().join(", ")
 }
 
 fn asked(questions: &[Asked]) -> String {
-    let said = |answer: Option<bool>| answer.map_or("nobody knows", |it| if it { "yes" } else { "no" });
+    let said =
+        |answer: Option<bool>| answer.map_or("nobody knows", |it| if it { "yes" } else { "no" });
     let one = |it: &Asked| match it {
         Asked::Exists { path, answer } => format!(", {path} exists: {}", said(*answer)),
         Asked::Probe { name, answer, .. } => format!(", probe {name}: {answer}"),
         Asked::File { path, answer } => format!(", {path} is a file: {}", said(*answer)),
-        Asked::Contains { path, text, answer } => format!(", {path} contains {text:?}: {}", said(*answer)),
+        Asked::Contains { path, text, answer } => {
+            format!(", {path} contains {text:?}: {}", said(*answer))
+        }
         Asked::Text { path, .. } => format!(", reads {path}"),
         Asked::Sha256 { path, .. } => format!(", hashes {path}"),
         Asked::Run { command, answer } => {
-            let ended = answer.as_ref().map(|it| &it.ended);
-            format!(", runs {}: {ended:?}", command.join(" "))
+            let ended = answer.as_ref().map_or("nobody can".into(), |it| format!("{:?}", it.ended));
+            format!(", runs `{}`: {ended}", command.join(" "))
         }
         Asked::Committed { answer } => format!(", all is committed: {}", said(*answer)),
     };
@@ -235,4 +289,29 @@ fn short(text: &str) -> String {
         Some((at, _)) => format!("{}…", &out[..at]),
         None => out,
     }
+}
+
+/// What a contract's report says, in short.
+pub fn report(report: &serde_json::Value) -> String {
+    let mut out = format!("  report {}", report["state"].as_str().unwrap_or_default());
+    for mark in ["truncated", "review_required"] {
+        if report[mark] == true {
+            let _ = write!(out, ", {}", mark.replace('_', " "));
+        }
+    }
+    out.push('\n');
+    for lost in report["quarantined"].as_array().into_iter().flatten() {
+        let (index, reason) = (&lost["index"], lost["reason"].as_str().unwrap_or_default());
+        let _ =
+            writeln!(out, "    {index} {reason}: {}", lost["error"].as_str().unwrap_or_default());
+    }
+    out
+}
+
+/// What ran, and how it ended.
+pub fn end(run: &RunSeen) -> String {
+    let ran: Vec<&str> = run.executed.iter().filter_map(|one| one.id.as_deref()).collect();
+    let ran = if ran.is_empty() { "nothing".into() } else { ran.join(", ") };
+    let ended = run.end.as_ref().map(|end| format!("{:?}", end.ended).to_lowercase());
+    format!("  ran {ran}; ended {}\n", ended.unwrap_or_default())
 }

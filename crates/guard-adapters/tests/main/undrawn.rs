@@ -28,9 +28,12 @@ impl Undrawn {
         words.extend(case.calls().map(|call| (id("call", &call.id), call.id.clone())));
         words.extend(case.run.iter().map(|run| (id("session", &run.session), run.session.clone())));
         // The workspace is a folder of its own each time.
-        let log = seen.log.iter().find_map(|line| line.split_once("\"workspace\":\"")).map(|it| it.1);
+        let log =
+            seen.log.iter().find_map(|line| line.split_once("\"workspace\":\"")).map(|it| it.1);
         let folder = log.and_then(|rest| rest.split('"').next());
         words.extend(folder.map(|folder| (folder.to_owned(), "WORKSPACE".to_owned())));
+        let above = folder.and_then(|folder| Some(folder.rsplit_once('/')?.0.to_owned()));
+        words.extend(above.map(|above| (above, "ABOVE".to_owned())));
         words.sort_by(|a, b| b.0.len().cmp(&a.0.len()).then_with(|| a.cmp(b)));
         words.dedup();
         Undrawn(words)
