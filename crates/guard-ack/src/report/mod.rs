@@ -5,6 +5,7 @@ pub mod html;
 pub mod json;
 pub mod junit;
 pub mod markdown;
+pub mod scoreboard;
 pub mod text;
 
 use crate::clause::{self, TIERS};

@@ -4,7 +4,7 @@ use crate::failure::{Exit, Failure, Outcome};
 use crate::files;
 use crate::term::Term;
 use guard_ack::Report;
-use guard_ack::report::{badge, html, json, junit, markdown, text};
+use guard_ack::report::{badge, html, json, junit, markdown, scoreboard, text};
 use std::path::PathBuf;
 
 /// Writes JSON reports of earlier runs in another form
@@ -37,9 +37,11 @@ pub enum Format {
     Html,
     /// A badge.
     Svg,
+    /// Several adapters side by side, tier by tier.
+    Scoreboard,
 }
 
-/// Reports as text; only the page holds several.
+/// Reports as text; only the page and the scoreboard hold several together.
 pub fn written(format: Format, reports: &[(&Report, &str)]) -> String {
     let each = |write: &dyn Fn(&Report, &str) -> String| {
         reports
@@ -54,6 +56,7 @@ pub fn written(format: Format, reports: &[(&Report, &str)]) -> String {
         Format::Junit => each(&junit::junit),
         Format::Markdown => each(&markdown::markdown),
         Format::Html => html::html(reports),
+        Format::Scoreboard => scoreboard::scoreboard(reports),
         Format::Svg => each(&|report, _| badge::badge(report)),
     }
 }

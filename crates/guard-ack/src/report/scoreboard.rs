@@ -1,0 +1,42 @@
+//! The scoreboard: adapters side by side, tier by tier. Nothing of it depends on when or where they were judged.
+
+use super::tiers;
+use crate::run::Report;
+use std::fmt::Write as _;
+
+/// A table of adapters and tiers, with what each does not declare. The command is the one that starts the adapter.
+pub fn scoreboard(reports: &[(&Report, &str)]) -> String {
+    let mut out = String::from("# Scoreboard\n\n");
+    let Some((first, _)) = reports.first() else { return out };
+    let _ = writeln!(
+        out,
+        "Cases passed, of all cases of a tier; what is missing was skipped, since the adapter does not declare it. A failure would be marked.\n\
+         Suite `{}`, seed {}.\n",
+        first.suite, first.seed
+    );
+    let names: Vec<String> =
+        tiers(first).iter().map(|tier| format!("{} {}", tier.number, tier.name)).collect();
+    let _ = writeln!(out, "| adapter | {} | does not declare |", names.join(" | "));
+    let _ = writeln!(out, "| --- |{} --- |", " ---: |".repeat(names.len()));
+    for (report, command) in reports {
+        let cells: Vec<String> = tiers(report)
+            .iter()
+            .map(|tier| {
+                let broken = tier.failed + tier.errored;
+                let mark = if broken > 0 { format!(" (**{broken} not kept**)") } else { String::new() };
+                format!("{} of {}{mark}", tier.passed, tier.total)
+            })
+            .collect();
+        let lacks = crate::clause::capabilities().iter().map(|one| one.name);
+        let lacks: Vec<String> =
+            lacks.filter(|name| !report.adapter.has(name)).map(|name| format!("`{name}`")).collect();
+        let _ = writeln!(
+            out,
+            "| {}: `{command}` | {} | {} |",
+            report.adapter.name,
+            cells.join(" | "),
+            lacks.join(" ")
+        );
+    }
+    out
+}
