@@ -31,12 +31,13 @@ class Line:
         return answer["result"]
 
 
+folder = pathlib.Path(tempfile.mkdtemp(prefix="guard-adapter-"))
 kit = Line(sys.stdin, sys.stdout, {})
-server = subprocess.Popen([os.environ.get("GUARDC", "guardc"), "serve", "--durability", "off"],
+server = subprocess.Popen([os.environ.get("GUARDC", "guardc"), "serve", "--durability", "off", "--key", str(folder / "key")],
                           stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8")
 guard = Line(server.stdout, server.stdin, {"jsonrpc": "2.0"})
-folder = pathlib.Path(tempfile.mkdtemp(prefix="guard-adapter-"))
 sessions = {}  # by the kit's id: where its journal is kept
+probes = {}  # by the same: the probes that are asked of us
 
 
 def now():
@@ -45,8 +46,15 @@ def now():
 
 def open_session(session, run, journal):
     known = {key: run[key] for key in ("source", "workspace", "data") if run.get(key) is not None}
-    guard.ask("session.open", session=session, journal=str(journal), now=run.get("now") or now(), **known)
-    sessions[session] = journal
+    opened = guard.ask("session.open", session=session, journal=str(journal), now=run.get("now") or now(), **known)
+    sessions[session], probes[session] = journal, opened["probes"]
+
+
+def tell(method, session, **event):
+    """Something happened: the guard is told, with the time and what its probes would find."""
+    answers = {name: kit.ask("probe.read", name=name).get("answer") for name in probes[session]}
+    answers = {name: answer for name, answer in answers.items() if answer is not None}
+    return guard.ask(method, session=session, now=now(), **event, **({"probes": answers} if answers else {}))
 
 
 def trace(session):
@@ -57,7 +65,7 @@ def around(session, call):
     """The gate around one tool: what the model reads as the answer."""
     asked = False
     while True:
-        said = guard.ask("call.propose", session=session, now=now(), **call)
+        said = tell("call.propose", session, **call)
         if said["verdict"] == "ask" and not asked:
             asked = True
             roles = sorted({role for reason in said["reasons"] if reason["code"] == "approval" for role in reason["needs"]})
@@ -69,7 +77,7 @@ def around(session, call):
     if "served" in said:  # by the guard itself: there is nothing to run
         return joined(json.dumps(said["served"]["result"]), said["rendered"])
     done = kit.ask("tool.execute", **call)
-    settled = guard.ask("call.settle", session=session, call=call["call"], now=now(), **done)
+    settled = tell("call.settle", session, call=call["call"], **done)
     text = done["result"] if isinstance(done["result"], str) else json.dumps(done["result"], ensure_ascii=False)
     return joined(text if done["outcome"] == "success" else f"error: {text}", settled["rendered"])
 
@@ -78,8 +86,7 @@ def approve(session, call, role):
     answer = kit.ask("approval.request", role=role, **call)
     if answer["granted"]:
         until = {"expires": answer["expires"]} if answer.get("expires") else {}
-        guard.ask("call.approve", session=session, tool=call["tool"], args=call["args"], role=role,
-                  by=answer["by"], now=now(), **until)
+        tell("call.approve", session, tool=call["tool"], args=call["args"], role=role, by=answer["by"], **until)
     return answer["granted"]
 
 
@@ -93,7 +100,7 @@ def happened(session, event, messages):
     if kind == "prompt":
         messages.append({"role": "user", "text": event["text"]})
     method = {"prompt": "session.prompt", "verify": "item.verify", "move": "item.move", "resume": "session.resume"}[kind]
-    guard.ask(method, session=session, now=now(), **event)
+    tell(method, session, **event)
 
 
 def loop(run):
@@ -107,13 +114,13 @@ def loop(run):
         for event in turn.get("host", []):
             happened(session, event, messages)
         for unit, amount in turn.get("usage", {}).items():
-            guard.ask("session.usage", session=session, unit=unit, amount=amount, now=now())
+            tell("session.usage", session, unit=unit, amount=amount)
         calls = turn.get("calls", [])
         messages.append({"role": "assistant", "text": turn.get("say") or turn.get("output") or "", "calls": calls})
         for call in calls:
             messages.append({"role": "tool", "call": call["call"], "text": around(session, call)})
         if turn.get("stop"):
-            stop = guard.ask("session.stop", session=session, reason=turn["finish_reason"], now=now())
+            stop = tell("session.stop", session, reason=turn["finish_reason"])
             if stop["decision"] == "allow":
                 return ended(run, turn, stop)
             messages.append({"role": "user", "text": stop["message"]})

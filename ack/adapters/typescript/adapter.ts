@@ -24,6 +24,13 @@ const CAPABILITIES = [
   "contracts", "approvals", "native_tools", "trace", "restore",
 ];
 
+// JavaScript reads 9007199254740993 as another number, and the guard must judge what the model wrote: a number that
+// would not come back as it is travels as a marked text.
+const TOKENS = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
+const parse = (text: string): Json =>
+  JSON.parse(text.replace(TOKENS, (token) => (token[0] === '"' || String(Number(token)) === token ? token : `"\\u0001${token}"`)));
+const stringify = (value: Json): string => JSON.stringify(value).replace(/"\\u0001([^"\\]*)"/g, "$1");
+
 /** JSON lines to somebody and back; any number of questions at a time. */
 class Line {
   asked = 0;
@@ -35,7 +42,7 @@ class Line {
     this.extra = extra;
   }
   say(message: Json): void {
-    this.write(JSON.stringify(message) + "\n");
+    this.write(stringify(message) + "\n");
   }
   ask(method: string, params: Json): Promise<Json> {
     const id = `a${++this.asked}`;
@@ -51,15 +58,16 @@ class Line {
 }
 
 const folder = fs.mkdtempSync(path.join(os.tmpdir(), "guard-adapter-"));
-const server = spawn(process.env.GUARDC ?? "guardc", ["serve", "--durability", "off"], { stdio: ["pipe", "pipe", "inherit"] });
+const server = spawn(process.env.GUARDC ?? "guardc", ["serve", "--durability", "off", "--key", path.join(folder, "key")], { stdio: ["pipe", "pipe", "inherit"] });
 const kit = new Line((text) => process.stdout.write(text), {});
 const guard = new Line((text) => server.stdin.write(text), { jsonrpc: "2.0" });
-createInterface({ input: server.stdout }).on("line", (line) => guard.hear(JSON.parse(line)));
+createInterface({ input: server.stdout }).on("line", (line) => guard.hear(parse(line)));
 
 const sessions = new Map<string, string>(); // by the kit's id: where its journal is kept
+const probes = new Map<string, string[]>(); // by the same: the probes that are asked of us
 const now = async (): Promise<string> => (await kit.ask("clock.now", {})).now;
 const joined = (...texts: string[]): string => texts.filter((text) => text).join("\n\n");
-const shown = (value: Json): string => (typeof value === "string" ? value : JSON.stringify(value));
+const shown = (value: Json): string => (typeof value === "string" && value[0] !== "\u0001" ? value : stringify(value));
 const journal = (session: string): string => path.join(sessions.get(session)!, `${session}.jsonl`);
 const trace = (session: string): string[] => fs.readFileSync(journal(session), "utf8").trimEnd().split("\n");
 
@@ -67,13 +75,21 @@ async function open(session: string, run: Json, lines: string[]): Promise<void> 
   sessions.set(session, fs.mkdtempSync(path.join(folder, "journal-")));
   if (lines.length) fs.writeFileSync(journal(session), lines.map((line) => line + "\n").join(""));
   const { source, workspace, data } = run;
-  await guard.ask("session.open", { session, source, workspace, data, journal: sessions.get(session), now: run.now ?? (await now()) });
+  const where = { journal: sessions.get(session), now: run.now ?? (await now()) };
+  probes.set(session, (await guard.ask("session.open", { session, source, workspace, data, ...where })).probes);
+}
+
+/** Something happened: the guard is told, with the time and what its probes would find. */
+async function tell(method: string, session: string, event: Json): Promise<Json> {
+  const answers: Json = {};
+  for (const name of probes.get(session) ?? []) answers[name] = (await kit.ask("probe.read", { name })).answer;
+  return guard.ask(method, { session, ...event, now: await now(), probes: Object.keys(answers).length ? answers : undefined });
 }
 
 /** What becomes of a call: it is run, it waits, or this is its answer. */
 async function gate(session: string, call: Call): Promise<{ run?: true; wait?: true; text: string }> {
   for (let asked = false; ; asked = true) {
-    const said = await guard.ask("call.propose", { session, ...call, now: await now() });
+    const said = await tell("call.propose", session, call);
     if (said.verdict === "allow" && !said.served) return { run: true, text: "" };
     if (said.verdict === "allow") return { text: joined(shown(said.served.result), said.rendered) };
     if (said.verdict === "wait") return { wait: true, text: said.message };
@@ -84,7 +100,7 @@ async function gate(session: string, call: Call): Promise<{ run?: true; wait?: t
       const { granted, by, expires } = await kit.ask("approval.request", { ...call, role });
       if (!granted) return { text };
       const { tool, args } = call;
-      await guard.ask("call.approve", { session, tool, args, role, by, expires, now: await now() });
+      await tell("call.approve", session, { tool, args, role, by, expires });
     }
   }
 }
@@ -92,7 +108,7 @@ async function gate(session: string, call: Call): Promise<{ run?: true; wait?: t
 /** Runs a tool and settles its call: what the model reads as the answer. */
 async function execute(session: string, call: Call): Promise<string> {
   const done = await kit.ask("tool.execute", call);
-  const settled = await guard.ask("call.settle", { session, call: call.call, ...done, now: await now() });
+  const settled = await tell("call.settle", session, { call: call.call, ...done });
   return joined(done.outcome === "success" ? shown(done.result) : `error: ${shown(done.result)}`, settled.rendered);
 }
 
@@ -119,7 +135,7 @@ async function calls(session: string, turn: Call[]): Promise<Map<string, string>
 async function happened(session: string, { event, ...rest }: Json, messages: Message[]): Promise<void> {
   if (event === "prompt") messages.push({ role: "user", text: rest.text });
   const method = { prompt: "session.prompt", verify: "item.verify", move: "item.move", resume: "session.resume" }[event as string]!;
-  await guard.ask(method, { session, ...rest, now: await now() });
+  await tell(method, session, rest);
 }
 
 /** The agent: the model's turn, its calls, until it may stop. */
@@ -132,11 +148,11 @@ async function loop(run: Json): Promise<Json> {
     const turn = await kit.ask("model.next", { messages });
     for (const event of turn.host ?? []) await happened(session, event, messages);
     for (const [unit, amount] of Object.entries(turn.usage ?? {}))
-      await guard.ask("session.usage", { session, unit, amount, now: await now() });
+      await tell("session.usage", session, { unit, amount });
     messages.push({ role: "assistant", text: turn.say ?? turn.output ?? "", calls: turn.calls ?? [] });
     for (const [call, text] of await calls(session, turn.calls ?? [])) messages.push({ role: "tool", call, text });
     if (!turn.stop) continue;
-    const stop = await guard.ask("session.stop", { session, reason: turn.finish_reason, now: await now() });
+    const stop = await tell("session.stop", session, { reason: turn.finish_reason });
     if (stop.decision === "allow") return ended(run, turn, stop);
     messages.push({ role: "user", text: stop.message });
   }
@@ -179,7 +195,7 @@ async function answer(method: string, params: Json): Promise<Json> {
 
 const input = createInterface({ input: process.stdin });
 input.on("line", async (line) => {
-  const message = JSON.parse(line);
+  const message = parse(line);
   if (!message.method) return kit.hear(message);
   try {
     kit.say({ id: message.id, result: await answer(message.method, message.params) });

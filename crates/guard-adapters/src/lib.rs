@@ -9,14 +9,17 @@
 mod duty;
 mod engine;
 mod fault;
+mod generated;
 mod lapse;
 mod library;
 mod mock;
 mod null;
+mod reference;
 mod shape;
 mod stdio;
 
 pub use fault::Fault;
+pub use generated::Generated;
 pub use library::Library;
 pub use mock::Mock;
 pub use null::Null;

@@ -164,7 +164,7 @@ impl Head {
     ///
     /// Where the line does not follow.
     pub fn follow_intact(&self, line: &Line<'_>) -> Result<Head, Break> {
-        let next = |first| Head { first, version: line.seq + 1, hash: line.hash };
+        let next = |first| Head { first, version: line.seq.saturating_add(1), hash: line.hash };
         // What a snapshot stands for may be gone: a trace may begin with one.
         if self.version == 0 && line.seq > 0 && line.kind == "snapshot" {
             return Ok(next(line.seq));

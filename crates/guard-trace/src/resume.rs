@@ -117,7 +117,7 @@ pub fn recall(
     head: Hash,
     bytes: &[u8],
 ) -> Result<Resumed, ResumeError> {
-    let at = seq + 1;
+    let at = seq.saturating_add(1);
     let broken = || ResumeError::Broken(at, "its snapshot is no memory of a session".into());
     let clear = match kernel.has_secrets() {
         true => {
@@ -143,7 +143,7 @@ pub fn recall(
 
 fn begin(kernel: &Kernel, secrets: &Arc<dyn Secrets>, line: &str) -> Result<Resumed, ResumeError> {
     let record = Record::parse(line).map_err(|why| ResumeError::Broken(1, why))?;
-    let at = record.seq + 1;
+    let at = record.seq.saturating_add(1);
     match &record.payload {
         Payload::Open(_) => {
             let record = revealed(record, &**secrets, at)?;
@@ -186,7 +186,7 @@ fn recalled(
     snapshot: &Snapshot<'_>,
 ) -> Result<Resumed, ResumeError> {
     of_this_plan(kernel, &snapshot.plan)?;
-    let broken = |why: &str| ResumeError::Broken(record.seq + 1, why.into());
+    let broken = |why: &str| ResumeError::Broken(record.seq.saturating_add(1), why.into());
     if snapshot.form != Kernel::MEMORY_FORM {
         let (form, ours) = (snapshot.form, Kernel::MEMORY_FORM);
         return Err(broken(&format!("its snapshot has the form {form}; this Guard reads {ours}")));

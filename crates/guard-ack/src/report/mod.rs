@@ -78,7 +78,11 @@ fn findings(outcome: &Outcome) -> Vec<(String, String, String)> {
 
 /// The command that runs one case again.
 pub fn rerun(report: &Report, outcome: &Outcome, command: &str) -> String {
-    format!("guardc ack run --case {} --seed {} -- {command}", outcome.name, report.seed)
+    let (name, seed) = (&outcome.name, report.seed);
+    // Generated cases are made again: their number is the last part of the name.
+    let number = name.contains("/generated_").then(|| name.rsplit('_').next()).flatten();
+    let generate = number.map(|number| format!(" --generate {number}")).unwrap_or_default();
+    format!("guardc ack run{generate} --case {name} --seed {seed} -- {command}")
 }
 
 /// What may not stand in XML or HTML as it is.

@@ -3,6 +3,7 @@
 use guard_ack::{Contestant, Options, Report, Suite, run};
 use guard_adapters::{Fault, Library, Mock, Null, Shape};
 
+mod generated;
 mod laws;
 mod matrix;
 mod snapshots;

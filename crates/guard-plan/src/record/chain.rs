@@ -84,7 +84,7 @@ impl Chain {
         hex::write(&self.prev, text);
         text.push_str("\"}");
         self.line.extend_from_slice(text.as_bytes());
-        self.seq += 1;
+        self.seq = self.seq.saturating_add(1);
         &self.line
     }
 }

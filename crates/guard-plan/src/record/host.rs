@@ -114,7 +114,7 @@ pub struct Judged<'a> {
     /// Why the producer ended, as the host says.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub finish_reason: Option<Cow<'a, str>>,
-    /// `valid`, `partial` or `total_loss`.
+    /// `valid`, `partial` or `lost`.
     pub state: Cow<'a, str>,
     /// How many items were kept.
     pub kept: u64,

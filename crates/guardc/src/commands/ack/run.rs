@@ -7,9 +7,9 @@ use crate::failure::{Exit, Failure, Outcome};
 use crate::files;
 use crate::term::{Progress, Term};
 use guard_ack::case::Case;
-use guard_ack::{Contestant, Options, Report, process};
-use guard_adapters::{Fault, Library};
-use std::path::PathBuf;
+use guard_ack::{Contestant, Options, Report, Suite, process};
+use guard_adapters::{Fault, Generated, Library};
+use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::Duration;
 
@@ -55,6 +55,12 @@ pub struct Args {
     /// The cases of this folder instead of those that came with this binary
     #[arg(long, value_name = "DIR")]
     pub cases: Option<PathBuf>,
+    /// As many random scenarios instead of cases: what is expected comes from the reference evaluator
+    #[arg(long, value_name = "N", conflicts_with = "cases", value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    pub generate: Option<u64>,
+    /// With `--generate`: makes each scenario that fails as small as it gets, and saves it as a case in this folder
+    #[arg(long, value_name = "DIR", requires = "generate")]
+    pub save: Option<PathBuf>,
 }
 
 /// How strict a run is.
@@ -71,9 +77,11 @@ fn jobs() -> usize {
 /// Runs it.
 pub fn run(args: &Args, term: &Term) -> Outcome {
     let certify = args.profile == Some(Profile::Certify);
-    if certify && (!args.case.is_empty() || args.cases.is_some() || args.known_failing.is_some()) {
+    let other = args.cases.is_some() || args.generate.is_some();
+    if certify && (!args.case.is_empty() || other || args.known_failing.is_some()) {
         let failure = Failure::new("`--profile certify` takes all cases and no exceptions");
-        return Err(failure.help("leave out `--case`, `--cases` and `--known-failing`"));
+        let help = "leave out `--case`, `--cases`, `--generate` and `--known-failing`";
+        return Err(failure.help(help));
     }
     let report = judged(args, term)?;
     let command = shown(args);
@@ -97,7 +105,11 @@ pub fn run(args: &Args, term: &Term) -> Outcome {
 }
 
 fn judged(args: &Args, term: &Term) -> Result<Report, Failure> {
-    let suite = super::suite(args.cases.as_ref())?;
+    let generated = args.generate.map(|count| Generated::all(args.seed, count)).unwrap_or_default();
+    let suite = match args.generate {
+        Some(_) => suite_of(&generated),
+        None => super::suite(args.cases.as_ref())?,
+    };
     let (mut cases, mut bad) = suite.cases(args.seed);
     let wanted = |name: &str| {
         args.case.is_empty() || args.case.iter().any(|glob| guard_ack::matches(glob, name))
@@ -141,7 +153,45 @@ fn judged(args: &Args, term: &Term) -> Result<Report, Failure> {
             quiet: Duration::from_millis(1000),
         }),
     };
-    Ok(guard_ack::run(&suite, &cases, bad, &*contestant, &options))
+    let report = guard_ack::run(&suite, &cases, bad, &*contestant, &options);
+    if let Some(folder) = &args.save {
+        save(folder, generated, &report, &*contestant, term)?;
+    }
+    Ok(report)
+}
+
+fn suite_of(generated: &[Generated]) -> Suite {
+    let texts = generated.iter().map(|one| (one.name.clone(), one.text.clone())).collect();
+    Suite { texts, root: "generated".into() }
+}
+
+/// Makes what failed small, and writes it where `--cases` finds it.
+fn save(
+    folder: &Path,
+    generated: Vec<Generated>,
+    report: &Report,
+    contestant: &dyn Contestant,
+    term: &Term,
+) -> Result<(), Failure> {
+    let failed = |one: &Generated| {
+        report.outcomes.iter().any(|outcome| outcome.name == one.name && outcome.is_finding())
+    };
+    let mut saved = 0;
+    for one in generated.into_iter().filter(failed) {
+        let small = one.shrunk(contestant, report.seed);
+        let path = folder.join(format!("{}.toml", small.name));
+        if let Some(area) = path.parent() {
+            std::fs::create_dir_all(area).map_err(|error| Failure::output(&error))?;
+        }
+        files::write_atomic(&path, small.text.as_bytes())?;
+        term.note(&format!("saved {}", files::display(&path)));
+        saved += 1;
+    }
+    if saved > 0 {
+        let shown = files::display(folder);
+        term.note(&format!("play them again with `guardc ack run --cases {shown} -- …`"));
+    }
+    Ok(())
 }
 
 /// How the adapter is started, as a person would type it.

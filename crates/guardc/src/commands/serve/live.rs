@@ -7,6 +7,7 @@ use crate::near;
 use guard_hosts::Host;
 use guard_plan::encode::hash_text;
 use guard_plan::json::{Json, JsonError};
+use guard_plan::plan::{Probe, ProbeAsks};
 use guard_plan::record::{Delivered, rendered};
 use guard_plan::verdict::{Code, Decision, Reason, Verdict};
 use guard_plan::{render, time};
@@ -81,6 +82,7 @@ impl Live {
     /// The answer to `session.open`.
     pub fn opened(&self) -> String {
         let plan = self.kernel.plan();
+        let host = |probe: &&Probe| matches!(probe.asks, ProbeAsks::Host);
         let tools: Vec<Value> = plan
             .tools
             .iter()
@@ -101,6 +103,7 @@ impl Live {
             "plan_hash": self.kernel.loaded().hash_text(),
             "tools": tools,
             "contracts": plan.contracts.iter().map(|one| &one.name).collect::<Vec<_>>(),
+            "probes": plan.probes.iter().filter(host).map(|one| &one.name).collect::<Vec<_>>(),
             "restored": self.restored,
             "in_flight": self.session.in_flight(),
         })

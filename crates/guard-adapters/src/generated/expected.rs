@@ -1,0 +1,165 @@
+//! What a case expects: what was seen of the reference evaluator.
+
+use super::scenario::Scenario;
+use guard_ack::RunSeen;
+use guard_ack::protocol::{Message, Role};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+/// What is expected of a scenario.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Expected {
+    /// By turn, as they stand in a case.
+    pub sees: Vec<Vec<String>>,
+    pub executed: Vec<String>,
+    pub approvals: Vec<String>,
+    pub ended: String,
+    pub together: Vec<[String; 2]>,
+    pub apart: Vec<[String; 2]>,
+}
+
+impl Expected {
+    /// What may stand there before anything is known.
+    pub fn nothing() -> Expected {
+        Expected { ended: "stopped".into(), ..Expected::default() }
+    }
+
+    /// What was seen.
+    pub fn of(scenario: &Scenario, seen: &RunSeen) -> Expected {
+        let ids = ids(scenario, seen);
+        let id = |wire: &str| ids.get(wire).cloned().unwrap_or_default();
+        let mut expected = Expected {
+            sees: sees(scenario, seen, &ids),
+            executed: seen.executed.iter().map(|one| id(&one.call.call)).collect(),
+            approvals: seen
+                .approvals
+                .iter()
+                .map(|one| format!("{} {}", id(&one.call), one.role))
+                .collect(),
+            ended: seen.end.as_ref().map_or("error", |end| end.ended.word()).to_owned(),
+            ..Expected::default()
+        };
+        for (at, turn) in scenario.turns.iter().enumerate().filter(|(_, turn)| turn.overlap) {
+            let here: Vec<String> =
+                (0..turn.calls.len()).map(|place| Scenario::id(at, place)).collect();
+            let ran: Vec<_> =
+                seen.executed.iter().filter(|one| here.contains(&id(&one.call.call))).collect();
+            for (place, one) in ran.iter().enumerate() {
+                for other in &ran[place + 1..] {
+                    let pair = [id(&one.call.call), id(&other.call.call)];
+                    match one.beside(other) {
+                        true => expected.together.push(pair),
+                        false => expected.apart.push(pair),
+                    }
+                }
+            }
+        }
+        expected
+    }
+
+    /// The end of a case.
+    pub fn toml(&self, out: &mut String) {
+        let list = |items: &[String]| Value::from(items.to_vec());
+        let _ = writeln!(out, "\n[expect]\nexecuted = {}", list(&self.executed));
+        let _ = writeln!(out, "ended = \"{}\"", self.ended);
+        if !self.approvals.is_empty() {
+            let _ = writeln!(out, "approvals = {}", list(&self.approvals));
+        }
+        for (name, pairs) in [("together", &self.together), ("apart", &self.apart)] {
+            if !pairs.is_empty() {
+                let pairs: Vec<Value> = pairs.iter().map(|pair| list(pair)).collect();
+                let _ = writeln!(out, "{name} = {}", Value::from(pairs));
+            }
+        }
+    }
+}
+
+/// By the id of a call on the line: that in the case.
+fn ids(scenario: &Scenario, seen: &RunSeen) -> BTreeMap<String, String> {
+    let last = seen.shown.last().map_or(&[] as &[Message], Vec::as_slice);
+    let said = last.iter().filter(|message| message.role == Role::Assistant);
+    let mut ids = BTreeMap::new();
+    for ((at, turn), message) in scenario.turns.iter().enumerate().zip(said) {
+        for (place, call) in message.calls.iter().enumerate().take(turn.calls.len()) {
+            ids.insert(call.call.clone(), Scenario::id(at, place));
+        }
+    }
+    ids
+}
+
+/// How often a text is shown: the model's own words do not count.
+fn times(messages: &[Message], text: &str) -> usize {
+    let heard = messages.iter().filter(|message| message.role != Role::Assistant);
+    heard.map(|message| message.text.matches(text).count()).sum()
+}
+
+/// What is shown, by turn: what is new at the turn at which it is, and all once more at the last.
+fn sees(scenario: &Scenario, seen: &RunSeen, ids: &BTreeMap<String, String>) -> Vec<Vec<String>> {
+    let mut sees: Vec<Vec<String>> = Vec::new();
+    let mut known: Vec<(String, &'static str)> = Vec::new();
+    let mut before = 1;
+    for (at, messages) in seen.shown.iter().enumerate() {
+        let mut here = Vec::new();
+        let mut new: Vec<(String, &'static str)> = Vec::new();
+        let ran = |call: &str| seen.executed.iter().any(|one| one.call.call == call);
+        let prompted =
+            |text: &str| scenario.turns.iter().any(|turn| turn.prompt.as_deref() == Some(text));
+        for message in messages.iter().skip(before) {
+            match (&message.call, message.role) {
+                (Some(call), Role::Tool) if !ran(call) => {
+                    let id = ids.get(call).cloned().unwrap_or_default();
+                    for text in message.text.split("\n\n").filter(|text| !text.is_empty()) {
+                        if text.starts_with("<feedback") {
+                            new.push((text.to_owned(), "STEER-6"));
+                            continue;
+                        }
+                        here.push(one(
+                            Some(&id),
+                            text,
+                            message.text.matches(text).count(),
+                            "GATE-4",
+                        ));
+                    }
+                }
+                (None, Role::User) if prompted(&message.text) => {}
+                (None, Role::User) if message.text.starts_with("<feedback") => {
+                    new.push((message.text.clone(), "STEER-1"));
+                }
+                (None, Role::User) => {
+                    new.extend(message.text.lines().map(|line| (line.to_owned(), "DONE-2")));
+                }
+                _ => {}
+            }
+        }
+        new.dedup();
+        for (text, clause) in new {
+            if !known.iter().any(|(other, _)| *other == text) {
+                known.push((text.clone(), clause));
+            }
+            here.push(one(None, &text, times(messages, &text), clause));
+        }
+        if at + 1 == seen.shown.len() {
+            for (text, clause) in &known {
+                let again = one(None, text, times(messages, text), clause);
+                if !here.contains(&again) {
+                    here.push(again);
+                }
+            }
+            let shaded = scenario.guard().contains(crate::reference::SHADE);
+            if shaded {
+                let text = crate::reference::SHADE;
+                here.push(format!("{{ lacks = \"{text}\", clause = \"EFFECT-13\" }}"));
+            }
+        }
+        before = messages.len();
+        sees.push(here);
+    }
+    sees
+}
+
+fn one(call: Option<&str>, text: &str, times: usize, clause: &str) -> String {
+    let call = call.map(|id| format!("call = \"{id}\", ")).unwrap_or_default();
+    let times = if times == 1 { String::new() } else { format!(", times = {times}") };
+    format!("{{ {call}has = {}{times}, clause = \"{clause}\" }}", Value::from(text))
+}

@@ -1,0 +1,53 @@
+//! Scenarios with one thing less.
+
+use super::scenario::{Call, Scenario, Turn};
+
+/// Every scenario with one thing less, the largest steps first.
+pub fn smaller(scenario: &Scenario) -> Vec<Scenario> {
+    let mut all = Vec::new();
+    let turns = scenario.turns.len();
+    // The last turn is a stop.
+    for at in (0..turns.saturating_sub(1)).rev() {
+        all.push(with(scenario, |it| drop(it.turns.remove(at))));
+    }
+    for at in 0..scenario.items.len() {
+        all.push(with(scenario, |it| drop(it.items.remove(at))));
+    }
+    for at in 0..scenario.tools.len() {
+        all.push(with(scenario, |it| drop(it.tools.remove(at))));
+        for clause in 0..scenario.tools[at].clauses.len() {
+            all.push(with(scenario, |it| drop(it.tools[at].clauses.remove(clause))));
+        }
+    }
+    for at in 0..scenario.approvals.len() {
+        all.push(with(scenario, |it| drop(it.approvals.remove(at))));
+    }
+    for (at, turn) in scenario.turns.iter().enumerate() {
+        for call in 0..turn.calls.len() {
+            if turn.calls.len() > 1 {
+                all.push(with(scenario, |it| {
+                    it.turns[at].calls.remove(call);
+                    it.turns[at].overlap &= it.turns[at].calls.len() > 1;
+                }));
+            }
+            all.push(with(scenario, |it| plain(&mut it.turns[at].calls[call])));
+        }
+        all.push(with(scenario, |it| bare(&mut it.turns[at])));
+    }
+    all.retain(|smaller| smaller != scenario);
+    all
+}
+
+fn with(scenario: &Scenario, change: impl FnOnce(&mut Scenario)) -> Scenario {
+    let mut smaller = scenario.clone();
+    change(&mut smaller);
+    smaller
+}
+
+fn plain(call: &mut Call) {
+    (call.takes, call.writes, call.removes) = (None, None, None);
+}
+
+fn bare(turn: &mut Turn) {
+    (turn.after, turn.usage, turn.prompt) = (None, None, None);
+}

@@ -1,0 +1,361 @@
+//! The reference evaluator as an adapter: a loop in the shape of hooks around `guard_compiler::reference`.
+//!
+//! It knows neither plan nor kernel. It has no sentences of its own: a denial is shown as the words that its rules give
+//! as reasons, a blocked stop as the names of what is missing. What it shows and runs is what generated cases expect.
+
+use guard_ack::protocol::{
+    ApprovalRequest, Call, Declared, Done, End, Ended, Hello, HostEvent, Message, Replay, Replayed,
+    Restore, Role, Run, ToolOutcome, Turn,
+};
+use guard_ack::{Adapter, Contestant, Kind, Trouble, World, clause};
+use guard_compiler::hir::Program;
+use guard_compiler::reference::{Ask, Judgement, Lacking, Misuse, Reference, Stopping};
+use guard_compiler::{NoFiles, SourceFile, compile};
+use guard_hosts::Host;
+use guard_plan::json::Json;
+use guard_plan::record::{Content, rendered};
+use guard_plan::verdict::{Code, Decision};
+use guard_plan::{decimal, time};
+use guard_runtime::World as _;
+use serde_json::Value;
+use std::cell::RefCell;
+use std::path::Path;
+
+/// How reasons of rules in shadow begin in generated guards.
+pub const SHADE: &str = "shade";
+
+/// A loop around the reference evaluator. It keeps no session beyond one run.
+#[derive(Debug, Clone, Copy)]
+pub struct Evaluator {
+    /// Calls of a turn are run one after the other.
+    pub serial: bool,
+}
+
+impl Contestant for Evaluator {
+    fn start(&self) -> Result<Box<dyn Adapter + '_>, Trouble> {
+        Ok(Box::new(*self))
+    }
+}
+
+fn trouble(what: impl ToString) -> Trouble {
+    Trouble::new(Kind::Error, what.to_string())
+}
+
+fn misuse(misuse: Misuse) -> Trouble {
+    trouble(misuse.0)
+}
+
+fn unable<T>() -> Result<T, Trouble> {
+    Err(trouble("the reference evaluator plays single runs"))
+}
+
+impl Adapter for Evaluator {
+    fn hello(&mut self, _: &Hello) -> Result<Declared, Trouble> {
+        let names = clause::capabilities().iter().map(|one| (one.name.to_owned(), true));
+        Ok(Declared {
+            name: "reference".into(),
+            version: env!("CARGO_PKG_VERSION").into(),
+            capabilities: names.collect(),
+        })
+    }
+
+    fn run(&mut self, run: &Run, world: &mut dyn World) -> Result<End, Trouble> {
+        let program = compiled(&run.source).ok_or_else(|| trouble("the guard does not compile"))?;
+        let data = run.data.as_ref().map(json).transpose()?;
+        let root = run.workspace.as_deref().unwrap_or("/workspace");
+        let session = Reference::open(&program, millis(&run.now), root, data.as_ref())
+            .map_err(|(_, why)| trouble(why))?;
+        let host = Host::new(run.workspace.as_deref().map(Path::new)).map_err(trouble)?;
+        let host = RefCell::new(host);
+        let mut round = Round {
+            session,
+            host: &host,
+            world,
+            source: &run.source,
+            messages: Vec::new(),
+            serial: self.serial,
+        };
+        round.play(run)
+    }
+
+    fn snapshot(&mut self, _: &str) -> Result<Value, Trouble> {
+        unable()
+    }
+
+    fn restore(&mut self, _: &Restore) -> Result<(), Trouble> {
+        unable()
+    }
+
+    fn reset(&mut self, _: &str) -> Result<(), Trouble> {
+        unable()
+    }
+
+    fn replay(&mut self, _: &Replay) -> Result<Replayed, Trouble> {
+        unable()
+    }
+}
+
+/// The checked program of a guard; none where it has errors.
+pub fn compiled(source: &str) -> Option<Program> {
+    let file = SourceFile { path: "case.guard".into(), text: source.to_owned() };
+    compile(file, &mut NoFiles).output.map(|output| output.program)
+}
+
+fn json(value: &Value) -> Result<Json, Trouble> {
+    Json::parse(&value.to_string()).map_err(trouble)
+}
+
+fn millis(text: &str) -> i64 {
+    time::parse_rfc3339(text).unwrap_or_default()
+}
+
+/// What the workspace says.
+fn answer(host: &RefCell<Host>, ask: &Ask) -> Option<Json> {
+    let mut host = host.borrow_mut();
+    match ask {
+        Ask::Exists(path) => host.exists(path).map(Json::Bool),
+        Ask::Probe(name) => host.probe(name),
+        Ask::File(path) => host.file(path).map(Json::Bool),
+        Ask::Contains(path, text) => host.contains(path, text).map(Json::Bool),
+        Ask::Text(path) => Some(match host.text(path)? {
+            Content::Text(text) => Json::string(&text),
+            _ => Json::Null,
+        }),
+        Ask::Sha256(path) => Some(host.sha256(path)?.map_or(Json::Null, |it| Json::string(&it))),
+        // Generated guards have neither.
+        Ask::Run(_) | Ask::Committed => None,
+    }
+}
+
+/// What becomes of a call.
+enum Gate {
+    Run,
+    Wait,
+    Refused(String),
+}
+
+/// One run.
+struct Round<'r> {
+    session: Reference<'r>,
+    host: &'r RefCell<Host>,
+    world: &'r mut dyn World,
+    source: &'r str,
+    messages: Vec<Message>,
+    serial: bool,
+}
+
+impl Round<'_> {
+    fn play(&mut self, run: &Run) -> Result<End, Trouble> {
+        self.prompt(&run.prompt)?;
+        loop {
+            let Ok(turn) = self.world.model(&self.messages) else {
+                let why = Some("the script has ended".to_owned());
+                return Ok(End {
+                    ended: Ended::Error,
+                    output: None,
+                    report: None,
+                    trace: None,
+                    why,
+                });
+            };
+            self.meanwhile(&turn)?;
+            if !turn.stop {
+                match self.serial {
+                    true => self.one_by_one(&turn.calls)?,
+                    false => self.together(&turn.calls)?,
+                }
+                continue;
+            }
+            let now = self.now();
+            let stopping = self.session.stop(now, &|ask: &Ask| answer(self.host, ask));
+            if stopping.allowed {
+                let output = turn.output.clone();
+                let ended = how(&stopping);
+                return Ok(End { ended, output, report: None, trace: None, why: None });
+            }
+            let lines: Vec<String> = stopping.missing.iter().flat_map(missing).collect();
+            self.say(Role::User, None, &lines.join("\n"));
+        }
+    }
+
+    fn now(&mut self) -> i64 {
+        millis(&self.world.now())
+    }
+
+    fn say(&mut self, role: Role, call: Option<&Call>, text: &str) {
+        let call = call.map(|call| call.call.clone());
+        self.messages.push(Message { role, text: text.into(), call, calls: Vec::new() });
+    }
+
+    fn prompt(&mut self, text: &str) -> Result<(), Trouble> {
+        let now = self.now();
+        let host = self.host;
+        self.session.prompt(text, now, &|ask: &Ask| answer(host, ask)).map_err(misuse)?;
+        self.say(Role::User, None, text);
+        Ok(())
+    }
+
+    /// What happened while the model thought.
+    fn meanwhile(&mut self, turn: &Turn) -> Result<(), Trouble> {
+        for event in &turn.host {
+            match event {
+                HostEvent::Prompt { text } => self.prompt(text)?,
+                HostEvent::Resume { .. } => {
+                    let now = self.now();
+                    self.session.resume(now).map_err(misuse)?;
+                }
+                HostEvent::Verify { .. } | HostEvent::Move { .. } => return unable(),
+            }
+        }
+        for (unit, amount) in &turn.usage {
+            let now = self.now();
+            let amount = decimal::parse(amount).ok_or_else(|| trouble("usage is no amount"))?;
+            self.session.usage(unit, amount, now).map_err(misuse)?;
+        }
+        let text = turn.say.clone().or(turn.output.clone()).unwrap_or_default();
+        let (role, calls) = (Role::Assistant, turn.calls.clone());
+        self.messages.push(Message { role, text, call: None, calls });
+        Ok(())
+    }
+
+    fn one_by_one(&mut self, calls: &[Call]) -> Result<(), Trouble> {
+        for call in calls {
+            match self.gate(call)? {
+                Gate::Run => {
+                    self.world.begin(call);
+                    if let Some((_, done)) = self.world.ended(true) {
+                        self.settle(call, &done)?;
+                    }
+                }
+                Gate::Refused(text) => self.say(Role::Tool, Some(call), &text),
+                Gate::Wait => self.say(Role::Tool, Some(call), ""),
+            }
+        }
+        Ok(())
+    }
+
+    fn together(&mut self, calls: &[Call]) -> Result<(), Trouble> {
+        let mut running: Vec<&Call> = Vec::new();
+        let mut waiting: Vec<&Call> = Vec::new();
+        self.begin(calls.iter().collect(), &mut running, &mut waiting)?;
+        while let Some((id, done)) = self.world.ended(true) {
+            let Some(at) = running.iter().position(|call| call.call == id) else { continue };
+            let call = running.remove(at);
+            self.settle(call, &done)?;
+            let again = std::mem::take(&mut waiting);
+            self.begin(again, &mut running, &mut waiting)?;
+        }
+        for call in waiting {
+            self.say(Role::Tool, Some(call), "");
+        }
+        Ok(())
+    }
+
+    fn begin<'c>(
+        &mut self,
+        calls: Vec<&'c Call>,
+        running: &mut Vec<&'c Call>,
+        waiting: &mut Vec<&'c Call>,
+    ) -> Result<(), Trouble> {
+        for call in calls {
+            match self.gate(call)? {
+                Gate::Run => {
+                    self.world.begin(call);
+                    running.push(call);
+                }
+                Gate::Refused(text) => self.say(Role::Tool, Some(call), &text),
+                Gate::Wait => waiting.push(call),
+            }
+        }
+        Ok(())
+    }
+
+    fn gate(&mut self, call: &Call) -> Result<Gate, Trouble> {
+        let args = json(&call.args)?;
+        let mut asked = false;
+        loop {
+            let (now, host) = (self.now(), self.host);
+            let world = &|ask: &Ask| answer(host, ask);
+            let judged = self.session.propose(&call.call, &call.tool, &args, now, world);
+            let judged = judged.map_err(misuse)?;
+            match judged.decision {
+                Decision::Allow => return Ok(Gate::Run),
+                Decision::Wait => return Ok(Gate::Wait),
+                Decision::Ask if !asked => {
+                    asked = true;
+                    if !self.approved(call, &args, &judged)? {
+                        return Ok(Gate::Refused(reasons(self.source, &judged)));
+                    }
+                }
+                _ => return Ok(Gate::Refused(reasons(self.source, &judged))),
+            }
+        }
+    }
+
+    fn approved(&mut self, call: &Call, args: &Json, judged: &Judgement) -> Result<bool, Trouble> {
+        let needed = judged.reasons.iter().filter(|(code, ..)| *code == Code::Approval);
+        let mut roles: Vec<&String> = needed.flat_map(|(.., needs)| needs).collect();
+        roles.dedup();
+        for role in roles {
+            let request = ApprovalRequest {
+                call: call.call.clone(),
+                tool: call.tool.clone(),
+                args: call.args.clone(),
+                role: role.clone(),
+            };
+            let approval = self.world.approval(&request);
+            if !approval.granted {
+                return Ok(false);
+            }
+            let (now, expires) = (self.now(), approval.expires.as_deref().map(millis));
+            self.session.approve(&call.tool, args, role, expires, now).map_err(misuse)?;
+        }
+        Ok(true)
+    }
+
+    fn settle(&mut self, call: &Call, done: &Done) -> Result<(), Trouble> {
+        let (now, host, result) = (self.now(), self.host, json(&done.result)?);
+        let success = done.outcome == ToolOutcome::Success;
+        let result = success.then_some(&result);
+        let world = &|ask: &Ask| answer(host, ask);
+        let settled = self.session.settle(&call.call, success, result, now, world);
+        let settled = settled.map_err(misuse)?;
+        self.say(Role::Tool, Some(call), &crate::duty::text_of(&done.result));
+        let feedback = rendered(&settled.feedback);
+        if !feedback.is_empty() {
+            self.say(Role::User, None, &feedback);
+        }
+        Ok(())
+    }
+}
+
+/// The words that the rules of a denial give as reasons, a line each, and the feedback that goes with it.
+fn reasons(source: &str, judged: &Judgement) -> String {
+    let given = judged.fired.iter().filter_map(|(_, span)| {
+        let text = source.get(span.start as usize..span.end as usize)?;
+        let word = text.split_once("because \"")?.1.split('"').next()?;
+        // Rules in shadow are among those that fired, and say nothing.
+        (!word.starts_with(SHADE)).then(|| word.to_owned())
+    });
+    let mut lines: Vec<String> = given.collect();
+    lines.extend(judged.outcome.feedback.iter().map(|one| one.text.clone()));
+    lines.join("\n\n")
+}
+
+/// What a stop lacks, as it must be named.
+fn missing(lacking: &Lacking) -> Vec<String> {
+    match lacking.files.as_slice() {
+        [] => vec![format!("`{}`", lacking.text)],
+        files => files.iter().take(3).map(|file| format!("`{file}`")).collect(),
+    }
+}
+
+fn how(stopping: &Stopping) -> Ended {
+    match stopping.bypassed.as_deref() {
+        Some("deadline") => Ended::Deadline,
+        Some("halted") => Ended::Halted,
+        Some(_) => Ended::Budget,
+        None if stopping.incomplete => Ended::Incomplete,
+        None => Ended::Stopped,
+    }
+}

@@ -1,0 +1,88 @@
+//! Generated scenarios: the faultless do what the reference evaluator decides, and most faults are found by them alone.
+
+use guard_ack::case::{self, Case};
+use guard_ack::{Contestant, Options, Report, Suite, run};
+use guard_adapters::{Fault, Generated, Library, Mock, Shape};
+use std::sync::LazyLock;
+
+const SEED: u64 = 20_260_105;
+const COUNT: u64 = 300;
+
+/// Drawn once for all.
+static GENERATED: LazyLock<Vec<Generated>> = LazyLock::new(|| Generated::all(SEED, COUNT));
+
+fn suite(generated: &[Generated]) -> Suite {
+    let texts = generated.iter().map(|one| (one.name.clone(), one.text.clone()));
+    Suite { texts: texts.collect(), root: "generated".into() }
+}
+
+fn judged(suite: &Suite, cases: &[Case], contestant: &dyn Contestant) -> Report {
+    let options = Options {
+        seed: SEED,
+        jobs: 2,
+        known_failing: Vec::new(),
+        compile: &|_| None,
+        progress: &|_, _| {},
+    };
+    run(suite, cases, Vec::new(), contestant, &options)
+}
+
+#[test]
+fn the_faultless_do_what_the_reference_decides() {
+    let generated = &*GENERATED;
+    assert!(generated.len() as u64 >= COUNT * 95 / 100, "{} could be made", generated.len());
+    let suite = suite(generated);
+    let (cases, bad) = suite.cases(SEED);
+    assert_eq!(bad, []);
+    let library = Library::default();
+    for shape in Shape::ALL {
+        let report = judged(&suite, &cases, &Mock { shape, fault: Fault::None, library: &library });
+        assert!(report.is_fine(), "{}", guard_ack::report::text::text(&report, shape.name()));
+        assert!(report.count("passed") as u64 > COUNT / 4, "{} plays too few", shape.name());
+    }
+}
+
+#[test]
+fn most_faults_are_found_by_generated_scenarios_alone() {
+    let suite = suite(&GENERATED);
+    let (cases, _) = suite.cases(SEED);
+    let library = Library::default();
+    let tier = |fault: &&Fault| guard_ack::clause::find(fault.clause()).map_or(0, |it| it.tier);
+    let faults: Vec<Fault> =
+        Fault::ALL.iter().filter(|fault| (1..=4).contains(&tier(fault))).copied().collect();
+    let found = |fault: Fault| {
+        let mock = Mock { shape: Shape::Hooks, fault, library: &library };
+        cases.chunks(20).any(|some| !judged(&suite, some, &mock).is_fine())
+    };
+    let missed: Vec<String> =
+        faults.iter().filter(|fault| !found(**fault)).map(|fault| fault.name()).collect();
+    let (all, found) = (faults.len(), faults.len() - missed.len());
+    println!("{found} of {all} faults found by {COUNT} scenarios; not {}", missed.join(", "));
+    assert!(found * 100 >= all * 75, "only {found} of {all}: {missed:?} are missed");
+}
+
+#[test]
+fn the_same_seed_is_the_same_scenario_and_another_is_another() {
+    for number in 1..=20 {
+        assert_eq!(Generated::draw(1, number), Generated::draw(1, number));
+        assert_ne!(Generated::draw(1, number), Generated::draw(2, number));
+    }
+}
+
+#[test]
+fn what_fails_is_made_small_and_is_a_case() {
+    let library = Library::default();
+    let mock = Mock { shape: Shape::Hooks, fault: Fault::AuditOnly, library: &library };
+    let suite = suite(&GENERATED[..20]);
+    let (cases, _) = suite.cases(SEED);
+    let report = judged(&suite, &cases, &mock);
+    let failed = report.outcomes.iter().find(|one| one.is_finding()).expect("one is found");
+    let whole = GENERATED.iter().find(|one| one.name == failed.name);
+    let whole = whole.expect("it was generated");
+    let small = whole.clone().shrunk(&mock, SEED);
+    assert!(small.text.len() < whole.text.len(), "{}", small.text);
+    let case = case::parse(&small.name, &small.text, SEED).expect("it is a case");
+    assert_eq!(case.calls().count(), 1, "{}", small.text);
+    let report = judged(&suite, &[case], &mock);
+    assert!(!report.is_fine(), "{}", small.text);
+}
