@@ -86,3 +86,16 @@ fn what_fails_is_made_small_and_is_a_case() {
     let report = judged(&suite, &[case], &mock);
     assert!(!report.is_fine(), "{}", small.text);
 }
+
+#[test]
+fn making_small_ends_though_stops_are_added_again() {
+    let library = Library::default();
+    let mock = Mock { shape: Shape::Hooks, fault: Fault::BlocksOnce, library: &library };
+    let suite = suite(&GENERATED);
+    let (cases, _) = suite.cases(SEED);
+    let report = judged(&suite, &cases, &mock);
+    let failed = report.outcomes.iter().find(|one| one.is_finding()).expect("one is found");
+    let whole = GENERATED.iter().find(|one| one.name == failed.name).expect("it was generated");
+    let small = whole.clone().shrunk(&mock, SEED);
+    assert!(small.text.len() < whole.text.len(), "{}", small.text);
+}
