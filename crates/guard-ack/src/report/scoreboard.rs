@@ -23,13 +23,16 @@ pub fn scoreboard(reports: &[(&Report, &str)]) -> String {
             .iter()
             .map(|tier| {
                 let broken = tier.failed + tier.errored;
-                let mark = if broken > 0 { format!(" (**{broken} not kept**)") } else { String::new() };
+                let mark =
+                    if broken > 0 { format!(" (**{broken} not kept**)") } else { String::new() };
                 format!("{} of {}{mark}", tier.passed, tier.total)
             })
             .collect();
         let lacks = crate::clause::capabilities().iter().map(|one| one.name);
-        let lacks: Vec<String> =
-            lacks.filter(|name| !report.adapter.has(name)).map(|name| format!("`{name}`")).collect();
+        let lacks: Vec<String> = lacks
+            .filter(|name| !report.adapter.has(name))
+            .map(|name| format!("`{name}`"))
+            .collect();
         let _ = writeln!(
             out,
             "| {}: `{command}` | {} | {} |",
