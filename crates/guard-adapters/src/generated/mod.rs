@@ -43,7 +43,9 @@ impl Generated {
 
     /// Leaves out turns, calls and parts of the guard as long as the contestant does not pass.
     pub fn shrunk(self, contestant: &dyn Contestant, seed: u64) -> Generated {
-        let name = self.name.rsplit('/').next().unwrap_or_default().to_owned();
+        // Another name: it is not what the generator gives under that one.
+        let name = self.name.rsplit('/').next().unwrap_or_default();
+        let name = name.replace("generated_", "shrunk_");
         let mut best = self;
         while let Some(smaller) = shrink::smaller(&best.scenario).into_iter().find_map(|scenario| {
             let smaller = made(scenario, &name)?;
