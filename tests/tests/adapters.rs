@@ -43,3 +43,104 @@ fn faults_die_over_the_line_for_the_same_reason() {
         assert!(text.contains(&format!("\"clause\":\"{clause}\"")), "{fault}: {text}");
     }
 }
+
+/// Ways to break the Python sample: a text, what stands there instead, a case that notices, and the clause it names.
+const BROKEN: [(&str, &str, &str, &str); 12] = [
+    (
+        "    done = kit.ask(\"tool.execute\", **call)\n",
+        "    done = {\"outcome\": \"success\", \"result\": \"done\"}\n",
+        "gate/allowed_call_runs_once",
+        "GATE-3",
+    ),
+    (
+        "        if said[\"verdict\"] != \"allow\":\n",
+        "        if False:\n",
+        "gate/denied_call_does_not_run",
+        "GATE-1",
+    ),
+    (
+        "            return joined(said[\"message\"], said[\"rendered\"])\n",
+        "            return \"denied\"\n",
+        "gate/denial_is_shown",
+        "GATE-4",
+    ),
+    (
+        "call=call[\"call\"], **done)",
+        "call=call[\"call\"], outcome=\"success\", result=done[\"result\"])",
+        "gate/failed_call_does_not_count",
+        "GATE-8",
+    ),
+    (
+        "    tell(method, session, **event)\n",
+        "    pass\n",
+        "effects/the_users_words_reach_the_guard",
+        "EFFECT-12",
+    ),
+    (
+        "            tell(\"session.usage\", session, unit=unit, amount=amount)\n",
+        "            pass\n",
+        "effects/usage_is_reported",
+        "EFFECT-8",
+    ),
+    (
+        "    return kit.ask(\"clock.now\")[\"now\"]\n",
+        "    return \"2026-01-05T09:00:00Z\"\n",
+        "effects/windows_follow_the_clock",
+        "EFFECT-9",
+    ),
+    (
+        "joined(text if done[\"outcome\"] == \"success\" else f\"error: {text}\", settled[\"rendered\"])",
+        "text",
+        "steering/feedback_is_shown_next_and_once",
+        "STEER-1",
+    ),
+    (
+        "            if stop[\"decision\"] == \"allow\":\n",
+        "            if True:\n",
+        "completion/blocks_early_stop",
+        "DONE-1",
+    ),
+    (
+        "            messages.append({\"role\": \"user\", \"text\": stop[\"message\"]})\n",
+        "            messages.append({\"role\": \"user\", \"text\": \"go on\"})\n",
+        "completion/blocks_early_stop",
+        "DONE-2",
+    ),
+    (
+        "        if said[\"verdict\"] != \"allow\":\n",
+        "        if said[\"verdict\"] not in (\"allow\", \"ask\"):\n",
+        "boundary/refused_call_does_not_run",
+        "ASK-3",
+    ),
+    (
+        "        restore(params) if method == \"restore\" else forget(params[\"session\"])\n",
+        "        restore(params) if method == \"restore\" else None\n",
+        "durability/reset_begins_anew",
+        "KEEP-11",
+    ),
+];
+
+#[test]
+fn a_broken_copy_of_the_sample_is_told_which_promise_it_broke() {
+    let guardc = build_guardc();
+    let sample = Path::new(env!("CARGO_MANIFEST_DIR")).join("../ack/adapters/python/adapter.py");
+    let sample = std::fs::read_to_string(sample).expect("the sample is there");
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("broken-samples");
+    std::fs::create_dir_all(&folder).expect("a folder");
+    for (at, (old, new, case, clause)) in BROKEN.iter().enumerate() {
+        assert_eq!(sample.matches(old).count(), 1, "the sample has {old:?} once");
+        let copy = folder.join(format!("adapter-{at}.py"));
+        std::fs::write(&copy, sample.replace(old, new)).expect("it can be written");
+        let out = Command::new(&guardc)
+            .args(["ack", "run", "--case", case, "--", "python3"])
+            .arg(&copy)
+            .stderr(Stdio::null())
+            .output()
+            .expect("guardc is there");
+        let said = String::from_utf8_lossy(&out.stdout);
+        assert_eq!(out.status.code(), Some(1), "{new:?} is not noticed\n{said}");
+        let names = said.lines().any(|line| line.trim_start().starts_with(&format!("{clause}: ")));
+        assert!(names && said.contains("expected") && said.contains("observed"), "{new:?}\n{said}");
+        assert!(said.lines().count() < 45, "more than a screen\n{said}");
+    }
+}

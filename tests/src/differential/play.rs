@@ -137,7 +137,8 @@ impl Subject {
         let mut other =
             Reference::open(&self.program, START, "/workspace", data).map_err(|e| (0, e.1))?;
         // One in four: to record and decide again costs more than all the rest.
-        let mut trace = (coverage.sessions % 4 == 0).then(|| Trace::new(&self.kernel, &session));
+        let mut trace =
+            coverage.sessions.is_multiple_of(4).then(|| Trace::new(&self.kernel, &session));
         coverage.guard(&self.text);
         coverage.also(other.facts().any(|(_, rows)| !rows.is_empty()), "learned at the start");
         let mut now = START;
