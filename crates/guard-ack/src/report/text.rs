@@ -1,8 +1,14 @@
 //! The report for a terminal.
 
 use super::{counts, findings, rerun, tiers};
-use crate::run::{Report, Verdict};
+use crate::run::{Outcome, Report, Verdict};
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
+
+/// How many findings are shown whole.
+const WHOLE: usize = 4;
+/// How many more are named: all of it should fit a screen.
+const NAMED: usize = 12;
 
 /// A table of the tiers, and what is wrong below it. `command` is how the adapter is started.
 pub fn text(report: &Report, command: &str) -> String {
@@ -24,34 +30,27 @@ pub fn text(report: &Report, command: &str) -> String {
             let _ = writeln!(out, "\n{}:{}: {problem}", one.file, problem.line);
         }
     }
-    for outcome in report.outcomes.iter().filter(|one| one.is_finding()) {
-        let _ = writeln!(
-            out,
-            "\n{}  {}: {}",
-            outcome.verdict.word().to_uppercase(),
-            outcome.name,
-            outcome.claim
-        );
-        if outcome.known {
-            let _ = writeln!(out, "  it is known to fail, and passed: take it off the list");
-        }
-        for (promise, expected, observed) in findings(outcome) {
-            let _ = writeln!(out, "  {promise}");
-            if !expected.is_empty() {
-                let _ = writeln!(out, "    expected  {expected}");
+    let found = || report.outcomes.iter().filter(|one| one.is_finding());
+    found().take(WHOLE).for_each(|outcome| finding(report, outcome, command, &mut out));
+    // Whoever breaks one promise in the first tier breaks it everywhere: the rest is a list.
+    let more = found().count().saturating_sub(WHOLE);
+    if more > 0 {
+        let _ = writeln!(out, "\n{more} more, all shown whole with `--format html` or `json`:\n");
+    }
+    for outcome in found().skip(WHOLE).take(NAMED) {
+        let clauses = match &outcome.verdict {
+            Verdict::Failed(broken) => {
+                let clauses: BTreeSet<&str> =
+                    broken.iter().map(|one| one.clause.as_str()).collect();
+                clauses.into_iter().collect::<Vec<_>>().join(" ")
             }
-            let _ = writeln!(out, "    observed  {observed}");
-        }
-        if matches!(outcome.verdict, Verdict::Errored(_))
-            && let Some(said) = outcome.log.iter().rev().find(|line| line.starts_with('!'))
-        {
-            let _ = writeln!(
-                out,
-                "    it said   {}",
-                said[1..].trim().replace('\n', "\n              ")
-            );
-        }
-        let _ = writeln!(out, "  again     {}", rerun(report, outcome, command));
+            _ => String::new(),
+        };
+        let word = outcome.verdict.word().to_uppercase();
+        let _ = writeln!(out, "{}", format!("{word:<8} {}  {clauses}", outcome.name).trim_end());
+    }
+    if more > NAMED {
+        let _ = writeln!(out, "and {} others", more - NAMED);
     }
     skipped(report, &mut out);
     let cases = match report.outcomes.len() {
@@ -62,13 +61,36 @@ pub fn text(report: &Report, command: &str) -> String {
     out
 }
 
+/// What is wrong with a case, and the command that plays it again.
+fn finding(report: &Report, outcome: &Outcome, command: &str, out: &mut String) {
+    let word = outcome.verdict.word().to_uppercase();
+    let _ = writeln!(out, "\n{word}  {}: {}", outcome.name, outcome.claim);
+    if outcome.known {
+        let _ = writeln!(out, "  it is known to fail, and passed: take it off the list");
+    }
+    for (promise, expected, observed) in findings(outcome) {
+        let _ = writeln!(out, "  {promise}");
+        if !expected.is_empty() {
+            let _ = writeln!(out, "    expected  {expected}");
+        }
+        let _ = writeln!(out, "    observed  {observed}");
+    }
+    if matches!(outcome.verdict, Verdict::Errored(_))
+        && let Some(said) = outcome.log.iter().rev().find(|line| line.starts_with('!'))
+    {
+        let said = said[1..].trim().replace('\n', "\n              ");
+        let _ = writeln!(out, "    it said   {said}");
+    }
+    let _ = writeln!(out, "  again     {}", rerun(report, outcome, command));
+}
+
 /// What was skipped, by what is not declared.
 fn skipped(report: &Report, out: &mut String) {
     let missing = report.outcomes.iter().filter_map(|one| match &one.verdict {
         Verdict::Skipped(missing) => Some(missing.as_str()),
         _ => None,
     });
-    let mut counted: std::collections::BTreeMap<&str, usize> = std::collections::BTreeMap::new();
+    let mut counted: BTreeMap<&str, usize> = BTreeMap::new();
     missing.for_each(|missing| *counted.entry(missing).or_default() += 1);
     for (missing, count) in counted {
         let _ = writeln!(out, "\nskipped {count}: it does not declare `{missing}`");

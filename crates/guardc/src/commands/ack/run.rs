@@ -7,7 +7,7 @@ use crate::failure::{Exit, Failure, Outcome};
 use crate::files;
 use crate::term::{Progress, Term};
 use guard_ack::case::Case;
-use guard_ack::{Contestant, Options, Report, Suite, process};
+use guard_ack::{Contestant, Kind, Options, Report, Suite, process};
 use guard_adapters::{Fault, Generated, Library};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -153,6 +153,14 @@ fn judged(args: &Args, term: &Term) -> Result<Report, Failure> {
             quiet: Duration::from_millis(1000),
         }),
     };
+    // Said once, not for every case.
+    if let Err(trouble) = contestant.start()
+        && trouble.kind == Kind::Start
+    {
+        return Err(Failure::new(trouble.message).help(
+            "after `--` stands the command that starts the adapter; `guardc ack doctor -- CMD` tries it",
+        ));
+    }
     let report = guard_ack::run(&suite, &cases, bad, &*contestant, &options);
     if let Some(folder) = &args.save {
         save(folder, generated, &report, &*contestant, term)?;
