@@ -44,6 +44,56 @@ fn faults_die_over_the_line_for_the_same_reason() {
     }
 }
 
+/// What cases expect to run, and how they end, is what the reference evaluator does, wherever it can play them.
+#[test]
+fn the_reference_evaluator_expects_what_the_cases_expect() {
+    let guardc = build_guardc();
+    let cases = Path::new(env!("CARGO_MANIFEST_DIR")).join("../ack/cases");
+    let mut same = 0;
+    for area in std::fs::read_dir(cases).expect("the cases are there") {
+        for case in std::fs::read_dir(area.expect("an area").path()).expect("an area") {
+            let case = case.expect("a case").path();
+            let out = Command::new(&guardc).args(["ack", "bless"]).arg(&case).output();
+            let out = out.expect("guardc is there");
+            let said = String::from_utf8_lossy(&out.stdout);
+            assert_ne!(out.status.code(), Some(1), "{said}");
+            same += usize::from(out.status.code() == Some(0));
+        }
+    }
+    assert!(same >= 140, "only {same} cases were played");
+}
+
+/// What `guardc ack run --format json` writes is what its schema says, whatever it found.
+#[test]
+fn reports_are_as_their_schema_says() {
+    let guardc = build_guardc();
+    let path =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/reference/ack-report.schema.json");
+    let schema = std::fs::read_to_string(path).expect("the schema is there");
+    let schema = serde_json::from_str(&schema).expect("JSON");
+    jsonschema::meta::validate(&schema).expect("a schema");
+    let validator = jsonschema::validator_for(&schema).expect("a schema");
+    for more in [
+        &["--ours", "proxy", "--fault", "first-reason"][..],
+        &["--case", "gate/*", "--", "cat"],
+        &["--ours", "hooks", "--cases", "tests/suite/cli/inputs/ack_cases"],
+    ] {
+        let out = Command::new(&guardc)
+            .args(["ack", "run", "--format", "json"])
+            .args(more)
+            .current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join(".."))
+            .stderr(Stdio::null())
+            .output()
+            .expect("guardc is there");
+        let report: Value = serde_json::from_slice(&out.stdout).expect("a report");
+        let errors: Vec<String> = validator
+            .iter_errors(&report)
+            .map(|error| format!("{}: {error}", error.instance_path()))
+            .collect();
+        assert!(errors.is_empty(), "{more:?}: {}", errors.join("\n"));
+    }
+}
+
 /// Ways to break the Python sample: a text, what stands there instead, a case that notices, and the clause it names.
 const BROKEN: [(&str, &str, &str, &str); 12] = [
     (

@@ -23,5 +23,6 @@ pub use generated::Generated;
 pub use library::Library;
 pub use mock::Mock;
 pub use null::Null;
+pub use reference::Evaluator;
 pub use shape::Shape;
 pub use stdio::serve;

@@ -2,6 +2,7 @@
 //!
 //! The judge is `guard-ack`; here are arguments, files and exit codes.
 
+mod bless;
 mod doctor;
 mod list;
 mod ours;
@@ -32,6 +33,7 @@ pub enum Command {
     Explain(list::Explain),
     Doctor(doctor::Args),
     Report(report::Args),
+    Bless(bless::Args),
     Adapter(ours::Args),
 }
 
@@ -44,6 +46,7 @@ pub fn run(args: &Args, term: &Term) -> Outcome {
         Command::Explain(args) => list::explain(args, term),
         Command::Doctor(args) => doctor::run(args, term),
         Command::Report(args) => report::run(args, term),
+        Command::Bless(args) => bless::run(args, term),
         Command::Adapter(args) => ours::run(args),
     }
 }

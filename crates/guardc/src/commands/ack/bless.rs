@@ -1,0 +1,120 @@
+//! `guardc ack bless`: what a case expects, filled in from the reference evaluator, for somebody to look at.
+//!
+//! Only what is run and how it ends; what is shown, and who is asked, is a matter of words, which a person writes.
+
+use crate::failure::{Exit, Failure, Outcome};
+use crate::files;
+use crate::term::Term;
+use guard_ack::protocol::Ended;
+use guard_ack::{Played, RunSeen, Suite, play};
+use guard_adapters::Evaluator;
+use std::path::{Path, PathBuf};
+
+/// The seed by which names and amounts are drawn.
+const SEED: u64 = 1;
+
+/// What is filled in, in the order in which it is written.
+const KEYS: [&str; 2] = ["executed", "ended"];
+
+/// Fills in what cases expect, from the reference evaluator: what is run, and how it ends
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Case files, `ack/cases/AREA/CLAIM.toml`
+    #[arg(required = true, value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+    /// Write it; otherwise it is only shown
+    #[arg(long)]
+    pub write: bool,
+}
+
+/// Runs the command.
+pub fn run(args: &Args, term: &Term) -> Outcome {
+    let mut differs = false;
+    for path in &args.files {
+        let text = files::read_text(path).map_err(|why| files::unreadable(path, &why))?;
+        let filled = filled(path, &text)?;
+        if filled == text {
+            continue;
+        }
+        differs = true;
+        let of = |text: &str| -> Vec<String> { expected(text).map(str::to_owned).collect() };
+        let mut out = format!("{}\n", files::display(path));
+        of(&text).iter().for_each(|line| out.push_str(&format!("  - {line}\n")));
+        of(&filled).iter().for_each(|line| out.push_str(&format!("  + {line}\n")));
+        term.print(&out)?;
+        if args.write {
+            files::write_atomic(path, filled.as_bytes())?;
+        }
+    }
+    if differs && args.write {
+        term.note("look at each before you commit it: it is what the evaluator does, and should be what you claim");
+    }
+    Ok(Exit::findings(differs && !args.write))
+}
+
+/// The text with what the reference evaluator does.
+fn filled(path: &Path, text: &str) -> Result<String, Failure> {
+    let shown = files::display(path);
+    if text.contains("[[run]]") {
+        let failure = Failure::new(format!("`{shown}` has several runs"));
+        return Err(failure.help("the reference evaluator plays single runs; write these by hand"));
+    }
+    let mut stem = path.with_extension("");
+    let claim = stem.file_name().map(|name| name.to_string_lossy().into_owned());
+    stem.pop();
+    let area = stem.file_name().map(|name| name.to_string_lossy().into_owned());
+    let name = format!("{}/{}", area.unwrap_or_default(), claim.unwrap_or_default());
+    let whole = with(text, &["executed = []".into(), "ended = \"stopped\"".into()]);
+    let suite = Suite { texts: vec![(name, whole)], root: "ack/cases".into() };
+    let (cases, bad) = suite.cases(SEED);
+    let problem = bad.iter().flat_map(|one| &one.problems).next();
+    let Some(case) = cases.first() else {
+        let why = problem.map_or_else(String::new, |it| format!(":{}: {it}", it.line));
+        return Err(Failure::new(format!("`{shown}`{why}")));
+    };
+    let (played, seen) = play(case, &Evaluator { serial: false }, &suite.hash(), SEED, &|_| None);
+    if let Played::Errored(trouble) = played {
+        return Err(Failure::new(format!("the evaluator cannot play `{shown}`: {trouble}")));
+    }
+    let Some(run) = seen.runs.first() else {
+        return Err(Failure::new(format!("`{shown}` was not played")));
+    };
+    if run.end.as_ref().is_none_or(|end| end.ended == Ended::Error) {
+        let failure = Failure::new(format!("the evaluator does not come to the end of `{shown}`"));
+        return Err(failure.help(
+            "it serves no lifecycles and answers no commands and probes; write these by hand",
+        ));
+    }
+    Ok(with(text, &lines(run)))
+}
+
+fn lines(run: &RunSeen) -> [String; 2] {
+    let executed = run.executed.iter().filter_map(|one| one.id.as_deref());
+    let executed: Vec<String> = executed.map(|id| format!("\"{id}\"")).collect();
+    let ended = run.end.as_ref().and_then(|end| serde_json::to_value(end.ended).ok());
+    let ended = ended.as_ref().and_then(|ended| ended.as_str()).unwrap_or("error");
+    [format!("executed = [{}]", executed.join(", ")), format!("ended = \"{ended}\"")]
+}
+
+/// The lines of `[expect]` that are filled in.
+fn expected(text: &str) -> impl Iterator<Item = &str> {
+    let of = |line: &&str| KEYS.iter().any(|key| line.starts_with(&format!("{key} =")));
+    text.lines().skip_while(|line| line.trim() != "[expect]").skip(1).filter(of)
+}
+
+/// The text with these lines in its `[expect]`: in the place of those that are there, or before the others.
+fn with(text: &str, lines: &[String; 2]) -> String {
+    let (before, after) = match text.split_once("[expect]\n") {
+        Some((before, after)) => (before.to_owned(), after),
+        None => (format!("{}\n\n", text.trim_end()), ""),
+    };
+    let is = |key: &str, line: &str| line.starts_with(&format!("{key} ="));
+    let places = || KEYS.into_iter().zip(lines);
+    let missing = places().filter(|(key, _)| !after.lines().any(|line| is(key, line)));
+    let missing = missing.map(|(_, new)| new.as_str());
+    let there = after
+        .lines()
+        .map(|line| places().find(|(key, _)| is(key, line)).map_or(line, |(_, new)| new.as_str()));
+    let lines: String = missing.chain(there).map(|line| format!("{line}\n")).collect();
+    format!("{before}[expect]\n{lines}")
+}
