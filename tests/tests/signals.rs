@@ -17,19 +17,20 @@ probe up {
 tool act() { ready when probe up }
 "#;
 
-/// Whether whoever started us ignores hang-ups, as `nohup` does: then so do we, and all we start.
-fn ignores_hang_ups() -> bool {
+/// Whether whoever started us ignores a signal, as `nohup` and shells in the background do: then so do we, and all we
+/// start.
+fn is_ignored(number: u32) -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
     let ignored = ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
-    ignored.is_some_and(|mask| mask & 1 == 1)
+    ignored.is_some_and(|mask| mask >> (number - 1) & 1 == 1)
 }
 
 #[test]
 fn commands_end_with_us() {
     let guardc = build_guardc();
-    for signal in ["-INT", "-TERM", "-HUP"] {
-        if signal == "-HUP" && ignores_hang_ups() {
+    for (signal, number) in [("-INT", 2), ("-TERM", 15), ("-HUP", 1)] {
+        if is_ignored(number) {
             continue;
         }
         let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("held{signal}"));
