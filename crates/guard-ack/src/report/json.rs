@@ -60,7 +60,7 @@ pub fn json(report: &Report, command: &str) -> Value {
     })
 }
 
-/// A report that was written by [`json`], and the command in it. One without its closing member is none.
+/// A report that was written by [`json()`], and the command in it. One without its closing member is none.
 pub fn read(text: &str) -> Result<(Report, String), String> {
     let value: Value = serde_json::from_str(text).map_err(|error| error.to_string())?;
     if value["report"] != "guard-ack/1" {
