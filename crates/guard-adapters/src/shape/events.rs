@@ -6,7 +6,6 @@ use crate::engine::Engine;
 use crate::fault::Fault;
 use guard_ack::protocol::{Call, Done, End, Turn};
 use guard_ack::{Kind, Trouble};
-use guard_plan::plan::{Field, Plan, TypeDef};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -82,7 +81,7 @@ pub fn run(work: &mut Work) -> Result<End, Trouble> {
 
 /// Takes the session up again from its trace alone. A trace with secrets holds their hashes only, and cannot be played.
 fn resume(work: &mut Work) -> Result<(), Trouble> {
-    if has_secrets(work.engine.kernel.plan()) {
+    if work.engine.kernel.has_secrets() {
         return Ok(());
     }
     let kernel = Arc::clone(&work.engine.kernel);
@@ -94,13 +93,4 @@ fn resume(work: &mut Work) -> Result<(), Trouble> {
         )
     })?;
     Ok(())
-}
-
-fn has_secrets(plan: &Plan) -> bool {
-    let secret = |fields: &[Field]| fields.iter().any(|field| field.secret);
-    plan.tools.iter().any(|tool| secret(&tool.params))
-        || plan
-            .types
-            .iter()
-            .any(|def| matches!(def, TypeDef::Record { fields, .. } if secret(fields)))
 }

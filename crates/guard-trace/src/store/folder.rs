@@ -211,7 +211,16 @@ impl Store for FolderStore {
     }
 
     fn head(&self, session: &str) -> Result<Option<Head>, StoreError> {
-        file::head(&self.path(session)?)
+        let path = self.path(session)?;
+        // Nobody else writes to what we hold.
+        let ours = lock(&self.held).get(session).cloned();
+        if let Some(held) = ours {
+            let held = lock(&held);
+            if !held.broken {
+                return Ok((held.head.version > 0).then_some(held.head));
+            }
+        }
+        file::head(&path)
     }
 
     fn records(&self, session: &str, from: u64) -> Result<Records<'_>, StoreError> {
