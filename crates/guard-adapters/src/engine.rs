@@ -8,10 +8,11 @@ use guard_contract::{Checker, Input};
 use guard_hosts::Host;
 use guard_plan::json::Json;
 use guard_plan::plan::{Command, ProbeAsks};
-use guard_plan::record::{Content, Payload, Ran, Record, verify_chain};
+use guard_plan::record::{Content, Payload, Ran, Record};
 use guard_plan::time;
 use guard_plan::verdict::Decision;
-use guard_runtime::{Event, Kernel, Outcome, Recorder, Salt, Session, StepError, replay};
+use guard_runtime::{Event, Kernel, Outcome, Recorder, Secrets, Session, StepError, replay};
+use guard_trace::{Keys, resume};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -19,8 +20,12 @@ use std::sync::Arc;
 
 /// Where a session works that has no workspace.
 const NOWHERE: &str = "/workspace";
-/// Secrets are salted, and a restored trace must come out as it was.
-const SALT: &[u8] = b"guard-adapters";
+/// Any process must be able to take a session up; a real adapter keeps its key in a file.
+const KEY: [u8; 32] = *b"guard-adapters keep no secrets!!";
+
+fn secrets(session: &str) -> Arc<dyn Secrets> {
+    Arc::new(Keys::new(KEY).session(session))
+}
 
 /// A session and what it needs to go on.
 pub struct Engine {
@@ -61,7 +66,7 @@ impl Engine {
         let mut engine = Engine {
             host: Files::new(workspace, fault).map_err(trouble)?,
             fault,
-            recorder: Recorder::new(Arc::new(Salt::new(SALT))),
+            recorder: Recorder::new(secrets(&run.session)),
             kernel,
             session,
             lines: Vec::new(),
@@ -103,7 +108,7 @@ impl Engine {
 
     /// Begins the trace anew, in the middle of the session.
     pub fn new_trace(&mut self) {
-        self.recorder = Recorder::new(Arc::new(Salt::new(SALT)));
+        self.recorder = Recorder::new(secrets(self.session.id()));
         self.lines.clear();
         self.opened();
     }
@@ -142,36 +147,21 @@ impl Engine {
         trace: &[String],
         workspace: Option<&str>,
     ) -> Result<Engine, Divergence> {
-        verify_chain(trace.iter().map(String::as_str))
-            .map_err(|error| Divergence { at: error.line - 1 })?;
-        let record = |at: usize| trace.get(at).and_then(|line| Record::parse(line).ok());
-        let diverged = |at: usize| Divergence { at: at as u64 };
-        let first = record(0).ok_or_else(|| diverged(0))?;
-        let Payload::Open(open) = &first.payload else { return Err(diverged(0)) };
-        let start = instant(&first.time);
-        let session = kernel.open_with(&open.session, start, &open.workspace, open.data.as_deref());
-        let mut engine = Engine {
+        let session = trace.first().and_then(|line| match Record::parse(line).ok()?.payload {
+            Payload::Open(open) => Some(open.session.into_owned()),
+            _ => None,
+        });
+        let secrets = secrets(&session.ok_or(Divergence { at: 0 })?);
+        let resumed = resume(kernel, &secrets, trace.iter().map(String::as_str))
+            .map_err(|error| Divergence { at: error.record() })?;
+        Ok(Engine {
             kernel: Arc::clone(kernel),
-            session: session.map_err(|_| diverged(0))?,
-            host: Files::new(workspace, Fault::None).map_err(|_| diverged(0))?,
+            session: resumed.session,
+            host: Files::new(workspace, Fault::None).map_err(|_| Divergence { at: 0 })?,
             fault: Fault::None,
-            recorder: Recorder::new(Arc::new(Salt::new(SALT))),
-            lines: Vec::new(),
-        };
-        engine.opened();
-        for at in 1..trace.len() {
-            let record = record(at).ok_or_else(|| diverged(at))?;
-            let event = replay::event(&record).ok_or_else(|| diverged(at))?;
-            let mut world = replay::world(&record);
-            let outcome =
-                kernel.step(&mut engine.session, &event, &mut world).map_err(|_| diverged(at))?;
-            let line = engine.recorder.event(kernel, &engine.session, &event, &outcome).to_vec();
-            engine.lines.push(String::from_utf8_lossy(&line).into_owned());
-        }
-        match engine.lines.iter().zip(trace).position(|(again, line)| again != line) {
-            Some(at) => Err(diverged(at)),
-            None => Ok(engine),
-        }
+            recorder: resumed.recorder,
+            lines: trace.to_vec(),
+        })
     }
 }
 

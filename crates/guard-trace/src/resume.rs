@@ -65,6 +65,20 @@ impl fmt::Display for ResumeError {
 
 impl std::error::Error for ResumeError {}
 
+impl ResumeError {
+    /// The number of the record that it is about; that of the first where it is about none.
+    pub fn record(&self) -> u64 {
+        match self {
+            ResumeError::Empty | ResumeError::Mismatch(_) => 0,
+            ResumeError::Broken(at, _)
+            | ResumeError::Diverged(at)
+            | ResumeError::Secrets(at)
+            | ResumeError::Key(at)
+            | ResumeError::Snapshot(at, _) => at.saturating_sub(1),
+        }
+    }
+}
+
 /// Takes a session up from the lines of its trace: all of them, or those from a snapshot on.
 ///
 /// # Errors

@@ -79,11 +79,8 @@ pub fn run(work: &mut Work) -> Result<End, Trouble> {
     Ok(work.abandoned())
 }
 
-/// Takes the session up again from its trace alone. A trace with secrets holds their hashes only, and cannot be played.
+/// Takes the session up again from its trace alone.
 fn resume(work: &mut Work) -> Result<(), Trouble> {
-    if work.engine.kernel.has_secrets() {
-        return Ok(());
-    }
     let kernel = Arc::clone(&work.engine.kernel);
     let again = Engine::again(&kernel, &work.engine.lines, work.run.workspace.as_deref());
     *work.engine = again.map_err(|diverged| {
