@@ -4,21 +4,18 @@
 //! plan, `optimize` a faster one. Only [`compile`] knows the order. Knows nothing of running a plan, of terminals or of files: a
 //! [`Loader`] brings the texts that `use` names.
 
-pub mod diff;
+mod analysis;
 mod errors;
-pub mod explore;
 pub mod hir;
-pub mod lint;
 mod lower;
 mod names;
 mod optimize;
-pub mod reference;
 pub mod scenario;
 mod served;
 mod sources;
 mod types;
-pub mod verify;
 
+pub use analysis::{diff, explore, lint, reference, verify};
 pub use errors::CODES;
 pub use sources::{Loader, NoFiles, SourceFile, std_library};
 

@@ -3,7 +3,7 @@
 use super::Work;
 use super::facts::Facts;
 use super::tree::Tree;
-use crate::reference::values::{arithmetic, compare, index, is_in, negate};
+use crate::analysis::reference::values::{arithmetic, compare, index, is_in, negate};
 use guard_plan::plan::{Node, QuantifierOp, ToolId};
 use guard_plan::value::{Fault, Value};
 

@@ -3,7 +3,7 @@
 use super::{Findings, Repo};
 use std::collections::BTreeSet;
 
-const FOLDERS: &[&str] = &["ack", "benches", "crates", "docs", "grammar", "specs", "tests"];
+const FOLDERS: &[&str] = &["ack", "crates", "docs", "grammar", "specs", "tests"];
 const FILES: &[&str] = &[
     "Cargo.toml",
     "Cargo.lock",

@@ -1,0 +1,482 @@
+//! Both guards on the same events, until they say different things.
+//!
+//! A heuristic search: what it finds replays on both; what it does not find proves nothing.
+
+mod again;
+
+use crate::analysis::explore::inputs::{Inputs, read, written};
+use crate::analysis::explore::mark::Questions;
+use crate::analysis::explore::search::step;
+use crate::analysis::explore::session::{Act, Said, Session, Step, Then, WORKSPACE, act};
+use crate::analysis::explore::slice::Slice;
+use crate::analysis::explore::world::Oracle;
+use crate::analysis::reference::{Judgement, Reference};
+use crate::hir::{Program, ToolId};
+use guard_plan::json::Json;
+use guard_plan::verdict::{Code, Decision};
+use std::cmp::Reverse;
+use std::collections::{BTreeSet, BinaryHeap, HashSet};
+
+/// Most rounds of the same call.
+const ROUNDS: usize = 700;
+/// Most rounds that need an approval each.
+const APPROVED: usize = 40;
+/// Most arguments of a call that is not settled, and of one beside it.
+const FLYING: usize = 4;
+/// Most other worlds of one call.
+const WORLDS: usize = 4;
+
+/// Which way a verdict changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Way {
+    Looser,
+    Tighter,
+}
+
+/// A session at whose end the guards differ.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Witness {
+    /// What happens, with what the old guard says of it.
+    pub session: Session,
+    /// What the new guard says of the last of it; of all before it says the same.
+    pub new: Said,
+}
+
+/// One guard, ready to be searched.
+pub(super) struct Side<'p> {
+    pub program: &'p Program,
+    pub inputs: Inputs<'p>,
+    pub questions: Questions<'p>,
+    pub answers: Vec<Vec<Json>>,
+}
+
+impl<'p> Side<'p> {
+    pub fn of(program: &'p Program) -> Option<Self> {
+        let fresh =
+            Reference::open(program, crate::analysis::explore::START, WORKSPACE, None).ok()?;
+        let inputs = Inputs::of(program, &fresh, usize::MAX);
+        let answers = inputs.answers(&fresh);
+        Some(Side { program, inputs, questions: Questions::of(program), answers })
+    }
+
+    fn tool(&self, wire: &str) -> Option<ToolId> {
+        self.program.tools.iter().position(|tool| tool.wire_name == wire)
+    }
+}
+
+struct Node<'p> {
+    old: Reference<'p>,
+    new: Reference<'p>,
+    session: Session,
+}
+
+/// A search for one tool.
+pub(super) struct Product<'s, 'p> {
+    pub old: &'s Side<'p>,
+    pub new: &'s Side<'p>,
+    /// The tool's wire name.
+    pub wire: &'s str,
+    pub states: usize,
+    pub calls: usize,
+    pub stop: &'s dyn Fn() -> bool,
+    pub looser: Option<Witness>,
+    pub tighter: Option<Witness>,
+    /// Which of them are looked for.
+    pub wants: (bool, bool),
+    pub judged: usize,
+    pub seen: usize,
+}
+
+impl<'s, 'p> Product<'s, 'p> {
+    fn done(&self) -> bool {
+        let looser = !self.wants.0 || self.looser.is_some();
+        looser && (!self.wants.1 || self.tighter.is_some())
+    }
+
+    /// Looks for witnesses: breadth first, then by repetition.
+    pub fn run(&mut self) {
+        let tools = self.tools();
+        let mut known: HashSet<Vec<u8>> = HashSet::new();
+        let mut nodes: Vec<Option<Node<'p>>> = Vec::new();
+        let mut queue: BinaryHeap<Reverse<(usize, usize)>> = BinaryHeap::new();
+        for node in self.roots() {
+            queue.push(Reverse((0, nodes.len())));
+            nodes.push(Some(node));
+        }
+        let mut allowed: Vec<Node<'p>> = Vec::new();
+        while let Some(Reverse((_, at))) = queue.pop() {
+            if self.done() || self.judged >= self.calls || (self.stop)() {
+                break;
+            }
+            let Some(node) = nodes[at].take() else { continue };
+            self.seen += 1;
+            for next in self.expand(&node, &tools, &mut allowed) {
+                let mut core = self.old.questions.core(&next.old, &Slice::whole(self.old.program));
+                core.push(0xFB);
+                core.extend(self.new.questions.core(&next.new, &Slice::whole(self.new.program)));
+                if nodes.len() < self.states && known.insert(core) {
+                    queue.push(Reverse((next.session.len(), nodes.len())));
+                    nodes.push(Some(next));
+                }
+            }
+        }
+        for root in self.roots().into_iter().take(1) {
+            self.in_flight(&root, &tools);
+        }
+        for node in &allowed {
+            self.in_flight(node, &tools);
+        }
+        for node in allowed {
+            if self.done() || (self.stop)() {
+                break;
+            }
+            self.repeat(node);
+        }
+    }
+
+    fn roots(&self) -> Vec<Node<'p>> {
+        let mut starts: BTreeSet<i64> = BTreeSet::new();
+        starts.extend(self.old.inputs.starts());
+        starts.extend(self.new.inputs.starts());
+        let mut data: Vec<Option<Json>> = vec![None];
+        for side in [self.old, self.new] {
+            let fresh =
+                Reference::open(side.program, crate::analysis::explore::START, WORKSPACE, None);
+            if let Ok(fresh) = fresh {
+                data.extend(side.inputs.data(&fresh).into_iter().map(Some));
+            }
+        }
+        let mut roots = Vec::new();
+        let starts: Vec<i64> = starts.into_iter().collect();
+        // The plain Monday morning first.
+        let order = |start: &&i64| (**start != crate::analysis::explore::START, **start);
+        let mut starts: Vec<&i64> = starts.iter().collect();
+        starts.sort_by_key(order);
+        for start in starts {
+            for data in &data {
+                let open = |program| Reference::open(program, *start, WORKSPACE, data.as_ref());
+                let (Ok(old), Ok(new)) = (open(self.old.program), open(self.new.program)) else {
+                    continue;
+                };
+                let session = Session { start: *start, data: data.clone(), steps: Vec::new() };
+                roots.push(Node { old, new, session });
+            }
+        }
+        roots
+    }
+
+    /// The tools that may matter to this one, by wire name; it comes first.
+    fn tools(&self) -> Vec<String> {
+        let mut tools = vec![self.wire.to_string()];
+        for side in [self.old, self.new] {
+            let Some(tool) = side.tool(self.wire) else { continue };
+            for tool in Slice::of_tool(side.program, tool).tools {
+                let wire = &side.program.tools[tool].wire_name;
+                if !tools.contains(wire) {
+                    tools.push(wire.clone());
+                }
+            }
+        }
+        tools
+    }
+
+    fn expand(
+        &mut self,
+        node: &Node<'p>,
+        tools: &[String],
+        allowed: &mut Vec<Node<'p>>,
+    ) -> Vec<Node<'p>> {
+        let mut next = Vec::new();
+        for wire in tools {
+            for args in self.args(node, wire) {
+                if self.done() || self.judged >= self.calls {
+                    return next;
+                }
+                self.call(node, wire, &args, allowed, &mut next);
+            }
+        }
+        let mut acts: Vec<Act> = Vec::new();
+        for (side, session) in [(self.old, &node.old), (self.new, &node.new)] {
+            acts.extend(side.inputs.prompts(session).into_iter().map(Act::Prompt));
+            acts.extend(side.inputs.waits(&side.questions, session).into_iter().map(Act::Wait));
+            let (now, start) = session.clock_at();
+            acts.extend(side.program.deadline.map(|d| start + d - now).map(Act::Wait));
+        }
+        acts.retain(|what| !matches!(what, Act::Wait(millis) if *millis <= 0));
+        let mut known: Vec<Act> = Vec::new();
+        for what in acts {
+            if !known.contains(&what) {
+                known.push(what.clone());
+                next.extend(self.both(node, what, &self.kind(node)));
+            }
+        }
+        next
+    }
+
+    fn kind(&self, _: &Node<'p>) -> Oracle<'p> {
+        Oracle::new(self.new.program, &[], true)
+    }
+
+    /// The arguments of both guards.
+    fn args(&self, node: &Node<'p>, wire: &str) -> Vec<Json> {
+        let mut all: Vec<Json> = Vec::new();
+        for (side, session) in [(self.old, &node.old), (self.new, &node.new)] {
+            let Some(tool) = side.tool(wire) else { continue };
+            for args in side.inputs.calls(tool, session) {
+                let json = written(side.program, session, tool, &args);
+                if !all.contains(&json) {
+                    all.push(json);
+                }
+            }
+        }
+        all
+    }
+
+    /// Does the same in both; none where one of them cannot.
+    fn both(&self, node: &Node<'p>, what: Act, oracle: &Oracle<'_>) -> Option<Node<'p>> {
+        let (mut old, mut new) = (node.old.clone(), node.new.clone());
+        let done = step(&mut old, what.clone(), oracle)?;
+        act(&mut new, &what, &|ask| oracle.answer(ask))?;
+        let done = Step { world: oracle.answers(), ..done };
+        let mut session = node.session.clone();
+        session.steps.push(done);
+        Some(Node { old, new, session })
+    }
+
+    /// What a guard says of a call.
+    fn judge(
+        &self,
+        side: &Side<'p>,
+        session: &Reference<'p>,
+        wire: &str,
+        args: &Json,
+        oracle: &Oracle,
+    ) -> Judged {
+        let decoded = side.tool(wire).and_then(|tool| {
+            let known = |(name, _): &(Box<str>, Json)| {
+                side.program.tools[tool].params.iter().any(|p| *p.name == **name)
+            };
+            let whole = matches!(args, Json::Object(members) if members.iter().all(known));
+            Some((tool, whole.then(|| read(side.program, session, tool, args))??))
+        });
+        match decoded {
+            Some((tool, values)) => {
+                Judged::Said(session.consider(tool, &values, &|ask| oracle.answer(ask)))
+            }
+            None => Judged::Unread(!side.program.default_allow || side.tool(wire).is_some()),
+        }
+    }
+
+    fn call(
+        &mut self,
+        node: &Node<'p>,
+        wire: &str,
+        args: &Json,
+        allowed: &mut Vec<Node<'p>>,
+        next: &mut Vec<Node<'p>>,
+    ) {
+        let answers: &'s [Vec<Json>] = &self.new.answers;
+        let base = Oracle::new(self.new.program, answers, false);
+        let mut worlds = vec![base];
+        let mut at = 0;
+        while at < worlds.len() {
+            self.judged += 1;
+            let old = self.judge(self.old, &node.old, wire, args, &worlds[at]);
+            let new = self.judge(self.new, &node.new, wire, args, &worlds[at]);
+            if at == 0 {
+                let others = worlds[0].others();
+                worlds.extend(others.into_iter().take(WORLDS));
+            }
+            let world = worlds[at].again();
+            at += 1;
+            if old.rank() != new.rank() {
+                if wire == self.wire {
+                    self.differ(node, wire, args, &old, &new, &world);
+                }
+                continue;
+            }
+            let roles = match (&old, &new) {
+                (Judged::Said(a), Judged::Said(b)) if a.decision == Decision::Ask => {
+                    let (a, b) = (roles(a), roles(b));
+                    if a != b && wire == self.wire {
+                        // Somebody else is asked: who was asked before has no say any more.
+                        self.asked(node, wire, args, &a, &b, &world);
+                    }
+                    if a != b { continue } else { a }
+                }
+                _ if old.rank() == 0 => Vec::new(),
+                _ => continue,
+            };
+            for then in self.ends(node, wire) {
+                let Some(after) = self.settled(node, wire, args, &roles, then, &world) else {
+                    continue;
+                };
+                if wire == self.wire && allowed.len() < 3 {
+                    let (old, new) = (after.old.clone(), after.new.clone());
+                    allowed.push(Node { old, new, session: after.session.clone() });
+                }
+                next.push(after);
+            }
+        }
+    }
+
+    /// How a call that both allow may end.
+    fn ends(&self, node: &Node<'p>, wire: &str) -> Vec<Then> {
+        let mut ends: Vec<Then> = Vec::new();
+        for (side, session) in [(self.old, &node.old), (self.new, &node.new)] {
+            let Some(tool) = side.tool(wire) else { continue };
+            for result in side.inputs.results(tool, session) {
+                if !ends.contains(&Then::Succeeds(result.clone())) {
+                    ends.push(Then::Succeeds(result));
+                }
+            }
+            if side.questions.failures.contains(&tool) && !ends.contains(&Then::Fails) {
+                ends.push(Then::Fails);
+            }
+        }
+        ends
+    }
+
+    fn proposal(node: &Node, wire: &str, args: &Json, then: Then) -> Act {
+        let id = format!("call-{}", node.session.len() + 1);
+        Act::Call { id, tool: wire.into(), args: args.clone(), then }
+    }
+
+    fn settled(
+        &self,
+        node: &Node<'p>,
+        wire: &str,
+        args: &Json,
+        roles: &[String],
+        then: Then,
+        world: &Oracle<'_>,
+    ) -> Option<Node<'p>> {
+        let (old, new) = (node.old.clone(), node.new.clone());
+        let mut at = Node { old, new, session: node.session.clone() };
+        for role in roles {
+            let (tool, args, role) = (wire.to_string(), args.clone(), role.clone());
+            at = self.both(&at, Act::Approve { tool, args, role }, &world.again())?;
+        }
+        let what = Self::proposal(&at, wire, args, then);
+        let after = self.both(&at, what, &world.again())?;
+        let last = after.session.verdict()?;
+        (last.decision == Some(Decision::Allow)).then_some(after)
+    }
+
+    /// They ask different people: with the approvals that one asks for they differ, if the other is asked more.
+    fn asked(
+        &mut self,
+        node: &Node<'p>,
+        wire: &str,
+        args: &Json,
+        a: &[String],
+        b: &[String],
+        world: &Oracle<'_>,
+    ) {
+        for roles in [a, b] {
+            let (old, new) = (node.old.clone(), node.new.clone());
+            let mut at = Node { old, new, session: node.session.clone() };
+            for role in roles {
+                let (tool, args, role) = (wire.to_string(), args.clone(), role.clone());
+                let Some(next) = self.both(&at, Act::Approve { tool, args, role }, &world.again())
+                else {
+                    return;
+                };
+                at = next;
+            }
+            let old = self.judge(self.old, &at.old, wire, args, &world.again());
+            let new = self.judge(self.new, &at.new, wire, args, &world.again());
+            if old.rank() != new.rank() {
+                self.differ(&at, wire, args, &old, &new, world);
+            }
+        }
+    }
+
+    /// Keeps the witness, if it is the first of its way and replays on both.
+    fn differ(
+        &mut self,
+        node: &Node<'p>,
+        wire: &str,
+        args: &Json,
+        old: &Judged,
+        new: &Judged,
+        world: &Oracle<'_>,
+    ) {
+        let way = if new.rank() < old.rank() { Way::Looser } else { Way::Tighter };
+        let slot = match way {
+            Way::Looser => &self.looser,
+            Way::Tighter => &self.tighter,
+        };
+        let shorter = slot.as_ref().is_none_or(|w| w.session.len() > node.session.len() + 1);
+        if !shorter {
+            return;
+        }
+        let what = Self::proposal(node, wire, args, Then::Flies);
+        let (mut before, mut after) = (node.old.clone(), node.new.clone());
+        let oracle = world.again();
+        let Some(done) = step(&mut before, what.clone(), &oracle) else { return };
+        let Some(said) = act(&mut after, &what, &|ask| oracle.answer(ask)) else { return };
+        let mut session = node.session.clone();
+        session.steps.push(Step { world: oracle.answers(), ..done });
+        let witness = Witness { session, new: said };
+        if witness.replays(self.old.program, self.new.program) {
+            match way {
+                Way::Looser => self.looser = Some(witness),
+                Way::Tighter => self.tighter = Some(witness),
+            }
+        }
+    }
+}
+
+/// What a guard says of a call; what it cannot read it refuses, or lets pass where it does not know the tool.
+enum Judged {
+    Said(Judgement),
+    Unread(bool),
+}
+
+impl Judged {
+    /// Allowed, asked, or not now: a wait is a refusal.
+    fn rank(&self) -> u8 {
+        match self {
+            Judged::Said(said) => match said.decision {
+                Decision::Allow => 0,
+                Decision::Ask => 1,
+                Decision::Wait | Decision::Deny => 2,
+            },
+            Judged::Unread(true) => 2,
+            Judged::Unread(false) => 0,
+        }
+    }
+}
+
+impl Witness {
+    /// Plays it on both guards: all but the last is judged alike, and the last differs.
+    pub fn replays(&self, old: &Program, new: &Program) -> bool {
+        let open = |program| {
+            let (start, data) = (self.session.start, self.session.data.as_ref());
+            Reference::open(program, start, WORKSPACE, data).ok()
+        };
+        let (Some(mut before), Some(mut after)) = (open(old), open(new)) else { return false };
+        let count = self.session.steps.len();
+        self.session.steps.iter().enumerate().all(|(at, step)| {
+            let world = |ask: &crate::analysis::reference::Ask| {
+                let known = step.world.iter().find(|(known, _)| known == ask);
+                known.map(|(_, answer)| answer.clone())
+            };
+            let (old, new) =
+                (act(&mut before, &step.act, &world), act(&mut after, &step.act, &world));
+            let (Some(old), Some(new)) = (old, new) else { return false };
+            let same = old.decision == new.decision;
+            old == step.said && if at + 1 == count { !same && new == self.new } else { same }
+        })
+    }
+}
+
+fn is_gated(said: &Judgement) -> bool {
+    !said.reasons.is_empty()
+        && said.reasons.iter().all(|(code, ..)| matches!(code, Code::Approval | Code::Gated))
+}
+
+fn roles(said: &Judgement) -> Vec<String> {
+    crate::analysis::explore::search::roles(said)
+}

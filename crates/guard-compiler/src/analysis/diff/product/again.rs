@@ -1,0 +1,146 @@
+//! Doing the same again, beside an unsettled call, or a while later: what a search that does not count would miss.
+
+use super::{APPROVED, FLYING, Judged, Node, Product, ROUNDS, is_gated, roles};
+use crate::analysis::explore::session::{Act, Step, Then};
+use crate::analysis::explore::world::Oracle;
+use guard_plan::json::Json;
+use guard_plan::verdict::Decision;
+use std::collections::BTreeSet;
+
+impl<'s, 'p> Product<'s, 'p> {
+    /// Calls that are not settled, beside which this one is proposed.
+    pub(super) fn in_flight(&mut self, node: &Node<'p>, tools: &[String]) {
+        let wire = self.wire;
+        for other in tools {
+            for args in self.args(node, other).into_iter().take(FLYING) {
+                let oracle = Oracle::new(self.new.program, &self.new.answers, true);
+                let what = Self::proposal(node, other, &args, Then::Flies);
+                let Some(flying) = self.both(node, what, &oracle) else { continue };
+                let went = flying.session.verdict().and_then(|said| said.decision);
+                if self.done() || (self.stop)() || went != Some(Decision::Allow) {
+                    continue;
+                }
+                for args in self.args(&flying, wire).into_iter().take(FLYING) {
+                    let oracle = Oracle::new(self.new.program, &self.new.answers, true);
+                    let old = self.judge(self.old, &flying.old, wire, &args, &oracle);
+                    let new = self.judge(self.new, &flying.new, wire, &args, &oracle);
+                    if old.rank() != new.rank() {
+                        self.differ(&flying, wire, &args, &old, &new, &oracle);
+                    }
+                }
+            }
+        }
+    }
+
+    /// The last call again and again, and a while later where both refuse.
+    pub(super) fn repeat(&mut self, first: Node<'p>) {
+        let Some(Step { act: Act::Call { args, then, .. }, world, .. }) =
+            first.session.steps.last()
+        else {
+            return;
+        };
+        let (args, then, world) = (args.clone(), then.clone(), world.clone());
+        for then in [then, Then::Fails] {
+            let (old, new) = (first.old.clone(), first.new.clone());
+            let node = Node { old, new, session: first.session.clone() };
+            self.again(node, &args, &then, &world);
+        }
+    }
+
+    pub(super) fn again(
+        &mut self,
+        mut node: Node<'p>,
+        args: &Json,
+        then: &Then,
+        world: &[(crate::analysis::reference::Ask, Json)],
+    ) {
+        let wire = self.wire;
+        let answers: &'s [Vec<Json>] = &self.new.answers;
+        let fixed = Oracle::told(self.new.program, answers, world);
+        let mut approved = 0;
+        for round in 0..ROUNDS.min(self.calls) {
+            if (self.stop)() {
+                return;
+            }
+            let old = self.judge(self.old, &node.old, wire, args, &fixed.again());
+            let new = self.judge(self.new, &node.new, wire, args, &fixed.again());
+            if old.rank() != new.rank() {
+                return self.differ(&node, wire, args, &old, &new, &fixed);
+            }
+            let roles = match &old {
+                Judged::Said(said) if said.decision == Decision::Ask || is_gated(said) => {
+                    roles(said)
+                }
+                _ => Vec::new(),
+            };
+            if !roles.is_empty() {
+                approved += 1;
+            }
+            if old.rank() == 0 || (!roles.is_empty() && approved < APPROVED) {
+                let Some(next) = self.settled(&node, wire, args, &roles, then.clone(), &fixed)
+                else {
+                    return;
+                };
+                node = next;
+                continue;
+            }
+            let varied = self.varied(&node, args, round);
+            let Some(next) = varied.or_else(|| self.later(&node, args, &fixed)) else { return };
+            node = next;
+        }
+    }
+
+    /// A similar call that both allow, where a limit of identical calls is in the way.
+    pub(super) fn varied(
+        &mut self,
+        node: &Node<'p>,
+        args: &Json,
+        round: usize,
+    ) -> Option<Node<'p>> {
+        let Json::Object(members) = args else { return None };
+        for at in 0..members.len() {
+            let Json::String(text) = &members[at].1 else { continue };
+            let mut members = members.clone();
+            members[at].1 = Json::string(&format!("{text}{round}"));
+            let args = Json::Object(members);
+            let oracle = Oracle::new(self.new.program, &self.new.answers, false);
+            let old = self.judge(self.old, &node.old, self.wire, &args, &oracle);
+            let new = self.judge(self.new, &node.new, self.wire, &args, &oracle);
+            if old.rank() != new.rank() {
+                self.differ(node, self.wire, &args, &old, &new, &oracle);
+                return None;
+            }
+            if old.rank() == 0 {
+                let then = Then::Succeeds(None);
+                return self.settled(node, self.wire, &args, &[], then, &oracle);
+            }
+        }
+        None
+    }
+
+    /// A while later, when the two differ or allow again.
+    pub(super) fn later(
+        &mut self,
+        node: &Node<'p>,
+        args: &Json,
+        world: &Oracle<'_>,
+    ) -> Option<Node<'p>> {
+        let mut waits: BTreeSet<i64> = BTreeSet::new();
+        for (side, session) in [(self.old, &node.old), (self.new, &node.new)] {
+            waits.extend(side.inputs.waits(&side.questions, session));
+        }
+        for wait in waits {
+            let next = self.both(node, Act::Wait(wait), &world.again())?;
+            let old = self.judge(self.old, &next.old, self.wire, args, &world.again());
+            let new = self.judge(self.new, &next.new, self.wire, args, &world.again());
+            if old.rank() != new.rank() {
+                self.differ(&next, self.wire, args, &old, &new, world);
+                return None;
+            }
+            if old.rank() == 0 {
+                return Some(next);
+            }
+        }
+        None
+    }
+}

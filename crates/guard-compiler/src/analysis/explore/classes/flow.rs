@@ -1,0 +1,492 @@
+//! Reading a guard: which places its expressions name, and which of them exchange values.
+
+use super::{Classes, Context, Hint, Place, UrlKind, each_element, is_closed, is_constant};
+use crate::analysis::reference::Reference;
+use crate::hir::{
+    Clause, ClauseKind, Expr, ExprKind as K, FactId, Learn, Step, Target, ToolId, Type,
+};
+use guard_plan::builtin::Builtin as B;
+use guard_plan::plan::{EffectOp, SourceKind, UrlPart};
+use guard_plan::value::Value;
+use std::collections::HashMap;
+
+impl<'p> Classes<'p> {
+    pub(super) fn read(&mut self, session: &Reference) {
+        let program = self.program;
+        for (id, tool) in program.tools.iter().enumerate() {
+            for clause in &tool.clauses {
+                let result = Some(self.node(Place::Result(id)));
+                let mut cx = Context { tool: Some(id), result, locals: HashMap::new() };
+                self.clause(clause, &mut cx, session);
+            }
+        }
+        for source in &program.sources {
+            let place = if source.kind == SourceKind::Start { Place::Data } else { Place::Prompt };
+            let result = Some(self.node(place));
+            for (_, learn) in &source.learns {
+                let mut cx = Context { tool: None, result, locals: HashMap::new() };
+                self.learn(learn, &mut cx, session);
+            }
+        }
+        let mut others: Vec<&Expr> = Vec::new();
+        others.extend(program.invariants.iter().map(|i| &i.condition));
+        others.extend(program.goals.iter().flat_map(|g| &g.conditions).map(|(_, e)| e));
+        for feedback in &program.feedback {
+            others.extend(feedback.blocks.iter().filter_map(|b| b.when.as_ref()));
+            others.extend(feedback.triggers.iter().filter_map(|t| match t {
+                crate::hir::Trigger::Becomes(e) => Some(e),
+                _ => None,
+            }));
+        }
+        program.each_check(&mut |check| {
+            if let crate::hir::CheckKind::Condition(e) | crate::hir::CheckKind::Score(e) =
+                &check.kind
+            {
+                others.push(e);
+            }
+        });
+        for e in others {
+            self.visit(e, &mut Context::default(), session);
+        }
+    }
+
+    pub(super) fn clause(&mut self, clause: &'p Clause, cx: &mut Context, session: &Reference) {
+        match &clause.kind {
+            ClauseKind::Requires { any_of, when } => {
+                for requirement in any_of {
+                    self.key(requirement.tool, &requirement.key, cx, session);
+                }
+                when.iter().for_each(|e| _ = self.visit(e, cx, session));
+            }
+            ClauseKind::Deny { condition, .. } | ClauseKind::Reconcile { condition, .. } => {
+                self.visit(condition, cx, session);
+            }
+            ClauseKind::Limit { by: Some(by), .. } => {
+                let node = self.visit(by, cx, session);
+                self.cloud(node);
+            }
+            ClauseKind::Costs { unit, amount } => {
+                let node = self.visit(amount, cx, session);
+                self.cloud(node);
+                self.hint(node, Hint::Pays(*unit));
+            }
+            ClauseKind::Approval { when: Some(when), .. } => _ = self.visit(when, cx, session),
+            ClauseKind::Effect { target, op, value } => {
+                let place = self.target(target, cx, session);
+                if let Some(value) = value {
+                    self.effect(place, target, *op, value, cx, session);
+                }
+            }
+            ClauseKind::Observe { target, value, .. } => {
+                let place = self.target(target, cx, session);
+                let node = self.visit(value, cx, session);
+                self.link(Some(place), node);
+            }
+            ClauseKind::Learn(learn) => self.learn(learn, cx, session),
+            ClauseKind::Limit { by: None, .. }
+            | ClauseKind::Approval { when: None, .. }
+            | ClauseKind::Ready(_) => {}
+        }
+    }
+
+    pub(super) fn effect(
+        &mut self,
+        place: usize,
+        target: &Target,
+        op: EffectOp,
+        value: &'p Expr,
+        cx: &mut Context,
+        session: &Reference,
+    ) {
+        let node = self.visit(value, cx, session);
+        self.cloud(node);
+        match op {
+            EffectOp::Append | EffectOp::Insert | EffectOp::Remove => {
+                let part = match self.program.state[target.var].ty.required() {
+                    Type::Map(..) if target.path.is_empty() => Place::Key(place),
+                    _ => Place::Elem(place),
+                };
+                let part = self.node(part);
+                self.relate(Some(part), None, node, Some(value), session);
+            }
+            EffectOp::Add | EffectOp::Subtract if target.path.is_empty() => {
+                let sign = if op == EffectOp::Add { 1 } else { -1 };
+                self.hint(node, Hint::Moves(target.var, sign));
+            }
+            _ => self.relate(Some(place), None, node, Some(value), session),
+        }
+    }
+
+    pub(super) fn target(
+        &mut self,
+        target: &'p Target,
+        cx: &mut Context,
+        session: &Reference,
+    ) -> usize {
+        let mut ty = self.program.state[target.var].ty.required().clone();
+        let mut node = self.node(Place::State(target.var));
+        for step in &target.path {
+            match step {
+                Step::Field(at) => {
+                    let Type::Record(record) = ty else { return node };
+                    node = self.node(Place::Field(record, *at));
+                    ty = self.program.records[record].fields[*at as usize].ty.required().clone();
+                }
+                Step::Index(e) => {
+                    let key = self.visit(e, cx, session);
+                    if matches!(ty, Type::Map(..)) {
+                        let place = self.node(Place::Key(node));
+                        self.relate(Some(place), None, key, Some(e), session);
+                    }
+                    node = self.node(Place::Elem(node));
+                    ty = match &ty {
+                        Type::Map(of, _) | Type::List(of, _) => of.required().clone(),
+                        other => other.clone(),
+                    };
+                }
+            }
+        }
+        node
+    }
+
+    pub(super) fn key(
+        &mut self,
+        tool: ToolId,
+        key: &'p [(u32, Expr)],
+        cx: &mut Context,
+        session: &Reference,
+    ) {
+        for (param, e) in key {
+            let node = self.visit(e, cx, session);
+            let place = self.read_node(Place::Param(tool, *param));
+            self.cloud(place);
+            self.relate(place, None, node, Some(e), session);
+        }
+    }
+
+    pub(super) fn learn(&mut self, learn: &'p Learn, cx: &mut Context, session: &Reference) {
+        if let Some(over) = &learn.over {
+            let source = self.visit(over, cx, session);
+            self.bind(&learn.binders, &[source], std::slice::from_ref(&over.ty), cx);
+        }
+        learn.when.iter().for_each(|e| _ = self.visit(e, cx, session));
+        for (at, e) in learn.row.iter().enumerate() {
+            let node = self.visit(e, cx, session);
+            let column = self.column(learn.fact, at);
+            let single = matches!(e.ty.required(), Type::List(..) | Type::Set(..));
+            match node {
+                Some(node) if single => {
+                    let part = self.node(Place::Elem(node));
+                    self.link(Some(column), Some(part));
+                }
+                node => self.relate(Some(column), None, node, Some(e), session),
+            }
+        }
+    }
+
+    pub(super) fn column(&mut self, fact: FactId, at: usize) -> usize {
+        self.node(Place::Field(self.program.facts[fact].row, at as u32))
+    }
+
+    pub(super) fn bind(
+        &mut self,
+        binders: &[u32],
+        sources: &[Option<usize>],
+        types: &[Type],
+        cx: &mut Context,
+    ) {
+        let parts: Vec<Option<usize>> = if sources.len() > 1 {
+            sources.iter().map(|s| s.map(|s| self.node(Place::Elem(s)))).collect()
+        } else {
+            let of = sources.first().copied().flatten();
+            let key = of.map(|s| self.node(Place::Key(s)));
+            let elem = of.map(|s| self.node(Place::Elem(s)));
+            match (binders.len(), types.first().map(Type::required)) {
+                (2, _) => vec![key, elem],
+                (_, Some(Type::Map(..))) => vec![key],
+                _ => vec![elem],
+            }
+        };
+        for (slot, part) in binders.iter().zip(parts) {
+            match part {
+                Some(part) => _ = cx.locals.insert(*slot, part),
+                None => _ = cx.locals.remove(slot),
+            }
+        }
+    }
+
+    /// Two expressions are held against each other; a side without expression is a place.
+    pub(super) fn relate(
+        &mut self,
+        na: Option<usize>,
+        a: Option<&'p Expr>,
+        nb: Option<usize>,
+        b: Option<&'p Expr>,
+        session: &Reference,
+    ) {
+        self.link(na, nb);
+        for (node, other) in [(na, b), (nb, a)] {
+            let (Some(node), Some(other)) = (node, other) else { continue };
+            if is_constant(other) {
+                let value = session.closed(other, &|_| None);
+                if let Ok(value) = value.map_err(drop) {
+                    self.hint(Some(node), Hint::Is(value));
+                }
+            } else if is_closed(other) {
+                self.opaque[node] = true;
+                self.hint(Some(node), Hint::Gives(other));
+            } else {
+                self.opaque[node] = true;
+            }
+        }
+    }
+
+    /// Reads an expression; gives the node of the place it names, if it names one.
+    pub(super) fn visit(
+        &mut self,
+        e: &'p Expr,
+        cx: &mut Context,
+        session: &Reference,
+    ) -> Option<usize> {
+        match &e.kind {
+            K::Param(at) => self.read_node(Place::Param(cx.tool?, *at)),
+            K::State(var) => self.read_node(Place::State(*var)),
+            K::Local(slot) => cx.locals.get(slot).copied(),
+            K::Result | K::Text => {
+                self.used[cx.result?] = true;
+                cx.result
+            }
+            K::Field(of, at) => {
+                self.visit(of, cx, session);
+                match of.ty.required() {
+                    Type::Record(id) => self.read_node(Place::Field(*id, *at)),
+                    _ => None,
+                }
+            }
+            K::Member(of, name) => {
+                let of = self.visit(of, cx, session)?;
+                self.read_node(Place::Member(of, name.clone()))
+            }
+            K::UrlPart(of, part) => {
+                let of = self.visit(of, cx, session)?;
+                let kind = match part {
+                    UrlPart::Scheme => UrlKind::Scheme,
+                    UrlPart::Host => UrlKind::Host,
+                    _ => UrlKind::Other,
+                };
+                self.opaque[of] = true;
+                self.read_node(Place::Url(of, kind))
+            }
+            K::Index(of, at) => {
+                let whole = self.visit(of, cx, session);
+                let key = self.visit(at, cx, session);
+                let whole = whole?;
+                if !matches!(of.ty.required(), Type::List(..)) {
+                    let place = self.node(Place::Key(whole));
+                    self.relate(Some(place), None, key, Some(at), session);
+                }
+                self.read_node(Place::Elem(whole))
+            }
+            K::Row(fact, keys) | K::Known(fact, keys) => {
+                for (at, key) in keys.iter().enumerate() {
+                    let node = self.visit(key, cx, session);
+                    let column = self.column(*fact, at);
+                    self.relate(Some(column), None, node, Some(key), session);
+                }
+                None
+            }
+            K::Compare(_, a, b) => self.compared(a, b, cx, session),
+            K::Else(a, b) | K::If(_, a, b) => {
+                if let K::If(condition, ..) = &e.kind {
+                    self.visit(condition, cx, session);
+                }
+                let (na, nb) = (self.visit(a, cx, session), self.visit(b, cx, session));
+                self.link(na, nb);
+                na.or(nb)
+            }
+            K::In(a, b) => self.member_of(a, b, cx, session),
+            K::Within(a, b) => {
+                let (na, _) = (self.visit(a, cx, session), self.visit(b, cx, session));
+                self.cloud(na);
+                if let Ok(Value::Path(base)) = session.closed(b, &|_| None) {
+                    self.hint(na, Hint::Below(base.into()));
+                }
+                None
+            }
+            K::Matches(of, pattern) => {
+                let node = self.visit(of, cx, session);
+                self.cloud(node);
+                self.hint(node, Hint::Matches(pattern.clone()));
+                None
+            }
+            K::Unwrap(of, _) => self.visit(of, cx, session),
+            K::Arith(_, a, b) => {
+                let (na, nb) = (self.visit(a, cx, session), self.visit(b, cx, session));
+                self.cloud(na);
+                self.cloud(nb);
+                na.or(nb)
+            }
+            K::Neg(of) => {
+                let node = self.visit(of, cx, session);
+                self.cloud(node);
+                node
+            }
+            K::Quantified { over, binders, body, .. } => {
+                let sources: Vec<Option<usize>> =
+                    over.iter().map(|source| self.source(source, cx, session)).collect();
+                let types: Vec<Type> = over.iter().map(|source| source.ty.clone()).collect();
+                self.bind(binders, &sources, &types, cx);
+                self.visit(body, cx, session);
+                None
+            }
+            K::Call(builtin, args) => self.call(*builtin, args, cx, session),
+            K::Called { tool, key, .. } => {
+                self.key(*tool, key, cx, session);
+                None
+            }
+            K::LastArg(tool, at) => self.read_node(Place::Param(*tool, *at)),
+            K::LastResult(tool) => self.read_node(Place::Result(*tool)),
+            K::Probe(probe) => self.read_node(Place::Probe(*probe)),
+            K::Origin(of) => {
+                let node = self.visit(of, cx, session);
+                self.cloud(node);
+                None
+            }
+            _ => {
+                for child in e.children() {
+                    self.visit(child, cx, session);
+                }
+                None
+            }
+        }
+    }
+
+    pub(super) fn compared(
+        &mut self,
+        a: &'p Expr,
+        b: &'p Expr,
+        cx: &mut Context,
+        session: &Reference,
+    ) -> Option<usize> {
+        let (na, nb) = (self.visit(a, cx, session), self.visit(b, cx, session));
+        self.relate(na, Some(a), nb, Some(b), session);
+        None
+    }
+
+    /// What is ranged over; a list of constants is a place of its own.
+    pub(super) fn source(
+        &mut self,
+        e: &'p Expr,
+        cx: &mut Context,
+        session: &Reference,
+    ) -> Option<usize> {
+        if !is_constant(e) {
+            let node = self.visit(e, cx, session);
+            self.cloud(node);
+            return node;
+        }
+        let constants = self.places.len();
+        let node = self.node(Place::Constants(constants));
+        let part = self.node(Place::Elem(node));
+        if let Ok(value) = session.closed(e, &|_| None) {
+            each_element(&value, &mut |v| self.hints[part].push(Hint::Is(v.clone())));
+        }
+        Some(node)
+    }
+
+    pub(super) fn member_of(
+        &mut self,
+        a: &'p Expr,
+        b: &'p Expr,
+        cx: &mut Context,
+        session: &Reference,
+    ) -> Option<usize> {
+        let (na, nb) = (self.visit(a, cx, session), self.visit(b, cx, session));
+        if matches!(b.ty.required(), Type::String(_)) {
+            self.cloud(nb);
+            for part in self.constants(na, a, session) {
+                self.hint(nb, Hint::Holds(part));
+            }
+            return None;
+        }
+        if is_constant(b) {
+            if let Ok(value) = session.closed(b, &|_| None) {
+                each_element(&value, &mut |v| self.hint(na, Hint::Is(v.clone())));
+            }
+            return None;
+        }
+        let Some(nb) = nb else {
+            self.cloud(na);
+            return None;
+        };
+        let part =
+            if matches!(b.ty.required(), Type::Map(..)) { Place::Key(nb) } else { Place::Elem(nb) };
+        let part = self.node(part);
+        self.relate(na, Some(a), Some(part), None, session);
+        None
+    }
+
+    /// The texts an expression may be, if they are constants.
+    pub(super) fn constants(
+        &self,
+        node: Option<usize>,
+        e: &Expr,
+        session: &Reference,
+    ) -> Vec<String> {
+        if let Ok(Value::String(text)) = session.closed(e, &|_| None)
+            && is_constant(e)
+        {
+            return vec![text.into()];
+        }
+        let text = |hint: &Hint| match hint {
+            Hint::Is(Value::String(text)) => Some(text.to_string()),
+            _ => None,
+        };
+        node.map(|node| self.hints[node].iter().filter_map(text).collect()).unwrap_or_default()
+    }
+
+    pub(super) fn call(
+        &mut self,
+        builtin: B,
+        args: &'p [Expr],
+        cx: &mut Context,
+        session: &Reference,
+    ) -> Option<usize> {
+        let nodes: Vec<Option<usize>> =
+            args.iter().map(|arg| self.visit(arg, cx, session)).collect();
+        nodes.iter().for_each(|node| self.cloud(*node));
+        let first = nodes.first().copied().flatten();
+        let texts = match args.get(1) {
+            Some(arg) => self.constants(nodes[1], arg, session),
+            None => Vec::new(),
+        };
+        match builtin {
+            B::StartsWith => texts.into_iter().for_each(|t| self.hint(first, Hint::Begins(t))),
+            B::EndsWith => texts.into_iter().for_each(|t| self.hint(first, Hint::Ends(t))),
+            B::Glob => texts.into_iter().for_each(|t| self.hint(first, Hint::Globs(t))),
+            B::VersionAtLeast => {
+                texts.into_iter().for_each(|t| self.hint(first, Hint::Is(Value::String(t.into()))))
+            }
+            B::Min | B::Max => {
+                self.link(first, nodes[1]);
+                return first.or(nodes[1]);
+            }
+            B::Len => return self.read_node(Place::Length(first?)),
+            B::EmailDomain => return self.read_node(Place::Domain(first?)),
+            B::Emails
+            | B::Urls
+            | B::Hosts
+            | B::Paths
+            | B::Ibans
+            | B::Phones
+            | B::Numbers
+            | B::Dates
+            | B::Quoted
+            | B::Names => {
+                return self.read_node(Place::Found(first?, format!("{builtin:?}")));
+            }
+            _ => return first,
+        }
+        None
+    }
+}

@@ -1,0 +1,377 @@
+//! What may happen next: calls with their arguments, results, prompts and the passing of time.
+
+use super::classes::{Classes, Hint, Place};
+use super::mark::Questions;
+use super::session::START;
+use super::values::{Maker, combinations, tidy};
+use crate::analysis::reference::Reference;
+use crate::hir::{CheckKind, ExprKind, Program, Served, ServedOp, ToolId, Type};
+use guard_plan::json::Json;
+use guard_plan::plan::{CriterionKind, LimitScope};
+use guard_plan::value::Value;
+use std::collections::BTreeSet;
+
+/// Most arguments of one tool that are tried in one state.
+const MOST_CALLS: usize = 64;
+/// The same, where only the plainest are tried.
+const FEW_CALLS: usize = 12;
+/// Most results of one call.
+const MOST_RESULTS: usize = 24;
+/// Most items of one lifecycle that are made.
+const MOST_ITEMS: usize = 2;
+const HOUR: i64 = 3_600_000;
+
+/// What may happen in sessions of a guard.
+pub(crate) struct Inputs<'p> {
+    program: &'p Program,
+    /// How many values of a place are tried: the plainest.
+    few: usize,
+    classes: Classes<'p>,
+    /// Every argument and result that can matter is tried, whatever the state.
+    pub whole: bool,
+    /// Of each tool its calls, where they do not depend on the state.
+    fixed: Vec<Option<Vec<Vec<Value>>>>,
+}
+
+impl<'p> Inputs<'p> {
+    /// The inputs of a guard; `session` is a fresh one.
+    pub fn of(program: &'p Program, session: &Reference<'p>, few: usize) -> Self {
+        let classes = Classes::of(program, session);
+        let fixed = vec![None; program.tools.len()];
+        let mut inputs = Inputs { program, few, classes, whole: false, fixed };
+        for tool in 0..program.tools.len() {
+            if inputs.is_fixed(tool) {
+                inputs.fixed[tool] = Some(inputs.made(tool, session));
+            }
+        }
+        inputs.whole = inputs.covers(session);
+        inputs
+    }
+
+    fn maker<'c>(&'c self, session: &'c Reference<'p>) -> Maker<'c, 'p> {
+        Maker { program: self.program, classes: &self.classes, session }
+    }
+
+    /// Whether the arguments of a tool are the same in every state: nothing flows into them.
+    fn is_fixed(&self, tool: ToolId) -> bool {
+        let of = &self.program.tools[tool];
+        of.served.is_none()
+            && (0..of.params.len()).all(|at| {
+                let class = self.classes.class(&Place::Param(tool, at as u32));
+                class.is_none_or(|class| {
+                    let free = matches!(of.params[at].ty, Type::Bool | Type::Enum(_));
+                    let parts = class.members.iter().all(|m| self.classes.parts(*m).is_empty());
+                    free || !class.opaque || (class.members.len() == 1 && parts && !moves(class))
+                })
+            })
+            && of.params.iter().all(|p| {
+                !matches!(p.ty, Type::Record(_) | Type::List(..) | Type::Set(..) | Type::Map(..))
+            })
+    }
+
+    /// Whether all that can matter is tried: every parameter is enumerated, held against constants only, or unread,
+    /// and no result is read.
+    fn covers(&self, session: &Reference<'p>) -> bool {
+        let program = self.program;
+        let params = program.tools.iter().enumerate().flat_map(|(id, tool)| {
+            tool.params.iter().enumerate().map(move |(at, param)| (id, at as u32, &param.ty))
+        });
+        let mut covered = params.into_iter().all(|(id, at, ty)| {
+            let class = self.classes.class(&Place::Param(id, at));
+            class.is_none_or(|class| {
+                let plain = !class.opaque
+                    && matches!(ty.required(), Type::Int(..) | Type::String(_))
+                    && class.hints.len() <= 3;
+                let few = match ty.required() {
+                    Type::Bool => true,
+                    Type::Enum(of) => program.enums[*of].variants.len() <= 12,
+                    _ => false,
+                };
+                !class.used && !class.opaque || plain || few
+            })
+        });
+        for (id, tool) in program.tools.iter().enumerate() {
+            let read = self.classes.class(&Place::Result(id)).is_some_and(|c| c.used || c.opaque);
+            let few = matches!(tool.returns, Some(Type::Bool | Type::Enum(_)));
+            covered &= !read || few;
+            let tried = self.fixed[id].is_some() && self.is_full(id, session);
+            covered &= tried && tool.served.is_none() && !self.repeats(id, session);
+        }
+        let probes = program.probes.iter().all(|p| *p.returns.required() == Type::Bool);
+        // What conforms to a contract is not made up.
+        let mut conforms = false;
+        program.each_check(&mut |check| conforms |= matches!(check.kind, CheckKind::Conforms(..)));
+        // What the host reports is not tried, and goals are looked at in one world only.
+        let mut outside = false;
+        super::rules::each_condition(program, &mut |root| {
+            root.walk(&mut |e| {
+                outside |= match &e.kind {
+                    ExprKind::Spent(at) | ExprKind::Remaining(at) => {
+                        program.units[*at].host_charged
+                    }
+                    _ => false,
+                };
+            });
+        });
+        let asks = |e: &crate::hir::Expr| {
+            let mut asks = false;
+            e.walk(&mut |e| asks |= matches!(e.kind, ExprKind::Exists(_) | ExprKind::Probe(_)));
+            asks
+        };
+        outside |= program.goals.iter().flat_map(|g| &g.conditions).any(|(_, e)| asks(e));
+        covered && probes && !conforms && !outside && program.sources.is_empty()
+    }
+
+    /// Whether all combinations of the values of a tool's parameters are tried.
+    fn is_full(&self, tool: ToolId, session: &Reference<'p>) -> bool {
+        let maker = self.maker(session);
+        let params = self.program.tools[tool].params.iter().enumerate();
+        let count = |(at, param): (usize, &crate::hir::Field)| {
+            maker.values(&param.ty, self.classes.find(&Place::Param(tool, at as u32))).len()
+        };
+        params.map(count).fold(1, usize::saturating_mul) <= MOST_CALLS
+    }
+
+    /// Whether a tool is held to identical calls, and can be called otherwise than is tried.
+    fn repeats(&self, tool: ToolId, session: &Reference<'p>) -> bool {
+        let of = &self.program.tools[tool];
+        let identical = of.clauses.iter().any(|clause| match &clause.kind {
+            crate::hir::ClauseKind::Limit { limit, .. } => {
+                self.program.limits[*limit].scope == LimitScope::Identical
+            }
+            _ => false,
+        });
+        let all = self.calls(tool, session).len()
+            == of.params.iter().map(|p| size(self.program, &p.ty)).fold(1, usize::saturating_mul);
+        identical && !all
+    }
+
+    /// The arguments of a tool worth trying in a state, the plainest first.
+    pub fn calls(&self, tool: ToolId, session: &Reference<'p>) -> Vec<Vec<Value>> {
+        match &self.fixed[tool] {
+            Some(fixed) => fixed.clone(),
+            None => self.made(tool, session),
+        }
+    }
+
+    fn made(&self, tool: ToolId, session: &Reference<'p>) -> Vec<Vec<Value>> {
+        let of = &self.program.tools[tool];
+        let maker = self.maker(session);
+        let mut lists: Vec<Vec<Value>> = Vec::new();
+        for (at, param) in of.params.iter().enumerate() {
+            let list = match of.served {
+                Some(served) => self.served(served, at, &param.ty, session),
+                None => None,
+            };
+            let mut list = list.unwrap_or_else(|| {
+                let node = self.classes.find(&Place::Param(tool, at as u32));
+                maker.values(&param.ty, node)
+            });
+            if !matches!(param.ty, Type::Enum(_)) {
+                list.truncate(self.few);
+            }
+            lists.push(list);
+        }
+        combinations(&lists, if self.few < MOST_CALLS { FEW_CALLS } else { MOST_CALLS })
+    }
+
+    /// The values of a parameter of a lifecycle's tool; none where it is like any other.
+    fn served(
+        &self,
+        served: Served,
+        at: usize,
+        ty: &Type,
+        session: &Reference<'p>,
+    ) -> Option<Vec<Value>> {
+        let lifecycle = &self.program.lifecycles[served.lifecycle];
+        let items = session.item_states(served.lifecycle).count();
+        let json: Vec<Json> = match (served.op, at) {
+            (ServedOp::Create, _) if items >= MOST_ITEMS => Vec::new(),
+            (ServedOp::Create, at) if at >= lifecycle.fields.len() => {
+                lifecycle.criteria.iter().filter_map(|kind| self.criterion(*kind)).collect()
+            }
+            (ServedOp::Create, _) => return None,
+            (ServedOp::List, _) => return Some(vec![Value::None]),
+            (ServedOp::Move(_), 0) => (0..items.max(1))
+                .map(|at| Json::string(&format!("{}-{}", lifecycle.name, at + 1)))
+                .collect(),
+            (ServedOp::Move(_), _) => {
+                let file = object("file", Json::string("a.txt"));
+                let call = session.good_call().map(|id| object("call", Json::string(id)));
+                call.into_iter().chain([file]).map(|one| Json::Array(vec![one])).collect()
+            }
+        };
+        Some(json.iter().filter_map(|json| session.read_json(ty, json)).collect())
+    }
+
+    fn criterion(&self, kind: CriterionKind) -> Option<Json> {
+        let one = match kind {
+            CriterionKind::File => object("file", Json::string("a.txt")),
+            CriterionKind::FileContains => Json::Object(vec![
+                ("file".into(), Json::string("a.txt")),
+                ("contains".into(), Json::string("a")),
+            ]),
+            CriterionKind::Command => {
+                let mut words = None;
+                self.program.each_command(&mut |c| _ = words.get_or_insert(c.argv.clone()));
+                object("command", Json::Array(words?.iter().map(|w| Json::string(w)).collect()))
+            }
+            CriterionKind::GitCommit => object("git_commit", Json::Bool(true)),
+            CriterionKind::Probe => {
+                let probe = self.program.probes.iter().find(|p| p.returns == Type::Bool)?;
+                object("probe", Json::string(&probe.name))
+            }
+        };
+        Some(Json::Array(vec![one]))
+    }
+
+    /// What a call of a tool may return; `null` where nobody reads it.
+    pub fn results(&self, tool: ToolId, session: &Reference<'p>) -> Vec<Option<Json>> {
+        let of = &self.program.tools[tool];
+        let node = self.classes.find(&Place::Result(tool));
+        let class = node.and_then(|node| self.classes.class_of(node));
+        let read = class.is_some_and(|class| class.used || class.opaque);
+        if !read && of.returns.is_none() {
+            return vec![None];
+        }
+        let mut results = self.maker(session).results(of.returns.as_ref(), node);
+        let most = self.few.saturating_mul(2).min(MOST_RESULTS);
+        results.truncate(if read { most } else { 1 });
+        if results.is_empty() {
+            return vec![None];
+        }
+        results.into_iter().map(Some).collect()
+    }
+
+    /// What a probe that is no `bool` may answer.
+    pub fn answers(&self, session: &Reference<'p>) -> Vec<Vec<Json>> {
+        let maker = self.maker(session);
+        let answers = |at: usize| {
+            let ty = &self.program.probes[at].returns;
+            maker.results(Some(ty), self.classes.find(&Place::Probe(at)))
+        };
+        (0..self.program.probes.len()).map(answers).collect()
+    }
+
+    /// When sessions may begin: where the guard reads the clock, at night and at the weekend too.
+    pub fn starts(&self) -> Vec<i64> {
+        let mut clock = false;
+        super::rules::each_condition(self.program, &mut |root| {
+            root.walk(&mut |e| clock |= matches!(e.kind, crate::hir::ExprKind::Clock(_)));
+        });
+        match clock {
+            true => vec![START, START - 6 * HOUR, START + 5 * 24 * HOUR],
+            false => vec![START],
+        }
+    }
+
+    /// What the host may give at the start, beside nothing.
+    pub fn data(&self, session: &Reference<'p>) -> Vec<Json> {
+        let Some(node) = self.classes.find(&Place::Data) else { return Vec::new() };
+        let mut data = self.maker(session).results(None, Some(node));
+        data.truncate(3);
+        data
+    }
+
+    /// What the user may say.
+    pub fn prompts(&self, session: &Reference<'p>) -> Vec<String> {
+        let Some(node) = self.classes.find(&Place::Prompt) else { return Vec::new() };
+        let said = self.maker(session).results(None, Some(node));
+        said.iter().filter_map(|json| json.as_str().map(String::from)).take(2).collect()
+    }
+
+    /// How long it is worth waiting: to what the guard names, and no longer.
+    pub fn waits(&self, questions: &Questions, session: &Reference<'p>) -> BTreeSet<i64> {
+        let (now, start) = session.clock_at();
+        let mut until: BTreeSet<i64> = BTreeSet::new();
+        for (limit, _, time, ..) in session.counted() {
+            if let LimitScope::Window(window) = self.program.limits[limit].scope {
+                until.insert(time + window);
+            }
+        }
+        for span in questions.spans() {
+            until.extend(session.past().map(|p| p.time + span + 1));
+        }
+        for probe in &self.program.probes {
+            let waits = [probe.every, probe.backoff.as_ref().map(|b| b.up_to), probe.within];
+            until.extend(waits.into_iter().flatten().map(|d| now + d));
+        }
+        if questions.time {
+            self.clock(now, start, &mut until);
+        }
+        let late = self.program.deadline.map(|d| start + d);
+        until.retain(|at| *at > now && late.is_none_or(|late| *at < late));
+        until.into_iter().map(|at| at - now).collect()
+    }
+
+    /// When what the guard says of the clock may change.
+    fn clock(&self, now: i64, start: i64, until: &mut BTreeSet<i64>) {
+        let mut named: BTreeSet<i64> = BTreeSet::new();
+        let mut clock = false;
+        super::rules::each_condition(self.program, &mut |root| {
+            root.walk(&mut |e| match &e.kind {
+                crate::hir::ExprKind::Duration(d) => _ = named.insert(*d),
+                crate::hir::ExprKind::Clock(_) => clock = true,
+                _ => {}
+            });
+        });
+        for span in named.into_iter().filter(|span| *span > 0) {
+            until.extend([start + span, start + span + 1]);
+            if let Some(deadline) = self.program.deadline {
+                until.extend([start + deadline - span, start + deadline - span + 1]);
+            }
+        }
+        if clock {
+            let hour = (now / HOUR + 1) * HOUR;
+            // The hours of a day, then the same hour on other days.
+            until.extend([0, 2, 7, 11, 15].map(|hours| hour + hours * HOUR));
+            until.extend([1, 5].map(|days| now + days * 24 * HOUR));
+        }
+    }
+}
+
+/// The arguments as a caller writes them; missing options are left out.
+pub(crate) fn written(
+    program: &Program,
+    session: &Reference,
+    tool: ToolId,
+    args: &[Value],
+) -> Json {
+    let given = program.tools[tool].params.iter().zip(args).filter(|(_, v)| **v != Value::None);
+    let member = given.map(|(param, value)| {
+        (param.name.as_str().into(), tidy(session.to_json(&param.ty, value)))
+    });
+    Json::Object(member.collect())
+}
+
+/// The arguments as values.
+pub(crate) fn read(
+    program: &Program,
+    session: &Reference,
+    tool: ToolId,
+    args: &Json,
+) -> Option<Vec<Value>> {
+    let params = program.tools[tool].params.iter();
+    let value = |param: &crate::hir::Field| match args.get(&param.name) {
+        Some(json) => session.read_json(&param.ty, json),
+        None => Some(Value::None),
+    };
+    params.map(value).collect()
+}
+
+fn moves(class: &super::classes::Class) -> bool {
+    let state = |hint: &Hint| matches!(hint, Hint::Moves(..) | Hint::Pays(_) | Hint::Gives(_));
+    class.hints.iter().any(state)
+}
+
+fn size(program: &Program, ty: &Type) -> usize {
+    match ty.required() {
+        Type::Bool => 2,
+        Type::Enum(of) => program.enums[*of].variants.len(),
+        _ => usize::MAX / 64,
+    }
+}
+
+fn object(name: &str, value: Json) -> Json {
+    Json::Object(vec![(name.into(), value)])
+}

@@ -1,0 +1,335 @@
+//! What of a session may influence what comes later: its core, which must be equal, and its resources, of which
+//! less spent is never worse.
+//!
+//! Two sessions with the same core behave alike but for budgets, limits and the deadline. Where one has spent no
+//! more of any of these than the other, whatever the other may do it may do as well.
+
+use super::rules::each_condition;
+use super::slice::Slice;
+use crate::analysis::reference::Reference;
+use crate::hir::{Expr, ExprKind as K, FactId, Program, ToolId};
+use guard_plan::key;
+use guard_plan::plan::{CompareOp, LimitScope};
+use guard_plan::value::Value;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A question to the history.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+enum Asked {
+    Called { tool: ToolId, params: Vec<u32>, since: Option<ToolId>, within: Option<i64> },
+    Failed { tool: ToolId, since: Option<ToolId>, within: Option<i64> },
+    Calls { tool: ToolId, failures: bool, within: Option<i64> },
+    Arg(ToolId, u32),
+    Result(ToolId),
+}
+
+impl Asked {
+    fn tool(&self) -> ToolId {
+        match self {
+            Asked::Called { tool, .. }
+            | Asked::Failed { tool, .. }
+            | Asked::Calls { tool, .. }
+            | Asked::Arg(tool, _)
+            | Asked::Result(tool) => *tool,
+        }
+    }
+}
+
+/// Everything that a guard asks of a session.
+pub(crate) struct Questions<'p> {
+    program: &'p Program,
+    asked: BTreeSet<Asked>,
+    /// Most calls that are told apart, where counts are compared with constants alone.
+    caps: BTreeMap<(ToolId, bool, Option<i64>), Option<i64>>,
+    temporal: Vec<&'p Expr>,
+    spent: BTreeSet<usize>,
+    facts: BTreeSet<FactId>,
+    /// Something asks what time it is.
+    pub time: bool,
+    /// Something asks whether a call failed.
+    pub failures: BTreeSet<ToolId>,
+}
+
+/// What is spent, by what it is spent of.
+pub(crate) type Resources = BTreeMap<Vec<u8>, i64>;
+
+impl<'p> Questions<'p> {
+    /// What a guard asks.
+    pub fn of(program: &'p Program) -> Self {
+        let mut questions = Questions {
+            program,
+            asked: BTreeSet::new(),
+            caps: BTreeMap::new(),
+            temporal: Vec::new(),
+            spent: BTreeSet::new(),
+            facts: BTreeSet::new(),
+            time: false,
+            failures: BTreeSet::new(),
+        };
+        for tool in &program.tools {
+            for clause in &tool.clauses {
+                let crate::hir::ClauseKind::Requires { any_of, .. } = &clause.kind else {
+                    continue;
+                };
+                for r in any_of {
+                    let params = r.key.iter().map(|(p, _)| *p).collect();
+                    let (since, within) = (r.since, r.within);
+                    questions.asked.insert(Asked::Called { tool: r.tool, params, since, within });
+                }
+            }
+        }
+        each_condition(program, &mut |root| questions.read(root));
+        questions
+    }
+
+    fn read(&mut self, root: &'p Expr) {
+        let mut counted = Vec::new();
+        let mut compared = Vec::new();
+        root.walk(&mut |e| match &e.kind {
+            K::Called { tool, key, since, within } => {
+                let params = key.iter().map(|(p, _)| *p).collect();
+                let (since, within) = (*since, *within);
+                self.asked.insert(Asked::Called { tool: *tool, params, since, within });
+            }
+            K::Failed { tool, since, within } => {
+                self.failures.insert(*tool);
+                let (since, within) = (*since, *within);
+                self.asked.insert(Asked::Failed { tool: *tool, since, within });
+            }
+            K::Calls { tool, failures, within } => {
+                if *failures {
+                    self.failures.insert(*tool);
+                }
+                counted.push((*tool, *failures, *within));
+            }
+            K::Compare(op, a, b) if *op != CompareOp::Ne => {
+                for (a, b) in [(a, b), (b, a)] {
+                    if let (K::Calls { tool, failures, within }, K::Int(most)) = (&a.kind, &b.kind)
+                    {
+                        compared.push(((*tool, *failures, *within), *most));
+                    }
+                }
+            }
+            K::LastArg(tool, at) => _ = self.asked.insert(Asked::Arg(*tool, *at)),
+            K::LastResult(tool) => _ = self.asked.insert(Asked::Result(*tool)),
+            K::Temporal(..) => self.temporal.push(e),
+            K::Spent(unit) | K::Remaining(unit) => _ = self.spent.insert(*unit),
+            K::Row(fact, _) | K::Known(fact, _) => _ = self.facts.insert(*fact),
+            K::Now | K::Elapsed | K::Clock(_) | K::RemainingTime => self.time = true,
+            _ => {}
+        });
+        for of in &counted {
+            let (tool, failures, within) = *of;
+            self.asked.insert(Asked::Calls { tool, failures, within });
+            let bounded: Vec<i64> =
+                compared.iter().filter(|(c, _)| c == of).map(|(_, most)| *most).collect();
+            let all = bounded.len() == counted.iter().filter(|c| *c == of).count();
+            let most = all.then(|| bounded.into_iter().max().unwrap_or(0).saturating_add(1));
+            let known = self.caps.entry(*of).or_insert(Some(0));
+            *known = match (*known, most) {
+                (Some(a), Some(b)) => Some(a.max(b)),
+                _ => None,
+            };
+        }
+    }
+
+    /// Whether time may change a verdict otherwise than by the deadline and by windows of limits.
+    pub fn ages(&self) -> bool {
+        self.time
+            || self.program.probes.iter().any(|p| p.every.is_some() || p.backoff.is_some())
+            || self.asked.iter().any(|asked| {
+                matches!(
+                    asked,
+                    Asked::Called { within: Some(_), .. }
+                        | Asked::Failed { within: Some(_), .. }
+                        | Asked::Calls { within: Some(_), .. }
+                )
+            })
+    }
+
+    /// The spans of time of which the guard speaks in its history.
+    pub fn spans(&self) -> BTreeSet<i64> {
+        let mut spans = BTreeSet::new();
+        for asked in &self.asked {
+            match asked {
+                Asked::Called { within, .. }
+                | Asked::Failed { within, .. }
+                | Asked::Calls { within, .. } => spans.extend(*within),
+                _ => {}
+            }
+        }
+        spans
+    }
+
+    /// What must be equal for two sessions to go on alike, as far as a slice of the guard can tell.
+    pub fn core(&self, session: &Reference, slice: &Slice) -> Vec<u8> {
+        let mut out = vec![u8::from(session.halted()), session.flying() as u8];
+        let (now, start) = session.clock_at();
+        for var in slice.vars.iter().copied() {
+            key::write(session.var(var), &mut out);
+        }
+        if self.time {
+            put(now, &mut out);
+            put(start, &mut out);
+        }
+        for asked in self.asked.iter().filter(|asked| slice.tools.contains(&asked.tool())) {
+            out.push(0xFE);
+            self.history(asked, session, &mut out);
+        }
+        for e in &self.temporal {
+            out.push(match session.closed(e, &|_| None) {
+                Ok(Value::Bool(true)) => 1,
+                Ok(_) => 0,
+                Err(_) => 2,
+            });
+        }
+        for unit in &self.spent {
+            put(session.spent_of(*unit), &mut out);
+        }
+        for fact in self.facts.intersection(&slice.facts) {
+            self.rows(*fact, session, &mut out);
+        }
+        for at in 0..self.program.lifecycles.len() {
+            let most = self.program.lifecycles[at].escalate.as_ref().map_or(0, |e| e.after.into());
+            for (state, rejections) in session.item_states(at) {
+                put(state as i64, &mut out);
+                put(rejections.min(most) as i64, &mut out);
+            }
+            out.push(0xFD);
+        }
+        if !self.program.lifecycles.is_empty() {
+            out.push(u8::from(session.good_call().is_some()));
+        }
+        for (at, probe) in self.program.probes.iter().enumerate() {
+            let remembers =
+                probe.every.is_some() || probe.backoff.is_some() || probe.within.is_some();
+            if let (true, Some((time, said, count))) = (remembers, session.last_attempt(at)) {
+                put(now - time, &mut out);
+                put(count as i64, &mut out);
+                out.extend(said.as_bytes());
+            }
+        }
+        if session.asks_origins() {
+            let mut seen: Vec<&(String, u32)> = session.seen_origins().iter().collect();
+            seen.sort();
+            for (text, origin) in seen {
+                key::write(&Value::String(text.as_str().into()), &mut out);
+                out.push(*origin as u8);
+            }
+        }
+        out
+    }
+
+    fn rows(&self, fact: FactId, session: &Reference, out: &mut Vec<u8>) {
+        let mut rows: Vec<Vec<u8>> = Vec::new();
+        for row in session.rows_of(fact) {
+            let mut bytes = Vec::new();
+            row.iter().for_each(|value| key::write(value, &mut bytes));
+            rows.push(bytes);
+        }
+        // Which row goes first matters only once the table is full.
+        if (rows.len() as u64) < self.program.facts[fact].max {
+            rows.sort();
+        }
+        out.push(0xFC);
+        rows.iter().for_each(|row| out.extend(row));
+    }
+
+    fn history(&self, asked: &Asked, session: &Reference, out: &mut Vec<u8>) {
+        let now = session.clock_at().0;
+        let last = |tool: ToolId| session.past().filter(|p| p.success && p.tool == tool).last();
+        let from = |since: &Option<ToolId>| since.and_then(last).map_or(0, |p| p.number);
+        match asked {
+            Asked::Called { tool, params, since, within } => {
+                let from = from(since);
+                let mut keys: BTreeMap<Vec<u8>, i64> = BTreeMap::new();
+                for p in session.past().filter(|p| p.success && p.tool == *tool) {
+                    let mut bytes = Vec::new();
+                    params.iter().for_each(|at| key::write(&p.args[*at as usize], &mut bytes));
+                    if p.number > from && within.is_none_or(|d| now - p.time <= d) {
+                        keys.insert(bytes, if within.is_some() { now - p.time } else { 0 });
+                    }
+                }
+                for (bytes, age) in keys {
+                    out.extend(bytes);
+                    put(age, out);
+                }
+            }
+            Asked::Failed { tool, since, within } => {
+                let from = from(since);
+                let failed = session.past().filter(|p| !p.success && p.tool == *tool);
+                let last = failed.filter(|p| p.number > from).last();
+                let age = last.map(|p| now - p.time).filter(|age| within.is_none_or(|d| *age <= d));
+                put(age.map_or(-1, |age| if within.is_some() { age } else { 0 }), out);
+            }
+            Asked::Calls { tool, failures, within } => {
+                let mine = session.past().filter(|p| p.success != *failures && p.tool == *tool);
+                match within {
+                    Some(d) => {
+                        mine.filter(|p| now - p.time <= *d).for_each(|p| put(now - p.time, out))
+                    }
+                    None => {
+                        let cap = self.caps.get(&(*tool, *failures, None)).copied().flatten();
+                        put((mine.count() as i64).min(cap.unwrap_or(i64::MAX)), out);
+                    }
+                }
+            }
+            Asked::Arg(tool, at) => {
+                let value = last(*tool).map(|p| p.args[*at as usize].clone());
+                key::write(&value.unwrap_or(Value::None), out);
+            }
+            Asked::Result(tool) => {
+                let value = last(*tool).map(|p| p.result.clone());
+                key::write(&value.unwrap_or(Value::None), out);
+            }
+        }
+    }
+
+    /// What a session has spent of what is bounded.
+    pub fn resources(&self, session: &Reference) -> Resources {
+        let mut spent = Resources::new();
+        let (now, start) = session.clock_at();
+        for (at, unit) in self.program.units.iter().enumerate() {
+            if unit.budget.is_some() && session.spent_of(at) > 0 {
+                spent.insert(vec![0, at as u8], session.spent_of(at));
+            }
+        }
+        if self.program.deadline.is_some() && !self.time && now > start {
+            spent.insert(vec![1], now - start);
+        }
+        // The youngest first, so that the windows of two sessions are compared call by call.
+        let counted: Vec<_> = session.counted().collect();
+        let mut places: BTreeMap<Vec<u8>, i64> = BTreeMap::new();
+        for (limit, by, time, tool, args) in counted.into_iter().rev() {
+            let mut name = vec![2, (limit >> 8) as u8, limit as u8];
+            if let Some(by) = by {
+                key::write(by, &mut name);
+            }
+            match self.program.limits[limit].scope {
+                LimitScope::Window(window) if now - time < window => {
+                    let place = places.entry(name.clone()).or_insert(0);
+                    put(*place, &mut name);
+                    *place += 1;
+                    spent.insert(name, window - (now - time));
+                }
+                LimitScope::Session => *spent.entry(name).or_insert(0) += 1,
+                LimitScope::Identical => {
+                    put(tool as i64, &mut name);
+                    args.iter().for_each(|arg| key::write(arg, &mut name));
+                    *spent.entry(name).or_insert(0) += 1;
+                }
+                _ => {}
+            }
+        }
+        spent
+    }
+}
+
+/// Whether the first has spent no more of anything than the second.
+pub(crate) fn within(first: &Resources, second: &Resources) -> bool {
+    first.iter().all(|(name, spent)| second.get(name).is_some_and(|other| spent <= other))
+}
+
+fn put(number: i64, out: &mut Vec<u8>) {
+    out.extend(number.to_be_bytes());
+}

@@ -1,0 +1,137 @@
+//! Bounded exploration: what can happen under a guard, found by trying it on the reference evaluator.
+//!
+//! Breadth first from the initial state, with arguments and results at the boundaries of the guard's own conditions.
+//! What is found is a session that replays; what is not found is *never* only where everything was tried.
+
+mod aim;
+mod classes;
+pub(crate) mod inputs;
+pub(crate) mod mark;
+mod repeat;
+mod rules;
+mod sample;
+pub(crate) mod search;
+pub(crate) mod session;
+pub(crate) mod slice;
+mod story;
+mod values;
+pub(crate) mod world;
+
+pub(crate) use rules::limit_text;
+pub use rules::{Rule, RuleKind};
+pub use session::{Act, START, Said, Session, Step, Then, WORKSPACE};
+
+use crate::analysis::reference::Reference;
+use crate::hir::Program;
+use guard_plan::json::Json;
+
+/// How far is looked; counted, never timed.
+#[derive(Debug, Clone)]
+pub struct Limits {
+    /// Most things that happen in a session.
+    pub depth: usize,
+    /// Most states that are kept.
+    pub states: usize,
+    /// Most calls that are judged.
+    pub calls: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Limits { depth: 12, states: 300, calls: 6_000 }
+    }
+}
+
+/// What exploration found.
+#[derive(Debug, Clone)]
+pub struct Exploration {
+    /// By tool: the shortest session in which it is allowed.
+    pub tools: Vec<Option<Session>>,
+    /// Every rule that may fire, and the shortest session in which it does. Limits, budgets, the deadline and advice are
+    /// looked for by repetition: their sessions are short, and need not be shortest.
+    pub rules: Vec<(Rule, Option<Session>)>,
+    /// By goal: the shortest session that reaches it.
+    pub goals: Vec<Option<Session>>,
+    /// The shortest session that ends with a stop at which all checks hold.
+    pub completion: Option<Session>,
+    /// The shortest session after which nothing can complete any more; looked for only where all states are known.
+    pub deadlock: Option<Session>,
+    /// Every state was looked at that what is tried leads to.
+    pub whole: bool,
+    /// Every state was looked at, with every argument, result and answer that can matter: what was not found of tools,
+    /// goals and completion cannot be.
+    pub exhausted: bool,
+    /// How many states were kept.
+    pub states: usize,
+    /// How many calls were judged.
+    pub judged: usize,
+    /// The longest session that was looked at to its end.
+    pub depth: usize,
+}
+
+impl Exploration {
+    /// Of something that was not found: `never`, or how far was looked.
+    pub fn absence(&self) -> String {
+        match self.exhausted {
+            true => "never".into(),
+            false => format!("not up to depth {}, {} states", self.depth, self.states),
+        }
+    }
+}
+
+/// Explores a guard. `stop` may end it early: what is known by then stays.
+pub fn explore(program: &Program, limits: &Limits, stop: &dyn Fn() -> bool) -> Exploration {
+    let rules = rules::all(program);
+    let Ok(fresh) = Reference::open(program, START, WORKSPACE, None) else {
+        return Exploration::nothing(program, rules);
+    };
+    let widths = [1, 3, usize::MAX].map(|few| inputs::Inputs::of(program, &fresh, few));
+    let inputs = &widths[2];
+    let questions = mark::Questions::of(program);
+    let answers: Vec<Vec<Json>> = inputs.answers(&fresh);
+    let mut search = search::Search::new(program, inputs, &questions, &rules, &answers, stop);
+    search.run(&fresh, inputs, slice::Slice::whole(program), None, limits);
+    let whole = !search.cut;
+    let exhausted = whole && inputs.whole && !questions.ages();
+    let deadlock = if exhausted { search.deadlock().map(|at| search.path(at)) } else { None };
+    let depth = search.nodes.iter().map(|node| node.depth).max().unwrap_or(0);
+    let states = search.nodes.len();
+    if search.cut {
+        aim::at_the_rest(&mut search, &fresh, &widths, limits);
+    }
+    if !stop() {
+        repeat::complete(&mut search);
+    }
+    let (judged, found) = (search.judged, search.found);
+    let checked = |session: Option<Session>| session.filter(|session| session.replays(program));
+    Exploration {
+        tools: found.tools.into_iter().map(checked).collect(),
+        rules: rules.iter().cloned().zip(found.rules.into_iter().map(checked)).collect(),
+        goals: found.goals.into_iter().map(checked).collect(),
+        completion: checked(found.completion),
+        deadlock: checked(deadlock),
+        whole,
+        exhausted,
+        states,
+        judged,
+        depth,
+    }
+}
+
+impl Exploration {
+    /// Of a guard that no session can begin with.
+    fn nothing(program: &Program, rules: Vec<Rule>) -> Self {
+        Exploration {
+            tools: vec![None; program.tools.len()],
+            rules: rules.into_iter().map(|rule| (rule, None)).collect(),
+            goals: vec![None; program.goals.len()],
+            completion: None,
+            deadlock: None,
+            whole: false,
+            exhausted: false,
+            states: 0,
+            judged: 0,
+            depth: 0,
+        }
+    }
+}

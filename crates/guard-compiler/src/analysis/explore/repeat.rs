@@ -1,0 +1,421 @@
+//! Rules that fire by repetition: limits, budgets, the deadline, advice by number and time.
+//!
+//! The search does not count, so these are looked for from the shortest session that reaches a tool, by doing the same
+//! again.
+
+use super::inputs::{read, written};
+use super::rules::{self, Rule, RuleKind};
+use super::search::{Search, roles, step};
+use super::session::{Act, START, Session, Step, Then, WORKSPACE, perform};
+use super::world::Oracle;
+use crate::analysis::reference::{Ask, Judgement, Reference};
+use crate::hir::{ClauseKind, Program, ToolId};
+use guard_plan::json::Json;
+use guard_plan::plan::LimitScope;
+use guard_plan::value::Value;
+use guard_plan::verdict::{Code, Decision};
+
+/// Most calls of one session that only repeats.
+const MOST: usize = 700;
+/// The same, to move a variable.
+const MOST_MOVES: usize = 100;
+/// Most arguments with which a variable is moved.
+const MOST_VARIED: usize = 12;
+/// Most of them that need an approval each.
+const MOST_APPROVED: usize = 60;
+
+/// Looks for what the search has not found.
+pub(crate) fn complete(search: &mut Search) {
+    for rule in 0..search.rules.len() {
+        if search.found.rules[rule].is_some() {
+            continue;
+        }
+        let of = search.rules[rule].clone();
+        let found = match of.kind {
+            RuleKind::Limit => limit(search, &of),
+            RuleKind::Budget => budget(search, &of),
+            RuleKind::Deadline => {
+                let wait = search.program.deadline.map(Act::Wait);
+                wait.and_then(|wait| after(search, vec![wait], &of, None))
+            }
+            RuleKind::Feedback => feedback(search, &of),
+            RuleKind::Invariant | RuleKind::Monitor => moving(search, &of),
+            _ => None,
+        };
+        search.found.rules[rule] = found;
+    }
+}
+
+/// The tools that are held to a rule at this place.
+fn holders(program: &Program, rule: &Rule) -> Vec<ToolId> {
+    let held =
+        |tool: &ToolId| program.tools[*tool].clauses.iter().any(|c| c.rule.span == rule.span);
+    (0..program.tools.len()).filter(held).collect()
+}
+
+fn limit(search: &Search, rule: &Rule) -> Option<Session> {
+    let program = search.program;
+    for tool in holders(program, rule) {
+        let clauses = program.tools[tool].clauses.iter().filter(|c| c.rule.span == rule.span);
+        let scopes = clauses.filter_map(|clause| match &clause.kind {
+            ClauseKind::Limit { limit, .. } => Some(program.limits[*limit].scope),
+            _ => None,
+        });
+        let flying = scopes.into_iter().any(|scope| scope == LimitScope::InFlight);
+        let Some(session) = &search.found.tools[tool] else { continue };
+        if let Some(found) = pump(search, session, rule, flying, MOST) {
+            return Some(found);
+        }
+    }
+    None
+}
+
+fn budget(search: &Search, rule: &Rule) -> Option<Session> {
+    let unit = search.program.units.iter().position(|u| u.name == rule.owner)?;
+    let of = &search.program.units[unit];
+    if of.host_charged {
+        let usage = Act::Usage(of.name.clone(), of.budget?);
+        return after(search, vec![usage], rule, None);
+    }
+    let costs =
+        |tool: &ToolId| {
+            search.program.tools[*tool].clauses.iter().any(
+                |clause| matches!(&clause.kind, ClauseKind::Costs { unit: u, .. } if *u == unit),
+            ) || unit == 0
+        };
+    let mut tools: Vec<ToolId> = (0..search.program.tools.len()).filter(costs).collect();
+    // What costs most comes to the end of the budget first.
+    tools.sort_by_key(|tool| std::cmp::Reverse(charge(search, *tool, unit)));
+    let mut sessions = tools.iter().filter_map(|tool| search.found.tools[*tool].as_ref());
+    sessions.find_map(|session| {
+        let mut pump = Pump::of(search, session, None)?;
+        // The dearest arguments that are allowed.
+        let calls = search.inputs.calls(pump.tool, &pump.session);
+        let cost = |args: &Vec<Value>| {
+            let mut pump = pump.clone();
+            let before = pump.session.spent_of(unit);
+            pump.goes(args).then(|| pump.call(args.clone()));
+            pump.session.spent_of(unit) - before
+        };
+        let plain = pump.args.clone();
+        let dearest = calls.into_iter().chain([plain]).rev().max_by_key(cost);
+        pump.args = dearest?;
+        pump.run(rule, MOST)
+    })
+}
+
+/// What the last call of a tool's session has charged.
+fn charge(search: &Search, tool: ToolId, unit: usize) -> i64 {
+    let Some(found) = &search.found.tools[tool] else { return 0 };
+    let data = found.data.as_ref();
+    let Ok(mut session) = Reference::open(search.program, found.start, WORKSPACE, data) else {
+        return 0;
+    };
+    let mut before = 0;
+    for step in &found.steps {
+        before = session.spent_of(unit);
+        perform(&mut session, step);
+    }
+    session.spent_of(unit) - before
+}
+
+/// An invariant: the calls that move its variables, again and again.
+fn moving(search: &Search, rule: &Rule) -> Option<Session> {
+    let of = search.program.invariants.iter().find(|i| i.rule.span == rule.span)?;
+    let mut vars = Vec::new();
+    of.condition.walk(&mut |e| {
+        if let crate::hir::ExprKind::State(var) = e.kind {
+            vars.push(var);
+        }
+    });
+    let writes = |tool: &ToolId| {
+        search.program.tools[*tool].clauses.iter().any(
+            |clause| matches!(&clause.kind, ClauseKind::Effect { target, .. } if vars.contains(&target.var)),
+        )
+    };
+    let tools = (0..search.program.tools.len()).filter(writes);
+    let sessions = tools.filter_map(|tool| search.found.tools[tool].as_ref());
+    let found = sessions.filter_map(|session| {
+        let pump = Pump::of(search, session, None)?;
+        let calls = search.inputs.calls(pump.tool, &pump.session);
+        let other = calls.into_iter().filter(|args| pump.goes(args));
+        let pumps = other.take(MOST_VARIED).map(|args| Pump { args, ..pump.clone() });
+        pumps.filter_map(|pump| pump.run(rule, MOST_MOVES)).min_by_key(Session::len)
+    });
+    found.min_by_key(Session::len)
+}
+
+/// The last call of a session again and again, until the rule fires. With `flying` none of them settles; else both
+/// outcomes are tried.
+fn pump(
+    search: &Search,
+    found: &Session,
+    rule: &Rule,
+    flying: bool,
+    most: usize,
+) -> Option<Session> {
+    let ends: &[Option<Then>] = match flying {
+        true => &[Some(Then::Flies)],
+        false => &[None, Some(Then::Fails)],
+    };
+    let mut pumped =
+        ends.iter().filter_map(|end| Pump::of(search, found, end.clone())?.run(rule, most));
+    pumped.next()
+}
+
+/// A session whose last call is made again and again.
+#[derive(Clone)]
+struct Pump<'s, 'p> {
+    search: &'s Search<'s, 'p>,
+    session: Reference<'p>,
+    out: Session,
+    tool: ToolId,
+    args: Vec<Value>,
+    then: Then,
+    world: Vec<(Ask, Json)>,
+    round: usize,
+}
+
+impl<'s, 'p> Pump<'s, 'p> {
+    /// The session before its last call, which ends so from now on.
+    fn of(search: &'s Search<'s, 'p>, found: &Session, end: Option<Then>) -> Option<Self> {
+        let program = search.program;
+        let mut out = found.clone();
+        let last = out.steps.pop()?;
+        let Act::Call { tool, args, then, .. } = last.act else { return None };
+        while matches!(out.steps.last(), Some(Step { act: Act::Approve { .. }, .. })) {
+            out.steps.pop();
+        }
+        let data = found.data.as_ref();
+        let mut session = Reference::open(program, found.start, WORKSPACE, data).ok()?;
+        for step in &out.steps {
+            perform(&mut session, step)?;
+        }
+        let tool = program.tools.iter().position(|t| t.wire_name == tool)?;
+        let args = read(program, &session, tool, &args)?;
+        let (then, world) = (end.unwrap_or(then), last.world);
+        Some(Pump { search, session, out, tool, args, then, world, round: 0 })
+    }
+
+    fn answer(&self, ask: &Ask) -> Option<Json> {
+        self.world.iter().find(|(known, _)| known == ask).map(|(_, answer)| answer.clone())
+    }
+
+    fn run(mut self, rule: &Rule, most: usize) -> Option<Session> {
+        while self.round < most {
+            let judged = self.session.consider(self.tool, &self.args, &|ask| self.answer(ask));
+            let mut reasons = judged.reasons.clone();
+            reasons.extend(judged.shadowed.iter().cloned());
+            let fires =
+                !rules::fired(std::slice::from_ref(rule), &reasons, &judged.fired).is_empty();
+            let only = |wanted: &[Code]| judged.reasons.iter().all(|r| wanted.contains(&r.0));
+            match judged.decision {
+                _ if fires => {
+                    self.call(self.args.clone())?;
+                    return Some(self.out);
+                }
+                Decision::Allow => self.call(self.args.clone())?,
+                _ if only(&[Code::Approval, Code::Gated]) => self.approved(&judged)?,
+                _ if only(&[Code::Limit]) => self.around()?,
+                _ => self.other()?,
+            }
+            self.round += 1;
+        }
+        None
+    }
+
+    fn act(&mut self, what: Act) -> Option<()> {
+        let before: Vec<Value> = self.session.state().map(|(_, v)| v.clone()).collect();
+        let world = |ask: &Ask| {
+            self.world.iter().find(|(known, _)| known == ask).map(|(_, answer)| answer.clone())
+        };
+        let said = super::session::act(&mut self.session, &what, &world)?;
+        let changes = self.session.changes_since(&before);
+        self.out.steps.push(Step { world: self.world.clone(), act: what, said, changes });
+        Some(())
+    }
+
+    fn proposal(&self, args: &[Value]) -> Act {
+        Act::Call {
+            id: format!("again-{}", self.out.steps.len() + 1),
+            tool: self.search.program.tools[self.tool].wire_name.clone(),
+            args: written(self.search.program, &self.session, self.tool, args),
+            then: self.then.clone(),
+        }
+    }
+
+    fn call(&mut self, args: Vec<Value>) -> Option<()> {
+        let what = self.proposal(&args);
+        self.act(what)
+    }
+
+    fn approved(&mut self, judged: &Judgement) -> Option<()> {
+        if self.round > MOST_APPROVED {
+            return None;
+        }
+        for role in roles(judged) {
+            let Act::Call { tool, args, .. } = self.proposal(&self.args) else { return None };
+            self.act(Act::Approve { tool, args, role })?;
+        }
+        self.call(self.args.clone())
+    }
+
+    /// Whether a call with these arguments is allowed.
+    fn goes(&self, args: &[Value]) -> bool {
+        let judged = self.session.consider(self.tool, args, &|ask| self.answer(ask));
+        judged.decision == Decision::Allow
+    }
+
+    /// Another limit is in the way: other arguments, or a while later.
+    fn around(&mut self) -> Option<()> {
+        let varied = (0..self.args.len()).map(|at| varied(&self.args, at, self.round));
+        if let Some(args) = varied.into_iter().find(|args| self.goes(args)) {
+            return self.call(args);
+        }
+        let waits = self.search.inputs.waits(self.search.questions, &self.session);
+        for wait in waits {
+            let mut later = self.session.clone();
+            later.wait_until(later.clock_at().0 + wait);
+            let judged = later.consider(self.tool, &self.args, &|ask| self.answer(ask));
+            if judged.decision == Decision::Allow {
+                return self.act(Act::Wait(wait));
+            }
+        }
+        None
+    }
+
+    /// The same call cannot be made again: another one of the tool.
+    fn other(&mut self) -> Option<()> {
+        let calls = self.search.inputs.calls(self.tool, &self.session);
+        let args = calls.into_iter().find(|args| self.goes(args))?;
+        self.call(args)
+    }
+}
+
+/// The arguments with another value at a place, where one is easily made.
+fn varied(args: &[Value], at: usize, round: usize) -> Vec<Value> {
+    let mut args = args.to_vec();
+    args[at] = match &args[at] {
+        Value::String(text) => Value::String(format!("{text}{round}").into()),
+        Value::Path(path) => Value::Path(format!("{path}{round}").into()),
+        Value::Url(url) => match guard_plan::url::Url::parse(&format!("{}{round}", url.text)) {
+            Ok(url) => Value::Url(Box::new(url)),
+            Err(_) => args[at].clone(),
+        },
+        other => other.clone(),
+    };
+    args
+}
+
+/// Whether a rule is among the reasons of a call, judged once more.
+fn speaks(search: &Search, session: &Reference, step: &Step, rule: &Rule) -> bool {
+    let Act::Call { tool, args, .. } = &step.act else { return false };
+    let Some(at) = search.program.tools.iter().position(|t| t.wire_name == *tool) else {
+        return false;
+    };
+    let Some(values) = read(search.program, session, at, args) else { return false };
+    let fixed = |ask: &Ask| {
+        step.world.iter().find(|(known, _)| known == ask).map(|(_, answer)| answer.clone())
+    };
+    let judged = session.consider(at, &values, &fixed);
+    let mut reasons = judged.reasons.clone();
+    reasons.extend(judged.shadowed.iter().cloned());
+    !rules::fired(std::slice::from_ref(rule), &reasons, &judged.fired).is_empty()
+}
+
+/// These, and then a first call of any tool, or of this one.
+fn after(search: &Search, acts: Vec<Act>, rule: &Rule, only: Option<ToolId>) -> Option<Session> {
+    let program = search.program;
+    let mut session = Reference::open(program, START, WORKSPACE, None).ok()?;
+    let mut steps = Vec::new();
+    for what in acts {
+        steps.push(step(&mut session, what, &Oracle::new(program, search.answers, true))?);
+    }
+    for tool in (0..program.tools.len()).filter(|tool| only.is_none_or(|only| only == *tool)) {
+        let Some(args) = search.inputs.calls(tool, &session).into_iter().next() else { continue };
+        let what = Act::Call {
+            id: "call-1".into(),
+            tool: program.tools[tool].wire_name.clone(),
+            args: written(program, &session, tool, &args),
+            then: Then::Succeeds(None),
+        };
+        let oracle = Oracle::new(program, search.answers, true);
+        let Some(done) = step(&mut session.clone(), what, &oracle) else { continue };
+        let spoken = done.said.feedback.contains(&rule.owner) && rule.kind == RuleKind::Feedback;
+        if spoken || speaks(search, &session, &done, rule) {
+            steps.push(done);
+            return Some(Session { start: START, data: None, steps });
+        }
+    }
+    None
+}
+
+fn feedback(search: &Search, rule: &Rule) -> Option<Session> {
+    let provider = search.program.feedback.iter().find(|f| f.span == rule.span)?;
+    if let Some(found) = after(search, Vec::new(), rule, None) {
+        return Some(found);
+    }
+    let (calls, every) = rules::cadence(&provider.triggers);
+    for wait in waits(search.program, provider, every) {
+        if let Some(found) = after(search, vec![Act::Wait(wait)], rule, None) {
+            return Some(found);
+        }
+    }
+    for unit in search.program.units.iter().filter(|unit| unit.host_charged) {
+        let usage = Act::Usage(unit.name.clone(), unit.budget.unwrap_or(0).saturating_sub(1));
+        if let Some(found) = after(search, vec![usage], rule, None) {
+            return Some(found);
+        }
+    }
+    calls.and_then(|n| counted(search, rule, n as usize))
+}
+
+/// How long to wait for a provider: its cadence, and the times that its conditions name.
+fn waits(program: &Program, provider: &crate::hir::Feedback, every: Option<i64>) -> Vec<i64> {
+    let mut named: Vec<i64> = every.into_iter().collect();
+    let conditions = provider.blocks.iter().filter_map(|block| block.when.as_ref());
+    let edges = provider.triggers.iter().filter_map(|trigger| match trigger {
+        crate::hir::Trigger::Becomes(e) => Some(e),
+        _ => None,
+    });
+    for e in conditions.chain(edges) {
+        e.walk(&mut |part| {
+            if let crate::hir::ExprKind::Duration(span) = part.kind {
+                named.extend([span, span + 1]);
+                named.extend(program.deadline.map(|late| late - span + 1));
+            }
+        });
+    }
+    named.retain(|wait| *wait > 0 && program.deadline.is_none_or(|late| *wait < late));
+    named.sort_unstable();
+    named.dedup();
+    named
+}
+
+/// So many judged events, until a provider speaks that counts them: the same call, allowed or denied.
+fn counted(search: &Search, rule: &Rule, n: usize) -> Option<Session> {
+    let program = search.program;
+    for tool in 0..program.tools.len() {
+        for then in [Then::Succeeds(None), Then::Fails] {
+            let mut session = Reference::open(program, START, WORKSPACE, None).ok()?;
+            let Some(args) = search.inputs.calls(tool, &session).into_iter().next() else {
+                continue;
+            };
+            let mut steps = Vec::new();
+            for round in 0..n.min(MOST) {
+                let what = Act::Call {
+                    id: format!("call-{}", round + 1),
+                    tool: program.tools[tool].wire_name.clone(),
+                    args: written(program, &session, tool, &args),
+                    then: then.clone(),
+                };
+                let oracle = Oracle::new(program, search.answers, true);
+                steps.push(step(&mut session, what, &oracle)?);
+                if steps.last().is_some_and(|s| s.said.feedback.contains(&rule.owner)) {
+                    return Some(Session { start: START, data: None, steps });
+                }
+            }
+        }
+    }
+    None
+}

@@ -1,0 +1,192 @@
+//! The rules of a guard that may fire, each once, wherever it is instantiated.
+
+use crate::analysis::reference::Outline;
+use crate::hir::{Check, CheckKind, ClauseKind, Expr, LimitId, Program, Step, Trigger};
+use guard_plan::plan::LimitScope;
+use guard_plan::time::describe_duration;
+use guard_plan::verdict::Code;
+use guard_syntax::span::Span;
+
+/// What a rule is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[allow(missing_docs, reason = "each is the construct of the same name")]
+pub enum RuleKind {
+    Requires,
+    Deny,
+    Limit,
+    Budget,
+    Deadline,
+    Gate,
+    Approval,
+    Ready,
+    Invariant,
+    Monitor,
+    Refinement,
+    Reconcile,
+    Feedback,
+    Check,
+    Transition,
+}
+
+/// A rule that may fire.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rule {
+    /// What it is.
+    pub kind: RuleKind,
+    /// The tool, policy, invariant, unit, provider or lifecycle it belongs to.
+    pub owner: String,
+    /// In words, short.
+    pub text: String,
+    /// Where it stands.
+    pub span: Span,
+}
+
+/// Every rule of a guard, in the order of its places.
+pub(crate) fn all(program: &Program) -> Vec<Rule> {
+    let mut rules: Vec<Rule> = Vec::new();
+    let mut add = |kind, owner: &str, text: String, span| {
+        rules.push(Rule { kind, owner: owner.to_string(), text, span });
+    };
+    for tool in &program.tools {
+        for clause in &tool.clauses {
+            if let Some((kind, text)) = worded(program, &clause.kind) {
+                add(kind, &clause.rule.owner, text, clause.rule.span);
+            }
+        }
+        if tool.irreversible && tool.risk == guard_plan::plan::Risk::Critical {
+            let text = "an explicit authorisation".to_string();
+            add(RuleKind::Gate, &tool.name, text, tool.span);
+        }
+    }
+    for unit in program.units.iter().filter(|unit| unit.budget.is_some()) {
+        add(RuleKind::Budget, &unit.name, format!("budget {}", unit.name), unit.span);
+    }
+    if let Some(deadline) = program.deadline {
+        let text = format!("deadline {}", describe_duration(deadline));
+        add(RuleKind::Deadline, "deadline", text, Span::default());
+    }
+    for invariant in &program.invariants {
+        let kind = if invariant.monitor { RuleKind::Monitor } else { RuleKind::Invariant };
+        add(kind, &invariant.rule.owner, invariant.text.clone(), invariant.rule.span);
+    }
+    for provider in &program.feedback {
+        let text = format!("feedback {}", provider.name);
+        add(RuleKind::Feedback, &provider.name, text, provider.span);
+    }
+    for lifecycle in &program.lifecycles {
+        for step in &lifecycle.transitions {
+            add(RuleKind::Transition, &lifecycle.name, step.name.clone(), step.span);
+        }
+    }
+    if let Some(completion) = &program.completion {
+        for check in &completion.checks {
+            add(RuleKind::Check, "completion", check.text.clone(), check.span);
+        }
+    }
+    rules.sort_by(|a, b| (a.span, a.kind, &a.owner).cmp(&(b.span, b.kind, &b.owner)));
+    rules.dedup();
+    rules
+}
+
+fn worded(program: &Program, clause: &ClauseKind) -> Option<(RuleKind, String)> {
+    Some(match clause {
+        ClauseKind::Requires { any_of, .. } => {
+            let names: Vec<&str> =
+                any_of.iter().map(|r| program.tools[r.tool].name.as_str()).collect();
+            (RuleKind::Requires, format!("requires {}", names.join(" or ")))
+        }
+        ClauseKind::Deny { text, .. } => (RuleKind::Deny, format!("deny {text}")),
+        ClauseKind::Limit { limit, .. } => (RuleKind::Limit, limit_text(program, *limit)),
+        ClauseKind::Approval { role, .. } => (RuleKind::Approval, format!("approval {role}")),
+        ClauseKind::Ready(probe) => {
+            (RuleKind::Ready, format!("ready when probe {}", program.probes[*probe].name))
+        }
+        ClauseKind::Reconcile { text, .. } => (RuleKind::Reconcile, format!("reconcile {text}")),
+        _ => return None,
+    })
+}
+
+/// A limit in words.
+pub(crate) fn limit_text(program: &Program, limit: LimitId) -> String {
+    let limit = &program.limits[limit];
+    let by = if limit.keyed { " by its key" } else { "" };
+    match limit.scope {
+        LimitScope::Window(d) => {
+            format!("limit {} per {}{by}", limit.count, describe_duration(d))
+        }
+        LimitScope::Session => format!("limit {} per session{by}", limit.count),
+        LimitScope::InFlight => format!("limit {} in flight{by}", limit.count),
+        LimitScope::Identical => format!("limit {} identical", limit.count),
+    }
+}
+
+/// The rules behind what was said of a proposal.
+pub(crate) fn fired(rules: &[Rule], reasons: &[Outline], places: &[(Code, Span)]) -> Vec<usize> {
+    use RuleKind as R;
+    let mut found = Vec::new();
+    for (at, rule) in rules.iter().enumerate() {
+        let placed = |code: Code| places.contains(&(code, rule.span));
+        let named = |code: Code| {
+            reasons.iter().any(|(known, owner, ..)| *known == code && *owner == rule.owner)
+        };
+        let fires = match rule.kind {
+            R::Requires => placed(Code::Requires),
+            R::Deny => placed(Code::Denied),
+            R::Limit => placed(Code::Limit),
+            R::Approval => placed(Code::Approval),
+            R::Ready => placed(Code::NotReady),
+            R::Invariant | R::Monitor => placed(Code::Invariant),
+            R::Budget => named(Code::Budget),
+            R::Deadline => named(Code::Deadline),
+            R::Gate => named(Code::Gated),
+            _ => false,
+        };
+        if fires {
+            found.push(at);
+        }
+    }
+    found
+}
+
+/// How many judged events after its last word a provider speaks, how long after, and whether on a file.
+pub(crate) fn cadence(triggers: &[Trigger]) -> (Option<u32>, Option<i64>) {
+    let calls = triggers.iter().filter_map(|t| match t {
+        Trigger::Calls(n) => Some(*n),
+        _ => None,
+    });
+    let every = triggers.iter().filter_map(|t| match t {
+        Trigger::Every(millis) => Some(*millis),
+        _ => None,
+    });
+    (calls.min(), every.min())
+}
+
+/// Every expression that decides or changes something, roots only. Messages and advice decide nothing.
+pub(crate) fn each_condition<'p>(program: &'p Program, visit: &mut dyn FnMut(&'p Expr)) {
+    for clause in program.tools.iter().flat_map(|tool| &tool.clauses) {
+        if let ClauseKind::Deny { condition, .. } = &clause.kind {
+            visit(condition);
+        } else {
+            crate::lower::clause_exprs(&clause.kind, visit);
+        }
+        if let ClauseKind::Effect { target, .. } | ClauseKind::Observe { target, .. } = &clause.kind
+        {
+            for step in &target.path {
+                if let Step::Index(e) = step {
+                    visit(e);
+                }
+            }
+        }
+    }
+    program.invariants.iter().for_each(|i| visit(&i.condition));
+    program.goals.iter().flat_map(|g| &g.conditions).for_each(|(_, e)| visit(e));
+    let learns = program.sources.iter().flat_map(|s| &s.learns).map(|(_, learn)| learn);
+    for learn in learns {
+        learn.over.iter().chain(&learn.when).chain(&learn.row).for_each(&mut *visit);
+    }
+    program.each_check(&mut |check: &'p Check| {
+        if let CheckKind::Condition(e) | CheckKind::Score(e) = &check.kind {
+            visit(e);
+        }
+    });
+}

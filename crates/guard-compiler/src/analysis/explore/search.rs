@@ -1,0 +1,468 @@
+//! The search: breadth first over what may happen, each state once.
+//!
+//! A call is settled at once, since an unsettled one only makes others wait; an approval is given right before the call
+//! that needs it. A state that another one covers (same core, nothing more spent) is not looked at again.
+
+mod notice;
+
+use super::Limits;
+use super::inputs::{Inputs, written};
+use super::mark::{Questions, Resources, within};
+use super::rules::Rule;
+use super::session::{Act, Said, Session, Step, Then, WORKSPACE, act};
+use super::slice::Slice;
+use super::world::Oracle;
+use crate::analysis::reference::{Judgement, Reference};
+use crate::hir::{Program, ToolId};
+use guard_plan::json::Json;
+use guard_plan::value::Value;
+use guard_plan::verdict::{Code, Decision};
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap};
+
+/// Most other worlds that one call is tried in.
+const MOST_WORLDS: usize = 6;
+
+/// A state that was reached.
+pub(crate) struct Node<'p> {
+    pub session: Reference<'p>,
+    parent: Option<usize>,
+    /// What led here from the parent.
+    steps: Vec<Step>,
+    pub depth: usize,
+    /// When the session began, and with what.
+    begun: (i64, Option<Json>),
+    /// States that are reached from here, this search's or ones that cover them.
+    pub next: Vec<usize>,
+    /// The agent may stop here, all checks holding, if the world is kind.
+    pub completes: bool,
+    /// Everything that was tried here was looked at.
+    expanded: bool,
+}
+
+/// A call to be tried.
+#[derive(Clone)]
+pub(crate) struct Trial {
+    pub tool: ToolId,
+    pub args: Vec<Value>,
+}
+
+/// What is looked for, and what was found of it.
+#[derive(Default)]
+pub(crate) struct Found {
+    pub tools: Vec<Option<Session>>,
+    pub rules: Vec<Option<Session>>,
+    pub goals: Vec<Option<Session>>,
+    pub completion: Option<Session>,
+}
+
+/// One thing that is looked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Goal {
+    Tool(ToolId),
+    Rule(usize),
+    Named(usize),
+    Completion,
+}
+
+/// A search under way.
+pub(crate) struct Search<'s, 'p> {
+    pub program: &'p Program,
+    pub inputs: &'s Inputs<'p>,
+    /// Everything that is tried of what is looked for.
+    wide: &'s Inputs<'p>,
+    pub questions: &'s Questions<'p>,
+    pub rules: &'s [Rule],
+    pub answers: &'s [Vec<Json>],
+    limits: Limits,
+    stop: &'s dyn Fn() -> bool,
+    /// What is looked at.
+    slice: Slice,
+    /// What is looked for, where it is one thing: when it is found the search ends.
+    goal: Option<Goal>,
+    pub nodes: Vec<Node<'p>>,
+    known: HashMap<Vec<u8>, Vec<(Resources, usize)>>,
+    queue: BinaryHeap<Reverse<(usize, usize)>>,
+    pub found: Found,
+    /// Calls judged so far.
+    pub judged: usize,
+    /// Something was left out.
+    pub cut: bool,
+}
+
+impl<'s, 'p> Search<'s, 'p> {
+    pub fn new(
+        program: &'p Program,
+        inputs: &'s Inputs<'p>,
+        questions: &'s Questions<'p>,
+        rules: &'s [Rule],
+        answers: &'s [Vec<Json>],
+        stop: &'s dyn Fn() -> bool,
+    ) -> Self {
+        let found = Found {
+            tools: vec![None; program.tools.len()],
+            rules: vec![None; rules.len()],
+            goals: vec![None; program.goals.len()],
+            completion: None,
+        };
+        Search {
+            program,
+            inputs,
+            wide: inputs,
+            questions,
+            rules,
+            answers,
+            limits: Limits::default(),
+            stop,
+            slice: Slice::default(),
+            goal: None,
+            nodes: Vec::new(),
+            known: HashMap::new(),
+            queue: BinaryHeap::new(),
+            found,
+            judged: 0,
+            cut: false,
+        }
+    }
+
+    /// Looks at a slice within limits; ends when the goal is found. What was found before stays.
+    pub fn run(
+        &mut self,
+        fresh: &Reference<'p>,
+        inputs: &'s Inputs<'p>,
+        slice: Slice,
+        goal: Option<Goal>,
+        limits: &Limits,
+    ) {
+        (self.inputs, self.slice, self.goal) = (inputs, slice, goal);
+        self.limits = Limits { calls: self.judged + limits.calls, ..limits.clone() };
+        self.nodes.clear();
+        self.known.clear();
+        self.queue.clear();
+        self.cut = false;
+        for start in self.inputs.starts() {
+            self.open(start, None);
+            for data in self.inputs.data(fresh) {
+                self.open(start, Some(data));
+            }
+        }
+        while let Some(Reverse((depth, at))) = self.queue.pop() {
+            let spent = self.judged >= self.limits.calls || (self.stop)();
+            if self.goal.is_some_and(|goal| self.has(goal, depth)) {
+                break;
+            }
+            if spent || depth >= self.limits.depth {
+                self.cut = true;
+                if spent {
+                    break;
+                }
+                continue;
+            }
+            self.expand(at);
+            self.nodes[at].expanded = true;
+        }
+    }
+
+    /// Whether the caller wants no more.
+    pub fn stopped_early(&self) -> bool {
+        (self.stop)()
+    }
+
+    /// Whether a call of a tool is what is looked for: it is tried with everything.
+    fn is_aim(&self, tool: ToolId) -> bool {
+        match self.goal {
+            Some(Goal::Tool(aim)) => aim == tool,
+            Some(Goal::Rule(rule)) => {
+                let span = self.rules[rule].span;
+                self.program.tools[tool].clauses.iter().any(|clause| clause.rule.span == span)
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether something was found, and nothing shorter is to be expected.
+    fn has(&self, goal: Goal, depth: usize) -> bool {
+        let found = match goal {
+            Goal::Tool(tool) => &self.found.tools[tool],
+            Goal::Rule(rule) => &self.found.rules[rule],
+            Goal::Named(goal) => &self.found.goals[goal],
+            Goal::Completion => &self.found.completion,
+        };
+        !longer(found, depth + 1)
+    }
+
+    fn open(&mut self, start: i64, data: Option<Json>) {
+        if let Ok(session) = Reference::open(self.program, start, WORKSPACE, data.as_ref()) {
+            self.admit(session, None, Vec::new(), (start, data));
+        }
+    }
+
+    /// Takes a state in, unless one is known that covers it; gives its number.
+    fn admit(
+        &mut self,
+        session: Reference<'p>,
+        parent: Option<usize>,
+        steps: Vec<Step>,
+        begun: (i64, Option<Json>),
+    ) -> Option<usize> {
+        let core = self.questions.core(&session, &self.slice);
+        let spent = self.questions.resources(&session);
+        let known = self.known.get(&core).into_iter().flatten();
+        let depth = parent.map_or(0, |p| self.nodes[p].depth) + steps.len();
+        let covers = |(resources, at): &&(Resources, usize)| {
+            self.nodes[*at].depth <= depth && within(resources, &spent)
+        };
+        if let Some((_, at)) = known.into_iter().find(covers) {
+            return Some(*at);
+        }
+        if self.nodes.len() >= self.limits.states {
+            self.cut = true;
+            return None;
+        }
+        let at = self.nodes.len();
+        self.known.entry(core).or_default().push((spent, at));
+        let (next, completes, expanded) = (Vec::new(), false, false);
+        self.nodes.push(Node { session, parent, steps, depth, begun, next, completes, expanded });
+        self.queue.push(Reverse((depth, at)));
+        self.look(at);
+        Some(at)
+    }
+
+    /// The session that leads to a state.
+    pub fn path(&self, at: usize) -> Session {
+        let (mut steps, mut node) = (Vec::new(), at);
+        loop {
+            steps.extend(self.nodes[node].steps.iter().rev().cloned());
+            match self.nodes[node].parent {
+                Some(parent) => node = parent,
+                None => break,
+            }
+        }
+        steps.reverse();
+        let (start, data) = self.nodes[node].begun.clone();
+        Session { start, data, steps }
+    }
+
+    fn with(&self, at: usize, more: Vec<Step>) -> Session {
+        let mut session = self.path(at);
+        session.steps.extend(more);
+        session
+    }
+
+    fn step_in(&self, at: usize, what: Act, oracle: &Oracle) -> Option<Step> {
+        step(&mut self.nodes[at].session.clone(), what, oracle)
+    }
+
+    fn expand(&mut self, at: usize) {
+        for tool in self.slice.tools.clone() {
+            let inputs = if self.is_aim(tool) { self.wide } else { self.inputs };
+            let mut calls = inputs.calls(tool, &self.nodes[at].session);
+            // What was allowed before is worth trying again.
+            let known = self.allowed_args(tool).filter(|known| !calls.contains(known));
+            calls.extend(known);
+            for args in calls {
+                if self.judged >= self.limits.calls {
+                    return;
+                }
+                self.call(at, &Trial { tool, args });
+            }
+        }
+        let acts = self.events(at);
+        for what in acts {
+            self.happens(at, what);
+        }
+    }
+
+    /// The arguments with which a tool was allowed, in the session that is known.
+    fn allowed_args(&self, tool: ToolId) -> Option<Vec<Value>> {
+        let step = self.found.tools[tool].as_ref()?.steps.last()?;
+        let Act::Call { args, .. } = &step.act else { return None };
+        super::inputs::read(self.program, &self.nodes.first()?.session, tool, args)
+    }
+
+    /// What may happen beside calls.
+    fn events(&self, at: usize) -> Vec<Act> {
+        let session = &self.nodes[at].session;
+        let mut acts = Vec::new();
+        if session.halted() {
+            acts.push(Act::Resume);
+        }
+        acts.extend(self.inputs.prompts(session).into_iter().map(Act::Prompt));
+        for (id, lifecycle) in self.program.lifecycles.iter().enumerate() {
+            for (item, (state, _)) in session.item_states(id).enumerate() {
+                let name = format!("{}-{}", lifecycle.name, item + 1);
+                let harness = |t: &&crate::hir::Transition| {
+                    t.actor == guard_plan::plan::Actor::Harness && t.from.contains(&state)
+                };
+                let steps: Vec<_> = lifecycle.transitions.iter().filter(harness).collect();
+                if steps.iter().any(|t| t.criteria == Some(true)) {
+                    acts.push(Act::Verify(name.clone()));
+                }
+                let by_hand = steps.iter().filter(|t| t.criteria.is_none());
+                acts.extend(by_hand.map(|t| Act::Move(name.clone(), t.name.clone())));
+            }
+        }
+        acts.extend(self.inputs.waits(self.questions, session).into_iter().map(Act::Wait));
+        acts
+    }
+
+    fn happens(&mut self, at: usize, what: Act) {
+        let base = Oracle::new(self.program, self.answers, true);
+        let mut worlds = vec![base];
+        let mut next = 0;
+        while next < worlds.len() {
+            let mut session = self.nodes[at].session.clone();
+            let before: Vec<Vec<(usize, u64)>> = self.items(&session);
+            let done = step(&mut session, what.clone(), &worlds[next]);
+            self.cut |= branch(&mut worlds, next);
+            next += 1;
+            let Some(done) = done else { continue };
+            self.moved(at, &before, &session, &done);
+            self.follow(at, session, vec![done]);
+        }
+    }
+
+    fn items(&self, session: &Reference) -> Vec<Vec<(usize, u64)>> {
+        (0..self.program.lifecycles.len()).map(|id| session.item_states(id).collect()).collect()
+    }
+
+    /// Tries a call in the worlds that matter to it.
+    fn call(&mut self, at: usize, trial: &Trial) {
+        let base = Oracle::new(self.program, self.answers, false);
+        let mut worlds = vec![base];
+        let mut next = 0;
+        while next < worlds.len() {
+            let oracle = &worlds[next];
+            let judged = self.consider(at, trial, oracle);
+            self.cut |= branch(&mut worlds, next);
+            let oracle = worlds[next].again();
+            next += 1;
+            self.note(at, trial, &judged, &oracle);
+            match judged.decision {
+                Decision::Allow => self.allowed(at, trial, Vec::new(), &oracle),
+                Decision::Ask | Decision::Deny if is_approvable(&judged) => {
+                    let roles = roles(&judged);
+                    self.allowed(at, trial, roles, &oracle);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    pub fn consider(&mut self, at: usize, trial: &Trial, oracle: &Oracle) -> Judgement {
+        self.judged += 1;
+        self.nodes[at].session.consider(trial.tool, &trial.args, &|ask| oracle.answer(ask))
+    }
+
+    pub fn proposal(&self, at: usize, trial: &Trial, then: Then) -> Act {
+        let session = &self.nodes[at].session;
+        Act::Call {
+            id: format!("call-{}", session.past().count() + 1),
+            tool: self.program.tools[trial.tool].wire_name.clone(),
+            args: written(self.program, session, trial.tool, &trial.args),
+            then,
+        }
+    }
+
+    /// A call that is allowed, once these roles have approved it: its outcomes.
+    fn allowed(&mut self, at: usize, trial: &Trial, roles: Vec<String>, oracle: &Oracle) {
+        let mut ends: Vec<Then> = Vec::new();
+        let served = self.program.tools[trial.tool].served.is_some();
+        for result in self.inputs.results(trial.tool, &self.nodes[at].session) {
+            ends.push(Then::Succeeds(result));
+        }
+        if self.questions.failures.contains(&trial.tool) && !served {
+            ends.push(Then::Fails);
+        }
+        for end in ends {
+            let mut session = self.nodes[at].session.clone();
+            let what = self.proposal(at, trial, end.clone());
+            let mut steps = Vec::new();
+            for role in &roles {
+                let Act::Call { tool, args, .. } = &what else { continue };
+                let (tool, args, role) = (tool.clone(), args.clone(), role.clone());
+                let approval = Act::Approve { tool, args, role };
+                steps.extend(step(&mut session, approval, &oracle.again()));
+            }
+            let approved = (session, steps);
+            let mut worlds = vec![oracle.again()];
+            let mut next = 0;
+            while next < worlds.len() {
+                let (mut session, mut steps) = approved.clone();
+                let done = step(&mut session, what.clone(), &worlds[next]);
+                self.cut |= !worlds[next].is_simple();
+                if next == 0 {
+                    let asked = oracle.answers().len();
+                    let more = worlds[0].others_after(asked);
+                    worlds.extend(more.into_iter().take(MOST_WORLDS));
+                }
+                next += 1;
+                let Some(done) = done else { continue };
+                if done.said.decision != Some(Decision::Allow) {
+                    continue;
+                }
+                steps.push(done);
+                self.heard(at, &steps);
+                self.taken(at, trial, &steps);
+                self.follow(at, session, steps);
+            }
+        }
+    }
+
+    fn follow(&mut self, at: usize, session: Reference<'p>, steps: Vec<Step>) {
+        if let Some(next) = self.admit(session, Some(at), steps, (0, None))
+            && !self.nodes[at].next.contains(&next)
+        {
+            self.nodes[at].next.push(next);
+        }
+    }
+}
+
+/// Adds the worlds that differ from the first, once it was run in. Whether there are others that are left out.
+pub(super) fn branch(worlds: &mut Vec<Oracle>, ran: usize) -> bool {
+    if ran > 0 {
+        return worlds[ran].is_asked_more(&worlds[0]);
+    }
+    let others = worlds[0].others();
+    let left_out = !worlds[0].is_simple();
+    if !others.is_empty() {
+        let reversed = worlds[0].reversed();
+        worlds.extend(others.into_iter().take(MOST_WORLDS));
+        worlds.push(reversed);
+    }
+    left_out
+}
+
+/// Whether what was found is longer than this, or nothing was.
+fn longer(found: &Option<Session>, length: usize) -> bool {
+    found.as_ref().is_none_or(|session| session.len() > length)
+}
+
+/// Lets something happen; what came of it, and which variables it changed.
+pub(crate) fn step(session: &mut Reference, what: Act, oracle: &Oracle) -> Option<Step> {
+    let before: Vec<Value> = session.state().map(|(_, value)| value.clone()).collect();
+    let said: Said = act(session, &what, &|ask| oracle.answer(ask))?;
+    let changes = session.changes_since(&before);
+    Some(Step { world: oracle.answers(), act: what, said, changes })
+}
+
+/// Whether nothing but approvals is missing.
+fn is_approvable(judged: &Judgement) -> bool {
+    judged.reasons.iter().all(|(code, ..)| matches!(code, Code::Approval | Code::Gated))
+}
+
+/// Who must approve; of a gate, anybody.
+pub(crate) fn roles(judged: &Judgement) -> Vec<String> {
+    let mut roles: Vec<String> = Vec::new();
+    for (code, _, _, needs) in &judged.reasons {
+        if *code == Code::Approval {
+            roles.extend(needs.iter().cloned());
+        }
+    }
+    roles.sort();
+    roles.dedup();
+    if roles.is_empty() {
+        roles.push("operator".into());
+    }
+    roles
+}

@@ -1,0 +1,193 @@
+//! What is noticed on the way: goals and stops in a state, rules that speak, tools that are allowed.
+
+use super::super::rules::{self, Rule, RuleKind};
+use super::super::session::{Act, Step, Then};
+use super::super::world::Oracle;
+use super::{Search, Trial, branch, longer};
+use crate::analysis::reference::{Judgement, Reference};
+use crate::hir::ServedOp;
+use guard_plan::value::Value;
+use guard_plan::verdict::{Code, Decision};
+
+impl<'s, 'p> Search<'s, 'p> {
+    /// What holds in a state itself: goals, and whether the agent may stop.
+    pub(super) fn look(&mut self, at: usize) {
+        for goal in 0..self.program.goals.len() {
+            if longer(&self.found.goals[goal], self.nodes[at].depth) && self.reached(goal, at) {
+                self.found.goals[goal] = Some(self.path(at));
+            }
+        }
+        if self.program.completion.is_none() {
+            return;
+        }
+        let mut worlds = vec![Oracle::new(self.program, self.answers, true)];
+        let mut next = 0;
+        while next < worlds.len() {
+            let step = self.step_in(at, Act::Stop, &worlds[next]);
+            self.cut |= branch(&mut worlds, next);
+            next += 1;
+            let Some(step) = step else { continue };
+            self.stopped(at, step);
+        }
+    }
+
+    pub(super) fn stopped(&mut self, at: usize, step: Step) {
+        let notes = &step.said.notes;
+        if notes.is_empty() {
+            self.nodes[at].completes = true;
+            if longer(&self.found.completion, self.nodes[at].depth + 1) {
+                self.found.completion = Some(self.with(at, vec![step]));
+            }
+            return;
+        }
+        for rule in 0..self.rules.len() {
+            let of = &self.rules[rule];
+            let lacks = of.kind == RuleKind::Check && notes.contains(&of.text);
+            let blocks = lacks && step.said.decision == Some(Decision::Deny);
+            if blocks && longer(&self.found.rules[rule], self.nodes[at].depth + 1) {
+                self.found.rules[rule] = Some(self.with(at, vec![step.clone()]));
+            }
+        }
+    }
+
+    pub(super) fn reached(&self, goal: usize, at: usize) -> bool {
+        let session = &self.nodes[at].session;
+        let oracle = Oracle::new(self.program, self.answers, true);
+        let holds = |e| session.closed(e, &|ask| oracle.answer(ask)) == Ok(Value::Bool(true));
+        self.program.goals[goal].conditions.iter().all(|(_, e)| holds(e))
+    }
+
+    /// The transitions that the harness has made.
+    pub(super) fn moved(
+        &mut self,
+        at: usize,
+        before: &[Vec<(usize, u64)>],
+        after: &Reference,
+        done: &Step,
+    ) {
+        for (id, items) in self.items(after).into_iter().enumerate() {
+            let lifecycle = &self.program.lifecycles[id];
+            for ((from, _), (to, _)) in before[id].iter().zip(&items) {
+                let made = |t: &&crate::hir::Transition| {
+                    let named = match &done.act {
+                        Act::Move(_, name) => t.name == *name,
+                        Act::Verify(_) => t.criteria.is_some(),
+                        _ => false,
+                    };
+                    named && t.to == *to && t.from.contains(from) && from != to
+                };
+                for step in lifecycle.transitions.iter().filter(made) {
+                    self.fires(RuleKind::Transition, step.span, at, done);
+                }
+            }
+        }
+    }
+
+    pub(super) fn fires(
+        &mut self,
+        kind: RuleKind,
+        span: guard_syntax::span::Span,
+        at: usize,
+        done: &Step,
+    ) {
+        let rule = self.rules.iter().position(|r| r.kind == kind && r.span == span);
+        let length = self.nodes[at].depth + 1;
+        if let Some(rule) = rule.filter(|rule| longer(&self.found.rules[*rule], length)) {
+            self.found.rules[rule] = Some(self.with(at, vec![done.clone()]));
+        }
+    }
+
+    /// Keeps the session in which a rule speaks for the first time.
+    pub(super) fn note(&mut self, at: usize, trial: &Trial, judged: &Judgement, oracle: &Oracle) {
+        let mut reasons = judged.reasons.clone();
+        reasons.extend(judged.shadowed.iter().cloned());
+        let fired = rules::fired(self.rules, &reasons, &judged.fired);
+        let length = self.nodes[at].depth + 1;
+        // An invariant is what refuses a call only where nothing else does.
+        let alone = judged.reasons.iter().all(|(code, ..)| *code == Code::Invariant);
+        let counts = |rule: &usize| {
+            alone || !matches!(self.rules[*rule].kind, RuleKind::Invariant | RuleKind::Monitor)
+        };
+        let new = |rule: &usize| counts(rule) && longer(&self.found.rules[*rule], length);
+        let new: Vec<usize> = fired.into_iter().filter(new).collect();
+        let denied = judged.decision == Decision::Deny && self.waits_for_denial();
+        if new.is_empty() && !denied {
+            return;
+        }
+        let what = self.proposal(at, trial, Then::Flies);
+        let Some(done) = self.step_in(at, what, &oracle.again()) else { return };
+        for rule in new {
+            self.found.rules[rule] = Some(self.with(at, vec![done.clone()]));
+        }
+        self.heard(at, &[done]);
+    }
+
+    /// Whether some provider that speaks on a denial has not been heard.
+    pub(super) fn waits_for_denial(&self) -> bool {
+        let on_denial = |provider: &crate::hir::Feedback| {
+            provider.triggers.iter().any(|t| matches!(t, crate::hir::Trigger::Denied(_)))
+        };
+        let silent = |provider: &&crate::hir::Feedback| {
+            let of = |r: &Rule| r.kind == RuleKind::Feedback && r.span == provider.span;
+            let rule = self.rules.iter().position(of);
+            on_denial(provider) && rule.is_some_and(|rule| self.found.rules[rule].is_none())
+        };
+        self.program.feedback.iter().any(|provider| silent(&provider))
+    }
+
+    /// Feedback that was given, and halts.
+    pub(super) fn heard(&mut self, at: usize, steps: &[Step]) {
+        let Some(last) = steps.last() else { return };
+        for rule in 0..self.rules.len() {
+            let of = &self.rules[rule];
+            if !longer(&self.found.rules[rule], self.nodes[at].depth + steps.len()) {
+                continue;
+            }
+            let speaks = of.kind == RuleKind::Feedback && last.said.feedback.contains(&of.owner);
+            let halts = of.kind == RuleKind::Reconcile
+                && last.said.notes.iter().any(|note| {
+                    *note == format!("halt: {}", of.owner)
+                        || *note == format!("shadow: {}", of.owner)
+                });
+            if speaks || halts {
+                self.found.rules[rule] = Some(self.with(at, steps.to_vec()));
+            }
+        }
+    }
+
+    /// A call has been allowed.
+    pub(super) fn taken(&mut self, at: usize, trial: &Trial, steps: &[Step]) {
+        let length = self.nodes[at].depth + steps.len();
+        if longer(&self.found.tools[trial.tool], length) {
+            self.found.tools[trial.tool] = Some(self.with(at, steps.to_vec()));
+        }
+        let served = self.program.tools[trial.tool].served;
+        if let Some(crate::hir::Served { lifecycle, op: ServedOp::Move(step) }) = served {
+            let span = self.program.lifecycles[lifecycle].transitions[step as usize].span;
+            let rule =
+                self.rules.iter().position(|r| r.kind == RuleKind::Transition && r.span == span);
+            if let Some(rule) = rule.filter(|rule| longer(&self.found.rules[*rule], length)) {
+                self.found.rules[rule] = Some(self.with(at, steps.to_vec()));
+            }
+        }
+    }
+
+    /// A state from which nothing that was looked at may still complete; only where everything was.
+    pub fn deadlock(&self) -> Option<usize> {
+        if self.cut || self.program.completion.is_none() {
+            return None;
+        }
+        let mut can: Vec<bool> =
+            self.nodes.iter().map(|n| n.completes || n.session.halted()).collect();
+        let mut changed = true;
+        while changed {
+            changed = false;
+            for at in (0..self.nodes.len()).rev() {
+                let may = can[at] || self.nodes[at].next.iter().any(|next| can[*next]);
+                changed |= may != can[at];
+                can[at] = may;
+            }
+        }
+        (0..self.nodes.len()).filter(|at| !can[*at]).min_by_key(|at| (self.nodes[*at].depth, *at))
+    }
+}

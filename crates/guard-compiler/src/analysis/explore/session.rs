@@ -1,0 +1,210 @@
+//! Sessions that exploration gives out: what happened, what was said of it, and how to play it again.
+//!
+//! A session is data. Nothing that searched for it is needed to replay it.
+
+use crate::analysis::reference::{Ask, Outline, Reference};
+use crate::hir::Program;
+use guard_plan::json::Json;
+use guard_plan::verdict::Decision;
+
+/// When every explored session begins: Monday, 2026-01-05, nine o'clock UTC, as in `test` blocks.
+pub const START: i64 = 1_767_603_600_000;
+/// Where every explored session works.
+pub const WORKSPACE: &str = "/workspace";
+
+/// A session from its beginning.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Session {
+    /// When it begins, in milliseconds since 1970.
+    pub start: i64,
+    /// What the host gives at the start.
+    pub data: Option<Json>,
+    /// What happens, in order.
+    pub steps: Vec<Step>,
+}
+
+/// Something that happens, in a world that answers so.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Step {
+    /// What the world says if it is asked; it is asked nothing else.
+    pub world: Vec<(Ask, Json)>,
+    /// What happens.
+    pub act: Act,
+    /// What was said of it.
+    pub said: Said,
+    /// The variables it changed: name, before and after as text.
+    pub changes: Vec<(String, String, String)>,
+}
+
+/// What may happen in a session.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Act {
+    /// A call is proposed; allowed, it goes on so.
+    Call {
+        /// Its id.
+        id: String,
+        /// The tool's wire name.
+        tool: String,
+        /// The arguments.
+        args: Json,
+        /// What becomes of it where it is allowed.
+        then: Then,
+    },
+    /// A call in flight settles.
+    Settle(String, Then),
+    /// Somebody approves exactly this call.
+    Approve {
+        /// The tool's wire name.
+        tool: String,
+        /// The arguments.
+        args: Json,
+        /// By whom.
+        role: String,
+    },
+    /// So many milliseconds pass.
+    Wait(i64),
+    /// The user speaks.
+    Prompt(String),
+    /// The host reports use of a unit, in units of 10⁻⁶.
+    Usage(String, i64),
+    /// A halt ends.
+    Resume,
+    /// The harness looks at the criteria of an item.
+    Verify(String),
+    /// The harness moves an item by a transition.
+    Move(String, String),
+    /// The agent would stop.
+    Stop,
+}
+
+/// What becomes of an allowed call.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Then {
+    /// It succeeds, with this result.
+    Succeeds(Option<Json>),
+    /// It fails.
+    Fails,
+    /// It stays in flight.
+    Flies,
+}
+
+/// What was said of a step.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Said {
+    /// Of a proposal: the decision; of a stop: allow or deny.
+    pub decision: Option<Decision>,
+    /// The reasons in effect.
+    pub reasons: Vec<Outline>,
+    /// Reasons of rules in shadow.
+    pub shadowed: Vec<Outline>,
+    /// What a stop lacks; what an event noted: `halt`, `warning`, each with its rule.
+    pub notes: Vec<String>,
+    /// Who gave feedback.
+    pub feedback: Vec<String>,
+}
+
+impl Session {
+    /// How many things happen in it, the last one included.
+    pub fn len(&self) -> usize {
+        self.steps.len()
+    }
+
+    /// Whether nothing happens.
+    pub fn is_empty(&self) -> bool {
+        self.steps.is_empty()
+    }
+
+    /// Plays it again from the start; whether everything is said of it that it says itself.
+    pub fn replays(&self, program: &Program) -> bool {
+        let opened = Reference::open(program, self.start, WORKSPACE, self.data.as_ref());
+        let Ok(mut session) = opened else { return false };
+        self.steps.iter().all(|step| perform(&mut session, step) == Some(step.said.clone()))
+    }
+
+    /// The last thing that was said of a call or a stop.
+    pub fn verdict(&self) -> Option<&Said> {
+        self.steps.last().map(|step| &step.said)
+    }
+}
+
+/// Does a step; none where it cannot be done.
+pub(crate) fn perform(session: &mut Reference, step: &Step) -> Option<Said> {
+    let answer = |ask: &Ask| {
+        step.world.iter().find(|(known, _)| known == ask).map(|(_, answer)| answer.clone())
+    };
+    act(session, &step.act, &answer)
+}
+
+/// Lets something happen in a world.
+pub(crate) fn act(
+    session: &mut Reference,
+    act: &Act,
+    world: &dyn Fn(&Ask) -> Option<Json>,
+) -> Option<Said> {
+    let now = session.clock_at().0;
+    let mut said = Said::default();
+    match act {
+        Act::Call { id, tool, args, then } => {
+            let judged = session.propose(id, tool, args, now, world).ok()?;
+            said.decision = Some(judged.decision);
+            (said.reasons, said.shadowed) = (judged.reasons, judged.shadowed);
+            said.hear(&judged.outcome);
+            if judged.decision == Decision::Allow && judged.outcome.served.is_none() {
+                said.settle(session, id, then, world)?;
+            }
+        }
+        Act::Settle(id, then) => said.settle(session, id, then, world)?,
+        Act::Approve { tool, args, role } => session.approve(tool, args, role, None, now).ok()?,
+        Act::Wait(millis) => session.wait_until(now.saturating_add(*millis)),
+        Act::Prompt(text) => said.hear(&session.prompt(text, now, world).ok()?),
+        Act::Usage(unit, amount) => session.usage(unit, *amount, now).ok()?,
+        Act::Resume => session.resume(now).ok()?,
+        Act::Verify(item) => {
+            let change = session.verify(item, now, world).ok()?;
+            said.notes.push(format!("{} is {}", change.item, change.after));
+        }
+        Act::Move(item, transition) => {
+            let change = session.move_item(item, transition, "harness", None, now).ok()?;
+            said.notes.push(format!("{} is {}", change.item, change.after));
+        }
+        Act::Stop => {
+            let stop = session.stop(now, world);
+            said.decision = Some(if stop.allowed { Decision::Allow } else { Decision::Deny });
+            said.notes.extend(stop.bypassed.iter().map(|why| format!("bypassed: {why}")));
+            said.notes.extend(stop.missing.iter().map(|lacks| lacks.text.clone()));
+            if stop.incomplete {
+                said.notes.push("incomplete".into());
+            }
+        }
+    }
+    Some(said)
+}
+
+impl Said {
+    fn hear(&mut self, outcome: &crate::analysis::reference::Outcome) {
+        let note = |(kind, rule): &(guard_plan::record::NoteKind, String)| {
+            format!("{}: {rule}", format!("{kind:?}").to_lowercase())
+        };
+        self.notes.extend(outcome.notes.iter().map(note));
+        self.feedback.extend(outcome.feedback.iter().map(|f| f.provider.clone()));
+        self.notes.extend(outcome.items.iter().map(|c| format!("{} is {}", c.item, c.after)));
+    }
+
+    fn settle(
+        &mut self,
+        session: &mut Reference,
+        id: &str,
+        then: &Then,
+        world: &dyn Fn(&Ask) -> Option<Json>,
+    ) -> Option<()> {
+        let now = session.clock_at().0;
+        let (success, result) = match then {
+            Then::Succeeds(result) => (true, result.as_ref()),
+            Then::Fails => (false, None),
+            Then::Flies => return Some(()),
+        };
+        let outcome = session.settle(id, success, result, now, world).ok()?;
+        self.hear(&outcome);
+        Some(())
+    }
+}

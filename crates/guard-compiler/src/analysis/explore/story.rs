@@ -1,0 +1,460 @@
+//! A session as a person reads it, as JSON, and as a `test` block to paste into a guard.
+
+use super::session::{Act, START, Said, Session, Step, Then};
+use crate::analysis::reference::Ask;
+use crate::hir::{Program, Type};
+use guard_plan::json::Json;
+use guard_plan::time::{describe_duration, format_rfc3339};
+use guard_plan::verdict::{Code, Decision};
+use std::fmt::Write as _;
+
+/// Steps of one kind in a row of which more are only counted.
+const SHOWN: usize = 3;
+
+impl Session {
+    /// Numbered lines: what happens, what is said of it, and what changes.
+    pub fn story(&self, program: &Program) -> String {
+        let mut out = String::new();
+        if self.start != START {
+            let _ = writeln!(out, "     begins {}", moment(self.start));
+        }
+        if let Some(data) = &self.data {
+            let _ = writeln!(out, "     opened with {}", json(data));
+        }
+        let mut at = 0;
+        while at < self.steps.len() {
+            let same = self.steps[at..].iter().take_while(|s| alike(s, &self.steps[at])).count();
+            let last = at + same == self.steps.len();
+            let shown = if same > SHOWN + 1 { 1 } else { same };
+            for (place, step) in self.steps.iter().enumerate().skip(at).take(shown) {
+                line(program, place + 1, step, place + 1 == self.steps.len(), &mut out);
+            }
+            if shown < same {
+                let left = same - shown - usize::from(last);
+                let _ = writeln!(out, "     the same, {left} times more");
+                if last {
+                    line(program, at + same, &self.steps[at + same - 1], true, &mut out);
+                }
+            }
+            at += same;
+        }
+        out
+    }
+
+    /// The story, with what somebody else says of its last step.
+    pub fn ending_otherwise(&self, program: &Program, other: &Said) -> String {
+        let mut out = self.story(program);
+        let _ = writeln!(out, "     under the new guard: {}", verdict(other));
+        out
+    }
+
+    /// What somebody else says of the last step, as JSON.
+    pub fn said_json(&self, other: &Said) -> Json {
+        match self.steps.last() {
+            Some(last) => {
+                step_json(&Step { said: other.clone(), changes: Vec::new(), ..last.clone() })
+            }
+            None => Json::Null,
+        }
+    }
+
+    /// The session as JSON: steps with what happens, the world that was asked, and what was said.
+    pub fn to_json(&self) -> Json {
+        let steps = self.steps.iter().map(step_json).collect();
+        let mut members = Vec::new();
+        if let Some(data) = &self.data {
+            members.push(("data".into(), data.clone()));
+        }
+        members.push(("start".into(), Json::string(&format_rfc3339(self.start))));
+        members.push(("steps".into(), Json::Array(steps)));
+        Json::Object(members)
+    }
+
+    /// A `test` block that plays the session and expects what was said of it.
+    pub fn test_block(&self, program: &Program, title: &str) -> String {
+        let mut out = format!("test {} {{\n", quoted(title));
+        if let Some(data) = &self.data {
+            let _ = writeln!(out, "  data {}", json(data));
+        }
+        if self.start != START {
+            let _ = writeln!(out, "  at {}", quoted(&format_rfc3339(self.start)));
+        }
+        let mut known: Vec<(Ask, Json)> = Vec::new();
+        for step in &self.steps {
+            for (ask, answer) in &step.world {
+                if !known.contains(&(ask.clone(), answer.clone())) {
+                    known.retain(|(other, _)| other != ask);
+                    known.push((ask.clone(), answer.clone()));
+                    if let Some(said) = world_line(ask, answer, &step.world) {
+                        let _ = writeln!(out, "  {said}");
+                    }
+                }
+            }
+            scenario(program, step, &mut out);
+        }
+        out + "}\n"
+    }
+}
+
+/// A day and a time, as people say it.
+fn moment(millis: i64) -> String {
+    const DAYS: [&str; 7] =
+        ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
+    let day = DAYS.get(guard_plan::time::weekday(millis) as usize).unwrap_or(&"");
+    let civil = guard_plan::time::Civil::from_millis(millis);
+    format!("on a {day} at {:02}:{:02}", civil.hour, civil.minute)
+}
+
+fn alike(a: &Step, b: &Step) -> bool {
+    let same = match (&a.act, &b.act) {
+        (Act::Call { tool, args, .. }, Act::Call { tool: t, args: r, .. }) => {
+            tool == t && args == r
+        }
+        (a, b) => a == b,
+    };
+    same && a.said.decision == b.said.decision
+}
+
+fn line(program: &Program, number: usize, step: &Step, last: bool, out: &mut String) {
+    for (ask, answer) in &step.world {
+        if let Some(said) = world_words(ask, answer) {
+            let _ = writeln!(out, "     {said}");
+        }
+    }
+    let _ = write!(out, "{number:>3}. {}", happens(program, &step.act));
+    let said = verdict(&step.said);
+    if !said.is_empty() {
+        let _ = write!(out, ": {said}");
+    }
+    let flies = matches!(step.act, Act::Call { then: Then::Flies, .. });
+    if flies && !last && step.said.decision == Some(Decision::Allow) {
+        out.push_str(", not settled yet");
+    }
+    out.push('\n');
+    for (name, before, after) in &step.changes {
+        let _ = writeln!(out, "     {name}: {before} → {after}");
+    }
+}
+
+/// A step in words.
+pub(crate) fn happens(program: &Program, act: &Act) -> String {
+    match act {
+        Act::Call { tool, args, then, .. } => {
+            let ends = match then {
+                Then::Succeeds(Some(result)) => format!(", returns {}", json(result)),
+                Then::Succeeds(None) | Then::Flies => String::new(),
+                Then::Fails => ", fails".into(),
+            };
+            format!("{}{ends}", call(program, tool, args))
+        }
+        Act::Settle(id, Then::Fails) => format!("{id} fails"),
+        Act::Settle(id, _) => format!("{id} succeeds"),
+        Act::Approve { tool, args, role } => {
+            format!("{role} approves {}", call(program, tool, args))
+        }
+        Act::Wait(millis) => format!("after {}", describe_duration(*millis)),
+        Act::Prompt(text) => format!("the user says {}", quoted(text)),
+        Act::Usage(unit, amount) => {
+            format!("{} {unit} are used", guard_plan::decimal::format(*amount))
+        }
+        Act::Resume => "the session is resumed".into(),
+        Act::Verify(item) => format!("the harness looks at {item}"),
+        Act::Move(item, transition) => format!("the harness moves {item} by {transition}"),
+        Act::Stop => "the agent stops".into(),
+    }
+}
+
+/// What was said, in words.
+pub(crate) fn verdict(said: &Said) -> String {
+    let mut words = Vec::new();
+    if let Some(decision) = said.decision {
+        let decision = match decision {
+            Decision::Allow => "allowed",
+            Decision::Deny => "denied",
+            Decision::Ask => "asked",
+            Decision::Wait => "has to wait",
+        };
+        words.push(decision.to_string());
+    }
+    let mut reasons: Vec<String> = said.reasons.iter().map(reason).collect();
+    reasons.extend(said.shadowed.iter().map(|r| format!("in shadow {}", reason(r))));
+    if !reasons.is_empty() {
+        words.push(format!("by {}", reasons.join(", ")));
+    }
+    let mut text = words.join(" ");
+    for note in &said.notes {
+        let _ = write!(text, "{}{note}", if text.is_empty() { "" } else { "; " });
+    }
+    for provider in &said.feedback {
+        let _ = write!(text, "; feedback {provider}");
+    }
+    text.trim_start_matches("; ").to_string()
+}
+
+fn reason((code, rule, _, needs): &(Code, String, Decision, Vec<String>)) -> String {
+    match (code, needs.is_empty()) {
+        (Code::Denied, _) => format!("a `deny` of {rule}"),
+        (Code::Invariant, _) => format!("the invariant {rule}"),
+        (Code::Budget, _) => format!("the budget {rule}"),
+        (Code::Limit, _) => format!("a limit of {rule}"),
+        (Code::Deadline | Code::Halted | Code::UnknownTool, _) => code.as_str().to_string(),
+        (_, true) => format!("{} ({rule})", code.as_str()),
+        (_, false) => format!("{} {}", code.as_str(), needs.join(", ")),
+    }
+}
+
+fn world_words(ask: &Ask, answer: &Json) -> Option<String> {
+    let yes = *answer == Json::Bool(true);
+    Some(match ask {
+        Ask::Exists(path) | Ask::File(path) => {
+            format!("({} {})", short(path), if yes { "exists" } else { "does not exist" })
+        }
+        Ask::Contains(path, text) if yes => format!("({} contains {})", short(path), quoted(text)),
+        Ask::Contains(path, text) => {
+            format!("({} does not contain {})", short(path), quoted(text))
+        }
+        Ask::Text(path) if *answer == Json::Null => format!("({} is missing)", short(path)),
+        Ask::Sha256(_) | Ask::Text(_) => return None,
+        Ask::Probe(name) => format!("(the probe {name} answers {})", json(answer)),
+        Ask::Run(argv) => format!("(`{}` exits {})", argv.join(" "), status(answer)),
+        Ask::Committed if yes => "(nothing is uncommitted)".into(),
+        Ask::Committed => "(something is uncommitted)".into(),
+    })
+}
+
+fn world_line(ask: &Ask, answer: &Json, world: &[(Ask, Json)]) -> Option<String> {
+    let yes = *answer == Json::Bool(true);
+    Some(match ask {
+        Ask::Exists(path) | Ask::File(path) => {
+            // A file's content says that it is there.
+            let holds = |(ask, is): &(Ask, Json)| {
+                matches!(ask, Ask::Contains(of, _) if of == path) && *is == Json::Bool(true)
+            };
+            if world.iter().any(holds) {
+                return None;
+            }
+            format!("{} {}", if yes { "exists" } else { "missing" }, quoted(short(path)))
+        }
+        Ask::Contains(path, text) if yes => {
+            format!("file {} contains {}", quoted(short(path)), quoted(text))
+        }
+        Ask::Contains(..) => return None,
+        Ask::Sha256(path) if *answer != Json::Null => format!("exists {}", quoted(short(path))),
+        Ask::Text(path) if *answer == Json::Null => format!("missing {}", quoted(short(path))),
+        Ask::Sha256(_) | Ask::Text(_) => return None,
+        Ask::Probe(name) => format!("probe {name} = {}", json(answer)),
+        Ask::Run(argv) => {
+            let words: Vec<String> = argv.iter().map(|word| quoted(word)).collect();
+            let printed = match answer {
+                Json::Array(parts) => parts.get(1).and_then(Json::as_str).unwrap_or_default(),
+                _ => "",
+            };
+            let printed = match printed {
+                "" => String::new(),
+                text => format!(" contains {}", quoted(text)),
+            };
+            format!("command {} exits {}{printed}", words.join(" "), status(answer))
+        }
+        Ask::Committed => if yes { "git committed" } else { "git uncommitted" }.into(),
+    })
+}
+
+fn status(answer: &Json) -> String {
+    match answer {
+        Json::Array(parts) => parts.first().map(json).unwrap_or_default(),
+        _ => "0".into(),
+    }
+}
+
+fn scenario(program: &Program, step: &Step, out: &mut String) {
+    let said = &step.said;
+    let text = match &step.act {
+        Act::Call { id, tool, args, then } => {
+            let call = call(program, tool, args);
+            match (said.decision, then) {
+                (Some(Decision::Allow), Then::Succeeds(Some(result))) => {
+                    format!("ok {call} as {} returns {}", name(id), json(result))
+                }
+                (Some(Decision::Allow), Then::Succeeds(None)) => {
+                    format!("ok {call} as {}", name(id))
+                }
+                (Some(Decision::Allow), Then::Fails) => format!("fails {call} as {}", name(id)),
+                (Some(Decision::Allow), Then::Flies) => format!("start {} = {call}", name(id)),
+                (Some(Decision::Ask), _) => format!("asks {call}"),
+                (Some(Decision::Wait), _) => format!("waits {call}"),
+                _ => {
+                    let deny = |r: &&crate::analysis::reference::Outline| r.2 == Decision::Deny;
+                    let code = said.reasons.iter().find(deny).map(|r| r.0);
+                    let by = code.map_or_else(String::new, |c| format!(" by {}", c.as_str()));
+                    format!("denied {call}{by}")
+                }
+            }
+        }
+        Act::Settle(id, Then::Fails) => format!("finish {} fails", name(id)),
+        Act::Settle(id, _) => format!("finish {} ok", name(id)),
+        Act::Approve { tool, args, role } => {
+            format!("approve {} by {role}", call(program, tool, args))
+        }
+        Act::Wait(millis) => format!("after {}", duration(*millis)),
+        Act::Prompt(text) => format!("prompt {}", quoted(text)),
+        Act::Usage(unit, amount) => {
+            format!("usage {} {unit}", guard_plan::decimal::format(*amount))
+        }
+        Act::Resume => "resume by operator".into(),
+        Act::Verify(item) => format!("verify {}", quoted(item)),
+        Act::Move(item, transition) => format!("move {} by {transition}", quoted(item)),
+        Act::Stop => {
+            let word = match said.decision {
+                Some(Decision::Allow) if said.notes.iter().any(|n| n == "incomplete") => {
+                    "incomplete"
+                }
+                Some(Decision::Allow) if !said.notes.is_empty() => "bypassed",
+                Some(Decision::Allow) => "allowed",
+                _ => "blocked",
+            };
+            format!("stop {word}")
+        }
+    };
+    let _ = writeln!(out, "  {text}");
+}
+
+/// A duration as a guard writes it, in the largest unit that it is a multiple of.
+fn duration(millis: i64) -> String {
+    let units = [("d", 86_400_000), ("h", 3_600_000), ("m", 60_000), ("s", 1_000)];
+    let whole = units.into_iter().find(|(_, size)| millis % size == 0);
+    whole.map_or_else(|| format!("{millis}ms"), |(unit, size)| format!("{}{unit}", millis / size))
+}
+
+/// The id of a call as a name.
+fn name(id: &str) -> String {
+    id.replace('-', "_")
+}
+
+fn call(program: &Program, tool: &str, args: &Json) -> String {
+    let of = program.tools.iter().find(|t| t.wire_name == tool);
+    let shown = of.map_or(tool, |t| t.name.as_str());
+    let Json::Object(members) = args else { return format!("{shown}({})", json(args)) };
+    let value = |(name, value): &(Box<str>, Json)| {
+        let ty = of.and_then(|t| t.params.iter().find(|p| *p.name == **name)).map(|p| &p.ty);
+        let text = match (ty.map(Type::required), value) {
+            (Some(Type::Enum(_)), Json::String(variant)) if is_name(variant) => variant.to_string(),
+            _ => json(value),
+        };
+        format!("{name}: {text}")
+    };
+    let args: Vec<String> = members.iter().map(value).collect();
+    format!("{shown}({})", args.join(", "))
+}
+
+fn is_name(text: &str) -> bool {
+    text.starts_with(|c: char| c.is_ascii_lowercase())
+        && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+}
+
+fn short(path: &str) -> &str {
+    path.strip_prefix("/workspace/").unwrap_or(path)
+}
+
+fn quoted(text: &str) -> String {
+    let mut out = String::new();
+    guard_plan::json::write_string(text, &mut out);
+    out
+}
+
+/// JSON as a guard writes it.
+fn json(value: &Json) -> String {
+    match value {
+        Json::Array(items) => {
+            let items: Vec<String> = items.iter().map(json).collect();
+            format!("[{}]", items.join(", "))
+        }
+        Json::Object(members) => {
+            let member = |(name, value): &(Box<str>, Json)| {
+                let name = if is_name(name) { name.to_string() } else { quoted(name) };
+                format!("{name}: {}", json(value))
+            };
+            let members: Vec<String> = members.iter().map(member).collect();
+            format!("{{{}}}", members.join(", "))
+        }
+        other => {
+            let mut out = String::new();
+            other.write(&mut out);
+            out
+        }
+    }
+}
+
+fn step_json(step: &Step) -> Json {
+    let text = |text: &str| Json::string(text);
+    let mut members: Vec<(Box<str>, Json)> = Vec::new();
+    let mut add = |name: &str, value: Json| members.push((name.into(), value));
+    match &step.act {
+        Act::Call { id, tool, args, then } => {
+            add("call", text(id));
+            add("tool", text(tool));
+            add("args", args.clone());
+            let (ends, result) = match then {
+                Then::Succeeds(result) => ("succeeds", result.as_ref()),
+                Then::Fails => ("fails", None),
+                Then::Flies => ("in_flight", None),
+            };
+            if step.said.decision == Some(Decision::Allow) {
+                add("then", text(ends));
+                if let Some(result) = result {
+                    add("result", result.clone());
+                }
+            }
+        }
+        Act::Settle(id, then) => {
+            add("settle", text(id));
+            add("success", Json::Bool(!matches!(then, Then::Fails)));
+        }
+        Act::Approve { tool, args, role } => {
+            add("approve", text(tool));
+            add("args", args.clone());
+            add("role", text(role));
+        }
+        Act::Wait(millis) => add("wait_ms", Json::Int(*millis)),
+        Act::Prompt(said) => add("prompt", text(said)),
+        Act::Usage(unit, amount) => {
+            add("usage", text(unit));
+            add("amount", text(&guard_plan::decimal::format(*amount)));
+        }
+        Act::Resume => add("resume", Json::Bool(true)),
+        Act::Verify(item) => add("verify", text(item)),
+        Act::Move(item, transition) => {
+            add("move", text(item));
+            add("by", text(transition));
+        }
+        Act::Stop => add("stop", Json::Bool(true)),
+    }
+    if let Some(decision) = step.said.decision {
+        add("decision", text(&format!("{decision:?}").to_lowercase()));
+    }
+    let reasons = step.said.reasons.iter().map(|r| {
+        let needs = r.3.iter().map(|n| text(n)).collect();
+        Json::Object(vec![
+            ("code".into(), text(r.0.as_str())),
+            ("rule".into(), text(&r.1)),
+            ("needs".into(), Json::Array(needs)),
+        ])
+    });
+    let reasons: Vec<Json> = reasons.collect();
+    if !reasons.is_empty() {
+        add("reasons", Json::Array(reasons));
+    }
+    let world: Vec<Json> =
+        step.world.iter().filter_map(|(a, b)| world_words(a, b)).map(|w| text(&w)).collect();
+    if !world.is_empty() {
+        add("world", Json::Array(world));
+    }
+    let changes = step.changes.iter().map(|(name, before, after)| {
+        let pair = Json::Array(vec![text(before), text(after)]);
+        (name.as_str().into(), pair)
+    });
+    let changes: Vec<(Box<str>, Json)> = changes.collect();
+    if !changes.is_empty() {
+        add("changes", Json::Object(changes));
+    }
+    Json::Object(members)
+}

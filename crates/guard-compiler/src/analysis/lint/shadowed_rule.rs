@@ -1,0 +1,65 @@
+//! A `deny` whose every refusal another one of the same tools gives already.
+
+use super::Lint;
+use crate::analysis::diff::implied::{Rule, covers};
+use crate::errors;
+use crate::hir::{Clause, ClauseKind, Tool};
+use guard_syntax::diagnostic::Diagnostic;
+use guard_syntax::span::Span;
+use std::collections::BTreeMap;
+
+/// Most clauses of a tool that are held against one another: each against each.
+const MOST_CLAUSES: usize = 64;
+/// Largest condition that is looked at, in nodes.
+const MOST_NODES: usize = 100;
+
+pub(super) fn check(lint: &Lint, found: &mut Vec<Diagnostic>) {
+    let program = lint.program;
+    // By rule: the rule that covers it in all of its tools so far; none where one does not.
+    let mut covered: BTreeMap<Span, Option<Span>> = BTreeMap::new();
+    for tool in &program.tools {
+        if tool.clauses.len() > MOST_CLAUSES {
+            // Nothing is said of these rules, here or where else they stand.
+            covered.extend(tool.clauses.iter().map(|clause| (clause.rule.span, None)));
+            continue;
+        }
+        for (at, clause) in tool.clauses.iter().enumerate() {
+            if !refuses(clause) {
+                continue;
+            }
+            let by = covering(lint, tool, at);
+            covered
+                .entry(clause.rule.span)
+                .and_modify(|known| *known = known.filter(|known| Some(*known) == by))
+                .or_insert(by);
+        }
+    }
+    for (span, by) in &covered {
+        if let Some(by) = by {
+            found.push(errors::shadowed_rule(*span, *by));
+        }
+    }
+}
+
+/// Whether a clause refuses, by a condition that is soon read.
+fn refuses(clause: &Clause) -> bool {
+    let ClauseKind::Deny { condition, .. } = &clause.kind else { return false };
+    let mut nodes = 0;
+    condition.walk(&mut |_| nodes += 1);
+    nodes <= MOST_NODES && !clause.rule.shadow
+}
+
+/// Another rule of the tool that refuses all that this one does. Of two that say the same it is the earlier.
+fn covering<'l>(lint: &'l Lint, tool: &'l Tool, at: usize) -> Option<Span> {
+    let program = lint.program;
+    let mine = Rule { program, tool, clause: &tool.clauses[at] };
+    for clause in &tool.clauses {
+        let other = Rule { program, tool, clause };
+        let (span, own) = (clause.rule.span, mine.clause.rule.span);
+        let wider = refuses(clause) && span != own && covers(other, mine);
+        if wider && (!covers(mine, other) || span < own) {
+            return Some(span);
+        }
+    }
+    None
+}

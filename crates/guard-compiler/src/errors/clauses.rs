@@ -1,0 +1,203 @@
+//! Problems with clauses: `G03`.
+
+use super::words::{chain, grouped};
+use crate::analysis::verify;
+use guard_syntax::diagnostic::Diagnostic;
+use guard_syntax::span::Span;
+
+pub(crate) fn written_twice(var: &str, second: Span, first: Span, tool: &str) -> Diagnostic {
+    Diagnostic::error("G0301", second, format!("`{tool}` writes `{var}` twice"))
+        .label("written again here")
+        .also(first, "first written here")
+        .help("effects are simultaneous, so a tool writes a variable at most once: join the two into one")
+}
+
+pub(crate) fn requirement_cycle(cycle: &[(&str, Span)]) -> Diagnostic {
+    let names: Vec<&str> =
+        cycle.iter().map(|(n, _)| *n).chain(cycle.first().map(|(n, _)| *n)).collect();
+    let first = cycle.first().map(|(_, s)| *s).unwrap_or_default();
+    let mut d =
+        Diagnostic::error("G0302", first, format!("requirements in a circle: {}", chain(&names)))
+            .label(format!("`{}` requires `{}`", names[0], names.get(1).unwrap_or(&names[0])));
+    for (at, (name, span)) in cycle.iter().enumerate().take(16).skip(1) {
+        d = d.also(*span, format!("`{name}` requires `{}`", names[at + 1]));
+    }
+    d.help(match cycle.len() {
+        1 => "the tool could never be called: remove the requirement, or say with `when` which calls it is for",
+        _ => "none of these tools could ever be called: remove one of the requirements",
+    })
+}
+
+pub(crate) fn negative_cost(span: Span, text: &str) -> Diagnostic {
+    Diagnostic::error("G0304", span, format!("the cost `{text}` may be negative"))
+        .label("spending is never undone, so a cost is never negative")
+        .help(
+            "narrow what it reads, for instance `amount: decimal in 0..`, or write `max(0.00, …)`",
+        )
+}
+
+pub(crate) fn effect_misfit(
+    span: Span,
+    op: &str,
+    var: &str,
+    ty: &str,
+    declared: Span,
+    help: &str,
+) -> Diagnostic {
+    Diagnostic::error("G0305", span, format!("`{op}` does not fit `{var}`, which is {ty}"))
+        .also(declared, "declared here")
+        .help(help)
+}
+
+pub(crate) fn policy_parameter(
+    span: Span,
+    policy: &str,
+    name: &str,
+    tool: &str,
+    declared: Span,
+) -> Diagnostic {
+    Diagnostic::error(
+        "G0306",
+        span,
+        format!("the policy `{policy}` speaks of `{name}`, which `{tool}` does not have"),
+    )
+    .also(declared, format!("`{tool}` is declared here, without a parameter `{name}`"))
+    .help("a policy may name only parameters that every tool it governs has; leave the tool out, or add the parameter")
+}
+
+pub(crate) fn library_parameter(
+    tool_span: Span,
+    policy: &str,
+    name: &str,
+    tool: &str,
+    asked: Span,
+) -> Diagnostic {
+    Diagnostic::error(
+        "G0306",
+        tool_span,
+        format!("the policy `{policy}` speaks of `{name}`, which `{tool}` does not have"),
+    )
+    .also(asked, "the library asks here")
+    .help(format!(
+        "call the parameter `{name}`, or remove the tag that puts the tool under the policy"
+    ))
+}
+
+pub(crate) fn unreachable_block(span: Span, by: Span) -> Diagnostic {
+    Diagnostic::error("G0307", span, "this block is never reached")
+        .also(by, "this one always speaks first")
+        .help("the first block whose condition holds speaks: put the unconditional one last")
+}
+
+pub(crate) fn empty_any(span: Span) -> Diagnostic {
+    Diagnostic::error("G0308", span, "an empty `any` can never pass")
+        .help("name at least one check, or remove it")
+}
+
+pub(crate) fn said_twice(what: &str, span: Span, first: Span) -> Diagnostic {
+    Diagnostic::error("G0309", span, format!("{what} is said twice"))
+        .also(first, "first said here")
+        .help("keep one of them")
+}
+
+pub(crate) fn tool_only(what: &str, span: Span, policy: &str) -> Diagnostic {
+    Diagnostic::error(
+        "G0311",
+        span,
+        format!("`{what}` describes one tool, and `{policy}` is a policy"),
+    )
+    .help("write it in the body of each tool")
+}
+
+pub(crate) fn lifecycle(span: Span, why: String, help: &str) -> Diagnostic {
+    Diagnostic::error("G0312", span, why).help(help)
+}
+
+pub(crate) fn limit_of_nothing(span: Span) -> Diagnostic {
+    Diagnostic::error("G0313", span, "a limit must be at least 1")
+        .help("to forbid a tool altogether write `deny when true because \"…\"`")
+}
+
+pub(crate) fn count_of_nothing(span: Span, what: &str) -> Diagnostic {
+    Diagnostic::error("G0313", span, format!("{what} must be at least 1"))
+        .help("write a greater one, or remove the clause")
+}
+
+pub(crate) fn contract(span: Span, why: String, help: &str) -> Diagnostic {
+    Diagnostic::error("G0314", span, why).help(help)
+}
+
+pub(crate) fn scenario(span: Span, why: String, help: &str) -> Diagnostic {
+    Diagnostic::error("G0315", span, why).help(help)
+}
+
+pub(crate) fn over_bound(span: Span, tool: &str, steps: u64, bound: u64) -> Diagnostic {
+    Diagnostic::error(
+        "G0316",
+        span,
+        format!(
+            "deciding `{tool}` may take {} steps, more than the bound of {}",
+            grouped(steps),
+            grouped(bound)
+        ),
+    )
+    .help("bound the collections it walks with `max N`, or nest fewer quantifiers")
+}
+
+pub(crate) fn untrusted_learn(span: Span, tool: &str, declared: Span, partly: bool) -> Diagnostic {
+    if partly {
+        let message = format!("not everything that this reads of `{tool}` is trusted");
+        return Diagnostic::error("G0317", span, message).also(declared, "declared here").help(
+            "learn from trusted parts only; with `returns TYPE` the parts of a list and of an object can be told apart",
+        );
+    }
+    Diagnostic::error("G0317", span, format!("`{tool}` is not trusted, so its result teaches nothing"))
+        .also(declared, "declared here, without `trusted`")
+        .help("add `trusted` if nobody outside can choose what it returns; otherwise learn from something else")
+}
+
+pub(crate) fn initial_state(span: Span, why: String, other: Option<(Span, &str)>) -> Diagnostic {
+    let d = Diagnostic::error("G0318", span, why).help("a session must begin in an allowed state");
+    match other {
+        Some((span, text)) => d.also(span, text),
+        None => d,
+    }
+}
+
+pub(crate) fn secret_leaves(span: Span) -> Diagnostic {
+    Diagnostic::error("G0217", span, "a secret would be written where nothing hides it")
+        .label("reads something marked `secret`")
+        .help("write it to a record field or a fact column marked `secret`, or write only whether it is the right one")
+}
+
+/// The code of an invariant that must be proved and is not.
+pub(crate) const NOT_PROVED: &str = "G0319";
+
+/// `left` is what is left to check, with a condition that would do where one can be said.
+pub(crate) fn not_proved(
+    invariant: (&str, Span),
+    (tool, declared): (&str, Span),
+    observed: bool,
+    left: &[verify::Residue],
+) -> Diagnostic {
+    let (name, span) = invariant;
+    let what = if observed { "what it observes" } else { "a call of it" };
+    let message = format!("`{name}` must be proved, but `{tool}` may break it");
+    let d = Diagnostic::error(NOT_PROVED, span, message)
+        .label(format!("not after {what}"))
+        .also(declared, "this tool");
+    let needs: Vec<&str> = left.iter().filter_map(|one| one.needs.as_deref()).collect();
+    let hard = left.iter().any(|one| one.why == verify::Why::Exhausted);
+    match (observed, &needs[..]) {
+        (false, [first, ..]) => d.help(format!("add `deny unless {first}` to `{tool}`")),
+        (true, _) => d.help(
+            "an observation cannot be refused: give the variable a type that keeps it in bounds",
+        ),
+        (false, []) if hard => {
+            d.help("the prover gave up: simpler conditions, or fewer of them, may do")
+        }
+        (false, []) => d.help(
+            "add conditions from which it follows, or drop `proved`: then each call is checked",
+        ),
+    }
+}

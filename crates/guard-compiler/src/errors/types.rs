@@ -1,0 +1,143 @@
+//! Problems with types: `G02`.
+
+use super::words::count;
+use guard_syntax::diagnostic::Diagnostic;
+use guard_syntax::span::Span;
+
+pub(crate) fn mismatch(span: Span, expected: &str, found: &str) -> Diagnostic {
+    Diagnostic::error("G0201", span, format!("expected {expected}, found {found}"))
+        .label(format!("this is {found}"))
+        .help("nothing converts silently: change this, or what is declared")
+}
+
+pub(crate) fn operator(
+    span: Span,
+    op: &str,
+    left: (Span, &str),
+    right: Option<(Span, &str)>,
+    help: &str,
+) -> Diagnostic {
+    let operands = match right {
+        Some((_, right)) => format!("{} and {right}", left.1),
+        None => left.1.to_string(),
+    };
+    let mut d = Diagnostic::error("G0202", span, format!("`{op}` does not apply to {operands}"))
+        .also(left.0, format!("this is {}", left.1));
+    if let Some((span, ty)) = right {
+        d = d.also(span, format!("this is {ty}"));
+    }
+    d.help(help)
+}
+
+pub(crate) fn membership(span: Span, op: &str, repaired: &str) -> Diagnostic {
+    let why = match op {
+        "in" | "contains" => format!("`{op}` has its sides the wrong way round"),
+        _ => format!("`{op}` compares one value with a whole collection of them"),
+    };
+    Diagnostic::error("G0203", span, why).help(format!("write `{repaired}`")).fix(span, repaired)
+}
+
+/// `condition`: it is part of a condition, which would then let the call pass.
+pub(crate) fn may_be_missing(span: Span, text: &str, condition: bool) -> Diagnostic {
+    Diagnostic::error("G0204", span, format!("{text} may be missing here"))
+        .label(if condition {
+            "where it is missing, the rule would not hold the call back"
+        } else {
+            "where it is missing, there is nothing to go on with"
+        })
+        .help(
+            "say what a missing value means with `else`, test it with `is some`, or establish it with a \
+             `requires` or another `deny`",
+        )
+}
+
+pub(crate) fn json_value(span: Span, what: &str) -> Diagnostic {
+    Diagnostic::error("G0205", span, format!("{what}, and `json` cannot be computed with")).help(
+        "declare what the tool gives with `returns TYPE`, or observe it into a typed variable",
+    )
+}
+
+pub(crate) fn mixed_numbers(
+    span: Span,
+    op: &str,
+    left: Span,
+    right: Span,
+    left_is_int: bool,
+) -> Diagnostic {
+    let (l, r) = if left_is_int { ("an int", "a decimal") } else { ("a decimal", "an int") };
+    Diagnostic::error("G0206", span, format!("`{op}` mixes int and decimal"))
+        .also(left, format!("this is {l}"))
+        .also(right, format!("this is {r}"))
+        .help("nothing converts silently: write `decimal(…)` around the int")
+}
+
+pub(crate) fn arguments(span: Span, message: String, signature: &str) -> Diagnostic {
+    Diagnostic::error("G0207", span, message).help(format!("it is written `{signature}`"))
+}
+
+pub(crate) fn literal(span: Span, text: &str, why: &str) -> Diagnostic {
+    Diagnostic::error("G0208", span, format!("`{text}` {why}"))
+}
+
+pub(crate) fn impossible_type(span: Span, why: &str, help: &str) -> Diagnostic {
+    Diagnostic::error("G0209", span, why).help(help)
+}
+
+pub(crate) fn too_deep(span: Span, levels: usize) -> Diagnostic {
+    impossible_type(
+        span,
+        &format!("values of this type would nest more than {levels} levels deep"),
+        "no argument nests that deep: refer to parts by an id instead",
+    )
+}
+
+pub(crate) fn refinement(span: Span, why: &str, help: &str) -> Diagnostic {
+    Diagnostic::error("G0210", span, why).help(help)
+}
+
+pub(crate) fn bad_regex(span: Span, why: &str) -> Diagnostic {
+    Diagnostic::error("G0211", span, format!("invalid regular expression: {why}")).help(match why {
+        _ if why.contains("look-around") || why.contains("backreference") => {
+            "expressions run in linear time: write several, joined by `and` and `not`"
+        }
+        _ if why.contains("memory") => "shorten it: bounded repetitions of classes take the most",
+        _ => "write a backslash before a character that is meant literally",
+    })
+}
+
+pub(crate) fn wrong_place(span: Span, what: &str, place: &str, help: &str) -> Diagnostic {
+    Diagnostic::error("G0212", span, format!("{what} cannot be asked in {place}")).help(help)
+}
+
+pub(crate) fn no_fields(span: Span, ty: &str) -> Diagnostic {
+    Diagnostic::error("G0213", span, format!("{ty} has no fields"))
+        .help("records, urls, `clock` and `json` have fields; functions take apart the rest, as `email_domain(…)`")
+}
+
+pub(crate) fn no_elements(span: Span, ty: &str) -> Diagnostic {
+    Diagnostic::error("G0213", span, format!("{ty} has no elements to index")).help(
+        "lists are indexed by an int, maps by a string, facts with one `key` column by its value",
+    )
+}
+
+pub(crate) fn no_rows(span: Span, fact: &str, keys: usize) -> Diagnostic {
+    let columns = count(keys, "column");
+    Diagnostic::error(
+        "G0213",
+        span,
+        format!(
+            "rows of `{fact}` cannot be looked up: its key has {columns} and nothing is beside it"
+        ),
+    )
+    .help(format!("ask `known {fact}(…)`, or mark one column `key` and have others beside it"))
+}
+
+pub(crate) fn not_constant(span: Span) -> Diagnostic {
+    Diagnostic::error("G0215", span, "this initial value is not constant")
+        .help("write literals only: a session begins with the same state everywhere")
+}
+
+pub(crate) fn bad_text(span: Span, text: &str, what: &str, why: &str) -> Diagnostic {
+    let shown = if text.is_empty() { "an empty text".into() } else { format!("`{text}`") };
+    Diagnostic::error("G0216", span, format!("{shown} is no {what}: {why}"))
+}

@@ -1,0 +1,118 @@
+//! Warnings: `G05`.
+
+use guard_syntax::ast::Ident;
+use guard_syntax::diagnostic::Diagnostic;
+use guard_syntax::span::Span;
+
+pub(crate) fn default_allow(span: Span) -> Diagnostic {
+    Diagnostic::warning("G0501", span, "tools that this guard does not declare are allowed")
+        .help("declare the tools and remove `default allow`, unless other guards govern the rest")
+}
+
+pub(crate) fn unused(what: &str, name: &Ident) -> Diagnostic {
+    Diagnostic::warning("G0502", name.span, format!("the {what} `{}` is never used", name.node))
+        .help("remove it, or use it")
+}
+
+pub(crate) fn unanchored(span: Span, pattern: &str, begins: bool, ends: bool) -> Diagnostic {
+    let (what, help) = match (begins, ends) {
+        (true, _) => (
+            "anything may follow what",
+            "end each alternative with `$`, or with `.*` where that is meant",
+        ),
+        (_, true) => (
+            "anything may precede what",
+            "begin each alternative with `^`, or with `.*` where that is meant",
+        ),
+        _ => (
+            "anything may precede and follow what",
+            "write `^…$` around each alternative, or `.*` at both ends where that is meant",
+        ),
+    };
+    Diagnostic::warning("G0503", span, format!("{what} `/{pattern}/` matches")).help(help)
+}
+
+pub(crate) fn word_class(span: Span, class: &str) -> Diagnostic {
+    Diagnostic::warning(
+        "G0504",
+        span,
+        format!("`[^{class}]` excludes single characters, not a word"),
+    )
+    .help("exclude a word with `not x contains \"…\"`, a host with `url.host`, an ending with `ends_with`")
+}
+
+pub(crate) fn nested_repetition(span: Span) -> Diagnostic {
+    Diagnostic::warning("G0505", span, "a repetition inside a repetition")
+        .help("one of the two is enough")
+}
+
+pub(crate) fn governs_nothing(name: &Ident) -> Diagnostic {
+    Diagnostic::warning("G0506", name.span, format!("the policy `{}` governs no tool", name.node))
+        .help("its tags or patterns match nothing that is declared; its rules were not checked")
+}
+
+pub(crate) fn hidden_variable(param: &str, span: Span, var: Span) -> Diagnostic {
+    Diagnostic::warning("G0508", span, format!("the parameter `{param}` hides the variable of the same name"))
+        .also(var, "the variable")
+        .help("rename one of them: inside the tool, `effect` writes the variable and expressions read the parameter")
+}
+
+pub(crate) fn never_varies(span: Span, outcome: bool, why: &str) -> Diagnostic {
+    Diagnostic::warning("G0509", span, format!("this comparison is always {outcome}: {why}"))
+        .help("correct the bound or the operator, or remove the condition")
+}
+
+pub(crate) fn never_called(span: Span, tool: &str, at: Span, why: &str) -> Diagnostic {
+    let found = Diagnostic::warning(
+        "G0510",
+        span,
+        format!("the tool `{tool}` can never be called: {why}"),
+    )
+    .help("repair what is in the way, or remove the tool: what is not declared is refused anyway");
+    if at == span { found } else { found.also(at, "this is in the way") }
+}
+
+pub(crate) fn never_fires(span: Span, why: &str) -> Diagnostic {
+    Diagnostic::warning("G0511", span, format!("this rule never fires: {why}"))
+        .help("say what it is to refuse, or remove it: it protects nothing")
+}
+
+pub(crate) fn shadowed_rule(span: Span, by: Span) -> Diagnostic {
+    Diagnostic::warning("G0512", span, "all that this refuses is refused by another rule")
+        .also(by, "by this one")
+        .help("remove one of the two, or say here what the other one does not")
+}
+
+pub(crate) fn moot_limit(span: Span, limit: &str, unit: &str, budget: Span) -> Diagnostic {
+    let message = format!("`{limit}` is never reached: the budget of {unit} is used up before");
+    let found = Diagnostic::warning("G0513", span, message)
+        .help("lower the limit, raise the budget, or remove one of the two");
+    if budget == Span::default() { found } else { found.also(budget, "the budget") }
+}
+
+pub(crate) fn unreachable(span: Span, what: &str, why: &str) -> Diagnostic {
+    Diagnostic::warning("G0514", span, format!("{what} cannot be reached: {why}"))
+        .help("give the agent a way there, or ask for less")
+}
+
+pub(crate) fn silent_feedback(span: Span, provider: &str, why: &str) -> Diagnostic {
+    Diagnostic::warning("G0515", span, format!("the feedback `{provider}` is never given: {why}"))
+        .help("say when it is due, or remove it")
+}
+
+pub(crate) fn untaught(span: Span, fact: &str) -> Diagnostic {
+    let message = format!("the fact `{fact}` is asked for, and nothing teaches it");
+    Diagnostic::warning("G0516", span, message)
+        .help(format!("add `learn {fact}(…)` to a trusted tool or a source"))
+}
+
+pub(crate) fn ungated(span: Span, tool: &str) -> Diagnostic {
+    let message = format!("`{tool}` cannot be undone, and nobody is asked before");
+    Diagnostic::warning("G0517", span, message)
+        .help("add `approval ROLE when …`, or `risk critical`, which asks for an authorisation of each call")
+}
+
+pub(crate) fn never_asked(span: Span, why: &str) -> Diagnostic {
+    Diagnostic::warning("G0518", span, format!("this approval is never asked for: {why}"))
+        .help("say when somebody is to be asked, or remove it: nobody looks at these calls")
+}

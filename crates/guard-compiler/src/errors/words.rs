@@ -1,0 +1,101 @@
+//! Words that several constructors share: suggestions, lists, counts.
+
+use guard_plan::near::nearest;
+use guard_syntax::diagnostic::Diagnostic;
+use guard_syntax::span::Span;
+
+pub(super) fn suggest(
+    diagnostic: Diagnostic,
+    span: Span,
+    near: Option<&str>,
+    otherwise: &str,
+) -> Diagnostic {
+    match near {
+        Some(near) => diagnostic.help(format!("did you mean `{near}`?")).fix(span, near),
+        None if otherwise.is_empty() => diagnostic,
+        None => diagnostic.help(otherwise),
+    }
+}
+
+/// How many names a misspelt one is compared with, so that thousands of mistakes stay cheap.
+const COMPARED: usize = 256;
+
+/// The name that was probably meant: it begins or ends alike and has about the same length.
+pub(super) fn meant<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let alike = |x: Option<char>, y: Option<char>| {
+        x.zip(y).is_some_and(|(x, y)| x.eq_ignore_ascii_case(&y))
+    };
+    let (first, last) = (name.chars().next(), name.chars().next_back());
+    let plausible = known.take(COMPARED * 64).filter(|k| {
+        *k != name
+            && k.len().abs_diff(name.len()) <= 12
+            && (alike(k.chars().next(), first) || alike(k.chars().next_back(), last))
+    });
+    nearest(name, plausible.take(COMPARED))
+}
+
+/// What others call it: names of other languages, and ours.
+const FOREIGN: &[(&str, &str)] = &[
+    ("str", "string"),
+    ("text", "string"),
+    ("integer", "int"),
+    ("number", "decimal"),
+    ("float", "decimal"),
+    ("double", "decimal"),
+    ("boolean", "bool"),
+    ("datetime", "time"),
+    ("timestamp", "time"),
+    ("date", "time"),
+    ("object", "json"),
+    ("any", "json"),
+    ("uri", "url"),
+    ("length", "len"),
+    ("size", "len"),
+    ("lowercase", "lower"),
+    ("to_lower", "lower"),
+    ("uppercase", "upper"),
+    ("to_upper", "upper"),
+    ("strip", "trim"),
+    ("basename", "file_name"),
+    ("dirname", "parent"),
+];
+
+pub(super) fn foreign(name: &str) -> Option<&'static str> {
+    FOREIGN.iter().find(|(theirs, _)| name.eq_ignore_ascii_case(theirs)).map(|(_, ours)| *ours)
+}
+
+/// `a → b → a`, its middle left out where it is long.
+pub(crate) fn chain(names: &[&str]) -> String {
+    if names.len() <= 16 {
+        return names.join(" → ");
+    }
+    let (head, tail) = (&names[..8], &names[names.len() - 7..]);
+    let between = names.len() - head.len() - tail.len();
+    format!("{} → ({between} more) → {}", head.join(" → "), tail.join(" → "))
+}
+
+/// `1 argument`, `2 arguments`.
+pub(crate) fn count(n: usize, what: &str) -> String {
+    format!("{n} {what}{}", if n == 1 { "" } else { "s" })
+}
+
+/// `12,345,678`.
+pub(super) fn grouped(n: u64) -> String {
+    let digits = n.to_string();
+    let mut out = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+pub(super) fn list<'a>(mut names: impl Iterator<Item = &'a str>) -> String {
+    let shown: Vec<String> = names.by_ref().take(12).map(|n| format!("`{n}`")).collect();
+    match names.count() {
+        0 => shown.join(", "),
+        more => format!("{} and {more} more", shown.join(", ")),
+    }
+}
