@@ -6,6 +6,8 @@
 mod eval;
 pub(crate) mod extract;
 
+pub use extract::unreadable::is_unreadable;
+
 use crate::value::{Fault, Value};
 use serde::{Deserialize, Serialize};
 
@@ -127,10 +129,10 @@ pub const TABLE: &[Row] = &[
     row(B::Decimal, "decimal", &[K::Int], Gives::Decimal, "The int as a decimal.", eval::decimal),
     row(B::Floor, "floor", &[K::Decimal], Gives::Int, "The greatest int that is not greater.", eval::floor),
     row(B::Round, "round", &[K::Decimal], Gives::Int, "The nearest int, halves to even.", eval::round),
-    row(B::Emails, "emails", &[K::Text], Gives::Strings, "The e-mail addresses in the text, as written.", |a| eval::extracted(a, extract::emails)),
-    row(B::Urls, "urls", &[K::Text], Gives::Strings, "The urls (`scheme://…`) in the text, scheme and host in lower case.", |a| eval::extracted(a, extract::urls)),
-    row(B::Hosts, "hosts", &[K::Text], Gives::Strings, "The hosts of the urls in the text, in lower case.", |a| eval::extracted(a, extract::hosts)),
-    row(B::Paths, "paths", &[K::Text], Gives::Strings, "The words of the text with a slash or a file extension, as written; no urls.", |a| eval::extracted(a, extract::paths)),
+    row(B::Emails, "emails", &[K::Text], Gives::Strings, "The e-mail addresses in the text, as written; unreadable ones too.", |a| eval::extracted(a, extract::emails)),
+    row(B::Urls, "urls", &[K::Text], Gives::Strings, "The urls in the text, scheme and host in lower case; unreadable links too.", |a| eval::extracted(a, extract::urls)),
+    row(B::Hosts, "hosts", &[K::Text], Gives::Strings, "The hosts of the urls in the text, in lower case; unreadable links too.", |a| eval::extracted(a, extract::hosts)),
+    row(B::Paths, "paths", &[K::Text], Gives::Strings, "The words of the text with a slash or a file extension, as written; unreadable ones too, no urls.", |a| eval::extracted(a, extract::paths)),
     row(B::Ibans, "ibans", &[K::Text], Gives::Strings, "The bank account numbers in the text whose check digits are right, without blanks.", |a| eval::extracted(a, extract::ibans)),
     row(B::Phones, "phones", &[K::Text], Gives::Strings, "The phone numbers in the text that begin with `+` or `0` and have 7 to 15 digits, without separators.", |a| eval::extracted(a, extract::phones)),
     row(B::Numbers, "numbers", &[K::Text], Gives::Strings, "The numbers in the text, as written.", |a| eval::extracted(a, extract::numbers)),

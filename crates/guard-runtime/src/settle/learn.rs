@@ -166,7 +166,13 @@ fn column(cx: &Context<'_>, ty: TypeId, value: Value) -> Result<Vec<Value>, Faul
         },
         value => vec![value],
     };
-    values.into_iter().map(|value| fit(cx, ty, value)).collect()
+    let readable = values.into_iter().filter(|value| !is_unreadable(value));
+    readable.map(|value| fit(cx, ty, value)).collect()
+}
+
+/// What an extractor could not read is never learned.
+fn is_unreadable(value: &Value) -> bool {
+    matches!(value, Value::String(text) if guard_plan::builtin::is_unreadable(text))
 }
 
 fn resolved(types: &[TypeDef], ty: TypeId) -> Option<&TypeDef> {

@@ -163,6 +163,7 @@ impl Reference<'_> {
             // One value that does not fit spoils the whole lesson.
             let typed: Option<Vec<Value>> = many
                 .into_iter()
+                .filter(|value| !is_unreadable(value))
                 .map(|value| self.as_typed(value, &column.ty).ok())
                 .map(|value| value.filter(|value| self.fits(&column.ty, value)))
                 .collect();
@@ -208,4 +209,9 @@ impl Reference<'_> {
             value => Ok(value),
         }
     }
+}
+
+/// What an extractor could not read is never learned.
+fn is_unreadable(value: &Value) -> bool {
+    matches!(value, Value::String(text) if guard_plan::builtin::is_unreadable(text))
 }
