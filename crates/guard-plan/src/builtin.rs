@@ -6,6 +6,7 @@
 mod eval;
 pub(crate) mod extract;
 
+pub use eval::contains_text;
 pub use extract::unreadable::is_unreadable;
 
 use crate::value::{Fault, Value};
@@ -118,8 +119,8 @@ pub const TABLE: &[Row] = &[
     row(B::Lower, "lower", &[K::String], Gives::String, "The string in lower case.", eval::lower),
     row(B::Upper, "upper", &[K::String], Gives::String, "The string in upper case.", eval::upper),
     row(B::Trim, "trim", &[K::String], Gives::String, "The string without blanks at either end.", eval::trim),
-    row(B::StartsWith, "starts_with", &[K::String, K::String], Gives::Bool, "Whether the first string begins with the second.", eval::starts_with),
-    row(B::EndsWith, "ends_with", &[K::String, K::String], Gives::Bool, "Whether the first string ends with the second.", eval::ends_with),
+    row(B::StartsWith, "starts_with", &[K::String, K::String], Gives::Bool, "Whether the first string begins with the second, which is not empty.", eval::starts_with),
+    row(B::EndsWith, "ends_with", &[K::String, K::String], Gives::Bool, "Whether the first string ends with the second, which is not empty.", eval::ends_with),
     row(B::Glob, "glob", &[K::String, K::String], Gives::Bool, "Whether the whole string matches the pattern: `*` is any run without `/`, `**` any run, `?` one character but `/`.", eval::glob),
     row(B::FileName, "file_name", &[K::Path], Gives::String, "The last component of the path.", eval::file_name),
     row(B::Extension, "extension", &[K::Path], Gives::OptionalString, "What follows the last dot of the file name; none where nothing does, or nothing precedes it.", eval::extension),
@@ -169,6 +170,10 @@ impl Builtin {
         let row = self.row();
         if arguments.len() != row.takes.len() {
             return Err(eval::confused());
+        }
+        // A test of a missing text is false.
+        if row.gives == Gives::Bool && arguments.contains(&&Value::None) {
+            return Ok(Value::Bool(false));
         }
         (row.eval)(arguments)
     }

@@ -201,3 +201,18 @@ pub(crate) fn not_proved(
         ),
     }
 }
+
+pub(crate) fn budget_never_charged(span: Span, unit: &str) -> Diagnostic {
+    Diagnostic::error("G0320", span, format!("nothing charges the budget `{unit}`"))
+        .label("it would never be used up")
+        .help(format!(
+            "say with `costs … {unit}` what a call costs, or write `budget {unit} = … host` if the host \
+             reports what is spent"
+        ))
+}
+
+pub(crate) fn calls_by_host(span: Span) -> Diagnostic {
+    Diagnostic::error("G0320", span, "the host does not charge `calls`")
+        .label("every allowed call costs one")
+        .help("remove `host`, or give the host's unit another name")
+}

@@ -49,6 +49,7 @@ pub(crate) fn check(names: &Names, root: Span, diagnostics: &mut Vec<Diagnostic>
     checker.declare(root);
     checker.invariants();
     checker.tools();
+    checker.charged_budgets();
     checker.lifecycles();
     checker.contracts();
     checker.session();

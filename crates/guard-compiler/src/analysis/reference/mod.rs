@@ -392,5 +392,5 @@ impl<'p> Reference<'p> {
 
 /// A fault that only says that another rule has not established something yet.
 fn is_missing(fault: &Fault) -> bool {
-    matches!(fault, Fault::Missing(_))
+    matches!(fault, Fault::Missing(_) | Fault::UnequalLengths(..))
 }
