@@ -3,6 +3,7 @@
 //! The reader refuses what RFC 8259 refuses, and also duplicate keys, more than 128 levels and lone
 //! surrogates. Numbers keep their text. Knows nothing of types; `decode` does.
 
+mod number;
 mod read;
 
 use std::borrow::Cow;

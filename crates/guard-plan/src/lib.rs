@@ -23,7 +23,9 @@ pub mod replayed;
 pub mod report;
 #[cfg(feature = "schema")]
 pub mod schema;
+pub mod secrecy;
 pub mod time;
+pub mod typing;
 pub mod url;
 mod validate;
 pub mod value;

@@ -156,6 +156,19 @@ pub(crate) fn untrusted_learn(span: Span, tool: &str, declared: Span, partly: bo
         .help("add `trusted` if nobody outside can choose what it returns; otherwise learn from something else")
 }
 
+pub(crate) fn learn_of_untrusted(span: Span, what: &str, origin: Span) -> Diagnostic {
+    Diagnostic::error("G0317", span, format!("{what} may hold what is not trusted, and this learns from it"))
+        .also(origin, "what is not trusted comes from here")
+        .help("learn from trusted results only, directly or through variables that nothing else writes")
+}
+
+pub(crate) fn learn_of_argument(span: Span, tool: &str) -> Diagnostic {
+    let message = format!("the agent chooses the arguments of {tool}, and this learns them");
+    Diagnostic::error("G0317", span, message)
+        .label("nothing that the result says is part of this row")
+        .help("learn a part of the result beside the argument, or add `when` with what the result says of it")
+}
+
 pub(crate) fn initial_state(span: Span, why: String, other: Option<(Span, &str)>) -> Diagnostic {
     let d = Diagnostic::error("G0318", span, why).help("a session must begin in an allowed state");
     match other {

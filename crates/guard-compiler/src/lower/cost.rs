@@ -6,6 +6,7 @@
 use guard_plan::plan::{
     Expr, Message, Node, Part, Plan, Show, Step, Target, Tool, TypeDef, TypeId,
 };
+use guard_plan::typing::{required, type_of};
 
 /// The bound a guard is held to.
 pub(crate) const MAX_STEPS: u64 = 10_000_000;
@@ -89,81 +90,7 @@ fn elements(plan: &Plan, tool: &Tool, e: &Expr, node: u32) -> u64 {
             elements(plan, tool, e, *a).max(elements(plan, tool, e, *b))
         }
         Node::None => 0,
-        _ => bound(plan, type_of(plan, tool, e, node, DEPTH)),
-    }
-}
-
-/// How far the types of nodes are followed: bound variables lead to collections, these to other variables.
-const DEPTH: u32 = 64;
-
-/// The type of a node that reads a place; none where it computes something.
-fn type_of(plan: &Plan, tool: &Tool, e: &Expr, node: u32, depth: u32) -> Option<TypeId> {
-    let inner = |node: u32| type_of(plan, tool, e, node, depth.checked_sub(1)?);
-    let params = |at: u32, tool: &Tool| tool.params.get(at as usize).map(|param| param.ty);
-    match e.0.get(node as usize)? {
-        Node::Param(at) => params(*at, tool),
-        Node::State(var) => plan.state.get(*var as usize).map(|var| var.ty),
-        Node::LastArg(last, at) => params(*at, plan.tools.get(*last as usize)?),
-        Node::LastResult(last) => plan.tools.get(*last as usize)?.returns,
-        Node::Row(fact, _) => plan.facts.get(*fact as usize).map(|fact| fact.row),
-        Node::Probe(probe) => plan.probes.get(*probe as usize).map(|probe| probe.returns),
-        Node::Unwrap(of) | Node::Else(of, _) | Node::If(_, of, _) => inner(*of),
-        Node::Field(of, at) => match required(plan, inner(*of)?)? {
-            TypeDef::Record { fields, .. } => fields.get(*at as usize).map(|field| field.ty),
-            _ => None,
-        },
-        Node::Index(of, _) => element(plan, inner(*of)?),
-        Node::Local(slot) => {
-            let (over, at, names) = binding(e, node, *slot)?;
-            let ty = inner(over)?;
-            match required(plan, ty)? {
-                // The first of two names is an index or a key, and so is the only name of a map's entries.
-                TypeDef::Map { .. } if names == 1 || at == 0 => None,
-                TypeDef::List { .. } if names == 2 && at == 0 => None,
-                _ => element(plan, ty),
-            }
-        }
-        _ => None,
-    }
-}
-
-/// The collection that the bound variable at a node ranges over, its place among the names, and how many names
-/// there are.
-fn binding(e: &Expr, node: u32, slot: u32) -> Option<(u32, usize, usize)> {
-    // Parents come after their children; siblings may use one slot again.
-    let mut inner = node;
-    for (parent, candidate) in e.0.iter().enumerate().skip(node as usize + 1) {
-        let mut leads = false;
-        candidate.for_each_child(&mut |child| leads |= child == inner);
-        if !leads {
-            continue;
-        }
-        if let Node::Quantified { over, binders, body, .. } = candidate
-            && *body == inner
-            && let Some(at) = binders.iter().position(|bound| *bound == slot)
-        {
-            // Lists in step bind one name each.
-            return match over.as_slice() {
-                [only] => Some((*only, at, binders.len())),
-                several => Some((*several.get(at)?, 0, 1)),
-            };
-        }
-        inner = u32::try_from(parent).ok()?;
-    }
-    None
-}
-
-fn required(plan: &Plan, ty: TypeId) -> Option<&TypeDef> {
-    match plan.types.get(ty as usize)? {
-        TypeDef::Option { of } => plan.types.get(*of as usize),
-        def => Some(def),
-    }
-}
-
-fn element(plan: &Plan, ty: TypeId) -> Option<TypeId> {
-    match required(plan, ty)? {
-        TypeDef::List { of, .. } | TypeDef::Set { of, .. } | TypeDef::Map { of, .. } => Some(*of),
-        _ => None,
+        _ => bound(plan, type_of(plan, &tool.params, e, node)),
     }
 }
 

@@ -236,7 +236,6 @@ impl Checker<'_, '_> {
             }
             ast::ClauseKind::Learn(learn) => {
                 if let Some(learn) = self.learn(learn, clause.span.0, &mut scope) {
-                    self.only_trusted(at, &learn, clause.span.0);
                     tool.clauses.push(Clause { rule, kind: ClauseKind::Learn(learn) });
                 }
             }

@@ -50,6 +50,7 @@ pub(crate) fn check(names: &Names, root: Span, diagnostics: &mut Vec<Diagnostic>
     checker.invariants();
     checker.tools();
     checker.charged_budgets();
+    checker.trust_flow();
     checker.lifecycles();
     checker.contracts();
     checker.session();

@@ -1,11 +1,15 @@
 //! Trust: whose word a result is, part by part, and that only what is trusted teaches.
+//!
+//! Trust is a flow through the whole program: what a `learn` reads is trusted if everything it is made of is.
+//! Variables carry what was written into them, history what was called, and arguments are the agent's own words.
 
 use super::Checker;
 use crate::errors;
 use crate::hir::{self, Expr, ExprKind, Trust, Type};
 use guard_syntax::ast::{self, ClauseKind};
+use guard_syntax::diagnostic::Diagnostic;
 use guard_syntax::span::Span;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// The way down into a result, by member, and by element where only `json` is known.
 type Path = Vec<String>;
@@ -38,33 +42,142 @@ impl Checker<'_, '_> {
         trust
     }
 
-    /// Reports what a `learn` reads of a result that nobody vouches for.
-    pub(super) fn only_trusted(&mut self, at: hir::ToolId, learn: &hir::Learn, span: Span) {
-        let mut reads = Reads { program: &self.program, bound: HashMap::new(), paths: Vec::new() };
+    /// Reports every `learn` that reads something nobody vouches for, wherever it has been in between.
+    pub(super) fn trust_flow(&mut self) {
+        let flow = Flow::of(&self.program);
+        let mut found: Vec<Diagnostic> = Vec::new();
+        for (at, tool) in self.program.tools.iter().enumerate() {
+            for clause in &tool.clauses {
+                let hir::ClauseKind::Learn(learn) = &clause.kind else { continue };
+                if let Some(cause) = flow.doubt(at, learn) {
+                    found.push(self.untrusted(at, clause.rule.span, cause));
+                }
+            }
+        }
+        // A clause of a policy is found for each of its tools.
+        let mut said = HashSet::new();
+        for diagnostic in found {
+            if said.insert((diagnostic.primary.span, diagnostic.message.clone())) {
+                self.report(diagnostic);
+            }
+        }
+    }
+
+    fn untrusted(&self, at: hir::ToolId, span: Span, cause: Cause) -> Diagnostic {
+        let tool = &self.program.tools[at];
+        match cause {
+            Cause::Result => {
+                let partly = tool.trust.whole || !tool.trust.parts.is_empty();
+                errors::untrusted_learn(span, &tool.name, tool.span, partly)
+            }
+            Cause::State(var, writer) => {
+                let name = &self.program.state[var].name;
+                errors::learn_of_untrusted(span, &format!("the variable `{name}`"), writer)
+            }
+            Cause::LastResult(last) => {
+                let last = &self.program.tools[last];
+                let what = format!("the result of the last `{}`", last.name);
+                errors::learn_of_untrusted(span, &what, last.span)
+            }
+            Cause::LastArgument(last) => {
+                let last = &self.program.tools[last];
+                errors::learn_of_argument(span, &format!("the last `{}`", last.name))
+            }
+            Cause::Argument => errors::learn_of_argument(span, &format!("`{}`", tool.name)),
+        }
+    }
+}
+
+/// Why something is not trusted.
+#[derive(Debug, Clone, Copy)]
+enum Cause {
+    /// A part of the tool's own result.
+    Result,
+    /// A variable, with the clause that writes what is not trusted.
+    State(hir::VarId, Span),
+    LastResult(hir::ToolId),
+    LastArgument(hir::ToolId),
+    /// An argument of the call itself: the agent chooses it.
+    Argument,
+}
+
+/// What is written into variables, followed through the whole program.
+struct Flow<'p> {
+    program: &'p hir::Program,
+    /// For each variable a clause that writes a value nobody vouches for.
+    values: Vec<Option<Span>>,
+    /// The same for its keys.
+    keys: Vec<Option<Span>>,
+}
+
+impl<'p> Flow<'p> {
+    fn of(program: &'p hir::Program) -> Flow<'p> {
+        let none = vec![None; program.state.len()];
+        let mut flow = Flow { program, values: none.clone(), keys: none };
+        // Each round follows one more variable on the way.
+        for _ in 0..=program.state.len() {
+            if !flow.spread() {
+                break;
+            }
+        }
+        flow
+    }
+
+    /// Marks what clauses write; false where nothing new was found.
+    fn spread(&mut self) -> bool {
+        let mut changed = false;
+        for (at, tool) in self.program.tools.iter().enumerate() {
+            for clause in tool.clauses.iter().filter(|clause| !clause.rule.shadow) {
+                let (target, value) = match &clause.kind {
+                    hir::ClauseKind::Effect { target, value: Some(value), .. } => (target, value),
+                    hir::ClauseKind::Observe { target, value, .. } => (target, value),
+                    _ => continue,
+                };
+                let doubtful = |e: &Expr| self.reads(at, [e]).first_cause(true).is_some();
+                let keys = target.path.iter().any(|step| match step {
+                    hir::Step::Index(key) => doubtful(key),
+                    hir::Step::Field(_) => false,
+                });
+                let value = doubtful(value);
+                for (marked, place) in [(value, &mut self.values), (keys, &mut self.keys)] {
+                    if marked && place[target.var].is_none() {
+                        place[target.var] = Some(clause.rule.span);
+                        changed = true;
+                    }
+                }
+            }
+        }
+        changed
+    }
+
+    fn reads<'e>(&self, at: hir::ToolId, exprs: impl IntoIterator<Item = &'e Expr>) -> Reads<'_> {
+        let mut reads = Reads { flow: self, at, bound: HashMap::new(), paths: Vec::new(), causes: Vec::new() };
+        exprs.into_iter().for_each(|e| reads.visit(e));
+        reads
+    }
+
+    /// Why a lesson may teach what nobody vouches for; none where it does not.
+    fn doubt(&self, at: hir::ToolId, learn: &hir::Learn) -> Option<Cause> {
+        let mut reads = self.reads(at, []);
         if let Some(over) = &learn.over {
             match reads.path(over) {
-                Some(mut path) => {
+                Some((of, mut path)) => {
                     path.extend(element(over));
                     for slot in &learn.binders {
-                        reads.bound.insert(*slot, path.clone());
+                        reads.bound.insert(*slot, (of, path.clone()));
                     }
                 }
                 None => reads.visit(over),
             }
         }
         learn.when.iter().chain(&learn.row).for_each(|e| reads.visit(e));
-        let trust = &self.signatures[at].trust;
-        if reads.paths.is_empty() {
-            // The agent chooses the arguments: only a tool that is trusted altogether vouches for them.
-            reads.paths.push(Path::new());
+        // The tool's result vouches for arguments beside it. Alone they are the agent's own words.
+        let vouched = reads.paths.iter().any(|(of, _)| *of == Root::Result);
+        let quiet = reads.paths.is_empty() && reads.causes.is_empty();
+        if quiet && !self.program.tools[at].trust.whole {
+            return Some(Cause::Result);
         }
-        if reads.paths.iter().all(|path| trusts(trust, path)) {
-            return;
-        }
-        let signature = &self.signatures[at];
-        let partly = trust.whole || !trust.parts.is_empty();
-        let d = errors::untrusted_learn(span, &signature.name, signature.span, partly);
-        self.report(d);
+        reads.first_cause(!vouched)
     }
 }
 
@@ -89,23 +202,65 @@ fn meets(part: &[String], path: &[String]) -> bool {
     }
 }
 
-/// What expressions read of a result.
-struct Reads<'p> {
-    program: &'p hir::Program,
+/// Whose result a part belongs to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Root {
+    /// The call's own.
+    Result,
+    /// The last success of a tool.
+    Last(hir::ToolId),
+}
+
+/// What expressions read.
+struct Reads<'f> {
+    flow: &'f Flow<'f>,
+    /// The tool whose clause it is.
+    at: hir::ToolId,
     /// Bound variables that stand for elements of a part.
-    bound: HashMap<u32, Path>,
-    paths: Vec<Path>,
+    bound: HashMap<u32, (Root, Path)>,
+    /// The parts of results.
+    paths: Vec<(Root, Path)>,
+    /// What else is not trusted.
+    causes: Vec<Cause>,
 }
 
 impl Reads<'_> {
-    fn visit(&mut self, e: &Expr) {
-        match self.path(e) {
-            Some(path) => {
-                self.paths.push(path);
-                self.keys(e);
+    /// The first thing that is not trusted; arguments of the call itself only if `arguments`.
+    fn first_cause(&self, arguments: bool) -> Option<Cause> {
+        let tools = &self.flow.program.tools;
+        let of_path = self.paths.iter().find_map(|(root, path)| match root {
+            Root::Result => (!trusts(&tools[self.at].trust, path)).then_some(Cause::Result),
+            Root::Last(last) => {
+                (!trusts(&tools[*last].trust, path)).then_some(Cause::LastResult(*last))
             }
-            None => e.children().into_iter().for_each(|child| self.visit(child)),
+        });
+        let mut causes = self.causes.iter().copied();
+        of_path.or_else(|| causes.find(|cause| arguments || !matches!(cause, Cause::Argument)))
+    }
+
+    fn visit(&mut self, e: &Expr) {
+        if let Some(path) = self.path(e) {
+            self.paths.push(path);
+            return self.keys(e);
         }
+        match &e.kind {
+            ExprKind::Param(_) => self.causes.push(Cause::Argument),
+            ExprKind::LastArg(last, _) => self.causes.push(Cause::LastArgument(*last)),
+            ExprKind::State(var) => self.variable(*var, true),
+            _ => match variable(e) {
+                Some(var) => {
+                    self.variable(var, false);
+                    self.keys(e);
+                }
+                None => e.children().into_iter().for_each(|child| self.visit(child)),
+            },
+        }
+    }
+
+    /// Reads a variable: as a whole, with its keys, or values of it.
+    fn variable(&mut self, var: hir::VarId, whole: bool) {
+        let keys = self.flow.keys[var].filter(|_| whole);
+        self.causes.extend(self.flow.values[var].or(keys).map(|span| Cause::State(var, span)));
     }
 
     /// The keys by which a part is reached are read, too.
@@ -118,16 +273,17 @@ impl Reads<'_> {
         }
     }
 
-    /// Which part of the result this is, if it is one.
-    fn path(&self, e: &Expr) -> Option<Path> {
+    /// Which part of a result this is, if it is one.
+    fn path(&self, e: &Expr) -> Option<(Root, Path)> {
         match &e.kind {
-            ExprKind::Result => Some(Path::new()),
+            ExprKind::Result => Some((Root::Result, Path::new())),
+            ExprKind::LastResult(last) => Some((Root::Last(*last), Path::new())),
             ExprKind::Local(slot) => self.bound.get(slot).cloned(),
             _ => {
                 let of = inner(e)?;
-                let mut path = self.path(of)?;
+                let (root, mut path) = self.path(of)?;
                 path.extend(self.step(e, of));
-                Some(path)
+                Some((root, path))
             }
         }
     }
@@ -136,12 +292,21 @@ impl Reads<'_> {
         match (&e.kind, of.ty.required()) {
             (ExprKind::Member(_, name), _) => Some(name.clone()),
             (ExprKind::Field(_, at), Type::Record(id)) => {
-                let field = self.program.records[*id].fields.get(*at as usize)?;
+                let field = self.flow.program.records[*id].fields.get(*at as usize)?;
                 Some(field.name.clone())
             }
             (ExprKind::Index(..), _) => element(of),
             _ => None,
         }
+    }
+}
+
+/// The variable that a value is reached in by an index.
+fn variable(e: &Expr) -> Option<hir::VarId> {
+    let of = inner(e)?;
+    match (&e.kind, &of.kind) {
+        (ExprKind::Index(..), ExprKind::State(var)) => Some(*var),
+        _ => variable(of),
     }
 }
 

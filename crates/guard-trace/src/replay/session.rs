@@ -2,12 +2,14 @@
 
 use super::Options;
 use super::compare::{deciding, same_reasons};
-use guard_plan::plan::Millis;
+use guard_plan::json::Json;
+use guard_plan::plan::{Millis, Plan, Tool};
 use guard_plan::record::{Delivered, Payload, Record, rendered};
 use guard_plan::replayed::{Aspect, Difference, Lane, Mark, View};
 use guard_plan::verdict::{Code, Decision, Reason, Verdict};
-use guard_plan::{render, time};
+use guard_plan::{render, secrecy, time};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// Longest arguments of a difference, in characters.
 const ARGS_CHARS: usize = 200;
@@ -47,6 +49,8 @@ pub struct Replayed {
     /// Its calls, and what else differs; the first so many.
     pub marks: Vec<Mark>,
     pub(super) options: Kept,
+    /// The plan that decides now: it says what is secret.
+    judged_by: Arc<Plan>,
     /// The first difference has come.
     diverged: bool,
 }
@@ -65,6 +69,7 @@ impl Replayed {
         [session, guard, plan]: [&str; 3],
         start: Millis,
         own: bool,
+        judged_by: Arc<Plan>,
     ) -> Replayed {
         let Options { keep, marks, foreign, .. } = options;
         Replayed {
@@ -83,6 +88,7 @@ impl Replayed {
             unlisted: 0,
             marks: Vec::new(),
             options: Kept { foreign, keep, marks },
+            judged_by,
             diverged: false,
         }
     }
@@ -226,9 +232,7 @@ impl Replayed {
         }
         let (tool, args) = match &record.payload {
             Payload::Propose(propose) => {
-                let mut text = String::new();
-                propose.args.write(&mut text);
-                (Some(propose.tool.to_string()), render::cut(&text, ARGS_CHARS))
+                (Some(propose.tool.to_string()), self.shown_arguments(&propose.tool, &propose.args))
             }
             _ => (None, String::new()),
         };
@@ -247,6 +251,20 @@ impl Replayed {
             because,
             strict: !self.diverged,
         });
+    }
+
+    /// Arguments as people see them, without secrets, whoever has the key.
+    fn shown_arguments(&self, tool: &str, args: &Json) -> String {
+        let plan = &self.judged_by;
+        let by = |name: fn(&Tool) -> &str| plan.tools.iter().find(|known| name(known) == tool);
+        let declared = by(|known| &known.wire_name).or_else(|| by(|known| &known.name));
+        let hide = |json: &Json| match json {
+            Json::String(text) if text.starts_with("secret:") => json.clone(),
+            _ => Json::string(render::SECRET),
+        };
+        let mut text = String::new();
+        secrecy::without_secrets(plan, declared, args, &hide).write(&mut text);
+        render::cut(&text, ARGS_CHARS)
     }
 
     fn mark(&mut self, record: &Record, aspect: Option<Aspect>, now: &str) {
