@@ -2,13 +2,11 @@
 
 use super::candidates::Candidate;
 use super::unmet::{Alternative, Unmet};
-use super::{Supposition, belief, fixed};
+use super::{belief, fixed};
 use guard_plan::advice::Belief;
-use guard_plan::plan::{Requirement, ToolId};
-use guard_plan::value::Value;
+use guard_plan::plan::ToolId;
 use guard_plan::verdict::{Code, Decision};
-use guard_runtime::HypotheticalCall;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 /// All candidates, and what each is worth.
 pub(super) struct Graph {
