@@ -1,8 +1,8 @@
 //! Limits: counters of allowed calls.
 
 use super::Call;
-use crate::eval::Context;
-use crate::prepare::Prepared;
+use crate::compiled::prepare::Prepared;
+use crate::eval::context::Context;
 use crate::reason::Findings;
 use crate::session::counter::Usage;
 use crate::session::flight::{Draft, Span};
@@ -19,7 +19,7 @@ pub(crate) fn check<'a>(
     findings: &mut Findings,
 ) {
     for (used, by) in call.tool.limits.iter().zip(&call.ready.limits) {
-        let limit = &cx.kernel.plan().limits[used.limit as usize];
+        let limit = &cx.compiled.plan().limits[used.limit as usize];
         let key = match key(cx, call, limit, by.as_ref(), draft) {
             Ok(key) => key,
             Err(fault) => {
@@ -96,5 +96,5 @@ fn full(cx: &Context<'_>, call: Call<'_>, limit: &Limit, used: &LimitUse, usage:
 fn shown_key(cx: &Context<'_>, call: Call<'_>, used: &LimitUse) -> Option<String> {
     let (by, ty) = used.by.as_ref().zip(used.by_type)?;
     let value = cx.eval_shown(&Prepared::new(by)).ok()?;
-    Some(secrecy::shown(cx.kernel.plan(), &call.tool.params, by, ty, &value))
+    Some(secrecy::shown(cx.compiled.plan(), &call.tool.params, by, ty, &value))
 }
