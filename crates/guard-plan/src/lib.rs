@@ -25,6 +25,7 @@ pub mod report;
 pub mod schema;
 pub mod secrecy;
 pub mod time;
+pub mod trust;
 pub mod typing;
 pub mod url;
 mod validate;

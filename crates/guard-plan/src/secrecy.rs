@@ -6,9 +6,9 @@
 use crate::decode::{holds_secrets, is_secret};
 use crate::json::Json;
 use crate::plan::{Expr, Field, Node, Plan, Tool, TypeDef, TypeId};
+use crate::render;
 use crate::typing::{required, type_of};
 use crate::value::Value;
-use crate::render;
 use std::collections::BTreeSet;
 
 /// Replaces a secret by what stands for it.

@@ -85,7 +85,8 @@ pub fn required(plan: &Plan, ty: TypeId) -> Option<&TypeDef> {
     }
 }
 
-fn element(plan: &Plan, ty: TypeId) -> Option<TypeId> {
+/// The type of the elements of a collection.
+pub fn element(plan: &Plan, ty: TypeId) -> Option<TypeId> {
     match required(plan, ty)? {
         TypeDef::List { of, .. } | TypeDef::Set { of, .. } | TypeDef::Map { of, .. } => Some(*of),
         _ => None,

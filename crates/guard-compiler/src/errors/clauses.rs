@@ -157,13 +157,17 @@ pub(crate) fn untrusted_learn(span: Span, tool: &str, declared: Span, partly: bo
 }
 
 pub(crate) fn learn_of_untrusted(span: Span, what: &str, origin: Span) -> Diagnostic {
-    Diagnostic::error("G0317", span, format!("{what} may hold what is not trusted, and this learns from it"))
-        .also(origin, "what is not trusted comes from here")
-        .help("learn from trusted results only, directly or through variables that nothing else writes")
+    Diagnostic::error(
+        "G0317",
+        span,
+        format!("{what} may hold what is not trusted, and this learns from it"),
+    )
+    .also(origin, "what is not trusted comes from here")
+    .help("learn from trusted results only, directly or through variables that nothing else writes")
 }
 
-pub(crate) fn learn_of_argument(span: Span, tool: &str) -> Diagnostic {
-    let message = format!("the agent chooses the arguments of {tool}, and this learns them");
+pub(crate) fn learn_of_argument(span: Span, what: &str) -> Diagnostic {
+    let message = format!("the agent chooses {what}, and this learns it");
     Diagnostic::error("G0317", span, message)
         .label("nothing that the result says is part of this row")
         .help("learn a part of the result beside the argument, or add `when` with what the result says of it")

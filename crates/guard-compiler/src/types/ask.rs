@@ -144,12 +144,13 @@ impl Checker<'_, '_> {
         scope: &mut Scope,
     ) -> Expr {
         let guide = same.cloned().or_else(|| fixed(kind));
-        let found =
-            self.operand(scope, |this, scope| this.expr(&arg.value, guide.as_ref(), scope));
+        let found = self.operand(scope, |this, scope| this.expr(&arg.value, guide.as_ref(), scope));
         let tested = row.gives == Gives::Bool && scope.missing.accepts(false);
         match kind {
             Kind::Text | Kind::Measurable if *found.ty.required() == Type::Json => found,
-            Kind::String | Kind::Path if tested && accepts(kind, found.ty.required(), None) => found,
+            Kind::String | Kind::Path if tested && accepts(kind, found.ty.required(), None) => {
+                found
+            }
             _ => self.present(&arg.value, found, scope),
         }
     }

@@ -213,6 +213,10 @@ impl<'a> Checker<'a, '_> {
 
     /// Reports budgets that are never charged: they would limit nothing.
     pub(super) fn charged_budgets(&mut self) {
+        // A clause that is wrong may be the one that charges.
+        if self.diagnostics.iter().any(|d| d.is_error()) {
+            return;
+        }
         let mut charged = vec![false; self.program.units.len()];
         for clause in self.program.tools.iter().flat_map(|tool| &tool.clauses) {
             if let hir::ClauseKind::Costs { unit, .. } = &clause.kind {

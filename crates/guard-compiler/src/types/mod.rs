@@ -23,7 +23,7 @@ mod scope;
 mod secrets;
 mod session;
 pub(crate) mod text;
-mod trust;
+pub(crate) mod trust;
 mod ty;
 
 use crate::errors;

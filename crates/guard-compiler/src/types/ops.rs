@@ -51,8 +51,7 @@ impl Checker<'_, '_> {
         span: Span,
         scope: &mut Scope,
     ) -> Expr {
-        let (mut left, mut right) =
-            self.operand(scope, |this, scope| this.operands(a, b, scope));
+        let (mut left, mut right) = self.operand(scope, |this, scope| this.operands(a, b, scope));
         if left.ty == Type::Error || right.ty == Type::Error {
             return broken(span);
         }
@@ -214,8 +213,8 @@ impl Checker<'_, '_> {
         scope: &mut Scope,
     ) -> Expr {
         let spelling = if flipped { "contains" } else { "in" };
-        let (one, many) = self
-            .operand(scope, |this, scope| this.membership_operands(item, collection, scope));
+        let (one, many) =
+            self.operand(scope, |this, scope| this.membership_operands(item, collection, scope));
         if one.ty == Type::Error || many.ty == Type::Error {
             return broken(span);
         }

@@ -70,9 +70,14 @@ impl Checker<'_, '_> {
                 let partly = tool.trust.whole || !tool.trust.parts.is_empty();
                 errors::untrusted_learn(span, &tool.name, tool.span, partly)
             }
-            Cause::State(var, writer) => {
+            Cause::State(var, writer, level) => {
                 let name = &self.program.state[var].name;
-                errors::learn_of_untrusted(span, &format!("the variable `{name}`"), writer)
+                let what = format!("the variable `{name}`");
+                match level {
+                    Level::Untrusted => errors::learn_of_untrusted(span, &what, writer),
+                    Level::Chosen => errors::learn_of_argument(span, &what)
+                        .also(writer, "the agent's choice comes from here"),
+                }
             }
             Cause::LastResult(last) => {
                 let last = &self.program.tools[last];
@@ -81,9 +86,12 @@ impl Checker<'_, '_> {
             }
             Cause::LastArgument(last) => {
                 let last = &self.program.tools[last];
-                errors::learn_of_argument(span, &format!("the last `{}`", last.name))
+                let what = format!("an argument of the last `{}`", last.name);
+                errors::learn_of_argument(span, &what)
             }
-            Cause::Argument => errors::learn_of_argument(span, &format!("`{}`", tool.name)),
+            Cause::Argument => {
+                errors::learn_of_argument(span, &format!("an argument of `{}`", tool.name))
+            }
         }
     }
 }
@@ -93,33 +101,58 @@ impl Checker<'_, '_> {
 enum Cause {
     /// A part of the tool's own result.
     Result,
-    /// A variable, with the clause that writes what is not trusted.
-    State(hir::VarId, Span),
+    /// A variable, with the clause that writes what is not trusted, or what the agent chose.
+    State(hir::VarId, Span, Level),
     LastResult(hir::ToolId),
     LastArgument(hir::ToolId),
     /// An argument of the call itself: the agent chooses it.
     Argument,
 }
 
-/// What is written into variables, followed through the whole program.
-struct Flow<'p> {
+/// How little something is trusted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Level {
+    /// The agent chose it; a result that is read beside it vouches for it.
+    Chosen,
+    /// Nobody vouches for it.
+    Untrusted,
+}
+
+impl Cause {
+    fn level(self) -> Level {
+        match self {
+            Cause::Argument | Cause::LastArgument(_) => Level::Chosen,
+            Cause::Result | Cause::LastResult(_) => Level::Untrusted,
+            Cause::State(_, _, level) => level,
+        }
+    }
+}
+
+/// What a variable holds that is not trusted: the worst level, and a clause that writes it.
+type Stain = Option<(Level, Span)>;
+
+/// What a clause writes that is not trusted.
+struct Written {
+    var: hir::VarId,
+    values: Stain,
+    keys: Stain,
+}
+
+/// What is written into variables: by any session, or by one so far.
+#[derive(Clone)]
+pub(crate) struct Flow<'p> {
     program: &'p hir::Program,
-    /// For each variable a clause that writes a value nobody vouches for.
-    values: Vec<Option<Span>>,
-    /// The same for its keys.
-    keys: Vec<Option<Span>>,
+    /// The values of each variable.
+    values: Vec<Stain>,
+    /// The keys of each variable.
+    keys: Vec<Stain>,
 }
 
 impl<'p> Flow<'p> {
     fn of(program: &'p hir::Program) -> Flow<'p> {
-        let none = vec![None; program.state.len()];
-        let mut flow = Flow { program, values: none.clone(), keys: none };
-        // Each round follows one more variable on the way.
-        for _ in 0..=program.state.len() {
-            if !flow.spread() {
-                break;
-            }
-        }
+        let mut flow = Flow::clean(program);
+        // Levels only rise, so this ends: each round stains a variable more, or is the last.
+        while flow.spread() {}
         flow
     }
 
@@ -127,31 +160,73 @@ impl<'p> Flow<'p> {
     fn spread(&mut self) -> bool {
         let mut changed = false;
         for (at, tool) in self.program.tools.iter().enumerate() {
-            for clause in tool.clauses.iter().filter(|clause| !clause.rule.shadow) {
-                let (target, value) = match &clause.kind {
-                    hir::ClauseKind::Effect { target, value: Some(value), .. } => (target, value),
-                    hir::ClauseKind::Observe { target, value, .. } => (target, value),
-                    _ => continue,
-                };
-                let doubtful = |e: &Expr| self.reads(at, [e]).first_cause(true).is_some();
-                let keys = target.path.iter().any(|step| match step {
-                    hir::Step::Index(key) => doubtful(key),
-                    hir::Step::Field(_) => false,
-                });
-                let value = doubtful(value);
-                for (marked, place) in [(value, &mut self.values), (keys, &mut self.keys)] {
-                    if marked && place[target.var].is_none() {
-                        place[target.var] = Some(clause.rule.span);
-                        changed = true;
-                    }
-                }
+            for clause in &tool.clauses {
+                let stains = self.written(at, clause);
+                changed |= stains.is_some_and(|stains| self.stain(&stains));
             }
         }
         changed
     }
 
+    /// What a clause writes into which variable that is not trusted.
+    fn written(&self, at: hir::ToolId, clause: &hir::Clause) -> Option<Written> {
+        let (target, value) = match &clause.kind {
+            _ if clause.rule.shadow => return None,
+            hir::ClauseKind::Effect { target, value: Some(value), .. } => (target, value),
+            hir::ClauseKind::Observe { target, value, .. } => (target, value),
+            _ => return None,
+        };
+        let stain = |e: &Expr| {
+            let worst = self.reads(at, [e]).worst(Level::Chosen)?;
+            Some((worst.level(), clause.rule.span))
+        };
+        let keys = target.path.iter().filter_map(|step| match step {
+            hir::Step::Index(key) => stain(key),
+            hir::Step::Field(_) => None,
+        });
+        Some(Written { var: target.var, values: stain(value), keys: keys.max() })
+    }
+
+    /// Marks a variable; false where it was marked as much before.
+    fn stain(&mut self, written: &Written) -> bool {
+        let mut changed = false;
+        let places = [(written.values, &mut self.values), (written.keys, &mut self.keys)];
+        for (stain, stains) in places {
+            let old = &mut stains[written.var];
+            if stain.map(|(level, _)| level) > old.map(|(level, _)| level) {
+                *old = stain;
+                changed = true;
+            }
+        }
+        changed
+    }
+
+    /// Nothing is marked yet: a session that begins.
+    pub(crate) fn clean(program: &'p hir::Program) -> Flow<'p> {
+        let none = vec![None; program.state.len()];
+        Flow { program, values: none.clone(), keys: none }
+    }
+
+    /// A call of the tool has written: its effects, or what it observed.
+    pub(crate) fn wrote(&mut self, at: hir::ToolId, observed: bool) {
+        let of_kind = |clause: &&hir::Clause| {
+            matches!(clause.kind, hir::ClauseKind::Observe { .. }) == observed
+        };
+        let clauses = self.program.tools[at].clauses.iter().filter(of_kind);
+        let written: Vec<Written> = clauses.filter_map(|clause| self.written(at, clause)).collect();
+        for one in written {
+            self.stain(&one);
+        }
+    }
+
+    /// Whether a lesson of a tool may be taught, by what variables have held.
+    pub(crate) fn may_teach(&self, at: hir::ToolId, learn: &hir::Learn) -> bool {
+        self.doubt(at, learn).is_none()
+    }
+
     fn reads<'e>(&self, at: hir::ToolId, exprs: impl IntoIterator<Item = &'e Expr>) -> Reads<'_> {
-        let mut reads = Reads { flow: self, at, bound: HashMap::new(), paths: Vec::new(), causes: Vec::new() };
+        let mut reads =
+            Reads { flow: self, at, bound: HashMap::new(), paths: Vec::new(), causes: Vec::new() };
         exprs.into_iter().for_each(|e| reads.visit(e));
         reads
     }
@@ -177,7 +252,7 @@ impl<'p> Flow<'p> {
         if quiet && !self.program.tools[at].trust.whole {
             return Some(Cause::Result);
         }
-        reads.first_cause(!vouched)
+        reads.worst(if vouched { Level::Untrusted } else { Level::Chosen })
     }
 }
 
@@ -225,17 +300,23 @@ struct Reads<'f> {
 }
 
 impl Reads<'_> {
-    /// The first thing that is not trusted; arguments of the call itself only if `arguments`.
-    fn first_cause(&self, arguments: bool) -> Option<Cause> {
+    /// What is trusted least of all that is read, from a level on.
+    fn worst(&self, from: Level) -> Option<Cause> {
         let tools = &self.flow.program.tools;
-        let of_path = self.paths.iter().find_map(|(root, path)| match root {
+        let of_path = |(root, path): &(Root, Path)| match root {
             Root::Result => (!trusts(&tools[self.at].trust, path)).then_some(Cause::Result),
             Root::Last(last) => {
                 (!trusts(&tools[*last].trust, path)).then_some(Cause::LastResult(*last))
             }
-        });
-        let mut causes = self.causes.iter().copied();
-        of_path.or_else(|| causes.find(|cause| arguments || !matches!(cause, Cause::Argument)))
+        };
+        let causes = self.paths.iter().filter_map(of_path).chain(self.causes.iter().copied());
+        let mut worst: Option<Cause> = None;
+        for cause in causes.filter(|cause| cause.level() >= from) {
+            if worst.is_none_or(|worst| worst.level() < cause.level()) {
+                worst = Some(cause);
+            }
+        }
+        worst
     }
 
     fn visit(&mut self, e: &Expr) {
@@ -260,7 +341,8 @@ impl Reads<'_> {
     /// Reads a variable: as a whole, with its keys, or values of it.
     fn variable(&mut self, var: hir::VarId, whole: bool) {
         let keys = self.flow.keys[var].filter(|_| whole);
-        self.causes.extend(self.flow.values[var].or(keys).map(|span| Cause::State(var, span)));
+        let stain = self.flow.values[var].max(keys);
+        self.causes.extend(stain.map(|(level, span)| Cause::State(var, span, level)));
     }
 
     /// The keys by which a part is reached are read, too.

@@ -192,17 +192,45 @@ fn unescaped(text: &str) -> String {
 
 /// Pieces that a lenient reader follows; `N` is a number that makes each its own.
 const LINKS: [&str; 24] = [
-    "https://hN.com/a", "https://x@hN.com", "https://good.com@hN.com/", "http://hN.évil.com",
-    "https://hN.com:99999/", "www.hN.com:443/x", "//hN.com/x", "https:hN.com", "https:\\\\hN.com",
-    "http:\\/\\/hN.com", "hN.com/leak", "hN.io", "hN.com:8080", "\\\\hN\\share", "https://%68N.com",
-    "https://hN\u{ff0e}com", "hN\u{3002}com/x", "https://[::N]/x", "[fd00::N]/x", "10.0.0.N",
-    "javascript:hN()", "https:///hN.com", "https&colon;//hN", "https://good.com\u{0}.hN.com",
+    "https://hN.com/a",
+    "https://x@hN.com",
+    "https://good.com@hN.com/",
+    "http://hN.évil.com",
+    "https://hN.com:99999/",
+    "www.hN.com:443/x",
+    "//hN.com/x",
+    "https:hN.com",
+    "https:\\\\hN.com",
+    "http:\\/\\/hN.com",
+    "hN.com/leak",
+    "hN.io",
+    "hN.com:8080",
+    "\\\\hN\\share",
+    "https://%68N.com",
+    "https://hN\u{ff0e}com",
+    "hN\u{3002}com/x",
+    "https://[::N]/x",
+    "[fd00::N]/x",
+    "10.0.0.N",
+    "javascript:hN()",
+    "https:///hN.com",
+    "https&colon;//hN",
+    "https://good.com\u{0}.hN.com",
 ];
 
 /// Pieces that a lenient mailer delivers to.
 const MAILBOXES: [&str; 12] = [
-    "bN@evil.com", "\"bN\"@evil.com", "bN@[1.2.3.4]", "éN@evil.com", "bN@évil.com", "bN@localhost",
-    "bN@evil.com@x.org", "bN\u{ff20}evil.com", "bN&#64;evil.com", "bN%40evil.com", "b(N)@evil.com",
+    "bN@evil.com",
+    "\"bN\"@evil.com",
+    "bN@[1.2.3.4]",
+    "éN@evil.com",
+    "bN@évil.com",
+    "bN@localhost",
+    "bN@evil.com@x.org",
+    "bN\u{ff20}evil.com",
+    "bN&#64;evil.com",
+    "bN%40evil.com",
+    "b(N)@evil.com",
     "!bN@evil.com",
 ];
 

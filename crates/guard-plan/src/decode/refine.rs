@@ -28,9 +28,7 @@ impl Decoder<'_> {
                     self.conform(field.ty, value).map_err(|problem| {
                         // Keys of a map on the way are secret, too.
                         let problem = match field.secret {
-                            true => {
-                                Problem { path: String::new(), message: self.hidden(field.ty) }
-                            }
+                            true => Problem { path: String::new(), message: self.hidden(field.ty) },
                             false => problem,
                         };
                         within(problem, field.name.clone())

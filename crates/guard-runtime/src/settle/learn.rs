@@ -33,7 +33,15 @@ pub(super) fn learn(
     }
     let by = by.into();
     let mut learned = Learned::default();
-    for (rule, ready) in call.tool.learns.iter().zip(&call.ready.learns) {
+    let lessons = call.tool.learns.iter().zip(&call.ready.learns);
+    for ((rule, ready), reading) in lessons.zip(&call.ready.readings.learns) {
+        if !reading.may_teach(call.tool, &session.stains) {
+            let fact = &compiled.plan().facts[rule.fact as usize].name;
+            let message =
+                format!("nothing is learned of `{fact}`: not all that is read is trusted");
+            learned.note(&rule.rule.owner, message);
+            continue;
+        }
         let rows = after.read(compiled, session, |cx| rows(cx, rule, ready));
         take_rows(compiled, session, rule, rows, &by, &mut learned);
     }

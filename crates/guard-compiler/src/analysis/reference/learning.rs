@@ -91,11 +91,16 @@ impl Reference<'_> {
         by: &str,
         world: World,
     ) {
-        let learns = tool.clauses.iter().filter_map(|clause| match &clause.kind {
-            ClauseKind::Learn(learn) => Some((&clause.rule, learn)),
-            _ => None,
-        });
-        self.learn(learns, args, result, by, world);
+        let at = self.program.tools.iter().position(|declared| std::ptr::eq(declared, tool));
+        let mut learns = Vec::new();
+        for clause in &tool.clauses {
+            let ClauseKind::Learn(learn) = &clause.kind else { continue };
+            match at.is_some_and(|at| self.trust.may_teach(at, learn)) {
+                true => learns.push((&clause.rule, learn)),
+                false => self.outcome.note(NoteKind::Warning, &clause.rule.owner),
+            }
+        }
+        self.learn(learns.into_iter(), args, result, by, world);
     }
 
     fn learn<'l>(

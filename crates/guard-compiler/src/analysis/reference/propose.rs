@@ -352,7 +352,8 @@ impl Reference<'_> {
                     LimitScope::Session => true,
                     LimitScope::InFlight => self.flights.iter().any(|f| f.call == a.call),
                     LimitScope::Identical => {
-                        a.tool == at && a.args.iter().map(Value::normalised).eq(normal.iter().cloned())
+                        a.tool == at
+                            && a.args.iter().map(Value::normalised).eq(normal.iter().cloned())
                     }
                 }
             };

@@ -57,7 +57,10 @@ fn of_token<'t>(
 fn extends(before: &str, after: &str) -> bool {
     let mut back = before.chars().rev();
     let left = back.next().is_some_and(|c| {
-        let atom = matches!(c, '!' | '#' | '$' | '&' | '\'' | '*' | '/' | '=' | '?' | '^' | '{' | '|' | '}' | '~');
+        let atom = matches!(
+            c,
+            '!' | '#' | '$' | '&' | '\'' | '*' | '/' | '=' | '?' | '^' | '{' | '|' | '}' | '~'
+        );
         is_hidden(c) || (atom && back.next().is_some_and(char::is_alphanumeric))
     });
     let mut on = after.chars();
@@ -88,8 +91,12 @@ fn doubts<'t>(
         };
         let more = ats.peek().is_some();
         let spaced = left.is_empty() && from == 0 && last.is_some() && is_domain(right)
-            || right.is_empty() && !more && next.is_some_and(is_domain) && (local || last.is_some());
-        let domain = right.starts_with(|c: char| c.is_alphanumeric() || "[(\\\"-_.".contains(c) || is_hidden(c));
+            || right.is_empty()
+                && !more
+                && next.is_some_and(is_domain)
+                && (local || last.is_some());
+        let domain = right
+            .starts_with(|c: char| c.is_alphanumeric() || "[(\\\"-_.".contains(c) || is_hidden(c));
         if spaced || (local && (domain || more)) {
             visit(Found::Unreadable(&piece[from..end]));
         }
@@ -103,7 +110,10 @@ fn is_at(c: char) -> bool {
 
 /// Whether a text begins with a name that has a dot inside.
 fn is_domain(text: &str) -> bool {
-    let name: &str = text.split(|c: char| !(c.is_alphanumeric() || is_dot(c) || c == '-')).next().unwrap_or_default();
+    let name: &str = text
+        .split(|c: char| !(c.is_alphanumeric() || is_dot(c) || c == '-'))
+        .next()
+        .unwrap_or_default();
     let mut labels = name.trim_end_matches(is_dot).split(is_dot);
     labels.next().is_some_and(|label| !label.is_empty()) && labels.next().is_some()
 }

@@ -23,14 +23,24 @@ const HOSTLESS: [&str; 5] = ["mailto", "tel", "sms", "urn", "cid"];
 
 /// Schemes that readers follow, with their colons.
 const SCHEMES: [&str; 13] = [
-    "http:", "https:", "ftp:", "ftps:", "ws:", "wss:", "file:", "javascript:", "vbscript:", "data:",
-    "blob:", "view-source:", "gopher:",
+    "http:",
+    "https:",
+    "ftp:",
+    "ftps:",
+    "ws:",
+    "wss:",
+    "file:",
+    "javascript:",
+    "vbscript:",
+    "data:",
+    "blob:",
+    "view-source:",
+    "gopher:",
 ];
 
 /// Spellings of `:`, `/`, `@` and `.` that readers decode.
-const ENTITIES: [&str; 10] = [
-    "&#", "&colon;", "&sol;", "&bsol;", "&commat;", "&period;", "%2e", "%3a%2f", "%2f%2f", "%40",
-];
+const ENTITIES: [&str; 10] =
+    ["&#", "&colon;", "&sol;", "&bsol;", "&commat;", "&period;", "%2e", "%3a%2f", "%2f%2f", "%40"];
 
 /// Calls `visit` with every link of a text, in order.
 pub(super) fn each<'t>(text: &'t str, visit: &mut dyn FnMut(Link<'t>)) {
@@ -57,7 +67,8 @@ pub(super) fn each<'t>(text: &'t str, visit: &mut dyn FnMut(Link<'t>)) {
 
 /// The runs of a text without blanks, with their places.
 fn tokens(text: &str) -> impl Iterator<Item = (usize, &str)> {
-    text.split_whitespace().map(move |token| (token.as_ptr() as usize - text.as_ptr() as usize, token))
+    text.split_whitespace()
+        .map(move |token| (token.as_ptr() as usize - text.as_ptr() as usize, token))
 }
 
 /// The text after a word, as far as another reader may take it for a part of the word.
@@ -117,7 +128,8 @@ fn continuation(url: &str, after: &After) -> Continues {
     let open = !authority.contains(['/', '?', '#']);
     let mut rest = after.rest.chars();
     let quote = rest.next().is_some_and(|c| !matches!(c, '<' | '>'));
-    let goes_on = |c: char| c.is_alphanumeric() || is_dot(c) || matches!(c, '-' | '_' | '%' | '?' | '/');
+    let goes_on =
+        |c: char| c.is_alphanumeric() || is_dot(c) || matches!(c, '-' | '_' | '%' | '?' | '/');
     let reads_on = quote && rest.next().is_some_and(goes_on);
     let head = after.tail.split(['/', '?', '#']).next().unwrap_or_default();
     let broken = head.contains('@')
@@ -160,7 +172,8 @@ fn has_scheme(word: &str) -> bool {
     SCHEMES.iter().any(|scheme| {
         lower.match_indices(scheme).any(|(at, _)| {
             let before = lower[..at].chars().next_back();
-            let joined = before.is_some_and(|c| c.is_ascii_alphanumeric() || matches!(c, '+' | '-'));
+            let joined =
+                before.is_some_and(|c| c.is_ascii_alphanumeric() || matches!(c, '+' | '-'));
             !joined && at + scheme.len() < lower.len()
         })
     })
@@ -174,7 +187,8 @@ fn has_double_slash(word: &str) -> bool {
         return true;
     }
     ["//", "/\\", "\\/"].iter().any(|pair| {
-        word.match_indices(pair).any(|(at, _)| named(word[at + 2..].trim_start_matches(['/', '\\'])))
+        word.match_indices(pair)
+            .any(|(at, _)| named(word[at + 2..].trim_start_matches(['/', '\\'])))
     })
 }
 
@@ -248,20 +262,20 @@ fn is_common(top: &str) -> bool {
 
 /// Endings of files that are no top-level names.
 const FILES: [&str; 43] = [
-    "txt", "pdf", "doc", "docx", "xls", "xlsx", "ppt", "pptx", "csv", "tsv", "json", "jsonl", "yaml",
-    "yml", "toml", "xml", "html", "htm", "css", "js", "ts", "tsx", "jsx", "log", "lock", "cfg", "conf",
-    "ini", "env", "bak", "tmp", "gz", "tar", "tgz", "bz", "png", "jpg", "jpeg", "gif", "svg", "rb",
-    "go", "guard",
+    "txt", "pdf", "doc", "docx", "xls", "xlsx", "ppt", "pptx", "csv", "tsv", "json", "jsonl",
+    "yaml", "yml", "toml", "xml", "html", "htm", "css", "js", "ts", "tsx", "jsx", "log", "lock",
+    "cfg", "conf", "ini", "env", "bak", "tmp", "gz", "tar", "tgz", "bz", "png", "jpg", "jpeg",
+    "gif", "svg", "rb", "go", "guard",
 ];
 
 /// Endings of files that are top-level names as well.
-const BOTH: [&str; 12] =
-    ["md", "rs", "py", "sh", "pl", "ps", "cc", "zip", "mov", "so", "ml", "mk"];
+const BOTH: [&str; 12] = ["md", "rs", "py", "sh", "pl", "ps", "cc", "zip", "mov", "so", "ml", "mk"];
 
 const COMMON: [&str; 60] = [
     "com", "org", "net", "edu", "gov", "mil", "int", "info", "biz", "name", "pro", "aero", "asia",
-    "coop", "museum", "xxx", "arpa", "onion", "app", "dev", "xyz", "online", "site", "website", "shop",
-    "store", "club", "top", "live", "link", "click", "page", "blog", "news", "world", "zone", "cloud",
-    "tech", "space", "email", "chat", "social", "digital", "agency", "systems", "network", "host",
-    "icu", "vip", "work", "fun", "life", "today", "media", "art", "bank", "zip", "mov", "foo", "cat",
+    "coop", "museum", "xxx", "arpa", "onion", "app", "dev", "xyz", "online", "site", "website",
+    "shop", "store", "club", "top", "live", "link", "click", "page", "blog", "news", "world",
+    "zone", "cloud", "tech", "space", "email", "chat", "social", "digital", "agency", "systems",
+    "network", "host", "icu", "vip", "work", "fun", "life", "today", "media", "art", "bank", "zip",
+    "mov", "foo", "cat",
 ];
