@@ -101,7 +101,7 @@ pub struct RealClock;
 
 impl Clock for RealClock {
     fn now(&mut self) -> Millis {
-        crate::commands::serve::now()
+        guard_sdk::system_time()
     }
 
     fn wait_until(&mut self, at: Millis) {

@@ -1,22 +1,17 @@
 //! `guardc serve`: the sidecar. Any program speaks to it in lines of JSON-RPC 2.0 on standard input and
 //! output.
 
-mod contracts;
-mod lasting;
-mod live;
-mod queries;
+mod answers;
 mod requests;
 mod rpc;
 mod server;
 
-pub use live::now;
-
 use crate::failure::{Exit, Failure, Outcome, reason};
 use crate::term::Term;
-use guard_trace::store::Durability;
+use guard_sdk::Durability;
 use rpc::{Error, Line, Request};
 use serde_json::value::RawValue;
-use server::{Keep, Server};
+use server::{Server, StorageOptions};
 use std::io::{self, BufReader, Write};
 use std::num::NonZeroU32;
 use std::path::PathBuf;
@@ -65,7 +60,7 @@ pub fn run(args: &Args, term: &Term) -> Outcome {
     }
     crate::signals::end_commands_with_us();
     let (at, key) = (args.journal.clone(), args.key.clone());
-    let mut server = Server::new(Keep { at, durability: args.durability, key }, args.shadow);
+    let mut server = Server::new(StorageOptions { at, durability: args.durability, key }, args.shadow);
     let mut input = BufReader::new(io::stdin().lock());
     loop {
         let line = rpc::read_line(&mut input)

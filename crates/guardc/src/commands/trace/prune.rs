@@ -1,7 +1,7 @@
 //! `guardc trace prune`: old sessions dropped from a store.
 
 use super::sources::{failed, open};
-use crate::commands::serve::now;
+use guard_sdk::system_time;
 use crate::failure::{Exit, Failure, Outcome};
 use crate::term::{Term, count};
 use guard_plan::time;
@@ -43,7 +43,7 @@ impl Age {
 
     fn instant(self) -> i64 {
         match self {
-            Age::For(millis) => now().saturating_sub(millis),
+            Age::For(millis) => system_time().saturating_sub(millis),
             Age::Before(instant) => instant,
         }
     }
