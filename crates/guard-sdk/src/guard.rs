@@ -100,10 +100,7 @@ impl Guard {
     pub fn from_compiled(source: CompiledSource) -> Result<Guard, GuardError> {
         let CompiledSource { compilation, shown, .. } = source;
         let Some(Output { plan, lowered, sources, .. }) = compilation.output else {
-            return Err(GuardError::Source {
-                files: shown,
-                diagnostics: compilation.diagnostics,
-            });
+            return Err(GuardError::Source { files: shown, diagnostics: compilation.diagnostics });
         };
         let lowered = LoadedPlan::from_plan(lowered, sources.clone()).map_err(GuardError::Plan)?;
         let plan = LoadedPlan::from_plan(plan, sources).map_err(GuardError::Plan)?;
@@ -137,8 +134,7 @@ impl Guard {
         let kernel = |plan| Kernel::with_schemas(plan, &JsonSchemas).map_err(GuardError::Kernel);
         let full = kernel(lowered.clone())?;
         let optimized = kernel(self.ready.kernel.loaded().clone())?;
-        let kernel =
-            Kernel::with_shadow(full, optimized, every).map_err(GuardError::Kernel)?;
+        let kernel = Kernel::with_shadow(full, optimized, every).map_err(GuardError::Kernel)?;
         Ok(Guard::of_kernel(kernel, Some(lowered)))
     }
 
@@ -189,8 +185,8 @@ impl Guard {
             return Err(GuardError::UnknownContract(name.to_owned(), near));
         };
         let prepare = || Checker::with_schemas(self.plan(), index, &JsonSchemas);
-        let checker = self.ready.checkers[index]
-            .get_or_init(|| prepare().map_err(|error| error.to_string()));
+        let checker =
+            self.ready.checkers[index].get_or_init(|| prepare().map_err(|error| error.to_string()));
         let checker = checker.clone().map_err(GuardError::Contract)?;
         Ok(Contract::new(self.clone(), index, checker))
     }

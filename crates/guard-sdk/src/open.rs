@@ -187,7 +187,8 @@ impl<'o, W: World> SessionOptions<'o, W> {
         let persistence = Persistence::new(self.storage, self.keys, &self.id, self.shared, &guard)?;
         let recorder = persistence.recorder();
         let world = AnsweringWorld::new(world);
-        let mut session = Session { guard, state, recorder, world, persistence, next_time: None, resumed: false };
+        let mut session =
+            Session { guard, state, recorder, world, persistence, next_time: None, resumed: false };
         match self.source {
             Source::New => session.begin(&self.id, self.actor)?,
             Source::Trace(lines) => session.resume_trace(lines)?,

@@ -7,9 +7,7 @@ use guard_plan::encode::Hash;
 use guard_plan::plan::UnitId;
 use guard_plan::verdict::Decision;
 use guard_runtime::{Event, Outcome, Recorder, Salt, Secrets, World};
-use guard_trace::store::{
-    self, Begun, Charge, Commit, Committed, Durability, Store, StoreError,
-};
+use guard_trace::store::{self, Begun, Charge, Commit, Committed, Durability, Store, StoreError};
 use guard_trace::{Keys, Resumed, recall, remember, resume};
 use std::collections::VecDeque;
 use std::path::Path;
@@ -247,11 +245,7 @@ impl<W: World> Session<W> {
     }
 
     /// Refuses records of another session or workspace.
-    pub(crate) fn expect_identity(
-        &self,
-        id: &str,
-        root: Option<&str>,
-    ) -> Result<(), SessionError> {
+    pub(crate) fn expect_identity(&self, id: &str, root: Option<&str>) -> Result<(), SessionError> {
         if self.state.id() != id {
             let other = format!("session, `{}`", self.state.id());
             return Err(SessionError::Mismatch(other));

@@ -2,7 +2,7 @@
 
 use crate::error::SessionError;
 use crate::guard::Guard;
-use crate::session::{Arguments, Session};
+use crate::session::Session;
 use guard_plan::advice::Advice;
 use guard_plan::encode::hash_text;
 use guard_plan::json::Json;
@@ -57,27 +57,15 @@ impl<W: World> Session<W> {
     }
 
     /// The verdict that a call would get now; nothing changes and nothing is recorded.
-    pub fn preview<'a>(
-        &mut self,
-        tool: &str,
-        args: impl Into<Arguments<'a>>,
-    ) -> Result<Proposed, SessionError> {
-        let now = self.next_time.take().unwrap_or_else(crate::session::system_time);
-        let parsed;
-        let args = match args.into() {
-            Arguments::Value(json) => json,
-            Arguments::Text(text) => {
-                parsed = Json::parse(text).map_err(|_| SessionError::Broken)?;
-                &parsed
-            }
-        };
+    pub fn preview(&mut self, tool: &str, args: &Json) -> Proposed {
+        let now = self.now();
         let proposal = Proposal { call: "preview", tool, args, now };
-        Ok(self.guard.kernel().check(&self.state, &proposal, &mut self.world))
+        self.guard.kernel().check(&self.state, &proposal, &mut self.world)
     }
 
     /// Every tool judged and ranked: what could be done next. Nothing changes.
     pub fn advise(&mut self) -> Advice {
-        let now = self.next_time.take().unwrap_or_else(crate::session::system_time);
+        let now = self.now();
         self.guard.kernel().advise(&self.state, now, &mut self.world)
     }
 
@@ -87,7 +75,7 @@ impl<W: World> Session<W> {
     ///
     /// Why it has no value.
     pub fn evaluate(&mut self, expr: &Expr) -> Result<Value, Fault> {
-        let now = self.next_time.take().unwrap_or_else(crate::session::system_time);
+        let now = self.now();
         self.guard.kernel().evaluate(&self.state, expr, now, &mut self.world)
     }
 

@@ -86,7 +86,7 @@ impl<W: World> Session<W> {
         self
     }
 
-    fn now(&mut self) -> Millis {
+    pub(crate) fn now(&mut self) -> Millis {
         self.next_time.take().unwrap_or_else(system_time)
     }
 
@@ -323,10 +323,12 @@ impl<W: World> Session<W> {
     pub fn check_text(
         &mut self,
         contract: &str,
-        text: &str,
+        text: impl AsRef<[u8]>,
         options: &TextOptions<'_>,
     ) -> Result<Recorded<Report>, SessionError> {
-        let report = self.guard.contract(contract)?.check_in(&self.state, text.as_bytes(), options)?;
+        let report =
+            self.guard.contract(contract)?.check_in(&self.state, text.as_ref(), options)?;
+        let text = text.as_ref();
         let judged = Judged {
             contract: contract.into(),
             bytes: text.len() as u64,
@@ -337,9 +339,8 @@ impl<W: World> Session<W> {
             quarantined: report.quarantined_count,
             truncated: report.truncated,
         };
-        let record = self.commit_record(|session| {
-            session.recorder.judged(&session.state, &judged).to_vec()
-        })?;
+        let record = self
+            .commit_record(|session| session.recorder.judged(&session.state, &judged).to_vec())?;
         Ok(Recorded::new(report, record))
     }
 

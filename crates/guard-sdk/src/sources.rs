@@ -26,8 +26,7 @@ pub struct CompiledSource {
 /// Compiles `text`, which stands at `path`. Files that it uses are loaded from below `root`, or from below
 /// [`project_root`] where none is given.
 pub fn compile(path: &Path, text: String, root: Option<&Path>) -> CompiledSource {
-    let path =
-        std::path::absolute(path).map(|p| normalize(&p)).unwrap_or_else(|_| path.to_owned());
+    let path = std::path::absolute(path).map(|p| normalize(&p)).unwrap_or_else(|_| path.to_owned());
     let root = match root.filter(|root| path.starts_with(root)) {
         Some(root) => root.to_owned(),
         None => project_root(&path),

@@ -3,7 +3,9 @@
 use crate::config::Config;
 use crate::failure::{Failure, reason};
 use crate::near;
-pub use guard_sdk::sources::{MAX_BYTES, display, normalize, read_bounded, read_bytes, read_text, utf8};
+pub use guard_sdk::sources::{
+    MAX_BYTES, display, normalize, read_bounded, read_bytes, read_text, utf8,
+};
 use ignore::WalkBuilder;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use std::io::Write;

@@ -5,8 +5,8 @@ use crate::failure::Failure;
 use crate::files;
 use crate::project;
 use crate::term::Term;
-pub use guard_sdk::sources::is_plan;
 use guard_plan::{LoadedPlan, load};
+pub use guard_sdk::sources::is_plan;
 use std::path::Path;
 
 /// Opens a guard or a plan, whichever it is; none where the guard has errors, which have been said.

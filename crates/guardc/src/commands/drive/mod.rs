@@ -66,7 +66,8 @@ pub fn run(args: &Args, term: &Term) -> Outcome {
     let Some(plan) = plans::open(&args.file, &config, term)? else {
         return Ok(Exit::Findings);
     };
-    let kernel = play::kernel(&plan)?;
+    let guard = play::guard(plan.clone())?;
+    let kernel = guard.kernel();
     let patience = patience(&args.timeout)?;
     let mut reasoner = reasoner(args, patience)?;
     let mut tools: Box<dyn Tools> = match &args.tools {
@@ -102,7 +103,7 @@ pub fn run(args: &Args, term: &Term) -> Outcome {
     };
     let limits = Limits { steps: args.steps, ..Limits::default() };
     crate::signals::end_commands_with_us();
-    let report = drive(&kernel, &mut session, &mut doors, &limits);
+    let report = drive(kernel, &mut session, &mut doors, &limits);
     if args.json {
         let text = serde_json::to_string_pretty(&report);
         term.print(&(text.map_err(|e| Failure::new(e.to_string()))? + "\n"))?;

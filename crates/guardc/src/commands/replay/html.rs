@@ -104,7 +104,7 @@ fn rules(out: &mut String, report: &ReplayReport) {
     }
     *out += "<h2>By rule</h2>\n<table>\n<thead><tr><th class=\"n\">calls</th><th>then</th><th>now</th><th>code</th><th>rule</th><th>where</th></tr></thead>\n<tbody>\n";
     for one in &report.rules {
-        let (then, now) = (word(&one.then), word(&one.now));
+        let (then, now) = (one.then.as_str(), one.now.as_str());
         let span = escape(one.span.as_deref().unwrap_or_default());
         let _ = writeln!(
             out,
@@ -285,16 +285,6 @@ fn name_of(aspect: Aspect) -> &'static str {
         Aspect::Reasons => "other reasons",
         Aspect::Feedback => "other feedback",
         Aspect::Record => "other record",
-    }
-}
-
-fn word(decision: &guard_plan::verdict::Decision) -> &'static str {
-    use guard_plan::verdict::Decision;
-    match decision {
-        Decision::Allow => "allow",
-        Decision::Wait => "wait",
-        Decision::Ask => "ask",
-        Decision::Deny => "deny",
     }
 }
 

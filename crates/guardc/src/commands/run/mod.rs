@@ -36,8 +36,8 @@ pub fn run(args: &Args, term: &Term) -> Outcome {
     let Some(plan) = plans::open(&args.file, &config, term)? else {
         return Ok(Exit::Findings);
     };
-    let kernel = play::kernel(&plan)?;
-    let mut repl = Repl::new(&kernel, term.out)?;
+    let guard = play::guard(plan)?;
+    let mut repl = Repl::new(&guard, term.out)?;
     if let Some(script) = &args.script {
         let text = files::read_text(script).map_err(|why| files::unreadable(script, &why))?;
         return drive(&mut repl, text.as_bytes(), term, false);

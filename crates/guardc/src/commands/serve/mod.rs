@@ -60,7 +60,8 @@ pub fn run(args: &Args, term: &Term) -> Outcome {
     }
     crate::signals::end_commands_with_us();
     let (at, key) = (args.journal.clone(), args.key.clone());
-    let mut server = Server::new(StorageOptions { at, durability: args.durability, key }, args.shadow);
+    let mut server =
+        Server::new(StorageOptions { at, durability: args.durability, key }, args.shadow);
     let mut input = BufReader::new(io::stdin().lock());
     loop {
         let line = rpc::read_line(&mut input)

@@ -9,9 +9,7 @@ use super::rpc::Error;
 use crate::near;
 use guard_plan::json::Json;
 use guard_plan::{decimal, time};
-use guard_sdk::{
-    Durability, Guard, GuardCache, Session, SharedBudget, Storage, TextOptions,
-};
+use guard_sdk::{Durability, Guard, GuardCache, Session, SharedBudget, Storage, TextOptions};
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 use std::collections::BTreeMap;

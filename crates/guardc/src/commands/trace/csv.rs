@@ -6,7 +6,6 @@ use crate::failure::Failure;
 use crate::term::Term;
 use guard_plan::json::Json;
 use guard_plan::record::{Charge, Payload, Record, StopDecision};
-use guard_plan::verdict::Decision;
 use std::io::Write;
 use std::path::PathBuf;
 
@@ -53,7 +52,7 @@ fn row(at: &At<'_>, record: &Record) -> [String; 17] {
         Payload::Propose(it) => {
             let reasons = &it.verdict.reasons;
             let list = |list: Vec<&str>| list.join("; ");
-            row[7] = word(it.verdict.decision).into();
+            row[7] = it.verdict.decision.as_str().into();
             row[8] = list(reasons.iter().map(|reason| reason.code.as_str()).collect());
             row[9] = list(reasons.iter().map(|reason| &*reason.rule).collect());
             row[10] = list(reasons.iter().map(|reason| &*reason.message).collect());
@@ -87,15 +86,6 @@ fn row(at: &At<'_>, record: &Record) -> [String; 17] {
         Payload::Open(_) | Payload::Answers(_) | Payload::Snapshot(_) => {}
     }
     row
-}
-
-fn word(decision: Decision) -> &'static str {
-    match decision {
-        Decision::Allow => "allow",
-        Decision::Wait => "wait",
-        Decision::Ask => "ask",
-        Decision::Deny => "deny",
-    }
 }
 
 /// A cell. What an agent wrote must not become a formula in a spreadsheet: where it could, a `'` stands before it.

@@ -1,10 +1,10 @@
 //! `guardc trace prune`: old sessions dropped from a store.
 
 use super::sources::{failed, open};
-use guard_sdk::system_time;
 use crate::failure::{Exit, Failure, Outcome};
 use crate::term::{Term, count};
 use guard_plan::time;
+use guard_sdk::system_time;
 use guard_trace::line::Line;
 use guard_trace::store::Store;
 use std::path::PathBuf;
