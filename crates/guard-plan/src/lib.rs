@@ -13,6 +13,7 @@ pub mod hex;
 pub mod json;
 pub mod key;
 pub mod load;
+pub mod markup;
 pub mod near;
 pub mod origin;
 pub mod path;

@@ -1,6 +1,7 @@
 //! The report as one page: no scripts, nothing from elsewhere, light or dark as the reader has it.
 
 use super::text::{counted, grouped, heading, shifted, unsaid};
+use guard_plan::markup::escape;
 use guard_plan::render;
 use guard_plan::replayed::{Aspect, Difference, Lane, ReplayReport, View};
 use std::fmt::Write as _;
@@ -286,22 +287,6 @@ fn name_of(aspect: Aspect) -> &'static str {
         Aspect::Feedback => "other feedback",
         Aspect::Record => "other record",
     }
-}
-
-/// Text that cannot become markup, wherever it stands.
-fn escape(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            '\'' => out.push_str("&#39;"),
-            c => out.push(c),
-        }
-    }
-    out
 }
 
 /// The same, with `` `code` `` as code.

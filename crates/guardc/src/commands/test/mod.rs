@@ -138,7 +138,7 @@ pub fn run(args: &Args, term: &Term) -> Outcome {
     term.print(&match args.format {
         Format::Text => text::render(&results, term.out),
         Format::Json => json::render(&results),
-        Format::Junit => junit::render(&results),
+        Format::Junit => junit::render(&results)?,
     })?;
     if unread {
         return Err(Failure::Said);
