@@ -1,12 +1,12 @@
 //! Advice and drives over the guards that users see.
 
+use guard_advice::drive::*;
 use guard_compiler::{NoFiles, SourceFile, compile};
 use guard_plan::LoadedPlan;
 use guard_plan::drive::{DriveReport, End};
 use guard_plan::json::Json;
 use guard_plan::plan::Command;
 use guard_plan::record::{Ran, RunEnd};
-use guard_runtime::drive::*;
 use guard_runtime::{Kernel, World};
 use std::path::{Path, PathBuf};
 
@@ -79,15 +79,10 @@ fn driven(path: &str, reasoner: &mut dyn Reasoner, limits: &Limits) -> (DriveRep
     let kernel = guard(path);
     let mut session = kernel.open("s", 0, "/ws").unwrap();
     let mut tools = Obedient::default();
-    let mut doors = Doors {
-        reasoner,
-        tools: &mut tools,
-        world: &mut Bright,
-        clock: &mut Still,
-        approvals: &mut Nobody,
-        witness: &mut Unheard,
-    };
-    (drive(&kernel, &mut session, &mut doors, limits), tools.0)
+    let world = &mut Bright;
+    let mut session = UnrecordedSession { kernel: &kernel, session: &mut session, world };
+    let mut io = DriveIo { reasoner, tools: &mut tools, clock: &mut Still, approvals: &mut Nobody };
+    (drive(&mut session, &mut io, limits), tools.0)
 }
 
 /// The example of the source, played to its end by the advice alone: whoever should choose says nothing useful.
@@ -128,7 +123,7 @@ fn every_guard_has_advice() {
     for path in paths.iter().filter(|path| path.extension().is_some_and(|end| end == "guard")) {
         let kernel = guard(&path.strip_prefix(&specs).expect("below").to_string_lossy());
         let session = kernel.open("s", 0, "/ws").unwrap();
-        let advice = kernel.advise(&session, 0, &mut Bright);
+        let advice = guard_advice::advise(&kernel, &session, 0, &mut Bright);
         conforms("advice", &advice.to_json());
         let again: guard_plan::advice::Advice =
             serde_json::from_str(&advice.to_json()).expect("advice");

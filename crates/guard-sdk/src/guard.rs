@@ -160,7 +160,7 @@ impl Guard {
 
     /// Instructions for an agent under this guard, in words: its tools and their rules.
     pub fn guide(&self) -> String {
-        guard_runtime::guide(self.plan())
+        guard_advice::guide(self.plan())
     }
 
     /// Begins or resumes the session with this id; [`SessionOptions::open`] opens it.

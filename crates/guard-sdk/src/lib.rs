@@ -54,6 +54,7 @@
 
 mod cache;
 mod contract;
+mod drive;
 mod error;
 mod guard;
 mod open;
@@ -71,9 +72,10 @@ pub use guard::Guard;
 pub use open::SessionOptions;
 pub use persistence::{SharedBudget, Storage};
 pub use recorded::Recorded;
-pub use session::{Arguments, Session, system_time};
+pub use session::{CallArguments, Session, system_time};
 pub use world::AnsweringWorld;
 
+pub use guard_advice::drive as driving;
 pub use guard_contract::Checker;
 pub use guard_hosts::Host;
 pub use guard_plan::json::Json;

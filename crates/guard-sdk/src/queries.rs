@@ -59,14 +59,14 @@ impl<W: World> Session<W> {
     /// The verdict that a call would get now; nothing changes and nothing is recorded.
     pub fn preview(&mut self, tool: &str, args: &Json) -> Proposed {
         let now = self.now();
-        let proposal = Proposal { call: "preview", tool, args, now };
+        let proposal = Proposal { call: "preview", tool, args: args.into(), now };
         self.guard.kernel().check(&self.state, &proposal, &mut self.world)
     }
 
     /// Every tool judged and ranked: what could be done next. Nothing changes.
     pub fn advise(&mut self) -> Advice {
         let now = self.now();
-        self.guard.kernel().advise(&self.state, now, &mut self.world)
+        guard_advice::advise(self.guard.kernel(), &self.state, now, &mut self.world)
     }
 
     /// The value of an expression of this guard's plan now. Nothing changes.

@@ -13,8 +13,9 @@ use guard_plan::plan::Millis;
 use guard_plan::record::Judged;
 use guard_plan::report::Report;
 use guard_runtime::{
-    Approve, Ending, Event, Learned, Move, Moved, Outcome, Prompt, Proposal, Proposed, Recorder,
-    Resume, Session as SessionState, Settled, Settlement, Stop, Stopped, Usage, Verify, World,
+    Approve, Arguments, Ending, Event, Learned, Move, Moved, Outcome, Prompt, Proposal, Proposed,
+    Recorder, Resume, Session as SessionState, Settled, Settlement, Stop, Stopped, Usage, Verify,
+    World,
 };
 use sha2::{Digest, Sha256};
 
@@ -23,28 +24,28 @@ use sha2::{Digest, Sha256};
 /// Text is the better choice: it is judged exactly as written, and text that is not valid JSON becomes a verdict
 /// that the agent can read.
 #[derive(Debug, Clone, Copy)]
-pub enum Arguments<'a> {
+pub enum CallArguments<'a> {
     /// JSON text, as the model wrote it.
     Text(&'a str),
     /// A value.
     Value(&'a Json),
 }
 
-impl<'a> From<&'a str> for Arguments<'a> {
-    fn from(text: &'a str) -> Arguments<'a> {
-        Arguments::Text(text)
+impl<'a> From<&'a str> for CallArguments<'a> {
+    fn from(text: &'a str) -> CallArguments<'a> {
+        CallArguments::Text(text)
     }
 }
 
-impl<'a> From<&'a String> for Arguments<'a> {
-    fn from(text: &'a String) -> Arguments<'a> {
-        Arguments::Text(text)
+impl<'a> From<&'a String> for CallArguments<'a> {
+    fn from(text: &'a String) -> CallArguments<'a> {
+        CallArguments::Text(text)
     }
 }
 
-impl<'a> From<&'a Json> for Arguments<'a> {
-    fn from(json: &'a Json) -> Arguments<'a> {
-        Arguments::Value(json)
+impl<'a> From<&'a Json> for CallArguments<'a> {
+    fn from(json: &'a Json) -> CallArguments<'a> {
+        CallArguments::Value(json)
     }
 }
 
@@ -101,7 +102,7 @@ impl<W: World> Session<W> {
     }
 
     /// Decides a call before it runs. An allowed call is in flight until it is settled; the tool may run only then.
-    /// Arguments that cannot be read are a verdict too, and on record.
+    /// CallArguments that cannot be read are a verdict too, and on record.
     ///
     /// ```
     /// use guard_sdk::{Decision, Guard};
@@ -123,15 +124,18 @@ impl<W: World> Session<W> {
         &mut self,
         call: &str,
         tool: &str,
-        args: impl Into<Arguments<'a>>,
+        args: impl Into<CallArguments<'a>>,
     ) -> Result<Recorded<Proposed>, SessionError> {
         let now = self.now();
         let parsed;
         let args = match args.into() {
-            Arguments::Value(json) => json,
-            Arguments::Text(text) => {
-                parsed = Json::parse(text).map_err(|_| SessionError::Broken)?;
-                &parsed
+            CallArguments::Value(json) => Arguments::Read(json),
+            CallArguments::Text(text) => {
+                parsed = Json::parse(text).map_err(|error| error.to_string());
+                match &parsed {
+                    Ok(json) => Arguments::Read(json),
+                    Err(error) => Arguments::Unreadable { text, error },
+                }
             }
         };
         self.outcome(&Event::Propose(Proposal { call, tool, args, now }), |outcome| match outcome {
