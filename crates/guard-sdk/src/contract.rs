@@ -53,7 +53,7 @@ impl Contract {
     /// Judges a text outside of any session: facts have the rows that a new session begins with.
     ///
     /// ```
-    /// let source = "guard g\ncontract R { items acts: { what: string } }";
+    /// let source = "guard g\nrecord Act { what: string }\ncontract R {\n  items acts: Act\n}";
     /// let guard = guard_sdk::Guard::compile("g.guard", source)?;
     /// let report = guard.contract("R")?.check(r#"{"acts": [{"what": "run"}]}"#, &Default::default())?;
     /// assert_eq!(report.state.name(), "valid");
