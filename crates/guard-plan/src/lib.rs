@@ -12,6 +12,7 @@ pub mod encode;
 pub mod hex;
 pub mod json;
 pub mod key;
+pub mod lines;
 pub mod load;
 pub mod markup;
 pub mod near;

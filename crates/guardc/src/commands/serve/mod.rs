@@ -8,8 +8,9 @@ mod server;
 
 use crate::failure::{Exit, Failure, Outcome, reason};
 use crate::term::Term;
+use guard_plan::lines::{Line, read_line};
 use guard_sdk::Durability;
-use rpc::{Error, Line, Request};
+use rpc::{Error, Request};
 use serde_json::value::RawValue;
 use server::{Server, StorageOptions};
 use std::io::{self, BufReader, Write};
@@ -64,15 +65,15 @@ pub fn run(args: &Args, term: &Term) -> Outcome {
         Server::new(StorageOptions { at, durability: args.durability, key }, args.shadow);
     let mut input = BufReader::new(io::stdin().lock());
     loop {
-        let line = rpc::read_line(&mut input)
+        let line = read_line(&mut input, rpc::MAX_LINE)
             .map_err(|e| Failure::new(format!("cannot read standard input: {}", reason(&e))))?;
         let answer = match line {
             Line::End => return Ok(Exit::Fine),
             Line::TooLong => {
                 Some(rpc::answer(None, Err(Error::parse("the line is longer than 16 MiB"))))
             }
-            Line::Text(text) if text.trim_ascii().is_empty() => None,
-            Line::Text(text) => one(&mut server, &text),
+            Line::Whole(text) | Line::Open(text) if text.trim_ascii().is_empty() => None,
+            Line::Whole(text) | Line::Open(text) => one(&mut server, &text),
         };
         if let Some(mut answer) = answer {
             answer.push('\n');
