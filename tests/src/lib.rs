@@ -6,6 +6,7 @@ pub mod differential;
 pub mod generate;
 pub mod rng;
 pub mod small;
+pub mod steps;
 pub mod walks;
 
 use guard_compiler::{NoFiles, Output, SourceFile, compile};

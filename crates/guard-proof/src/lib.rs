@@ -17,11 +17,14 @@ pub mod formula;
 pub mod frame;
 pub mod linear;
 mod problem;
+mod quantifiers;
+pub mod rules;
 mod system;
 mod terms;
 mod value;
 
 pub use certificate::{Context, proves};
+pub use rules::Rule;
 pub use problem::{Problem, Variable};
 pub use system::{Given, Goal, System, parts};
 pub use terms::{Op, Term, TermId, Terms};
