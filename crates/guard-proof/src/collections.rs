@@ -21,7 +21,9 @@ impl Encoder<'_> {
                 let least = i128::from(mutant!("no collection is empty"));
                 self.size(*term, (Some(least), Some(max)))
             }
-            Collection::Literal(Kind::Set, items) if items.len() > 1 && !mutant!("elements as written differ") => {
+            Collection::Literal(Kind::Set, items)
+                if items.len() > 1 && !mutant!("elements as written differ") =>
+            {
                 let term = self.term(&Value::Collection(of.clone()));
                 self.size(term, (Some(1), Some(items.len() as i128)))
             }
@@ -62,7 +64,8 @@ impl Encoder<'_> {
         match &**of {
             Collection::Base { .. } => self.base_has(of, element),
             Collection::Literal(_, items) => {
-                let most = if mutant!("the last element as written is lost") { 1 } else { items.len() };
+                let most =
+                    if mutant!("the last element as written is lost") { 1 } else { items.len() };
                 let same = items.iter().take(most).map(|item| self.same(element, item));
                 Ok(Formula::any(same.collect::<Encoded<Vec<_>>>()?))
             }
@@ -128,7 +131,8 @@ impl Encoder<'_> {
             return Ok(self.unknown_has(of, element));
         };
         let at = self.term(element);
-        let args = if mutant!("membership forgets the element") { vec![term] } else { vec![term, at] };
+        let args =
+            if mutant!("membership forgets the element") { vec![term] } else { vec![term, at] };
         let there = self.flag(Op::Has, args);
         let (key, value) = match kind {
             Kind::Map => {
@@ -199,7 +203,8 @@ impl Encoder<'_> {
             (Collection::Base { term, kind: Kind::Map, of: ty, .. }, _) => {
                 let there = self.base_has(of, key)?;
                 let at = self.term(key);
-                let args = if mutant!("all entries are one") { vec![*term] } else { vec![*term, at] };
+                let args =
+                    if mutant!("all entries are one") { vec![*term] } else { vec![*term, at] };
                 let value = self.terms.intern(Op::At, args);
                 (there, Value::Typed(*ty, value))
             }

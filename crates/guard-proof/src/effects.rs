@@ -67,9 +67,7 @@ impl<'p> Encoder<'p> {
     fn decoded(&mut self, value: Value, ty: TypeId) -> Value {
         let (there, value) = self.split(value);
         let value = match value {
-            Value::Opaque(term) => {
-                Value::Typed(ty, self.terms.intern(Op::Decoded(ty), vec![term]))
-            }
+            Value::Opaque(term) => Value::Typed(ty, self.terms.intern(Op::Decoded(ty), vec![term])),
             value => value,
         };
         self.optional(there, value)
@@ -152,7 +150,8 @@ impl<'p> Encoder<'p> {
                 let (found, entry) = self.at(map, key)?;
                 let written = self.write(entry, rest, op, operand)?;
                 let value = changed(Collection::Put(map.clone(), key.clone(), written.value));
-                let found = if mutant!("a missing entry can be changed") { Formula::True } else { found };
+                let found =
+                    if mutant!("a missing entry can be changed") { Formula::True } else { found };
                 Outcome { value, sound: Formula::all([there, found, written.sound]) }
             }
         })
@@ -177,7 +176,8 @@ impl<'p> Encoder<'p> {
         };
         let (there, value) = self.split(value);
         if let Some(op) = calculated {
-            let (value, operand) = match mutant!("a change takes its operands the other way round") {
+            let (value, operand) = match mutant!("a change takes its operands the other way round")
+            {
                 true => (operand, value),
                 false => (value, operand),
             };
@@ -223,7 +223,8 @@ impl<'p> Encoder<'p> {
             (Some(TypeDef::Record { fields, .. }), Value::Record(values))
                 if fields.len() == values.len() =>
             {
-                let most = if mutant!("a record fits by its first field") { 1 } else { fields.len() };
+                let most =
+                    if mutant!("a record fits by its first field") { 1 } else { fields.len() };
                 let fits = fields.iter().zip(values).take(most);
                 let fits = fits.map(|(field, value)| self.fits(field.ty, value));
                 Some(Formula::all(fits.collect::<Encoded<Vec<_>>>()?))

@@ -75,7 +75,9 @@ impl<'p> Encoder<'p> {
             Node::Time(at) => constant(Sort::Time, *at),
             Node::Enum(index) => constant(Sort::Enum, i64::from(*index)),
             Node::String(text) => Outcome::sound(self.text(text)),
-            node @ (Node::Path(_) | Node::Workspace) => self.named(Sort::Path, written(node), vec![]),
+            node @ (Node::Path(_) | Node::Workspace) => {
+                self.named(Sort::Path, written(node), vec![])
+            }
             node @ Node::Url(_) => self.named(Sort::Url, written(node), vec![]),
             Node::Param(at) => match env.params.get(*at as usize) {
                 Some(param) => {
@@ -231,7 +233,8 @@ impl<'p> Encoder<'p> {
         let (a, sound_a) = self.bool(expr, a, env)?;
         let a = if as_is { a } else { self.not(&a)? };
         let (b, sound_b) = self.bool(expr, b, env)?;
-        let skipped = if and != mutant!("the other side is skipped") { self.not(&a)? } else { a.clone() };
+        let skipped =
+            if and != mutant!("the other side is skipped") { self.not(&a)? } else { a.clone() };
         let value = if and { a.and(b) } else { a.or(b) };
         if mutant!("the right side never faults") {
             return Ok(Outcome { value: Value::Bool(value), sound: sound_a });
@@ -582,7 +585,9 @@ impl<'p> Encoder<'p> {
         let counted = (Some(0), any.1);
         let value = match node {
             Node::UrlPart(_, part) => return Ok(self.url_part(values, *part, sound)),
-            Node::Matches(..) | Node::Within(..) => return Ok(self.text_relation(node, values, sound)),
+            Node::Matches(..) | Node::Within(..) => {
+                return Ok(self.text_relation(node, values, sound));
+            }
             Node::Known(..) | Node::Called { .. } | Node::Failed { .. } => {
                 Value::Bool(self.flag_of(term))
             }

@@ -24,8 +24,8 @@ mod terms;
 mod value;
 
 pub use certificate::{Context, proves};
-pub use rules::Rule;
 pub use problem::{Problem, Variable};
+pub use rules::Rule;
 pub use system::{Given, Goal, System, parts};
 pub use terms::{Op, Term, TermId, Terms};
 pub use value::{Sort, Width};

@@ -30,11 +30,7 @@ struct Summand {
 
 impl<'p> Encoder<'p> {
     /// A quantifier over a collection (semantics §1).
-    pub fn quantified(
-        &mut self,
-        of: &Rc<Collection>,
-        closure: &Closure<'p>,
-    ) -> Encoded<Outcome> {
+    pub fn quantified(&mut self, of: &Rc<Collection>, closure: &Closure<'p>) -> Encoded<Outcome> {
         let (value, sound) = match sum_sort(closure.op) {
             None => {
                 let (truth, sound) = self.all(of, closure)?;
@@ -211,7 +207,9 @@ impl<'p> Encoder<'p> {
         if kind == Kind::Set && universal.closure.binders.len() > 1 {
             return Ok(None);
         }
-        let named = self.terms.intern(Op::Quantified(universal.closure.op), vec![base, universal.closure.text]);
+        let named = self
+            .terms
+            .intern(Op::Quantified(universal.closure.op), vec![base, universal.closure.text]);
         let at = self.terms.intern(Op::Witness, vec![named]);
         let key = match kind {
             Kind::Map => Some(self.number(Sort::Text, at, (None, None))),
@@ -304,13 +302,17 @@ impl<'p> Encoder<'p> {
     fn named_quantifier(&mut self, of: &Rc<Collection>, closure: &Closure<'p>) -> TermId {
         let of = self.term(&Value::Collection(of.clone()));
         let args = match () {
-            () if mutant!("quantifiers share a variable whatever they range over") => vec![closure.text],
+            () if mutant!("quantifiers share a variable whatever they range over") => {
+                vec![closure.text]
+            }
             () if mutant!("quantifiers share a variable whatever they say") => vec![of],
             () => vec![of, closure.text],
         };
         let op = match closure.op {
             QuantifierOp::Any if mutant!("any and all share a variable") => QuantifierOp::All,
-            op if sum_sort(op).is_some() && mutant!("all sums share a variable") => QuantifierOp::Count,
+            op if sum_sort(op).is_some() && mutant!("all sums share a variable") => {
+                QuantifierOp::Count
+            }
             op => op,
         };
         self.terms.intern(Op::Quantified(op), args)
@@ -391,7 +393,8 @@ impl<'p> Encoder<'p> {
             }
             Collection::Put(inner, key, value) | Collection::Replace(inner, key, value) => {
                 let (there, old) = self.at(inner, key)?;
-                let there = if mutant!("a sum keeps what is replaced") { Formula::False } else { there };
+                let there =
+                    if mutant!("a sum keeps what is replaced") { Formula::False } else { there };
                 let old = self.summand(closure, Some(key.clone()), old)?;
                 let new = self.summand(closure, Some(key.clone()), value.clone())?;
                 old.zip(new).map(|(old, new)| (inner, there, old, new))
@@ -445,11 +448,10 @@ impl<'p> Encoder<'p> {
             (QuantifierOp::Count, Value::Bool(truth)) => {
                 self.choose_number(&truth, Linear::constant(1), Linear::default())?
             }
-            (QuantifierOp::SumInt | QuantifierOp::SumDecimal | QuantifierOp::SumDuration, Value::Number(sort, number))
-                if sort.is_number() =>
-            {
-                number
-            }
+            (
+                QuantifierOp::SumInt | QuantifierOp::SumDecimal | QuantifierOp::SumDuration,
+                Value::Number(sort, number),
+            ) if sort.is_number() => number,
             _ => return Ok(None),
         };
         Ok(Some(Summand { number, sound: outcome.sound }))

@@ -84,3 +84,27 @@ pub enum Rule {
     /// An observation that faults or leaves its type is dropped. Whether it is written stays open.
     Observed,
 }
+
+impl Rule {
+    /// Every rule.
+    pub const ALL: [Rule; 18] = [
+        Rule::Choice,
+        Rule::ProductSign,
+        Rule::ProductBound,
+        Rule::Rounded,
+        Rule::Truncated,
+        Rule::Floored,
+        Rule::MemberCounts,
+        Rule::EqualMembers,
+        Rule::EqualEntries,
+        Rule::Instance,
+        Rule::Witness,
+        Rule::RemovedFromList,
+        Rule::AllAfterWrite,
+        Rule::PutIsThere,
+        Rule::AllAfterRemoval,
+        Rule::SoundWalk,
+        Rule::SumRange,
+        Rule::Observed,
+    ];
+}

@@ -181,12 +181,8 @@ struct Builder<'p> {
 
 impl<'p> Builder<'p> {
     fn new(plan: &'p Plan, tool: &'p Tool, returns: Option<u32>, width: Width) -> Self {
-        let env = Env {
-            params: &tool.params,
-            returns,
-            written: Rc::default(),
-            locals: Rc::default(),
-        };
+        let env =
+            Env { params: &tool.params, returns, written: Rc::default(), locals: Rc::default() };
         Builder { encoder: Encoder::new(plan, width), env, hypotheses: Vec::new() }
     }
 
@@ -258,13 +254,14 @@ impl<'p> Builder<'p> {
                     Ok(encoder.truth(outcome))
                 })
             });
-            let formula = before.as_ref().zip(this.as_ref()).and_then(|(before, (truth, sound))| {
-                let sound = match mutant!("invariants never fault") {
-                    true => Formula::True,
-                    false => sound.clone(),
-                };
-                Some(before.negated()?.or(truth.clone().and(sound)))
-            });
+            let formula =
+                before.as_ref().zip(this.as_ref()).and_then(|(before, (truth, sound))| {
+                    let sound = match mutant!("invariants never fault") {
+                        true => Formula::True,
+                        false => sound.clone(),
+                    };
+                    Some(before.negated()?.or(truth.clone().and(sound)))
+                });
             formulas.push((part, formula));
             before = match mutant!("later parts need nothing") {
                 true => Some(Formula::False),

@@ -25,7 +25,10 @@ fn main() -> ExitCode {
         let Some(output) = compiled(&text) else { continue };
         if let Err(why) = steps::try_guard(&output, rng, calls as usize, &mut tried) {
             broken += 1;
-            println!("seed {seed}, after {} claims and {} calls: {why}\n{text}", tried.claims, tried.calls);
+            println!(
+                "seed {seed}, after {} claims and {} calls: {why}\n{text}",
+                tried.claims, tried.calls
+            );
             if !show_all {
                 return ExitCode::FAILURE;
             }

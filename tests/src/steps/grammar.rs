@@ -1,6 +1,7 @@
 //! Random guards that use every construct the prover speaks of, and share what they say between rules: a proof needs that the
 //! same is said twice, a wrong proof that something else is taken for the same.
 
+use super::scenarios;
 use crate::rng::Rng;
 use std::fmt::Write as _;
 
@@ -62,12 +63,30 @@ const COLLECTIONS: &[(&str, Collection)] = &[
     ("list<decimal in 0..=5> max 3 = []", list("ld", Element::Decimal)),
     ("list<Item> max 3 = []", list("li", Element::Item)),
     ("list<list<int in 0..=3> max 2> max 2 = []", list("ll", Element::Ints)),
-    ("set<string> max 3 = {}", Collection { name: "ss", shape: Shape::Set, element: Element::Text }),
-    ("set<int in -3..=9> max 3 = {}", Collection { name: "si", shape: Shape::Set, element: Element::Int }),
-    ("map<string, int in 0..=9> max 3 = {}", Collection { name: "mi", shape: Shape::Map, element: Element::Int }),
-    ("map<string, int in -9..=9> max 3 = {}", Collection { name: "mj", shape: Shape::Map, element: Element::Int }),
-    ("map<string, decimal in 0..=9> max 3 = {}", Collection { name: "md", shape: Shape::Map, element: Element::Decimal }),
-    ("map<string, Item> max 2 = {}", Collection { name: "mm", shape: Shape::Map, element: Element::Item }),
+    (
+        "set<string> max 3 = {}",
+        Collection { name: "ss", shape: Shape::Set, element: Element::Text },
+    ),
+    (
+        "set<int in -3..=9> max 3 = {}",
+        Collection { name: "si", shape: Shape::Set, element: Element::Int },
+    ),
+    (
+        "map<string, int in 0..=9> max 3 = {}",
+        Collection { name: "mi", shape: Shape::Map, element: Element::Int },
+    ),
+    (
+        "map<string, int in -9..=9> max 3 = {}",
+        Collection { name: "mj", shape: Shape::Map, element: Element::Int },
+    ),
+    (
+        "map<string, decimal in 0..=9> max 3 = {}",
+        Collection { name: "md", shape: Shape::Map, element: Element::Decimal },
+    ),
+    (
+        "map<string, Item> max 2 = {}",
+        Collection { name: "mm", shape: Shape::Map, element: Element::Item },
+    ),
 ];
 
 const fn list(name: &'static str, element: Element) -> Collection {
@@ -91,8 +110,31 @@ struct Draft<'r> {
     bound: usize,
 }
 
+/// A guard of one coupled scenario.
+fn coupled(rng: &mut Rng) -> String {
+    let (state, invariant, tool) = scenarios::draw(rng, 0);
+    let budget = "budget money = 20\n";
+    let watched = if state.contains("sw:") { "sw" } else { "sz" };
+    let look = match watched == "sw" || rng.chance(10) {
+        true => format!(
+            "\ntool look() {{\n  trusted\n  returns int in -9..=12\n  observe {watched} = result\n}}\n"
+        ),
+        false => String::new(),
+    };
+    let known = match rng.chance(20) {
+        true => format!("invariant known {{ sz <= {} }}\n", [6, 9, 12][rng.below(3)]),
+        false => String::new(),
+    };
+    format!(
+        "guard stepped\n\n{budget}\n{ITEM}\nstate {{\n{state}}}\n\n{invariant}{known}\n{tool}{look}"
+    )
+}
+
 /// A random guard.
 pub fn source(rng: &mut Rng) -> String {
+    if rng.chance(60) {
+        return coupled(rng);
+    }
     let mut out = format!("guard stepped\n\nenum Stage {{ low, mid, high }}\n\n{ITEM}\nstate {{\n");
     let mut draft = Draft {
         rng,
@@ -268,8 +310,12 @@ impl Draft<'_> {
 
     /// A name where there is one.
     fn named(&mut self, kind: Kind) -> String {
-        let names: Vec<String> =
-            self.names.iter().filter(|name| name.kind == kind).map(|name| name.text.clone()).collect();
+        let names: Vec<String> = self
+            .names
+            .iter()
+            .filter(|name| name.kind == kind)
+            .map(|name| name.text.clone())
+            .collect();
         if names.is_empty() { self.plain(kind) } else { self.rng.pick(&names).clone() }
     }
 
@@ -310,9 +356,12 @@ impl Draft<'_> {
     }
 
     fn effect(&mut self) -> (String, String) {
-        let scalars: Vec<Name> = self.names.iter().filter(|name| name.text.len() == 1).cloned().collect();
-        let own: Vec<&Name> =
-            scalars.iter().filter(|name| SCALARS.iter().any(|(own, ..)| *own == name.text)).collect();
+        let scalars: Vec<Name> =
+            self.names.iter().filter(|name| name.text.len() == 1).cloned().collect();
+        let own: Vec<&Name> = scalars
+            .iter()
+            .filter(|name| SCALARS.iter().any(|(own, ..)| *own == name.text))
+            .collect();
         if self.rng.chance(50) {
             let name = (*self.rng.pick(&own)).clone();
             let value = match name.kind {
@@ -338,11 +387,14 @@ impl Draft<'_> {
             1 if self.has_stage => {
                 ("e".into(), format!("e = {}", ["low", "mid", "high"][self.rng.below(3)]))
             }
-            2 if self.has_record => ("p".into(), match self.rng.below(3) {
-                0 => format!("p.k = {}", self.int(1)),
-                1 => format!("p.v += {}", self.decimal(1)),
-                _ => format!("p.o = {}", self.int(1)),
-            }),
+            2 if self.has_record => (
+                "p".into(),
+                match self.rng.below(3) {
+                    0 => format!("p.k = {}", self.int(1)),
+                    1 => format!("p.v += {}", self.decimal(1)),
+                    _ => format!("p.o = {}", self.int(1)),
+                },
+            ),
             _ => self.collection_effect(),
         }
     }
@@ -362,7 +414,9 @@ impl Draft<'_> {
             (Shape::Set, _) => format!("add {element} to {name}"),
             (Shape::Map, 0) => format!("delete {name}[{key}]"),
             (Shape::Map, 1) => format!("remove {key} from {name}"),
-            (Shape::Map, 2) if collection.element == Element::Int => format!("{name}[{key}] += {element}"),
+            (Shape::Map, 2) if collection.element == Element::Int => {
+                format!("{name}[{key}] += {element}")
+            }
             (Shape::Map, 2) if collection.element == Element::Item => {
                 format!("{name}[{key}].k = {}", self.int(1))
             }
@@ -404,7 +458,9 @@ impl Draft<'_> {
     fn may_say(&self, text: &str) -> bool {
         const PARAMS: [&str; 7] = ["x", "y", "w", "v", "q", "g", "j"];
         let words = text.split(|c: char| !c.is_alphanumeric() && c != '.' && c != '"' && c != '_');
-        words.filter(|word| PARAMS.contains(word)).all(|word| self.names.iter().any(|name| name.text == word))
+        words
+            .filter(|word| PARAMS.contains(word))
+            .all(|word| self.names.iter().any(|name| name.text == word))
     }
 
     /// Keeps what may be said again: nothing under a quantifier.
@@ -417,13 +473,19 @@ impl Draft<'_> {
 
     /// A constant or a name.
     fn plain(&mut self, kind: Kind) -> String {
-        let names: Vec<String> =
-            self.names.iter().filter(|name| name.kind == kind).map(|name| name.text.clone()).collect();
+        let names: Vec<String> = self
+            .names
+            .iter()
+            .filter(|name| name.kind == kind)
+            .map(|name| name.text.clone())
+            .collect();
         if !names.is_empty() && self.rng.chance(75) {
             return self.rng.pick(&names).clone();
         }
         match kind {
-            Kind::Int => [-1, 0, 1, 2, 3, 5, 10, 100, 500, 1_000_000][self.rng.below(10)].to_string(),
+            Kind::Int => {
+                [-1, 0, 1, 2, 3, 5, 10, 100, 500, 1_000_000][self.rng.below(10)].to_string()
+            }
             Kind::Decimal => ["0", "0.5", "1", "2.25", "0.000001", "10"][self.rng.below(6)].into(),
             Kind::Bool => ["true", "false"][self.rng.below(2)].into(),
             Kind::Text => ["\"a\"", "\"b\"", "\"c\""][self.rng.below(3)].into(),
@@ -451,8 +513,15 @@ impl Draft<'_> {
             0 => format!("({} + {})", self.int(of), self.int(of)),
             1 => format!("({} - {})", self.int(of), self.int(of)),
             2 => format!("({} * {})", self.int(of), self.int(of)),
-            3 => format!("({} {} {})", self.int(of), ["/", "%"][self.rng.below(2)], [2, 3, -2][self.rng.below(3)]),
-            4 => format!("{}({}, {})", ["min", "max"][self.rng.below(2)], self.int(of), self.int(of)),
+            3 => format!(
+                "({} {} {})",
+                self.int(of),
+                ["/", "%"][self.rng.below(2)],
+                [2, 3, -2][self.rng.below(3)]
+            ),
+            4 => {
+                format!("{}({}, {})", ["min", "max"][self.rng.below(2)], self.int(of), self.int(of))
+            }
             5 => format!("(if {} then {} else {})", self.condition(of), self.int(of), self.int(of)),
             6 => format!("{}({})", ["round", "floor"][self.rng.below(2)], self.decimal(of)),
             7 if self.has_option => format!("(o else {})", self.int(of)),
@@ -460,14 +529,28 @@ impl Draft<'_> {
             9 | 10 => self.sum(),
             11 => {
                 let lists = self.of(Shape::List, Element::Int);
-                if lists.is_empty() { self.plain(Kind::Int) } else {
-                    format!("({}[{}] else {})", self.rng.pick(&lists).name, self.int(of), self.int(of))
+                if lists.is_empty() {
+                    self.plain(Kind::Int)
+                } else {
+                    format!(
+                        "({}[{}] else {})",
+                        self.rng.pick(&lists).name,
+                        self.int(of),
+                        self.int(of)
+                    )
                 }
             }
             12 => {
                 let maps = self.of(Shape::Map, Element::Int);
-                if maps.is_empty() { self.plain(Kind::Int) } else {
-                    format!("({}[{}] else {})", self.rng.pick(&maps).name, self.text(), self.int(of))
+                if maps.is_empty() {
+                    self.plain(Kind::Int)
+                } else {
+                    format!(
+                        "({}[{}] else {})",
+                        self.rng.pick(&maps).name,
+                        self.text(),
+                        self.int(of)
+                    )
                 }
             }
             13 => format!("abs({})", self.int(of)),
@@ -492,7 +575,12 @@ impl Draft<'_> {
             2 => format!("({} * {})", self.decimal(of), self.decimal(of)),
             3 => format!("({} / {})", self.decimal(of), ["3", "2", "0.5"][self.rng.below(3)]),
             4 => format!("decimal({})", self.int(of)),
-            5 => format!("(if {} then {} else {})", self.condition(of), self.decimal(of), self.decimal(of)),
+            5 => format!(
+                "(if {} then {} else {})",
+                self.condition(of),
+                self.decimal(of),
+                self.decimal(of)
+            ),
             6 => self.decimal_sum(),
             _ => format!("min({}, {})", self.decimal(of), self.decimal(of)),
         };
@@ -553,7 +641,8 @@ impl Draft<'_> {
                     .filter(|name| name.kind == Kind::Int)
                     .map(|name| name.text.clone())
                     .collect();
-                let body = if names.is_empty() { "1".into() } else { self.rng.pick(&names).clone() };
+                let body =
+                    if names.is_empty() { "1".into() } else { self.rng.pick(&names).clone() };
                 format!("sum({words}: {body})")
             }
         };
@@ -588,7 +677,9 @@ impl Draft<'_> {
         match name.kind {
             Kind::Int => format!("{} {op} {}", name.text, self.int(0)),
             Kind::Decimal => format!("{} {op} {}", name.text, self.decimal(0)),
-            Kind::Text => format!("{} {} {}", name.text, ["==", "!="][self.rng.below(2)], self.text()),
+            Kind::Text => {
+                format!("{} {} {}", name.text, ["==", "!="][self.rng.below(2)], self.text())
+            }
             Kind::Bool => name.text,
         }
     }
@@ -620,9 +711,7 @@ impl Draft<'_> {
             13 if self.has_option => {
                 ["o is some", "o is none", "o == 3", "o != 3"][self.rng.below(4)].into()
             }
-            14 if self.has_stage => {
-                ["e == high", "e != low", "e == mid"][self.rng.below(3)].into()
-            }
+            14 if self.has_stage => ["e == high", "e != low", "e == mid"][self.rng.below(3)].into(),
             _ => format!("{} {} {}", self.text(), ["==", "!="][self.rng.below(2)], self.text()),
         };
         self.keep(Kind::Bool, text)
@@ -636,7 +725,9 @@ impl Draft<'_> {
         };
         // A record as written needs to be told its type; what is compared with elements says it by itself.
         match collection.element {
-            Element::Item if collection.shape != Shape::Map => format!("len({}) > 0", collection.name),
+            Element::Item if collection.shape != Shape::Map => {
+                format!("len({}) > 0", collection.name)
+            }
             _ => format!("{element} in {}", collection.name),
         }
     }

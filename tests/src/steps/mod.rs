@@ -6,6 +6,7 @@
 
 pub mod grammar;
 pub mod points;
+mod scenarios;
 
 use crate::rng::Rng;
 use guard_compiler::Output;
@@ -65,7 +66,12 @@ impl Claims {
 }
 
 /// Tries all claims of a guard with so many calls for each tool; the error is the first claim that does not hold.
-pub fn try_guard(output: &Output, rng: &mut Rng, calls: usize, tried: &mut Tried) -> Result<(), String> {
+pub fn try_guard(
+    output: &Output,
+    rng: &mut Rng,
+    calls: usize,
+    tried: &mut Tried,
+) -> Result<(), String> {
     let plan = &output.lowered;
     let said = verify(plan);
     tried.guards += 1;
@@ -124,14 +130,27 @@ fn split(program: &Program) -> Program {
 }
 
 /// Takes in the constants of what the certificates use, and counts what they rest on.
-fn learn(plan: &Plan, tool: ToolId, said: &Verification, assumed: &[bool], pools: &mut Pools, tried: &mut Tried) {
+fn learn(
+    plan: &Plan,
+    tool: ToolId,
+    said: &Verification,
+    assumed: &[bool],
+    pools: &mut Pools,
+    tried: &mut Tried,
+) {
     let proofs: Vec<_> = said.proofs.iter().filter(|proof| proof.claim.tool() == tool).collect();
     if proofs.is_empty() {
         return;
     }
-    let system = System::of_effects(plan, tool, assumed, Width::REAL);
+    let systems = [
+        System::of_effects(plan, tool, assumed, Width::REAL),
+        System::of_observations(plan, tool, assumed, Width::REAL),
+    ];
     for proof in proofs {
-        let Some(goal) = system.goals.iter().find(|goal| goal.claim == proof.claim) else { continue };
+        let system = &systems[usize::from(matches!(proof.claim, Claim::Observed { .. }))];
+        let Some(goal) = system.goals.iter().find(|goal| goal.claim == proof.claim) else {
+            continue;
+        };
         let Some(problem) = system.problem(goal) else { continue };
         pools.formula(&problem.negated_goal);
         let mut kinds = BTreeSet::new();
@@ -179,7 +198,8 @@ impl Walk<'_> {
     fn walk(&self, rng: &mut Rng, calls: usize, tried: &mut Tried) -> Result<(), String> {
         let tool = &self.plan.tools[self.tool as usize];
         let place = self.program.tools.iter().position(|one| one.name == tool.name);
-        let (Some(place), Ok(session)) = (place, Reference::open(self.program, 0, "/", None)) else {
+        let (Some(place), Ok(session)) = (place, Reference::open(self.program, 0, "/", None))
+        else {
             return Ok(());
         };
         let mut feasible = 0;
@@ -297,7 +317,10 @@ impl Walk<'_> {
         for (at, why) in session.broken_initially() {
             let name = whole(&self.program.invariants[at].rule.owner);
             if self.claims.observed.iter().any(|claimed| claimed == name) {
-                return Err(format!("`{}` observes what breaks `{name}`: {why}, {point:?}", tool.name));
+                return Err(format!(
+                    "`{}` observes what breaks `{name}`: {why}, {point:?}",
+                    tool.name
+                ));
             }
         }
         Ok(())

@@ -23,7 +23,10 @@ impl Pools {
         }
         for tool in &plan.tools {
             tool.denies.iter().for_each(|deny| pools.expr(&deny.condition));
-            tool.effects.iter().filter_map(|effect| effect.value.as_ref()).for_each(|value| pools.expr(value));
+            tool.effects
+                .iter()
+                .filter_map(|effect| effect.value.as_ref())
+                .for_each(|value| pools.expr(value));
         }
         for def in &plan.types {
             if let TypeDef::Int { min, max } | TypeDef::Decimal { min, max } = def {
@@ -62,7 +65,9 @@ impl Pools {
     fn expr(&mut self, expr: &Expr) {
         for node in &expr.0 {
             match node {
-                Node::Int(number) | Node::Decimal(number) | Node::Duration(number) => self.number(*number),
+                Node::Int(number) | Node::Decimal(number) | Node::Duration(number) => {
+                    self.number(*number)
+                }
                 Node::String(text) => self.texts.push(text.as_str().into()),
                 _ => {}
             }
@@ -99,7 +104,9 @@ impl Pools {
             TypeDef::Decimal { min, max } => {
                 Value::Decimal(self.number_in((*min, *max), 500_000, rng))
             }
-            TypeDef::Duration { min, max } => Value::Duration(self.number_in((*min, *max), 1_000, rng)),
+            TypeDef::Duration { min, max } => {
+                Value::Duration(self.number_in((*min, *max), 1_000, rng))
+            }
             TypeDef::Enum { variants, .. } => Value::Enum(rng.below(variants.len()) as u32),
             TypeDef::Option { of } if rng.chance(60) => self.draw(plan, *of, rng),
             TypeDef::Option { .. } => Value::None,
@@ -113,7 +120,8 @@ impl Pools {
                 Value::Set((0..count(max, rng)).map(|_| self.draw(plan, *of, rng)).collect())
             }
             TypeDef::Map { of, max } => {
-                let entry = |rng: &mut Rng| (rng.pick(&self.texts).clone(), self.draw(plan, *of, rng));
+                let entry =
+                    |rng: &mut Rng| (rng.pick(&self.texts).clone(), self.draw(plan, *of, rng));
                 Value::Map((0..count(max, rng)).map(|_| entry(rng)).collect())
             }
             _ => Value::String(rng.pick(&self.texts).clone()),
@@ -134,7 +142,9 @@ impl Pools {
             (TypeDef::Decimal { min, max }, Value::Decimal(units)) => {
                 Value::Decimal(step(*units, (*min, *max), rng))
             }
-            (TypeDef::Option { of }, value) if *value != Value::None => self.near(plan, *of, value, rng),
+            (TypeDef::Option { of }, value) if *value != Value::None => {
+                self.near(plan, *of, value, rng)
+            }
             (TypeDef::Record { fields, .. }, Value::Record(values)) => {
                 let mut values = values.clone();
                 let at = rng.below(values.len());
