@@ -4,6 +4,7 @@ pub mod big;
 pub mod claims;
 pub mod differential;
 pub mod generate;
+pub mod opinion;
 pub mod rng;
 pub mod small;
 pub mod steps;

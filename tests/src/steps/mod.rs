@@ -78,7 +78,7 @@ pub fn try_guard(
     if said.proofs.is_empty() && said.impossible.is_empty() {
         return Ok(());
     }
-    let program = split(&output.program);
+    let program = split_program(&output.program);
     let mut pools = Pools::of(plan);
     let assumed = assumable(plan, &said.proofs);
     for tool in 0..plan.tools.len() as ToolId {
@@ -103,7 +103,7 @@ pub fn try_guard(
 }
 
 /// The program whose invariants are their parts, each only reported.
-fn split(program: &Program) -> Program {
+pub fn split_program(program: &Program) -> Program {
     let mut split = program.clone();
     split.invariants = program
         .invariants
