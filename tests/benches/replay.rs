@@ -51,7 +51,7 @@ fn session() -> Vec<String> {
         };
         let args = Json::parse(&args).expect("JSON");
         let result = Json::parse("{\"ok\":true,\"id\":\"r-1\"}").expect("JSON");
-        let propose = Event::Propose(Proposal { call: &call, tool, args: &args, now });
+        let propose = Event::Propose(Proposal { call: &call, tool, args: (&args).into(), now });
         let ending = Ending::Success(Some(&result));
         let settle = Event::Settle(Settlement { call: &call, ending, now: now + 500 });
         for event in [propose, settle] {

@@ -63,7 +63,7 @@ static PLAYED: LazyLock<Played> = LazyLock::new(|| {
         let (tool, args) = &calls[at % 2];
         let (call, now) = (format!("c{at}"), NOW + at as i64);
         let events = [
-            Event::Propose(Proposal { call: &call, tool, args, now }),
+            Event::Propose(Proposal { call: &call, tool, args: args.into(), now }),
             Event::Settle(Settlement { call: &call, ending: Ending::Success(None), now }),
         ];
         for event in events {
@@ -131,7 +131,8 @@ fn hook(bencher: Bencher, durability: &str) {
         let mut resumed =
             recall(kernel, &secrets, seq, begun.head.hash, &snapshot.bytes).expect("it goes on");
         let call = format!("c{number}");
-        let proposal = Proposal { call: &call, tool: "look", args: &look, now: NOW + number };
+        let proposal =
+            Proposal { call: &call, tool: "look", args: (&look).into(), now: NOW + number };
         let event = Event::Propose(proposal);
         let outcome = kernel.step(&mut resumed.session, &event, &mut NoWorld).expect("it steps");
         let line = text(resumed.recorder.event(kernel, &resumed.session, &event, &outcome));

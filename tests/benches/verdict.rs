@@ -54,7 +54,7 @@ fn passes(bencher: Bencher, (pass, optimized): (&str, bool)) {
     let session = kernel.open("s", 0, "/ws").expect("a session");
     let args = json(args);
     let (mut scratch, proposal) =
-        (Scratch::default(), Proposal { call: "c", tool: "work", args: &args, now: 1 });
+        (Scratch::default(), Proposal { call: "c", tool: "work", args: (&args).into(), now: 1 });
     let proposed = kernel.check(&session, &proposal, &mut NoWorld);
     assert!(proposed.verdict.reasons.is_empty(), "{:?}", proposed.verdict);
     bencher.bench_local(|| {
@@ -73,7 +73,8 @@ fn lookup_settled(bencher: Bencher, others: usize) {
         r#"{"order_id": "W1", "user_id": "mia", "status": "pending", "items": [], "payment_method_id": "card_1"}"#,
     );
     bencher.bench_local(move || {
-        let proposal = Proposal { call: "c", tool: "get_order_details", args: &args, now: 2 };
+        let proposal =
+            Proposal { call: "c", tool: "get_order_details", args: (&args).into(), now: 2 };
         black_box(kernel.propose(&mut session, &proposal, &mut NoWorld).expect("a free id"));
         let settlement = Settlement { call: "c", ending: Ending::Success(Some(&order)), now: 2 };
         black_box(kernel.settle(&mut session, &settlement, &mut NoWorld).expect("in flight"));
@@ -112,7 +113,7 @@ fn json(text: &str) -> Json {
 
 fn call(kernel: &Kernel, session: &mut Session, tool: &str, args: &str, result: &str) {
     let args = json(args);
-    let proposal = Proposal { call: "c", tool, args: &args, now: 1 };
+    let proposal = Proposal { call: "c", tool, args: (&args).into(), now: 1 };
     let proposed = kernel.propose(session, &proposal, &mut NoWorld).expect("a free id");
     assert!(proposed.verdict.reasons.is_empty(), "{:?}", proposed.verdict);
     let result = json(result);
@@ -145,7 +146,7 @@ fn verdict(bencher: Bencher, others: usize, tool: &str, args: &str, approved: bo
         let approve = Approve { tool, args: &args, role, by, expires: Some(1_000_000), now: 1 };
         kernel.approve(&mut session, &approve).expect("an approval");
     }
-    let proposal = Proposal { call: "c", tool, args: &args, now: 2 };
+    let proposal = Proposal { call: "c", tool, args: (&args).into(), now: 2 };
     let mut scratch = Scratch::default();
     let proposed = kernel.check(&session, &proposal, &mut NoWorld);
     assert!(proposed.verdict.reasons.is_empty(), "{:?}", proposed.verdict);

@@ -254,7 +254,7 @@ fn optimized(n: u64) -> Option<Result<(), String>> {
         let session = kernel.open("same", 0, "/").map_err(|error| error.to_string())?;
         let args = Json::parse(&format!("{{\"x\":{x},\"f\":{f}}}"));
         let args = args.map_err(|error| error.to_string())?;
-        let proposal = Proposal { call: "1", tool: "t", args: &args, now: 0 };
+        let proposal = Proposal { call: "1", tool: "t", args: (&args).into(), now: 0 };
         Ok(format!("{:?}", kernel.check(&session, &proposal, &mut NoWorld).verdict))
     };
     Some((|| {

@@ -348,7 +348,7 @@ impl Walker<'_> {
             }
         }
         let args = Json::Object(boxed(&point.args));
-        let proposal = Proposal { call: "1", tool, args: &args, now: 0 };
+        let proposal = Proposal { call: "1", tool, args: (&args).into(), now: 0 };
         let proposed = kernel.propose(&mut session, &proposal, &mut NoWorld);
         let verdict = proposed.map_err(|error| error.to_string())?.verdict;
         if verdict.reasons.iter().any(|reason| reason.code != Code::Invariant) {

@@ -1,12 +1,12 @@
 //! Advice and drives over the guards that users see.
 
+use guard_advice::drive::*;
 use guard_compiler::{NoFiles, SourceFile, compile};
 use guard_plan::LoadedPlan;
 use guard_plan::drive::{DriveReport, End};
 use guard_plan::json::Json;
 use guard_plan::plan::Command;
 use guard_plan::record::{Ran, RunEnd};
-use guard_runtime::drive::*;
 use guard_runtime::{Kernel, World};
 use std::path::{Path, PathBuf};
 
@@ -128,7 +128,7 @@ fn every_guard_has_advice() {
     for path in paths.iter().filter(|path| path.extension().is_some_and(|end| end == "guard")) {
         let kernel = guard(&path.strip_prefix(&specs).expect("below").to_string_lossy());
         let session = kernel.open("s", 0, "/ws").unwrap();
-        let advice = kernel.advise(&session, 0, &mut Bright);
+        let advice = guard_advice::advise(&kernel, &session, 0, &mut Bright);
         conforms("advice", &advice.to_json());
         let again: guard_plan::advice::Advice =
             serde_json::from_str(&advice.to_json()).expect("advice");

@@ -159,7 +159,7 @@ fn play(kernel: &Kernel, run: &mut Run, step: &Step, now: &mut i64) -> Result<()
     let wrong = |e: guard_runtime::StepError| e.to_string();
     match &step.act {
         Act::Call { id, tool, args, then } => {
-            let proposal = Proposal { call: id, tool, args, now: *now };
+            let proposal = Proposal { call: id, tool, args: args.into(), now: *now };
             let proposed = kernel.propose(run, &proposal, world).map_err(wrong)?;
             let mut said: Vec<(Code, String)> =
                 step.said.reasons.iter().map(|r| (r.0, r.1.clone())).collect();

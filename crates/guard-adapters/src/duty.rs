@@ -212,10 +212,10 @@ impl Work<'_> {
             let now = self.now();
             if self.fault == Fault::AsksTwice {
                 let first = format!("{id}-0");
-                let first = Proposal { call: &first, tool: &told.tool, args: &args, now };
+                let first = Proposal { call: &first, tool: &told.tool, args: (&args).into(), now };
                 let _ = self.take(&Event::Propose(first));
             }
-            let proposal = Proposal { call: &id, tool: &told.tool, args: &args, now };
+            let proposal = Proposal { call: &id, tool: &told.tool, args: (&args).into(), now };
             let outcome = self.take(&Event::Propose(proposal)).map_err(trouble)?;
             let Outcome::Proposed(proposed) = outcome else { return Err(trouble("no verdict")) };
             if let Some(gate) = lapse::judged(self, call, &proposed) {

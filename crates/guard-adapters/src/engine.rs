@@ -92,7 +92,10 @@ impl Engine {
         }
         let outcome = self.kernel.step(&mut self.session, event, &mut self.host)?;
         if let (Fault::SecretsOnRecord, Event::Propose(proposal)) = (self.fault, event) {
-            let args = Json::Object(vec![("args".into(), proposal.args.clone())]);
+            let args = Json::Object(vec![(
+                "args".into(),
+                proposal.args.json().cloned().unwrap_or(Json::Null),
+            )]);
             let line = self.recorder.answers(&self.kernel, &self.session, &args).to_vec();
             self.lines.push(String::from_utf8_lossy(&line).into_owned());
         }

@@ -5,7 +5,7 @@
 //! the kernel.
 
 use crate::encode::{self, Document, FORMAT, FORMAT_VERSION, HEADER, Hash, MAGIC};
-use crate::plan::{Expr, Plan, SourceSpan, Sources, SpanId};
+use crate::plan::{Expr, Plan, SourceSpan, Sources, SpanId, ToolId};
 use crate::validate;
 use serde::Deserialize;
 use std::fmt;
@@ -113,6 +113,15 @@ impl LoadedPlan {
     /// and asks for no more than state, history, clock and world (neither arguments nor a result).
     pub fn admits(&self, expr: &Expr) -> Result<(), LoadError> {
         validate::beside(&self.plan, expr).map_err(LoadError::Invalid)
+    }
+
+    /// The same for an expression that may also read the arguments of a tool.
+    ///
+    /// # Errors
+    ///
+    /// Where it refers to what the plan or the tool does not have.
+    pub fn admits_in_call(&self, tool: ToolId, expr: &Expr) -> Result<(), LoadError> {
+        validate::beside_call(&self.plan, tool, expr).map_err(LoadError::Invalid)
     }
 
     /// The binary form.

@@ -147,9 +147,12 @@ pub struct Open<'a> {
 pub struct Propose<'a> {
     /// The tool, by the name it was called.
     pub tool: Cow<'a, str>,
-    /// The arguments.
+    /// The arguments; of arguments that could not be read, their text.
     pub args: Cow<'a, Json>,
-    /// What the kernel said.
+    /// The error of the reader, where the arguments could not be read as JSON.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unreadable: Option<Cow<'a, str>>,
+    /// The verdict of the kernel.
     pub verdict: Cow<'a, Verdict>,
     /// What the world was asked.
     pub asked: Cow<'a, [Asked]>,

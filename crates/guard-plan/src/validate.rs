@@ -42,6 +42,12 @@ pub(crate) fn beside(plan: &Plan, expr: &Expr) -> Check {
     expression(plan, &Scope::COMMITTED, expr)
 }
 
+/// Checks an expression that is none of the plan's own, and may read the arguments of a tool.
+pub(crate) fn beside_call(plan: &Plan, tool: ToolId, expr: &Expr) -> Check {
+    let params = plan.tools.get(tool as usize).map_or(0, |tool| tool.params.len());
+    expression(plan, &Scope { params, ..Scope::COMMITTED }, expr)
+}
+
 fn ensure(holds: bool, why: impl FnOnce() -> String) -> Check {
     if holds { Ok(()) } else { Err(why()) }
 }

@@ -16,7 +16,7 @@ fn main() {
 }
 
 fn propose(kernel: &Kernel, session: &mut Session, tool: &str, args: &Json, now: i64) {
-    let proposal = Proposal { call: "c", tool, args, now };
+    let proposal = Proposal { call: "c", tool, args: args.into(), now };
     let proposed = kernel.propose(session, &proposal, &mut NoWorld).expect("a free id");
     assert!(black_box(&proposed).verdict.reasons.is_empty());
 }
@@ -107,7 +107,7 @@ fn keyed_requires(bencher: Bencher, keys: i64) {
         settle(&kernel, &mut session, n);
     }
     let args = args(keys / 2);
-    let proposal = Proposal { call: "w", tool: "write", args: &args, now: keys };
+    let proposal = Proposal { call: "w", tool: "write", args: (&args).into(), now: keys };
     bencher.bench_local(|| black_box(kernel.check(&session, black_box(&proposal), &mut NoWorld)));
 }
 

@@ -17,7 +17,7 @@ fn main() {
 }
 
 fn run(kernel: &Kernel, session: &mut Session, tool: &str, args: &Json, now: i64) {
-    let proposal = Proposal { call: "c", tool, args, now };
+    let proposal = Proposal { call: "c", tool, args: args.into(), now };
     let proposed = kernel.propose(session, &proposal, &mut NoWorld).expect("a free id");
     black_box(&proposed);
     if proposed.verdict.reasons.is_empty() {
@@ -43,7 +43,7 @@ const ARGS: &str = r#"{"env": "prod", "count": 2}"#;
 fn check_allow(bencher: Bencher, others: usize) {
     let (kernel, session) = ready(others);
     let args = Json::parse(ARGS).expect("JSON");
-    let proposal = Proposal { call: "c", tool: "deploy", args: &args, now: 1 };
+    let proposal = Proposal { call: "c", tool: "deploy", args: (&args).into(), now: 1 };
     bencher.bench_local(|| black_box(kernel.check(&session, black_box(&proposal), &mut NoWorld)));
 }
 
@@ -71,7 +71,7 @@ fn propose_allow(bencher: Bencher, others: usize) {
         let _ = kernel.settle(&mut session, &settlement, &mut NoWorld);
     };
     bencher.with_inputs(settle).bench_local_values(|()| {
-        let proposal = Proposal { call: "c", tool: "deploy", args: &args, now: 1 };
+        let proposal = Proposal { call: "c", tool: "deploy", args: (&args).into(), now: 1 };
         kernel.propose(&mut session.borrow_mut(), black_box(&proposal), &mut NoWorld)
     });
 }
@@ -83,7 +83,7 @@ fn propose_settle_and_record(bencher: Bencher) {
     let args = Json::parse(ARGS).expect("JSON");
     let mut recorder = Recorder::new(std::sync::Arc::new(Salt::new(b"salt")));
     bencher.bench_local(|| {
-        let proposal = Proposal { call: "c", tool: "deploy", args: &args, now: 1 };
+        let proposal = Proposal { call: "c", tool: "deploy", args: (&args).into(), now: 1 };
         let proposed = kernel.propose(&mut session, &proposal, &mut NoWorld).expect("a free id");
         black_box(recorder.proposed(&kernel, &session, &proposal, &proposed));
         let settlement = Settlement { call: "c", ending: Ending::Success(None), now: 1 };
@@ -105,7 +105,7 @@ fn parse_and_check(bencher: Bencher) {
     let (kernel, session) = ready(1000);
     bencher.bench_local(|| {
         let args = Json::parse(black_box(ARGS)).expect("JSON");
-        let proposal = Proposal { call: "c", tool: "deploy", args: &args, now: 1 };
+        let proposal = Proposal { call: "c", tool: "deploy", args: (&args).into(), now: 1 };
         black_box(kernel.check(&session, &proposal, &mut NoWorld))
     });
 }

@@ -1,22 +1,23 @@
 //! What a session can tell of the references of a contract, and what it says of a text (semantics §12, §14).
 
-use crate::eval::Context;
-use crate::kernel::Kernel;
+use crate::compiled::CompiledPlan;
+use crate::compiled::contracts::CompiledContract;
+use crate::eval::context::Context;
+use crate::evaluate;
 use crate::session::Session;
 use crate::world::NoWorld;
-use guard_contract::{Checker, Input, Known, Schemas};
+use guard_contract::{Input, Known};
 use guard_plan::json::Json;
-use guard_plan::plan::{Allowed, CheckKind, Contract, ContractId, FactId, Plan, TypeDef};
+use guard_plan::plan::{Allowed, Contract, FactId, TypeDef};
 use guard_plan::report::Report;
 use guard_plan::value::Value;
 use guard_plan::{decimal, key};
 use std::cell::OnceCell;
-use std::collections::{BTreeMap, BTreeSet};
-use std::fmt;
+use std::collections::BTreeMap;
 
 /// What one session knows, for the references of one contract.
 pub struct SessionKnown<'a> {
-    kernel: &'a Kernel,
+    compiled: &'a CompiledPlan,
     session: &'a Session,
     contract: &'a Contract,
     given: &'a BTreeMap<String, Vec<Json>>,
@@ -24,75 +25,43 @@ pub struct SessionKnown<'a> {
     values: Vec<OnceCell<Option<Value>>>,
 }
 
-/// A contract by which checks judge files.
-pub(crate) struct Judge {
-    contract: ContractId,
-    /// None where no check asks for it; or why it cannot be made ready.
-    checker: Result<Option<Checker>, String>,
-}
-
-impl fmt::Debug for Judge {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Judge").field("contract", &self.contract).finish_non_exhaustive()
-    }
-}
-
-/// The contracts of a plan, made ready where a check asks for them.
-pub(crate) fn judges(plan: &Plan, schemas: &dyn Schemas) -> Box<[Judge]> {
-    let attests = plan.attests.iter().flat_map(|attest| &attest.dimensions).map(|one| &one.checks);
-    let checks = plan.completion.iter().map(|completion| &completion.checks).chain(attests);
-    let asked: BTreeSet<ContractId> = checks
-        .flat_map(|checks| &checks.0)
-        .filter_map(|check| match check.kind {
-            CheckKind::Conforms(_, contract) => Some(contract),
-            _ => None,
-        })
-        .collect();
-    let judge = |contract: ContractId| {
-        let ready = || Checker::with_schemas(plan, contract as usize, schemas);
-        let checker = asked.contains(&contract).then(ready).transpose();
-        Judge { contract, checker: checker.map_err(|why| why.to_string()) }
+/// The report of a contract on a text, by what the session knows; nothing else is handed over.
+pub(crate) fn report(
+    ready: &CompiledContract,
+    cx: &Context<'_>,
+    text: &str,
+) -> Result<Report, String> {
+    let checker = ready.checker.as_ref().map_err(String::clone)?;
+    let nothing = BTreeMap::new();
+    let known = known(cx.compiled, cx.session, ready.contract as usize, &nothing);
+    let (Some(checker), Some(known)) = (checker, known) else {
+        return Err("the plan does not ask for it".into());
     };
-    (0..plan.contracts.len() as ContractId).map(judge).collect()
+    let workspace = cx.session.workspace();
+    let input = Input { finish_reason: None, known: &known, workspace };
+    Ok(checker.check(text.as_bytes(), &input))
 }
 
-impl Judge {
-    /// What is said of a text, by what the session knows; nothing else is handed over.
-    pub fn report(&self, cx: &Context<'_>, text: &str) -> Result<Report, String> {
-        let checker = self.checker.as_ref().map_err(String::clone)?;
-        let nothing = BTreeMap::new();
-        let known = cx.kernel.known(cx.session, self.contract as usize, &nothing);
-        let (Some(checker), Some(known)) = (checker, known) else {
-            return Err("the plan does not ask for it".into());
-        };
-        let workspace = cx.session.workspace();
-        let input = Input { finish_reason: None, known: &known, workspace };
-        Ok(checker.check(text.as_bytes(), &input))
-    }
-}
-
-impl Kernel {
-    /// What a session knows for the contract at a place of the plan; `given` are the lists that the host hands over,
-    /// by name. None where the plan has no such contract.
-    pub fn known<'a>(
-        &'a self,
-        session: &'a Session,
-        contract: usize,
-        given: &'a BTreeMap<String, Vec<Json>>,
-    ) -> Option<SessionKnown<'a>> {
-        let contract = self.plan().contracts.get(contract)?;
-        let values = vec![OnceCell::new(); contract.references.len()];
-        Some(SessionKnown { kernel: self, session, contract, given, values })
-    }
+/// What a session knows for the contract at a place of the plan; `given` are the lists that the host hands over,
+/// by name. None where the plan has no such contract.
+pub(crate) fn known<'a>(
+    compiled: &'a CompiledPlan,
+    session: &'a Session,
+    contract: usize,
+    given: &'a BTreeMap<String, Vec<Json>>,
+) -> Option<SessionKnown<'a>> {
+    let contract = compiled.plan().contracts.get(contract)?;
+    let values = vec![OnceCell::new(); contract.references.len()];
+    Some(SessionKnown { compiled, session, contract, given, values })
 }
 
 impl Known for SessionKnown<'_> {
     fn fact(&self, fact: FactId, value: &Json) -> Option<bool> {
-        let plan = self.kernel.plan();
+        let plan = self.compiled.plan();
         let row = plan.types.get(plan.facts.get(fact as usize)?.row as usize)?;
         let TypeDef::Record { fields, .. } = row else { return None };
-        let matches = |id, text: &str| self.kernel.matches(id, text);
-        let decoder = self.kernel.decoder(self.session, false, &matches);
+        let matches = |id, text: &str| self.compiled.matches(id, text);
+        let decoder = self.compiled.decoder(&self.session.workspace, false, &matches);
         let Ok(value) = decoder.decode(fields.first()?.ty, value) else {
             // What is no value of the column is in no row.
             return Some(false);
@@ -109,8 +78,8 @@ impl Known for SessionKnown<'_> {
             let Allowed::Values(expr) = &self.contract.references.get(reference)?.allowed else {
                 return None;
             };
-            let (kernel, session) = (self.kernel, self.session);
-            kernel.evaluate(session, expr, session.now(), &mut NoWorld).ok()
+            let session = self.session;
+            evaluate::evaluate(self.compiled, session, expr, session.now(), &mut NoWorld).ok()
         });
         match values.as_ref()? {
             Value::List(items) => any(items.iter(), value),

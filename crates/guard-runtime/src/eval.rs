@@ -3,70 +3,23 @@
 //! Total: whatever the plan, an expression has a value or a fault, within a bounded number of steps. Reads
 //! the session, never writes it.
 
-mod arith;
+pub(crate) mod arith;
 mod builtins;
-mod collections;
+pub(crate) mod collections;
+pub(crate) mod context;
 mod history;
 mod probe;
 
-pub(crate) use arith::arith;
-pub(crate) use collections::Items;
-pub(crate) use probe::resolved;
-
-use crate::kernel::Kernel;
-use crate::prepare::{Op, Prepared};
-use crate::session::Session;
+use crate::compiled::prepare::{Op, Prepared};
 use crate::val::{Val, confused};
-use crate::world::Questions;
+use arith::arith;
+use context::{Context, Evaluated, Scope};
 use guard_plan::json::Json;
 use guard_plan::origin::Origin;
 use guard_plan::plan::{ClockPart, CompareOp, Node, NodeId, UrlPart, VarId};
 use guard_plan::time::{Civil, weekday};
 use guard_plan::value::{Fault, Value};
-use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
-
-/// Most steps of one decision, whatever the plan says of itself.
-const FUEL: u64 = 20_000_000;
-
-/// What the evaluations of one decision share.
-pub(crate) struct Decision {
-    fuel: Cell<u64>,
-    /// For keys, so that looking one up needs no allocation.
-    pub buffer: RefCell<Vec<u8>>,
-}
-
-impl Default for Decision {
-    fn default() -> Self {
-        Decision { fuel: Cell::new(FUEL), buffer: RefCell::default() }
-    }
-}
-
-/// What an expression may read.
-#[derive(Clone, Copy)]
-pub(crate) struct Context<'a> {
-    pub kernel: &'a Kernel,
-    pub session: &'a Session,
-    pub decision: &'a Decision,
-    pub answers: &'a dyn Questions,
-    /// The clock of the session at this decision.
-    pub now: i64,
-    /// The arguments of the call.
-    pub args: &'a [Val<'a>],
-    /// Simulated values of state variables, before the session's own.
-    pub writes: &'a [(VarId, Value)],
-    /// The decoded result of the call; of a source what it reads, which is a text if it is a prompt.
-    pub result: Option<&'a Value>,
-}
-
-/// Bound variables, the innermost first.
-pub(crate) struct Scope<'s, 'a> {
-    pub slots: &'s [u32],
-    pub values: &'s [Val<'a>],
-    pub outer: Option<&'s Scope<'s, 'a>>,
-}
-
-type Evaluated<'a> = Result<Val<'a>, Fault>;
 
 impl<'a> Context<'a> {
     /// The value of an expression.
@@ -235,7 +188,7 @@ impl<'a> Context<'a> {
                 value => {
                     let text = value.text().or(value.path());
                     let text = text.ok_or_else(|| confused("a match of what is no text"))?;
-                    Ok(Val::Bool(self.kernel.matches(*id, text)))
+                    Ok(Val::Bool(self.compiled.matches(*id, text)))
                 }
             },
             Node::Call(builtin, ids) => {
@@ -340,7 +293,7 @@ impl<'a> Context<'a> {
         let Some(node) = expr.op(id).node() else {
             return "a value".into();
         };
-        let plan = self.kernel.plan();
+        let plan = self.compiled.plan();
         match node {
             Node::State(var) => format!("`{}`", plan.state[*var as usize].name),
             Node::Index(a, _) => format!("an entry of {}", self.describe(expr, *a)),

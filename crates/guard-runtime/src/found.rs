@@ -1,6 +1,7 @@
 //! What is found of files, commands and probes, in words: for completion and for the criteria of items.
 
-use crate::eval::Context;
+use crate::contract;
+use crate::eval::context::Context;
 use crate::session::Session;
 use guard_plan::plan::{Command, CommandId, ContractId, ProbeId};
 use guard_plan::record::{Content, Ran, RunEnd, TEXT_BYTES};
@@ -78,8 +79,8 @@ pub(crate) fn contains(cx: &Context<'_>, path: &str, text: &str) -> Found {
 /// Whether a file conforms to a contract: whether what it holds is judged `valid`.
 pub(crate) fn conforms(cx: &Context<'_>, path: &str, contract: ContractId) -> Found {
     let name = shown(cx.session, path);
-    let judge = &cx.kernel.contracts[contract as usize];
-    let contract = &cx.kernel.plan().contracts[contract as usize].name;
+    let ready = &cx.compiled.contracts[contract as usize];
+    let contract = &cx.compiled.plan().contracts[contract as usize].name;
     let text = match cx.answers.text(path) {
         None => return Found::Unknown(format!("nobody can say what `{name}` holds")),
         Some(Content::Missing) => return Found::Lacks(format!("`{name}` is missing")),
@@ -89,7 +90,7 @@ pub(crate) fn conforms(cx: &Context<'_>, path: &str, contract: ContractId) -> Fo
         Some(Content::NotText) => return Found::Lacks(format!("`{name}` is not UTF-8 text")),
         Some(Content::Text(text)) => text,
     };
-    match judge.report(cx, &text) {
+    match contract::report(ready, cx, &text) {
         Err(why) => {
             let unknown = format!("`{name}` conforms to `{contract}`: {why}");
             Found::Unknown(format!("nobody can say whether {unknown}"))
@@ -111,7 +112,7 @@ pub(crate) fn committed(cx: &Context<'_>) -> Found {
 
 /// Whether a probe answers `true`.
 pub(crate) fn probe(cx: &Context<'_>, id: ProbeId) -> Found {
-    let name = &cx.kernel.plan().probes[id as usize].name;
+    let name = &cx.compiled.plan().probes[id as usize].name;
     match cx.probe(id).and_then(|answer| answer.truth()) {
         Ok(true) => Found::Holds,
         Ok(false) => Found::Lacks(format!("the probe `{name}` says no")),
@@ -121,9 +122,9 @@ pub(crate) fn probe(cx: &Context<'_>, id: ProbeId) -> Found {
 
 /// Whether a command exits with a status.
 pub(crate) fn command(cx: &Context<'_>, id: CommandId, status: i32) -> Found {
-    let command = &cx.kernel.plan().commands[id as usize];
+    let command = &cx.compiled.plan().commands[id as usize];
     let name = words(command);
-    let Some(ran) = cx.answers.run(command, cx.kernel.keeps_stdout(id)) else {
+    let Some(ran) = cx.answers.run(command, cx.compiled.keeps_stdout(id)) else {
         return Found::Unknown(format!("nobody can run `{name}`"));
     };
     let why = match &ran.ended {

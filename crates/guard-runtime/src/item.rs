@@ -1,15 +1,17 @@
 //! What the harness does to items: it verifies and moves them (semantics §11).
 
+use crate::compiled::CompiledPlan;
 use crate::error::StepError;
-use crate::eval::{Context, Decision};
+use crate::eval::context::{Context, Decision};
+use crate::event::{Move, Verify};
 use crate::found::{self, Found};
-use crate::kernel::Kernel;
+use crate::outcome::Moved;
 use crate::session::Session;
 use crate::session::items::{self, Criterion, Item, Last};
 use crate::stage::lifecycle::misplaced;
 use crate::world::{Answers, World};
-use guard_plan::plan::{Actor, Lifecycle, LifecycleId, Millis, Transition};
-use guard_plan::record::{Asked, ItemChange};
+use guard_plan::plan::{Actor, Lifecycle, LifecycleId, Transition};
+use guard_plan::record::ItemChange;
 use guard_plan::{near, render};
 
 /// Who an item is moved by when its criteria are judged.
@@ -17,164 +19,124 @@ const VERIFY: &str = "verify";
 /// Longest reason that is kept, in characters.
 const REASON_CHARS: usize = 1000;
 
-/// The criteria of an item are to be judged.
-#[derive(Debug, Clone, Copy)]
-pub struct Verify<'i> {
-    /// The item's id.
-    pub item: &'i str,
-    /// When.
-    pub now: Millis,
-}
-
-/// The harness moves an item by hand.
-#[derive(Debug, Clone, Copy)]
-pub struct Move<'i> {
-    /// The item's id.
-    pub item: &'i str,
-    /// The transition.
-    pub transition: &'i str,
-    /// Who does it.
-    pub by: &'i str,
-    /// Why; with one, a transition that does not lead to a final state is a rejection.
-    pub reason: Option<&'i str>,
-    /// When.
-    pub now: Millis,
-}
-
-/// What became of an item.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Moved {
-    /// What changed.
-    pub change: ItemChange,
-    /// What the world was asked, in order.
-    pub asked: Vec<Asked>,
-}
-
 /// An item by its place.
 type Place = (LifecycleId, u32);
 
 /// A transition and its position.
 type Step<'p> = (u32, &'p Transition);
 
-impl Kernel {
-    /// Judges the criteria of an item, and moves it as they say.
-    pub fn verify(
-        &self,
-        session: &mut Session,
-        verify: &Verify<'_>,
-        world: &mut dyn World,
-    ) -> Result<Moved, StepError> {
-        let (place, item) = self.item(session, verify.item)?;
-        let lifecycle = &self.plan().lifecycles[place.0 as usize];
-        let state = item.state();
-        let judged = |passes: bool| {
-            (0..).zip(&lifecycle.transitions).find(|(_, one)| {
-                one.criteria == Some(passes)
-                    && one.actor == Actor::Harness
-                    && one.from.contains(&state)
-            })
-        };
-        let passes = judged(true).ok_or_else(|| {
-            let state = &lifecycle.states[state as usize];
-            StepError::NoTransition(format!(
-                "{} is `{state}`: nothing is verified there",
-                verify.item
-            ))
-        })?;
-        session.advance(verify.now);
-        let answers = Answers::new(world);
-        let (reasons, unanswered) = {
-            let decision = Decision::default();
-            let cx = self.context(session, &decision, &answers);
-            let criteria = session.items[place.0 as usize].get(place.1).map(|one| &*one.criteria);
-            judge(&cx, criteria.unwrap_or_default())
-        };
-        let asked = answers.commit(session);
-        let step = match (unanswered.is_empty(), reasons.is_empty()) {
-            (false, _) => None,
-            (true, true) => Some(passes),
-            (true, false) => judged(false),
-        };
-        let rejects = !reasons.is_empty();
-        if unanswered.is_empty()
-            && let Some(item) = session.items[place.0 as usize].get_mut(place.1)
-        {
-            item.reasons.clone_from(&reasons);
-        }
-        let mut change = self.change(session, place, step, VERIFY, rejects);
-        (change.reasons, change.unanswered) = (reasons, unanswered);
-        Ok(Moved { change, asked })
+/// Judges the criteria of an item, and moves it as they say.
+pub(crate) fn verify(
+    compiled: &CompiledPlan,
+    session: &mut Session,
+    verify: &Verify<'_>,
+    world: &mut dyn World,
+) -> Result<Moved, StepError> {
+    let (place, item) = item(compiled, session, verify.item)?;
+    let lifecycle = &compiled.plan().lifecycles[place.0 as usize];
+    let state = item.state();
+    let judged = |passes: bool| {
+        (0..).zip(&lifecycle.transitions).find(|(_, one)| {
+            one.criteria == Some(passes) && one.actor == Actor::Harness && one.from.contains(&state)
+        })
+    };
+    let passes = judged(true).ok_or_else(|| {
+        let state = &lifecycle.states[state as usize];
+        StepError::NoTransition(format!("{} is `{state}`: nothing is verified there", verify.item))
+    })?;
+    session.advance(verify.now);
+    let answers = Answers::new(world);
+    let (reasons, unanswered) = {
+        let decision = Decision::default();
+        let cx = Context::new(compiled, session, &decision, &answers);
+        let criteria = session.items[place.0 as usize].get(place.1).map(|one| &*one.criteria);
+        judge(&cx, criteria.unwrap_or_default())
+    };
+    let asked = answers.commit(session);
+    let step = match (unanswered.is_empty(), reasons.is_empty()) {
+        (false, _) => None,
+        (true, true) => Some(passes),
+        (true, false) => judged(false),
+    };
+    let rejects = !reasons.is_empty();
+    if unanswered.is_empty()
+        && let Some(item) = session.items[place.0 as usize].get_mut(place.1)
+    {
+        item.reasons.clone_from(&reasons);
     }
+    let mut change = change(compiled, session, place, step, VERIFY, rejects);
+    (change.reasons, change.unanswered) = (reasons, unanswered);
+    Ok(Moved { change, asked })
+}
 
-    /// Moves an item by hand.
-    pub fn move_item(&self, session: &mut Session, by: &Move<'_>) -> Result<Moved, StepError> {
-        let (place, item) = self.item(session, by.item)?;
-        let lifecycle = &self.plan().lifecycles[place.0 as usize];
-        let step = by_hand(lifecycle, by).map_err(StepError::NoTransition)?;
-        if let Some(why) = misplaced(lifecycle, step.1, item, by.item) {
-            return Err(StepError::NoTransition(why));
-        }
-        session.advance(by.now);
-        let reasons: Vec<String> =
-            by.reason.map(|reason| render::cut(reason, REASON_CHARS)).into_iter().collect();
-        let rejects = !reasons.is_empty() && !lifecycle.finals.contains(&step.1.to);
-        if let Some(item) = session.items[place.0 as usize].get_mut(place.1) {
-            item.reasons.clone_from(&reasons);
-        }
-        let mut change = self.change(session, place, Some(step), by.by, rejects);
-        change.reasons = reasons;
-        Ok(Moved { change, asked: Vec::new() })
+/// Moves an item by hand.
+pub(crate) fn move_item(
+    compiled: &CompiledPlan,
+    session: &mut Session,
+    by: &Move<'_>,
+) -> Result<Moved, StepError> {
+    let (place, item) = item(compiled, session, by.item)?;
+    let lifecycle = &compiled.plan().lifecycles[place.0 as usize];
+    let step = by_hand(lifecycle, by).map_err(StepError::NoTransition)?;
+    if let Some(why) = misplaced(lifecycle, step.1, item, by.item) {
+        return Err(StepError::NoTransition(why));
     }
-
-    /// The item with an id.
-    fn item<'s>(&self, session: &'s Session, id: &str) -> Result<(Place, &'s Item), StepError> {
-        let unknown = || StepError::UnknownItem(id.into());
-        let place = self.place(id).ok_or_else(unknown)?;
-        let item = session.items[place.0 as usize].get(place.1).ok_or_else(unknown)?;
-        Ok((place, item))
+    session.advance(by.now);
+    let reasons: Vec<String> =
+        by.reason.map(|reason| render::cut(reason, REASON_CHARS)).into_iter().collect();
+    let rejects = !reasons.is_empty() && !lifecycle.finals.contains(&step.1.to);
+    if let Some(item) = session.items[place.0 as usize].get_mut(place.1) {
+        item.reasons.clone_from(&reasons);
     }
+    let mut change = change(compiled, session, place, Some(step), by.by, rejects);
+    change.reasons = reasons;
+    Ok(Moved { change, asked: Vec::new() })
+}
 
-    /// Where an item with an id would be.
-    pub(crate) fn place(&self, id: &str) -> Option<Place> {
-        let (name, number) = items::parse(id)?;
-        let lifecycles = &self.plan().lifecycles;
-        let at = lifecycles.binary_search_by(|one| one.name.as_str().cmp(name)).ok()?;
-        Some((at as LifecycleId, number))
+/// The item with an id.
+fn item<'s>(
+    compiled: &CompiledPlan,
+    session: &'s Session,
+    id: &str,
+) -> Result<(Place, &'s Item), StepError> {
+    let unknown = || StepError::UnknownItem(id.into());
+    let place = items::place(compiled.plan(), id).ok_or_else(unknown)?;
+    let item = session.items[place.0 as usize].get(place.1).ok_or_else(unknown)?;
+    Ok((place, item))
+}
+
+/// Moves an item, or says that nothing moved.
+fn change(
+    compiled: &CompiledPlan,
+    session: &mut Session,
+    (id, number): Place,
+    step: Option<Step<'_>>,
+    by: &str,
+    rejects: bool,
+) -> ItemChange {
+    let lifecycle = &compiled.plan().lifecycles[id as usize];
+    let name = |state: u32| lifecycle.states[state as usize].clone();
+    let (now, table) = (session.now, &mut session.items[id as usize]);
+    let before = table.get(number).map_or(lifecycle.initial, Item::state);
+    if let Some((at, transition)) = step {
+        table.enter(number, transition.to);
+        if let Some(item) = table.get_mut(number) {
+            let (actor, by) = (Actor::Harness, by.into());
+            item.last = Last { time: now, actor, transition: Some(at), by };
+            item.rejections = item.rejections.saturating_add(u32::from(rejects));
+        }
     }
-
-    /// Moves an item, or says that nothing moved.
-    fn change(
-        &self,
-        session: &mut Session,
-        (id, number): Place,
-        step: Option<Step<'_>>,
-        by: &str,
-        rejects: bool,
-    ) -> ItemChange {
-        let lifecycle = &self.plan().lifecycles[id as usize];
-        let name = |state: u32| lifecycle.states[state as usize].clone();
-        let (now, table) = (session.now, &mut session.items[id as usize]);
-        let before = table.get(number).map_or(lifecycle.initial, Item::state);
-        if let Some((at, transition)) = step {
-            table.enter(number, transition.to);
-            if let Some(item) = table.get_mut(number) {
-                let (actor, by) = (Actor::Harness, by.into());
-                item.last = Last { time: now, actor, transition: Some(at), by };
-                item.rejections = item.rejections.saturating_add(u32::from(rejects));
-            }
-        }
-        ItemChange {
-            item: items::id(lifecycle, number),
-            lifecycle: lifecycle.name.clone(),
-            actor: Actor::Harness,
-            by: by.into(),
-            transition: step.map(|(_, transition)| transition.name.clone()),
-            before: Some(name(before)),
-            after: name(step.map_or(before, |(_, transition)| transition.to)),
-            reasons: Vec::new(),
-            unanswered: Vec::new(),
-            rejections: table.get(number).map_or(0, |item| item.rejections.into()),
-        }
+    ItemChange {
+        item: items::id(lifecycle, number),
+        lifecycle: lifecycle.name.clone(),
+        actor: Actor::Harness,
+        by: by.into(),
+        transition: step.map(|(_, transition)| transition.name.clone()),
+        before: Some(name(before)),
+        after: name(step.map_or(before, |(_, transition)| transition.to)),
+        reasons: Vec::new(),
+        unanswered: Vec::new(),
+        rejections: table.get(number).map_or(0, |item| item.rejections.into()),
     }
 }
 

@@ -5,22 +5,27 @@
 
 #![forbid(unsafe_code)]
 
-mod advice;
+mod compiled;
 mod contract;
-mod dispatch;
-pub mod drive;
+mod decide;
 mod error;
 mod eval;
+mod evaluate;
+mod event;
 mod feedback;
+mod flights;
 mod found;
-mod guide;
 mod host;
+mod hypothesis;
 mod item;
 mod kernel;
-mod prepare;
+mod open;
+mod outcome;
+mod page;
 mod prompt;
 mod propose;
 mod reason;
+mod recall;
 mod recorder;
 pub mod replay;
 mod secrets;
@@ -32,19 +37,21 @@ mod stage;
 mod stop;
 mod target;
 mod val;
+mod view;
 mod world;
 
 pub use contract::SessionKnown;
 pub use error::{KernelError, RecallError, StepError};
-pub use guide::guide;
-pub use host::{Approve, Event, Outcome, Resume, Usage};
-pub use item::{Move, Moved, Verify};
+pub use event::{
+    Approve, Arguments, Ending, Event, Move, Prompt, Proposal, Resume, Settlement, Stop, Usage,
+    Verify,
+};
+pub use hypothesis::{Assumed, Foreseen, Hypothesis, HypotheticalCall};
 pub use kernel::Kernel;
-pub use prompt::{Learned, Prompt};
-pub use propose::{Proposal, Proposed, Scratch};
+pub use outcome::{Learned, Moved, Outcome, Proposed, Settled, Stopped};
+pub use propose::Scratch;
 pub use recorder::Recorder;
 pub use secrets::{Salt, Secrets};
-pub use session::{FactRow, Halt, Session, Spoken, Turn};
-pub use settle::{Ending, Settled, Settlement};
-pub use stop::{Stop, Stopped};
+pub use session::{Halt, Session, Spoken, Turn};
+pub use view::{FactRow, LastSettlement};
 pub use world::{NoWorld, Recalled, World};

@@ -1,7 +1,7 @@
 //! Reasons: how a verdict explains itself.
 
-use crate::eval::Context;
-use crate::prepare::Prepared;
+use crate::compiled::prepare::Prepared;
+use crate::eval::context::Context;
 use guard_plan::plan::{Message, Part, RuleMeta, Show, SpanId};
 use guard_plan::render;
 use guard_plan::value::Fault;
@@ -93,7 +93,7 @@ impl Context<'_> {
             rule: rule.into(),
             message,
             help: String::new(),
-            span: span.and_then(|span| self.kernel.loaded().span_text(span)),
+            span: span.and_then(|span| self.compiled.loaded().span_text(span)),
             needs: Vec::new(),
             values: Vec::new(),
         }
@@ -106,7 +106,7 @@ impl Context<'_> {
         }
         let expr = Prepared::new(&show.expr);
         match self.eval_shown(&expr) {
-            Ok(value) => render::value(&self.kernel.plan().types, show.ty, &value),
+            Ok(value) => render::value(&self.compiled.plan().types, show.ty, &value),
             Err(fault) => format!("({fault})"),
         }
     }

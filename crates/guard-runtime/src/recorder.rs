@@ -3,15 +3,14 @@
 //! For hosts that keep a trace; the kernel decides without it. What is marked secret is replaced by a hash
 //! salted with what the host gave.
 
-use crate::host::{Approve, Event, Outcome, Resume, Usage};
-use crate::item::{Move, Moved, Verify};
+use crate::event::{
+    Approve, Arguments, Ending, Event, Move, Prompt, Proposal, Resume, Settlement, Stop, Usage,
+    Verify,
+};
 use crate::kernel::Kernel;
-use crate::prompt::{Learned, Prompt};
-use crate::propose::{Proposal, Proposed};
+use crate::outcome::{Learned, Moved, Outcome, Proposed, Settled, Stopped};
 use crate::secrets::Secrets;
 use crate::session::Session;
-use crate::settle::{Ending, Settled, Settlement};
-use crate::stop::{Stop, Stopped};
 use guard_plan::decode::holds_secrets;
 use guard_plan::encode::Hash;
 use guard_plan::json::Json;
@@ -23,6 +22,9 @@ use guard_plan::{decimal, hex, key, render, time};
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::Arc;
+
+/// How much of arguments that cannot be read stands in a record, in characters.
+const UNREADABLE_CHARS: usize = 4000;
 
 /// Writes one session's records, into a buffer that is used again and again. Each method gives the line of
 /// one record, without its end.
@@ -119,16 +121,33 @@ impl Recorder {
         proposal: &Proposal<'_>,
         proposed: &Proposed,
     ) -> &[u8] {
-        let args = self.args(kernel, proposal.tool, proposal.args);
+        let (text, unreadable);
+        let clear = match proposal.args {
+            Arguments::Read(json) => {
+                unreadable = None;
+                json
+            }
+            Arguments::Unreadable { text: written, error } => {
+                unreadable = Some(error.into());
+                text = Json::string(&render::cut(written, UNREADABLE_CHARS));
+                &text
+            }
+        };
+        let args = match unreadable {
+            None => self.args(kernel, proposal.tool, clear),
+            // Nobody can tell a secret from the rest of it, whatever the tool.
+            Some(_) => self.undeclared(&kernel.plan().tools, clear),
+        };
         let asked = self.asked(kernel, &proposed.asked);
         let sealed = self.seal(Clear {
-            args: hidden(&args, proposal.args),
+            args: hidden(&args, clear),
             asked: hidden(&asked, &proposed.asked),
             ..Clear::default()
         });
         let payload = record::Propose {
             tool: proposal.tool.into(),
             args,
+            unreadable,
             verdict: Cow::Borrowed(&proposed.verdict),
             asked,
             served: proposed.served.as_ref().map(Cow::Borrowed),
@@ -164,7 +183,7 @@ impl Recorder {
             Ending::Failure => (false, &Json::Null),
         };
         let returns = settled.tool.and_then(|id| {
-            let secrets = kernel.tools[id as usize].secrets;
+            let secrets = kernel.compiled.tools[id as usize].secrets;
             kernel.plan().tools[id as usize].returns.filter(|_| secrets)
         });
         let shown = match returns {
@@ -423,7 +442,7 @@ impl Recorder {
     fn args<'a>(&self, kernel: &Kernel, tool: &str, args: &'a Json) -> Cow<'a, Json> {
         let plan = kernel.plan();
         let Some(id) = kernel.tool(tool) else { return self.undeclared(&plan.tools, args) };
-        if !kernel.tools[id as usize].secrets {
+        if !kernel.compiled.tools[id as usize].secrets {
             return Cow::Borrowed(args);
         }
         Cow::Owned(self.redacted_fields(&plan.types, &plan.tools[id as usize].params, args))

@@ -1,9 +1,10 @@
 //! The events in a session's trace, for deciding them again.
 
-use crate::{
-    Approve, Ending, Event, Move, Prompt, Proposal, Recalled, Resume, Settlement, Stop, Usage,
+use crate::event::{
+    Approve, Arguments, Ending, Event, Move, Prompt, Proposal, Resume, Settlement, Stop, Usage,
     Verify,
 };
+use crate::world::Recalled;
 use guard_plan::json::Json;
 use guard_plan::record::{Payload, Record};
 use guard_plan::{decimal, time};
@@ -17,7 +18,11 @@ pub fn event(record: &Record) -> Option<Event<'_>> {
             return None;
         }
         Payload::Propose(propose) => {
-            Event::Propose(Proposal { call: call?, tool: &propose.tool, args: &propose.args, now })
+            let args = match &propose.unreadable {
+                None => Arguments::Read(&propose.args),
+                Some(error) => Arguments::Unreadable { text: propose.args.as_str()?, error },
+            };
+            Event::Propose(Proposal { call: call?, tool: &propose.tool, args, now })
         }
         Payload::Settle(settle) => {
             let result = Some(&*settle.result).filter(|result| !matches!(result, Json::Null));

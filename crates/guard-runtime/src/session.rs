@@ -1,6 +1,6 @@
 //! Everything a session remembers.
 //!
-//! Plain data, changed only by the kernel. Bounded but for what rules ask to be remembered for good: the
+//! Plain data, changed only by the compiled. Bounded but for what rules ask to be remembered for good: the
 //! keys of keyed memories and limits.
 
 pub(crate) mod counter;
@@ -10,16 +10,12 @@ pub(crate) mod flight;
 pub(crate) mod items;
 pub(crate) mod origins;
 pub(crate) mod probes;
-pub(crate) mod recall;
-mod report;
 pub(crate) mod sorted;
-mod view;
 
 pub use feedback::Spoken;
 pub use probes::Turn;
-pub use view::FactRow;
 
-use crate::prompt::Learned;
+use crate::outcome::Learned;
 use crate::session::counter::Counter;
 use crate::session::facts::Table;
 use crate::session::feedback::Memory;
@@ -133,13 +129,19 @@ pub(crate) struct History {
 /// Times not longer ago than a span, ascending.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Times {
-    pub(super) within: Millis,
+    within: Millis,
     times: VecDeque<Millis>,
 }
 
 impl Times {
     pub fn new(within: Millis) -> Times {
         Times { within, times: VecDeque::new() }
+    }
+
+    /// Takes the span of a window; whether these are times of one.
+    pub fn adopt(&mut self, within: Millis) -> bool {
+        self.within = within;
+        self.times.iter().is_sorted()
     }
 
     pub fn push(&mut self, now: Millis) {

@@ -4,13 +4,15 @@
 //! call would change, the call is denied with a code of its own, and the session stays on the full plan
 //! (semantics §16). Which decisions are watched depends on their numbers alone, so that a replay watches the same.
 
+use crate::compiled::CompiledPlan;
+use crate::decide;
 use crate::error::KernelError;
-use crate::eval::Decision;
-use crate::kernel::Kernel;
-use crate::propose::Proposal;
+use crate::eval::context::{Context, Decision};
+use crate::event::Proposal;
+use crate::outcome::Settled;
 use crate::session::Session;
 use crate::session::flight::{Draft, Flight};
-use crate::settle::Settled;
+
 use crate::world::Questions;
 use guard_plan::plan::{LimitId, Plan, UnitId, VarId};
 use guard_plan::record::{Note, NoteKind};
@@ -22,7 +24,7 @@ use std::num::NonZeroU32;
 /// The full plan beside the optimized one.
 #[derive(Debug)]
 pub(crate) struct Shadow {
-    pub full: Kernel,
+    pub full: CompiledPlan,
     every: NonZeroU32,
 }
 
@@ -36,100 +38,87 @@ struct Changes {
     keys: Vec<Vec<u8>>,
 }
 
-impl Kernel {
-    /// A kernel of an optimized plan that has the full plan decide beside it on every `every`th decision. Both are
-    /// plans of one guard.
-    pub fn with_shadow(
-        full: Kernel,
-        optimized: Kernel,
+impl Shadow {
+    /// The full plan to decide beside the optimized one on every `every`th decision.
+    pub fn new(
+        full: CompiledPlan,
+        optimized: &CompiledPlan,
         every: NonZeroU32,
-    ) -> Result<Kernel, KernelError> {
-        if let Some(what) = differs(full.plan(), optimized.plan()) {
-            return Err(KernelError::Shadow(what));
-        }
-        let mut kernel = optimized;
-        kernel.shadow = Some(Box::new(Shadow { full, every }));
-        Ok(kernel)
-    }
-
-    /// The kernel of the full plan, where the session stays on it.
-    pub(crate) fn instead(&self, session: &Session) -> Option<&Kernel> {
-        let shadow = self.shadow.as_ref().filter(|_| session.full)?;
-        Some(&shadow.full)
-    }
-
-    /// The shadow, where an event with this number is watched.
-    fn watching(&self, number: u64) -> Option<&Shadow> {
-        let shadow = self.shadow.as_deref()?;
-        number.is_multiple_of(shadow.every.get().into()).then_some(shadow)
-    }
-
-    /// Decides a call, twice where it is watched. On a mismatch the session stays on the full plan from here on.
-    pub(crate) fn decide_watched(
-        &self,
-        session: &mut Session,
-        proposal: &Proposal<'_>,
-        answers: &dyn Questions,
-        flight: &mut Flight,
-    ) -> Verdict {
-        session.decisions += 1;
-        let verdict = self.decide(session, proposal, answers, flight);
-        let Some(shadow) = self.watching(session.decisions) else { return verdict };
-        let mut other = Flight::default();
-        let mut full = shadow.full.decide(session, proposal, answers, &mut other);
-        let same =
-            verdict == full && changes(session, &flight.draft) == changes(session, &other.draft);
-        if same {
-            return verdict;
-        }
-        session.full = true;
-        *flight = other;
-        let decision = Decision::default();
-        let context = self.context(session, &decision, answers);
-        let message = "the optimized plan does not decide this call as the full one does".into();
-        let mut reason = context.reason_at(Code::PlanMismatch, proposal.tool, None, message);
-        reason.help = "from here on the session stays on the full plan: call again".into();
-        if shadow.full.plan().shadow {
-            full.shadowed.push(reason);
-            return full;
-        }
-        Verdict {
-            decision: verdict::Decision::Deny,
-            reasons: vec![reason],
-            shadowed: full.shadowed,
+    ) -> Result<Shadow, KernelError> {
+        match differs(full.plan(), optimized.plan()) {
+            Some(difference) => Err(KernelError::Shadow(difference)),
+            None => Ok(Shadow { full, every }),
         }
     }
 
-    /// Watches a settlement: what the full plan makes of it counts where the two differ, which is noted.
-    pub(crate) fn settle_watched(
-        &self,
-        session: &mut Session,
-        settle: impl Fn(&Kernel, &mut Session) -> Settled,
-    ) -> Settled {
-        let Some(shadow) = self.watching(session.settlements + 1) else {
-            return settle(self, session);
-        };
-        let mut other = session.clone();
-        let settled = settle(self, session);
-        let mut full = settle(&shadow.full, &mut other);
-        let same = settled == full
-            && session.state == other.state
-            && session.changes == other.changes
-            && session.monitors == other.monitors
-            && session.halted == other.halted;
-        if same {
-            return settled;
-        }
-        other.full = true;
-        *session = other;
-        let message = "the optimized plan does not settle this call as the full one does";
-        full.notes.push(Note {
-            kind: NoteKind::Mismatch,
-            rule: "plan".into(),
-            message: message.into(),
-        });
-        full
+    /// Whether an event with this number is watched.
+    fn watches(&self, number: u64) -> bool {
+        number.is_multiple_of(self.every.get().into())
     }
+}
+
+/// Decides a call, twice where it is watched. On a mismatch the session stays on the full plan from here on.
+pub(crate) fn decide_watched(
+    compiled: &CompiledPlan,
+    shadow: Option<&Shadow>,
+    session: &mut Session,
+    proposal: &Proposal<'_>,
+    answers: &dyn Questions,
+    flight: &mut Flight,
+) -> Verdict {
+    session.decisions += 1;
+    let verdict = decide::decide(compiled, session, proposal, answers, flight);
+    let watching = shadow.filter(|shadow| shadow.watches(session.decisions));
+    let Some(shadow) = watching else { return verdict };
+    let mut other = Flight::default();
+    let mut full = decide::decide(&shadow.full, session, proposal, answers, &mut other);
+    let same = verdict == full && changes(session, &flight.draft) == changes(session, &other.draft);
+    if same {
+        return verdict;
+    }
+    session.full = true;
+    *flight = other;
+    let decision = Decision::default();
+    let context = Context::new(compiled, session, &decision, answers);
+    let message = "the optimized plan does not decide this call as the full one does".into();
+    let mut reason = context.reason_at(Code::PlanMismatch, proposal.tool, None, message);
+    reason.help = "from here on the session stays on the full plan: call again".into();
+    if shadow.full.plan().shadow {
+        full.shadowed.push(reason);
+        return full;
+    }
+    Verdict { decision: verdict::Decision::Deny, reasons: vec![reason], shadowed: full.shadowed }
+}
+
+/// Watches a settlement: what the full plan makes of it counts where the two differ, which is noted.
+pub(crate) fn settle_watched(
+    compiled: &CompiledPlan,
+    shadow: Option<&Shadow>,
+    session: &mut Session,
+    settle: impl Fn(&CompiledPlan, &mut Session) -> Settled,
+) -> Settled {
+    let watching = shadow.filter(|shadow| shadow.watches(session.settlements + 1));
+    let Some(shadow) = watching else { return settle(compiled, session) };
+    let mut other = session.clone();
+    let settled = settle(compiled, session);
+    let mut full = settle(&shadow.full, &mut other);
+    let same = settled == full
+        && session.state == other.state
+        && session.changes == other.changes
+        && session.monitors == other.monitors
+        && session.halted == other.halted;
+    if same {
+        return settled;
+    }
+    other.full = true;
+    *session = other;
+    let message = "the optimized plan does not settle this call as the full one does";
+    full.notes.push(Note {
+        kind: NoteKind::Mismatch,
+        rule: "plan".into(),
+        message: message.into(),
+    });
+    full
 }
 
 /// What an allowed call would change, whichever way it was drafted.

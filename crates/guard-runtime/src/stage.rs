@@ -12,7 +12,7 @@ pub(crate) mod ready;
 pub(crate) mod requirements;
 pub(crate) mod rules;
 
-use crate::prepare;
+use crate::compiled::prepare;
 use guard_plan::plan::{self, ToolId};
 
 /// The tool of the call that is decided.

@@ -1,7 +1,8 @@
 //! Writing to a state variable or a part of one.
 
-use crate::eval::{Context, arith};
-use crate::prepare;
+use crate::compiled::prepare;
+use crate::eval::arith::arith;
+use crate::eval::context::Context;
 use crate::val::{Val, confused};
 use guard_plan::plan::{ArithOp, EffectOp, Step, Target};
 use guard_plan::value::{Fault, Value};

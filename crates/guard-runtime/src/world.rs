@@ -8,7 +8,7 @@ use guard_plan::record::{Asked, Content, Ran};
 use guard_plan::value::Fault;
 use std::cell::RefCell;
 
-/// Whoever can look at the world outside the kernel. No answer is `None`: nobody can say, and the rule that asked
+/// Whoever can look at the world outside the compiled. No answer is `None`: nobody can say, and the rule that asked
 /// then denies. Paths are normalised and absolute.
 pub trait World {
     /// Whether anything is at a path.

@@ -1,13 +1,9 @@
 //! The kernel on hand-built plans.
 
 mod main {
-    mod advice;
-    mod advice_laws;
     mod allocations;
     mod build;
     mod decisions;
-    mod drive;
-    mod drive_laws;
     mod evaluate;
     mod feedback;
     mod hostile;
@@ -19,5 +15,5 @@ mod main {
     mod sources;
     mod stopping;
     mod trace;
-    mod wild;
+    mod unreadable;
 }

@@ -57,6 +57,7 @@ fn pair(chain: &mut Chain, call: &Call, n: u64, each: &mut dyn FnMut(&[u8])) {
     let propose = Propose {
         tool: "write_file".into(),
         args: Cow::Borrowed(&call.args),
+        unreadable: None,
         verdict: Cow::Borrowed(&call.verdict),
         asked: Cow::Borrowed(&call.asked),
         served: None,

@@ -84,7 +84,7 @@ impl Play {
     ) -> Result<(String, Proposed), String> {
         self.calls += 1;
         let call = name.map_or_else(|| format!("call-{}", self.calls), str::to_owned);
-        let proposal = Proposal { call: &call, tool, args, now: self.now };
+        let proposal = Proposal { call: &call, tool, args: args.into(), now: self.now };
         let proposed = self.kernel.propose(&mut self.session, &proposal, &mut self.world);
         let proposed = proposed.map_err(|e| e.to_string())?;
         let text = self.arguments(tool, args);
@@ -166,7 +166,7 @@ impl Play {
 
     /// What could be done next, ranked; nothing changes.
     pub fn advise(&mut self) -> Advice {
-        self.kernel.advise(&self.session, self.now, &mut self.world)
+        guard_advice::advise(&self.kernel, &self.session, self.now, &mut self.world)
     }
 
     /// What the last event delivered.
@@ -201,7 +201,7 @@ impl Play {
 
     /// What would be said of a call; nothing changes.
     pub fn would(&mut self, tool: &str, args: &Json) -> Verdict {
-        let proposal = Proposal { call: "would", tool, args, now: self.now };
+        let proposal = Proposal { call: "would", tool, args: args.into(), now: self.now };
         self.kernel.check(&self.session, &proposal, &mut self.world).verdict
     }
 

@@ -13,7 +13,7 @@ fuzz_target!(|bytes: &[u8]| {
     let args = Json::Object(Vec::new());
     for (at, tool) in kernel.plan().tools.iter().enumerate().take(50) {
         let call = at.to_string();
-        let proposal = Proposal { call: &call, tool: &tool.wire_name, args: &args, now: 0 };
+        let proposal = Proposal { call: &call, tool: &tool.wire_name, args: (&args).into(), now: 0 };
         let _ = kernel.propose(&mut session, &proposal, &mut NoWorld);
     }
 });

@@ -91,7 +91,7 @@ fuzz_target!(|text: &str| {
         } else if line == "." {
             let _ = kernel.stop(&mut session, &Stop { reason: None, now }, world);
         } else if line == "*" {
-            let advice = kernel.advise(&session, now, world);
+            let advice = guard_advice::advise(&kernel, &session, now, world);
             assert!(!advice.text().is_empty());
         } else if let Some(item) = line.strip_prefix('=') {
             let _ = kernel.verify(&mut session, &Verify { item, now }, world);
@@ -101,7 +101,7 @@ fuzz_target!(|text: &str| {
         } else if let Some((tool, args)) = line.split_once(' ')
             && let Ok(args) = Json::parse(args)
         {
-            let proposal = Proposal { call: &call, tool, args: &args, now };
+            let proposal = Proposal { call: &call, tool, args: (&args).into(), now };
             if kernel.propose(&mut session, &proposal, world).is_ok() {
                 flying.push(call);
             }

@@ -16,7 +16,9 @@ use guard_runtime::{
 pub(super) fn taken(event: &Event, now: i64) -> Option<Taken<'_>> {
     Some(match event {
         Event::Open(_) => return None,
-        Event::Propose(call, tool, args) => Taken::Propose(Proposal { call, tool, args, now }),
+        Event::Propose(call, tool, args) => {
+            Taken::Propose(Proposal { call, tool, args: args.into(), now })
+        }
         Event::Settle(call, success, result) => {
             let ending = if *success { Ended::Success(result.as_ref()) } else { Ended::Failure };
             Taken::Settle(Settlement { call, ending, now })

@@ -159,6 +159,7 @@ mod tests {
         let propose = Propose {
             tool: "a".into(),
             args: Cow::Borrowed(&args),
+            unreadable: None,
             verdict: Cow::Owned(Verdict {
                 decision: crate::verdict::Decision::Allow,
                 reasons: vec![],

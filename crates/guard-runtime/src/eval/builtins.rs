@@ -1,7 +1,7 @@
 //! Builtins that need no copy of what they look at.
 
-use super::{Context, Scope};
-use crate::prepare::Prepared;
+use super::context::{Context, Scope};
+use crate::compiled::prepare::Prepared;
 use crate::val::Val;
 use guard_plan::builtin::Builtin;
 use guard_plan::plan::NodeId;

@@ -1,7 +1,7 @@
 //! Quantifiers, membership and indexing.
 
-use super::{Context, Evaluated, Scope};
-use crate::prepare::{Op, Prepared};
+use super::context::{Context, Evaluated, Scope};
+use crate::compiled::prepare::{Op, Prepared};
 use crate::val::{Val, confused};
 use guard_plan::json::Json;
 use guard_plan::plan::{Node, NodeId, QuantifierOp};

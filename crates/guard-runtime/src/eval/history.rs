@@ -1,7 +1,7 @@
 //! The nodes that ask the history, the budgets, the clock and the facts.
 
-use super::{Context, Evaluated, Scope};
-use crate::prepare::Prepared;
+use super::context::{Context, Evaluated, Scope};
+use crate::compiled::prepare::Prepared;
 use crate::session::Stamp;
 use crate::val::{Val, confused};
 use guard_plan::plan::{IndexId, Millis, Node, NodeId, ToolId};
@@ -22,12 +22,12 @@ impl<'a> Context<'a> {
             Node::Elapsed => Val::Duration(self.now.saturating_sub(session.start)),
             Node::Clock(part) => self.clock(*part),
             Node::RemainingTime => {
-                let deadline = self.kernel.plan().deadline.ok_or(Fault::NoDeadline)?;
+                let deadline = self.compiled.plan().deadline.ok_or(Fault::NoDeadline)?;
                 let end = session.start.saturating_add(deadline);
                 Val::Duration(end.saturating_sub(self.now).max(0))
             }
             Node::Remaining(unit) => {
-                let budget = self.kernel.plan().units[*unit as usize].budget.unwrap_or_default();
+                let budget = self.compiled.plan().units[*unit as usize].budget.unwrap_or_default();
                 Val::Decimal(budget.saturating_sub(session.spent[*unit as usize]))
             }
             Node::Spent(unit) => Val::Decimal(session.spent[*unit as usize]),

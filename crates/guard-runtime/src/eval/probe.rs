@@ -1,9 +1,10 @@
 //! Probes: asked when it is their turn, remembered otherwise (semantics §9).
 
-use super::Context;
+use super::context::Context;
+use crate::compiled::resolved;
 use crate::session::probes::{Answer, Attempts, Turn};
 use guard_plan::json::Json;
-use guard_plan::plan::{CommandId, Probe, ProbeAsks, ProbeId, TypeDef, TypeId};
+use guard_plan::plan::{CommandId, Probe, ProbeAsks, ProbeId, TypeDef};
 use guard_plan::record::{Ran, RunEnd, STDOUT_BYTES};
 use guard_plan::value::{Fault, Value};
 
@@ -13,7 +14,7 @@ impl Context<'_> {
         if let Some(attempts) = self.answers.probed(id) {
             return attempts;
         }
-        let probe = &self.kernel.plan().probes[id as usize];
+        let probe = &self.compiled.plan().probes[id as usize];
         let known = &self.session.probes[id as usize];
         if known.turn(probe, self.now) != Turn::Now {
             return known.clone();
@@ -39,12 +40,12 @@ impl Context<'_> {
     }
 
     fn commanded(&self, probe: &Probe, id: CommandId) -> Answer {
-        let command = &self.kernel.plan().commands[id as usize];
-        let ran = self.answers.run(command, self.kernel.keeps_stdout(id));
+        let command = &self.compiled.plan().commands[id as usize];
+        let ran = self.answers.run(command, self.compiled.keeps_stdout(id));
         let Some(Ran { ended: RunEnd::Exited(status), stdout, .. }) = ran else {
             return Err(silent(probe));
         };
-        match resolved(&self.kernel.plan().types, probe.returns) {
+        match resolved(&self.compiled.plan().types, probe.returns) {
             Some(TypeDef::Bool) => Ok(Value::Bool(status == 0)),
             _ if stdout.len() > STDOUT_BYTES => {
                 let why = format!("more than {STDOUT_BYTES} bytes");
@@ -59,8 +60,8 @@ impl Context<'_> {
     }
 
     fn answered(&self, probe: &Probe, json: &Json) -> Answer {
-        let matches = |id, text: &str| self.kernel.matches(id, text);
-        let decoder = self.kernel.decoder(self.session, true, &matches);
+        let matches = |id, text: &str| self.compiled.matches(id, text);
+        let decoder = self.compiled.decoder(&self.session.workspace, true, &matches);
         decoder.decode(probe.returns, json).map_err(|problems| {
             let why = problems.first().map(ToString::to_string).unwrap_or_default();
             nonsense(probe, &why)
@@ -74,12 +75,4 @@ fn silent(probe: &Probe) -> Fault {
 
 fn nonsense(probe: &Probe, why: &str) -> Fault {
     Fault::Decode(format!("the probe `{}` answers something else: {why}", probe.name))
-}
-
-/// The definition of a type; of an option what it may hold.
-pub(crate) fn resolved(types: &[TypeDef], ty: TypeId) -> Option<&TypeDef> {
-    match types.get(ty as usize) {
-        Some(TypeDef::Option { of }) => types.get(*of as usize),
-        def => def,
-    }
 }

@@ -1,7 +1,7 @@
 //! The blocks of feedback as text; nothing interpolated can end one or begin another.
 
-use crate::eval::Context;
-use crate::prepare::Prepared;
+use crate::compiled::prepare::Prepared;
+use crate::eval::context::Context;
 use guard_plan::plan::{Block, Feedback, Message, Part};
 use guard_plan::record::Delivered;
 use guard_plan::render;
@@ -50,7 +50,7 @@ fn message(cx: &Context<'_>, message: &Message, out: &mut String) -> Result<(), 
             Part::Value(show) if show.secret => out.push_str(render::SECRET),
             Part::Value(show) => {
                 let value = cx.eval_shown(&Prepared::new(&show.expr))?;
-                out.push_str(&render::interpolated(&cx.kernel.plan().types, show.ty, &value));
+                out.push_str(&render::interpolated(&cx.compiled.plan().types, show.ty, &value));
             }
         }
     }

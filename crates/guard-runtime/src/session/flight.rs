@@ -1,6 +1,6 @@
 //! Calls between *allow* and *settled*, and the drafts of calls that may become so.
 
-use crate::stage::lifecycle::Action;
+use super::items::Action;
 use guard_plan::plan::{LimitId, Plan, ToolId, UnitId, VarId};
 use guard_plan::value::Value;
 use serde::{Deserialize, Serialize};

@@ -1,7 +1,7 @@
 //! The items of lifecycles (semantics §11): found, counted and paged without looking at the others.
 
 use guard_plan::plan::Millis;
-use guard_plan::plan::{Actor, CommandId, Lifecycle, ProbeId};
+use guard_plan::plan::{Actor, CommandId, Lifecycle, LifecycleId, Plan, ProbeId};
 use guard_plan::value::Value;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -44,6 +44,17 @@ pub(crate) struct Last {
     pub transition: Option<u32>,
     /// The call, or who did it.
     pub by: Box<str>,
+}
+
+/// What a served call does once it is allowed.
+#[derive(Debug, Clone)]
+pub(crate) enum Action {
+    /// A new item.
+    Create(Vec<Value>, Vec<Criterion>),
+    /// A page of the items in a state, after a number.
+    List(Option<u32>, u32),
+    /// A transition of the item with a number.
+    Move(u32, u32, Option<Vec<Evidence>>),
 }
 
 /// What an item must fulfil.
@@ -94,6 +105,13 @@ impl Item {
 /// The id of the item with a number.
 pub(crate) fn id(lifecycle: &Lifecycle, number: u32) -> String {
     format!("{}-{number}", lifecycle.name)
+}
+
+/// The lifecycle and the number of an item with an id, whether or not there is one.
+pub(crate) fn place(plan: &Plan, id: &str) -> Option<(LifecycleId, u32)> {
+    let (name, number) = parse(id)?;
+    let at = plan.lifecycles.binary_search_by(|one| one.name.as_str().cmp(name)).ok()?;
+    Some((at as LifecycleId, number))
 }
 
 /// The name and number of an id, if it is written as ids are.

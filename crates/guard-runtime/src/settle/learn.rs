@@ -1,10 +1,11 @@
 //! Learning: results, prompts and what a session is opened with fill facts.
 
-use super::{After, Settled};
-use crate::eval::{Context, Items, Scope};
-use crate::kernel::Kernel;
-use crate::prepare;
-use crate::prompt::Learned;
+use super::after::After;
+use crate::compiled::prepare;
+use crate::compiled::{CompiledPlan, resolved};
+use crate::eval::collections::Items;
+use crate::eval::context::{Context, Scope};
+use crate::outcome::{Learned, Settled};
 use crate::session::Session;
 use crate::val::Val;
 use guard_plan::json::Json;
@@ -18,56 +19,54 @@ const MAX_ROWS: usize = 100_000;
 /// A row, or why there is none.
 pub(crate) type Row = Result<Vec<Value>, Fault>;
 
-impl Kernel {
-    /// Adds the rows that a result teaches.
-    pub(super) fn learn(
-        &self,
-        session: &mut Session,
-        after: &After<'_>,
-        by: &str,
-        settled: &mut Settled,
-    ) {
-        let call = after.call;
-        if call.tool.learns.is_empty() {
-            return;
-        }
-        let by = by.into();
-        let mut learned = Learned::default();
-        for (rule, ready) in call.tool.learns.iter().zip(&call.ready.learns) {
-            let rows = after.read(self, session, |cx| rows(cx, rule, ready));
-            self.take_rows(session, rule, rows, &by, &mut learned);
-        }
-        settled.learned += learned.learned;
-        settled.forgotten += learned.forgotten;
-        settled.notes.append(&mut learned.notes);
+/// Adds the rows that a result teaches.
+pub(super) fn learn(
+    compiled: &CompiledPlan,
+    session: &mut Session,
+    after: &After<'_>,
+    by: &str,
+    settled: &mut Settled,
+) {
+    let call = after.call;
+    if call.tool.learns.is_empty() {
+        return;
     }
+    let by = by.into();
+    let mut learned = Learned::default();
+    for (rule, ready) in call.tool.learns.iter().zip(&call.ready.learns) {
+        let rows = after.read(compiled, session, |cx| rows(cx, rule, ready));
+        take_rows(compiled, session, rule, rows, &by, &mut learned);
+    }
+    settled.learned += learned.learned;
+    settled.forgotten += learned.forgotten;
+    settled.notes.append(&mut learned.notes);
+}
 
-    /// Adds the rows of one lesson, taught by a call, a prompt or the start.
-    pub(crate) fn take_rows(
-        &self,
-        session: &mut Session,
-        rule: &Learn,
-        rows: Vec<Row>,
-        by: &Arc<str>,
-        learned: &mut Learned,
-    ) {
-        let fact = &self.plan().facts[rule.fact as usize].name;
-        if rows.len() >= MAX_ROWS {
-            let message = format!("at most {MAX_ROWS} rows of `{fact}` are learned at once");
-            learned.note(&rule.rule.owner, message);
-        }
-        for row in rows {
-            match row {
-                Ok(_) if rule.rule.shadow => {}
-                Ok(row) => {
-                    learned.learned += 1;
-                    let forgot = session.facts[rule.fact as usize].add(row, by);
-                    learned.forgotten += u64::from(forgot);
-                }
-                Err(fault) => {
-                    let message = format!("a row of `{fact}` was not learned: {fault}");
-                    learned.note(&rule.rule.owner, message);
-                }
+/// Adds the rows of one lesson, taught by a call, a prompt or the start.
+pub(crate) fn take_rows(
+    compiled: &CompiledPlan,
+    session: &mut Session,
+    rule: &Learn,
+    rows: Vec<Row>,
+    by: &Arc<str>,
+    learned: &mut Learned,
+) {
+    let fact = &compiled.plan().facts[rule.fact as usize].name;
+    if rows.len() >= MAX_ROWS {
+        let message = format!("at most {MAX_ROWS} rows of `{fact}` are learned at once");
+        learned.note(&rule.rule.owner, message);
+    }
+    for row in rows {
+        match row {
+            Ok(_) if rule.rule.shadow => {}
+            Ok(row) => {
+                learned.learned += 1;
+                let forgot = session.facts[rule.fact as usize].add(row, by);
+                learned.forgotten += u64::from(forgot);
+            }
+            Err(fault) => {
+                let message = format!("a row of `{fact}` was not learned: {fault}");
+                learned.note(&rule.rule.owner, message);
             }
         }
     }
@@ -138,7 +137,7 @@ fn columns<'s>(
     ready: &'s prepare::Learn,
     scope: &Scope<'_, 's>,
 ) -> Result<Vec<Vec<Value>>, Fault> {
-    let plan = cx.kernel.plan();
+    let plan = cx.compiled.plan();
     let fields: &[Field] = match &plan.types[plan.facts[rule.fact as usize].row as usize] {
         TypeDef::Record { fields, .. } => fields,
         _ => &[],
@@ -152,7 +151,7 @@ fn columns<'s>(
 
 fn column(cx: &Context<'_>, ty: TypeId, value: Value) -> Result<Vec<Value>, Fault> {
     let collection = matches!(
-        resolved(&cx.kernel.plan().types, ty),
+        resolved(&cx.compiled.plan().types, ty),
         Some(TypeDef::List { .. } | TypeDef::Set { .. } | TypeDef::Json)
     );
     let values: Vec<Value> = match value {
@@ -169,19 +168,12 @@ fn column(cx: &Context<'_>, ty: TypeId, value: Value) -> Result<Vec<Value>, Faul
     values.into_iter().map(|value| fit(cx, ty, value)).collect()
 }
 
-fn resolved(types: &[TypeDef], ty: TypeId) -> Option<&TypeDef> {
-    match types.get(ty as usize) {
-        Some(TypeDef::Option { of }) => types.get(*of as usize),
-        def => def,
-    }
-}
-
 /// A value of the column's type.
 fn fit(cx: &Context<'_>, ty: TypeId, value: Value) -> Result<Value, Fault> {
-    let kernel = cx.kernel;
-    let matches = |id, text: &str| kernel.matches(id, text);
-    let decoder = kernel.decoder(cx.session, true, &matches);
-    let json_column = matches!(resolved(&kernel.plan().types, ty), Some(TypeDef::Json));
+    let compiled = cx.compiled;
+    let matches = |id, text: &str| compiled.matches(id, text);
+    let decoder = compiled.decoder(&cx.session.workspace, true, &matches);
+    let json_column = matches!(resolved(&compiled.plan().types, ty), Some(TypeDef::Json));
     match value {
         Value::Json(json) if !json_column => decoder.decode(ty, &json).map_err(|problems| {
             Fault::Decode(problems.first().map(ToString::to_string).unwrap_or_default())

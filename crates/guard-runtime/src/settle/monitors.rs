@@ -1,7 +1,7 @@
 //! Temporal monitors: each operator over the past is one or two truths, stepped with every state.
 
-use crate::eval::Decision;
-use crate::kernel::Kernel;
+use crate::compiled::CompiledPlan;
+use crate::eval::context::{Context, Decision};
 use crate::session::{Session, Truth};
 use crate::world::{Answers, NoWorld};
 use guard_plan::plan::{Monitor, TemporalOp};
@@ -9,31 +9,29 @@ use guard_plan::value::Fault;
 
 type Maybe = Result<bool, Fault>;
 
-impl Kernel {
-    /// The monitors at the initial state.
-    pub(crate) fn begin_monitors(&self, session: &mut Session) {
-        for monitor in session.monitors.iter_mut() {
-            *monitor = Truth { value: Ok(false), operand: Ok(false) };
-        }
-        for (id, monitor) in self.plan().monitors.iter().enumerate() {
-            let historically = monitor.op == TemporalOp::Historically;
-            session.monitors[id].value = Ok(historically);
-        }
-        self.step_monitors(session);
+/// The monitors at the initial state.
+pub(crate) fn begin_monitors(compiled: &CompiledPlan, session: &mut Session) {
+    for monitor in session.monitors.iter_mut() {
+        *monitor = Truth { value: Ok(false), operand: Ok(false) };
     }
+    for (id, monitor) in compiled.plan().monitors.iter().enumerate() {
+        let historically = monitor.op == TemporalOp::Historically;
+        session.monitors[id].value = Ok(historically);
+    }
+    step_monitors(compiled, session);
+}
 
-    /// Takes the committed state into account.
-    pub(crate) fn step_monitors(&self, session: &mut Session) {
-        let mut world = NoWorld;
-        for (id, monitor) in self.plan().monitors.iter().enumerate() {
-            let (decision, answers) = (Decision::default(), Answers::new(&mut world));
-            let (of, trigger) = &self.monitors[id];
-            let context = self.context(session, &decision, &answers);
-            let operand = context.holds(of);
-            let trigger = trigger.as_ref().map_or(Ok(false), |trigger| context.holds(trigger));
-            let truth = step(monitor, &session.monitors[id], operand, trigger);
-            session.monitors[id] = truth;
-        }
+/// Takes the committed state into account.
+pub(crate) fn step_monitors(compiled: &CompiledPlan, session: &mut Session) {
+    let mut world = NoWorld;
+    for (id, monitor) in compiled.plan().monitors.iter().enumerate() {
+        let (decision, answers) = (Decision::default(), Answers::new(&mut world));
+        let (of, trigger) = &compiled.monitors[id];
+        let context = Context::new(compiled, session, &decision, &answers);
+        let operand = context.holds(of);
+        let trigger = trigger.as_ref().map_or(Ok(false), |trigger| context.holds(trigger));
+        let truth = step(monitor, &session.monitors[id], operand, trigger);
+        session.monitors[id] = truth;
     }
 }
 

@@ -1,8 +1,9 @@
 //! Observations: what a result shows becomes state.
 
-use super::{After, Settled, note, write};
-use crate::eval::Context;
-use crate::kernel::Kernel;
+use super::after::{After, note, write};
+use crate::compiled::CompiledPlan;
+use crate::eval::context::Context;
+use crate::outcome::Settled;
 use crate::session::Session;
 use crate::target::{self, Way};
 use crate::val::Val;
@@ -13,103 +14,116 @@ use guard_plan::value::{Fault, Value};
 /// Where to write, and what.
 type Observed = Result<(Vec<Way>, Value), Fault>;
 
-impl Kernel {
-    /// Evaluates all observations, writes those that fit, and checks what they may break.
-    pub(super) fn observe(&self, session: &mut Session, after: &After<'_>, settled: &mut Settled) {
-        let call = after.call;
-        let rules = &call.tool.observes;
-        if rules.is_empty() && call.tool.observe_frame.is_empty() {
-            return;
-        }
-        let observed: Vec<Observed> = after.read(self, session, |cx| {
-            let ready = rules.iter().zip(&call.ready.observes);
-            ready
-                .map(|(rule, (way, value))| {
-                    let value = self.observed(cx, rule, cx.eval_shown(value)?)?;
-                    Ok((target::resolve(cx, &rule.target, way)?, value))
-                })
-                .collect()
-        });
-        for (rule, observed) in rules.iter().zip(observed) {
-            let written = observed.and_then(|(way, value)| self.fit(session, rule, &way, value));
-            let kind = match rule {
-                _ if rule.rule.shadow => NoteKind::Shadow,
-                _ if rule.warn => NoteKind::Warning,
-                _ => NoteKind::Halt,
-            };
-            match written {
-                Ok(_) if rule.rule.shadow => {}
-                Ok(value) => write(session, rule.target.var, value),
-                Err(fault) => {
-                    let name = &self.plan().state[rule.target.var as usize].name;
-                    let message = format!("`{name}` cannot be observed: {fault}");
-                    note(session, settled, kind, &rule.rule.owner, message);
-                }
-            }
-        }
-        self.check_observed(session, after, settled);
+/// Evaluates all observations, writes those that fit, and checks what they may break.
+pub(crate) fn observe(
+    compiled: &CompiledPlan,
+    session: &mut Session,
+    after: &After<'_>,
+    settled: &mut Settled,
+) {
+    let call = after.call;
+    let rules = &call.tool.observes;
+    if rules.is_empty() && call.tool.observe_frame.is_empty() {
+        return;
     }
-
-    /// What was observed, decoded where it is `json` and the variable is not.
-    fn observed(&self, cx: &Context<'_>, rule: &Observe, value: Value) -> Result<Value, Fault> {
-        let json = match &value {
-            Value::Json(json) => json,
-            _ => return Ok(value),
+    let observed: Vec<Observed> = after.read(compiled, session, |cx| {
+        let ready = rules.iter().zip(&call.ready.observes);
+        ready
+            .map(|(rule, (way, value))| {
+                let value = observed(compiled, cx, rule, cx.eval_shown(value)?)?;
+                Ok((target::resolve(cx, &rule.target, way)?, value))
+            })
+            .collect()
+    });
+    for (rule, observed) in rules.iter().zip(observed) {
+        let written = observed.and_then(|(way, value)| fit(compiled, session, rule, &way, value));
+        let kind = match rule {
+            _ if rule.rule.shadow => NoteKind::Shadow,
+            _ if rule.warn => NoteKind::Warning,
+            _ => NoteKind::Halt,
         };
-        if matches!(self.plan().types.get(rule.ty as usize), Some(TypeDef::Json)) {
-            return Ok(value);
-        }
-        let matches = |id, text: &str| self.matches(id, text);
-        let decoded = self.decoder(cx.session, true, &matches).decode(rule.ty, json);
-        decoded.map_err(|problems| {
-            Fault::Decode(problems.first().map(ToString::to_string).unwrap_or_default())
-        })
-    }
-
-    /// The variable with what was observed in it, if that is one of its type.
-    fn fit(
-        &self,
-        session: &Session,
-        rule: &Observe,
-        way: &[Way],
-        value: Value,
-    ) -> Result<Value, Fault> {
-        let var = rule.target.var as usize;
-        let mut whole = if way.is_empty() { Value::None } else { session.state[var].clone() };
-        target::apply(&mut whole, way, EffectOp::Set, Some(Val::own(value)))?;
-        let matches = |id, text: &str| self.matches(id, text);
-        let decoder = self.decoder(session, true, &matches);
-        match decoder.conform(self.plan().state[var].ty, &whole) {
-            Ok(()) => Ok(whole),
-            Err(problem) => Err(Fault::Decode(problem.to_string())),
-        }
-    }
-
-    fn check_observed(&self, session: &mut Session, after: &After<'_>, settled: &mut Settled) {
-        let proven = &after.call.ready.proven.observed;
-        for id in &after.call.tool.observe_frame {
-            if proven.binary_search(id).is_ok() {
-                continue;
+        match written {
+            Ok(_) if rule.rule.shadow => {}
+            Ok(value) => write(session, rule.target.var, value),
+            Err(fault) => {
+                let name = &compiled.plan().state[rule.target.var as usize].name;
+                let message = format!("`{name}` cannot be observed: {fault}");
+                note(session, settled, kind, &rule.rule.owner, message);
             }
-            let declared = &self.plan().invariants[*id as usize];
-            let condition = &self.invariants[*id as usize];
-            let holds = after.read(self, session, |cx| {
-                cx.eval_shown(condition).and_then(|value| Val::own(value).truth())
-            });
-            let message = match holds {
-                Ok(true) => continue,
-                Ok(false) => format!("`{}` is false after what was observed", declared.text),
-                Err(fault) => format!("`{}` cannot be evaluated: {fault}", declared.text),
-            };
-            let kind = if declared.monitor || declared.rule.shadow {
-                NoteKind::Shadow
-            } else if only_warns(&after.call.tool.observes, &declared.reads) {
-                NoteKind::Warning
-            } else {
-                NoteKind::Halt
-            };
-            note(session, settled, kind, &declared.rule.owner, message);
         }
+    }
+    check_observed(compiled, session, after, settled);
+}
+
+/// What was observed, decoded where it is `json` and the variable is not.
+fn observed(
+    compiled: &CompiledPlan,
+    cx: &Context<'_>,
+    rule: &Observe,
+    value: Value,
+) -> Result<Value, Fault> {
+    let json = match &value {
+        Value::Json(json) => json,
+        _ => return Ok(value),
+    };
+    if matches!(compiled.plan().types.get(rule.ty as usize), Some(TypeDef::Json)) {
+        return Ok(value);
+    }
+    let matches = |id, text: &str| compiled.matches(id, text);
+    let decoded = compiled.decoder(&cx.session.workspace, true, &matches).decode(rule.ty, json);
+    decoded.map_err(|problems| {
+        Fault::Decode(problems.first().map(ToString::to_string).unwrap_or_default())
+    })
+}
+
+/// The variable with what was observed in it, if that is one of its type.
+fn fit(
+    compiled: &CompiledPlan,
+    session: &Session,
+    rule: &Observe,
+    way: &[Way],
+    value: Value,
+) -> Result<Value, Fault> {
+    let var = rule.target.var as usize;
+    let mut whole = if way.is_empty() { Value::None } else { session.state[var].clone() };
+    target::apply(&mut whole, way, EffectOp::Set, Some(Val::own(value)))?;
+    let matches = |id, text: &str| compiled.matches(id, text);
+    let decoder = compiled.decoder(&session.workspace, true, &matches);
+    match decoder.conform(compiled.plan().state[var].ty, &whole) {
+        Ok(()) => Ok(whole),
+        Err(problem) => Err(Fault::Decode(problem.to_string())),
+    }
+}
+
+fn check_observed(
+    compiled: &CompiledPlan,
+    session: &mut Session,
+    after: &After<'_>,
+    settled: &mut Settled,
+) {
+    let proven = &after.call.ready.proven.observed;
+    for id in &after.call.tool.observe_frame {
+        if proven.binary_search(id).is_ok() {
+            continue;
+        }
+        let declared = &compiled.plan().invariants[*id as usize];
+        let condition = &compiled.invariants[*id as usize];
+        let holds = after.read(compiled, session, |cx| {
+            cx.eval_shown(condition).and_then(|value| Val::own(value).truth())
+        });
+        let message = match holds {
+            Ok(true) => continue,
+            Ok(false) => format!("`{}` is false after what was observed", declared.text),
+            Err(fault) => format!("`{}` cannot be evaluated: {fault}", declared.text),
+        };
+        let kind = if declared.monitor || declared.rule.shadow {
+            NoteKind::Shadow
+        } else if only_warns(&after.call.tool.observes, &declared.reads) {
+            NoteKind::Warning
+        } else {
+            NoteKind::Halt
+        };
+        note(session, settled, kind, &declared.rule.owner, message);
     }
 }
 

@@ -1,7 +1,7 @@
 //! Approvals: somebody said yes to exactly this call.
 
 use super::Call;
-use crate::eval::Context;
+use crate::eval::context::Context;
 use crate::reason::Findings;
 use crate::session::Grant;
 use crate::session::flight::Draft;
@@ -77,7 +77,7 @@ pub(crate) fn check<'a>(
 fn escalated<'a>(cx: &Context<'a>, call: Call<'_>) -> Option<(&'a str, Reason)> {
     let served = call.tool.served.as_ref()?;
     let ServedOp::Move(_) = served.op else { return None };
-    let lifecycle = &cx.kernel.plan().lifecycles[served.lifecycle as usize];
+    let lifecycle = &cx.compiled.plan().lifecycles[served.lifecycle as usize];
     let escalate = lifecycle.escalate.as_ref()?;
     let id = cx.args.first().and_then(Val::text)?;
     let (_, number) = items::parse(id).filter(|(name, _)| *name == lifecycle.name)?;

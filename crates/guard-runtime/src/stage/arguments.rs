@@ -1,7 +1,6 @@
 //! Arguments: an object that holds exactly the parameters, each of its type.
 
-use crate::kernel::Kernel;
-use crate::session::Session;
+use crate::compiled::CompiledPlan;
 use crate::val::Val;
 use guard_plan::decode::{Decoder, Problem};
 use guard_plan::json::Json;
@@ -14,54 +13,54 @@ const FEW: usize = 8;
 
 /// The typed arguments of a call, as far as possible borrowed from the JSON.
 #[allow(clippy::large_enum_variant, reason = "the large one is there so that nothing is boxed")]
-pub(crate) enum Arguments<'a> {
+pub(crate) enum Decoded<'a> {
     Few([Val<'a>; FEW], usize),
     Many(Vec<Val<'a>>),
 }
 
-impl<'a> Arguments<'a> {
+impl<'a> Decoded<'a> {
     pub fn none() -> Self {
-        Arguments::Few([const { Val::None }; FEW], 0)
+        Decoded::Few([const { Val::None }; FEW], 0)
     }
 
     pub fn values(&self) -> &[Val<'a>] {
         match self {
-            Arguments::Few(values, count) => &values[..*count],
-            Arguments::Many(values) => values,
+            Decoded::Few(values, count) => &values[..*count],
+            Decoded::Many(values) => values,
         }
     }
 
     #[inline]
     fn push(&mut self, value: Val<'a>) {
         match self {
-            Arguments::Few(values, count) if *count < FEW => {
+            Decoded::Few(values, count) if *count < FEW => {
                 values[*count] = value;
                 *count += 1;
             }
-            Arguments::Few(values, _) => {
+            Decoded::Few(values, _) => {
                 let mut many = Vec::with_capacity(FEW * 2);
                 many.extend(values.iter_mut().map(|value| std::mem::replace(value, Val::None)));
                 many.push(value);
-                *self = Arguments::Many(many);
+                *self = Decoded::Many(many);
             }
-            Arguments::Many(values) => values.push(value),
+            Decoded::Many(values) => values.push(value),
         }
     }
 }
 
 /// Decodes the arguments of a call into `arguments`, or says everything that is wrong with them.
 pub(crate) fn decode<'a>(
-    kernel: &Kernel,
-    session: &Session,
+    compiled: &CompiledPlan,
+    workspace: &str,
     params: &[Field],
     json: &'a Json,
-    arguments: &mut Arguments<'a>,
+    arguments: &mut Decoded<'a>,
 ) -> Result<(), Vec<Problem>> {
-    let matches = |id, text: &str| kernel.matches(id, text);
-    let decoder = kernel.decoder(session, false, &matches);
+    let matches = |id, text: &str| compiled.matches(id, text);
+    let decoder = compiled.decoder(workspace, false, &matches);
     if quick(&decoder, params, json, arguments).is_none() {
         // The full decoder finds every problem, or none after all.
-        *arguments = Arguments::none();
+        *arguments = Decoded::none();
         let values = decoder.arguments(params, json)?;
         values.into_iter().for_each(|value| arguments.push(Val::own(value)));
     }
@@ -73,7 +72,7 @@ fn quick<'a>(
     decoder: &Decoder<'_>,
     params: &[Field],
     json: &'a Json,
-    arguments: &mut Arguments<'a>,
+    arguments: &mut Decoded<'a>,
 ) -> Option<()> {
     let Json::Object(members) = json else { return None };
     let mut found = 0;

@@ -1,7 +1,7 @@
 //! Budgets and the deadline.
 
 use super::Call;
-use crate::eval::Context;
+use crate::eval::context::Context;
 use crate::reason::Findings;
 use crate::session::flight::Draft;
 use crate::val::{Val, confused};
@@ -17,7 +17,7 @@ pub(crate) fn check<'a>(
     draft: &mut Draft,
     findings: &mut Findings,
 ) {
-    draft.charges.push((cx.kernel.calls, DECIMAL_ONE));
+    draft.charges.push((cx.compiled.calls, DECIMAL_ONE));
     let mut in_shadow = Vec::new();
     for (cost, amount) in call.tool.costs.iter().zip(&call.ready.costs) {
         match cx.eval(amount).and_then(|amount| charge(cost, &amount)) {
@@ -29,7 +29,7 @@ pub(crate) fn check<'a>(
     for (unit, amount) in &draft.charges {
         findings.reasons.extend(exceeded(cx, *unit, *amount));
     }
-    for unit in &cx.kernel.host_charged {
+    for unit in &cx.compiled.host_charged {
         findings.reasons.extend(exhausted(cx, *unit));
     }
     shadowed(cx, draft, &in_shadow, findings);
@@ -37,13 +37,13 @@ pub(crate) fn check<'a>(
 
 /// Checks the budget of calls alone.
 pub(crate) fn check_calls(cx: &Context<'_>, draft: &mut Draft, findings: &mut Findings) {
-    draft.charges.push((cx.kernel.calls, DECIMAL_ONE));
-    findings.reasons.extend(exceeded(cx, cx.kernel.calls, DECIMAL_ONE));
+    draft.charges.push((cx.compiled.calls, DECIMAL_ONE));
+    findings.reasons.extend(exceeded(cx, cx.compiled.calls, DECIMAL_ONE));
 }
 
 /// Denies from the deadline on.
 pub(crate) fn check_deadline(cx: &Context<'_>, findings: &mut Findings) {
-    let Some(deadline) = cx.kernel.plan().deadline else {
+    let Some(deadline) = cx.compiled.plan().deadline else {
         return;
     };
     if cx.now >= cx.session.start.saturating_add(deadline) {
@@ -68,7 +68,7 @@ fn add(charges: &mut Vec<(UnitId, i64)>, unit: UnitId, amount: i64) {
 }
 
 fn unit<'a>(cx: &Context<'a>, id: UnitId) -> (&'a Unit, i64) {
-    (&cx.kernel.plan().units[id as usize], cx.session.spent[id as usize])
+    (&cx.compiled.plan().units[id as usize], cx.session.spent[id as usize])
 }
 
 fn exceeded(cx: &Context<'_>, id: UnitId, amount: i64) -> Option<Reason> {

@@ -1,7 +1,7 @@
 //! Conflicts: unsettled calls that may write what this one depends on.
 
 use super::Call;
-use crate::eval::Context;
+use crate::eval::context::Context;
 use crate::reason::Findings;
 use guard_plan::verdict::Code;
 
@@ -9,7 +9,7 @@ pub(crate) fn check(cx: &Context<'_>, call: Call<'_>, findings: &mut Findings) {
     if cx.session.flights.is_empty() || call.tool.touches.is_empty() {
         return;
     }
-    let declared = &cx.kernel.plan().tools;
+    let declared = &cx.compiled.plan().tools;
     let mut tools: Vec<_> = cx.session.flights.iter().filter_map(|flight| flight.tool).collect();
     tools.sort_unstable();
     tools.dedup();

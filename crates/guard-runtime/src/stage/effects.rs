@@ -3,9 +3,9 @@
 mod parts;
 
 use super::Call;
-use crate::eval::Context;
-use crate::kernel::Kernel;
-use crate::prepare::{Prepared, Proven};
+use crate::compiled::CompiledPlan;
+use crate::compiled::prepare::{Prepared, Proven};
+use crate::eval::context::Context;
 use crate::reason::Findings;
 use crate::session::flight::Draft;
 use crate::target;
@@ -137,11 +137,11 @@ fn refinements(
 ) {
     let proven = proven.filter(|_| findings.refuse_nothing());
     let proven = proven.map_or(&[][..], |proven| &proven.refined);
-    let kernel: &Kernel = cx.kernel;
-    let matches = |id, text: &str| kernel.matches(id, text);
-    let decoder = kernel.decoder(cx.session, false, &matches);
+    let compiled: &CompiledPlan = cx.compiled;
+    let matches = |id, text: &str| compiled.matches(id, text);
+    let decoder = compiled.decoder(&cx.session.workspace, false, &matches);
     for (var, value) in writes.iter().filter(|(var, _)| proven.binary_search(var).is_err()) {
-        let var = &kernel.plan().state[*var as usize];
+        let var = &compiled.plan().state[*var as usize];
         if let Err(problem) = decoder.conform(var.ty, value) {
             let message = format!("`{}` would leave its type: {problem}", var.name);
             findings.reasons.push(cx.reason_at(Code::Invariant, &var.name, None, message));
@@ -159,9 +159,9 @@ fn holds_in_part(after: &Context<'_>, parts: &[Prepared]) -> bool {
 
 /// Checks one invariant on the simulated state.
 fn invariant(before: &Context<'_>, after: &Context<'_>, id: InvariantId, findings: &mut Findings) {
-    let declared = &after.kernel.plan().invariants[id as usize];
+    let declared = &after.compiled.plan().invariants[id as usize];
     let without_effect = declared.monitor || declared.rule.shadow;
-    let holds: Result<Val<'_>, Fault> = after.eval(&after.kernel.invariants[id as usize]);
+    let holds: Result<Val<'_>, Fault> = after.eval(&after.compiled.invariants[id as usize]);
     match holds.and_then(|value| value.truth()) {
         Ok(true) => {}
         Ok(false) => findings.push(without_effect, broken(before, after, id)),
@@ -174,7 +174,7 @@ fn invariant(before: &Context<'_>, after: &Context<'_>, id: InvariantId, finding
 }
 
 fn broken(before: &Context<'_>, after: &Context<'_>, id: InvariantId) -> Reason {
-    let declared = &after.kernel.plan().invariants[id as usize];
+    let declared = &after.compiled.plan().invariants[id as usize];
     let condition = format!("`{}` would be false", declared.text);
     let (message, help) = match &declared.because {
         Some(because) => (after.message(because), condition),

@@ -1,28 +1,17 @@
 //! Lifecycles: what a served call would do to items, or why it may not (semantics §11).
 
 use super::Call;
-use crate::eval::Context;
+use crate::eval::context::Context;
 use crate::found::{self, Found};
 use crate::reason::{Findings, listed};
 use crate::session::End;
-use crate::session::items::{self, Criterion, Evidence, Item, MAX_ITEMS};
+use crate::session::items::{self, Action, Criterion, Evidence, Item, MAX_ITEMS};
 use crate::session::origins::short;
 use crate::val::Val;
 use guard_plan::plan::{Actor, CriterionKind, Lifecycle, Served, ServedOp, Transition, TypeDef};
 use guard_plan::render;
 use guard_plan::value::Value;
 use guard_plan::verdict::Code;
-
-/// What a served call does once it is allowed.
-#[derive(Debug, Clone)]
-pub(crate) enum Action {
-    /// A new item.
-    Create(Vec<Value>, Vec<Criterion>),
-    /// A page of the items in a state, after a number.
-    List(Option<u32>, u32),
-    /// A transition of the item with a number.
-    Move(u32, u32, Option<Vec<Evidence>>),
-}
 
 /// Why something may not be, in words.
 type Lack = String;
@@ -34,7 +23,7 @@ pub(crate) fn check<'a>(
     served: &Served,
     findings: &mut Findings,
 ) -> Result<Action, Lack> {
-    let lifecycle = &cx.kernel.plan().lifecycles[served.lifecycle as usize];
+    let lifecycle = &cx.compiled.plan().lifecycles[served.lifecycle as usize];
     let action = match served.op {
         ServedOp::Create => create(cx, call, served, lifecycle),
         ServedOp::List => list(cx, served, lifecycle),
@@ -190,7 +179,7 @@ fn criterion(
     lifecycle: &Lifecycle,
     record: &Value,
 ) -> Result<Criterion, Lack> {
-    let plan = cx.kernel.plan();
+    let plan = cx.compiled.plan();
     let (kind, criterion) = match said(call, record).as_slice() {
         [Value::Path(path), Value::None, Value::None, Value::None, Value::None] => {
             (CriterionKind::File, Criterion::File(inside(cx, path)?))

@@ -1,8 +1,8 @@
 //! Limits: counters of allowed calls.
 
 use super::Call;
-use crate::eval::Context;
-use crate::prepare::Prepared;
+use crate::compiled::prepare::Prepared;
+use crate::eval::context::Context;
 use crate::reason::Findings;
 use crate::session::counter::Usage;
 use crate::session::flight::{Draft, Span};
@@ -20,7 +20,7 @@ pub(crate) fn check<'a>(
     findings: &mut Findings,
 ) {
     for (used, by) in call.tool.limits.iter().zip(&call.ready.limits) {
-        let limit = &cx.kernel.plan().limits[used.limit as usize];
+        let limit = &cx.compiled.plan().limits[used.limit as usize];
         let key = match key(cx, call, limit, by.as_ref(), draft) {
             Ok(key) => key,
             Err(fault) => {
@@ -96,7 +96,7 @@ fn full(cx: &Context<'_>, call: Call<'_>, limit: &Limit, used: &LimitUse, usage:
 /// The key a call is counted by, for a message; a key read from a secret is one.
 fn shown_key(cx: &Context<'_>, call: Call<'_>, used: &LimitUse) -> Option<String> {
     let (by, ty) = used.by.as_ref().zip(used.by_type)?;
-    let types = &cx.kernel.plan().types;
+    let types = &cx.compiled.plan().types;
     let reads_secret = by.0.iter().any(|node| match node {
         Node::Param(param) => {
             call.tool.params.get(*param as usize).is_some_and(|param| is_secret(types, param))

@@ -1,7 +1,7 @@
 //! Readiness: probes that must answer `true`.
 
 use super::Call;
-use crate::eval::Context;
+use crate::eval::context::Context;
 use crate::reason::Findings;
 use crate::session::probes::Turn;
 use guard_plan::plan::ProbeId;
@@ -13,7 +13,7 @@ pub(crate) fn check<'a>(cx: &Context<'a>, call: Call<'a>, findings: &mut Finding
         match cx.probe(ready.probe).and_then(|answer| answer.truth()) {
             Ok(true) => {}
             Ok(false) => {
-                let probe = &cx.kernel.plan().probes[ready.probe as usize].name;
+                let probe = &cx.compiled.plan().probes[ready.probe as usize].name;
                 let message =
                     format!("`{}` is not ready: the probe `{probe}` says no", call.tool.name);
                 let mut reason = cx.reason(Code::NotReady, &ready.rule, message);
@@ -28,7 +28,7 @@ pub(crate) fn check<'a>(cx: &Context<'a>, call: Call<'a>, findings: &mut Finding
 
 /// When it makes sense to ask again.
 fn help(cx: &Context<'_>, id: ProbeId) -> String {
-    let probe = &cx.kernel.plan().probes[id as usize];
+    let probe = &cx.compiled.plan().probes[id as usize];
     match cx.attempts(id).turn(probe, cx.now) {
         Turn::Now => "try again later".into(),
         Turn::At(next) => {

@@ -1,8 +1,8 @@
 //! Requirements: what must have succeeded before.
 
 use super::Call;
-use crate::eval::Context;
-use crate::prepare::Prepared;
+use crate::compiled::prepare::Prepared;
+use crate::eval::context::Context;
 use crate::reason::{Findings, listed};
 use crate::session::flight::Draft;
 use guard_plan::plan::{Key, Requirement, Requires, Tool, ToolId};
@@ -116,7 +116,7 @@ fn one<'a>(
 /// Whether a call of a tool, with a key where there is one, is in flight.
 fn in_flight(cx: &Context<'_>, tool: ToolId, key: Option<&Key>, bytes: &[u8]) -> bool {
     let place = |key: &Key| {
-        let indexes = &cx.kernel.plan().tools[tool as usize].indexes;
+        let indexes = &cx.compiled.plan().tools[tool as usize].indexes;
         indexes.iter().position(|index| *index == key.index)
     };
     cx.session.flights.iter().filter(|flight| flight.tool == Some(tool)).any(|flight| match key {
@@ -129,7 +129,7 @@ fn in_flight(cx: &Context<'_>, tool: ToolId, key: Option<&Key>, bytes: &[u8]) ->
 }
 
 fn unmet(cx: &Context<'_>, call: Call<'_>, requires: &Requires, in_flight: bool) -> Reason {
-    let tools = &cx.kernel.plan().tools;
+    let tools = &cx.compiled.plan().tools;
     let alternatives: Vec<String> =
         requires.any_of.iter().map(|alternative| described(cx, alternative)).collect();
     let message = format!("`{}` requires {}", call.tool.name, alternatives.join(" or "));
@@ -156,7 +156,7 @@ fn unmet(cx: &Context<'_>, call: Call<'_>, requires: &Requires, in_flight: bool)
 
 /// An alternative in words.
 fn described(cx: &Context<'_>, alternative: &Requirement) -> String {
-    let plan = cx.kernel.plan();
+    let plan = cx.compiled.plan();
     let tool = &plan.tools[alternative.tool as usize];
     let mut out = format!("`{}`", tool.name);
     if let Some(key) = &alternative.key {
@@ -186,7 +186,7 @@ fn missing_before(cx: &Context<'_>, tool: ToolId, chain: &mut Vec<ToolId>, depth
     if chain.contains(&tool) || depth > MAX_CHAIN {
         return;
     }
-    let declared: &Tool = &cx.kernel.plan().tools[tool as usize];
+    let declared: &Tool = &cx.compiled.plan().tools[tool as usize];
     for requires in &declared.requires {
         let [only] = requires.any_of.as_slice() else {
             continue;

@@ -1,7 +1,7 @@
 //! Denies: conditions under which a call is refused.
 
 use super::Call;
-use crate::eval::Context;
+use crate::eval::context::Context;
 use crate::reason::Findings;
 use crate::val::Val;
 use guard_plan::plan::Deny;

@@ -1,27 +1,17 @@
 //! Checks, judged in order on the committed state, and what each lacks in words.
 
-use crate::eval::Context;
+use crate::compiled::checks::Tree;
+use crate::compiled::prepare::Prepared;
+use crate::eval::context::Context;
 use crate::found::{self, Found};
-use crate::prepare::Prepared;
 use crate::session::items;
 use crate::val::Val;
-use guard_plan::plan;
-use guard_plan::plan::{AttestId, Check, CheckKind, LifecycleId, PathId, Plan};
+use guard_plan::plan::{AttestId, Check, CheckKind, LifecycleId, PathId};
 use guard_plan::record::Missing;
 use guard_plan::value::DECIMAL_ONE;
 
 /// Most files or items named in one message.
 const NAMED: usize = 3;
-
-/// The checks of a plan, their expressions prepared.
-#[derive(Debug)]
-pub(crate) struct Checks {
-    completion: Tree,
-    attests: Box<[Box<[Tree]>]>,
-}
-
-/// By check.
-type Tree = Box<[Option<Prepared>]>;
 
 /// A check that does not hold, and what it lacks.
 struct Lack {
@@ -38,37 +28,17 @@ struct Judge<'j, 'a> {
     attests: &'a [Box<[Tree]>],
 }
 
-fn tree(checks: &plan::Checks) -> Tree {
-    let prepared = checks.0.iter().map(|check| match &check.kind {
-        CheckKind::Condition(expr) | CheckKind::Score(expr) => Some(Prepared::new(expr)),
-        _ => None,
-    });
-    prepared.collect()
-}
-
-impl Checks {
-    pub fn new(plan: &Plan) -> Checks {
-        let attests = plan.attests.iter().map(|attest| {
-            attest.dimensions.iter().map(|dimension| tree(&dimension.checks)).collect()
-        });
-        Checks {
-            completion: plan.completion.as_ref().map_or_else(Tree::default, |c| tree(&c.checks)),
-            attests: attests.collect(),
-        }
-    }
-
-    /// What the completion lacks.
-    pub fn missing<'a>(&'a self, cx: &Context<'a>) -> Vec<Missing> {
-        let Some(completion) = &cx.kernel.plan().completion else { return Vec::new() };
-        let checks = &completion.checks.0;
-        let judge = Judge { cx, checks, ready: &self.completion, attests: &self.attests };
-        let missing = |lack: Lack| {
-            let check = &checks[lack.check as usize];
-            let span = cx.kernel.loaded().span_text(check.span);
-            Missing { text: check.text.clone(), message: lack.message, span }
-        };
-        judge.lacks(judge.root()).into_iter().map(missing).collect()
-    }
+/// What the completion lacks.
+pub(crate) fn missing(cx: &Context<'_>) -> Vec<Missing> {
+    let Some(completion) = &cx.compiled.plan().completion else { return Vec::new() };
+    let (checks, ready) = (&completion.checks.0, &cx.compiled.checks);
+    let judge = Judge { cx, checks, ready: &ready.completion, attests: &ready.attests };
+    let missing = |lack: Lack| {
+        let check = &checks[lack.check as usize];
+        let span = cx.compiled.loaded().span_text(check.span);
+        Missing { text: check.text.clone(), message: lack.message, span }
+    };
+    judge.lacks(judge.root()).into_iter().map(missing).collect()
 }
 
 impl Judge<'_, '_> {
@@ -175,7 +145,7 @@ impl Judge<'_, '_> {
     }
 
     fn every(&self, id: LifecycleId, state: u32) -> Option<String> {
-        let lifecycle = &self.cx.kernel.plan().lifecycles[id as usize];
+        let lifecycle = &self.cx.compiled.plan().lifecycles[id as usize];
         let table = &self.cx.session.items[id as usize];
         let (first, count) = table.outside(state, NAMED);
         let wanted = &lifecycle.states[state as usize];
@@ -217,7 +187,7 @@ impl Judge<'_, '_> {
 
     /// All dimensions are judged, and those at zero named.
     fn attest(&self, id: AttestId) -> Option<String> {
-        let attest = &self.cx.kernel.plan().attests[id as usize];
+        let attest = &self.cx.compiled.plan().attests[id as usize];
         let dimensions = attest.dimensions.iter().zip(&self.attests[id as usize]);
         let zeros: Vec<String> = dimensions
             .filter_map(|(dimension, ready)| {

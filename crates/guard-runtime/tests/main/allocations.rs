@@ -8,7 +8,7 @@ use guard_plan::plan::*;
 use guard_runtime::*;
 
 fn cycle(kernel: &Kernel, session: &mut Session, tool: &str, args: &Json, now: i64) {
-    let proposal = Proposal { call: "call-1", tool, args, now };
+    let proposal = Proposal { call: "call-1", tool, args: args.into(), now };
     let proposed = kernel.propose(session, &proposal, &mut NoWorld).unwrap();
     assert!(proposed.verdict.reasons.is_empty());
     let settlement = Settlement { call: "call-1", ending: Ending::Success(None), now };
@@ -54,7 +54,7 @@ fn an_allowed_check_allocates_nothing() {
     let (role, by) = ("human", "ann");
     let approve = Approve { tool: "deploy", args: &args, role, by, expires: None, now: 0 };
     kernel.approve(&mut session, &approve).unwrap();
-    let proposal = Proposal { call: "c", tool: "deploy", args: &args, now: 1 };
+    let proposal = Proposal { call: "c", tool: "deploy", args: (&args).into(), now: 1 };
     let mut scratch = Scratch::default();
     let mut check = || {
         let proposed = kernel.check_with(&session, &proposal, &mut NoWorld, &mut scratch);
@@ -83,7 +83,7 @@ fn an_entry_of_a_map_is_written_without_copying_the_map() {
         cycle(&kernel, &mut session, "put", &args(n), n);
     }
     let (args, mut scratch) = (args(500), Scratch::default());
-    let proposal = Proposal { call: "c", tool: "put", args: &args, now: 1_000 };
+    let proposal = Proposal { call: "c", tool: "put", args: (&args).into(), now: 1_000 };
     let mut check = || {
         let proposed = kernel.check_with(&session, &proposal, &mut NoWorld, &mut scratch);
         assert!(proposed.verdict.reasons.is_empty());

@@ -44,7 +44,7 @@ impl Run {
     fn propose(&mut self, call: &str, text: &str) -> Verdict {
         let (tool, args) = text.split_once(' ').unwrap_or((text, "{}"));
         let args = Json::parse(args).unwrap();
-        let proposal = Proposal { call, tool, args: &args, now: self.now };
+        let proposal = Proposal { call, tool, args: (&args).into(), now: self.now };
         self.kernel.propose(&mut self.session, &proposal, &mut self.world).unwrap().verdict
     }
 
@@ -453,7 +453,12 @@ fn history_and_time_in_conditions() {
     let rules = |run: &mut Run| {
         let verdict = run.kernel.check(
             &run.session,
-            &Proposal { call: "x", tool: "was", args: &Json::Object(vec![]), now: run.now },
+            &Proposal {
+                call: "x",
+                tool: "was",
+                args: (&Json::Object(vec![])).into(),
+                now: run.now,
+            },
             &mut NoWorld,
         );
         verdict.verdict.reasons.into_iter().map(|reason| reason.rule).collect::<Vec<_>>().join(" ")
@@ -520,7 +525,7 @@ fn errors_of_the_host() {
     let mut run = deployment_run();
     assert_eq!(run.propose("1", "lint").decision, Decision::Allow);
     let args = Json::Object(vec![]);
-    let again = Proposal { call: "1", tool: "lint", args: &args, now: 0 };
+    let again = Proposal { call: "1", tool: "lint", args: (&args).into(), now: 0 };
     let error = run.kernel.propose(&mut run.session, &again, &mut NoWorld).unwrap_err();
     assert_eq!(error, StepError::CallInFlight("1".into()));
     assert_eq!(run.session.in_flight(), ["1"]);

@@ -44,7 +44,7 @@ fn nothing_changes_and_a_halt_does_not_matter() {
     let kernel = kernel(plan);
     let mut session = kernel.open("s", 0, "/ws").unwrap();
     let args = guard_plan::json::Json::Object(vec![]);
-    let proposal = Proposal { call: "c", tool: "watched", args: &args, now: 5 };
+    let proposal = Proposal { call: "c", tool: "watched", args: (&args).into(), now: 5 };
     kernel.propose(&mut session, &proposal, &mut NoWorld).unwrap();
     let settlement = Settlement { call: "c", ending: Ending::Success(None), now: 5 };
     kernel.settle(&mut session, &settlement, &mut NoWorld).unwrap();

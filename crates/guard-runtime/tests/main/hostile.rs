@@ -104,7 +104,7 @@ fn run(plan: Plan) {
     names.push("other".into());
     for (now, tool) in (0..).zip(names.iter().cycle().take(20)) {
         for args in &args {
-            let proposal = Proposal { call: "c", tool, args, now };
+            let proposal = Proposal { call: "c", tool, args: args.into(), now };
             let _ = kernel.propose(&mut session, &proposal, &mut world);
             let settlement = Settlement { call: "c", ending: Ending::Success(Some(none)), now };
             let _ = kernel.settle(&mut session, &settlement, &mut world);

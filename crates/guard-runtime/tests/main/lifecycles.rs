@@ -253,7 +253,7 @@ fn a_hundred_thousand_items() {
     let text = CREATE.split_once(' ').unwrap().1;
     let args = Json::parse(text).unwrap();
     let mut create = || {
-        let proposal = Proposal { call: "c", tool: "todo_create", args: &args, now: 0 };
+        let proposal = Proposal { call: "c", tool: "todo_create", args: (&args).into(), now: 0 };
         live.kernel.propose(&mut live.session, &proposal, &mut live.world).unwrap()
     };
     for _ in 0..100_000 {

@@ -206,7 +206,7 @@ impl Live {
     pub fn propose(&mut self, call: &str, text: &str) -> Proposed {
         let (tool, args) = text.split_once(' ').unwrap_or((text, "{}"));
         let args = Json::parse(args).unwrap();
-        let proposal = Proposal { call, tool, args: &args, now: self.now };
+        let proposal = Proposal { call, tool, args: (&args).into(), now: self.now };
         self.kernel.propose(&mut self.session, &proposal, &mut self.world).unwrap()
     }
 

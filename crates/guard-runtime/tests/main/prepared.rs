@@ -8,7 +8,9 @@ use guard_runtime::*;
 
 fn propose(kernel: &Kernel, session: &mut Session, tool: &str, args: &str, call: &str) -> Proposed {
     let args = Json::parse(args).unwrap();
-    kernel.propose(session, &Proposal { call, tool, args: &args, now: 0 }, &mut NoWorld).unwrap()
+    kernel
+        .propose(session, &Proposal { call, tool, args: (&args).into(), now: 0 }, &mut NoWorld)
+        .unwrap()
 }
 
 fn succeed(kernel: &Kernel, session: &mut Session, call: &str) {

@@ -110,7 +110,7 @@ fn looking_keeps_nothing() {
     let mut live = Live::new(guarded(Probe { every: Some(1_000), ..up() }));
     answer(&mut live, true);
     let args = Json::Object(vec![]);
-    let proposal = Proposal { call: "c", tool: "work", args: &args, now: 0 };
+    let proposal = Proposal { call: "c", tool: "work", args: (&args).into(), now: 0 };
     live.kernel.check(&live.session, &proposal, &mut live.world);
     let asks = expr([Node::Probe(0)]);
     live.kernel.evaluate(&live.session, &asks, 0, &mut live.world).unwrap();

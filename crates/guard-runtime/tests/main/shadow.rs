@@ -45,7 +45,7 @@ fn shadowed(optimized: Plan, every: u32) -> Kernel {
 
 fn propose(kernel: &Kernel, session: &mut Session, call: &str, count: i64) -> Proposed {
     let args = Json::parse(&format!("{{\"count\": {count}}}")).unwrap();
-    let proposal = Proposal { call, tool: "wire.work", args: &args, now: 0 };
+    let proposal = Proposal { call, tool: "wire.work", args: (&args).into(), now: 0 };
     kernel.propose(session, &proposal, &mut NoWorld).unwrap()
 }
 
@@ -164,7 +164,8 @@ fn a_replay_watches_the_same_decisions() {
         for count in [4, 4, 1] {
             let args = Json::parse(&format!("{{\"count\": {count}}}")).unwrap();
             let call = format!("c{}", lines.len());
-            let proposal = Proposal { call: &call, tool: "wire.work", args: &args, now: 0 };
+            let proposal =
+                Proposal { call: &call, tool: "wire.work", args: (&args).into(), now: 0 };
             let proposed = kernel.propose(&mut session, &proposal, &mut NoWorld).unwrap();
             let line = recorder.proposed(&kernel, &session, &proposal, &proposed);
             lines.push(String::from_utf8(line.to_vec()).unwrap());

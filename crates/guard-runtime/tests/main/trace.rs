@@ -26,17 +26,20 @@ fn a_session_is_recorded() {
     };
     let none = Json::Object(vec![]);
     for tool in ["lint", "build", "test"] {
-        step(&mut session, Event::Propose(Proposal { call: "c", tool, args: &none, now: 2_000 }));
+        step(
+            &mut session,
+            Event::Propose(Proposal { call: "c", tool, args: (&none).into(), now: 2_000 }),
+        );
         let ending = Ending::Success(None);
         step(&mut session, Event::Settle(Settlement { call: "c", ending, now: 3_000 }));
     }
     let args = Json::parse(r#"{"token": "hush-hush"}"#).unwrap();
-    let login = Proposal { call: "l", tool: "login", args: &args, now: 4_000 };
+    let login = Proposal { call: "l", tool: "login", args: (&args).into(), now: 4_000 };
     step(&mut session, Event::Propose(login));
     let ending = Ending::Success(Some(&args));
     step(&mut session, Event::Settle(Settlement { call: "l", ending, now: 5_000 }));
     let args = Json::parse(r#"{"env": "dev", "count": 3}"#).unwrap();
-    let deploy = Proposal { call: "d", tool: "deploy", args: &args, now: 6_000 };
+    let deploy = Proposal { call: "d", tool: "deploy", args: (&args).into(), now: 6_000 };
     step(&mut session, Event::Propose(deploy));
     let ending = Ending::Success(None);
     step(&mut session, Event::Settle(Settlement { call: "d", ending, now: 7_000 }));
@@ -84,14 +87,14 @@ fn what_may_be_a_secret_is_none_of_the_trace() {
         ("login", r#"{"token": ["hush"], "user": "kim"}"#),
     ] {
         let args = Json::parse(args).unwrap();
-        let proposal = Proposal { call: "c", tool, args: &args, now: 2_000 };
+        let proposal = Proposal { call: "c", tool, args: (&args).into(), now: 2_000 };
         let line = record(&mut session, Event::Propose(proposal));
         assert!(line.contains("deny") && line.contains("kim") && !line.contains("hush"), "{line}");
     }
     // Of another type than the one that says where the secret is.
     for result in [r#"{"token": "hush"}"#, r#"["hush"]"#, r#""hush""#, r#"[{"tokn": "hush"}]"#] {
         let args = Json::parse(r#"{"token": "x", "user": "kim"}"#).unwrap();
-        let proposal = Proposal { call: "c", tool: "login", args: &args, now: 2_000 };
+        let proposal = Proposal { call: "c", tool: "login", args: (&args).into(), now: 2_000 };
         record(&mut session, Event::Propose(proposal));
         let result = Json::parse(result).unwrap();
         let ending = Ending::Success(Some(&result));
@@ -135,7 +138,9 @@ pub fn played(kernel: &Kernel, world: &mut dyn World) -> Vec<String> {
         r#"{"id": "todo-1", "evidence": [{"call": "w"}, {"file": "a.md"}]}"#,
     ]
     .map(|text| Json::parse(text).unwrap());
-    let call = |call, tool, args, now| Event::Propose(Proposal { call, tool, args, now });
+    fn call<'a>(call: &'a str, tool: &'a str, args: &'a Json, now: i64) -> Event<'a> {
+        Event::Propose(Proposal { call, tool, args: args.into(), now })
+    }
     let end = Ending::Success(None);
     let by = Move { item: "todo-1", transition: "return", by: "ann", reason: Some("no"), now: 9 };
     let events = [

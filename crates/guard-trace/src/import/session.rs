@@ -158,6 +158,7 @@ impl Builder {
         let propose = Propose {
             tool: tool.to_owned().into(),
             args: Cow::Owned(args),
+            unreadable: None,
             verdict: Cow::Owned(Verdict {
                 decision: if ran { Decision::Allow } else { Decision::Deny },
                 reasons: Vec::new(),

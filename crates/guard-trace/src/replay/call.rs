@@ -57,8 +57,9 @@ impl Replay<'_> {
     ) -> Option<Outcome> {
         let kernel = &self.judge.kernel;
         let was = then.verdict.decision;
-        let blind = hidden.asked
-            || (hidden.body && self.judge.looks.at_call(kernel, proposal.tool, proposal.args));
+        // No rule looks into arguments that could not be read.
+        let looks = |args| self.judge.looks.at_call(kernel, proposal.tool, args);
+        let blind = hidden.asked || (hidden.body && proposal.args.json().is_some_and(looks));
         let Foreseen { verdict, unsaid, mut world } = self.foresee(proposal, &then.asked, was);
         let goes = verdict.as_ref().is_none_or(|verdict| verdict.decision == Decision::Allow);
         let mut proposed = None;

@@ -4,8 +4,8 @@
 //! found when it was proposed is there when it settles.
 
 use super::simulated;
-use crate::eval::Context;
-use crate::prepare;
+use crate::compiled::prepare;
+use crate::eval::context::Context;
 use crate::session::flight::{Draft, Part, PartStep};
 use crate::stage::Call;
 use crate::target;
@@ -33,7 +33,7 @@ fn part<'a>(
     ready: &'a prepare::Effect,
     draft: &mut Draft,
 ) -> Option<()> {
-    let plan = cx.kernel.plan();
+    let plan = cx.compiled.plan();
     let operand = ready.value.as_ref().map(|value| cx.eval(value)).transpose().ok()?;
     let var = effect.target.var;
     let mut ty = plan.state.get(var as usize)?.ty;
@@ -81,8 +81,8 @@ fn part<'a>(
             value
         }
     };
-    let matches = |id, text: &str| cx.kernel.matches(id, text);
-    cx.kernel.decoder(cx.session, false, &matches).conform(ty, &value).ok()?;
+    let matches = |id, text: &str| cx.compiled.matches(id, text);
+    cx.compiled.decoder(&cx.session.workspace, false, &matches).conform(ty, &value).ok()?;
     draft.parts.push(Part { var, steps: (first, draft.steps.len()), value: Some(value) });
     Some(())
 }

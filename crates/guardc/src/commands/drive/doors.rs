@@ -1,12 +1,12 @@
 //! What is behind the doors of a drive on the command line.
 
 use super::process::Process;
+use guard_advice::drive::{
+    Approvals, Approved, Clock, Reasoner, Reply, Situation, ToolOutcome, Tools, Wanted,
+};
 use guard_plan::advice::{Action, Status};
 use guard_plan::json::Json;
 use guard_plan::plan::Millis;
-use guard_runtime::drive::{
-    Approvals, Approved, Clock, Reasoner, Reply, Situation, ToolOutcome, Tools, Wanted,
-};
 use serde_json::json;
 use std::io::Write;
 use std::time::Duration;

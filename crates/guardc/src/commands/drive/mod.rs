@@ -10,13 +10,13 @@ use crate::plans;
 use crate::play::{self, START, WORKSPACE};
 use crate::term::{Style, Term};
 use doors::{Best, Dry, External, Granting, RealClock, Simulated};
+use guard_advice::drive::{
+    Clock, Doors, JsonLines, Limits, Reasoner, Scripted, Tools, Unheard, drive,
+};
 use guard_hosts::Host;
 use guard_plan::drive::{DriveReport, End, Round, RoundOutcome};
 use guard_plan::json::Json;
 use guard_plan::{decimal, time};
-use guard_runtime::drive::{
-    Clock, Doors, JsonLines, Limits, Reasoner, Scripted, Tools, Unheard, drive,
-};
 use process::Process;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;

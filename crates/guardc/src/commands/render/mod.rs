@@ -59,7 +59,7 @@ pub enum Format {
 /// Runs the command.
 pub fn run(args: &Args, term: &Term) -> Outcome {
     match &args.what {
-        What::Prompt(files) => render(files, term, |plan| guard_runtime::guide(plan.plan())),
+        What::Prompt(files) => render(files, term, |plan| guard_advice::guide(plan.plan())),
         What::Docs(files) => render(files, term, docs::docs),
         What::Graph { files, format } => {
             let drawing = match format.unwrap_or_else(|| by_name(files)) {

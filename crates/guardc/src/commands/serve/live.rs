@@ -6,13 +6,13 @@ use crate::failure::reason;
 use crate::near;
 use guard_hosts::Host;
 use guard_plan::encode::hash_text;
-use guard_plan::json::{Json, JsonError};
+use guard_plan::json::Json;
 use guard_plan::plan::{Probe, ProbeAsks};
 use guard_plan::record::{Delivered, rendered};
-use guard_plan::verdict::{Code, Decision, Reason, Verdict};
-use guard_plan::{render, time};
+use guard_plan::time;
+use guard_plan::verdict::{Reason, Verdict};
 use guard_runtime::{
-    Approve, Ending, Event, Kernel, Move, Outcome, Prompt, Proposal, Proposed, Recorder, Resume,
+    Approve, Arguments, Ending, Event, Kernel, Move, Outcome, Prompt, Proposal, Recorder, Resume,
     Session, Settlement, StepError, Stop, Usage, Verify,
 };
 use serde_json::{Value, json};
@@ -20,9 +20,6 @@ use std::path::{Path, PathBuf};
 
 /// Where a session works that names no workspace.
 const NOWHERE: &str = "/workspace";
-
-/// How much of arguments that cannot be read stands in the record, in characters.
-const MAX_UNREAD: usize = 4000;
 
 /// How long an approval is good for that does not say.
 const AN_HOUR: i64 = 3_600_000;
@@ -110,17 +107,15 @@ impl Live {
         .to_string()
     }
 
-    /// Decides a call. Arguments that are no JSON for us (a key twice, too deep) are invalid arguments.
+    /// Decides a call. Arguments that our reader refuses (a key twice, too deep) are invalid arguments.
     pub fn propose(&mut self, now: i64, call: &str, tool: &str, text: &str) -> Answer {
-        let proposed = match Json::parse(text) {
-            Ok(args) => {
-                match self.take(&Event::Propose(Proposal { call, tool, args: &args, now }))? {
-                    Outcome::Proposed(proposed) => proposed,
-                    _ => return Err(unexpected()),
-                }
-            }
-            Err(error) => self.malformed(now, call, tool, text, &error)?,
+        let read = Json::parse(text).map_err(|error| error.to_string());
+        let args = match &read {
+            Ok(args) => Arguments::Read(args),
+            Err(error) => Arguments::Unreadable { text, error },
         };
+        let outcome = self.take(&Event::Propose(Proposal { call, tool, args, now }))?;
+        let Outcome::Proposed(proposed) = outcome else { return Err(unexpected()) };
         let mut answer = json!({
             "verdict": proposed.verdict.decision,
             "reasons": proposed.verdict.reasons,
@@ -245,58 +240,6 @@ impl Live {
         let hash = hash_text(self.recorder.hash());
         json!({ "session": self.session.id(), "records": self.recorder.seq(), "hash": hash })
             .to_string()
-    }
-
-    /// The verdict on arguments that cannot be read: what comes before arguments is still said first. On the record
-    /// stands their text.
-    fn malformed(
-        &mut self,
-        now: i64,
-        call: &str,
-        tool: &str,
-        text: &str,
-        error: &JsonError,
-    ) -> Result<Proposed, Error> {
-        let args = Json::string(&render::cut(text, MAX_UNREAD));
-        let proposal = Proposal { call, tool, args: &args, now };
-        let declared = self.kernel.tool(tool).is_some() || !self.kernel.plan().default_allow;
-        let mut proposed = if declared || self.kernel.plan().shadow {
-            match self.take(&Event::Propose(proposal))? {
-                Outcome::Proposed(proposed) => proposed,
-                _ => return Err(unexpected()),
-            }
-        } else if self.session.in_flight().contains(&call) {
-            return Err(step(StepError::CallInFlight(call.to_owned())));
-        } else {
-            // The kernel would let it pass unread; the tool may read it otherwise than we.
-            self.kernel.check(&self.session, &proposal, &mut self.world)
-        };
-        let message = format!("the arguments cannot be read: {error}");
-        let said = &mut proposed.verdict;
-        for reason in said.reasons.iter_mut().chain(&mut said.shadowed) {
-            if reason.code == Code::InvalidArguments {
-                reason.message.clone_from(&message);
-                reason.help.clear();
-            }
-        }
-        if said.decision == Decision::Allow && !self.kernel.plan().shadow {
-            said.decision = Decision::Deny;
-            said.reasons = vec![unread(tool, message)];
-        }
-        Ok(proposed)
-    }
-}
-
-fn unread(tool: &str, message: String) -> Reason {
-    Reason {
-        code: Code::InvalidArguments,
-        decision: Decision::Deny,
-        rule: tool.to_owned(),
-        message,
-        help: String::new(),
-        span: None,
-        needs: Vec::new(),
-        values: Vec::new(),
     }
 }
 

@@ -46,7 +46,7 @@ impl Live {
 
     /// What could be done next, ranked, and the same as a text for a reasoner.
     pub fn advise(&mut self, now: i64) -> Answer {
-        let advice = self.kernel.advise(&self.session, now, &mut self.world);
+        let advice = guard_advice::advise(&self.kernel, &self.session, now, &mut self.world);
         let mut answer = serde_json::to_value(&advice).map_err(|_| unexpected())?;
         answer["prompt"] = advice.text().into();
         Ok(answer.to_string())
@@ -54,7 +54,7 @@ impl Live {
 
     /// What an agent should read before it begins.
     pub fn guide(&self) -> String {
-        json!({ "prompt": guard_runtime::guide(self.kernel.plan()) }).to_string()
+        json!({ "prompt": guard_advice::guide(self.kernel.plan()) }).to_string()
     }
 
     /// What the session remembers.

@@ -36,7 +36,7 @@ fn verdicts(kernel: Kernel, session: Session, requests: Vec<(String, Json)>) -> 
     let mut scratch = Scratch::default();
     Box::new(move |n| {
         let (tool, args) = &requests[n];
-        let proposal = Proposal { call: "c", tool, args, now: NOW * 1000 };
+        let proposal = Proposal { call: "c", tool, args: args.into(), now: NOW * 1000 };
         let proposed = kernel.check_with(&session, &proposal, &mut NoWorld, &mut scratch);
         proposed.verdict.decision == Decision::Allow
     })
@@ -51,7 +51,7 @@ fn settled(kernel: Kernel, mut session: Session, requests: Vec<(String, Json)>) 
 
 /// Proposes, and settles what is allowed.
 fn call(kernel: &Kernel, session: &mut Session, tool: &str, args: &Json, now: i64) -> bool {
-    let proposal = Proposal { call: "c", tool, args, now };
+    let proposal = Proposal { call: "c", tool, args: args.into(), now };
     let proposed = kernel.propose(session, &proposal, &mut NoWorld).expect("a free id");
     let allowed = proposed.verdict.decision == Decision::Allow;
     if allowed {

@@ -1,0 +1,196 @@
+//! Advice: what a session could do next, judged and ranked.
+//!
+//! Pure: nothing of the session changes. Whether an action may be done is asked of the kernel's own stages, so
+//! that advice cannot disagree with a verdict. All numbers are exact decimals of six places; the formulas stand
+//! in `docs/reference/advice.md`. Its form and its text are `guard_plan::advice`.
+
+mod after;
+mod belief;
+mod boundary;
+mod candidates;
+mod expression;
+mod fixed;
+mod goals;
+mod graph;
+mod needs;
+mod remembered;
+mod unmet;
+mod view;
+
+use crate::advice::candidates::Candidate;
+use crate::advice::goals::Goals;
+use crate::advice::graph::Graph;
+use crate::advice::remembered::Remembered;
+use guard_plan::advice::{Action, Advice, Belief, Decimal, Param, Price, Status, Terms};
+use guard_plan::plan::{Expr, Millis, Plan, ToolId, UnitId, VarId};
+use guard_plan::render;
+use guard_plan::value::{Fault, Value};
+use guard_runtime::{Assumed, Hypothesis, Kernel, Session, World};
+use std::cmp::Reverse;
+
+/// Where advice looks: a session at a time.
+struct Scene<'s> {
+    kernel: &'s Kernel,
+    /// The plan that decides the session.
+    plan: &'s Plan,
+    session: &'s Session,
+    now: Millis,
+}
+
+/// A hypothesis, and the values that it assumes.
+#[derive(Clone, Copy)]
+struct Supposition<'s, 'h> {
+    scene: &'s Scene<'s>,
+    hypothesis: &'s Hypothesis<'h>,
+    assumed: Assumed<'s>,
+}
+
+impl<'s, 'h> Supposition<'s, 'h> {
+    /// The value of an expression.
+    fn evaluate(&self, expr: &Expr) -> Result<Value, Fault> {
+        self.hypothesis.evaluate(expr, &self.assumed)
+    }
+
+    /// Whether a condition holds; one that cannot be evaluated does not.
+    fn holds(&self, expr: &Expr) -> bool {
+        self.evaluate(expr) == Ok(Value::Bool(true))
+    }
+
+    /// The same with values of variables that effects write.
+    fn after(&self, writes: &'s [(VarId, Value)]) -> Supposition<'s, 'h> {
+        Supposition { assumed: Assumed { writes, ..self.assumed }, ..*self }
+    }
+}
+
+impl Scene<'_> {
+    /// Asks what would be; the world is asked anew, or not if it was asked before.
+    fn read<T>(&self, world: &mut dyn World, read: impl FnOnce(&Hypothesis<'_>) -> T) -> T {
+        read(&self.kernel.suppose(self.session, self.now, world))
+    }
+
+    /// The value of an expression that asks nothing of the world.
+    fn plain(&self, expr: &Expr) -> Option<Value> {
+        let nobody = &mut guard_runtime::NoWorld;
+        self.read(nobody, |hypothesis| hypothesis.evaluate(expr, &Assumed::default()).ok())
+    }
+
+    /// What is left of a unit; none where it has no budget.
+    fn remaining(&self, unit: UnitId) -> Option<i64> {
+        let budget = self.plan.units[unit as usize].budget?;
+        Some(budget.saturating_sub(self.session.spent(unit)?).max(0))
+    }
+}
+
+/// A candidate and the terms of its value.
+struct Scored {
+    candidate: Candidate,
+    belief: Belief,
+    terms: Terms,
+}
+
+/// Judges and ranks what the session could do next (semantics §13). Nothing changes; the world is asked
+/// each question at most once. Tools that the kernel serves itself are left out.
+pub fn advise(kernel: &Kernel, session: &Session, now: Millis, world: &mut dyn World) -> Advice {
+    let plan = kernel.plan_of(session);
+    let scene = Scene { kernel, plan, session, now: session.now().max(now) };
+    let world = &mut Remembered::new(world);
+    let goals = Goals::now(&scene, world);
+    let tools = (0..).zip(&plan.tools).filter(|(_, tool)| tool.served.is_none());
+    let tools: Vec<ToolId> = tools.map(|(id, _)| id).collect();
+    let beliefs = tools.iter().map(|id| (*id, belief::of(&scene, *id))).collect();
+    let all = tools.iter().flat_map(|id| candidates::of(&scene, &goals, *id, world)).collect();
+    let graph = Graph::new(all, &beliefs);
+    let scored: Vec<Scored> = tools
+        .iter()
+        .filter_map(|id| graph.of_tool(*id, |at| score(&scene, &goals, &graph, at, beliefs[id])))
+        .collect();
+    let mut actions: Vec<Action> =
+        scored.iter().map(|one| action(&scene, &graph, one, &scored)).collect();
+    actions.sort_by(|a, b| (Reverse(a.value), &a.tool).cmp(&(Reverse(b.value), &b.tool)));
+    view::advice(&scene, &goals, actions)
+}
+
+/// The terms of a candidate, without what it gives up.
+fn score(scene: &Scene<'_>, goals: &Goals<'_>, graph: &Graph, at: usize, belief: Belief) -> Scored {
+    let candidate = graph.candidate(at).clone();
+    let tool = &scene.plan.tools[candidate.tool as usize];
+    let worth = graph.worth(at);
+    // Of what leads to no goal nobody needs to know more.
+    let info = if goals.any() && worth == 0 { 0 } else { belief::info(&belief) };
+    let terms = Terms {
+        progress: Decimal(belief::expected(&belief, worth)),
+        info: Decimal(info),
+        cost_ratio: Decimal(cost_ratio(scene, &candidate.charges)),
+        risk: Decimal(boundary::risk(tool, candidate.nearness)),
+        opportunity: Decimal(0),
+    };
+    Scored { candidate, belief, terms }
+}
+
+impl Scored {
+    /// Ready ones first, then by value.
+    fn rank(&self) -> (Status, Reverse<Decimal>) {
+        (self.candidate.status, Reverse(self.terms.value()))
+    }
+}
+
+/// The greatest part of what is left of any unit.
+fn cost_ratio(scene: &Scene<'_>, charges: &[(UnitId, i64)]) -> i64 {
+    let part = |(unit, amount): &(UnitId, i64)| Some(fixed::part(*amount, scene.remaining(*unit)?));
+    charges.iter().filter_map(part).max().unwrap_or(0)
+}
+
+/// The value of the best alternative that can be afforded now and no longer after an action.
+fn opportunity(scene: &Scene<'_>, one: &Scored, all: &[Scored]) -> Decimal {
+    let of = |scored: &Scored, unit: UnitId| {
+        let charge = scored.candidate.charges.iter().find(|(charged, _)| *charged == unit);
+        charge.map_or(0, |(_, amount)| *amount)
+    };
+    let lost = |other: &&Scored| {
+        let mut gone = false;
+        for (unit, cost) in &other.candidate.charges {
+            let Some(left) = scene.remaining(*unit) else { continue };
+            if *cost > left {
+                return false;
+            }
+            gone |= cost.saturating_add(of(one, *unit)) > left;
+        }
+        gone
+    };
+    let others = all.iter().filter(|other| other.candidate.tool != one.candidate.tool);
+    let best = others.filter(lost).map(|other| other.terms.value()).max();
+    best.unwrap_or_default().clamp(Decimal(0), Decimal(fixed::ONE))
+}
+
+fn action(scene: &Scene<'_>, graph: &Graph, one: &Scored, all: &[Scored]) -> Action {
+    let plan = scene.plan;
+    let Scored { candidate, belief, terms } = one;
+    let tool = &plan.tools[candidate.tool as usize];
+    let terms = Terms { opportunity: opportunity(scene, one, all), ..*terms };
+    let price = |(unit, amount): &(UnitId, i64)| Price {
+        unit: plan.units[*unit as usize].name.clone(),
+        amount: Decimal(*amount),
+        at_least: candidate.open_units.contains(unit),
+    };
+    let mut cost: Vec<Price> = candidate.charges.iter().map(price).collect();
+    cost.sort_by(|a, b| a.unit.cmp(&b.unit));
+    let param = |param: &guard_plan::plan::Field| Param {
+        name: param.name.clone(),
+        ty: render::type_name(&plan.types, param.ty),
+    };
+    Action {
+        tool: tool.name.clone(),
+        wire_name: tool.wire_name.clone(),
+        title: tool.title.clone(),
+        args: candidate.args.clone(),
+        params: tool.params.iter().map(param).collect(),
+        status: candidate.status,
+        needs: needs::of(scene, graph, candidate),
+        value: terms.value(),
+        terms,
+        belief: *belief,
+        cost,
+        risk: tool.risk,
+        irreversible: tool.irreversible,
+    }
+}

@@ -1,0 +1,130 @@
+//! A session as it would be after a call has succeeded, as far as anybody can say before.
+//!
+//! What the call writes is simulated by the effects' own stage. What conditions ask of the history and the
+//! budgets is answered here: such nodes become the leaves they would evaluate to.
+
+use super::Supposition;
+use super::expression::part;
+use guard_plan::plan::{Expr, FactId, IndexId, Node, NodeId, ToolId, UnitId, VarId};
+use guard_plan::value::Value;
+use std::borrow::Cow;
+
+/// Keys in longer conditions are not looked at: that costs the square of the length.
+const MAX_NODES: usize = 500;
+
+/// A call that has succeeded.
+pub(super) struct After<'c> {
+    pub tool: ToolId,
+    /// None where nobody has chosen them.
+    pub args: Option<&'c [Value]>,
+    /// The simulated values of variables.
+    pub writes: &'c [(VarId, Value)],
+    /// Variables that have a new value nobody can say.
+    pub unknown: &'c [VarId],
+    /// Facts that it may have taught.
+    pub facts: &'c [FactId],
+    pub charges: &'c [(UnitId, i64)],
+}
+
+impl After<'_> {
+    /// An expression in which what the call has changed of history and budgets stands as values.
+    pub fn rewritten<'e>(&self, cx: &Supposition<'_, '_>, expr: &'e Expr) -> Cow<'e, Expr> {
+        let mut changed = Cow::Borrowed(expr);
+        for (at, node) in expr.0.iter().enumerate() {
+            if let Some(leaf) = self.leaf(cx, expr, node) {
+                changed.to_mut().0[at] = leaf;
+            }
+        }
+        match changed {
+            // The children of a node that has become a leaf are nobody's.
+            Cow::Owned(changed) => {
+                let root = changed.0.len() as NodeId - 1;
+                Cow::Owned(part(&changed, root))
+            }
+            unchanged => unchanged,
+        }
+    }
+
+    fn leaf(&self, cx: &Supposition<'_, '_>, expr: &Expr, node: &Node) -> Option<Node> {
+        match node {
+            // Nothing is later than the call itself.
+            Node::Called { since: Some(since), .. } | Node::Failed { since: Some(since), .. }
+                if *since == self.tool =>
+            {
+                Some(Node::Bool(false))
+            }
+            Node::Called { tool, key: None, .. } if *tool == self.tool => Some(Node::Bool(true)),
+            Node::Called { tool, key: Some((index, values)), .. } if *tool == self.tool => {
+                self.has_key(cx, expr, *index, values).then_some(Node::Bool(true))
+            }
+            Node::Calls { tool, failures: false, .. } if *tool == self.tool => {
+                let Ok(Value::Int(count)) = cx.evaluate(&Expr(vec![node.clone()])) else {
+                    return None;
+                };
+                Some(Node::Int(count.saturating_add(1)))
+            }
+            Node::LastArg(tool, param) if *tool == self.tool => {
+                self.args?.get(*param as usize).and_then(literal)
+            }
+            Node::Spent(unit) => {
+                let spent = cx.scene.session.spent(*unit)?;
+                Some(Node::Decimal(spent.saturating_add(self.charge(*unit))))
+            }
+            Node::Remaining(unit) => {
+                let budget = cx.scene.plan.units[*unit as usize].budget.unwrap_or_default();
+                let spent = cx.scene.session.spent(*unit)?.saturating_add(self.charge(*unit));
+                Some(Node::Decimal(budget.saturating_sub(spent)))
+            }
+            _ => None,
+        }
+    }
+
+    fn charge(&self, unit: UnitId) -> i64 {
+        let charge = self.charges.iter().find(|(charged, _)| *charged == unit);
+        charge.map_or(0, |(_, amount)| *amount)
+    }
+
+    /// Whether the call has the arguments that a key asks for.
+    fn has_key(
+        &self,
+        cx: &Supposition<'_, '_>,
+        expr: &Expr,
+        index: IndexId,
+        values: &[NodeId],
+    ) -> bool {
+        let Some(args) = self.args.filter(|_| expr.0.len() <= MAX_NODES) else { return false };
+        let params = &cx.scene.plan.indexes[index as usize].params;
+        params.iter().zip(values).all(|(param, id)| {
+            let value = cx.evaluate(&part(expr, *id)).ok();
+            value.is_some() && value.as_ref() == args.get(*param as usize)
+        })
+    }
+
+    /// Whether a condition depends on what nobody can say of the call.
+    pub fn may_change(&self, expr: &Expr) -> bool {
+        expr.0.iter().any(|node| match node {
+            Node::State(var) => self.unknown.contains(var),
+            Node::Known(fact, _) | Node::Row(fact, _) => self.facts.contains(fact),
+            Node::LastResult(tool) => *tool == self.tool,
+            Node::LastArg(tool, _) | Node::Called { tool, key: Some(_), .. } => {
+                *tool == self.tool && self.args.is_none()
+            }
+            _ => false,
+        })
+    }
+}
+
+/// The leaf of a scalar.
+fn literal(value: &Value) -> Option<Node> {
+    Some(match value {
+        Value::None => Node::None,
+        Value::Bool(value) => Node::Bool(*value),
+        Value::Int(number) => Node::Int(*number),
+        Value::Decimal(units) => Node::Decimal(*units),
+        Value::Duration(millis) => Node::Duration(*millis),
+        Value::Time(at) => Node::Time(*at),
+        Value::Enum(index) => Node::Enum(*index),
+        Value::String(text) => Node::String(text.to_string()),
+        _ => return None,
+    })
+}

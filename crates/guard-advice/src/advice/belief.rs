@@ -1,0 +1,109 @@
+//! Beliefs: Beta distributions, from a prior and the outcomes of a tool's calls.
+
+use super::Scene;
+use super::expression::is_constant;
+use super::fixed::{self, ONE};
+use guard_plan::advice::{Belief, Decimal};
+use guard_plan::decimal;
+use guard_plan::plan::{Risk, Tool, ToolId};
+use guard_plan::value::Value;
+
+/// Neither parameter grows past a million: from there on outcomes change nothing that six places show.
+const MAX: i64 = 1_000_000 * ONE;
+/// Successes and failures of a default prior together.
+const PRIOR_SUM: i64 = 3 * ONE;
+/// The least successes of a default prior.
+const LEAST_ALPHA: i64 = 300_000;
+/// What a cost that depends on more than the guard counts as, a part of the budget.
+const UNKNOWN_COST: i64 = ONE / 4;
+
+/// The belief in the success of a tool.
+pub(super) fn of(scene: &Scene<'_>, id: ToolId) -> Belief {
+    let tool = &scene.plan.tools[id as usize];
+    let (alpha, beta) = match &tool.prior {
+        Some(prior) => (prior.alpha, prior.beta),
+        None => default_prior(scene, tool),
+    };
+    let (successes, failures) = scene.session.outcomes(id).unwrap_or_default();
+    let with = |prior: i64, count: u64| {
+        let count = i64::try_from(count).unwrap_or(i64::MAX).saturating_mul(ONE);
+        prior.saturating_add(count).clamp(1, MAX)
+    };
+    let (alpha, beta) = (with(alpha, successes), with(beta, failures));
+    let mean = Decimal(fixed::part(alpha, alpha + beta));
+    Belief { alpha: Decimal(alpha), beta: Decimal(beta), mean }
+}
+
+/// α = max(0.3, 2 − 2·danger), α + β = 3.
+fn default_prior(scene: &Scene<'_>, tool: &Tool) -> (i64, i64) {
+    let declared = match tool.risk {
+        Risk::Low => 0,
+        Risk::Medium => 500_000,
+        Risk::High => 700_000,
+        Risk::Critical => 850_000,
+    };
+    let danger = declared.max(expected_cost(scene, tool));
+    let alpha = (2 * ONE - 2 * danger).max(LEAST_ALPHA);
+    (alpha, PRIOR_SUM - alpha)
+}
+
+/// The greatest part of a whole budget that the tool itself says it costs.
+fn expected_cost(scene: &Scene<'_>, tool: &Tool) -> i64 {
+    let plan = scene.plan;
+    let mut sums = vec![0_i64; plan.units.len()];
+    for cost in &tool.costs {
+        let Some(budget) = plan.units[cost.unit as usize].budget.filter(|_| !cost.rule.shadow)
+        else {
+            continue;
+        };
+        let constant = is_constant(&cost.amount).then(|| scene.plain(&cost.amount)).flatten();
+        let part = match constant {
+            Some(Value::Decimal(amount)) => fixed::part(amount, budget),
+            _ => UNKNOWN_COST,
+        };
+        let sum = &mut sums[cost.unit as usize];
+        *sum = (*sum + part).min(ONE);
+    }
+    sums.into_iter().max().unwrap_or(0)
+}
+
+/// The part of something that is expected, where it comes with success only.
+pub(super) fn expected(belief: &Belief, part: i64) -> i64 {
+    let (alpha, beta) = (i128::from(belief.alpha.0), i128::from(belief.beta.0));
+    fixed::quotient(alpha * i128::from(part), (alpha + beta) * i128::from(ONE))
+}
+
+/// By how much the variance is expected to shrink with one more outcome, as a part of what the first outcome of
+/// a tool nobody knows anything of, Beta(1, 1), takes from it: `36·αβ / (n²(n + 1)²)`, n = α + β, at most 1.
+pub(super) fn info(belief: &Belief) -> i64 {
+    const TWELVE: i128 = 1_000_000_000_000;
+    let (alpha, beta) = (i128::from(belief.alpha.0), i128::from(belief.beta.0));
+    let n = alpha + beta;
+    // INVARIANT: both are at most 10¹², so no product passes 10³⁷.
+    let spread = alpha * beta * TWELVE / (n * n);
+    let after = n + i128::from(ONE);
+    let shrink = spread * 36 * TWELVE / (after * after);
+    let shrink = i64::try_from(shrink.min(TWELVE)).unwrap_or(i64::MAX);
+    // Of twelve places six are left.
+    decimal::divide(shrink, ONE * ONE).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn information() {
+        let check = |alpha: i64, beta: i64, expected| {
+            let (alpha, beta) = (Decimal(alpha), Decimal(beta));
+            assert_eq!(info(&Belief { alpha, beta, mean: Decimal(0) }), expected);
+        };
+        check(ONE, ONE, ONE);
+        check(2 * ONE, ONE, 500_000);
+        check(3 * ONE, ONE, 270_000);
+        check(600_000, 2_400_000, 360_000);
+        check(1, 1, ONE);
+        check(MAX, MAX, 0);
+        check(1, MAX, 0);
+    }
+}

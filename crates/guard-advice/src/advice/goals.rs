@@ -1,0 +1,111 @@
+//! Goals: how far they are, and how far they would be after a call.
+
+use super::after::After;
+use super::fixed::{self, ONE};
+use super::remembered::Remembered;
+use super::{Scene, Supposition};
+use guard_plan::advice::{Decimal, GoalView};
+use guard_plan::plan::{Expr, Goal, Node, VarId};
+use guard_runtime::Assumed;
+
+/// The goals of a plan in a session.
+pub(super) struct Goals<'k> {
+    goals: &'k [Goal],
+    /// Whether each condition holds now, by goal.
+    holds: Vec<Vec<bool>>,
+    overall: Option<i64>,
+}
+
+impl<'k> Goals<'k> {
+    /// How the goals are now.
+    pub fn now(scene: &Scene<'k>, world: &mut Remembered<'_>) -> Goals<'k> {
+        let goals = scene.plan.goals.as_slice();
+        let holds: Vec<Vec<bool>> = scene.read(world, |hypothesis| {
+            let now = Supposition { scene, hypothesis, assumed: Assumed::default() };
+            let holds = |(_, expr): &(String, Expr)| now.holds(expr);
+            goals.iter().map(|goal| goal.conditions.iter().map(holds).collect()).collect()
+        });
+        let overall = overall(holds.iter().map(|of| part(of.iter().map(|holds| halves(*holds)))));
+        Goals { goals, holds, overall }
+    }
+
+    /// The mean of the goals' progress; none without goals.
+    pub fn overall(&self) -> Option<i64> {
+        self.overall
+    }
+
+    /// How much further the goals would be after a call that succeeds, as a part of what is left to do. A condition
+    /// that depends on what nobody can say counts half, unless what is known makes it true.
+    pub fn gain<'s, 'h>(&self, cx: &Supposition<'s, 'h>, after: &After<'s>) -> i64 {
+        let cx = &cx.after(after.writes);
+        let then = |(_, expr): &(String, Expr)| {
+            let expr = after.rewritten(cx, expr);
+            if cx.holds(&expr) { 2 } else { i64::from(after.may_change(&expr)) }
+        };
+        let (mut gained, mut left) = (0, 0);
+        for (goal, holds) in self.goals.iter().zip(&self.holds) {
+            let whole = 2 * goal.conditions.len() as i64;
+            let conditions = goal.conditions.iter().zip(holds);
+            let more: i64 = conditions.map(|(one, holds)| then(one) - halves(*holds)).sum();
+            let missing: i64 = holds.iter().map(|holds| 2 - halves(*holds)).sum();
+            gained += fixed::twelve(more, whole);
+            left += fixed::twelve(missing, whole);
+        }
+        fixed::quotient(gained, left)
+    }
+
+    /// Whether there is anything to lead to.
+    pub fn any(&self) -> bool {
+        !self.goals.is_empty()
+    }
+
+    /// The variables that conditions read.
+    pub fn reads(&self) -> Vec<VarId> {
+        let conditions = self.goals.iter().flat_map(|goal| &goal.conditions);
+        let nodes = conditions.flat_map(|(_, expr)| &expr.0);
+        let mut vars: Vec<VarId> = nodes
+            .filter_map(|node| if let Node::State(var) = node { Some(*var) } else { None })
+            .collect();
+        vars.sort_unstable();
+        vars.dedup();
+        vars
+    }
+
+    pub fn views(&self) -> Vec<GoalView> {
+        let view = |(goal, holds): (&Goal, &Vec<bool>)| GoalView {
+            name: goal.name.clone(),
+            doc: goal.doc.clone(),
+            progress: Decimal(part(holds.iter().map(|holds| halves(*holds)))),
+            conditions: goal
+                .conditions
+                .iter()
+                .zip(holds)
+                .map(|((text, _), holds)| (text.clone(), *holds))
+                .collect(),
+        };
+        self.goals.iter().zip(&self.holds).map(view).collect()
+    }
+}
+
+fn halves(holds: bool) -> i64 {
+    if holds { 2 } else { 0 }
+}
+
+/// The part of conditions that hold, from the halves each counts for.
+fn part(halves: impl Iterator<Item = i64>) -> i64 {
+    let (mut sum, mut whole) = (0, 0);
+    for half in halves {
+        sum += half;
+        whole += 2;
+    }
+    if whole == 0 { ONE } else { fixed::part(sum, whole) }
+}
+
+fn overall(parts: impl Iterator<Item = i64>) -> Option<i64> {
+    let (mut sum, mut count) = (0, 0);
+    for part in parts {
+        sum += part;
+        count += ONE;
+    }
+    (count > 0).then(|| fixed::part(sum, count))
+}

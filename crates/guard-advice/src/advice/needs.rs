@@ -1,0 +1,122 @@
+//! What an action waits for, in words and in the order in which it is to be done.
+
+use super::Scene;
+use super::candidates::Candidate;
+use super::graph::Graph;
+use super::unmet::{Alternative, Unmet};
+use guard_plan::advice::Need;
+use guard_plan::decode::is_secret;
+use guard_plan::plan::ToolId;
+use guard_plan::render;
+use guard_plan::verdict::{Code, Decision, Reason};
+
+/// Most calls in a chain.
+const MAX_CHAIN: usize = 16;
+
+/// Everything a candidate waits for, in the order of its reasons; all missing calls are one chain.
+pub(super) fn of(scene: &Scene<'_>, graph: &Graph, candidate: &Candidate) -> Vec<Need> {
+    let mut needs: Vec<Need> = Vec::new();
+    let mut chained = false;
+    for reason in &candidate.reasons {
+        let missing = reason.code == Code::Requires && reason.decision == Decision::Deny;
+        let need = match missing.then(|| chain(scene, graph, candidate)).flatten() {
+            Some(_) if chained => continue,
+            Some(chain) => {
+                chained = true;
+                chain
+            }
+            None => other(reason),
+        };
+        if !needs.contains(&need) {
+            needs.push(need);
+        }
+    }
+    needs
+}
+
+/// The calls still to make, those first that others need; none if nobody knows any.
+fn chain(scene: &Scene<'_>, graph: &Graph, candidate: &Candidate) -> Option<Need> {
+    let mut links = Links { scene, graph, done: vec![], names: vec![], words: vec![] };
+    links.before(&candidate.unmet);
+    let Links { names, words, .. } = links;
+    (!words.is_empty()).then(|| Need { code: Code::Requires, names, text: words.join(", then ") })
+}
+
+/// A chain in the making.
+struct Links<'s> {
+    scene: &'s Scene<'s>,
+    graph: &'s Graph,
+    done: Vec<Unmet>,
+    names: Vec<String>,
+    words: Vec<String>,
+}
+
+impl Links<'_> {
+    /// Adds what some requirements need, each after what it needs itself.
+    fn before(&mut self, unmet: &[Unmet]) {
+        let mut unmet: Vec<&Unmet> = unmet.iter().collect();
+        unmet.sort_by_cached_key(|unmet| self.words_of(unmet));
+        for one in unmet {
+            if self.done.contains(one) || self.done.len() >= MAX_CHAIN {
+                continue;
+            }
+            self.done.push(one.clone());
+            // Which of several alternatives is taken is not ours to say, so what they need is not either.
+            if let [only] = one.0.as_slice() {
+                let graph = self.graph;
+                self.before(graph.unmet(only));
+            }
+            let words = self.words_of(one);
+            if !words.is_empty() && !self.words.contains(&words) {
+                self.words.push(words);
+                let mut names: Vec<&str> = one.0.iter().map(|one| self.name(one.tool)).collect();
+                names.sort_unstable();
+                names.dedup();
+                let names: Vec<String> = names.into_iter().map(String::from).collect();
+                self.names.extend(names);
+            }
+        }
+    }
+
+    fn name(&self, tool: ToolId) -> &str {
+        &self.scene.plan.tools[tool as usize].name
+    }
+
+    fn words_of(&self, unmet: &Unmet) -> String {
+        let mut words: Vec<String> = unmet.0.iter().map(|one| self.alternative(one)).collect();
+        words.sort();
+        words.dedup();
+        words.join(" or ")
+    }
+
+    /// `test`, `check(env: prod)`.
+    fn alternative(&self, alternative: &Alternative) -> String {
+        let plan = self.scene.plan;
+        let tool = &plan.tools[alternative.tool as usize];
+        if alternative.key.is_empty() {
+            return tool.name.clone();
+        }
+        let shown = alternative.key.iter().filter_map(|(param, value)| {
+            let param = tool.params.get(*param as usize)?;
+            let value = if is_secret(&plan.types, param) {
+                render::SECRET.into()
+            } else {
+                render::value(&plan.types, param.ty, value)
+            };
+            Some(format!("{}: {value}", param.name))
+        });
+        format!("{}({})", tool.name, shown.collect::<Vec<_>>().join(", "))
+    }
+}
+
+/// A need that is no missing call.
+fn other(reason: &Reason) -> Need {
+    let text = match reason.code {
+        Code::Approval => format!("approval of {}", reason.needs.join(", ")),
+        Code::Conflict => reason.help.clone(),
+        Code::Requires if reason.decision == Decision::Wait => reason.help.clone(),
+        _ if reason.help.is_empty() => reason.message.clone(),
+        _ => format!("{} ({})", reason.message, reason.help),
+    };
+    Need { code: reason.code, names: reason.needs.clone(), text }
+}

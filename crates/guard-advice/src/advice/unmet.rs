@@ -1,0 +1,67 @@
+//! Requirements of a call that no call has met yet.
+
+use super::Supposition;
+use guard_plan::plan::{Requirement, ToolId};
+use guard_plan::value::Value;
+use guard_runtime::HypotheticalCall;
+use std::collections::BTreeSet;
+
+/// A requirement that does not hold: one of these must succeed. In order.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Unmet(pub Vec<Alternative>);
+
+/// A call that would do.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Alternative {
+    pub tool: ToolId,
+    /// The values that it must have for these parameters.
+    pub key: Vec<(u32, Value)>,
+}
+
+impl Unmet {
+    /// The requirements of a call that do not hold, in order; those that the same calls meet are one.
+    pub fn all(supposed: &Supposition<'_, '_>, call: &HypotheticalCall<'_>) -> Vec<Unmet> {
+        let applies = call.tool().requires.iter().filter(|requires| {
+            !requires.rule.shadow && requires.when.as_ref().is_none_or(|when| supposed.holds(when))
+        });
+        let unmet = applies.filter_map(|requires| {
+            let mut alternatives = Vec::new();
+            for one in &requires.any_of {
+                match alternative(supposed, one) {
+                    Standing::Met => return None,
+                    Standing::Missing(alternative) => alternatives.push(alternative),
+                    Standing::Faulty => {}
+                }
+            }
+            alternatives.sort();
+            alternatives.dedup();
+            Some(Unmet(alternatives))
+        });
+        let unmet: BTreeSet<Unmet> = unmet.collect();
+        unmet.into_iter().collect()
+    }
+}
+
+enum Standing {
+    Met,
+    Missing(Alternative),
+    /// Its key has no value, so that no call would do.
+    Faulty,
+}
+
+fn alternative(supposed: &Supposition<'_, '_>, one: &Requirement) -> Standing {
+    let values = one.key.iter().flat_map(|key| &key.values);
+    let values: Result<Vec<Value>, _> = values.map(|value| supposed.evaluate(value)).collect();
+    let Ok(values) = values else { return Standing::Faulty };
+    if supposed.hypothesis.meets(one, &values) {
+        return Standing::Met;
+    }
+    let key = match &one.key {
+        Some(key) => {
+            let params = &supposed.scene.plan.indexes[key.index as usize].params;
+            params.iter().copied().zip(values).collect()
+        }
+        None => Vec::new(),
+    };
+    Standing::Missing(Alternative { tool: one.tool, key })
+}

@@ -1,0 +1,64 @@
+//! The drive: a loop that asks a reasoner what to do next, and does what the kernel allows.
+//!
+//! Knows the order of a round. Runs nothing, waits for nothing and asks nobody by itself: all that is behind the
+//! [doors](Doors) that the host opens. Nothing reaches [`Tools`] that the kernel has not allowed, whoever names
+//! it. `docs/reference/advice.md` says when it ends.
+
+mod choice;
+mod doors;
+mod driver;
+mod progress;
+mod reasoners;
+mod report;
+
+pub use choice::{Choice, MAX_REPLY_BYTES};
+pub use doors::{
+    Approvals, Approved, Clock, Doors, Nobody, Reasoner, Reply, Situation, ToolOutcome, Tools,
+    Unheard, Wanted, Witness,
+};
+pub use reasoners::{JsonLines, Scripted};
+
+use guard_plan::drive::DriveReport;
+use guard_plan::plan::Millis;
+use guard_runtime::{Kernel, Session};
+
+/// When a drive gives up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// Most rounds.
+    pub steps: u64,
+    /// Rounds in a row that bring nothing new: no call that had not succeeded before, no change of the state.
+    pub stuck: u32,
+    /// Calls in a row that fail.
+    pub failures: u32,
+    /// Choices in a row that are invalid.
+    pub invalid: u32,
+    /// The first wait for something that is not ready, in milliseconds; each further one is twice as long.
+    pub wait: Millis,
+    /// The longest wait, in milliseconds.
+    pub longest_wait: Millis,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Limits {
+            steps: 100,
+            stuck: 10,
+            failures: 5,
+            invalid: 10,
+            wait: 1_000,
+            longest_wait: 60_000,
+        }
+    }
+}
+
+/// Drives a session to its end: until its goals are reached, nothing more can be done, or a limit says so. The
+/// session is one that this kernel has opened.
+pub fn drive(
+    kernel: &Kernel,
+    session: &mut Session,
+    doors: &mut Doors<'_>,
+    limits: &Limits,
+) -> DriveReport {
+    driver::Driver::new(kernel, session, doors, limits).run()
+}

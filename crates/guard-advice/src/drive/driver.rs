@@ -1,0 +1,316 @@
+//! The order of a round.
+
+mod calls;
+
+use super::choice::Choice;
+use super::doors::{Doors, Reply, Situation};
+use super::progress::Progress;
+use super::{Limits, report};
+use guard_plan::advice::{Action, Advice, Decimal, Status};
+use guard_plan::drive::{DriveReport, End, Round, RoundOutcome, Spent};
+use guard_plan::json::Json;
+use guard_plan::plan::Millis;
+use guard_plan::record::{self, Delivered, StopDecision};
+use guard_plan::time;
+use guard_plan::verdict::{Code, Reason};
+use guard_runtime::{Event, Kernel, Outcome, Session, StepError, Stop, Stopped, Turn};
+
+/// A drive under way.
+pub(super) struct Driver<'d, 'o> {
+    kernel: &'d Kernel,
+    session: &'d mut Session,
+    doors: &'d mut Doors<'o>,
+    limits: &'d Limits,
+    progress: Progress,
+    rounds: Vec<Round>,
+    /// What became of the last round, in words.
+    last: Option<String>,
+    /// The feedback of the last round.
+    feedback: Vec<Delivered>,
+    /// It stopped although something was missing.
+    incomplete: bool,
+    /// The goals are reached and the drive was not let go; asked again when something has changed.
+    held: bool,
+}
+
+/// A call that somebody wants.
+struct Call {
+    tool: String,
+    args: Json,
+    fallback: bool,
+    value: Option<Decimal>,
+}
+
+/// Why a drive ends in the middle of a round.
+type Ended<T> = Result<T, End>;
+
+impl<'d, 'o> Driver<'d, 'o> {
+    pub fn new(
+        kernel: &'d Kernel,
+        session: &'d mut Session,
+        doors: &'d mut Doors<'o>,
+        limits: &'d Limits,
+    ) -> Self {
+        Driver {
+            kernel,
+            session,
+            doors,
+            limits,
+            progress: Progress::default(),
+            rounds: Vec::new(),
+            last: None,
+            feedback: Vec::new(),
+            incomplete: false,
+            held: false,
+        }
+    }
+
+    pub fn run(mut self) -> DriveReport {
+        let end = loop {
+            let advice = self.advise();
+            match self.end(&advice).and_then(|()| self.round(&advice)) {
+                Ok(()) => {}
+                Err(end) => break end,
+            }
+        };
+        let plan = self.kernel.plan();
+        let spent = (0..).zip(&plan.units);
+        let spent = spent
+            .map(|(id, unit)| {
+                let amount = self.session.spent(id).unwrap_or_default();
+                Spent { unit: unit.name.clone(), amount: Decimal(amount) }
+            })
+            .collect();
+        let progress = self.advise().progress;
+        DriveReport { rounds: self.rounds, end, incomplete: self.incomplete, progress, spent }
+    }
+
+    fn now(&mut self) -> Millis {
+        self.doors.clock.now()
+    }
+
+    fn advise(&mut self) -> Advice {
+        let now = self.now();
+        crate::advise(self.kernel, self.session, now, self.doors.world)
+    }
+
+    /// Whether there is a further round; the error says why not.
+    fn end(&mut self, advice: &Advice) -> Ended<()> {
+        if advice.reached() && !self.held {
+            if self.stop("every goal is reached")? {
+                return Err(End::GoalReached);
+            }
+            self.held = true;
+        }
+        let short = |action: &Action| action.needs.iter().any(|need| need.code == Code::Budget);
+        let end = if advice.halted.is_some() && !self.kernel.plan().shadow {
+            Some(End::Halted)
+        } else if advice.deadline.is_some_and(|deadline| deadline.remaining == 0) {
+            Some(End::Deadline)
+        } else if !advice.actions.is_empty() && advice.actions.iter().all(short) {
+            Some(End::BudgetExhausted)
+        } else {
+            self.progress.end(self.limits, self.rounds.len() as u64)
+        };
+        end.map_or(Ok(()), Err)
+    }
+
+    /// Asks the kernel whether the drive may stop, and keeps what is missing for the reasoner to hear.
+    fn stop(&mut self, reason: &str) -> Ended<bool> {
+        let now = self.now();
+        match self.step(&Event::Stop(Stop { reason: Some(reason), now }))? {
+            Outcome::Stopped(Stopped { decision: StopDecision::Allow, incomplete, .. }) => {
+                self.incomplete = incomplete;
+                Ok(true)
+            }
+            Outcome::Stopped(Stopped { message, .. }) => {
+                self.say(format!("you may not stop yet: {message}"));
+                Ok(false)
+            }
+            _ => Err(strange()),
+        }
+    }
+
+    /// Keeps what the reasoner is to hear at its next situation.
+    fn say(&mut self, words: String) {
+        self.last = Some(report::cut(&words));
+    }
+
+    /// One choice and what becomes of it.
+    fn round(&mut self, advice: &Advice) -> Ended<()> {
+        let now = self.now();
+        let mut round = Round {
+            number: self.rounds.len() as u64 + 1,
+            time: time::format_rfc3339(self.session.now().max(now)),
+            choice: None,
+            reasoning: String::new(),
+            invalid: None,
+            proposed: None,
+            outcome: RoundOutcome::Nothing,
+            progress: advice.progress,
+        };
+        let done = self.choose(advice, &mut round);
+        self.rounds.push(round);
+        done
+    }
+
+    fn choose(&mut self, advice: &Advice, round: &mut Round) -> Ended<()> {
+        match self.ask(advice) {
+            Ok(Choice::Stop { reasoning }) => {
+                round.reasoning = report::cut(&reasoning);
+                self.progress.chose(true);
+                self.stop_chosen(&reasoning, round)
+            }
+            Ok(Choice::Act { action, args, reasoning }) => {
+                round.choice = Some(report::cut(&action));
+                round.reasoning = report::cut(&reasoning);
+                let call = self.named(advice, &action, args);
+                match self.perform(&call, round)? {
+                    Ok(()) => self.progress.chose(true),
+                    Err(why) if advice.best().is_none() && only_unready(round) => {
+                        self.progress.chose(true);
+                        self.wait(&why, round);
+                    }
+                    Err(why) => {
+                        self.progress.chose(false);
+                        return self.instead(advice, &why, round);
+                    }
+                }
+                Ok(())
+            }
+            Err(why) => {
+                self.progress.chose(false);
+                self.instead(advice, &why, round)
+            }
+        }
+    }
+
+    /// What the reasoner says to the advice.
+    fn ask(&mut self, advice: &Advice) -> Result<Choice, String> {
+        let last = self.last.take();
+        let feedback = record::rendered(&std::mem::take(&mut self.feedback));
+        let mut text = String::new();
+        if let Some(last) = &last {
+            text.push_str(&format!("LAST ROUND: {last}\n"));
+        }
+        if !feedback.is_empty() {
+            text.push_str(&format!("{feedback}\n\n"));
+        }
+        text.push_str(&advice.text());
+        let situation =
+            Situation { advice, text: &text, last: last.as_deref(), feedback: &feedback };
+        match self.doors.reasoner.choose(&situation) {
+            Reply::Text(text) => Choice::read(&text),
+            Reply::TimedOut => Err("the reasoner took too long".into()),
+            Reply::Failed(why) => Err(why),
+        }
+    }
+
+    fn stop_chosen(&mut self, reasoning: &str, round: &mut Round) -> Ended<()> {
+        if self.stop(reasoning)? {
+            round.outcome = RoundOutcome::Stopped;
+            return Err(End::Stopped);
+        }
+        self.progress.idled();
+        round.outcome = RoundOutcome::StopBlocked(self.last.clone().unwrap_or_default());
+        Ok(())
+    }
+
+    /// The call that a reasoner named. An action is heard by the name that the advice gives it, then as the
+    /// kernel hears it; arguments that are left out are those that the advice judged.
+    fn named(&self, advice: &Advice, action: &str, args: Option<Json>) -> Call {
+        let advised = advice.actions.iter().find(|advised| advised.tool == action);
+        let advised =
+            advised.or_else(|| advice.actions.iter().find(|advised| advised.wire_name == action));
+        let judged = advised.and_then(|advised| advised.args.clone());
+        let tool = match advised {
+            Some(advised) => advised.wire_name.clone(),
+            // A tool that the kernel serves has no advice, only a name.
+            None => action.into(),
+        };
+        let args = args.or(judged).unwrap_or_else(|| Json::Object(Vec::new()));
+        let value = advised.filter(|one| one.args.as_ref().is_none_or(|judged| *judged == args));
+        Call { tool, args, fallback: false, value: value.map(|one| one.value) }
+    }
+
+    /// An invalid choice: the best action that is ready takes its place, or one that only has to become so.
+    fn instead(&mut self, advice: &Advice, why: &str, round: &mut Round) -> Ended<()> {
+        self.say(format!("your choice was not taken: {why}"));
+        round.invalid = Some(report::cut(why));
+        let unready = |action: &&Action| {
+            let only = action.needs.iter().all(|need| need.code == Code::NotReady);
+            action.status == Status::Blocked && action.args.is_some() && only
+        };
+        let action = advice.best().or_else(|| advice.actions.iter().find(unready));
+        let Some((action, args)) = action.and_then(|one| Some((one, one.args.clone()?))) else {
+            self.progress.idled();
+            // Without a proposal nothing else has become of the round.
+            if round.proposed.is_some() {
+                round.outcome = RoundOutcome::Refused;
+            }
+            return Ok(());
+        };
+        let (tool, value) = (action.wire_name.clone(), Some(action.value));
+        let call = Call { tool, args, fallback: true, value };
+        match self.perform(&call, round)? {
+            Ok(()) => {}
+            Err(why) if only_unready(round) => self.wait(&why, round),
+            // The world has changed since it was judged.
+            Err(_) => {
+                self.progress.idled();
+                round.outcome = RoundOutcome::Refused;
+            }
+        }
+        Ok(())
+    }
+
+    /// Waits for what is not ready: until its probe is asked again where the guard says when, else longer each
+    /// time. What has been given up is not waited for.
+    fn wait(&mut self, why: &str, round: &mut Round) {
+        let reasons = round.proposed.iter().flat_map(|put| &put.reasons);
+        let probes: Vec<&String> = reasons.flat_map(|reason| &reason.needs).collect();
+        let turn = |probe: &&String| self.session.next_attempt(self.kernel, probe);
+        let turns: Vec<Turn> = probes.iter().filter_map(turn).collect();
+        if turns.contains(&Turn::Never) {
+            self.progress.idled();
+            round.outcome = RoundOutcome::Refused;
+            return;
+        }
+        let next = turns.iter().filter_map(|turn| match turn {
+            Turn::At(at) => Some(*at),
+            Turn::Now | Turn::Never => None,
+        });
+        let next = next.max();
+        let until = match next {
+            Some(next) => next,
+            None => self.now().saturating_add(self.progress.wait(self.limits)),
+        };
+        round.outcome = RoundOutcome::Waited(until);
+        self.doors.clock.wait_until(until);
+        self.say(format!("waited, because {why}"));
+    }
+
+    /// Gives the kernel an event, and the witness what became of it.
+    fn step(&mut self, event: &Event<'_>) -> Ended<Outcome> {
+        let outcome = self.kernel.step(self.session, event, self.doors.world);
+        let outcome = outcome.map_err(|error: StepError| End::Error(error.to_string()))?;
+        self.doors.witness.event(self.kernel, self.session, event, &outcome);
+        match &outcome {
+            Outcome::Proposed(proposed) => self.feedback.extend_from_slice(&proposed.feedback),
+            Outcome::Settled(settled) => self.feedback.extend_from_slice(&settled.feedback),
+            _ => {}
+        }
+        Ok(outcome)
+    }
+}
+
+/// Whether what was proposed only has to become ready.
+fn only_unready(round: &Round) -> bool {
+    let unready = |reason: &Reason| reason.code == Code::NotReady;
+    round.proposed.as_ref().is_some_and(|put| put.reasons.iter().all(unready))
+}
+
+/// An outcome of another event.
+fn strange() -> End {
+    End::Error("the kernel answers another event".into())
+}

@@ -1,0 +1,130 @@
+//! One call of a round: proposed, approved where it must be, run where it may be, and settled.
+
+use super::{Call, Driver, Ended, strange};
+use crate::drive::doors::{Approved, ToolOutcome, Wanted};
+use crate::drive::report;
+use guard_plan::drive::{Put, Round, RoundOutcome};
+use guard_plan::json::Json;
+use guard_plan::verdict::{Decision, Reason, Verdict};
+use guard_runtime::{Approve, Ending, Event, Outcome, Proposal, Proposed, Settlement};
+
+impl Driver<'_, '_> {
+    /// Puts a call to the kernel, and runs it if it is allowed. The inner error says why it was not.
+    pub(super) fn perform(&mut self, call: &Call, round: &mut Round) -> Ended<Result<(), String>> {
+        let id = format!("drive-{}{}", round.number, if call.fallback { "-fallback" } else { "" });
+        let mut proposed = self.propose(&id, call)?;
+        // Nobody is asked to approve what nobody chose.
+        let asks = proposed.verdict.decision == Decision::Ask && !call.fallback;
+        if asks && self.approve(call, &proposed.verdict)? {
+            proposed = self.propose(&id, call)?;
+        }
+        let Proposed { verdict, served, .. } = proposed;
+        let decision = verdict.decision;
+        let why = words(&verdict);
+        round.proposed = Some(Put {
+            call: id.clone(),
+            tool: call.tool.clone(),
+            args: report::args(self.kernel, &call.tool, &call.args),
+            fallback: call.fallback,
+            value: call.value,
+            decision,
+            reasons: verdict.reasons,
+        });
+        match decision {
+            Decision::Allow if self.session.in_flight().contains(&&*id) => {
+                self.run_call(&id, call, round).map(Ok)
+            }
+            Decision::Allow => {
+                self.succeeded(call, served.as_ref(), round);
+                Ok(Ok(()))
+            }
+            Decision::Ask => {
+                self.progress.idled();
+                self.say(format!("`{}` was not approved: {why}", call.tool));
+                round.outcome = RoundOutcome::NotApproved;
+                Ok(Ok(()))
+            }
+            Decision::Deny | Decision::Wait => Ok(Err(why)),
+        }
+    }
+
+    fn propose(&mut self, id: &str, call: &Call) -> Ended<Proposed> {
+        let now = self.now();
+        let proposal = Proposal { call: id, tool: &call.tool, args: (&call.args).into(), now };
+        match self.step(&Event::Propose(proposal))? {
+            Outcome::Proposed(proposed) => Ok(proposed),
+            _ => Err(strange()),
+        }
+    }
+
+    /// Asks everybody whose approval is missing; whether all gave it.
+    fn approve(&mut self, call: &Call, verdict: &Verdict) -> Ended<bool> {
+        let Call { tool, args, .. } = call;
+        let asks = verdict.reasons.iter().filter(|reason| reason.decision == Decision::Ask);
+        for reason in asks {
+            for role in &reason.needs {
+                let wanted = Wanted { tool, args, role, message: &reason.message };
+                let Some(Approved { by, expires }) = self.doors.approvals.ask(&wanted) else {
+                    return Ok(false);
+                };
+                let now = self.now();
+                let approve = Approve { tool, args, role, by: &by, expires, now };
+                self.step(&Event::Approve(approve))?;
+            }
+        }
+        Ok(true)
+    }
+
+    /// Runs an allowed call, and settles it.
+    fn run_call(&mut self, id: &str, call: &Call, round: &mut Round) -> Ended<()> {
+        let outcome = self.doors.tools.run(&call.tool, &call.args);
+        let ending = match &outcome {
+            ToolOutcome::Success(result) => Ending::Success(result.as_ref()),
+            ToolOutcome::Failure(_) => Ending::Failure,
+        };
+        let now = self.now();
+        self.step(&Event::Settle(Settlement { call: id, ending, now }))?;
+        match &outcome {
+            ToolOutcome::Success(result) => self.succeeded(call, result.as_ref(), round),
+            ToolOutcome::Failure(why) => {
+                self.held = false;
+                self.progress.failed(self.changed());
+                self.tell(call, &format!("failed: {why}"));
+                round.outcome = RoundOutcome::Failed(report::cut(why));
+            }
+        }
+        Ok(())
+    }
+
+    /// A call has succeeded: one that was run, or one that the kernel has served.
+    fn succeeded(&mut self, call: &Call, result: Option<&Json>, round: &mut Round) {
+        self.held = false;
+        self.progress.succeeded(&call.tool, &call.args, self.changed());
+        round.outcome = RoundOutcome::Succeeded;
+        let result = result.and_then(|result| report::result(self.kernel, &call.tool, result));
+        self.tell(call, &format!("succeeded{}", result.unwrap_or_default()));
+    }
+
+    /// Adds how a call ended to what the reasoner will hear.
+    fn tell(&mut self, call: &Call, ended: &str) {
+        let before =
+            self.last.take().map(|before| format!("{before}; instead ")).unwrap_or_default();
+        self.say(format!("{before}`{}` {ended}", call.tool));
+    }
+
+    /// Whether the last settlement has changed the state.
+    fn changed(&self) -> bool {
+        let mut changes = self.session.changes().iter();
+        changes.any(|(var, before)| self.session.value(*var) != Some(before))
+    }
+}
+
+/// Why a call was not allowed: all reasons.
+fn words(verdict: &Verdict) -> String {
+    let reason = |reason: &Reason| {
+        let help =
+            if reason.help.is_empty() { String::new() } else { format!(" ({})", reason.help) };
+        format!("{}: {}{help}", reason.code.as_str(), reason.message)
+    };
+    verdict.reasons.iter().map(reason).collect::<Vec<_>>().join("; ")
+}

@@ -1,0 +1,49 @@
+//! What the report keeps of a round: bounded, and without secrets.
+
+use guard_plan::decode::{holds_secrets, is_secret};
+use guard_plan::json::Json;
+use guard_plan::render;
+use guard_runtime::Kernel;
+
+/// Longest text that is kept of what a reasoner or a tool said, in characters.
+pub(super) const MAX_WORDS: usize = 500;
+/// Longest arguments that are kept whole, in bytes.
+const MAX_ARGS: usize = 2_000;
+
+/// At most so much of a text.
+pub(super) fn cut(text: &str) -> String {
+    render::cut(text, MAX_WORDS)
+}
+
+/// The arguments of a call as a report may show them.
+pub(super) fn args(kernel: &Kernel, tool: &str, args: &Json) -> Json {
+    let shown = hidden(kernel, tool, args);
+    let text = shown.to_string();
+    if text.len() <= MAX_ARGS { shown } else { Json::string(&render::cut(&text, MAX_ARGS / 4)) }
+}
+
+/// The arguments, those that are or hold secrets replaced as a whole.
+fn hidden(kernel: &Kernel, tool: &str, args: &Json) -> Json {
+    let plan = kernel.plan();
+    let (Some(id), Json::Object(members)) = (kernel.tool(tool), args) else {
+        return args.clone();
+    };
+    let params = &plan.tools[id as usize].params;
+    let member = |(name, json): &(Box<str>, Json)| {
+        let param = params.iter().find(|param| *param.name == **name);
+        let secret = param.is_some_and(|param| is_secret(&plan.types, param));
+        (name.clone(), if secret { Json::string(render::SECRET) } else { json.clone() })
+    };
+    Json::Object(members.iter().map(member).collect())
+}
+
+/// What the reasoner hears of a result; nothing where it may hold secrets.
+pub(super) fn result(kernel: &Kernel, tool: &str, result: &Json) -> Option<String> {
+    let plan = kernel.plan();
+    let secrets = kernel.tool(tool).is_some_and(|id| {
+        let tool = &plan.tools[id as usize];
+        tool.params.iter().any(|param| is_secret(&plan.types, param))
+            || tool.returns.is_some_and(|ty| holds_secrets(&plan.types, ty))
+    });
+    (!secrets).then(|| format!(": {}", render::cut(&result.to_string(), MAX_WORDS)))
+}

@@ -1,0 +1,164 @@
+//! The plan made ready to decide: compiled patterns, prepared expressions, the dispatch of names.
+//!
+//! Data that never changes and knows of no session: the operations above read it. Made once per plan; one of them
+//! serves all sessions.
+
+pub(crate) mod checks;
+pub(crate) mod contracts;
+mod dispatch;
+pub(crate) mod feedback;
+pub(crate) mod prepare;
+
+use crate::error::KernelError;
+use checks::Checks;
+use contracts::CompiledContract;
+use dispatch::Dispatch;
+use feedback::Providers;
+use guard_contract::Schemas;
+use guard_plan::LoadedPlan;
+use guard_plan::decode::Decoder;
+use guard_plan::plan::{
+    CommandId, Field, Plan, ProbeAsks, RegexId, ToolId, TypeDef, TypeId, UnitId,
+};
+use prepare::{Learn, Prepared, Proven, Tool};
+use regex::{Regex, RegexBuilder};
+
+/// Most bytes a compiled regular expression may take.
+const REGEX_BYTES: usize = 1 << 20;
+
+/// A plan ready to decide.
+#[derive(Debug)]
+pub(crate) struct CompiledPlan {
+    loaded: LoadedPlan,
+    names: Dispatch,
+    regexes: Box<[Regex]>,
+    pub tools: Box<[Tool]>,
+    pub invariants: Box<[Prepared]>,
+    pub monitors: Box<[(Prepared, Option<Prepared>)]>,
+    pub state: Box<[Prepared]>,
+    pub feedback: Providers,
+    pub sources: Box<[Box<[Learn]>]>,
+    pub checks: Checks,
+    /// By contract: made ready where a check asks for it.
+    pub contracts: Box<[CompiledContract]>,
+    /// Commands whose standard output a probe reads.
+    stdout: Box<[bool]>,
+    /// Some transition requires evidence.
+    pub evidence: bool,
+    /// The unit `calls`.
+    pub calls: UnitId,
+    /// The units that the host charges and that have a budget.
+    pub host_charged: Box<[UnitId]>,
+}
+
+impl CompiledPlan {
+    /// Makes a plan ready: checks its proofs, compiles its regular expressions, prepares its expressions.
+    pub fn new(loaded: LoadedPlan, schemas: &dyn Schemas) -> Result<CompiledPlan, KernelError> {
+        let plan = loaded.plan();
+        guard_proof::check(plan).map_err(KernelError::Proof)?;
+        let regexes = plan.regexes.iter().map(|pattern| {
+            let regex = RegexBuilder::new(pattern).size_limit(REGEX_BYTES).build();
+            regex.map_err(|error| KernelError::Regex(pattern.clone(), error.to_string()))
+        });
+        let wire = plan.tools.iter().map(|tool| tool.wire_name.as_str()).zip(0..);
+        // A guard name is heard only where no tool has it as its wire name.
+        let names = wire.chain(plan.tools.iter().map(|tool| tool.name.as_str()).zip(0..));
+        let units = || (0..).zip(&plan.units);
+        let host = units().filter(|(_, unit)| unit.host_charged && unit.budget.is_some());
+        let monitors = plan.monitors.iter();
+        let sources = plan.sources.iter();
+        let mut transitions = plan.lifecycles.iter().flat_map(|lifecycle| &lifecycle.transitions);
+        Ok(CompiledPlan {
+            regexes: regexes.collect::<Result<_, _>>()?,
+            names: Dispatch::new(names),
+            tools: tools(plan),
+            invariants: plan.invariants.iter().map(|inv| Prepared::new(&inv.condition)).collect(),
+            monitors: monitors
+                .map(|monitor| (Prepared::new(&monitor.of), Prepared::optional(&monitor.trigger)))
+                .collect(),
+            state: plan.state.iter().map(|var| Prepared::new(&var.init)).collect(),
+            feedback: Providers::new(plan),
+            sources: sources.map(|source| source.learns.iter().map(Learn::new).collect()).collect(),
+            checks: Checks::new(plan),
+            contracts: contracts::compile(plan, schemas),
+            stdout: stdout(plan),
+            evidence: transitions.any(|transition| transition.evidence),
+            calls: units().find(|(_, unit)| unit.name == "calls").map_or(0, |(id, _)| id),
+            host_charged: host.map(|(id, _)| id).collect(),
+            loaded,
+        })
+    }
+
+    /// The plan.
+    pub fn plan(&self) -> &Plan {
+        self.loaded.plan()
+    }
+
+    /// The plan as it was loaded, with hash and sources.
+    pub fn loaded(&self) -> &LoadedPlan {
+        &self.loaded
+    }
+
+    /// The tool with a wire name, or else with this name in the guard.
+    pub fn tool(&self, name: &str) -> Option<ToolId> {
+        self.names.find(name)
+    }
+
+    /// Whether a value that crosses the kernel may be secret: an argument, or a field of a record.
+    pub fn has_secrets(&self) -> bool {
+        let plan = self.plan();
+        let secret = |fields: &[Field]| fields.iter().any(|field| field.secret);
+        let record =
+            |def: &TypeDef| matches!(def, TypeDef::Record { fields, .. } if secret(fields));
+        plan.tools.iter().any(|tool| secret(&tool.params)) || plan.types.iter().any(record)
+    }
+
+    /// Whether a text matches one of the plan's patterns.
+    pub fn matches(&self, regex: RegexId, text: &str) -> bool {
+        self.regexes.get(regex as usize).is_some_and(|regex| regex.is_match(text))
+    }
+
+    /// Whether a probe reads the standard output of a command.
+    pub fn keeps_stdout(&self, command: CommandId) -> bool {
+        self.stdout.get(command as usize).is_some_and(|keeps| *keeps)
+    }
+
+    /// A decoder of the plan's types. An open one accepts records with further members.
+    pub fn decoder<'a>(
+        &'a self,
+        workspace: &'a str,
+        open: bool,
+        matches: &'a dyn Fn(RegexId, &str) -> bool,
+    ) -> Decoder<'a> {
+        Decoder { types: &self.plan().types, workspace, open, matches }
+    }
+}
+
+/// The tools made ready, with what is proved of them.
+fn tools(plan: &Plan) -> Box<[Tool]> {
+    let tools = (0..).zip(&plan.tools);
+    let ready =
+        tools.map(|(id, tool)| Tool { proven: Proven::new(plan, id), ..Tool::new(tool, plan) });
+    ready.collect()
+}
+
+/// By command: whether a probe that is no `bool` reads what it prints.
+fn stdout(plan: &Plan) -> Box<[bool]> {
+    let mut stdout = vec![false; plan.commands.len()];
+    for probe in &plan.probes {
+        if let ProbeAsks::Command(id) = probe.asks
+            && !matches!(resolved(&plan.types, probe.returns), Some(TypeDef::Bool))
+        {
+            stdout[id as usize] = true;
+        }
+    }
+    stdout.into()
+}
+
+/// The definition of a type; of an option what it may hold.
+pub(crate) fn resolved(types: &[TypeDef], ty: TypeId) -> Option<&TypeDef> {
+    match types.get(ty as usize) {
+        Some(TypeDef::Option { of }) => types.get(*of as usize),
+        def => def,
+    }
+}

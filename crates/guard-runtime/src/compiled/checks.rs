@@ -1,0 +1,34 @@
+//! The checks of completion and attestations, their expressions prepared (semantics §12).
+
+use super::prepare::Prepared;
+use guard_plan::plan::{self, CheckKind, Plan};
+
+/// The checks of a plan, their expressions prepared.
+#[derive(Debug)]
+pub(crate) struct Checks {
+    pub completion: Tree,
+    pub attests: Box<[Box<[Tree]>]>,
+}
+
+/// By check.
+pub(crate) type Tree = Box<[Option<Prepared>]>;
+
+fn tree(checks: &plan::Checks) -> Tree {
+    let prepared = checks.0.iter().map(|check| match &check.kind {
+        CheckKind::Condition(expr) | CheckKind::Score(expr) => Some(Prepared::new(expr)),
+        _ => None,
+    });
+    prepared.collect()
+}
+
+impl Checks {
+    pub fn new(plan: &Plan) -> Checks {
+        let attests = plan.attests.iter().map(|attest| {
+            attest.dimensions.iter().map(|dimension| tree(&dimension.checks)).collect()
+        });
+        Checks {
+            completion: plan.completion.as_ref().map_or_else(Tree::default, |c| tree(&c.checks)),
+            attests: attests.collect(),
+        }
+    }
+}

@@ -1,0 +1,152 @@
+//! The providers of feedback, found by what can wake them (semantics §10).
+
+use super::prepare::Prepared;
+use guard_plan::plan::{Millis, Node, PathId, Plan, ProviderId, Tool, ToolId, Touch, Trigger};
+use std::collections::BTreeSet;
+
+/// The providers of a plan, by what can wake them.
+#[derive(Debug, Default)]
+pub(crate) struct Providers {
+    pub all: Box<[Ready]>,
+    pub created: Box<[(ProviderId, PathId)]>,
+    pub edges: Box<[(ProviderId, Prepared)]>,
+    /// Edges that may change at any time.
+    pub always: Box<[u32]>,
+    /// Edges that may change with a settled call, by its tool.
+    pub by_tool: Box<[Box<[u32]>]>,
+    /// Edges that read facts, which prompts teach too.
+    pub by_fact: Box<[u32]>,
+    /// Who hears of a denial, by the tool.
+    pub denied: Box<[Box<[ProviderId]>]>,
+    pub denied_any: Box<[ProviderId]>,
+}
+
+/// What is prepared of one provider.
+#[derive(Debug)]
+pub(crate) struct Ready {
+    pub calls: Option<u32>,
+    pub every: Option<Millis>,
+    /// The conditions of its blocks.
+    pub when: Box<[Option<Prepared>]>,
+}
+
+impl Providers {
+    pub fn new(plan: &Plan) -> Providers {
+        if plan.feedback.is_empty() {
+            return Providers::default();
+        }
+        let mut created = Vec::new();
+        let mut edges = Vec::new();
+        let (mut always, mut by_fact, mut denied_any) = (Vec::new(), Vec::new(), Vec::new());
+        let mut by_tool: Vec<Vec<u32>> = vec![Vec::new(); plan.tools.len()];
+        let mut denied: Vec<Vec<ProviderId>> = vec![Vec::new(); plan.tools.len()];
+        let triggers = (0..).zip(&plan.feedback);
+        let triggers = triggers.flat_map(|(id, one)| one.triggers.iter().map(move |t| (id, t)));
+        for (id, trigger) in triggers {
+            match trigger {
+                Trigger::Calls(_) | Trigger::Every(_) => {}
+                Trigger::Created(path) => created.push((id, *path)),
+                Trigger::Denied(None) => denied_any.push(id),
+                Trigger::Denied(Some(tools)) => {
+                    tools.iter().for_each(|tool| denied[*tool as usize].push(id));
+                }
+                Trigger::Becomes { condition, reads } => {
+                    let edge = edges.len() as u32;
+                    let condition = Prepared::new(condition);
+                    let reads = reads.as_deref().and_then(|reads| reads_of(&condition, reads));
+                    match reads {
+                        None => always.push(edge),
+                        Some(reads) => {
+                            if reads.iter().any(|touch| matches!(touch, Touch::Fact(_))) {
+                                by_fact.push(edge);
+                            }
+                            let met = (0..).zip(&plan.tools).zip(&mut by_tool);
+                            met.filter(|((id, tool), _)| meets(&reads, *id, tool))
+                                .for_each(|(_, edges)| edges.push(edge));
+                        }
+                    }
+                    edges.push((id, condition));
+                }
+            }
+        }
+        let boxed = |lists: Vec<Vec<u32>>| lists.into_iter().map(Vec::into_boxed_slice).collect();
+        Providers {
+            all: plan.feedback.iter().map(Ready::new).collect(),
+            created: created.into(),
+            edges: edges.into(),
+            always: always.into(),
+            by_tool: boxed(by_tool),
+            by_fact: by_fact.into(),
+            denied: boxed(denied),
+            denied_any: denied_any.into(),
+        }
+    }
+
+    /// Whether there are any.
+    pub fn any(&self) -> bool {
+        !self.all.is_empty()
+    }
+}
+
+impl Ready {
+    fn new(feedback: &guard_plan::plan::Feedback) -> Ready {
+        let calls = feedback.triggers.iter().filter_map(|trigger| match trigger {
+            Trigger::Calls(count) => Some(*count),
+            _ => None,
+        });
+        let every = feedback.triggers.iter().filter_map(|trigger| match trigger {
+            Trigger::Every(span) => Some(*span),
+            _ => None,
+        });
+        Ready {
+            calls: calls.min(),
+            every: every.min(),
+            when: feedback.blocks.iter().map(|block| Prepared::optional(&block.when)).collect(),
+        }
+    }
+}
+
+/// What a condition reads, ascending; none if it may change at any time, whatever the plan says.
+fn reads_of(condition: &Prepared, declared: &[Touch]) -> Option<BTreeSet<Touch>> {
+    let mut reads: BTreeSet<Touch> = declared.iter().copied().collect();
+    for op in condition.ops() {
+        let Some(node) = op.node() else { continue };
+        match node {
+            Node::State(var) => _ = reads.insert(Touch::State(*var)),
+            Node::Row(fact, _) | Node::Known(fact, _) => _ = reads.insert(Touch::Fact(*fact)),
+            Node::Called { within: Some(_), .. }
+            | Node::Failed { within: Some(_), .. }
+            | Node::Calls { window: Some(_), .. } => return None,
+            Node::Called { tool, since, .. } | Node::Failed { tool, since, .. } => {
+                reads.extend([*tool].into_iter().chain(*since).map(Touch::History));
+            }
+            Node::Calls { tool, .. } | Node::LastArg(tool, _) | Node::LastResult(tool) => {
+                reads.insert(Touch::History(*tool));
+            }
+            Node::Now
+            | Node::Elapsed
+            | Node::Clock(_)
+            | Node::RemainingTime
+            | Node::Remaining(_)
+            | Node::Spent(_)
+            | Node::Temporal(_)
+            | Node::Exists(_)
+            | Node::Probe(_)
+            | Node::Origin(_) => return None,
+            _ => {}
+        }
+    }
+    Some(reads)
+}
+
+/// Whether the settlement of a call may change something of what is read.
+fn meets(reads: &BTreeSet<Touch>, id: ToolId, tool: &Tool) -> bool {
+    let targets = tool.effects.iter().map(|effect| effect.target.var);
+    let targets = targets.chain(tool.observes.iter().map(|observe| observe.target.var));
+    let mut targets = targets.map(Touch::State);
+    let mut facts = tool.learns.iter().map(|learn| Touch::Fact(learn.fact));
+    reads.contains(&Touch::History(id))
+        || tool.writes.iter().any(|touch| reads.contains(touch))
+        || targets.any(|touch| reads.contains(&touch))
+        || facts.any(|touch| reads.contains(&touch))
+}

@@ -1,0 +1,164 @@
+//! The decision of a call: the order of the stages, which changes nothing.
+
+use crate::compiled::CompiledPlan;
+use crate::eval::context::{Context, Decision};
+use crate::event::{Arguments, Proposal};
+use crate::reason::Findings;
+use crate::session::Session;
+use crate::session::flight::{Draft, Flight};
+use crate::stage::arguments::{self, Decoded};
+use crate::stage::{
+    Call, approvals, budgets, conflicts, effects, lifecycle, limits, ready, requirements, rules,
+};
+use crate::val::Val;
+use crate::world::Questions;
+use guard_plan::plan::{SpanId, ToolId};
+use guard_plan::value::Value;
+use guard_plan::verdict::{Code, Reason, Verdict};
+use guard_plan::{near, render};
+
+/// The verdict on a call. The draft of what it would change is left in the flight.
+pub(crate) fn decide(
+    compiled: &CompiledPlan,
+    session: &Session,
+    proposal: &Proposal<'_>,
+    answers: &dyn Questions,
+    flight: &mut Flight,
+) -> Verdict {
+    let shadow = compiled.plan().shadow;
+    let mut findings = Findings::default();
+    let decision = Decision::default();
+    let context = Context::new(compiled, session, &decision, answers);
+    let context = Context { now: session.now.max(proposal.now), ..context };
+    if let Some(halt) = &session.halted {
+        let message = format!("the session is halted: {}", halt.message);
+        let reason = context.reason_at(Code::Halted, &halt.rule, None, message);
+        findings.reasons.push(reason);
+        return findings.verdict(shadow);
+    }
+    match compiled.tool(proposal.tool) {
+        Some(id) => {
+            let call = Call {
+                id,
+                tool: &compiled.plan().tools[id as usize],
+                ready: &compiled.tools[id as usize],
+            };
+            decide_tool(&context, call, proposal.args, flight, &mut findings);
+        }
+        None => undeclared(&context, proposal, &mut flight.draft, &mut findings),
+    }
+    findings.verdict(shadow)
+}
+
+/// All stages of a declared tool; each runs even when one before has refused.
+fn decide_tool(
+    cx: &Context<'_>,
+    call: Call<'_>,
+    args: Arguments<'_>,
+    flight: &mut Flight,
+    findings: &mut Findings,
+) {
+    let mut decoded = Decoded::none();
+    let json = match args {
+        Arguments::Read(json) => json,
+        Arguments::Unreadable { error, .. } => {
+            let span = Some(call.tool.span);
+            findings.reasons.push(unreadable(cx, &call.tool.name, span, error));
+            return;
+        }
+    };
+    if let Err(problems) =
+        arguments::decode(cx.compiled, &cx.session.workspace, &call.tool.params, json, &mut decoded)
+    {
+        for problem in problems {
+            let (name, span) = (&call.tool.name, Some(call.tool.span));
+            let mut reason = cx.reason_at(Code::InvalidArguments, name, span, problem.to_string());
+            reason.help = signature(cx.compiled, call.id);
+            findings.reasons.push(reason);
+        }
+        return;
+    }
+    flight.tool = Some(call.id);
+    let cx = &Context { args: decoded.values(), ..*cx };
+    if let Some(served) = &call.tool.served {
+        flight.action = Some(Box::new(lifecycle::check(cx, call, served, findings)));
+    }
+    let draft = &mut flight.draft;
+    requirements::check(cx, call, draft, findings);
+    rules::check(cx, call, findings);
+    limits::check(cx, call, draft, findings);
+    budgets::check(cx, call, draft, findings);
+    budgets::check_deadline(cx, findings);
+    effects::check_parts(cx, call, draft, findings);
+    approvals::check(cx, call, draft, findings);
+    ready::check(cx, call, findings);
+    conflicts::check(cx, call, findings);
+    if findings.reasons.is_empty() || cx.compiled.plan().shadow {
+        keep(cx, call, &decoded, flight);
+    }
+}
+
+/// Keeps of the arguments what will be asked when the call has settled.
+fn keep(cx: &Context<'_>, call: Call<'_>, args: &Decoded<'_>, flight: &mut Flight) {
+    let draft = &mut flight.draft;
+    for index in &call.tool.indexes {
+        let start = draft.bytes.len();
+        for param in &cx.compiled.plan().indexes[*index as usize].params {
+            args.values()[*param as usize].write_key(&mut draft.bytes);
+        }
+        let span = draft.span_from(start);
+        draft.keys.push(span);
+    }
+    let retained = call.ready.retains.iter().zip(args.values());
+    let value = |(read, arg): (&bool, &Val<'_>)| {
+        if *read { arg.clone().into_value() } else { Value::None }
+    };
+    flight.args.extend(retained.map(value));
+}
+
+/// A call of a tool that the guard does not declare.
+fn undeclared(
+    cx: &Context<'_>,
+    proposal: &Proposal<'_>,
+    draft: &mut Draft,
+    findings: &mut Findings,
+) {
+    let (plan, name) = (cx.compiled.plan(), proposal.tool);
+    match proposal.args {
+        // The tool may read the text differently, so even a guard that allows other tools refuses it.
+        Arguments::Unreadable { error, .. } if plan.default_allow => {
+            findings.reasons.push(unreadable(cx, name, None, error));
+            return;
+        }
+        _ if plan.default_allow => {
+            budgets::check_calls(cx, draft, findings);
+            budgets::check_deadline(cx, findings);
+            return;
+        }
+        _ => {}
+    }
+    let shown = render::cut(name, 100);
+    let message = format!("the guard declares no tool `{shown}`");
+    let mut reason = cx.reason_at(Code::UnknownTool, &shown, None, message);
+    let names = plan.tools.iter().flat_map(|tool| [&*tool.wire_name, &*tool.name]);
+    if let Some(near) = near::nearest(name, names) {
+        reason.help = format!("did you mean `{near}`?");
+    }
+    findings.reasons.push(reason);
+}
+
+/// The reason that refuses arguments that are no JSON.
+fn unreadable(cx: &Context<'_>, tool: &str, span: Option<SpanId>, error: &str) -> Reason {
+    let message = format!("the arguments cannot be read: {error}");
+    cx.reason_at(Code::InvalidArguments, tool, span, message)
+}
+
+/// How a tool is called: `deploy(env: one of dev, prod, count: int)`.
+fn signature(compiled: &CompiledPlan, id: ToolId) -> String {
+    let plan = compiled.plan();
+    let tool = &plan.tools[id as usize];
+    let params = tool.params.iter().take(20);
+    let params =
+        params.map(|param| format!("{}: {}", param.name, render::type_name(&plan.types, param.ty)));
+    format!("`{}` takes ({})", tool.name, params.collect::<Vec<_>>().join(", "))
+}

@@ -1,0 +1,65 @@
+//! The inputs of an evaluation: the compiled plan, the session, the answers of the world, the call.
+
+use crate::compiled::CompiledPlan;
+use crate::session::Session;
+use crate::val::Val;
+use crate::world::Questions;
+use guard_plan::plan::VarId;
+use guard_plan::value::{Fault, Value};
+use std::cell::{Cell, RefCell};
+
+/// Most steps of one decision, whatever the plan says of itself.
+const FUEL: u64 = 20_000_000;
+
+/// What the evaluations of one decision share.
+pub(crate) struct Decision {
+    pub fuel: Cell<u64>,
+    /// For keys, so that looking one up needs no allocation.
+    pub buffer: RefCell<Vec<u8>>,
+}
+
+impl Default for Decision {
+    fn default() -> Self {
+        Decision { fuel: Cell::new(FUEL), buffer: RefCell::default() }
+    }
+}
+
+/// What an expression may read.
+#[derive(Clone, Copy)]
+pub(crate) struct Context<'a> {
+    pub compiled: &'a CompiledPlan,
+    pub session: &'a Session,
+    pub decision: &'a Decision,
+    pub answers: &'a dyn Questions,
+    /// The clock of the session at this decision.
+    pub now: i64,
+    /// The arguments of the call.
+    pub args: &'a [Val<'a>],
+    /// Simulated values of state variables, before the session's own.
+    pub writes: &'a [(VarId, Value)],
+    /// The decoded result of the call; of a source what it reads, which is a text if it is a prompt.
+    pub result: Option<&'a Value>,
+}
+
+/// Bound variables, the innermost first.
+pub(crate) struct Scope<'s, 'a> {
+    pub slots: &'s [u32],
+    pub values: &'s [Val<'a>],
+    pub outer: Option<&'s Scope<'s, 'a>>,
+}
+
+pub(crate) type Evaluated<'a> = Result<Val<'a>, Fault>;
+
+impl<'a> Context<'a> {
+    /// The inputs of an expression without arguments, at the session's own time.
+    pub fn new(
+        compiled: &'a CompiledPlan,
+        session: &'a Session,
+        decision: &'a Decision,
+        answers: &'a dyn Questions,
+    ) -> Context<'a> {
+        let (args, writes): (&[Val<'a>], &[(VarId, Value)]) = (&[], &[]);
+        let now = session.now;
+        Context { compiled, session, decision, answers, now, args, writes, result: None }
+    }
+}

@@ -1,0 +1,32 @@
+//! One expression over a session, for those who look at it from outside: tests, tools, contracts.
+
+use crate::compiled::CompiledPlan;
+use crate::compiled::prepare::Prepared;
+use crate::eval::context::{Context, Decision};
+use crate::session::Session;
+use crate::world::{Answers, World};
+use guard_plan::LoadError;
+use guard_plan::plan::{Expr, Millis};
+use guard_plan::value::{Fault, Value};
+
+/// The value of an expression without arguments; nothing changes, and a halt does not matter.
+pub(crate) fn evaluate(
+    compiled: &CompiledPlan,
+    session: &Session,
+    expr: &Expr,
+    now: Millis,
+    world: &mut dyn World,
+) -> Result<Value, Fault> {
+    compiled.loaded().admits(expr).map_err(foreign)?;
+    let (decision, answers) = (Decision::default(), Answers::new(world));
+    let context = Context::new(compiled, session, &decision, &answers);
+    Context { now: session.now.max(now), ..context }.eval_shown(&Prepared::new(expr))
+}
+
+/// The fault of an expression that refers to what the plan does not have.
+pub(crate) fn foreign(error: LoadError) -> Fault {
+    match error {
+        LoadError::Invalid(why) => Fault::Decode(format!("no expression of this plan: {why}")),
+        other => Fault::Decode(other.to_string()),
+    }
+}

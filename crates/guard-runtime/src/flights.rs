@@ -1,0 +1,37 @@
+//! Calls in flight: what allowing a call charges and counts, and what its settlement gives back.
+
+use crate::compiled::CompiledPlan;
+use crate::session::Session;
+use crate::session::flight::Flight;
+use guard_plan::plan::LimitScope;
+
+/// Does what allowing a call does.
+pub(crate) fn depart(session: &mut Session, flight: &mut Flight) {
+    session.calls += 1;
+    flight.number = session.calls;
+    let draft = &mut flight.draft;
+    session.charged.clone_from(&draft.charges);
+    for (unit, amount) in &draft.charges {
+        let spent = &mut session.spent[*unit as usize];
+        *spent = spent.saturating_add(*amount);
+    }
+    for (limit, span) in &draft.counted {
+        let key = span.map(|span| draft.key(span));
+        session.counters[*limit as usize].add(key, session.now);
+    }
+    draft.approvals.sort_unstable();
+    draft.approvals.dedup();
+    for place in draft.approvals.drain(..).rev() {
+        session.approvals.remove(place);
+    }
+}
+
+/// A call is no longer in flight: what was counted only while it was, no longer is.
+pub(crate) fn land(compiled: &CompiledPlan, session: &mut Session, flight: &Flight) {
+    for (limit, span) in &flight.draft.counted {
+        if compiled.plan().limits[*limit as usize].scope == LimitScope::InFlight {
+            let key = span.map(|span| flight.draft.key(span));
+            session.counters[*limit as usize].remove(key);
+        }
+    }
+}

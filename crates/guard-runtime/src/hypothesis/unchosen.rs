@@ -1,0 +1,80 @@
+//! A tool without what its arguments decide: to judge a call whose arguments nobody has chosen.
+//!
+//! Every rule that is left says the same whatever the arguments. So a call that these rules refuse is refused
+//! with any arguments; one that they let pass may still be.
+
+use crate::compiled::{CompiledPlan, prepare};
+use guard_plan::plan::{
+    Expr, LimitScope, Message, Node, Part, Requires, Show, Step, Target, Tool, ToolId, UnitId,
+    VarId,
+};
+
+/// What is left of a tool, and what is not known without arguments.
+pub(super) struct Unchosen {
+    pub tool: Tool,
+    pub ready: prepare::Tool,
+    /// Variables that the call writes in a way that nobody can say.
+    pub unknown: Vec<VarId>,
+    /// Units of which it costs more than what is left of it says.
+    pub units: Vec<UnitId>,
+}
+
+impl Unchosen {
+    pub fn new(compiled: &CompiledPlan, id: ToolId) -> Unchosen {
+        let plan = compiled.plan();
+        let mut tool = plan.tools[id as usize].clone();
+        tool.requires.retain(|requires| !requirement_reads_argument(requires));
+        tool.denies.retain(|deny| !reads_argument(&deny.condition));
+        for deny in &mut tool.denies {
+            deny.because = deny.because.take().map(without_arguments);
+            deny.shows.retain(|show| !reads_argument(&show.expr));
+        }
+        tool.limits.retain(|used| {
+            let scope = plan.limits[used.limit as usize].scope;
+            scope != LimitScope::Identical && !used.by.as_ref().is_some_and(reads_argument)
+        });
+        let mut units: Vec<UnitId> = Vec::new();
+        units.extend(
+            tool.costs.iter().filter(|cost| reads_argument(&cost.amount)).map(|cost| cost.unit),
+        );
+        tool.costs.retain(|cost| !reads_argument(&cost.amount));
+        let chosen = tool.effects.iter().filter(|effect| {
+            effect.value.as_ref().is_some_and(reads_argument)
+                || target_reads_argument(&effect.target)
+        });
+        let unknown: Vec<VarId> = chosen.map(|effect| effect.target.var).collect();
+        tool.effects.retain(|effect| !unknown.contains(&effect.target.var));
+        let known = |id: &u32| {
+            let reads = &plan.invariants[*id as usize].reads;
+            !reads.iter().any(|var| unknown.contains(var))
+        };
+        tool.frame.retain(known);
+        tool.approvals.retain(|approval| !approval.when.as_ref().is_some_and(reads_argument));
+        let ready = prepare::Tool::new(&tool, plan);
+        Unchosen { tool, ready, unknown, units }
+    }
+}
+
+/// Whether an expression reads an argument.
+fn reads_argument(expr: &Expr) -> bool {
+    expr.0.iter().any(|node| matches!(node, Node::Param(_)))
+}
+
+fn requirement_reads_argument(requires: &Requires) -> bool {
+    let key = |values: &[Expr]| values.iter().any(reads_argument);
+    let keyed = requires.any_of.iter().flat_map(|one| &one.key).any(|one| key(&one.values));
+    keyed || requires.when.as_ref().is_some_and(reads_argument)
+}
+
+fn target_reads_argument(target: &Target) -> bool {
+    target.path.iter().any(|step| matches!(step, Step::Index(key) if reads_argument(key)))
+}
+
+/// A message with the names of arguments in place of their values.
+fn without_arguments(message: Message) -> Message {
+    let part = |part: Part| match part {
+        Part::Value(Show { label, expr, .. }) if reads_argument(&expr) => Part::Text(label),
+        part => part,
+    };
+    Message { parts: message.parts.into_iter().map(part).collect() }
+}

@@ -1,0 +1,121 @@
+//! The beginning of a session: its initial state, and what the host hands over.
+
+use crate::compiled::CompiledPlan;
+use crate::error::{KernelError, StepError};
+use crate::eval::context::{Context, Decision};
+use crate::session::counter::Counter;
+use crate::session::facts::Table;
+use crate::session::items::Items;
+use crate::session::origins::Origins;
+use crate::session::probes::Attempts;
+use crate::session::sorted::Keyed;
+use crate::session::{History, Session, Times, Truth};
+use crate::settle::monitors;
+use crate::world::{Answers, NoWorld};
+use crate::{feedback, prompt};
+use guard_plan::json::Json;
+use guard_plan::plan::Millis;
+use guard_plan::value::Value;
+use std::collections::HashMap;
+
+/// Begins a session, which learns from the data the host gives (semantics §8).
+pub(crate) fn open(
+    compiled: &CompiledPlan,
+    id: &str,
+    start: Millis,
+    workspace: &str,
+    data: Option<&Json>,
+) -> Result<Session, StepError> {
+    let mut session = empty(compiled, id, start, workspace)?;
+    session.state = initial_state(compiled, &session)?;
+    if let Some(data) = data {
+        prompt::start(compiled, &mut session, data);
+    }
+    monitors::begin_monitors(compiled, &mut session);
+    Ok(session)
+}
+
+/// A session of the plan's shape, without state.
+fn empty(
+    compiled: &CompiledPlan,
+    id: &str,
+    start: Millis,
+    workspace: &str,
+) -> Result<Session, StepError> {
+    let plan = compiled.plan();
+    let path = |path: &str, base: &str| {
+        let normal = guard_plan::path::normalise(base, path);
+        normal.map(|path| path.into_owned().into_boxed_str()).map_err(StepError::Workspace)
+    };
+    let workspace = path(workspace, "/")?;
+    let paths = plan.paths.iter().map(|literal| path(literal, &workspace));
+    Ok(Session {
+        id: id.into(),
+        start,
+        now: start,
+        paths: paths.collect::<Result<_, _>>()?,
+        workspace,
+        state: Box::default(),
+        spent: vec![0; plan.units.len()].into(),
+        counters: plan.limits.iter().map(Counter::new).collect(),
+        tools: vec![History::default(); plan.tools.len()].into(),
+        succeeded: vec![0; plan.tools.len().div_ceil(64)].into(),
+        indexes: vec![Keyed::default(); plan.indexes.len()].into(),
+        windows: plan.windows.iter().map(|window| Times::new(window.within)).collect(),
+        facts: plan.facts.iter().map(|fact| Table::new(fact, &plan.types)).collect(),
+        monitors: vec![Truth { value: Ok(false), operand: Ok(false) }; plan.monitors.len()].into(),
+        flights: Vec::new(),
+        spare: Vec::new(),
+        approvals: Vec::new(),
+        decisions: 0,
+        full: false,
+        settlements: 0,
+        calls: 0,
+        halted: None,
+        probes: vec![Attempts::default(); plan.probes.len()].into(),
+        origins: Origins::default(),
+        feedback: feedback::memory(&compiled.feedback, start),
+        items: plan.lifecycles.iter().map(Items::new).collect(),
+        ended: HashMap::new(),
+        prompts: 0,
+        blocked: 0,
+        opening: None,
+        changes: Vec::new(),
+        charged: Vec::new(),
+    })
+}
+
+fn initial_state(compiled: &CompiledPlan, session: &Session) -> Result<Box<[Value]>, StepError> {
+    let mut world = NoWorld;
+    let (decision, answers) = (Decision::default(), Answers::new(&mut world));
+    let context = Context::new(compiled, session, &decision, &answers);
+    let matches = |id, text: &str| compiled.matches(id, text);
+    let decoder = compiled.decoder(&session.workspace, false, &matches);
+    let mut state = Vec::with_capacity(compiled.state.len());
+    for (var, init) in compiled.plan().state.iter().zip(&compiled.state) {
+        let fail = |why: String| StepError::InitialState(var.name.clone(), why);
+        let value = context.eval(init).map_err(|fault| fail(fault.to_string()))?.into_value();
+        decoder.conform(var.ty, &value).map_err(|problem| fail(problem.to_string()))?;
+        state.push(value);
+    }
+    Ok(state.into())
+}
+
+/// Checks that the proved invariants hold in a session: a proof says only that they hold from call to call.
+pub(crate) fn begins_sound(compiled: &CompiledPlan, session: &Session) -> Result<(), KernelError> {
+    let plan = compiled.plan();
+    if plan.proofs.is_empty() {
+        return Ok(());
+    }
+    let (decision, mut world) = (Decision::default(), NoWorld);
+    let answers = Answers::new(&mut world);
+    let cx = Context::new(compiled, session, &decision, &answers);
+    let assumed = guard_proof::assumable(plan, &plan.proofs);
+    for (id, _) in assumed.iter().enumerate().filter(|(_, assumed)| **assumed) {
+        if cx.holds(&compiled.invariants[id]) != Ok(true) {
+            let name = &plan.invariants[id].rule.owner;
+            return Err(KernelError::State(format!("`{name}` does not hold at first")));
+        }
+    }
+    Ok(())
+}

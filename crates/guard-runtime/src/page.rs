@@ -1,0 +1,65 @@
+//! Items as JSON: the page that a lifecycle's list gives, and one item in brief.
+
+use crate::compiled::CompiledPlan;
+use crate::session::items::{self, Item, Items};
+use guard_plan::json::Json;
+use guard_plan::plan::Lifecycle;
+use guard_plan::render;
+
+/// Most items of one page.
+const PAGE: usize = 100;
+
+/// An object of named members.
+pub(crate) fn object(members: Vec<(&str, Json)>) -> Json {
+    Json::Object(members.into_iter().map(|(key, value)| (key.into(), value)).collect())
+}
+
+/// A page of items, in order of their ids.
+pub(crate) fn page(
+    compiled: &CompiledPlan,
+    lifecycle: &Lifecycle,
+    table: &Items,
+    state: Option<u32>,
+    after: u32,
+) -> Json {
+    let mut numbers = table.page(state, after, PAGE + 1);
+    let more = numbers.len() > PAGE;
+    numbers.truncate(PAGE);
+    let total = state.map_or(table.len(), |state| table.count(state));
+    let items = numbers
+        .iter()
+        .filter_map(|number| Some(brief(compiled, lifecycle, *number, table.get(*number)?)));
+    object(vec![
+        ("items", Json::Array(items.collect())),
+        ("total", Json::Int(i64::try_from(total).unwrap_or(i64::MAX))),
+        ("more", Json::Bool(more)),
+    ])
+}
+
+/// What the agent sees of an item.
+pub(crate) fn brief(
+    compiled: &CompiledPlan,
+    lifecycle: &Lifecycle,
+    number: u32,
+    item: &Item,
+) -> Json {
+    let types = &compiled.plan().types;
+    let secret = &mut |_: &_| Json::string(render::SECRET);
+    let fields = lifecycle.fields.iter().zip(&item.fields).map(|(field, value)| {
+        let json = match field.secret {
+            true => Json::string(render::SECRET),
+            false => render::to_json_redacted(types, field.ty, value, secret),
+        };
+        (field.name.as_str().into(), json)
+    });
+    let fields = Json::Object(fields.collect());
+    let state = &lifecycle.states[item.state() as usize];
+    let reasons = item.reasons.iter().map(|why| Json::string(why)).collect();
+    object(vec![
+        ("id", Json::string(&items::id(lifecycle, number))),
+        ("state", Json::string(state)),
+        ("fields", fields),
+        ("rejections", Json::Int(item.rejections.into())),
+        ("reasons", Json::Array(reasons)),
+    ])
+}

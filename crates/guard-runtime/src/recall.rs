@@ -1,0 +1,203 @@
+//! What a session remembers, as bytes, and a session again from them (semantics §17).
+//!
+//! The bytes may be hostile: what comes back has the shape that the plan gives it, in every place that anything reads,
+//! or does not come back. What follows from the rest is worked out again, not read.
+
+use crate::compiled::{CompiledPlan, resolved};
+use crate::error::RecallError;
+use crate::open;
+use crate::session::Session;
+use crate::session::flight::{Draft, Flight, Part, PartStep};
+use crate::session::items::{Criterion, Item};
+use guard_plan::plan::{Field, Plan, TypeDef, TypeId};
+use guard_plan::value::Value;
+use std::collections::BTreeSet;
+
+impl Session {
+    /// All that it remembers, secrets included: to be kept where only its owner can read. The same memory gives the
+    /// same bytes; what was already said in records (what it was opened with, the last changes) is left out.
+    pub fn memory(&self) -> Vec<u8> {
+        // INVARIANT: writing to memory does not fail, and every sequence knows its length.
+        postcard::to_allocvec(self).expect("a session is plain data")
+    }
+}
+
+/// The session that remembers this. It was one of a kernel of the same plan.
+///
+/// # Errors
+///
+/// Where the bytes are no memory, do not fit the plan, or hold a state in which something that was proved does
+/// not hold.
+pub(crate) fn recall(compiled: &CompiledPlan, memory: &[u8]) -> Result<Session, RecallError> {
+    let mut session: Session =
+        postcard::from_bytes(memory).map_err(|error| RecallError::Bytes(error.to_string()))?;
+    // A new session of the same workspace has every shape that does not change.
+    let new = open::open(compiled, &session.id, session.start, &session.workspace, None);
+    let new = new.map_err(|_| RecallError::Misfit("its workspace"))?;
+    if new.workspace != session.workspace {
+        return Err(RecallError::Misfit("its workspace"));
+    }
+    session.paths = new.paths.clone();
+    adopt(compiled, &mut session, &new).map_err(RecallError::Misfit)?;
+    open::begins_sound(compiled, &session)
+        .map_err(|error| RecallError::Unsound(error.to_string()))?;
+    Ok(session)
+}
+
+fn adopt(
+    compiled: &CompiledPlan,
+    session: &mut Session,
+    new: &Session,
+) -> Result<(), &'static str> {
+    let plan = compiled.plan();
+    let matches = |id, text: &str| compiled.matches(id, text);
+    let decoder = compiled.decoder(&new.workspace, false, &matches);
+    let shape = Shape { plan };
+    let sound = |what: &'static str, sound: bool| if sound { Ok(()) } else { Err(what) };
+    sound("its clock", session.now >= session.start)?;
+    sound("its state", shape.all_fit(plan.state.iter().map(|var| var.ty), &session.state))?;
+    // What is proved assumes refinements; in shadow nothing is, and calls were let through that break them.
+    let mut vars = plan.state.iter().zip(&session.state);
+    let refined = vars.all(|(var, value)| decoder.conform(var.ty, value).is_ok());
+    sound("its state", plan.shadow || refined)?;
+    sound("its spending", session.spent.len() == new.spent.len())?;
+    let limits = plan.limits.iter().zip(&mut session.counters);
+    let counters = limits.fold(true, |all, (limit, counter)| counter.adopt(limit) && all);
+    sound("its counters", counters && session.counters.len() == new.counters.len())?;
+    sound("its history", shape.history(session, new))?;
+    let windows = plan.windows.iter().zip(&mut session.windows);
+    let sorted = windows.fold(true, |all, (window, times)| times.adopt(window.within) && all);
+    sound("its windows", session.windows.len() == new.windows.len() && sorted)?;
+    let facts = plan.facts.iter().zip(&mut session.facts).fold(true, |all, (fact, table)| {
+        table.adopt(fact, &plan.types, &|row| shape.fits(fact.row, row)) && all
+    });
+    sound("its facts", facts && session.facts.len() == new.facts.len())?;
+    sound("its monitors", session.monitors.len() == new.monitors.len())?;
+    sound("its calls in flight", shape.flights(session))?;
+    let tools = plan.tools.len();
+    let grants = session.approvals.iter().all(|grant| (grant.tool as usize) < tools);
+    sound("its approvals", grants)?;
+    let probes = plan.probes.iter().zip(&session.probes).all(|(probe, attempts)| {
+        let Some(Ok(answer)) = attempts.answer() else { return true };
+        shape.fits(probe.returns, answer)
+    });
+    sound("its probes", probes && session.probes.len() == new.probes.len())?;
+    sound("its feedback", session.feedback.adopt(&new.feedback))?;
+    let lifecycles = plan.lifecycles.iter().zip(&mut session.items);
+    let items = lifecycles.fold(true, |all, (one, items)| {
+        items.adopt(one, &|item| shape.item(&one.fields, item)) && all
+    });
+    sound("its items", items && session.items.len() == new.items.len())
+}
+
+/// The shape that a plan gives a memory.
+struct Shape<'a> {
+    plan: &'a Plan,
+}
+
+impl Shape<'_> {
+    /// Whether a value is one of a type, without its refinements.
+    fn fits(&self, ty: TypeId, value: &Value) -> bool {
+        use TypeDef as T;
+        let Some(def) = self.plan.types.get(ty as usize) else { return false };
+        match (def, value) {
+            (T::Option { .. }, Value::None)
+            | (T::Bool, Value::Bool(_))
+            | (T::Int { .. }, Value::Int(_))
+            | (T::Decimal { .. }, Value::Decimal(_))
+            | (T::Duration { .. }, Value::Duration(_))
+            | (T::Time { .. }, Value::Time(_))
+            | (T::String { .. }, Value::String(_))
+            | (T::Path, Value::Path(_))
+            | (T::Url, Value::Url(_))
+            | (T::Json, Value::Json(_)) => true,
+            (T::Option { of }, value) => self.fits(*of, value),
+            (T::Enum { variants, .. }, Value::Enum(at)) => (*at as usize) < variants.len(),
+            (T::List { of, .. }, Value::List(items)) => items.iter().all(|it| self.fits(*of, it)),
+            (T::Set { of, .. }, Value::Set(items)) => items.iter().all(|it| self.fits(*of, it)),
+            (T::Map { of, .. }, Value::Map(all)) => all.values().all(|it| self.fits(*of, it)),
+            (T::Record { fields, .. }, Value::Record(values)) => {
+                self.all_fit(fields.iter().map(|field| field.ty), values)
+            }
+            _ => false,
+        }
+    }
+
+    fn all_fit(&self, types: impl ExactSizeIterator<Item = TypeId>, values: &[Value]) -> bool {
+        types.len() == values.len() && types.zip(values).all(|(ty, value)| self.fits(ty, value))
+    }
+
+    /// Whether these are arguments, of which those that nobody reads are left out.
+    fn args(&self, params: &[Field], args: &[Value]) -> bool {
+        let mut pairs = params.iter().zip(args);
+        params.len() == args.len()
+            && pairs.all(|(param, arg)| *arg == Value::None || self.fits(param.ty, arg))
+    }
+
+    fn history(&self, session: &Session, new: &Session) -> bool {
+        let mut tools = self.plan.tools.iter().zip(&session.tools);
+        session.tools.len() == new.tools.len()
+            && session.succeeded.len() == new.succeeded.len()
+            && session.indexes.len() == new.indexes.len()
+            && tools.all(|(tool, history)| {
+                let args = history.last_args.as_ref();
+                let result = history.last_result.as_ref().zip(tool.returns);
+                args.is_none_or(|args| self.args(&tool.params, args))
+                    && result.is_none_or(|(result, ty)| self.fits(ty, result))
+            })
+    }
+
+    fn flights(&self, session: &Session) -> bool {
+        let mut calls = BTreeSet::new();
+        session.flights.iter().all(|flight| {
+            self.flight(flight) && flight.number <= session.calls && calls.insert(&flight.call)
+        })
+    }
+
+    fn flight(&self, flight: &Flight) -> bool {
+        let draft = &flight.draft;
+        let tool = flight.tool.map(|id| self.plan.tools.get(id as usize));
+        let kept = match tool {
+            None => flight.args.is_empty() && draft.keys.is_empty(),
+            Some(None) => false,
+            Some(Some(tool)) => {
+                let args = flight.args.is_empty() || self.args(&tool.params, &flight.args);
+                args && (draft.keys.is_empty() || draft.keys.len() == tool.indexes.len())
+            }
+        };
+        let state = &self.plan.state;
+        kept && draft.is_of(self.plan)
+            && draft.writes.iter().all(|(var, value)| self.fits(state[*var as usize].ty, value))
+            && draft.parts.iter().all(|part| self.part(draft, part))
+    }
+
+    /// Whether a part of a variable has its type.
+    fn part(&self, draft: &Draft, part: &Part) -> bool {
+        let (first, end) = part.steps;
+        let Some(steps) = draft.steps.get(first..end) else { return false };
+        let def = |ty: TypeId| resolved(&self.plan.types, ty);
+        let mut ty = self.plan.state[part.var as usize].ty;
+        for step in steps {
+            ty = match (step, def(ty)) {
+                (PartStep::Field(at), Some(TypeDef::Record { fields, .. })) => {
+                    let Some(field) = fields.get(*at as usize) else { return false };
+                    field.ty
+                }
+                (PartStep::Entry(_), Some(TypeDef::Map { of, .. })) => *of,
+                (PartStep::Element(_), Some(TypeDef::List { of, .. })) => *of,
+                _ => return false,
+            };
+        }
+        part.value.as_ref().is_none_or(|value| self.fits(ty, value))
+    }
+
+    fn item(&self, fields: &[Field], item: &Item) -> bool {
+        let criterion = |criterion: &Criterion| match criterion {
+            Criterion::Command(id) => (*id as usize) < self.plan.commands.len(),
+            Criterion::Probe(id) => (*id as usize) < self.plan.probes.len(),
+            Criterion::File(_) | Criterion::Contains(..) | Criterion::Committed => true,
+        };
+        self.all_fit(fields.iter().map(|field| field.ty), &item.fields)
+            && item.criteria.iter().all(criterion)
+    }
+}

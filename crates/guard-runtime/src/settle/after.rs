@@ -1,0 +1,57 @@
+//! The call that has succeeded, for the rules that run after it, and what they write and note.
+
+use crate::compiled::CompiledPlan;
+use crate::eval::context::{Context, Decision};
+use crate::outcome::Settled;
+use crate::session::Session;
+use crate::stage::Call;
+use crate::val::Val;
+use crate::world::Questions;
+use guard_plan::plan::VarId;
+use guard_plan::record::NoteKind;
+use guard_plan::value::Value;
+
+/// What the rules after a call read.
+pub(super) struct After<'s> {
+    pub call: Call<'s>,
+    pub args: Vec<Value>,
+    pub result: Value,
+    pub decision: Decision,
+    pub answers: &'s dyn Questions,
+}
+
+impl After<'_> {
+    /// Runs something that reads the session.
+    pub fn read<T>(
+        &self,
+        compiled: &CompiledPlan,
+        session: &Session,
+        read: impl FnOnce(&Context<'_>) -> T,
+    ) -> T {
+        let args: Vec<Val<'_>> = self.args.iter().map(Val::of).collect();
+        let context = Context::new(compiled, session, &self.decision, self.answers);
+        read(&Context { args: &args, result: Some(&self.result), ..context })
+    }
+}
+
+/// Writes a variable, and keeps its value before for the record.
+pub(super) fn write(session: &mut Session, var: VarId, value: Value) {
+    let before = std::mem::replace(&mut session.state[var as usize], value);
+    if !session.changes.iter().any(|(changed, _)| *changed == var) {
+        session.changes.push((var, before));
+    }
+}
+
+/// Notes something; the gravest kind halts the session.
+pub(super) fn note(
+    session: &mut Session,
+    settled: &mut Settled,
+    kind: NoteKind,
+    rule: &str,
+    message: String,
+) {
+    if kind == NoteKind::Halt {
+        session.halt(rule, &message);
+    }
+    settled.note(kind, rule, message);
+}

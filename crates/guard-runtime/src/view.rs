@@ -1,0 +1,199 @@
+//! What a session tells of its items, facts, feedback and probes. Secrets stay inside.
+
+mod state;
+
+use crate::found;
+use crate::kernel::Kernel;
+use crate::page::{brief, object, page};
+use crate::session::Session;
+use crate::session::items::{self, Criterion, Evidence, Item};
+use crate::session::{Spoken, Turn};
+use guard_plan::json::Json;
+use guard_plan::plan::{Actor, Lifecycle, Millis, ToolId};
+use guard_plan::{render, time};
+
+/// A row of a fact, and who taught it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FactRow {
+    /// Its number among those that ever came; it grows.
+    pub number: u64,
+    /// The row, an object.
+    pub row: Json,
+    /// The call that taught it, `prompt N`, or `start`.
+    pub by: Box<str>,
+}
+
+/// The settlement of a tool's call that came last.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LastSettlement {
+    /// Its number among the settlements of the session; it grows.
+    pub number: u64,
+    /// When.
+    pub time: Millis,
+    /// The call succeeded.
+    pub success: bool,
+}
+
+fn text(text: &str) -> Json {
+    Json::string(text)
+}
+
+impl Session {
+    /// How often calls of a tool have succeeded and failed.
+    pub fn outcomes(&self, tool: ToolId) -> Option<(u64, u64)> {
+        let history = self.tools.get(tool as usize)?;
+        Some((history.successes, history.failures))
+    }
+
+    /// The settlement of a tool that came last, if one of its calls was settled.
+    pub fn last_settlement(&self, tool: ToolId) -> Option<LastSettlement> {
+        let history = self.tools.get(tool as usize)?;
+        let success = history.success.map(|stamp| (stamp, true));
+        let failure = history.failure.map(|stamp| (stamp, false));
+        let stamps = success.into_iter().chain(failure);
+        let (stamp, success) = stamps.max_by_key(|(stamp, _)| stamp.settlement)?;
+        Some(LastSettlement { number: stamp.settlement, time: stamp.time, success })
+    }
+
+    /// The rows of a fact, oldest first: at most so many, from a number on.
+    pub fn facts(
+        &self,
+        kernel: &Kernel,
+        name: &str,
+        from: u64,
+        limit: usize,
+    ) -> Option<Vec<FactRow>> {
+        let plan = kernel.plan();
+        let id = plan.facts.binary_search_by(|fact| fact.name.as_str().cmp(name)).ok()?;
+        let ty = plan.facts[id].row;
+        let rows = self.facts.get(id)?.rows_from(from).take(limit);
+        let secret = &mut |_: &_| text(render::SECRET);
+        let row = |(number, value, by): (u64, &_, &str)| {
+            let row = render::to_json_redacted(&plan.types, ty, value, secret);
+            FactRow { number, row, by: by.into() }
+        };
+        Some(rows.map(row).collect())
+    }
+
+    /// How many events were judged for feedback.
+    pub fn judged(&self) -> u64 {
+        self.feedback.judged
+    }
+
+    /// What a provider of feedback has said, if it has spoken.
+    pub fn spoken(&self, kernel: &Kernel, provider: &str) -> Option<Spoken<'_>> {
+        let all = &kernel.plan().feedback;
+        let id = all.binary_search_by(|one| one.name.as_str().cmp(provider)).ok()?;
+        self.feedback.spoken(id as u32)
+    }
+
+    /// When a probe is asked again.
+    pub fn next_attempt(&self, kernel: &Kernel, probe: &str) -> Option<Turn> {
+        let probes = &kernel.plan().probes;
+        let id = probes.binary_search_by(|one| one.name.as_str().cmp(probe)).ok()?;
+        Some(self.probes.get(id)?.turn(&probes[id], self.now))
+    }
+
+    /// How many values it remembers the origin of, and whether it takes no more.
+    pub fn origins(&self) -> (usize, bool) {
+        self.origins.size()
+    }
+
+    /// How often a stop was blocked.
+    pub fn blocked(&self) -> u32 {
+        self.blocked
+    }
+
+    /// The state of an item.
+    pub fn item_state<'k>(&self, kernel: &'k Kernel, id: &str) -> Option<&'k str> {
+        let (at, number) = items::place(kernel.plan(), id)?;
+        let item = self.items.get(at as usize)?.get(number)?;
+        let lifecycle = &kernel.plan().lifecycles[at as usize];
+        lifecycle.states.get(item.state() as usize).map(String::as_str)
+    }
+
+    /// All of an item.
+    pub fn item(&self, kernel: &Kernel, id: &str) -> Option<Json> {
+        let (at, number) = items::place(kernel.plan(), id)?;
+        let item = self.items.get(at as usize)?.get(number)?;
+        let lifecycle = &kernel.plan().lifecycles[at as usize];
+        let Json::Object(mut members) = brief(&kernel.compiled, lifecycle, number, item) else {
+            return None;
+        };
+        let criteria = item.criteria.iter().map(|one| self.criterion(kernel, one)).collect();
+        let evidence = item.evidence.iter().map(|one| self.evidence(one)).collect();
+        let more = [
+            ("criteria", Json::Array(criteria)),
+            ("evidence", Json::Array(evidence)),
+            ("created", text(&time::format_rfc3339(item.created))),
+            ("last", last(lifecycle, item)),
+        ];
+        members.extend(more.map(|(key, json)| (key.into(), json)));
+        Some(Json::Object(members))
+    }
+
+    /// A page of the items of a lifecycle as its list shows them: in a state, after an id.
+    pub fn items(
+        &self,
+        kernel: &Kernel,
+        lifecycle: &str,
+        state: Option<&str>,
+        after: Option<&str>,
+    ) -> Option<Json> {
+        let all = &kernel.plan().lifecycles;
+        let at = all.binary_search_by(|one| one.name.as_str().cmp(lifecycle)).ok()?;
+        let place = |state| all[at].states.iter().position(|one| one == state).map(|at| at as u32);
+        let state = match state {
+            Some(state) => Some(place(state)?),
+            None => None,
+        };
+        let after = match after {
+            Some(id) => {
+                items::place(kernel.plan(), id).filter(|(found, _)| *found as usize == at)?.1
+            }
+            None => 0,
+        };
+        Some(page(&kernel.compiled, &all[at], self.items.get(at)?, state, after))
+    }
+
+    fn criterion(&self, kernel: &Kernel, criterion: &Criterion) -> Json {
+        let path = |path: &str| text(&found::shown(self, path));
+        object(match criterion {
+            Criterion::File(file) => vec![("file", path(file))],
+            Criterion::Contains(file, part) => {
+                vec![("file", path(file)), ("contains", text(part))]
+            }
+            Criterion::Command(id) => {
+                let words = kernel.plan().commands[*id as usize].argv.iter();
+                vec![("command", Json::Array(words.map(|word| text(word)).collect()))]
+            }
+            Criterion::Committed => vec![("git_commit", Json::Bool(true))],
+            Criterion::Probe(id) => {
+                vec![("probe", text(&kernel.plan().probes[*id as usize].name))]
+            }
+        })
+    }
+
+    fn evidence(&self, evidence: &Evidence) -> Json {
+        object(match evidence {
+            Evidence::Call(id) => vec![("call", text(id))],
+            Evidence::File(path, hash) => {
+                vec![("file", text(&found::shown(self, path))), ("sha256", text(hash))]
+            }
+        })
+    }
+}
+
+fn last(lifecycle: &Lifecycle, item: &Item) -> Json {
+    let transition = item.last.transition.and_then(|at| lifecycle.transitions.get(at as usize));
+    let actor = match item.last.actor {
+        Actor::Agent => "agent",
+        Actor::Harness => "harness",
+    };
+    object(vec![
+        ("time", text(&time::format_rfc3339(item.last.time))),
+        ("actor", text(actor)),
+        ("transition", text(transition.map_or("create", |one| &one.name))),
+        ("by", text(&item.last.by)),
+    ])
+}
