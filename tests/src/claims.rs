@@ -18,10 +18,10 @@ pub const LAWS: &[Law] = &[
     ("optimized expressions say the same", optimized),
     ("what is not so is not proved", open),
     ("what was proved stays proved", expected),
-    ("spoiled certificates are refused", spoiled),
-    ("four bits, everything", exhaustive),
     ("one step from arbitrary states", stepped),
+    ("four bits, everything", exhaustive),
     ("certificates are accepted", accepted),
+    ("spoiled certificates are refused", spoiled),
     ("edges, checks on", edges),
     ("kernel, plans and reference agree", agree),
 ];

@@ -6,6 +6,9 @@ use crate::rng::Rng;
 /// State, invariant, and the body of a tool with the parameters `x: int in 0..=9`, `y: int`, `g: string max 5`, `h: string`, `f: bool`, `c:
 /// decimal in 0..=9`, `u: int in -9..=9`. `K`, `J` are small numbers, `O` an order.
 const SCENARIOS: &[(&str, &str, &str)] = &[
+    ("sd: int = 0", "sd <= K", "deny unless x * u <= J\n  effect sd = x * y"),
+    ("sd: int = 0", "sd <= K", "deny unless u * x <= J\n  effect sd = u * y"),
+    ("sd: decimal = 0", "sd <= K", "deny unless c * decimal(x) <= J\n  effect sd = c * decimal(u)"),
     ("sw: int in 0..=9 = 0", "sw <= 9", "effect sw = x"),
     ("sw: int in 0..=9 = 0", "sw <= 8", "deny unless x <= 8\n  effect sw = x"),
     (
