@@ -10,7 +10,7 @@ use guard_ack::protocol::{
 use guard_ack::{Kind, Trouble, World};
 use guard_plan::decimal;
 use guard_plan::record::{StopDecision, rendered};
-use guard_plan::verdict::{Code, Decision, Reason, Verdict};
+use guard_plan::verdict::{Code, Decision, Verdict};
 use guard_runtime::{
     Approve, Ending, Event, Move, Outcome, Prompt, Proposal, Proposed, Resume, Settlement,
     StepError, Stop, Stopped, Usage, Verify,
@@ -56,15 +56,6 @@ pub fn text_of(value: &Value) -> String {
         Value::String(text) => text.clone(),
         other => other.to_string(),
     }
-}
-
-/// All reasons with what helps, a line each.
-fn reasons(verdict: &Verdict) -> String {
-    let line = |reason: &Reason| match reason.help.as_str() {
-        "" => reason.message.clone(),
-        help => format!("{} ({help})", reason.message),
-    };
-    verdict.reasons.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
 /// Two texts, an empty line between them where both say something.
@@ -227,7 +218,7 @@ impl Work<'_> {
                     if !self.approved(call, &proposed.verdict)? {
                         return Ok(match self.fault {
                             Fault::RefusedRuns => Gate::Run,
-                            _ => Gate::Refused(reasons(&proposed.verdict)),
+                            _ => Gate::Refused(proposed.verdict.message()),
                         });
                     }
                     self.lapses.approved.push(call.clone());
@@ -239,7 +230,7 @@ impl Work<'_> {
 
     fn gated(&mut self, call: &Call, proposed: &Proposed) -> Result<Gate, Trouble> {
         let feedback = self.feedback(&rendered(&proposed.feedback));
-        let why = reasons(&proposed.verdict);
+        let why = proposed.verdict.message();
         Ok(match (proposed.verdict.decision, &proposed.served) {
             (Decision::Allow, Some(served)) => {
                 if self.fault == Fault::AgentVerifies {

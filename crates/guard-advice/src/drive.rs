@@ -1,26 +1,25 @@
 //! The drive: a loop that asks a reasoner what to do next, and does what the kernel allows.
 //!
-//! Knows the order of a round. Runs nothing, waits for nothing and asks nobody by itself: all that is behind the
-//! [doors](Doors) that the host opens. Nothing reaches [`Tools`] that the kernel has not allowed, whoever names
+//! Knows the order of a round. Runs nothing, waits for nothing and asks nobody by itself: the host's [`DriveIo`] does.
+//! Nothing reaches [`Tools`] that the kernel has not allowed, whoever names
 //! it. `docs/reference/advice.md` says when it ends.
 
 mod choice;
-mod doors;
 mod driver;
+mod io;
 mod progress;
 mod reasoners;
 mod report;
 
 pub use choice::{Choice, MAX_REPLY_BYTES};
-pub use doors::{
-    Approvals, Approved, Clock, Doors, Nobody, Reasoner, Reply, Situation, ToolOutcome, Tools,
-    Unheard, Wanted, Witness,
+pub use io::{
+    Approvals, Approved, Clock, DriveIo, DriveSession, Nobody, Reasoner, Reply, Situation,
+    ToolOutcome, Tools, UnrecordedSession, Wanted,
 };
 pub use reasoners::{JsonLines, Scripted};
 
 use guard_plan::drive::DriveReport;
 use guard_plan::plan::Millis;
-use guard_runtime::{Kernel, Session};
 
 /// When a drive gives up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,13 +51,7 @@ impl Default for Limits {
     }
 }
 
-/// Drives a session to its end: until its goals are reached, nothing more can be done, or a limit says so. The
-/// session is one that this kernel has opened.
-pub fn drive(
-    kernel: &Kernel,
-    session: &mut Session,
-    doors: &mut Doors<'_>,
-    limits: &Limits,
-) -> DriveReport {
-    driver::Driver::new(kernel, session, doors, limits).run()
+/// Drives a session to its end: until its goals are reached, nothing more can be done, or a limit is met.
+pub fn drive(session: &mut dyn DriveSession, io: &mut DriveIo<'_>, limits: &Limits) -> DriveReport {
+    driver::Driver::new(session, io, limits).run()
 }

@@ -121,10 +121,10 @@ impl Replayed {
         if then.decision == now.decision {
             if same_reasons(then, now) {
                 self.count(|view| view.same += 1);
-                return self.mark(record, None, decision(now.decision));
+                return self.mark(record, None, now.decision.as_str());
             }
             self.count(|view| view.reasons += 1);
-            let (was, is) = (decision(then.decision), decision(now.decision));
+            let (was, is) = (then.decision.as_str(), now.decision.as_str());
             let reason = deciding(now, then).first().map(|reason| (*reason).clone());
             return self.differs(record, Aspect::Reasons, was, is, reason, None);
         }
@@ -147,7 +147,7 @@ impl Replayed {
             *self.rules.entry(key).or_default() += 1;
         }
         let reason = deciding.first().map(|reason| (*reason).clone());
-        let (was, is) = (decision(then.decision), decision(now.decision));
+        let (was, is) = (then.decision.as_str(), now.decision.as_str());
         self.differs(record, Aspect::Decision, was, is, reason, None);
         self.diverged = true;
     }
@@ -274,15 +274,5 @@ impl Replayed {
         let at = time::parse_rfc3339(&record.time).unwrap_or(self.start);
         let at = at.saturating_sub(self.start).max(0);
         self.marks.push(Mark { at, seq: record.seq, aspect, now: render::cut(now, 20) });
-    }
-}
-
-/// A decision in a word.
-fn decision(decision: Decision) -> &'static str {
-    match decision {
-        Decision::Allow => "allow",
-        Decision::Wait => "wait",
-        Decision::Ask => "ask",
-        Decision::Deny => "deny",
     }
 }

@@ -168,8 +168,9 @@ impl Reference<'_> {
         judgement
     }
 
-    /// The judgement of a call that is not made: nothing changes, and no probe remembers that it was asked.
-    pub(crate) fn consider(&self, at: ToolId, args: &[Value], world: World) -> Judgement {
+    /// The judgement of a call that is not made, of a tool by its place in the program: nothing changes, and no probe
+    /// remembers that it was asked. The arguments must be within their types.
+    pub fn consider(&self, at: ToolId, args: &[Value], world: World) -> Judgement {
         let mut findings = Findings::default();
         if self.halted {
             findings.named("session", Code::Halted, Decision::Deny);

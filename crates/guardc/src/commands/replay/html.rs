@@ -1,6 +1,7 @@
 //! The report as one page: no scripts, nothing from elsewhere, light or dark as the reader has it.
 
 use super::text::{counted, grouped, heading, shifted, unsaid};
+use guard_plan::markup::escape;
 use guard_plan::render;
 use guard_plan::replayed::{Aspect, Difference, Lane, ReplayReport, View};
 use std::fmt::Write as _;
@@ -104,7 +105,7 @@ fn rules(out: &mut String, report: &ReplayReport) {
     }
     *out += "<h2>By rule</h2>\n<table>\n<thead><tr><th class=\"n\">calls</th><th>then</th><th>now</th><th>code</th><th>rule</th><th>where</th></tr></thead>\n<tbody>\n";
     for one in &report.rules {
-        let (then, now) = (word(&one.then), word(&one.now));
+        let (then, now) = (one.then.as_str(), one.now.as_str());
         let span = escape(one.span.as_deref().unwrap_or_default());
         let _ = writeln!(
             out,
@@ -286,32 +287,6 @@ fn name_of(aspect: Aspect) -> &'static str {
         Aspect::Feedback => "other feedback",
         Aspect::Record => "other record",
     }
-}
-
-fn word(decision: &guard_plan::verdict::Decision) -> &'static str {
-    use guard_plan::verdict::Decision;
-    match decision {
-        Decision::Allow => "allow",
-        Decision::Wait => "wait",
-        Decision::Ask => "ask",
-        Decision::Deny => "deny",
-    }
-}
-
-/// Text that cannot become markup, wherever it stands.
-fn escape(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            '\'' => out.push_str("&#39;"),
-            c => out.push(c),
-        }
-    }
-    out
 }
 
 /// The same, with `` `code` `` as code.

@@ -3,53 +3,9 @@
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
-use std::io::{self, BufRead};
 
 /// The longest line that is read.
 pub const MAX_LINE: usize = 16 << 20;
-
-/// What a line of input is.
-pub enum Line {
-    /// Text.
-    Text(Vec<u8>),
-    /// It was too long, and has been skipped.
-    TooLong,
-    /// The input has ended.
-    End,
-}
-
-/// Reads the next line, never holding more than [`MAX_LINE`] bytes of it.
-pub fn read_line(input: &mut impl BufRead) -> io::Result<Line> {
-    let mut line = Vec::new();
-    let mut too_long = false;
-    loop {
-        let available = match input.fill_buf() {
-            Ok(bytes) => bytes,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-            Err(error) => return Err(error),
-        };
-        if available.is_empty() {
-            return Ok(match (too_long, line.is_empty()) {
-                (true, _) => Line::TooLong,
-                (false, true) => Line::End,
-                (false, false) => Line::Text(line),
-            });
-        }
-        let end = available.iter().position(|byte| *byte == b'\n');
-        let taken = &available[..end.unwrap_or(available.len())];
-        too_long |= line.len() + taken.len() > MAX_LINE;
-        if too_long {
-            line = Vec::new();
-        } else {
-            line.extend_from_slice(taken);
-        }
-        let used = taken.len() + usize::from(end.is_some());
-        input.consume(used);
-        if end.is_some() {
-            return Ok(if too_long { Line::TooLong } else { Line::Text(line) });
-        }
-    }
-}
 
 /// A request as it arrives; what we do not know is ignored.
 #[derive(Debug, Deserialize)]
@@ -136,17 +92,6 @@ pub fn answer(id: Option<&RawValue>, result: Result<String, Error>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_long_line_is_skipped_and_the_next_one_read() {
-        let mut text = vec![b'x'; MAX_LINE + 1];
-        text.extend_from_slice(b"\nshort\nlast");
-        let mut input = io::BufReader::new(text.as_slice());
-        assert!(matches!(read_line(&mut input), Ok(Line::TooLong)));
-        assert!(matches!(read_line(&mut input), Ok(Line::Text(t)) if t == b"short"));
-        assert!(matches!(read_line(&mut input), Ok(Line::Text(t)) if t == b"last"));
-        assert!(matches!(read_line(&mut input), Ok(Line::End)));
-    }
 
     #[test]
     fn an_error_carries_its_code() {

@@ -1,4 +1,4 @@
-//! What is behind the doors of a drive on the command line.
+//! The reasoners, tools, clocks and approvals of a drive on the command line.
 
 use super::process::Process;
 use guard_advice::drive::{
@@ -101,7 +101,7 @@ pub struct RealClock;
 
 impl Clock for RealClock {
     fn now(&mut self) -> Millis {
-        crate::commands::serve::now()
+        guard_sdk::system_time()
     }
 
     fn wait_until(&mut self, at: Millis) {
