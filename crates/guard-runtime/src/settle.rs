@@ -171,7 +171,11 @@ fn stain(session: &mut Session, written: &[(VarId, Reading, Reading)]) {
     let found: Vec<_> = written
         .iter()
         .map(|(var, value, keys)| (*var, levels(value), levels(keys)))
-        .filter(|(_, value, keys)| value.is_some() || keys.is_some())
+        // A call as it has been before marks nothing anew, and allocates nothing.
+        .filter(|(var, value, keys)| {
+            let stain = session.stains[*var as usize];
+            *value > stain.values || *keys > stain.keys
+        })
         .collect();
     for (var, value, keys) in found {
         let stain = &mut session.stains[var as usize];
