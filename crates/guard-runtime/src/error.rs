@@ -79,6 +79,8 @@ pub enum StepError {
     NegativeAmount(i64),
     /// The session is not halted.
     NotHalted,
+    /// Nobody is named who does it; says what.
+    Nobody(&'static str),
     /// No lifecycle has an item with this id.
     UnknownItem(String),
     /// The harness cannot do this to the item; says why.
@@ -100,6 +102,9 @@ impl fmt::Display for StepError {
             StepError::NotHostCharged(unit) => write!(f, "`{unit}` is not charged by the host"),
             StepError::NegativeAmount(_) => f.write_str("an amount is negative"),
             StepError::NotHalted => f.write_str("the session is not halted"),
+            StepError::Nobody(what) => {
+                write!(f, "nobody is named who {what}: give a name in `by`")
+            }
             StepError::UnknownItem(item) => {
                 write!(f, "there is no item `{}`", guard_plan::render::cut(item, 100))
             }

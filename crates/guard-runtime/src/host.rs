@@ -11,12 +11,21 @@ use guard_plan::plan::Millis;
 /// How long an approval holds that says nothing of it.
 const DEFAULT_APPROVAL: Millis = 3_600_000;
 
+/// Refuses an act of a person that names no person: the record must say who it was.
+pub(crate) fn named(by: &str, act: &'static str) -> Result<(), StepError> {
+    match by.trim().is_empty() {
+        true => Err(StepError::Nobody(act)),
+        false => Ok(()),
+    }
+}
+
 /// Records the approval of exactly one call.
 pub(crate) fn approve(
     compiled: &CompiledPlan,
     session: &mut Session,
     approve: &Approve<'_>,
 ) -> Result<(), StepError> {
+    named(approve.by, "approves")?;
     let unknown = || StepError::UnknownTool(approve.tool.into());
     let tool = compiled.tool(approve.tool).ok_or_else(unknown)?;
     let params = &compiled.plan().tools[tool as usize].params;
@@ -62,6 +71,7 @@ pub(crate) fn resume(session: &mut Session, resume: &Resume<'_>) -> Result<(), S
     if session.halted.is_none() {
         return Err(StepError::NotHalted);
     }
+    named(resume.by, "ends the halt")?;
     session.advance(resume.now);
     session.halted = None;
     Ok(())

@@ -5,6 +5,7 @@ use crate::error::StepError;
 use crate::eval::context::{Context, Decision};
 use crate::event::{Move, Verify};
 use crate::found::{self, Found};
+use crate::host::named;
 use crate::outcome::Moved;
 use crate::session::Session;
 use crate::session::items::{self, Criterion, Item, Last};
@@ -75,6 +76,7 @@ pub(crate) fn move_item(
     session: &mut Session,
     by: &Move<'_>,
 ) -> Result<Moved, StepError> {
+    named(by.by, "moves the item")?;
     let (place, item) = item(compiled, session, by.item)?;
     let lifecycle = &compiled.plan().lifecycles[place.0 as usize];
     let step = by_hand(lifecycle, by).map_err(StepError::NoTransition)?;
