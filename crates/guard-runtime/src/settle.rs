@@ -1,4 +1,5 @@
-//! The settlement of a call: what it did becomes part of the state, what it showed is learned.
+//! The settlement of a call: its effects become part of the state, and facts are learned from its
+//! result.
 
 mod after;
 pub(crate) mod learn;
@@ -45,7 +46,7 @@ pub(crate) fn settle(
     Ok(settled)
 }
 
-/// What a call that is no longer in flight did, and the feedback on it.
+/// Applies the effects of a call that is no longer in flight, and collects the feedback on it.
 pub(crate) fn finish(
     compiled: &CompiledPlan,
     session: &mut Session,
@@ -77,7 +78,7 @@ pub(crate) fn finish(
     settled
 }
 
-/// Keeps how a call ended, where it may be evidence.
+/// Stores the ending of a call, if it may serve as evidence.
 fn remember_end(
     compiled: &CompiledPlan,
     session: &mut Session,
@@ -137,7 +138,7 @@ fn succeeded(
     let call =
         Call { id, tool: &compiled.plan().tools[id as usize], ready: &compiled.tools[id as usize] };
     if !flight.draft.parts.is_empty() {
-        // On the record changes stand in the order of the effects.
+        // The record lists the changes in the order of the effects.
         let effects = &call.tool.effects;
         let place = |var| effects.iter().position(|effect| effect.target.var == var);
         session.changes.sort_by_key(|(var, _)| place(*var));
@@ -161,7 +162,8 @@ fn succeeded(
     remember(compiled, session, flight, call, kept);
 }
 
-/// Remembers what a result says as seen. What a lifecycle's tool gives is the agent's own word, and not seen.
+/// Remembers the values in a result as seen. The result of a lifecycle's tool repeats the agent's
+/// own text, and is not seen.
 fn see(
     compiled: &CompiledPlan,
     session: &mut Session,
@@ -177,7 +179,7 @@ fn see(
     }
 }
 
-/// The decoded result; none where it does not decode, which is noted.
+/// Returns the decoded result; `None`, with a note, if it does not decode.
 fn decoded(
     compiled: &CompiledPlan,
     session: &Session,
@@ -201,7 +203,7 @@ fn decoded(
     }
 }
 
-/// Notes a result that does not decode, though no rule reads it.
+/// Notes a result that does not decode, although no rule reads it.
 fn undecodable(
     compiled: &CompiledPlan,
     session: &Session,
