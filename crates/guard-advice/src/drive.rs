@@ -1,8 +1,9 @@
-//! The drive: a loop that asks a reasoner what to do next, and does what the kernel allows.
+//! The drive: a loop that asks a reasoner for the next action, and performs the actions that the
+//! kernel allows.
 //!
-//! Knows the order of a round. Runs nothing, waits for nothing and asks nobody by itself: all that is behind the
-//! [doors](Doors) that the host opens. Nothing reaches [`Tools`] that the kernel has not allowed, whoever names
-//! it. `docs/reference/advice.md` says when it ends.
+//! Implements the order of a round. All IO, waiting and approvals go through the [doors](Doors)
+//! that the host provides. Only calls that the kernel has allowed reach [`Tools`], whoever proposes
+//! them. `docs/reference/advice.md` defines when the drive ends.
 
 mod choice;
 mod doors;
@@ -22,20 +23,22 @@ use guard_plan::drive::DriveReport;
 use guard_plan::plan::Millis;
 use guard_runtime::{Kernel, Session};
 
-/// When a drive gives up.
+/// The limits at which a drive gives up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// Most rounds.
+    /// The maximum number of rounds.
     pub steps: u64,
-    /// Rounds in a row that bring nothing new: no call that had not succeeded before, no change of the state.
+    /// Consecutive rounds without progress: no call that had not succeeded before, no change of the
+    /// state.
     pub stuck: u32,
-    /// Calls in a row that fail.
+    /// Consecutive calls that fail.
     pub failures: u32,
-    /// Choices in a row that are invalid.
+    /// Consecutive invalid choices.
     pub invalid: u32,
-    /// The first wait for something that is not ready, in milliseconds; each further one is twice as long.
+    /// The first delay for a probe that is not ready, in milliseconds; each further one is twice as
+    /// long.
     pub wait: Millis,
-    /// The longest wait, in milliseconds.
+    /// The longest delay, in milliseconds.
     pub longest_wait: Millis,
 }
 
@@ -52,8 +55,8 @@ impl Default for Limits {
     }
 }
 
-/// Drives a session to its end: until its goals are reached, nothing more can be done, or a limit says so. The
-/// session is one that this kernel has opened.
+/// Drives a session to its end: until its goals are reached, no action is possible, or a limit is
+/// reached. The session must be opened by this kernel.
 pub fn drive(
     kernel: &Kernel,
     session: &mut Session,

@@ -1,4 +1,4 @@
-//! Reasoners that need no model: one that follows a list, one that speaks JSON lines to whoever it is given.
+//! Reasoners without a model: one that follows a list, and one that exchanges JSON lines.
 
 use super::choice::MAX_REPLY_BYTES;
 use super::doors::{Reasoner, Reply, Situation};
@@ -6,20 +6,20 @@ use guard_plan::json;
 use std::collections::VecDeque;
 use std::io::{self, BufRead, Read, Write};
 
-/// Says one thing after another; after the last, that it wants to stop.
+/// Gives one reply after another; after the last, it stops.
 #[derive(Debug, Clone, Default)]
 pub struct Scripted {
     replies: VecDeque<Reply>,
 }
 
 impl Scripted {
-    /// A reasoner that says these.
+    /// Returns a reasoner with these replies.
     pub fn new(replies: impl IntoIterator<Item = impl Into<String>>) -> Scripted {
         let replies = replies.into_iter().map(|text| Reply::Text(text.into()));
         Scripted { replies: replies.collect() }
     }
 
-    /// A reasoner that replies so.
+    /// Returns a reasoner with these typed replies.
     pub fn replying(replies: impl IntoIterator<Item = Reply>) -> Scripted {
         Scripted { replies: replies.into_iter().collect() }
     }
@@ -32,8 +32,9 @@ impl Reasoner for Scripted {
     }
 }
 
-/// Writes one line for each situation, `{"advice": {…}, "text": "…", "last": "…", "feedback": "…"}`, and reads
-/// one line. Who is at the other end, and how long it may take, is for whoever made the pipes.
+/// Writes one line for each situation,
+/// `{"advice": {…}, "text": "…", "last": "…", "feedback": "…"}`, and reads one line. The creator of
+/// the pipes chooses the peer and its time limit.
 #[derive(Debug)]
 pub struct JsonLines<R, W> {
     reader: R,
@@ -41,7 +42,7 @@ pub struct JsonLines<R, W> {
 }
 
 impl<R: BufRead, W: Write> JsonLines<R, W> {
-    /// Speaks over these.
+    /// Returns a reasoner over these pipes.
     pub fn new(reader: R, writer: W) -> Self {
         JsonLines { reader, writer }
     }
@@ -61,7 +62,7 @@ impl<R: BufRead, W: Write> JsonLines<R, W> {
         self.writer.flush()
     }
 
-    /// The next line without its end. Of one that is too long nothing is kept, and the rest of it is passed over.
+    /// Reads the next line without its line break. A line that is too long is skipped.
     fn read(&mut self) -> io::Result<Option<Vec<u8>>> {
         let mut line = Vec::new();
         let most = MAX_REPLY_BYTES as u64 + 2;
