@@ -1,24 +1,24 @@
-//! Lines from a pipe, bounded: a process that says too much has to wait, or is not heard any more.
+//! Lines from a pipe, bounded: a process that sends too much has to wait, or is no longer read.
 
 use crate::protocol::MAX_LINE;
 use std::io::{BufRead, BufReader, Read};
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// How much of standard error is kept.
+/// The length of the kept end of standard error, in bytes.
 const TAIL: usize = 8 << 10;
 
-/// What came of reading on.
+/// The next line, or the reason why there is none.
 pub enum Line {
-    /// A line without its end.
+    /// A line without its line break.
     Text(Vec<u8>),
-    /// A line that is too long; nothing is heard after it.
+    /// A line that is too long; nothing is read after it.
     TooLong,
-    /// There is no more.
+    /// The output is closed.
     End,
 }
 
-/// The lines of a pipe, read on a thread of its own. No more than two are held.
+/// Reads the lines of a pipe on a separate thread. At most two lines are held.
 pub fn follow(pipe: impl Read + Send + 'static) -> Receiver<Line> {
     let (send, lines) = sync_channel(1);
     std::thread::spawn(move || {
@@ -40,7 +40,7 @@ pub fn follow(pipe: impl Read + Send + 'static) -> Receiver<Line> {
                 }
             };
             let last = !matches!(next, Line::Text(_));
-            // Nobody may be listening any more.
+            // The receiver may be gone.
             if send.send(next).is_err() || last {
                 return;
             }
@@ -49,7 +49,7 @@ pub fn follow(pipe: impl Read + Send + 'static) -> Receiver<Line> {
     lines
 }
 
-/// The end of what a pipe says, read on a thread of its own without end.
+/// Keeps the end of a pipe's output, read on a separate thread.
 pub fn tail(mut pipe: impl Read + Send + 'static) -> Arc<Mutex<Vec<u8>>> {
     let tail = Arc::new(Mutex::new(Vec::new()));
     let shared = Arc::clone(&tail);

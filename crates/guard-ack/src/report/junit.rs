@@ -4,7 +4,7 @@ use super::{escaped, findings, rerun};
 use crate::run::{Report, Verdict};
 use std::fmt::Write as _;
 
-/// One suite, one test per case; cases that cannot be read are errors.
+/// Returns one suite, with one test per case; unreadable cases are errors.
 pub fn junit(report: &Report, command: &str) -> String {
     let mut out = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
     let known = |word: &str| {
