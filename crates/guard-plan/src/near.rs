@@ -1,12 +1,12 @@
-//! The near miss: the name that was probably meant.
+//! Suggests the name that was probably meant.
 
-/// Names longer than this are compared by nobody.
+/// The maximum length of a compared name, in characters.
 const MAX_CHARS: usize = 64;
 
-/// Most edits between a name and what was meant, however long it is.
+/// The maximum number of edits between a name and its suggestion, for any length.
 const MAX_EDITS: usize = 3;
 
-/// The candidate with the fewest edits to the name, if they are few; the first of equals in order.
+/// Returns the candidate with the fewest edits to the name, if they are few; the first of equals.
 pub fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let name: Vec<char> = name.to_lowercase().chars().take(MAX_CHARS + 1).collect();
     if name.len() > MAX_CHARS || name.is_empty() {
@@ -21,7 +21,7 @@ pub fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Opt
         .map(|(_, candidate)| candidate)
 }
 
-/// Insertions, deletions, replacements and swaps of neighbours, without regard to case.
+/// Counts insertions, deletions, replacements and swaps of neighbours, ignoring case.
 fn distance(name: &[char], candidate: &str) -> usize {
     let candidate: Vec<char> = candidate.to_lowercase().chars().collect();
     let mut before: Vec<usize> = Vec::new();

@@ -53,10 +53,6 @@ impl<R: BufRead> Lines<R> {
     ///
     /// # Errors
     ///
-    /// Of the reader.
-    ///
-    /// # Errors
-    ///
     /// Returns the error of the reader.
     pub fn next_line(&mut self) -> io::Result<Option<Line<'_>>> {
         self.line.clear();

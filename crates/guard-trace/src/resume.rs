@@ -31,7 +31,7 @@ pub struct Resumed {
 pub enum ResumeError {
     /// The trace has no record.
     Empty,
-    /// The trace belongs to another plan, kernel or format: which, as `plan, sha256:…`.
+    /// The trace belongs to another plan: `plan, sha256:…`.
     Mismatch(String),
     /// A record, by its position from 1, is broken: the problem.
     Broken(u64, String),

@@ -1,18 +1,19 @@
 //! The text extractors: linear scanners, simple rather than complete.
 //!
-//! What they find may fill a fact, so in doubt they leave out: a part of a longer word is never an
+//! Their results may fill a fact, so they omit doubtful ones: a part of a longer word is never an
 //! address.
 
 use crate::time::parse_format;
 use crate::url::Url;
 
-/// Takes what an extractor finds.
+/// Receives the results of an extractor.
 pub(crate) type Emit<'a> = &'a mut dyn FnMut(&str);
 
-/// Longest IBAN, in characters.
+/// The maximum length of an IBAN, in characters.
 const MAX_IBAN: usize = 34;
 
-/// Calls `visit` for each maximal run of characters that satisfy `is`, with the characters beside it.
+/// Calls `visit` for each maximal run of characters that satisfy `is`, with the adjacent
+/// characters.
 fn runs(text: &str, is: fn(char) -> bool, mut visit: impl FnMut(&str, Option<char>, Option<char>)) {
     let mut start = None;
     let mut before = None;
@@ -37,7 +38,7 @@ fn is_address_char(c: char) -> bool {
     c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '%' | '+' | '-' | '@')
 }
 
-/// Local part and domain of a text that is an e-mail address as a whole.
+/// Returns the local part and domain of a text that is an e-mail address as a whole.
 pub(super) fn address(text: &str) -> Option<(&str, &str)> {
     let (local, domain) = text.split_once('@')?;
     let dotted = |part: &str| !part.is_empty() && part.split('.').all(|label| !label.is_empty());
@@ -72,7 +73,8 @@ fn is_word_char(c: char) -> bool {
         && !matches!(c, '<' | '>' | '"' | '`' | '“' | '”' | '«' | '»')
 }
 
-/// A word without the punctuation around it. A closing bracket stays where the word opens it.
+/// Returns a word without the punctuation around it. A closing bracket is kept if the word opens
+/// it.
 fn trimmed(word: &str) -> &str {
     let mut word = word.trim_start_matches(['(', '[', '{', '\'', ',', ';', ':']);
     let surplus = |open: char, close: char| {
@@ -159,7 +161,7 @@ pub(crate) fn ibans(text: &str, emit: Emit) {
     }
 }
 
-/// The longest valid IBAN that these bytes begin with, and how many bytes it took.
+/// Returns the longest valid IBAN at the start of these bytes, and its length in bytes.
 fn iban(bytes: &[u8]) -> Option<(String, usize)> {
     if !bytes.first()?.is_ascii_uppercase() {
         return None;
@@ -196,7 +198,7 @@ fn iban(bytes: &[u8]) -> Option<(String, usize)> {
     found
 }
 
-/// The remainder by 97 after one more character.
+/// Returns the remainder by 97 after one more character.
 fn step(remainder: u32, byte: u8) -> u32 {
     match byte {
         b'0'..=b'9' => (remainder * 10 + u32::from(byte - b'0')) % 97,
@@ -265,7 +267,7 @@ pub(crate) fn quoted(text: &str, emit: Emit) {
         let inner = &rest[at + open.len_utf8()..];
         rest = inner;
         for (i, (_, close)) in PAIRS.iter().enumerate().filter(|(_, pair)| pair.0 == open) {
-            // Once a closing mark is nowhere ahead it is not looked for again.
+            // If a closing mark does not occur ahead, it is not searched for again.
             match (!unclosed[i]).then(|| inner.find(*close)).flatten() {
                 Some(end) => {
                     if end > 0 {
