@@ -8,10 +8,10 @@ use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use std::io::{Read, Write};
 use std::path::{Component, Path, PathBuf};
 
-/// No text or plan is read beyond this.
+/// The maximum length of a text or plan, in bytes.
 pub const MAX_BYTES: u64 = 16 << 20;
 
-/// A path as a person would type it from here, with `/`.
+/// Formats a path relative to the current folder, with `/`.
 pub fn display(path: &Path) -> String {
     let here = std::env::current_dir().unwrap_or_default();
     let path = &normalize(path);
@@ -20,7 +20,7 @@ pub fn display(path: &Path) -> String {
     shown.to_string_lossy().replace('\\', "/")
 }
 
-/// `a/./b/../c` as `a/c`, textually.
+/// Normalizes `a/./b/../c` to `a/c`, textually.
 pub fn normalize(path: &Path) -> PathBuf {
     let mut normal = PathBuf::new();
     for part in path.components() {
@@ -37,7 +37,11 @@ pub fn normalize(path: &Path) -> PathBuf {
     normal
 }
 
-/// The bytes of a file that is not too big, or why there are none.
+/// Reads the bytes of a file, up to the maximum length.
+///
+/// # Errors
+///
+/// Returns the reason as text.
 pub fn read_bytes(path: &Path) -> Result<Vec<u8>, String> {
     let meta = std::fs::metadata(path).map_err(|e| reason(&e))?;
     if meta.is_dir() {
@@ -50,7 +54,7 @@ pub fn read_bytes(path: &Path) -> Result<Vec<u8>, String> {
     bounded(file)
 }
 
-/// Everything `from` has to say, unless that is too much.
+/// Reads all bytes of `from`, up to the maximum length.
 pub fn bounded(from: impl Read) -> Result<Vec<u8>, String> {
     let mut bytes = Vec::new();
     from.take(MAX_BYTES + 1).read_to_end(&mut bytes).map_err(|e| reason(&e))?;
@@ -60,18 +64,22 @@ pub fn bounded(from: impl Read) -> Result<Vec<u8>, String> {
     Ok(bytes)
 }
 
-/// Bytes as text, or where they are none.
+/// Converts bytes to text, or returns the position of invalid UTF-8.
 pub fn utf8(bytes: Vec<u8>) -> Result<String, String> {
     String::from_utf8(bytes)
         .map_err(|e| format!("it is not UTF-8, at byte {}", e.utf8_error().valid_up_to()))
 }
 
-/// The text of a file, or why there is none.
+/// Reads the text of a file.
+///
+/// # Errors
+///
+/// Returns the reason as text.
 pub fn read_text(path: &Path) -> Result<String, String> {
     utf8(read_bytes(path)?)
 }
 
-/// A failure to read `path`, with the near miss among its neighbours.
+/// The failure for an unreadable `path`, with a suggestion from the same folder.
 pub fn unreadable(path: &Path, why: &str) -> Failure {
     let failure = Failure::new(format!("cannot read `{}`: {why}", display(path)));
     if path.exists() {
@@ -88,7 +96,7 @@ pub fn unreadable(path: &Path, why: &str) -> Failure {
     failure.maybe_help(near.map(|near| format!("did you mean `{}`?", display(&folder.join(near)))))
 }
 
-/// Writes a file whole or not at all: a neighbour is written first, then takes its place.
+/// Writes a file atomically: a temporary file is written first, then replaces it.
 pub fn write_atomic(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
     let fail = |error: &std::io::Error| {
         Failure::new(format!("cannot write `{}`: {}", display(path), reason(error)))
@@ -96,7 +104,7 @@ pub fn write_atomic(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
     if path.is_dir() {
         return Err(fail(&std::io::ErrorKind::IsADirectory.into()));
     }
-    // A link stays a link, and a device a device: what it leads to is replaced, or written in place.
+    // Links and devices are kept: the target is replaced, or written in place.
     let target = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     if std::fs::metadata(&target).is_ok_and(|meta| !meta.is_file()) {
         return std::fs::write(&target, bytes).map_err(|e| fail(&e));
@@ -119,17 +127,18 @@ pub fn write_atomic(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
     })
 }
 
-/// One text to work on.
+/// One input text.
 pub struct Input {
-    /// Where it stands; for standard input, where it would.
+    /// Its path; for standard input, the assumed path.
     pub path: PathBuf,
-    /// Found by walking a directory rather than named.
+    /// True if found in a directory rather than named.
     pub walked: bool,
-    /// Given on standard input.
+    /// True if given on standard input.
     pub stdin: bool,
 }
 
-/// The `.guard` files that `paths` name: files as they are, directories walked. Without paths: here.
+/// Returns the `.guard` files that `paths` name: files as given, directories searched. By default
+/// the current directory.
 pub fn find(
     paths: &[PathBuf],
     stdin_filename: Option<&Path>,

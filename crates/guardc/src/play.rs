@@ -1,4 +1,4 @@
-//! A session with a clock and a world of its own, for tests and for playing by hand.
+//! A session with a simulated clock and world, for tests and interactive use.
 
 mod simulated;
 
@@ -24,16 +24,16 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::rc::Rc;
 
-/// When every simulated session begins: a Monday morning.
+/// The start of every simulated session: a Monday morning.
 pub const START: &str = "2026-01-05T09:00:00Z";
 
-/// Where every simulated session works.
+/// The workspace of every simulated session.
 pub const WORKSPACE: &str = "/workspace";
 
-/// How many characters of a call's arguments stand in the trace.
+/// The maximum length of a call's arguments in the trace, in characters.
 const MAX_ARGS: usize = 2000;
 
-/// A plan ready to decide.
+/// Builds a kernel for a plan.
 pub fn kernel(plan: &LoadedPlan) -> Result<Rc<Kernel>, Failure> {
     let cannot = |why| Failure::new(format!("the plan cannot be run: {why}"));
     Kernel::with_schemas(plan.clone(), &JsonSchemas).map(Rc::new).map_err(cannot)
@@ -43,18 +43,18 @@ pub fn kernel(plan: &LoadedPlan) -> Result<Rc<Kernel>, Failure> {
 pub struct Play {
     kernel: Rc<Kernel>,
     session: Session,
-    /// What the session's questions are answered by.
+    /// The world that answers the session's questions.
     pub world: Simulated,
     now: i64,
     start: i64,
     calls: u64,
     trace: String,
-    /// What the last event delivered.
+    /// The feedback of the last event.
     feedback: Vec<Delivered>,
 }
 
 impl Play {
-    /// A session that has just begun.
+    /// Returns a new session.
     pub fn new(kernel: Rc<Kernel>) -> Result<Play, Failure> {
         let start = time::parse_rfc3339(START).unwrap_or_default();
         let cannot =
@@ -65,7 +65,7 @@ impl Play {
         Ok(Play { kernel, session, world, now: start, start, calls: 0, trace, feedback })
     }
 
-    /// Begins again, with what the host gives a session.
+    /// Begins again, with opening data from the host.
     pub fn open(&mut self, data: &Json) -> Result<(), String> {
         let opened = self.kernel.open_with("play", self.start, WORKSPACE, Some(data));
         self.session = opened.map_err(|e| e.to_string())?;
@@ -75,7 +75,7 @@ impl Play {
         Ok(())
     }
 
-    /// Proposes a call, under a new id where it is given none.
+    /// Proposes a call, with a new id if none is given.
     pub fn propose(
         &mut self,
         name: Option<&str>,
@@ -97,7 +97,8 @@ impl Play {
         Ok((call, proposed))
     }
 
-    /// The arguments of a call for the trace: secrets hidden, control characters escaped, not too long.
+    /// Formats the arguments of a call for the trace: secrets hidden, control characters escaped,
+    /// truncated.
     fn arguments(&self, tool: &str, args: &Json) -> String {
         let plan = self.kernel.plan();
         let declared = plan.tools.iter().find(|one| one.wire_name == tool || one.name == tool);
@@ -119,7 +120,7 @@ impl Play {
         render::cut(&shown.to_string(), MAX_ARGS)
     }
 
-    /// The user says something.
+    /// Processes a user message.
     pub fn prompt(&mut self, text: &str) -> Result<Learned, String> {
         let prompt = Prompt { text, now: self.now };
         let learned = self.kernel.prompt(&mut self.session, &prompt, &mut self.world);
@@ -128,7 +129,7 @@ impl Play {
         Ok(learned)
     }
 
-    /// The agent would stop.
+    /// Decides a stop of the agent.
     pub fn stop(&mut self) -> Result<Stopped, String> {
         let stop = Stop { reason: None, now: self.now };
         let stopped = self.kernel.stop(&mut self.session, &stop, &mut self.world);
@@ -140,7 +141,7 @@ impl Play {
         Ok(stopped)
     }
 
-    /// The harness judges the criteria of an item.
+    /// Judges the criteria of an item.
     pub fn verify(&mut self, item: &str) -> Result<ItemChange, String> {
         let verify = Verify { item, now: self.now };
         let moved = self.kernel.verify(&mut self.session, &verify, &mut self.world);
@@ -149,7 +150,7 @@ impl Play {
         Ok(change)
     }
 
-    /// The harness moves an item.
+    /// Moves an item.
     pub fn move_item(
         &mut self,
         item: &str,
@@ -164,12 +165,12 @@ impl Play {
         Ok(change)
     }
 
-    /// What could be done next, ranked; nothing changes.
+    /// Returns the ranked next actions; nothing changes.
     pub fn advise(&mut self) -> Advice {
         guard_advice::advise(&self.kernel, &self.session, self.now, &mut self.world)
     }
 
-    /// What the last event delivered.
+    /// Returns the feedback of the last event.
     pub fn feedback(&self) -> &[Delivered] {
         &self.feedback
     }
@@ -181,12 +182,12 @@ impl Play {
         self.feedback = feedback.to_vec();
     }
 
-    /// The session, for those who only look.
+    /// Returns the session for reading.
     pub fn session(&self) -> &Session {
         &self.session
     }
 
-    /// What is said of a text by a contract, by what the session knows; nothing changes.
+    /// Returns a contract's report on a text, by the session's knowledge; nothing changes.
     pub fn report(&self, contract: &str, text: &str) -> Result<Report, String> {
         let plan = self.kernel.plan();
         let at = plan.contracts.iter().position(|known| known.name == contract);
@@ -199,18 +200,18 @@ impl Play {
         Ok(checker.check(text.as_bytes(), &input))
     }
 
-    /// What would be said of a call; nothing changes.
+    /// Returns the verdict on a hypothetical call; nothing changes.
     pub fn would(&mut self, tool: &str, args: &Json) -> Verdict {
         let proposal = Proposal { call: "would", tool, args: args.into(), now: self.now };
         self.kernel.check(&self.session, &proposal, &mut self.world).verdict
     }
 
-    /// The value of an expression now, or why it has none; nothing changes.
+    /// Evaluates an expression now; nothing changes.
     pub fn evaluate(&mut self, expr: &Expr) -> Result<Value, Fault> {
         self.kernel.evaluate(&self.session, expr, self.now, &mut self.world)
     }
 
-    /// The value of an expression as a person reads it.
+    /// Formats the value of an expression.
     pub fn show(&mut self, expr: &Expr, ty: TypeId) -> String {
         match self.evaluate(expr) {
             Ok(value) => render::value(&self.kernel.plan().types, ty, &value),
@@ -253,7 +254,7 @@ impl Play {
         Ok(())
     }
 
-    /// The host reports use.
+    /// Records usage that the host reports.
     pub fn usage(&mut self, unit: &str, amount: i64) -> Result<(), String> {
         let usage = Usage { unit, amount, now: self.now };
         self.kernel.usage(&mut self.session, &usage).map_err(|e| e.to_string())?;
@@ -269,13 +270,13 @@ impl Play {
         Ok(())
     }
 
-    /// The clock advances.
+    /// Advances the clock.
     pub fn advance(&mut self, millis: i64) -> Result<(), String> {
         self.now = self.now.checked_add(millis).ok_or("the clock does not reach so far")?;
         Ok(())
     }
 
-    /// The clock is set. Before anything has happened, that is when the session begins; afterwards the clock
+    /// Sets the clock. Before the first event this sets the session's start; afterwards the clock
     /// never runs backwards.
     pub fn set_clock(&mut self, time: i64) -> Result<(), String> {
         if self.trace.is_empty() {
@@ -288,22 +289,22 @@ impl Play {
         Ok(())
     }
 
-    /// The clock, as it is written.
+    /// Returns the formatted time.
     pub fn time(&self) -> String {
         time::format_rfc3339(self.now)
     }
 
-    /// Milliseconds since the session began.
+    /// Returns the milliseconds since the session's start.
     pub fn elapsed(&self) -> i64 {
         self.now - self.start
     }
 
-    /// Why the session is halted, if it is.
+    /// Returns the reason of a halt, if the session is halted.
     pub fn halted(&self) -> Option<String> {
         self.session.halted().map(|halt| format!("{} ({})", halt.message, halt.rule))
     }
 
-    /// The state variables, rendered.
+    /// Returns the formatted state variables.
     pub fn state(&self) -> Vec<(String, String)> {
         let plan = self.kernel.plan();
         let vars = (0..).zip(&plan.state);
@@ -315,7 +316,7 @@ impl Play {
         .collect()
     }
 
-    /// Budgets: `usd`, `12.00 of 50 spent`.
+    /// Returns the budgets: `usd`, `12.00 of 50 spent`.
     pub fn budgets(&self) -> Vec<(String, String)> {
         let units = (0..).zip(&self.kernel.plan().units);
         units
@@ -327,7 +328,7 @@ impl Play {
             .collect()
     }
 
-    /// Everything that has happened, a line each.
+    /// Returns the trace, one line per event.
     pub fn trace(&self) -> String {
         if self.trace.is_empty() { "nothing has happened yet\n".into() } else { self.trace.clone() }
     }
@@ -338,7 +339,7 @@ impl Play {
     }
 }
 
-/// A change of an item, in words.
+/// Describes a change of an item.
 fn changed(change: &ItemChange) -> String {
     let ItemChange { item, after, by, reasons, .. } = change;
     let before = change.before.as_ref().map_or(String::new(), |before| format!("{before} -> "));

@@ -1,4 +1,4 @@
-//! From a file on disk to a compilation: names, loading, and what is shown.
+//! From a file on disk to a compilation: names, loading, and displayed paths.
 
 use crate::config::Config;
 use crate::failure::Failure;
@@ -9,14 +9,14 @@ use std::path::{Path, PathBuf};
 
 /// A root, compiled.
 pub struct Compiled {
-    /// What the compiler says.
+    /// The compiler's result.
     pub compilation: Compilation,
-    /// Its files, named as they are shown here.
+    /// Its files, with displayed names.
     pub shown: Vec<SourceFile>,
 }
 
 impl Compiled {
-    /// Prints what is wrong, to standard error.
+    /// Prints the problems to standard error.
     pub fn print_errors(&self, term: &crate::term::Term) {
         let mut report = Report::of_one();
         report.add(&self.shown, &self.compilation.diagnostics);
@@ -24,14 +24,14 @@ impl Compiled {
         report.print_to_stderr(term);
     }
 
-    /// Whether the file at this project path was read.
+    /// Returns whether the file at this project path was read.
     pub fn reads(&self, path: &Path) -> bool {
         let shown = files::display(&files::normalize(path));
         self.shown.iter().any(|file| file.path == shown)
     }
 }
 
-/// Reads `input`, wherever it is.
+/// Reads `input`.
 pub fn read(input: &Input) -> Result<String, Failure> {
     if input.stdin {
         let text = files::bounded(std::io::stdin().lock()).and_then(files::utf8);
@@ -40,7 +40,7 @@ pub fn read(input: &Input) -> Result<String, Failure> {
     files::read_text(&input.path).map_err(|why| files::unreadable(&input.path, &why))
 }
 
-/// Compiles `text`, which stands (or would stand) at `path`.
+/// Compiles `text`, which is (or would be) at `path`.
 pub fn compile(path: &Path, text: String, config: &Config) -> Compiled {
     let path =
         std::path::absolute(path).map(|p| files::normalize(&p)).unwrap_or_else(|_| path.to_owned());
@@ -51,7 +51,7 @@ pub fn compile(path: &Path, text: String, config: &Config) -> Compiled {
     Compiled { compilation, shown }
 }
 
-/// Compiles the one guard a command works on; its problems are printed and are a failure to go on.
+/// Compiles the guard of a command; problems are printed and end the command.
 pub fn compile_one(
     path: &Path,
     config: &Config,
@@ -65,7 +65,7 @@ pub fn compile_one(
     Ok(None)
 }
 
-/// Compiles one guard, whatever becomes of it.
+/// Compiles one guard, with or without problems.
 pub fn compile_alone(path: &Path, config: &Config) -> Result<Compiled, Failure> {
     let stdin = path.as_os_str() == "-";
     let shown = if stdin { Path::new("stdin.guard") } else { path };
@@ -73,7 +73,8 @@ pub fn compile_alone(path: &Path, config: &Config) -> Result<Compiled, Failure> 
     Ok(compile(shown, text, config))
 }
 
-/// The project's root: where `guard.toml` stands; else here, if the file is below; else the file's folder.
+/// Returns the project's root: the folder of `guard.toml`; else the current folder, if the file is
+/// below it; else the file's folder.
 fn root_of(path: &Path, config: &Config) -> PathBuf {
     let here = std::env::current_dir().unwrap_or_default();
     let candidates = config.root.iter().chain(std::iter::once(&here));
@@ -93,7 +94,7 @@ fn shown(root: &Path, file: &SourceFile) -> SourceFile {
     SourceFile { path, text: file.text.clone() }
 }
 
-/// Loads what `use "…"` names from disk, below the project's root.
+/// Loads the files of `use "…"` from disk, below the project's root.
 struct Disk {
     root: PathBuf,
 }

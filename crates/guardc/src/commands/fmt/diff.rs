@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 /// Lines of context around a change.
 const CONTEXT: usize = 3;
 
-/// Work beyond which the middle is shown as replaced whole.
+/// The maximum work for a minimal difference; beyond it the middle is shown as replaced as a whole.
 const MAX_CELLS: usize = 16_000_000;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -81,7 +81,8 @@ fn hunk(
     }
 }
 
-/// The shortest script from `a` to `b`: equal ends are cut off, the middle is a longest common subsequence.
+/// Returns the shortest edit script from `a` to `b`: equal ends are removed, the middle uses a
+/// longest common subsequence.
 fn script(a: &[&str], b: &[&str]) -> Vec<Op> {
     let head = a.iter().zip(b).take_while(|(x, y)| x == y).count();
     let (a, b) = (&a[head..], &b[head..]);

@@ -1,4 +1,4 @@
-//! `guardc run`: play the agent, and see what the guard says.
+//! `guardc run`: plays the agent interactively, and shows the guard's decisions.
 
 mod call;
 mod session;
@@ -49,8 +49,8 @@ pub fn run(args: &Args, term: &Term) -> Outcome {
     drive(&mut repl, std::io::stdin().lock(), term, typed)
 }
 
-/// Line after line until the end. Where nobody types, the lines are shown between the answers, and one that
-/// is not understood is a finding.
+/// Processes lines until the end. In a script, the lines are shown between the answers, and an
+/// invalid line is a finding.
 fn drive(repl: &mut Repl, mut input: impl BufRead, term: &Term, typed: bool) -> Outcome {
     let mut misunderstood = false;
     loop {
@@ -87,7 +87,7 @@ fn prompt(term: &Term) -> Result<(), Failure> {
     stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()).map_err(|e| Failure::output(&e))
 }
 
-/// The next line, not longer than anybody types.
+/// Returns the next line, with a length limit.
 fn next_line(input: &mut impl BufRead) -> Result<Option<String>, Failure> {
     let mut bytes = Vec::new();
     let read = std::io::Read::take(&mut *input, files::MAX_BYTES).read_until(b'\n', &mut bytes);

@@ -1,4 +1,4 @@
-//! What producers wrote, judged over the sidecar.
+//! Judges producers' texts over the sidecar.
 
 use super::rpc::Error;
 use crate::near;
@@ -13,17 +13,17 @@ use std::collections::BTreeMap;
 
 /// A text to be judged.
 pub struct Judged<'a> {
-    /// By which contract.
+    /// The name of the contract.
     pub contract: &'a str,
     /// The text.
     pub text: &'a str,
-    /// Why the producer stopped, as it says.
+    /// The reason why the producer stopped, as it reports.
     pub finish_reason: Option<&'a str>,
-    /// The lists that the host hands over, by name.
+    /// The lists that the host provides, by name.
     pub given: &'a BTreeMap<String, Vec<Json>>,
 }
 
-/// The place of a contract in a plan.
+/// Returns the index of a contract in a plan.
 pub fn find(plan: &Plan, name: &str) -> Result<usize, Error> {
     let names = || plan.contracts.iter().map(|contract| contract.name.as_str());
     names().position(|known| known == name).ok_or_else(|| {
@@ -33,7 +33,7 @@ pub fn find(plan: &Plan, name: &str) -> Result<usize, Error> {
     })
 }
 
-/// The lists in `known`: an object of arrays.
+/// Parses the lists in `known`: an object of arrays.
 pub fn given(known: Json) -> Result<BTreeMap<String, Vec<Json>>, Error> {
     let wrong = || Error::params("`known` is an object of arrays");
     let Json::Object(lists) = known else { return Err(wrong()) };
@@ -57,7 +57,7 @@ pub fn check(kernel: &Kernel, session: &Session, judged: &Judged) -> Result<Repo
     Ok(checker.check(judged.text.as_bytes(), &input))
 }
 
-/// A report as it is answered.
+/// Formats a report for the response.
 pub fn text(report: &Report) -> Result<String, Error> {
     serde_json::to_string(report).map_err(|error| Error::failed("internal", error.to_string()))
 }
@@ -67,7 +67,7 @@ pub fn schema(plan: &Plan, contract: usize) -> String {
     json!({ "schema": guard_contract::schema(plan, contract) }).to_string()
 }
 
-/// What to tell a producer.
+/// Returns the instructions for a producer.
 pub fn prompt(plan: &Plan, contract: usize) -> String {
     json!({ "prompt": guard_contract::prompt(plan, contract) }).to_string()
 }

@@ -1,6 +1,7 @@
-//! How a session lasts: each record is in its store before the caller hears of it, and a session is taken up from there.
+//! Persistence of a session: each record is stored before the caller receives the answer, and a
+//! session is resumed from its store.
 //!
-//! What a store keeps beside the records, and how it is taken up, is for `guard-trace`.
+//! `guard-trace` implements the storage besides the records, and the resumption.
 
 use super::live::{Live, Opening, step};
 use super::rpc::Error;
@@ -13,10 +14,10 @@ use guard_trace::{Keys, ResumeError, Resumed, recall, remember, resume};
 use std::path::Path;
 use std::sync::Arc;
 
-/// A snapshot is left in the store after so many records.
+/// The number of records between stored snapshots.
 const SNAPSHOT_EVERY: u64 = 500;
 
-/// How often an event is decided again because somebody else has written to the session.
+/// The maximum number of attempts to decide an event while other processes write to the session.
 const TRIES: usize = 100;
 
 /// A store, and the key to the secrets of its sessions.
@@ -27,42 +28,42 @@ pub struct Stored {
 }
 
 impl Stored {
-    /// Opens a folder or a database, or begins one.
+    /// Opens a folder or a database, or creates it.
     pub fn open(path: &Path, durability: Durability, key: Option<&Path>) -> Result<Stored, Error> {
         let (store, keys) = store::open(path, durability, key).map_err(|e| failed(&e))?;
         Ok(Stored { store: store.into(), keys })
     }
 
-    /// Whether it has a session.
+    /// Returns whether it contains a session.
     pub fn has(&self, id: &str) -> Result<bool, Error> {
         self.store.head(id).map(|head| head.is_some()).map_err(|e| failed(&e))
     }
 }
 
-/// A unit that several sessions spend together.
+/// A unit whose budget several sessions share.
 pub struct Shared {
     /// The unit.
     pub unit: UnitId,
     /// The budget in the store.
     pub key: String,
-    /// What may be spent, in 10⁻⁶ units.
+    /// The total limit, in units of 10⁻⁶.
     pub limit: i64,
 }
 
-/// How a session is kept.
+/// The storage of a session.
 pub struct Keeping {
     stored: Option<Stored>,
     secrets: Arc<dyn Secrets>,
     shared: Vec<Shared>,
-    /// The records, where no store has them.
+    /// The records, if there is no store.
     records: Vec<String>,
     snapshot_at: u64,
-    /// The store and the session may differ: nothing is taken until it is opened again.
+    /// True if the store and the session may differ: no event is accepted until it is opened again.
     broken: bool,
 }
 
 impl Keeping {
-    /// Of a session with this id, in a store if there is one.
+    /// Returns the storage of a session with this id, in a store if there is one.
     pub fn new(stored: Option<Stored>, id: &str, shared: Vec<Shared>) -> Keeping {
         let secrets: Arc<dyn Secrets> = match &stored {
             Some(stored) => Arc::new(stored.keys.session(id)),
@@ -79,7 +80,7 @@ impl Keeping {
 }
 
 impl Live {
-    /// Begins the session in its store, or takes it up where its trace ends.
+    /// Begins the session in its store, or resumes it at the end of its trace.
     pub(super) fn begin(&mut self, opening: &Opening) -> Result<(), Error> {
         let begun = match &self.keeping.stored {
             Some(stored) => stored.store.begin(opening.id).map_err(|e| failed(&e))?,
@@ -118,7 +119,7 @@ impl Live {
         Ok(())
     }
 
-    /// Whether what was taken up is what was asked for.
+    /// Checks that the resumed session is the requested one.
     fn is_the_same(&self, opening: &Opening) -> Result<(), Error> {
         let mismatch = |what: String| {
             Err(Error::failed("journal_mismatch", format!("the trace is of another {what}")))
@@ -126,19 +127,19 @@ impl Live {
         if self.session.id() != opening.id {
             return mismatch(format!("session, `{}`", self.session.id()));
         }
-        // Files, commands and git would be asked elsewhere than where the session's paths lead.
+        // In another workspace, files, commands and git would not match the session's paths.
         if opening.workspace.is_some() && self.session.workspace() != self.root {
             return mismatch(format!("workspace, `{}`", self.session.workspace()));
         }
         Ok(())
     }
 
-    /// Takes an event: the kernel first, then the store, then the caller. Where somebody else was first, the session
-    /// is taken up again, and the event decided again.
+    /// Processes an event: first the kernel, then the store, then the answer. If another process
+    /// has written first, the session is resumed again and the event decided again.
     pub(super) fn take(&mut self, event: &Event) -> Result<Outcome, Error> {
         self.whole()?;
         for _ in 0..TRIES {
-            // Only a shared budget can refuse what the kernel has taken.
+            // Only a shared budget can refuse an event that the kernel has accepted.
             let before = (!self.keeping.shared.is_empty())
                 .then(|| (self.session.clone(), self.recorder.clone()));
             let outcome =
@@ -166,7 +167,7 @@ impl Live {
         Err(in_use())
     }
 
-    /// Records something that is no event of the kernel.
+    /// Records data that is not a kernel event.
     pub(super) fn note(&mut self, record: impl Fn(&mut Live) -> Vec<u8>) -> Result<(), Error> {
         self.whole()?;
         for _ in 0..TRIES {
@@ -179,7 +180,7 @@ impl Live {
         Err(in_use())
     }
 
-    /// Refuses to go on after a failure: what the session remembers and what its store says may differ.
+    /// Refuses to continue after a failure: the session's memory and its store may differ.
     fn whole(&self) -> Result<(), Error> {
         match self.keeping.broken {
             false => Ok(()),
@@ -190,7 +191,7 @@ impl Live {
         }
     }
 
-    /// Learns what others have written to the session meanwhile.
+    /// Reads the records that other processes have written meanwhile.
     pub(super) fn catch_up(&mut self) -> Result<(), Error> {
         let Some(stored) = &self.keeping.stored else { return Ok(()) };
         let head = stored.store.head(self.session.id()).map_err(|e| failed(&e))?;
@@ -200,14 +201,15 @@ impl Live {
         }
     }
 
-    /// Takes the session up as the store has it now.
+    /// Resumes the session from the store's current records.
     fn again(&mut self) -> Result<(), Error> {
         let Some(stored) = &self.keeping.stored else { return Ok(()) };
         let begun = stored.store.begin(self.session.id()).map_err(|e| failed(&e))?;
         self.take_up(&begun)
     }
 
-    /// Keeps the record that the recorder has just written; false where somebody else was first.
+    /// Stores the record that the recorder has just written; returns false if another process has
+    /// written first.
     fn keep(&mut self, record: &[u8], charged: &[(UnitId, i64)]) -> Result<bool, Error> {
         let record = String::from_utf8_lossy(record);
         let Some(stored) = self.keeping.stored.clone() else {
@@ -252,7 +254,8 @@ impl Live {
         }
     }
 
-    /// What the store keeps so that the session need not be decided again from its beginning.
+    /// Returns the memory that the store keeps, so that the session need not be replayed from its
+    /// beginning.
     fn memory(&self, seq: u64) -> Option<Vec<u8>> {
         let answers: Vec<(Box<str>, Json)> = self
             .world
@@ -263,14 +266,14 @@ impl Live {
         remember(&self.kernel, &self.session, &answers, &*self.keeping.secrets, seq)
     }
 
-    /// The records of the session, from its store or as they were kept here.
+    /// Returns the records of the session, from its store or from memory.
     pub(super) fn records(&self) -> Result<Vec<String>, Error> {
         let Some(stored) = &self.keeping.stored else { return Ok(self.keeping.records.clone()) };
         let records = stored.store.records(self.session.id(), 0).map_err(|e| failed(&e))?;
         records.collect::<Result<_, _>>().map_err(|e| failed(&e))
     }
 
-    /// Gives the session up.
+    /// Releases the session.
     pub(super) fn release(&self) {
         if let Some(stored) = &self.keeping.stored {
             stored.store.release(self.session.id());
@@ -307,7 +310,8 @@ fn failed(error: &StoreError) -> Error {
     Error::failed(code, error.to_string())
 }
 
-/// What nobody can guess, for the hashes of secrets: the keys of the standard library's hash maps are random.
+/// Returns an unpredictable salt for the hashes of secrets: the keys of the standard library's hash
+/// maps are random.
 fn salt() -> Vec<u8> {
     use std::hash::{BuildHasher, RandomState};
     (0..4).flat_map(|n: u64| RandomState::new().hash_one(n).to_le_bytes()).collect()

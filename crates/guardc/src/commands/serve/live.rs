@@ -1,4 +1,4 @@
-//! One session that somebody else drives.
+//! One session driven by a client.
 
 use super::lasting::Keeping;
 use super::rpc::Error;
@@ -18,39 +18,39 @@ use guard_runtime::{
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
-/// Where a session works that names no workspace.
+/// The workspace of a session that names none.
 const NOWHERE: &str = "/workspace";
 
-/// How long an approval is good for that does not say.
+/// The default validity of an approval, in milliseconds.
 const AN_HOUR: i64 = 3_600_000;
 
-/// A session with what it needs to go on.
+/// A session and the state needed to continue it.
 pub struct Live {
     pub(super) kernel: Kernel,
     pub(super) session: Session,
     pub(super) world: Host,
     pub(super) recorder: Recorder,
     pub(super) keeping: Keeping,
-    /// The workspace that was asked for.
+    /// The requested workspace.
     pub(super) root: String,
     pub(super) restored: bool,
 }
 
-/// What opens a session.
+/// The parameters of opening a session.
 pub struct Opening<'a> {
     /// Its id.
     pub id: &'a str,
-    /// When it begins.
+    /// Its start time.
     pub now: i64,
-    /// On whose behalf the agent acts.
+    /// The person on whose behalf the agent acts.
     pub actor: Option<&'a str>,
-    /// Where it works.
+    /// Its workspace.
     pub workspace: Option<&'a Path>,
-    /// What its guard may learn from at the start.
+    /// The opening data that its guard may learn from.
     pub data: Option<&'a Json>,
 }
 
-/// Our own clock.
+/// Returns the time of the machine's clock.
 pub fn now() -> i64 {
     let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
     since.ok().and_then(|d| i64::try_from(d.as_millis()).ok()).unwrap_or(0)
@@ -59,7 +59,7 @@ pub fn now() -> i64 {
 pub(super) type Answer = Result<String, Error>;
 
 impl Live {
-    /// Begins a session, or takes it up where its trace ends.
+    /// Opens a session, or resumes it at the end of its trace.
     pub fn open(kernel: Kernel, keeping: Keeping, opening: &Opening) -> Result<Live, Error> {
         let root = match opening.workspace {
             Some(path) => absolute(path)?,
@@ -76,7 +76,7 @@ impl Live {
         Ok(live)
     }
 
-    /// The answer to `session.open`.
+    /// Returns the answer to `session.open`.
     pub fn opened(&self) -> String {
         let plan = self.kernel.plan();
         let host = |probe: &&Probe| matches!(probe.asks, ProbeAsks::Host);
@@ -107,7 +107,8 @@ impl Live {
         .to_string()
     }
 
-    /// Decides a call. Arguments that our reader refuses (a key twice, too deep) are invalid arguments.
+    /// Decides a call. Arguments that our parser rejects (a duplicate key, too deep) are invalid
+    /// arguments.
     pub fn propose(&mut self, now: i64, call: &str, tool: &str, text: &str) -> Answer {
         let read = Json::parse(text).map_err(|error| error.to_string());
         let args = match &read {
@@ -159,7 +160,7 @@ impl Live {
         Ok(json!({ "approval": approval }).to_string())
     }
 
-    /// The host reports use.
+    /// Records usage that the host reports.
     pub fn usage(&mut self, now: i64, unit: &str, amount: i64) -> Answer {
         self.take(&Event::Usage(Usage { unit, amount, now }))?;
         Ok("{}".into())
@@ -171,7 +172,7 @@ impl Live {
         Ok("{}".into())
     }
 
-    /// What the host answers for its probes from now on; nothing where one of them is not the guard's.
+    /// Sets the answers of the host's probes; changes nothing if one of them is not in the guard.
     pub fn answers(&mut self, probes: Vec<(Box<str>, Json)>) -> Result<(), Error> {
         let names = || self.kernel.plan().probes.iter().map(|probe| probe.name.as_str());
         if let Some((name, _)) = probes.iter().find(|(name, _)| !names().any(|one| *one == **name))
@@ -192,7 +193,7 @@ impl Live {
         Ok(())
     }
 
-    /// The user has said something.
+    /// Processes a user message.
     pub fn prompt(&mut self, now: i64, text: &str) -> Answer {
         let Outcome::Prompted(learned) = self.take(&Event::Prompt(Prompt { text, now }))? else {
             return Err(unexpected());
@@ -202,7 +203,7 @@ impl Live {
         Ok(answer.to_string())
     }
 
-    /// The agent would stop.
+    /// Decides a stop of the agent.
     pub fn stop(&mut self, now: i64, reason: Option<&str>) -> Answer {
         let Outcome::Stopped(stopped) = self.take(&Event::Stop(Stop { reason, now }))? else {
             return Err(unexpected());
@@ -218,12 +219,12 @@ impl Live {
         Ok(answer.to_string())
     }
 
-    /// The harness judges the criteria of an item.
+    /// Judges the criteria of an item.
     pub fn verify(&mut self, now: i64, item: &str) -> Answer {
         self.moved(&Event::Verify(Verify { item, now }))
     }
 
-    /// The harness moves an item.
+    /// Moves an item.
     pub fn move_item(&mut self, by: &Move) -> Answer {
         self.moved(&Event::Move(*by))
     }
@@ -234,7 +235,7 @@ impl Live {
         Ok(json!({ "change": moved.change, "item": item }).to_string())
     }
 
-    /// The last word; others may have the session from here on.
+    /// Returns the last answer; other processes may use the session from here on.
     pub fn closed(&self) -> String {
         self.release();
         let hash = hash_text(self.recorder.hash());
@@ -247,13 +248,13 @@ pub(super) fn unexpected() -> Error {
     Error::failed("internal", "an event came to something else")
 }
 
-/// Feedback as the protocol has it.
+/// Formats feedback for the protocol.
 fn feedback(delivered: &[Delivered]) -> Vec<Value> {
     let one = |it: &Delivered| json!({ "provider": it.provider, "severity": it.severity, "text": it.text });
     delivered.iter().map(one).collect()
 }
 
-/// A workspace as an absolute path. Its links stay: paths are compared as they are written.
+/// Returns a workspace as an absolute path. Links are kept: paths are compared as written.
 fn absolute(path: &Path) -> Result<String, Error> {
     let bad = |why: &str| {
         Error::failed("bad_workspace", format!("the workspace `{}` {why}", path.display()))
@@ -282,7 +283,7 @@ pub(super) fn step(error: StepError) -> Error {
     Error::failed(code, error.to_string())
 }
 
-/// The verdict as the agent should read it: a line for each reason, with what helps.
+/// Formats the verdict for the agent: a line for each reason, with its help.
 fn message(verdict: &Verdict) -> String {
     let line = |reason: &Reason| match reason.help.as_str() {
         "" => reason.message.clone(),

@@ -1,4 +1,4 @@
-//! What is asked of a session without anything happening in it: items, facts, advice, state, trace.
+//! Queries on a session that change nothing: items, facts, advice, state, trace.
 
 use super::contracts;
 use super::live::{Answer, Live, step, unexpected};
@@ -12,14 +12,15 @@ use serde_json::json;
 use sha2::{Digest, Sha256};
 
 impl Live {
-    /// All of one item.
+    /// Returns all data of an item.
     pub fn item(&self, id: &str) -> Answer {
         let item = self.session.item(&self.kernel, id);
         let item = item.ok_or_else(|| step(StepError::UnknownItem(id.to_owned())))?;
         Ok(json!({ "item": item }).to_string())
     }
 
-    /// A page of the items of a lifecycle.
+    /// Returns a page of the items of a lifecycle, given an optional state and the id to continue
+    /// after.
     pub fn items(&self, lifecycle: &str, state: Option<&str>, after: Option<&str>) -> Answer {
         let page = self.session.items(&self.kernel, lifecycle, state, after);
         let names = self.kernel.plan().lifecycles.iter().map(|one| one.name.as_str());
@@ -31,7 +32,7 @@ impl Live {
         })
     }
 
-    /// Rows of a fact, each with who taught it.
+    /// Returns the rows of a fact, each with its source.
     pub fn facts(&self, fact: &str, from: u64, limit: usize) -> Answer {
         let rows = self.session.facts(&self.kernel, fact, from, limit);
         let rows = rows.ok_or_else(|| {
@@ -44,7 +45,7 @@ impl Live {
         Ok(json!({ "rows": rows.iter().map(row).collect::<Vec<_>>() }).to_string())
     }
 
-    /// What could be done next, ranked, and the same as a text for a reasoner.
+    /// Returns the ranked next actions, as data and as text for a reasoner.
     pub fn advise(&mut self, now: i64) -> Answer {
         let advice = guard_advice::advise(&self.kernel, &self.session, now, &mut self.world);
         let mut answer = serde_json::to_value(&advice).map_err(|_| unexpected())?;
@@ -52,25 +53,25 @@ impl Live {
         Ok(answer.to_string())
     }
 
-    /// What an agent should read before it begins.
+    /// Returns the guide for an agent.
     pub fn guide(&self) -> String {
         json!({ "prompt": guard_advice::guide(self.kernel.plan()) }).to_string()
     }
 
-    /// What the session remembers.
+    /// Returns the session's state.
     pub fn state(&self) -> String {
         let mut out = String::new();
         self.session.state_json(&self.kernel).write(&mut out);
         out
     }
 
-    /// What has happened, and the hash of the last record.
+    /// Returns the records, and the hash of the last one.
     pub fn trace(&self) -> Answer {
         let (hash, records) = (hash_text(self.recorder.hash()), self.records()?);
         Ok(format!("{{\"records\":[{}],\"hash\":\"{hash}\"}}", records.join(",")))
     }
 
-    /// The report on a text, which is recorded.
+    /// Returns the report on a text, which is also recorded.
     pub fn check(&mut self, judged: &contracts::Judged) -> Answer {
         let report = contracts::check(&self.kernel, &self.session, judged)?;
         let record = Judged {

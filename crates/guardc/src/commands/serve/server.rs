@@ -1,4 +1,4 @@
-//! The methods of the sidecar, and the sessions they speak of.
+//! The methods of the sidecar, and its sessions.
 
 use super::contracts;
 use super::lasting::{Keeping, Shared, Stored};
@@ -46,7 +46,7 @@ const METHODS: [&str; 21] = [
     "contract.prompt",
 ];
 
-/// How many rows of a fact are given where nothing is said, and at most.
+/// The default and maximum number of rows of a fact.
 const ROWS: usize = 1000;
 
 /// The sessions of one process.
@@ -58,26 +58,26 @@ pub struct Server {
     shadow: Option<NonZeroU32>,
 }
 
-/// How traces are kept.
+/// The options for storing traces.
 pub struct Keep {
-    /// Of sessions that do not say: in this folder or database.
+    /// The default folder or database of sessions.
     pub at: Option<PathBuf>,
-    /// How durable a record is when it is answered.
+    /// The durability of a record when its event is answered.
     pub durability: Durability,
-    /// The key; otherwise it lies beside the traces.
+    /// The key; by default it is beside the traces.
     pub key: Option<PathBuf>,
 }
 
 type Answer = Result<String, Error>;
 
 impl Server {
-    /// Without sessions.
+    /// Returns a server without sessions.
     pub fn new(keep: Keep, shadow: Option<NonZeroU32>) -> Server {
         let (sessions, stores) = (BTreeMap::new(), BTreeMap::new());
         Server { sessions, opened: 0, keep, stores, shadow }
     }
 
-    /// Answers one request with the text of its result.
+    /// Processes one request and returns the text of its result.
     pub fn call(&mut self, method: &str, params: Option<&RawValue>) -> Answer {
         let params = params.map_or("{}", RawValue::get);
         if !params.starts_with('{') {
@@ -169,7 +169,7 @@ impl Server {
         Ok(answer)
     }
 
-    /// The store in a folder or database, which is opened once.
+    /// Returns the store in a folder or database, which is opened once.
     fn stored(&mut self, path: Option<PathBuf>) -> Result<Option<Stored>, Error> {
         let Some(path) = path.or_else(|| self.keep.at.clone()) else { return Ok(None) };
         if let Some(stored) = self.stores.get(&path) {
@@ -194,7 +194,8 @@ impl Server {
     fn propose(&mut self, request: Propose) -> Answer {
         let now = instant(request.now)?;
         let live = self.asked(&request.session, request.probes)?;
-        // What is no valid JSON here is the agent's mistake, and a verdict; the line itself was JSON.
+        // Invalid JSON here is the agent's mistake, and leads to a verdict; the line itself was
+        // JSON.
         let args = request.args.as_ref().map_or("{}", |args| args.get());
         live.propose(now, &request.call, &request.tool, args)
     }
@@ -254,7 +255,7 @@ impl Server {
         self.live(&request.session)?.move_item(&by)
     }
 
-    /// The session, which knows these answers of its host from now on.
+    /// Returns the session, after setting these answers of its host.
     fn asked(&mut self, session: &str, probes: Probes) -> Result<&mut Live, Error> {
         let live = self.live(session)?;
         let Some(probes) = probes else { return Ok(live) };
@@ -340,7 +341,7 @@ impl Server {
     }
 }
 
-/// The budgets that a session shares with others, by the units of its guard.
+/// Returns the budgets that a session shares with others, by the units of its guard.
 fn shared(plan: &Plan, asked: BTreeMap<String, requests::Shared>) -> Result<Vec<Shared>, Error> {
     let units = || plan.units.iter().map(|unit| unit.name.as_str());
     let one = |(name, asked): (String, requests::Shared)| {
@@ -357,7 +358,8 @@ fn shared(plan: &Plan, asked: BTreeMap<String, requests::Shared>) -> Result<Vec<
     asked.into_iter().map(one).collect()
 }
 
-/// A part of a request that Guard reads itself, since it keeps numbers as text and sees keys given twice.
+/// Parses a part of a request with Guard's own parser, which keeps numbers as text and rejects
+/// duplicate keys.
 fn json(name: &str, raw: &RawValue) -> Result<Json, Error> {
     Json::parse(raw.get()).map_err(|error| Error::params(format!("`{name}`: {error}")))
 }
@@ -369,21 +371,21 @@ fn read<T: DeserializeOwned>(params: &str) -> Result<T, Error> {
     })
 }
 
-/// The caller's time, or ours.
+/// Returns the caller's time, or the machine's.
 fn instant(text: Option<String>) -> Result<i64, Error> {
     let Some(text) = text else { return Ok(now()) };
     let bad = || Error::failed("bad_time", format!("`{text}` is no RFC 3339 time"));
     time::parse_rfc3339(&text).ok_or_else(bad)
 }
 
-/// A plan, and the same before it was optimized, where that is known.
+/// A plan, and the same plan before its optimization, if known.
 struct Plans {
     plan: LoadedPlan,
     lowered: Option<LoadedPlan>,
 }
 
 impl Plans {
-    /// The kernel, watched where that is asked for.
+    /// Returns the kernel, with a shadow if requested.
     fn kernel(self, shadow: Option<NonZeroU32>) -> Result<Kernel, Error> {
         let bad = |error: KernelError| Error::failed("bad_plan", error.to_string());
         let kernel = |plan| Kernel::with_schemas(plan, &JsonSchemas).map_err(bad);

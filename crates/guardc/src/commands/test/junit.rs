@@ -6,7 +6,7 @@ use crate::commands::test::text::reason_lines;
 use crate::term::Style;
 use std::fmt::Write as _;
 
-/// One `testsuite` for each guard. Tests run on a clock of their own: they take no time.
+/// Formats one `testsuite` for each guard. Tests run on a simulated clock, so they take no time.
 pub fn render(results: &Results) -> String {
     let (ran, failed) = results.counts();
     let mut out = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
@@ -59,7 +59,7 @@ fn case(out: &mut String, suite: &Suite, ran: &Ran) {
     );
 }
 
-/// Escapes for text and attributes; characters XML cannot hold become `?`.
+/// Escapes text and attributes; characters that XML cannot represent become `?`.
 fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {

@@ -1,4 +1,4 @@
-//! Traces as a table (RFC 4180): a row for each record, for spreadsheets and data frames.
+//! Traces as a table (RFC 4180): one row per record, for spreadsheets and data frames.
 
 use super::filter::Filter;
 use super::walk::{At, walk};
@@ -16,7 +16,7 @@ const COLUMNS: [&str; 17] = [
     "message", "success", "halted", "charged", "feedback", "args", "result",
 ];
 
-/// Writes the table; whether all lines were records.
+/// Writes the table; returns whether all lines were records.
 pub fn write(
     traces: &[PathBuf],
     filter: &Filter,
@@ -98,7 +98,8 @@ fn word(decision: Decision) -> &'static str {
     }
 }
 
-/// A cell. What an agent wrote must not become a formula in a spreadsheet: where it could, a `'` stands before it.
+/// Formats a cell. An agent's text must not become a formula in a spreadsheet: a text that could
+/// gets the prefix `'`.
 fn quoted(cell: &str) -> String {
     let formula = cell.starts_with(['=', '+', '-', '@', '\t', '\r']);
     let cell = if formula { format!("'{cell}") } else { cell.to_owned() };
