@@ -4,8 +4,10 @@ pub mod big;
 pub mod claims;
 pub mod differential;
 pub mod generate;
+pub mod opinion;
 pub mod rng;
 pub mod small;
+pub mod steps;
 pub mod walks;
 
 use guard_compiler::{NoFiles, Output, SourceFile, compile};

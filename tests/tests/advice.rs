@@ -79,15 +79,10 @@ fn driven(path: &str, reasoner: &mut dyn Reasoner, limits: &Limits) -> (DriveRep
     let kernel = guard(path);
     let mut session = kernel.open("s", 0, "/ws").unwrap();
     let mut tools = Obedient::default();
-    let mut doors = Doors {
-        reasoner,
-        tools: &mut tools,
-        world: &mut Bright,
-        clock: &mut Still,
-        approvals: &mut Nobody,
-        witness: &mut Unheard,
-    };
-    (drive(&kernel, &mut session, &mut doors, limits), tools.0)
+    let world = &mut Bright;
+    let mut session = UnrecordedSession { kernel: &kernel, session: &mut session, world };
+    let mut io = DriveIo { reasoner, tools: &mut tools, clock: &mut Still, approvals: &mut Nobody };
+    (drive(&mut session, &mut io, limits), tools.0)
 }
 
 /// The example of the source, played to its end by the advice alone: whoever should choose says nothing useful.

@@ -11,7 +11,7 @@ use guard_ack::protocol::{
 use guard_ack::{Kind, Trouble, World};
 use guard_plan::decimal;
 use guard_plan::record::{StopDecision, rendered};
-use guard_plan::verdict::{Code, Decision, Reason, Verdict};
+use guard_plan::verdict::{Code, Decision, Verdict};
 use guard_runtime::{
     Approve, Ending, Event, Move, Outcome, Prompt, Proposal, Proposed, Resume, Settlement,
     StepError, Stop, Stopped, Usage, Verify,
@@ -59,16 +59,7 @@ pub fn text_of(value: &Value) -> String {
     }
 }
 
-/// Returns all reasons with their help, one per line.
-fn reasons(verdict: &Verdict) -> String {
-    let line = |reason: &Reason| match reason.help.as_str() {
-        "" => reason.message.clone(),
-        help => format!("{} ({help})", reason.message),
-    };
-    verdict.reasons.iter().map(line).collect::<Vec<_>>().join("\n")
-}
-
-/// Joins two texts, with an empty line between them if both are non-empty.
+/// Two texts, an empty line between them where both say something.
 fn joined(first: &str, second: &str) -> String {
     match (first.is_empty(), second.is_empty()) {
         (_, true) => first.into(),
@@ -229,7 +220,7 @@ impl Work<'_> {
                     if !self.approved(call, &proposed.verdict)? {
                         return Ok(match self.fault {
                             Fault::RefusedRuns => Gate::Run,
-                            _ => Gate::Refused(reasons(&proposed.verdict)),
+                            _ => Gate::Refused(proposed.verdict.message()),
                         });
                     }
                     self.lapses.approved.push(call.clone());
@@ -241,7 +232,7 @@ impl Work<'_> {
 
     fn gated(&mut self, call: &Call, proposed: &Proposed) -> Result<Gate, Trouble> {
         let feedback = self.feedback(&rendered(&proposed.feedback));
-        let why = reasons(&proposed.verdict);
+        let why = proposed.verdict.message();
         Ok(match (proposed.verdict.decision, &proposed.served) {
             (Decision::Allow, Some(served)) => {
                 if self.fault == Fault::AgentVerifies {

@@ -1,27 +1,26 @@
 //! The drive: a loop that asks a reasoner for the next action, and performs the actions that the
 //! kernel allows.
 //!
-//! Implements the order of a round. All IO, waiting and approvals go through the [doors](Doors)
-//! that the host provides. Only calls that the kernel has allowed reach [`Tools`], whoever proposes
-//! them. `docs/reference/advice.md` defines when the drive ends.
+//! Knows the order of a round. Runs nothing, waits for nothing and asks nobody by itself: the host's [`DriveIo`] does.
+//! Nothing reaches [`Tools`] that the kernel has not allowed, whoever names
+//! it. `docs/reference/advice.md` says when it ends.
 
 mod choice;
-mod doors;
 mod driver;
+mod io;
 mod progress;
 mod reasoners;
 mod report;
 
 pub use choice::{Choice, MAX_REPLY_BYTES};
-pub use doors::{
-    Approvals, Approved, Clock, Doors, Nobody, Reasoner, Reply, Situation, ToolOutcome, Tools,
-    Unheard, Wanted, Witness,
+pub use io::{
+    Approvals, Approved, Clock, DriveIo, DriveSession, Nobody, Reasoner, Reply, Situation,
+    ToolOutcome, Tools, UnrecordedSession, Wanted,
 };
 pub use reasoners::{JsonLines, Scripted};
 
 use guard_plan::drive::DriveReport;
 use guard_plan::plan::Millis;
-use guard_runtime::{Kernel, Session};
 
 /// The limits at which a drive gives up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -55,13 +54,7 @@ impl Default for Limits {
     }
 }
 
-/// Drives a session to its end: until its goals are reached, no action is possible, or a limit is
-/// reached. The session must be opened by this kernel.
-pub fn drive(
-    kernel: &Kernel,
-    session: &mut Session,
-    doors: &mut Doors<'_>,
-    limits: &Limits,
-) -> DriveReport {
-    driver::Driver::new(kernel, session, doors, limits).run()
+/// Drives a session to its end: until its goals are reached, nothing more can be done, or a limit is met.
+pub fn drive(session: &mut dyn DriveSession, io: &mut DriveIo<'_>, limits: &Limits) -> DriveReport {
+    driver::Driver::new(session, io, limits).run()
 }

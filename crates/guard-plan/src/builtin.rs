@@ -7,6 +7,9 @@
 mod eval;
 pub(crate) mod extract;
 
+pub use eval::contains_text;
+pub use extract::unreadable::is_unreadable;
+
 use crate::value::{Fault, Value};
 use serde::{Deserialize, Serialize};
 
@@ -117,8 +120,8 @@ pub const TABLE: &[Row] = &[
     row(B::Lower, "lower", &[K::String], Gives::String, "The string in lower case.", eval::lower),
     row(B::Upper, "upper", &[K::String], Gives::String, "The string in upper case.", eval::upper),
     row(B::Trim, "trim", &[K::String], Gives::String, "The string without blanks at either end.", eval::trim),
-    row(B::StartsWith, "starts_with", &[K::String, K::String], Gives::Bool, "Whether the first string begins with the second.", eval::starts_with),
-    row(B::EndsWith, "ends_with", &[K::String, K::String], Gives::Bool, "Whether the first string ends with the second.", eval::ends_with),
+    row(B::StartsWith, "starts_with", &[K::String, K::String], Gives::Bool, "Whether the first string begins with the second, which is not empty.", eval::starts_with),
+    row(B::EndsWith, "ends_with", &[K::String, K::String], Gives::Bool, "Whether the first string ends with the second, which is not empty.", eval::ends_with),
     row(B::Glob, "glob", &[K::String, K::String], Gives::Bool, "Whether the whole string matches the pattern: `*` is any run without `/`, `**` any run, `?` one character but `/`.", eval::glob),
     row(B::FileName, "file_name", &[K::Path], Gives::String, "The last component of the path.", eval::file_name),
     row(B::Extension, "extension", &[K::Path], Gives::OptionalString, "What follows the last dot of the file name; none where nothing does, or nothing precedes it.", eval::extension),
@@ -128,10 +131,10 @@ pub const TABLE: &[Row] = &[
     row(B::Decimal, "decimal", &[K::Int], Gives::Decimal, "The int as a decimal.", eval::decimal),
     row(B::Floor, "floor", &[K::Decimal], Gives::Int, "The greatest int that is not greater.", eval::floor),
     row(B::Round, "round", &[K::Decimal], Gives::Int, "The nearest int, halves to even.", eval::round),
-    row(B::Emails, "emails", &[K::Text], Gives::Strings, "The e-mail addresses in the text, as written.", |a| eval::extracted(a, extract::emails)),
-    row(B::Urls, "urls", &[K::Text], Gives::Strings, "The urls (`scheme://…`) in the text, scheme and host in lower case.", |a| eval::extracted(a, extract::urls)),
-    row(B::Hosts, "hosts", &[K::Text], Gives::Strings, "The hosts of the urls in the text, in lower case.", |a| eval::extracted(a, extract::hosts)),
-    row(B::Paths, "paths", &[K::Text], Gives::Strings, "The words of the text with a slash or a file extension, as written; no urls.", |a| eval::extracted(a, extract::paths)),
+    row(B::Emails, "emails", &[K::Text], Gives::Strings, "The e-mail addresses in the text, as written; unreadable ones too.", |a| eval::extracted(a, extract::emails)),
+    row(B::Urls, "urls", &[K::Text], Gives::Strings, "The urls in the text, scheme and host in lower case; unreadable links too.", |a| eval::extracted(a, extract::urls)),
+    row(B::Hosts, "hosts", &[K::Text], Gives::Strings, "The hosts of the urls in the text, in lower case; unreadable links too.", |a| eval::extracted(a, extract::hosts)),
+    row(B::Paths, "paths", &[K::Text], Gives::Strings, "The words of the text with a slash or a file extension, as written; unreadable ones too, no urls.", |a| eval::extracted(a, extract::paths)),
     row(B::Ibans, "ibans", &[K::Text], Gives::Strings, "The bank account numbers in the text whose check digits are right, without blanks.", |a| eval::extracted(a, extract::ibans)),
     row(B::Phones, "phones", &[K::Text], Gives::Strings, "The phone numbers in the text that begin with `+` or `0` and have 7 to 15 digits, without separators.", |a| eval::extracted(a, extract::phones)),
     row(B::Numbers, "numbers", &[K::Text], Gives::Strings, "The numbers in the text, as written.", |a| eval::extracted(a, extract::numbers)),
@@ -171,6 +174,10 @@ impl Builtin {
         let row = self.row();
         if arguments.len() != row.takes.len() {
             return Err(eval::confused());
+        }
+        // A test of a missing text is false.
+        if row.gives == Gives::Bool && arguments.contains(&&Value::None) {
+            return Ok(Value::Bool(false));
         }
         (row.eval)(arguments)
     }

@@ -3,6 +3,7 @@
 //! The parser rejects everything that RFC 8259 rejects, and also duplicate keys, more than 128
 //! levels and lone surrogates. Numbers keep their text. Independent of types; see `decode`.
 
+mod number;
 mod read;
 
 use std::borrow::Cow;

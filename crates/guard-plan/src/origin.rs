@@ -4,6 +4,7 @@
 //! Purely textual. The session stores the origins.
 
 use crate::builtin::extract;
+use crate::builtin::is_unreadable;
 use crate::json::Json;
 use crate::plan::Trust;
 use crate::value::Value;
@@ -54,11 +55,17 @@ pub fn in_text(text: &str, workspace: &str, see: &mut dyn FnMut(&str)) {
         extract::phones,
         extract::quoted,
     ] {
-        find(text, see);
+        find(text, &mut |found| {
+            if !is_unreadable(found) {
+                see(found);
+            }
+        });
     }
     extract::paths(text, &mut |found| {
-        see(found);
-        as_path(found, workspace, see);
+        if !is_unreadable(found) {
+            see(found);
+            as_path(found, workspace, see);
+        }
     });
     extract::numbers(text, &mut |found| number(found, see));
 }

@@ -46,7 +46,25 @@ pub enum Value {
     Json(Box<Json>),
 }
 
-/// The reason why an expression has no value. A rule with a fault denies with `evaluation_error`.
+impl Value {
+    /// The value with the numbers of all `json` inside of it in one spelling.
+    pub fn normalised(&self) -> Value {
+        let all = |items: &[Value]| items.iter().map(Value::normalised).collect();
+        match self {
+            Value::Json(json) => Value::Json(Box::new(json.normalised())),
+            Value::List(items) => Value::List(all(items)),
+            Value::Record(fields) => Value::Record(all(fields)),
+            Value::Set(items) => Value::Set(items.iter().map(Value::normalised).collect()),
+            Value::Map(entries) => {
+                let entries = entries.iter().map(|(key, value)| (key.clone(), value.normalised()));
+                Value::Map(entries.collect())
+            }
+            other => other.clone(),
+        }
+    }
+}
+
+/// Why an expression has no value. A rule that meets one denies with `evaluation_error`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Fault {
     /// A result does not fit 64 bits: the operation.

@@ -18,6 +18,18 @@ pub enum Decision {
     Deny,
 }
 
+impl Decision {
+    /// The decision as it is written everywhere outside.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Decision::Allow => "allow",
+            Decision::Wait => "wait",
+            Decision::Ask => "ask",
+            Decision::Deny => "deny",
+        }
+    }
+}
+
 /// Stable reason codes, in the order in which reasons are reported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -127,6 +139,16 @@ pub struct Reason {
     pub values: Vec<(String, String)>,
 }
 
+impl Reason {
+    /// The message, and in parentheses what would help.
+    pub fn text(&self) -> String {
+        match self.help.as_str() {
+            "" => self.message.clone(),
+            help => format!("{} ({help})", self.message),
+        }
+    }
+}
+
 /// What the kernel says of a proposed call.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -137,4 +159,16 @@ pub struct Verdict {
     pub reasons: Vec<Reason>,
     /// What rules in shadow, and monitors, would have said; without effect.
     pub shadowed: Vec<Reason>,
+}
+
+impl Verdict {
+    /// Whether the call may run.
+    pub fn is_allowed(&self) -> bool {
+        self.decision == Decision::Allow
+    }
+
+    /// The verdict as an agent should read it: a line for each reason, with what helps.
+    pub fn message(&self) -> String {
+        self.reasons.iter().map(Reason::text).collect::<Vec<_>>().join("\n")
+    }
 }

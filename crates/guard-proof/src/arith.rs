@@ -1,10 +1,11 @@
-//! Arithmetic in symbols: sums are exact, products and quotients of constants too; of others only signs are known.
+//! Arithmetic in symbols: sums are exact, products and quotients by constants too; of other products signs and bounds are known.
 
 use crate::encoder::Encoder;
 use crate::formula::Formula;
 use crate::linear::Linear;
+use crate::rules::Rule;
 use crate::terms::Op;
-use crate::value::{Outcome, Sort, Value};
+use crate::value::{Encoded, Outcome, Sort, TooMuch, Value};
 use guard_plan::builtin::Builtin;
 use guard_plan::plan::ArithOp;
 
@@ -13,61 +14,53 @@ const ONE: i128 = guard_plan::value::DECIMAL_ONE as i128;
 
 impl Encoder<'_> {
     /// One operation on two values (semantics §1).
-    pub fn arith(&mut self, op: ArithOp, a: Value, b: Value) -> Outcome {
+    pub fn arith(&mut self, op: ArithOp, a: Value, b: Value) -> Encoded<Outcome> {
         let ((has_a, a), (has_b, b)) = (self.split(a), self.split(b));
         let there = has_a.and(has_b);
-        if let (Value::Number(left, x), Value::Number(right, y)) = (&a, &b)
-            && let Some(sort) = sort_of(op, *left, *right)
-        {
-            let decimals = *left == Sort::Decimal;
-            let outcome = match op {
-                ArithOp::Add => x.plus(1, y).map(|sum| self.exact(sort, sum)),
-                ArithOp::Sub => x.minus(y).map(|sum| self.exact(sort, sum)),
-                ArithOp::Mul => Some(self.product(sort, x, y, if decimals { ONE } else { 1 })),
-                ArithOp::Div => self.quotient(sort, x, y, decimals),
-                ArithOp::Rem => self.remainder(sort, x, y),
-            };
-            if let Some(outcome) = outcome {
-                return Outcome { sound: there.and(outcome.sound), ..outcome };
-            }
-        }
         let args = vec![self.term(&a), self.term(&b)];
-        let mut outcome = self.opaque(format!("{op:?}"), args);
-        if let (Value::Number(left, _), Value::Number(right, _)) = (&a, &b)
-            && let Some(sort) = sort_of(op, *left, *right)
-        {
-            let term = self.term(&outcome.value);
-            let range = self.any();
-            outcome.value = self.number(sort, term, range);
-        }
-        outcome
+        let (Value::Number(left, x), Value::Number(right, y)) = (&a, &b) else {
+            return Ok(self.unknown());
+        };
+        let Some(sort) = sort_of(op, *left, *right) else { return Ok(self.unknown()) };
+        let unit = if *left == Sort::Decimal { ONE } else { 1 };
+        let outcome = match (op, y.as_constant().filter(|divisor| *divisor != 0)) {
+            (ArithOp::Add, _) => self.exact(sort, x.plus(1, y).ok_or(TooMuch)?)?,
+            (ArithOp::Sub, _) => self.exact(sort, x.minus(y).ok_or(TooMuch)?)?,
+            (ArithOp::Mul, _) => self.product(sort, x, y, unit)?,
+            (ArithOp::Div, Some(divisor)) => self.quotient(sort, x, divisor, unit)?,
+            (ArithOp::Rem, Some(divisor)) => self.remainder(sort, x, divisor)?,
+            (ArithOp::Div | ArithOp::Rem, None) => {
+                let unknown = self.applied(Op::Arith(op, *left, *right), args);
+                let term = self.term(&unknown.value);
+                Outcome { value: self.number(sort, term, self.any()), ..unknown }
+            }
+        };
+        Ok(Outcome { sound: there.and(outcome.sound), ..outcome })
     }
 
     /// A number that must fit the integers.
-    pub fn exact(&mut self, sort: Sort, linear: Linear) -> Outcome {
-        let sound = self.fits_width(&linear);
-        Outcome { value: Value::Number(sort, linear), sound }
+    pub fn exact(&mut self, sort: Sort, linear: Linear) -> Encoded<Outcome> {
+        let sound = self.fits_width(&linear)?;
+        Ok(Outcome { value: Value::Number(sort, linear), sound })
     }
 
     /// The number with the other sign.
-    pub fn negate(&mut self, value: Value) -> Outcome {
+    pub fn negate(&mut self, value: Value) -> Encoded<Outcome> {
         let (there, value) = self.split(value);
-        if let Value::Number(sort, linear) = &value
-            && sort.is_number()
-            && let Some(negated) = linear.times(-1)
-        {
-            let outcome = self.exact(*sort, negated);
-            return Outcome { sound: there.and(outcome.sound), ..outcome };
+        let Value::Number(sort, linear) = &value else { return Ok(self.unknown()) };
+        if !sort.is_number() {
+            return Ok(self.unknown());
         }
-        let term = self.term(&value);
-        self.opaque("-", vec![term])
+        let factor = if mutant!("minus is plus") { 1 } else { -1 };
+        let outcome = self.exact(*sort, linear.times(factor).ok_or(TooMuch)?)?;
+        Ok(Outcome { sound: there.and(outcome.sound), ..outcome })
     }
 
     /// `x · y / unit`, rounded half to even where the unit is not 1.
-    fn product(&mut self, sort: Sort, x: &Linear, y: &Linear, unit: i128) -> Outcome {
+    fn product(&mut self, sort: Sort, x: &Linear, y: &Linear, unit: i128) -> Encoded<Outcome> {
         let by_constant = match (x.as_constant(), y.as_constant()) {
-            (_, Some(factor)) => x.times(factor),
-            (Some(factor), _) => y.times(factor),
+            (_, Some(factor)) => Some(x.times(factor).ok_or(TooMuch)?),
+            (Some(factor), _) => Some(y.times(factor).ok_or(TooMuch)?),
             _ => None,
         };
         if let Some(product) = by_constant {
@@ -78,126 +71,189 @@ impl Encoder<'_> {
             }
             return self.rounded(sort, &product, unit);
         }
-        let mut args = [x, y].map(|side| self.terms.intern(Op::Linear(side.clone()), Vec::new()));
+        // Of two durations there is no product: the factors have the sort of the product, or are a duration and an int.
+        let mut args = [x, y].map(|side| self.term_of_number(sort, side));
         args.sort_unstable();
-        let term = self.terms.intern(Op::Product, args.to_vec());
-        let known = self.vars.len();
-        let product = Linear::var(self.var(term, None, None));
-        if self.vars.len() > known {
-            self.know_signs(x, y, &product);
+        let of = if mutant!("products of all sorts are one") { Sort::Int } else { sort };
+        let args = match mutant!("products of all sorts are one") {
+            true => [x, y].map(|side| self.term_of_number(Sort::Int, side)),
+            false => args,
+        };
+        let args = if mutant!("a product has one factor") { vec![args[0]] } else { args.to_vec() };
+        let term = self.terms.intern(Op::Product(of), args);
+        let (product, is_new) = self.new_var(term, (None, None));
+        if is_new {
+            self.know_signs(x, y, &product)?;
+            self.know_bounds(x, y, &product, unit)?;
         }
         self.exact(sort, product)
     }
 
     /// What the signs of two factors say of that of their product, rounded or not.
-    fn know_signs(&mut self, x: &Linear, y: &Linear, product: &Linear) {
+    fn know_signs(&mut self, x: &Linear, y: &Linear, product: &Linear) -> Encoded<()> {
         let zero = Linear::default();
+        let at_least_zero = |linear: &Linear, sign| {
+            linear.times(sign).and_then(|linear| Formula::le(&zero, &linear)).ok_or(TooMuch)
+        };
         for (flip_x, flip_y) in [(1, 1), (1, -1), (-1, 1), (-1, -1)] {
-            let at_least_zero = |linear: &Linear, sign| Formula::le(&zero, &linear.times(sign)?);
-            let fact = (|| {
-                let given = at_least_zero(x, flip_x)?.and(at_least_zero(y, flip_y)?);
-                let sign = if mutant!("products are positive") { 1 } else { flip_x * flip_y };
-                given.implies(at_least_zero(product, sign)?)
-            })();
-            self.know(fact);
+            let given = at_least_zero(x, flip_x)?.and(at_least_zero(y, flip_y)?);
+            let sign = if mutant!("products are positive") { 1 } else { flip_x * flip_y };
+            let fact = given.implies(at_least_zero(product, sign)?).ok_or(TooMuch)?;
+            self.know(Rule::ProductSign, fact)?;
         }
+        Ok(())
+    }
+
+    /// What the ranges of two factors say of their product: `±(x - a)(y - c) ≥ 0` for ends `a` and `c`.
+    fn know_bounds(&mut self, x: &Linear, y: &Linear, product: &Linear, unit: i128) -> Encoded<()> {
+        let (range_x, range_y) = (self.range(x), self.range(y));
+        // Below a least end nothing lies, above a greatest: the difference has this sign.
+        let ends = |(least, greatest): (Option<i128>, Option<i128>)| [(least, 1), (greatest, -1)];
+        for (a, sign_x) in ends(range_x) {
+            for (c, sign_y) in ends(range_y) {
+                let (Some(a), Some(c)) = (a, c) else { continue };
+                let sign = match mutant!("a product is bounded from the other side") {
+                    true => -sign_x * sign_y,
+                    false => sign_x * sign_y,
+                };
+                // Twice, so that half a unit is whole: sign · 2 · (unit · p - c·x - a·y + a·c) + slack ≥ 0.
+                let slack = if unit == 1 || mutant!("bounds forget rounding") { 0 } else { unit };
+                let sum = (|| {
+                    let sum = product.times(unit)?.plus(-c, x)?.plus(-a, y)?;
+                    let sum = sum.offset(a.checked_mul(c)?)?.times(2 * sign)?;
+                    Formula::le(&Linear::default(), &sum.offset(slack)?)
+                })();
+                // Ends that are too far apart to say it say nothing.
+                if let Some(fact) = sum {
+                    self.know(Rule::ProductBound, fact)?;
+                }
+            }
+        }
+        Ok(())
     }
 
     /// The nearest number to `linear / unit`, halves to even.
-    pub fn rounded(&mut self, sort: Sort, linear: &Linear, unit: i128) -> Outcome {
-        let args = [linear.clone(), Linear::constant(unit)];
-        let args = args.map(|side| self.terms.intern(Op::Linear(side), Vec::new())).to_vec();
-        let term = self.terms.intern(Op::Quotient, args);
-        let known = self.vars.len();
-        let result = Linear::var(self.var(term, None, None));
-        if self.vars.len() > known {
+    pub fn rounded(&mut self, sort: Sort, linear: &Linear, unit: i128) -> Encoded<Outcome> {
+        let args = vec![self.term_of_number(Sort::Int, linear)];
+        let by = if mutant!("all divisors round alike") { 1 } else { unit };
+        let term = self.terms.intern(Op::Rounded(by), args);
+        let (result, is_new) = self.new_var(term, (None, None));
+        if is_new {
             // |2 · unit · result - 2 · linear| ≤ unit
-            let distance = (|| result.times(2 * unit)?.minus(&linear.times(2)?))();
+            let distance = (|| result.times(unit.checked_mul(2)?)?.minus(&linear.times(2)?))();
             let unit = if mutant!("rounding is ignored") { 0 } else { unit };
-            self.know(distance.and_then(|distance| Formula::between(&distance, -unit, unit)));
+            let near = distance.and_then(|distance| Formula::between(&distance, -unit, unit));
+            self.know(Rule::Rounded, near.ok_or(TooMuch)?)?;
         }
         self.exact(sort, result)
     }
 
     /// The quotient by a constant.
-    fn quotient(&mut self, sort: Sort, x: &Linear, y: &Linear, decimals: bool) -> Option<Outcome> {
-        let divisor = y.as_constant().filter(|divisor| *divisor != 0)?;
-        let x = if divisor < 0 { x.times(-1)? } else { x.clone() };
+    fn quotient(&mut self, sort: Sort, x: &Linear, divisor: i128, unit: i128) -> Encoded<Outcome> {
+        let flip = divisor < 0 && !mutant!("a negative divisor is positive");
+        let x = if flip { x.times(-1).ok_or(TooMuch)? } else { x.clone() };
         let divisor = divisor.abs();
-        if decimals {
-            return Some(self.rounded(sort, &x.times(ONE)?, divisor));
+        if unit != 1 {
+            return self.rounded(sort, &x.times(unit).ok_or(TooMuch)?, divisor);
         }
         let quotient = self.truncated(&x, divisor)?;
-        Some(self.exact(sort, quotient))
+        self.exact(sort, quotient)
     }
 
     /// `x / divisor` toward zero, of a positive divisor.
-    fn truncated(&mut self, x: &Linear, divisor: i128) -> Option<Linear> {
+    fn truncated(&mut self, x: &Linear, divisor: i128) -> Encoded<Linear> {
         if divisor == 1 {
-            return Some(x.clone());
+            return Ok(x.clone());
         }
-        let args = [x.clone(), Linear::constant(divisor)];
-        let mut args = args.map(|side| self.terms.intern(Op::Linear(side), Vec::new())).to_vec();
-        args.push(self.terms.intern(Op::Text("toward zero".into()), Vec::new()));
-        let term = self.terms.intern(Op::Quotient, args);
-        let known = self.vars.len();
-        let quotient = Linear::var(self.var(term, None, None));
-        if self.vars.len() > known {
-            let zero = Linear::default();
-            let rest = x.minus(&quotient.times(divisor)?)?;
-            let up = Formula::le(&zero, x)?.and(Formula::between(&rest, 0, divisor - 1)?);
-            let floored = mutant!("a quotient is rounded down");
-            let rests = if floored { (0, divisor - 1) } else { (1 - divisor, 0) };
-            let down = Formula::lt(x, &zero)?.and(Formula::between(&rest, rests.0, rests.1)?);
-            self.know(Some(up.or(down)));
+        let args = vec![self.term_of_number(Sort::Int, x)];
+        let by = if mutant!("all divisors are one") { 2 } else { divisor };
+        let op = match mutant!("rounding and truncating are one") {
+            true => Op::Rounded(by),
+            false => Op::Truncated(by),
+        };
+        let term = self.terms.intern(op, args);
+        let (quotient, is_new) = self.new_var(term, (None, None));
+        if is_new {
+            let fact = (|| {
+                let zero = Linear::default();
+                let rest = x.minus(&quotient.times(divisor)?)?;
+                let most = divisor - i128::from(!mutant!("a rest may be the divisor"));
+                let up = Formula::le(&zero, x)?.and(Formula::between(&rest, 0, most)?);
+                let floored = mutant!("a quotient is rounded down");
+                let rests = if floored { (0, divisor - 1) } else { (1 - divisor, 0) };
+                let down = Formula::lt(x, &zero)?.and(Formula::between(&rest, rests.0, rests.1)?);
+                Some(up.or(down))
+            })();
+            self.know(Rule::Truncated, fact.ok_or(TooMuch)?)?;
         }
-        Some(quotient)
+        Ok(quotient)
     }
 
     /// The remainder by a constant, with the sign of the dividend.
-    fn remainder(&mut self, sort: Sort, x: &Linear, y: &Linear) -> Option<Outcome> {
-        let divisor = y.as_constant().filter(|divisor| *divisor != 0)?.abs();
+    fn remainder(&mut self, sort: Sort, x: &Linear, divisor: i128) -> Encoded<Outcome> {
+        let divisor = divisor.abs();
         let quotient = self.truncated(x, divisor)?;
-        let rest = x.minus(&quotient.times(divisor)?)?;
+        let rest = quotient.times(divisor).and_then(|whole| x.minus(&whole)).ok_or(TooMuch)?;
         if mutant!("a remainder is positive") {
-            self.know(Formula::le(&Linear::default(), &rest));
+            let positive = Formula::le(&Linear::default(), &rest).ok_or(TooMuch)?;
+            self.know(Rule::Truncated, positive)?;
         }
-        Some(self.exact(sort, rest))
+        self.exact(sort, rest)
+    }
+
+    /// `x / divisor` downwards, of a positive divisor.
+    fn floored(&mut self, x: &Linear, divisor: i128) -> Encoded<Linear> {
+        let args = vec![self.term_of_number(Sort::Int, x)];
+        let term = self.terms.intern(Op::Floored(divisor), args);
+        let (floor, is_new) = self.new_var(term, (None, None));
+        if is_new {
+            let rest = floor.times(divisor).and_then(|whole| x.minus(&whole));
+            let most = if mutant!("a floor is exact") { 0 } else { divisor - 1 };
+            let fact = rest.and_then(|rest| Formula::between(&rest, 0, most));
+            self.know(Rule::Floored, fact.ok_or(TooMuch)?)?;
+        }
+        Ok(floor)
     }
 
     /// The builtins over numbers; none where it is none of them or its arguments are not what it takes.
-    pub fn numeric(&mut self, builtin: Builtin, args: &[Value]) -> Option<Outcome> {
+    pub fn numeric(&mut self, builtin: Builtin, args: &[Value]) -> Encoded<Option<Outcome>> {
         let number = |at: usize| match args.get(at) {
             Some(Value::Number(sort, linear)) => Some((*sort, linear.clone())),
             _ => None,
         };
-        let (sort, x) = number(0)?;
-        Some(match builtin {
-            Builtin::Min | Builtin::Max if sort.is_number() => {
-                let (_, y) = number(1).filter(|(other, _)| *other == sort)?;
-                let first = Formula::le(&x, &y)?;
+        let Some((sort, x)) = number(0) else { return Ok(None) };
+        let second = number(1).filter(|(other, _)| *other == sort);
+        Ok(Some(match (builtin, second) {
+            (Builtin::Min | Builtin::Max, Some((_, y))) if sort.is_number() => {
+                let first = Formula::le(&x, &y).ok_or(TooMuch)?;
                 let least = (builtin == Builtin::Min) != mutant!("the least is the greatest");
                 let (a, b) = if least { (x, y) } else { (y, x) };
-                Outcome::sound(Value::Number(sort, self.choose_number(&first, a, b)))
+                Outcome::sound(Value::Number(sort, self.choose_number(&first, a, b)?))
             }
-            Builtin::Abs if sort.is_number() && sort != Sort::Time => {
-                let positive = Formula::le(&Linear::default(), &x)?;
-                let negated = x.times(-1)?;
-                let size = self.choose_number(&positive, x, negated);
-                self.exact(sort, size)
+            (Builtin::Abs, _) if sort.is_number() && sort != Sort::Time => {
+                let positive = Formula::le(&Linear::default(), &x).ok_or(TooMuch)?;
+                let negated = x.times(-1).ok_or(TooMuch)?;
+                if mutant!("a size always fits") {
+                    let size = self.choose_number(&positive, x, negated)?;
+                    return Ok(Some(Outcome::sound(Value::Number(sort, size))));
+                }
+                let size = self.choose_number(&positive, x, negated)?;
+                self.exact(sort, size)?
             }
-            Builtin::Decimal if sort == Sort::Int => self.exact(Sort::Decimal, x.times(ONE)?),
-            Builtin::Round if sort == Sort::Decimal => self.rounded(Sort::Int, &x, ONE),
-            Builtin::Floor if sort == Sort::Decimal => {
-                let term = self.terms.intern(Op::Linear(x.clone()), Vec::new());
-                let term = self.terms.intern(Op::Other("floor".into()), vec![term]);
-                let floor = Linear::var(self.var(term, None, None));
-                let rest = x.minus(&floor.times(ONE)?)?;
-                self.know(Formula::between(&rest, 0, ONE - 1));
-                self.exact(Sort::Int, floor)
+            (Builtin::Decimal, _) if sort == Sort::Int => {
+                let unit = if mutant!("a decimal is its int") { 1 } else { ONE };
+                self.exact(Sort::Decimal, x.times(unit).ok_or(TooMuch)?)?
             }
-            _ => return None,
-        })
+            (Builtin::Round, _) if sort == Sort::Decimal => self.rounded(Sort::Int, &x, ONE)?,
+            (Builtin::Floor, _) if sort == Sort::Decimal => {
+                let floor = match mutant!("a floor is toward zero") {
+                    true => self.truncated(&x, ONE)?,
+                    false => self.floored(&x, ONE)?,
+                };
+                self.exact(Sort::Int, floor)?
+            }
+            _ => return Ok(None),
+        }))
     }
 }
 

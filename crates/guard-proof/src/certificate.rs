@@ -7,6 +7,9 @@ use crate::problem::Problem;
 use guard_plan::plan::{Certificate, ProofStep, Row};
 use std::rc::Rc;
 
+/// Most cases within cases of a certificate.
+const MOST_NESTED: u32 = 500;
+
 /// What holds in a branch of a refutation.
 #[derive(Clone, Default)]
 pub struct Context {
@@ -69,14 +72,18 @@ impl Context {
 pub fn proves(problem: &Problem, certificate: &Certificate) -> bool {
     let mut steps = certificate.steps.iter();
     Context::of(problem, &certificate.uses)
-        .is_some_and(|context| refutes(problem, context, &mut steps) && steps.next().is_none())
+        .is_some_and(|context| refutes(problem, context, &mut steps, 0) && steps.next().is_none())
 }
 
 fn refutes<'c>(
     problem: &Problem,
     mut context: Context,
     steps: &mut impl Iterator<Item = &'c ProofStep>,
+    nested: u32,
 ) -> bool {
+    if nested > MOST_NESTED {
+        return false;
+    }
     while !context.absurd {
         match steps.next() {
             None => return mutant!("an unfinished proof is one"),
@@ -94,7 +101,7 @@ fn refutes<'c>(
                 return parts.parts.iter().take(most).all(|part| {
                     let mut branch = context.clone();
                     branch.assume(part);
-                    refutes(problem, branch, steps)
+                    refutes(problem, branch, steps, nested + 1)
                 });
             }
         }

@@ -3,94 +3,91 @@
 use crate::encoder::{Encoder, Env};
 use crate::formula::Formula;
 use crate::linear::Linear;
+use crate::rules::Rule;
 use crate::terms::Op;
-use crate::value::{Collection, Kind, Outcome, Sort, Value};
+use crate::value::{Collection, Encoded, Kind, Outcome, Sort, TooMuch, Value};
 use guard_plan::plan::{ArithOp, EffectOp, Step, Target, Tool, TypeDef, TypeId};
 use std::rc::Rc;
 
 impl<'p> Encoder<'p> {
     /// The state after the effects of a call, and whether computing them is without fault. Operands and keys read
     /// the state before.
-    pub fn simulate(&mut self, tool: &'p Tool, before: &Env<'p>) -> (Env<'p>, Formula) {
+    pub fn simulate(&mut self, tool: &'p Tool, before: &Env<'p>) -> Encoded<(Env<'p>, Formula)> {
         let mut after = before.clone();
         let mut sound = Formula::True;
         let effects = tool.effects.iter().filter(|effect| !effect.rule.shadow);
         let most = if mutant!("only the first effect counts") { 1 } else { usize::MAX };
         for effect in effects.take(most) {
-            let read = if mutant!("effects read what others wrote") {
-                after.clone()
-            } else {
-                before.clone()
+            let read = match mutant!("effects read what others wrote") {
+                true => after.clone(),
+                false => before.clone(),
             };
-            let operand = effect.value.as_ref().map(|value| self.eval(value, &read));
+            let operand = effect.value.as_ref().map(|value| self.eval(value, &read)).transpose()?;
             let (operand, operand_sound) = match operand {
                 Some(operand) => (Some(operand.value), operand.sound),
                 None => (None, Formula::True),
             };
             let whole = self.state(effect.target.var, &after);
-            let (way, way_sound) = self.way(&effect.target, before);
-            let written = self.write(whole, &way, effect.op, operand);
+            let (way, way_sound) = self.way(&effect.target, before)?;
+            let written = self.write(whole, &way, effect.op, operand)?;
             sound = Formula::all([sound, operand_sound, way_sound, written.sound]);
             set(&mut after, effect.target.var, written.value);
         }
-        (after, sound)
+        Ok((after, sound))
     }
 
     /// The state after the observations of a call, whichever of them are written.
-    pub fn observe(&mut self, tool: &'p Tool, before: &Env<'p>) -> Env<'p> {
+    pub fn observe(&mut self, tool: &'p Tool, before: &Env<'p>) -> Encoded<Env<'p>> {
         let mut after = before.clone();
-        for (at, observe) in tool.observes.iter().enumerate() {
-            if observe.rule.shadow {
-                continue;
-            }
-            let value = self.eval(&observe.value, before);
+        for observe in tool.observes.iter().filter(|observe| !observe.rule.shadow) {
+            let value = self.eval(&observe.value, before)?;
             let whole = self.state(observe.target.var, &after);
-            let (way, _) = self.way(&observe.target, before);
-            let value = self.decoded(value.value, observe.ty, at);
-            let written = self.write(whole.clone(), &way, EffectOp::Set, Some(value));
+            let (way, _) = self.way(&observe.target, before)?;
+            let value = self.decoded(value.value, observe.ty);
+            let written = self.write(whole.clone(), &way, EffectOp::Set, Some(value))?;
             // What does not fit is not written: afterwards the variable is in its type either way.
             let ty = self.plan.state.get(observe.target.var as usize).map(|var| var.ty);
-            let fits = ty.map_or(Formula::False, |ty| self.fits(ty, &written.value));
-            let written_flag = self.opaque(format!("written {at}"), Vec::new());
-            let (is_written, _) = self.truth(written_flag);
-            self.know(is_written.implies(fits.and(written.sound)));
+            let fits = match ty {
+                Some(ty) => self.fits(ty, &written.value)?,
+                None => Formula::False,
+            };
+            let is_written = self.fresh_flag();
+            let fact = is_written.implies(fits.and(written.sound)).ok_or(TooMuch)?;
+            self.know(Rule::Observed, fact)?;
             let value = match mutant!("nothing is observed") {
                 true => whole,
-                false => self.choose(&is_written, written.value, whole),
+                false => self.choose(&is_written, written.value, whole)?,
             };
             set(&mut after, observe.target.var, value);
         }
-        after
+        Ok(after)
     }
 
     /// A value that was observed: of another type than its own where it was decoded from `json`.
-    fn decoded(&mut self, value: Value, ty: TypeId, at: usize) -> Value {
+    fn decoded(&mut self, value: Value, ty: TypeId) -> Value {
         let (there, value) = self.split(value);
         let value = match value {
-            Value::Opaque(term) => {
-                let term = self.terms.intern(Op::Other(format!("decoded {at}")), vec![term]);
-                Value::Typed(ty, term)
-            }
+            Value::Opaque(term) => Value::Typed(ty, self.terms.intern(Op::Decoded(ty), vec![term])),
             value => value,
         };
         self.optional(there, value)
     }
 
-    fn way(&mut self, target: &'p Target, before: &Env<'p>) -> (Vec<Way>, Formula) {
+    fn way(&mut self, target: &'p Target, before: &Env<'p>) -> Encoded<(Vec<Way>, Formula)> {
         let mut sound = Formula::True;
         let mut way = Vec::with_capacity(target.path.len());
         for step in &target.path {
             way.push(match step {
                 Step::Field(at) => Way::Field(*at as usize),
                 Step::Index(key) => {
-                    let key = self.eval(key, before);
+                    let key = self.eval(key, before)?;
                     let (there, value) = self.split(key.value);
                     sound = Formula::all([sound, key.sound, there]);
                     Way::Index(value)
                 }
             });
         }
-        (way, sound)
+        Ok((way, sound))
     }
 
     /// A value with one operation done to a part of it.
@@ -100,34 +97,34 @@ impl<'p> Encoder<'p> {
         way: &[Way],
         op: EffectOp,
         operand: Option<Value>,
-    ) -> Outcome {
+    ) -> Encoded<Outcome> {
         let Some((step, rest)) = way.split_first() else {
             return self.change(value, op, operand);
         };
         let (there, value) = self.split(value);
-        match (step, &value) {
+        Ok(match (step, &value) {
             (Way::Field(at), Value::Record(fields)) if *at < fields.len() => {
                 let mut fields = fields.clone();
-                let written = self.write(fields[*at].clone(), rest, op, operand);
+                let written = self.write(fields[*at].clone(), rest, op, operand)?;
                 fields[*at] = written.value;
                 Outcome { value: Value::Record(fields), sound: there.and(written.sound) }
             }
             (Way::Index(key), Value::Collection(map))
                 if map.kind() == Kind::Map && matches!(key, Value::Number(Sort::Text, _)) =>
             {
-                self.write_entry(map, key, rest, op, operand, there)
+                self.write_entry(map, key, rest, op, operand, there)?
             }
             (Way::Index(index), Value::Collection(list))
                 if list.kind() == Kind::List && matches!(index, Value::Number(Sort::Int, _)) =>
             {
-                let (found, element) = self.at(list, index);
-                let written = self.write(element, rest, op, operand);
+                let (found, element) = self.at(list, index)?;
+                let written = self.write(element, rest, op, operand)?;
                 let changed = Collection::Replace(list.clone(), index.clone(), written.value);
                 let value = Value::Collection(Rc::new(changed));
                 Outcome { value, sound: Formula::all([there, found, written.sound]) }
             }
-            _ => self.unknown_write(&value),
-        }
+            _ => self.unknown(),
+        })
     }
 
     fn write_entry(
@@ -138,9 +135,9 @@ impl<'p> Encoder<'p> {
         op: EffectOp,
         operand: Option<Value>,
         there: Formula,
-    ) -> Outcome {
+    ) -> Encoded<Outcome> {
         let changed = |change| Value::Collection(Rc::new(change));
-        match (rest, op, operand) {
+        Ok(match (rest, op, operand) {
             ([], EffectOp::Delete, _) => {
                 let value = changed(Collection::Drop(map.clone(), key.clone()));
                 Outcome { value, sound: there }
@@ -150,23 +147,27 @@ impl<'p> Encoder<'p> {
                 Outcome { value, sound: there }
             }
             (rest, op, operand) => {
-                let (found, entry) = self.at(map, key);
-                let written = self.write(entry, rest, op, operand);
+                let (found, entry) = self.at(map, key)?;
+                let written = self.write(entry, rest, op, operand)?;
                 let value = changed(Collection::Put(map.clone(), key.clone(), written.value));
+                let found =
+                    if mutant!("a missing entry can be changed") { Formula::True } else { found };
                 Outcome { value, sound: Formula::all([there, found, written.sound]) }
             }
-        }
+        })
     }
 
-    fn change(&mut self, value: Value, op: EffectOp, operand: Option<Value>) -> Outcome {
+    fn change(&mut self, value: Value, op: EffectOp, operand: Option<Value>) -> Encoded<Outcome> {
         let Some(operand) = operand else {
-            return match op {
+            return Ok(match op {
                 EffectOp::Delete => Outcome::sound(self.none()),
-                _ => self.unknown_write(&value),
-            };
+                _ => self.unknown(),
+            });
         };
         let calculated = match op {
-            EffectOp::Set => return Outcome::sound(operand),
+            EffectOp::Set => return Ok(Outcome::sound(operand)),
+            EffectOp::Subtract if mutant!("`-=` adds") => Some(ArithOp::Add),
+            EffectOp::Multiply if mutant!("`*=` adds") => Some(ArithOp::Add),
             EffectOp::Add if mutant!("`+=` subtracts") => Some(ArithOp::Sub),
             EffectOp::Add => Some(ArithOp::Add),
             EffectOp::Subtract => Some(ArithOp::Sub),
@@ -175,91 +176,96 @@ impl<'p> Encoder<'p> {
         };
         let (there, value) = self.split(value);
         if let Some(op) = calculated {
-            let result = self.arith(op, value, operand);
-            return Outcome { sound: there.and(result.sound), ..result };
+            let (value, operand) = match mutant!("a change takes its operands the other way round")
+            {
+                true => (operand, value),
+                false => (value, operand),
+            };
+            let result = self.arith(op, value, operand)?;
+            return Ok(Outcome { sound: there.and(result.sound), ..result });
         }
         let (has_operand, operand) = self.split(operand);
-        let Value::Collection(of) = &value else { return self.unknown_write(&value) };
+        let Value::Collection(of) = &value else { return Ok(self.unknown()) };
         let of = of.clone();
         let changed = match (op, of.kind()) {
-            _ if has_operand != Formula::True => return self.unknown_write(&value),
+            _ if has_operand != Formula::True => return Ok(self.unknown()),
             (EffectOp::Append, Kind::List) => Collection::Append(of, operand),
             (EffectOp::Insert, Kind::Set) => Collection::Insert(of, operand),
             (EffectOp::Remove, Kind::Set | Kind::List) => Collection::Remove(of, operand),
             (EffectOp::Remove, Kind::Map) if matches!(operand, Value::Number(Sort::Text, _)) => {
                 Collection::Drop(of, operand)
             }
-            _ => return self.unknown_write(&value),
+            _ => return Ok(self.unknown()),
         };
-        Outcome { value: Value::Collection(Rc::new(changed)), sound: there }
-    }
-
-    /// A write that is not understood: afterwards anything may be there.
-    fn unknown_write(&mut self, value: &Value) -> Outcome {
-        let args = vec![self.term(value)];
-        let place = format!("write {}", self.vars.len());
-        self.opaque(place, args)
+        Ok(Outcome { value: Value::Collection(Rc::new(changed)), sound: there })
     }
 
     /// Whether a value is within the refinements of a type.
-    pub fn fits(&mut self, ty: TypeId, value: &Value) -> Formula {
+    pub fn fits(&mut self, ty: TypeId, value: &Value) -> Encoded<Formula> {
+        self.step()?;
         if let Value::Typed(of, _) = value
             && *of == ty
         {
-            return Formula::True;
+            return Ok(Formula::True);
         }
         let value = self.open(value.clone());
         let plan = self.plan;
-        let def = plan.types.get(ty as usize);
-        let fits = match (def, &value) {
+        let fits = match (plan.types.get(ty as usize), &value) {
             (Some(TypeDef::Option { of }), Value::Option(there, inner)) => {
-                let absent = self.not(there);
-                Some(absent.or(self.fits(*of, inner)))
+                Some(self.not(there)?.or(self.fits(*of, inner)?))
             }
             (Some(TypeDef::Option { .. }), _) if mutant!("an option fits anything") => {
                 Some(Formula::True)
             }
-            (Some(TypeDef::Option { of }), value) => Some(self.fits(*of, value)),
-            (_, Value::Option(there, inner)) => Some(there.clone().and(self.fits(ty, inner))),
+            (Some(TypeDef::Option { of }), value) => Some(self.fits(*of, value)?),
+            (_, Value::Option(there, inner)) => Some(there.clone().and(self.fits(ty, inner)?)),
             (Some(TypeDef::Bool), Value::Bool(_)) => Some(Formula::True),
             (Some(TypeDef::Record { fields, .. }), Value::Record(values))
-                if fields.len() == values.len() && self.step() =>
+                if fields.len() == values.len() =>
             {
-                let fits = fields.iter().zip(values);
-                let fits: Vec<_> = fits.map(|(field, value)| self.fits(field.ty, value)).collect();
-                Some(Formula::all(fits))
+                let most =
+                    if mutant!("a record fits by its first field") { 1 } else { fields.len() };
+                let fits = fields.iter().zip(values).take(most);
+                let fits = fits.map(|(field, value)| self.fits(field.ty, value));
+                Some(Formula::all(fits.collect::<Encoded<Vec<_>>>()?))
             }
-            (Some(def), Value::Number(sort, linear)) => self.number_fits(def, ty, *sort, linear),
-            (Some(def), Value::Collection(of)) => self.collection_fits(def, &of.clone()),
+            (Some(def), Value::Number(sort, linear)) => self.number_fits(def, ty, *sort, linear)?,
+            (Some(def), Value::Collection(of)) => self.collection_fits(def, of)?,
             _ => None,
         };
-        let args = vec![self.term(&value)];
-        self.said(fits, &format!("fits {ty}"), args)
+        let term = self.term(&value);
+        Ok(fits.unwrap_or_else(|| self.flag(Op::Fits(ty), vec![term])))
     }
 
+    /// The same of a number; none where that is not known.
     fn number_fits(
         &mut self,
         def: &TypeDef,
         ty: TypeId,
         sort: Sort,
         linear: &Linear,
-    ) -> Option<Formula> {
-        let (wanted, least, greatest) = crate::value::number_of(def, self.width)?;
+    ) -> Encoded<Option<Formula>> {
+        let Some((wanted, least, greatest)) = crate::value::number_of(def, self.width) else {
+            return Ok(None);
+        };
         if wanted != sort {
-            return None;
+            return Ok(None);
         }
         if let (Some(least), Some(greatest)) = (least, greatest) {
-            return match self.range(linear) {
-                (Some(low), Some(high)) if least <= low && high <= greatest => Some(Formula::True),
-                _ => Formula::between(linear, least, greatest),
-            };
+            return Ok(Some(match self.range(linear) {
+                (Some(low), Some(high)) if least <= low && high <= greatest => Formula::True,
+                _ if mutant!("a type has no lower end") => {
+                    Formula::le(linear, &Linear::constant(greatest)).ok_or(TooMuch)?
+                }
+                _ => Formula::between(linear, least, greatest).ok_or(TooMuch)?,
+            }));
         }
         let same_type = match (&linear.terms[..], linear.constant) {
             ([(var, 1)], 0) => self.text_types.get(var) == Some(&ty),
             _ => false,
         };
         let TypeDef::String { max_chars, max_bytes, patterns } = def else {
-            return Some(Formula::True);
+            return Ok(Some(Formula::True));
         };
         let unrefined = max_chars.is_none() && max_bytes.is_none() && patterns.is_empty();
         let known = linear.as_constant().and_then(|text| self.text_of(text)).is_some_and(|text| {
@@ -267,50 +273,67 @@ impl<'p> Encoder<'p> {
                 && max_chars.is_none_or(|max| text.chars().count() as u64 <= max)
                 && max_bytes.is_none_or(|max| text.len() as u64 <= max)
         });
-        (same_type || unrefined || known).then_some(Formula::True)
+        let fits = same_type || unrefined || known || mutant!("all texts fit");
+        Ok(fits.then_some(Formula::True))
     }
 
-    fn collection_fits(&mut self, def: &TypeDef, value: &Rc<Collection>) -> Option<Formula> {
+    /// The same of a collection; none where that is not known.
+    fn collection_fits(
+        &mut self,
+        def: &TypeDef,
+        value: &Rc<Collection>,
+    ) -> Encoded<Option<Formula>> {
         let (kind, ty, most) = match def {
             TypeDef::List { of, max } => (Kind::List, *of, max),
             TypeDef::Set { of, max } => (Kind::Set, *of, max),
             TypeDef::Map { of, max } => (Kind::Map, *of, max),
-            _ => return None,
+            _ => return Ok(None),
         };
         if value.kind() != kind {
-            return None;
+            return Ok(None);
         }
-        let elements = self.elements_fit(ty, value)?;
+        let Some(elements) = self.elements_fit(ty, value)? else { return Ok(None) };
         let Some(most) = most.filter(|_| !mutant!("a collection is never full")) else {
-            return Some(elements);
+            return Ok(Some(elements));
         };
-        let len = self.len(value);
-        Some(elements.and(Formula::le(&len, &Linear::constant(most.into()))?))
+        let len = self.len(value)?;
+        let most = Linear::constant(most.into());
+        Ok(Some(elements.and(Formula::le(&len, &most).ok_or(TooMuch)?)))
     }
 
-    fn elements_fit(&mut self, ty: TypeId, value: &Rc<Collection>) -> Option<Formula> {
-        Some(match &**value {
+    /// Whether all elements are within a type; none where that is not known. What is overwritten or goes must have fitted for
+    /// sure: it is given of a call that it left no type, and of what is no longer there that says nothing.
+    fn elements_fit(&mut self, ty: TypeId, value: &Rc<Collection>) -> Encoded<Option<Formula>> {
+        let mut parts = Vec::new();
+        let (inner, new) = match &**value {
             // Of elements of another type nothing is known.
-            Collection::Base { of, .. } => (*of == ty).then_some(Formula::True)?,
-            Collection::Literal(_, items) => {
-                let fits: Vec<_> = items.iter().map(|item| self.fits(ty, item)).collect();
-                Formula::all(fits)
-            }
+            Collection::Base { of, .. } => return Ok((*of == ty).then_some(Formula::True)),
+            Collection::Literal(_, items) => (None, items.iter().collect()),
             Collection::Entries(entries) => {
-                let fits: Vec<_> = entries.iter().map(|(_, value)| self.fits(ty, value)).collect();
-                Formula::all(fits)
+                (None, entries.iter().map(|(_, value)| value).collect::<Vec<_>>())
             }
             Collection::Append(inner, item)
             | Collection::Insert(inner, item)
             | Collection::Put(inner, _, item)
-            | Collection::Replace(inner, _, item) => {
-                let fits = self.fits(ty, item);
-                self.elements_fit(ty, inner)?.and(fits)
+            | Collection::Replace(inner, _, item) => (Some(inner), vec![item]),
+            Collection::Remove(inner, _) | Collection::Drop(inner, _) => (Some(inner), Vec::new()),
+        };
+        if let Some(inner) = inner {
+            let Some(fits) = self.elements_fit(ty, inner)? else { return Ok(None) };
+            let grows = matches!(**value, Collection::Append(..) | Collection::Insert(..));
+            if fits != Formula::True && !grows {
+                return Ok(None);
             }
-            Collection::Remove(inner, _) | Collection::Drop(inner, _) => {
-                self.elements_fit(ty, inner)?
-            }
-        })
+            parts.push(fits);
+        }
+        for item in new {
+            let fits = match mutant!("new elements fit") {
+                true => Formula::True,
+                false => self.fits(ty, item)?,
+            };
+            parts.push(fits);
+        }
+        Ok(Some(Formula::all(parts)))
     }
 }
 

@@ -1,20 +1,23 @@
 //! The state of an encoding: terms, variables, what is known of them; and the small constructions everything else
 //! is made of.
 //!
-//! Whatever is not understood becomes a variable of its own, of which nothing is known: so a problem may be too weak
-//! to prove what is true, but never strong enough to prove what is not.
+//! What is not understood becomes a variable of its own, of which nothing is known: so a problem may be too weak to prove what is
+//! true, but never strong enough to prove what is not. What takes too much is an error, and becomes nothing at all.
 
 use crate::formula::Formula;
 use crate::linear::{Linear, Range, Var};
 use crate::problem::Variable;
+use crate::rules::Rule;
 use crate::terms::{Op, TermId, Terms};
-use crate::value::{Collection, Kind, Outcome, Sort, Value, Width, number_of};
+use crate::value::{Collection, Encoded, Kind, Outcome, Sort, TooMuch, Value, Width, number_of};
 use guard_plan::plan::{Expr, Field, NodeId, Plan, QuantifierOp, TypeDef, TypeId, VarId};
 use std::collections::HashMap;
 use std::rc::Rc;
 
+/// Most steps of the encoding of one clause.
+const MOST_STEPS: u32 = 20_000;
 /// Most steps of the encoding of one tool.
-const MOST_STEPS: u32 = 200_000;
+const MOST_IN_ALL: u32 = 400_000;
 /// Elements of one collection beyond these are not compared with one another.
 const MOST_ELEMENTS: usize = 12;
 
@@ -29,8 +32,6 @@ pub(crate) struct Env<'p> {
     pub written: Rc<Vec<(VarId, Value)>>,
     /// Bound variables, the innermost last.
     pub locals: Rc<Vec<(u32, Value)>>,
-    /// How many quantifiers are around.
-    pub depth: u32,
 }
 
 /// The body of a quantifier where it stands.
@@ -43,15 +44,32 @@ pub(crate) struct Closure<'p> {
     /// The one bound name is the key.
     pub by_key: bool,
     pub env: Env<'p>,
+    /// The body as written, where it stands: equal terms are equal functions of the bound names.
+    pub text: TermId,
+}
+
+/// An element of a collection: whether it is there, its key or index where that is known, its value.
+#[derive(Clone)]
+pub(crate) struct Element {
+    pub there: Formula,
+    pub key: Option<Value>,
+    pub value: Value,
+}
+
+/// A quantifier over a collection: the condition under which its body is without fault and true of every element.
+#[derive(Clone)]
+pub(crate) struct Universal<'p> {
+    pub holds: Formula,
+    pub closure: Closure<'p>,
 }
 
 /// What was asked of a collection of which only the term is known.
 #[derive(Default, Clone)]
 pub(crate) struct Asked<'p> {
-    /// Elements: whether they are there, key or index, value.
-    pub elements: Vec<(Formula, Option<Value>, Value)>,
-    /// Conditions that, where they hold, make the body true of every element.
-    pub universal: Vec<(Formula, Closure<'p>)>,
+    /// Elements by the terms they were asked for, by key or index or not.
+    pub met: Vec<(TermId, bool)>,
+    pub elements: Vec<Element>,
+    pub universal: Vec<Universal<'p>>,
 }
 
 /// An encoding in the making.
@@ -67,9 +85,12 @@ pub(crate) struct Encoder<'p> {
     /// The types of texts of which the type is known.
     pub text_types: HashMap<Var, TypeId>,
     /// What is true of the variables by what they stand for.
-    pub facts: Vec<Formula>,
+    pub facts: Vec<(Rule, Formula)>,
     pub asked: HashMap<TermId, Asked<'p>>,
+    /// How many bodies are being evaluated over any element: these are not compared with others.
+    pub generic: u32,
     steps: u32,
+    in_all: u32,
 }
 
 impl<'p> Encoder<'p> {
@@ -85,27 +106,47 @@ impl<'p> Encoder<'p> {
             text_types: HashMap::new(),
             facts: Vec::new(),
             asked: HashMap::new(),
+            generic: 0,
             steps: MOST_STEPS,
+            in_all: MOST_IN_ALL,
         }
     }
 
-    /// Takes a step; false where too many were taken.
-    pub fn step(&mut self) -> bool {
-        self.steps = self.steps.saturating_sub(1);
-        self.steps > 0
-    }
-
-    /// Keeps what is known, where it can be said.
-    pub fn know(&mut self, fact: Option<Formula>) {
-        match fact {
-            None | Some(Formula::True) => {}
-            Some(fact) if self.step() => self.facts.push(fact),
-            Some(_) => {}
+    /// Encodes one clause, with the steps for one.
+    pub fn clause<T>(&mut self, encode: impl FnOnce(&mut Self) -> Encoded<T>) -> Option<T> {
+        if !mutant!("too much is a value") {
+            self.steps = MOST_STEPS;
         }
+        self.generic = 0;
+        encode(self).ok()
     }
 
-    /// The variable that stands for a term; a range that is known already stays.
-    pub fn var(&mut self, term: TermId, least: Option<i128>, greatest: Option<i128>) -> Var {
+    /// Takes a step.
+    pub fn step(&mut self) -> Encoded<()> {
+        if self.is_exhausted() && mutant!("too much is a value") {
+            return Ok(());
+        }
+        self.in_all = self.in_all.checked_sub(1).ok_or(TooMuch)?;
+        self.steps = self.steps.checked_sub(1).ok_or(TooMuch)?;
+        Ok(())
+    }
+
+    /// Whether no step is left.
+    pub fn is_exhausted(&self) -> bool {
+        self.steps == 0 || self.in_all == 0
+    }
+
+    /// States what is true by a rule.
+    pub fn know(&mut self, rule: Rule, fact: Formula) -> Encoded<()> {
+        self.step()?;
+        if fact != Formula::True {
+            self.facts.push((rule, fact));
+        }
+        Ok(())
+    }
+
+    /// The variable that stands for a term. Its range is given by the term.
+    pub fn var(&mut self, term: TermId, (least, greatest): Range) -> Var {
         if let Some(var) = self.numbers.get(&term) {
             return *var;
         }
@@ -113,6 +154,13 @@ impl<'p> Encoder<'p> {
         self.vars.push(Variable { term, least, greatest });
         self.numbers.insert(term, var);
         var
+    }
+
+    /// The same, and whether the variable is new: what is true of it by its term is then still to be stated.
+    pub fn new_var(&mut self, term: TermId, range: Range) -> (Linear, bool) {
+        let known = self.vars.len();
+        let var = self.var(term, range);
+        (Linear::var(var), self.vars.len() > known)
     }
 
     /// The condition that a term is true.
@@ -123,7 +171,13 @@ impl<'p> Encoder<'p> {
 
     /// The condition that a term is true.
     pub fn flag_of(&mut self, term: TermId) -> Formula {
-        Formula::flag(self.var(term, Some(0), Some(1)))
+        Formula::flag(self.var(term, (Some(0), Some(1))))
+    }
+
+    /// A condition of which nothing is known, and that is no other.
+    pub fn fresh_flag(&mut self) -> Formula {
+        let term = self.terms.fresh();
+        self.flag_of(term)
     }
 
     /// The range of all integers.
@@ -133,14 +187,21 @@ impl<'p> Encoder<'p> {
 
     /// A number of which only the range is known.
     pub fn number(&mut self, sort: Sort, term: TermId, range: Range) -> Value {
-        let var = self.var(term, range.0, range.1);
+        let var = self.var(term, range);
         self.sorts.insert(var, sort);
         Value::Number(sort, Linear::var(var))
     }
 
-    /// Something that is not looked into, and may fault.
-    pub fn opaque(&mut self, name: impl Into<String>, args: Vec<TermId>) -> Outcome {
-        let term = self.terms.intern(Op::Other(name.into()), args);
+    /// Something of which nothing is known, and that may fault.
+    pub fn unknown(&mut self) -> Outcome {
+        let term = self.terms.fresh();
+        Outcome { value: Value::Opaque(term), sound: self.flag(Op::Sound, vec![term]) }
+    }
+
+    /// What an operator makes of its operands, where that is not looked into: the same of the same, and it may fault.
+    pub fn applied(&mut self, op: Op, args: Vec<TermId>) -> Outcome {
+        let args = if mutant!("operands of the unknown are dropped") { Vec::new() } else { args };
+        let term = self.terms.intern(op, args);
         Outcome { value: Value::Opaque(term), sound: self.flag(Op::Sound, vec![term]) }
     }
 
@@ -157,23 +218,9 @@ impl<'p> Encoder<'p> {
         self.texts.iter().find(|(_, known)| **known == number).map(|(text, _)| text.as_str())
     }
 
-    /// The opposite; where that is too large to say, a condition of which nothing is known.
-    pub fn not(&mut self, formula: &Formula) -> Formula {
-        match formula.negated() {
-            Some(negated) => negated,
-            None => {
-                let term = self.terms.intern(Op::Formula(formula.clone()), Vec::new());
-                self.flag(Op::Other("not".into()), vec![term])
-            }
-        }
-    }
-
-    /// A condition, or where it cannot be said one of which nothing is known.
-    pub fn said(&mut self, formula: Option<Formula>, name: &str, args: Vec<TermId>) -> Formula {
-        match formula {
-            Some(formula) => formula,
-            None => self.flag(Op::Other(name.into()), args),
-        }
+    /// The opposite.
+    pub fn not(&self, formula: &Formula) -> Encoded<Formula> {
+        formula.negated().ok_or(TooMuch)
     }
 
     /// A value of a type, of which nothing else is known.
@@ -182,12 +229,11 @@ impl<'p> Encoder<'p> {
         let plan = self.plan;
         let Some(def) = plan.types.get(ty as usize) else { return Value::Opaque(term) };
         if let Some((sort, least, greatest)) = number_of(def, self.width) {
-            let var = self.var(term, least, greatest);
-            self.sorts.insert(var, sort);
-            if sort == Sort::Text {
-                self.text_types.entry(var).or_insert(ty);
+            let value = self.number(sort, term, (least, greatest));
+            if let (Sort::Text, Value::Number(_, text)) = (sort, &value) {
+                self.text_types.entry(text.terms[0].0).or_insert(ty);
             }
-            return Value::Number(sort, Linear::var(var));
+            return value;
         }
         let base = |kind, of: &TypeId, max: &Option<u64>| {
             Value::Collection(Rc::new(Collection::Base { term, kind, of: *of, max: *max }))
@@ -195,12 +241,16 @@ impl<'p> Encoder<'p> {
         match def {
             TypeDef::Bool => Value::Bool(self.flag_of(term)),
             TypeDef::Option { of } => {
-                let some = self.flag(Op::IsSome, vec![term]);
+                let some = match mutant!("an option has a value") {
+                    true => Formula::True,
+                    false => self.flag(Op::IsSome, vec![term]),
+                };
                 let inner = self.terms.intern(Op::Inner, vec![term]);
-                Value::Option(some, Box::new(self.open(Value::Typed(*of, inner))))
+                self.optional(some, Value::Typed(*of, inner))
             }
             TypeDef::Record { fields, .. } => {
                 let field = |(at, field): (u32, &Field)| {
+                    let at = if mutant!("a record has one field") { 0 } else { at };
                     Value::Typed(field.ty, self.terms.intern(Op::Field(at), vec![term]))
                 };
                 Value::Record((0..).zip(fields).map(field).collect())
@@ -231,30 +281,40 @@ impl<'p> Encoder<'p> {
 
     /// The missing option.
     pub fn none(&mut self) -> Value {
-        let term = self.terms.intern(Op::Other("none".into()), Vec::new());
+        let term = self.terms.intern(Op::Node("None".into()), Vec::new());
         Value::Option(Formula::False, Box::new(Value::Opaque(term)))
+    }
+
+    /// The term of a condition.
+    pub fn term_of(&mut self, formula: &Formula) -> TermId {
+        self.terms.intern(Op::Truth(formula.clone()), Vec::new())
+    }
+
+    /// The term of a number of this sort.
+    pub fn term_of_number(&mut self, sort: Sort, linear: &Linear) -> TermId {
+        if let (Sort::Text, Some(text)) = (sort, linear.as_constant())
+            && let Some(text) = self.text_of(text).map(str::to_string)
+        {
+            return self.terms.intern(Op::Text(text), Vec::new());
+        }
+        if let ([(var, 1)], 0) = (&linear.terms[..], linear.constant)
+            && self.sorts.get(var) == Some(&sort)
+        {
+            return self.vars[*var as usize].term;
+        }
+        let sort = if mutant!("numbers of all sorts are one") { Sort::Int } else { sort };
+        self.terms.intern(Op::Number(sort, linear.clone()), Vec::new())
     }
 
     /// The term of a value.
     pub fn term(&mut self, value: &Value) -> TermId {
         match value {
             Value::Typed(_, term) | Value::Opaque(term) => *term,
-            Value::Number(sort, linear) => {
-                if let (Sort::Text, Some(text)) = (*sort, linear.as_constant())
-                    && let Some(text) = self.text_of(text).map(str::to_string)
-                {
-                    return self.terms.intern(Op::Text(text), Vec::new());
-                }
-                if let ([(var, 1)], 0) = (&linear.terms[..], linear.constant) {
-                    return self.vars[*var as usize].term;
-                }
-                self.terms.intern(Op::Linear(linear.clone()), Vec::new())
-            }
-            Value::Bool(formula) => self.terms.intern(Op::Formula(formula.clone()), Vec::new()),
+            Value::Number(sort, linear) => self.term_of_number(*sort, linear),
+            Value::Bool(formula) => self.term_of(formula),
             Value::Option(some, value) => {
-                let some = self.terms.intern(Op::Formula(some.clone()), Vec::new());
-                let value = self.term(value);
-                self.terms.intern(Op::IsSome, vec![some, value])
+                let args = vec![self.term_of(some), self.term(value)];
+                self.terms.intern(Op::Optional, args)
             }
             Value::Record(fields) => {
                 let fields = fields.iter().map(|field| self.term(field)).collect();
@@ -280,76 +340,97 @@ impl<'p> Encoder<'p> {
                 Collection::Replace(of, at, value) => ("replace", Some(of), vec![at, value]),
                 Collection::Drop(of, key) => ("drop", Some(of), vec![key]),
             };
+        let name = if mutant!("all changes are one") { "changed" } else { name };
         let mut args: Vec<TermId> = of.map(|of| self.term_of_collection(of)).into_iter().collect();
+        if mutant!("a changed collection is the old one")
+            && let [of] = args[..]
+        {
+            return of;
+        }
         args.extend(parts.into_iter().map(|part| self.term(part)).collect::<Vec<_>>());
         self.terms.intern(Op::Changed(name), args)
     }
 
     /// The first value where the condition holds, the second elsewhere.
-    pub fn choose(&mut self, condition: &Formula, a: Value, b: Value) -> Value {
+    pub fn choose(&mut self, condition: &Formula, a: Value, b: Value) -> Encoded<Value> {
         match condition {
-            Formula::True => return a,
-            Formula::False => return b,
+            Formula::True => return Ok(a),
+            Formula::False => return Ok(b),
             _ => {}
         }
         let (a, b) = (self.open(a), self.open(b));
-        match (a, b) {
+        Ok(match (a, b) {
             (Value::Number(sort, a), Value::Number(other, b)) if sort == other => {
-                Value::Number(sort, self.choose_number(condition, a, b))
+                Value::Number(sort, self.choose_number(condition, a, b)?)
             }
-            (Value::Bool(a), Value::Bool(b)) => {
-                let otherwise = self.not(condition).and(b);
-                Value::Bool(condition.clone().and(a).or(otherwise))
-            }
+            (Value::Bool(a), Value::Bool(b)) => Value::Bool(self.either(condition, a, b)?),
             (Value::Record(a), Value::Record(b)) if a.len() == b.len() => {
                 let fields = a.into_iter().zip(b);
-                Value::Record(fields.map(|(a, b)| self.choose(condition, a, b)).collect())
+                let fields = fields.map(|(a, b)| self.choose(condition, a, b));
+                Value::Record(fields.collect::<Encoded<_>>()?)
             }
             (a @ Value::Option(..), b) | (a, b @ Value::Option(..)) => {
                 let ((has_a, a), (has_b, b)) = (self.split(a), self.split(b));
-                let otherwise = self.not(condition).and(has_b.clone());
-                let some = condition.clone().and(has_a.clone()).or(otherwise);
+                let some = self.either(condition, has_a.clone(), has_b.clone())?;
                 // Where one is never there, the other is what there is.
                 let value = match (has_a, has_b) {
                     (Formula::False, _) => b,
                     (_, Formula::False) => a,
-                    _ => self.choose(condition, a, b),
+                    _ => self.choose(condition, a, b)?,
                 };
                 self.optional(some, value)
             }
             (a, b) => {
-                let (a, b) = (self.term(&a), self.term(&b));
-                let condition = self.terms.intern(Op::Formula(condition.clone()), Vec::new());
-                Value::Opaque(self.terms.intern(Op::Choice, vec![condition, a, b]))
+                let args = vec![self.term_of(condition), self.term(&a), self.term(&b)];
+                Value::Opaque(self.terms.intern(Op::Choice, args))
             }
+        })
+    }
+
+    /// `(c and a) or (not c and b)`.
+    fn either(&mut self, condition: &Formula, a: Formula, b: Formula) -> Encoded<Formula> {
+        if mutant!("a choice between conditions has one side") {
+            return Ok(condition.clone().and(a));
         }
+        Ok(condition.clone().and(a).or(self.not(condition)?.and(b)))
     }
 
     /// The same of numbers, with what defines the choice.
-    pub fn choose_number(&mut self, condition: &Formula, a: Linear, b: Linear) -> Linear {
+    pub fn choose_number(&mut self, condition: &Formula, a: Linear, b: Linear) -> Encoded<Linear> {
         match condition {
-            Formula::True => return a,
-            Formula::False => return b,
-            _ if a == b => return a,
+            Formula::True => return Ok(a),
+            Formula::False => return Ok(b),
+            _ if a == b => return Ok(a),
             _ => {}
         }
-        let args = [Op::Formula(condition.clone()), Op::Linear(a.clone()), Op::Linear(b.clone())];
-        let args = args.map(|op| self.terms.intern(op, Vec::new())).to_vec();
+        let mut args = vec![
+            self.term_of(condition),
+            self.term_of_number(Sort::Int, &a),
+            self.term_of_number(Sort::Int, &b),
+        ];
+        if mutant!("choices share a variable whatever decides") {
+            args.remove(0);
+        }
+        if mutant!("choices share a variable whatever else there is") {
+            args.truncate(2);
+        }
         let term = self.terms.intern(Op::Choice, args);
         let (range_a, range_b) = (self.range(&a), self.range(&b));
         let least = range_a.0.zip(range_b.0).map(|(a, b)| a.min(b));
-        let greatest = range_a.1.zip(range_b.1).map(|(a, b)| a.max(b));
-        let known = self.vars.len();
-        let chosen = self.var(term, least, greatest);
-        let (a, b) = if mutant!("a choice takes the other") { (b, a) } else { (a, b) };
-        let chosen_number = Linear::var(chosen);
-        if chosen as usize == known {
-            let otherwise = self.not(condition);
-            let first = Formula::eq(&chosen_number, &a).map(|same| condition.clone().and(same));
-            let second = Formula::eq(&chosen_number, &b).map(|same| otherwise.and(same));
-            self.know(first.zip(second).map(|(first, second)| first.or(second)));
+        let greatest =
+            range_a.1.zip(range_b.1).map(|(a, b)| match mutant!("a choice is the lesser") {
+                true => a.min(b),
+                false => a.max(b),
+            });
+        let (chosen, is_new) = self.new_var(term, (least, greatest));
+        if is_new {
+            let (a, b) = if mutant!("a choice takes the other") { (b, a) } else { (a, b) };
+            let otherwise = self.not(condition)?;
+            let first = condition.clone().and(Formula::eq(&chosen, &a).ok_or(TooMuch)?);
+            let second = otherwise.and(Formula::eq(&chosen, &b).ok_or(TooMuch)?);
+            self.know(Rule::Choice, first.or(second))?;
         }
-        chosen_number
+        Ok(chosen)
     }
 
     /// The range of a sum, by those of its variables.
@@ -359,24 +440,25 @@ impl<'p> Encoder<'p> {
     }
 
     /// Whether a number fits the integers; decided at once where its range says so.
-    pub fn fits_width(&mut self, linear: &Linear) -> Formula {
+    pub fn fits_width(&self, linear: &Linear) -> Encoded<Formula> {
         let (least, greatest) = (self.width.least(), self.width.greatest());
         if mutant!("overflow is ignored") {
-            return Formula::True;
+            return Ok(Formula::True);
+        }
+        if mutant!("nothing is too small") {
+            return Formula::le(linear, &Linear::constant(greatest)).ok_or(TooMuch);
         }
         let greatest = greatest + i128::from(mutant!("overflow begins one later"));
         if let (Some(low), Some(high)) = self.range(linear)
             && least <= low
             && high <= greatest
         {
-            return Formula::True;
+            return Ok(Formula::True);
         }
-        let term = self.terms.intern(Op::Linear(linear.clone()), Vec::new());
-        let between = Formula::between(linear, least, greatest);
-        self.said(between, "fits", vec![term])
+        Formula::between(linear, least, greatest).ok_or(TooMuch)
     }
 
-    /// Whether an element may be compared with those asked before.
+    /// Whether one more may be compared with so many.
     pub fn is_few(count: usize) -> bool {
         count < MOST_ELEMENTS
     }

@@ -17,12 +17,15 @@ pub mod formula;
 pub mod frame;
 pub mod linear;
 mod problem;
+mod quantifiers;
+pub mod rules;
 mod system;
 mod terms;
 mod value;
 
 pub use certificate::{Context, proves};
 pub use problem::{Problem, Variable};
+pub use rules::Rule;
 pub use system::{Given, Goal, System, parts};
 pub use terms::{Op, Term, TermId, Terms};
 pub use value::{Sort, Width};

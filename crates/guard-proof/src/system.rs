@@ -2,12 +2,14 @@
 //! what must hold afterwards (semantics §15).
 
 use crate::encoder::{Encoder, Env};
+use crate::eval::written;
 use crate::formula::Formula;
 use crate::frame;
 use crate::linear::{Linear, Var};
 use crate::problem::{Problem, Variable};
+use crate::rules::Rule;
 use crate::terms::{Op, Terms};
-use crate::value::{Outcome, Sort, Value, Width};
+use crate::value::{Encoded, Sort, TooMuch, Value, Width};
 use guard_plan::plan::{Claim, Expr, InvariantId, Node, NodeId, Plan, Tool, ToolId, VarId};
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -28,8 +30,8 @@ pub enum Given {
     Effects,
     /// The variable is within its type afterwards.
     Refined(VarId),
-    /// It is so by what the terms mean.
-    Meaning,
+    /// It is so by what the terms mean: by this rule.
+    Meaning(Rule),
 }
 
 /// Something to be proved.
@@ -37,8 +39,8 @@ pub enum Given {
 pub struct Goal {
     /// What, as the plan says it.
     pub claim: Claim,
-    /// What must hold.
-    pub formula: Formula,
+    /// What must hold; none where it takes too much to say, which is never proved.
+    pub formula: Option<Formula>,
 }
 
 /// The obligations of one tool.
@@ -72,22 +74,34 @@ impl System {
             .for_each(|id| read.extend(frame::variables(&plan.invariants[*id as usize].condition)));
         builder.invariants(assumable, &framed, &read);
         let before = builder.env.clone();
-        let (after, sound) = builder.encoder.simulate(tool, &before);
-        builder.give(Given::Effects, sound);
+        let after = builder.encoder.clause(|encoder| encoder.simulate(tool, &before));
         let mut goals = Vec::new();
-        for invariant in framed {
-            builder.preserved(invariant, &after, &mut |part, formula| {
-                let claim = Claim::Preserved { tool: id, invariant, part };
-                goals.push(Goal { claim, formula });
-            });
+        if let Some((_, sound)) = &after {
+            builder.give(Given::Effects, sound.clone());
         }
-        let mut written: Vec<VarId> = after.written.iter().map(|(var, _)| *var).collect();
+        let after = after.map(|(after, _)| after);
+        for invariant in framed {
+            for (part, formula) in builder.preserved(invariant, after.as_ref()) {
+                goals.push(Goal { claim: Claim::Preserved { tool: id, invariant, part }, formula });
+            }
+        }
+        let mut written: Vec<VarId> = tool
+            .effects
+            .iter()
+            .filter(|effect| !effect.rule.shadow)
+            .map(|effect| effect.target.var)
+            .collect();
         written.sort_unstable();
+        written.dedup();
         for var in written {
-            let value = builder.encoder.state(var, &after);
-            let fits = builder.encoder.fits(plan.state[var as usize].ty, &value);
-            goals.push(Goal { claim: Claim::Refined { tool: id, var }, formula: fits.clone() });
-            builder.give(Given::Refined(var), fits);
+            let formula = after.as_ref().and_then(|after| {
+                let value = builder.encoder.state(var, after);
+                builder.encoder.clause(|encoder| encoder.fits(plan.state[var as usize].ty, &value))
+            });
+            if let Some(fits) = &formula {
+                builder.give(Given::Refined(var), fits.clone());
+            }
+            goals.push(Goal { claim: Claim::Refined { tool: id, var }, formula });
         }
         builder.finish(goals)
     }
@@ -104,21 +118,23 @@ impl System {
             .for_each(|id| read.extend(frame::variables(&plan.invariants[*id as usize].condition)));
         builder.invariants(assumable, &framed, &read);
         let before = builder.env.clone();
-        let after = builder.encoder.observe(tool, &before);
+        let after = builder.encoder.clause(|encoder| encoder.observe(tool, &before));
         let mut goals = Vec::new();
         for invariant in framed {
-            let mut whole = Formula::True;
-            builder.preserved(invariant, &after, &mut |_, part| {
-                whole = std::mem::replace(&mut whole, Formula::True).and(part);
-            });
-            goals.push(Goal { claim: Claim::Observed { tool: id, invariant }, formula: whole });
+            let parts = builder.preserved(invariant, after.as_ref());
+            let parts: Option<Vec<Formula>> = parts.into_iter().map(|(_, part)| part).collect();
+            let claim = Claim::Observed { tool: id, invariant };
+            goals.push(Goal { claim, formula: parts.map(Formula::all) });
         }
         builder.finish(goals)
     }
 
-    /// The problem of one goal.
+    /// The problem of one goal; none where it takes too much to say.
     pub fn problem(&self, goal: &Goal) -> Option<Problem> {
-        let negated_goal = goal.formula.negated()?;
+        let negated_goal = match mutant!("the goal is not negated") {
+            true => goal.formula.clone()?,
+            false => goal.formula.as_ref()?.negated()?,
+        };
         let hypotheses = match goal.claim {
             Claim::Refined { .. } if !mutant!("a type proves itself") => self.unrefined.clone(),
             _ => self.hypotheses.clone(),
@@ -165,13 +181,8 @@ struct Builder<'p> {
 
 impl<'p> Builder<'p> {
     fn new(plan: &'p Plan, tool: &'p Tool, returns: Option<u32>, width: Width) -> Self {
-        let env = Env {
-            params: &tool.params,
-            returns,
-            written: Rc::default(),
-            locals: Rc::default(),
-            depth: 0,
-        };
+        let env =
+            Env { params: &tool.params, returns, written: Rc::default(), locals: Rc::default() };
         Builder { encoder: Encoder::new(plan, width), env, hypotheses: Vec::new() }
     }
 
@@ -182,54 +193,23 @@ impl<'p> Builder<'p> {
     /// What the stages before the effects let pass.
     fn conditions(&mut self, tool: &'p Tool) {
         let env = self.env.clone();
-        for (at, deny) in tool
-            .denies
-            .iter()
-            .enumerate()
-            .filter(|(_, deny)| !deny.rule.shadow || mutant!("a deny in shadow is given"))
-        {
-            let (refused, sound) = self.encoder.condition(&deny.condition, &env);
-            let passed = match mutant!("a deny is not negated") {
-                true => refused.and(sound),
-                false => self.encoder.not(&refused).and(sound),
-            };
-            self.give(Given::Deny(at), passed);
-        }
-        let plan = self.encoder.plan;
-        for (unit, declared) in (0..).zip(&plan.units) {
-            let costs = tool.costs.iter().filter(|cost| cost.unit == unit && !cost.rule.shadow);
-            let mut total = Some(Linear::default());
-            let mut any = false;
-            for cost in costs {
-                any = true;
-                let amount = self.encoder.eval(&cost.amount, &env);
-                let (there, value) = self.encoder.split(amount.value);
-                total = match value {
-                    Value::Number(Sort::Decimal, amount) => {
-                        let known = Formula::le(&Linear::default(), &amount);
-                        let known = known.unwrap_or(Formula::True);
-                        self.give(Given::Costs, there.and(known));
-                        total.and_then(|total| total.plus(1, &amount))
-                    }
-                    _ => None,
-                };
-            }
-            if !any || declared.host_charged {
+        for (at, deny) in tool.denies.iter().enumerate() {
+            if deny.rule.shadow && !mutant!("a deny in shadow is given") {
                 continue;
             }
-            if let (Some(budget), Some(total)) = (declared.budget, total) {
-                let (least, greatest) = self.encoder.any();
-                let spent = self
-                    .encoder
-                    .terms
-                    .intern(Op::Other(format!("{:?}", Node::Spent(unit))), Vec::new());
-                let spent = Linear::var(self.encoder.var(spent, least, greatest));
-                let within = spent
-                    .plus(1, &total)
-                    .and_then(|sum| Formula::le(&sum, &Linear::constant(budget.into())));
-                let never_negative = Formula::le(&Linear::default(), &spent);
-                self.give(Given::Costs, Formula::all(within.into_iter().chain(never_negative)));
-            }
+            let passed = self.encoder.clause(|encoder| {
+                let (refused, sound) = encoder.condition(&deny.condition, &env)?;
+                match mutant!("a deny is not negated") {
+                    true => Ok(refused.and(sound)),
+                    false => Ok(encoder.not(&refused)?.and(sound)),
+                }
+            });
+            self.hypotheses.extend(passed.map(|passed| (Given::Deny(at), passed)));
+        }
+        for unit in 0..self.encoder.plan.units.len() as u32 {
+            let within = self.encoder.clause(|encoder| affordable(encoder, tool, unit, &env));
+            let within = within.into_iter().flatten();
+            self.hypotheses.extend(within.map(|within| (Given::Costs, within)));
         }
     }
 
@@ -240,7 +220,7 @@ impl<'p> Builder<'p> {
             && let Some(tool) =
                 self.encoder.plan.tools.iter().find(|one| std::ptr::eq(&one.params[..], env.params))
         {
-            env = self.encoder.simulate(tool, &env).0;
+            env = self.encoder.simulate(tool, &env).map_or(env, |(after, _)| after);
         }
         let plan = self.encoder.plan;
         let beside = (0..).zip(&plan.invariants).filter(|(id, invariant)| {
@@ -251,38 +231,49 @@ impl<'p> Builder<'p> {
         let ids: Vec<InvariantId> =
             ids.filter(|id| assumable[*id as usize]).take(MOST_INVARIANTS).collect();
         for id in ids {
-            let (truth, sound) =
-                self.encoder.condition(&plan.invariants[id as usize].condition, &env);
-            self.give(Given::Invariant(id), truth.and(sound));
+            let condition = &plan.invariants[id as usize].condition;
+            let holds = self.encoder.clause(|encoder| encoder.condition(condition, &env));
+            let holds = holds.map(|(truth, sound)| (Given::Invariant(id), truth.and(sound)));
+            self.hypotheses.extend(holds);
         }
     }
 
-    /// The parts of an invariant, each where those before it hold.
+    /// The parts of an invariant, each where those before it hold; none for what takes too much.
     fn preserved(
         &mut self,
         invariant: InvariantId,
-        after: &Env<'p>,
-        each: &mut dyn FnMut(u32, Formula),
-    ) {
+        after: Option<&Env<'p>>,
+    ) -> Vec<(u32, Option<Formula>)> {
         let condition = &self.encoder.plan.invariants[invariant as usize].condition;
-        let mut before = Formula::True;
+        let mut before = Some(Formula::True);
+        let mut formulas = Vec::new();
         for (part, id) in (0..).zip(parts(condition)) {
-            let outcome: Outcome = self.encoder.node(condition, id, after);
-            let (truth, sound) = self.encoder.truth(outcome);
-            let skipped = self.encoder.not(&before);
-            let sound = if mutant!("invariants never fault") { Formula::True } else { sound };
-            each(part, skipped.or(truth.clone().and(sound)));
-            before = if mutant!("later parts need nothing") {
-                Formula::False
-            } else {
-                before.and(truth)
+            let this = after.and_then(|after| {
+                self.encoder.clause(|encoder| {
+                    let outcome = encoder.node(condition, id, after)?;
+                    Ok(encoder.truth(outcome))
+                })
+            });
+            let formula =
+                before.as_ref().zip(this.as_ref()).and_then(|(before, (truth, sound))| {
+                    let sound = match mutant!("invariants never fault") {
+                        true => Formula::True,
+                        false => sound.clone(),
+                    };
+                    Some(before.negated()?.or(truth.clone().and(sound)))
+                });
+            formulas.push((part, formula));
+            before = match mutant!("later parts need nothing") {
+                true => Some(Formula::False),
+                false => before.zip(this).map(|(before, (truth, _))| before.and(truth)),
             };
         }
+        formulas
     }
 
     fn finish(mut self, goals: Vec<Goal>) -> System {
         let facts = std::mem::take(&mut self.encoder.facts);
-        self.hypotheses.extend(facts.into_iter().map(|fact| (Given::Meaning, fact)));
+        self.hypotheses.extend(facts.into_iter().map(|(rule, fact)| (Given::Meaning(rule), fact)));
         let given = self.hypotheses.iter().map(|(given, _)| *given).collect();
         let all = self.hypotheses.iter().map(|(_, formula)| formula.clone());
         let unrefined = self.hypotheses.iter().map(|(given, formula)| match given {
@@ -299,4 +290,43 @@ impl<'p> Builder<'p> {
             terms: self.encoder.terms,
         }
     }
+}
+
+/// What is known of a call that was not refused for what it costs of a unit: no cost is negative, and with what is spent they are
+/// within the budget.
+fn affordable<'p>(
+    encoder: &mut Encoder<'p>,
+    tool: &'p Tool,
+    unit: u32,
+    env: &Env<'p>,
+) -> Encoded<Vec<Formula>> {
+    let mut known = Vec::new();
+    let mut total = Some(Linear::default());
+    let shadowed = mutant!("a cost in shadow is charged");
+    let enforced = |shadow: bool| !shadow || shadowed;
+    for cost in tool.costs.iter().filter(|cost| cost.unit == unit && enforced(cost.rule.shadow)) {
+        let amount = encoder.eval(&cost.amount, env)?;
+        let (there, value) = encoder.split(amount.value);
+        total = match value {
+            Value::Number(Sort::Decimal, amount) => {
+                let positive = Formula::le(&Linear::default(), &amount).ok_or(TooMuch)?;
+                known.push(there.and(positive));
+                total.and_then(|total| total.plus(1, &amount))
+            }
+            _ => None,
+        };
+    }
+    let declared = &encoder.plan.units[unit as usize];
+    if known.is_empty() || declared.host_charged {
+        return Ok(known);
+    }
+    if let (Some(budget), Some(total)) = (declared.budget, total) {
+        let budget = i128::from(budget) - i128::from(mutant!("a budget is one less"));
+        let term = encoder.terms.intern(Op::Node(written(&Node::Spent(unit))), Vec::new());
+        let (spent, _) = encoder.new_var(term, encoder.any());
+        let sum = spent.plus(1, &total).ok_or(TooMuch)?;
+        known.push(Formula::le(&sum, &Linear::constant(budget)).ok_or(TooMuch)?);
+        known.push(Formula::le(&Linear::default(), &spent).ok_or(TooMuch)?);
+    }
+    Ok(known)
 }

@@ -1,10 +1,12 @@
 //! What variables stand for: terms over the state before a call and its arguments, each once.
 //!
-//! Two expressions that are the same term have the same value; nothing is said of two that are not.
+//! A term is typed and known by its whole structure: operator, sort, operands. Two expressions that are the same term have
+//! the same value; nothing is said of two that are not.
 
 use crate::formula::Formula;
 use crate::linear::Linear;
-use guard_plan::plan::VarId;
+use crate::value::Sort;
+use guard_plan::plan::{ArithOp, QuantifierOp, TypeId, VarId};
 use std::collections::HashMap;
 
 /// A term, by number.
@@ -28,14 +30,14 @@ pub enum Op {
     Param(u32),
     /// The result of the call.
     Result,
-    /// Any element of what a quantifier ranges over, by how many are around it.
-    Bound(u32),
-    /// A text, path or url as written.
+    /// Something of which nothing is known, not even that something else is the same.
+    Fresh(u32),
+    /// A text as written.
     Text(String),
-    /// A sum.
-    Linear(Linear),
+    /// A sum, of this sort.
+    Number(Sort, Linear),
     /// A condition.
-    Formula(Formula),
+    Truth(Formula),
     /// A field of a record.
     Field(u32),
     /// What is in a collection at a key or index; where there is none, anything.
@@ -48,20 +50,40 @@ pub enum Op {
     Inner,
     /// Whether an option has a value.
     IsSome,
+    /// An option, by whether there is a value and which.
+    Optional,
     /// The value that the first of two branches has where the condition holds.
     Choice,
-    /// A collection with a change.
+    /// A collection with a change, or written out.
     Changed(&'static str),
     /// Several values in one.
     Tuple,
-    /// A quotient, rounded.
-    Quotient,
-    /// A product.
-    Product,
-    /// A quantifier over a collection: its body is a term over the bound element.
-    Quantified(&'static str),
-    /// The value of something that is not looked into, by its operator.
-    Other(String),
+    /// A product, of this sort.
+    Product(Sort),
+    /// The quotient by a constant, rounded half to even.
+    Rounded(i128),
+    /// The quotient by a constant, toward zero.
+    Truncated(i128),
+    /// The quotient by a constant, downwards.
+    Floored(i128),
+    /// An operation on two sorts that is not looked into.
+    Arith(ArithOp, Sort, Sort),
+    /// A quantifier: what it ranges over and its body as written.
+    Quantified(QuantifierOp),
+    /// The element at which a quantifier fails, if it does.
+    Witness,
+    /// A bound variable of a body as written, counted from the outermost quantifier of that body.
+    Bound(u32),
+    /// A node as written, without its operands; by its text.
+    Node(String),
+    /// A value decoded as a type.
+    Decoded(TypeId),
+    /// Whether a value is within the refinements of a type, where that is not looked into.
+    Fits(TypeId),
+    /// Whether two values are the same one, where that is not looked into.
+    Same,
+    /// Whether a value that is not looked into is true.
+    IsTrue,
     /// Whether evaluating something that is not looked into is without fault.
     Sound,
 }
@@ -86,14 +108,14 @@ impl Terms {
         id
     }
 
+    /// A term that is shared with nothing.
+    pub fn fresh(&mut self) -> TermId {
+        let next = if mutant!("what is unknown is always the same") { 0 } else { self.terms.len() };
+        self.intern(Op::Fresh(next as u32), Vec::new())
+    }
+
     /// The term of a number.
     pub fn get(&self, id: TermId) -> &Term {
         &self.terms[id as usize]
-    }
-
-    /// Whether it speaks of the bound element of a quantifier.
-    pub fn is_bound(&self, id: TermId) -> bool {
-        let term = self.get(id);
-        matches!(term.op, Op::Bound(_)) || term.args.iter().any(|arg| self.is_bound(*arg))
     }
 }

@@ -139,6 +139,7 @@ pub(crate) fn number_of(def: &TypeDef, width: Width) -> Option<(Sort, Option<i12
         let least = min.map_or(width.least(), i128::from);
         let greatest = max.map_or(width.greatest(), i128::from);
         let greatest = greatest - i128::from(mutant!("a type ends one earlier"));
+        let least = least + i128::from(mutant!("a type begins one later"));
         Some((sort, Some(least), Some(greatest)))
     };
     match def {
@@ -156,6 +157,14 @@ pub(crate) fn number_of(def: &TypeDef, width: Width) -> Option<(Sort, Option<i12
         _ => None,
     }
 }
+
+/// The encoding takes more than it may, in steps or in the size of numbers: what it was for is not proved, and not given. No
+/// term, variable or condition stands for it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct TooMuch;
+
+/// What is encoded, unless it takes too much.
+pub(crate) type Encoded<T> = Result<T, TooMuch>;
 
 /// What an expression comes to, and whether computing it is without fault.
 #[derive(Debug, Clone)]

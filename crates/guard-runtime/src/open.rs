@@ -15,6 +15,7 @@ use crate::world::{Answers, NoWorld};
 use crate::{feedback, prompt};
 use guard_plan::json::Json;
 use guard_plan::plan::Millis;
+use guard_plan::trust::Stain;
 use guard_plan::value::Value;
 use std::collections::HashMap;
 
@@ -60,6 +61,7 @@ fn empty(
         paths: paths.collect::<Result<_, _>>()?,
         workspace,
         state: Box::default(),
+        stains: vec![Stain::default(); plan.state.len()].into(),
         spent: vec![0; plan.units.len()].into(),
         counters: plan.limits.iter().map(Counter::new).collect(),
         tools: vec![History::default(); plan.tools.len()].into(),

@@ -27,7 +27,9 @@ impl Findings {
         let message = format!("a rule cannot be evaluated: {fault}");
         let reason = cx.reason(Code::EvaluationError, rule, message);
         match fault {
-            Fault::Missing(_) if !rule.shadow => self.missing.push(reason),
+            Fault::Missing(_) | Fault::UnequalLengths(..) if !rule.shadow => {
+                self.missing.push(reason);
+            }
             _ => self.push(rule.shadow, reason),
         }
     }

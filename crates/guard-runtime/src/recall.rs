@@ -62,6 +62,7 @@ fn adopt(
     let mut vars = plan.state.iter().zip(&session.state);
     let refined = vars.all(|(var, value)| decoder.conform(var.ty, value).is_ok());
     sound("its state", plan.shadow || refined)?;
+    sound("its trust", session.stains.len() == new.stains.len())?;
     sound("its spending", session.spent.len() == new.spent.len())?;
     let limits = plan.limits.iter().zip(&mut session.counters);
     let counters = limits.fold(true, |all, (limit, counter)| counter.adopt(limit) && all);

@@ -14,13 +14,12 @@ use crate::session::Session;
 use guard_plan::decode::holds_secrets;
 use guard_plan::encode::Hash;
 use guard_plan::json::Json;
-use guard_plan::plan::{FactId, Field, Plan, ProbeAsks, SourceKind, Tool, TypeDef, TypeId, UnitId};
+use guard_plan::plan::{FactId, Plan, ProbeAsks, SourceKind, TypeDef, TypeId, UnitId};
 use guard_plan::record::{self, Asked, Chain, Change, Charge, Clear, Kind, Ran};
 use guard_plan::value::Value;
 use guard_plan::verdict::Decision;
-use guard_plan::{decimal, hex, key, render, time};
+use guard_plan::{decimal, hex, key, render, secrecy, time};
 use std::borrow::Cow;
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// The maximum length of unparsable arguments in a record, in characters.
@@ -137,8 +136,8 @@ impl Recorder {
         };
         let args = match unreadable {
             None => self.args(kernel, proposal.tool, clear),
-            // Secrets cannot be told from the rest of an unparsable text, whatever the tool.
-            Some(_) => self.undeclared(&kernel.plan().tools, clear),
+            // Nobody can tell a secret from the rest of it, whatever the tool.
+            Some(_) => self.args_by_name(kernel, clear),
         };
         let asked = self.asked(kernel, &proposed.asked);
         let sealed = self.seal(Clear {
@@ -443,63 +442,34 @@ impl Recorder {
     /// the name of another tool's secret is hashed, since that tool may have been meant.
     fn args<'a>(&self, kernel: &Kernel, tool: &str, args: &'a Json) -> Cow<'a, Json> {
         let plan = kernel.plan();
-        let Some(id) = kernel.tool(tool) else { return self.undeclared(&plan.tools, args) };
-        if !kernel.compiled.tools[id as usize].secrets {
+        let id = kernel.tool(tool);
+        let holds = match id {
+            Some(id) => kernel.compiled.tools[id as usize].secrets,
+            None => kernel.has_secrets(),
+        };
+        if !holds {
             return Cow::Borrowed(args);
         }
-        Cow::Owned(self.redacted_fields(&plan.types, &plan.tools[id as usize].params, args))
+        let tool = id.map(|id| &plan.tools[id as usize]);
+        Cow::Owned(secrecy::without_secrets(plan, tool, args, &|json| self.marked_json(json)))
     }
 
-    fn undeclared<'a>(&self, tools: &[Tool], args: &'a Json) -> Cow<'a, Json> {
-        let mut secrets = tools.iter().flat_map(|tool| &tool.params).filter(|param| param.secret);
-        let Some(first) = secrets.next() else { return Cow::Borrowed(args) };
-        let names: BTreeSet<&str> =
-            std::iter::once(first).chain(secrets).map(|param| param.name.as_str()).collect();
-        let Json::Object(members) = args else {
-            return Cow::Owned(self.secret(args.to_string().as_bytes()));
-        };
-        let member = |(name, json): &(Box<str>, Json)| match names.contains(&**name) {
-            true => (name.clone(), self.secret(json.to_string().as_bytes())),
-            false => (name.clone(), json.clone()),
-        };
-        Cow::Owned(Json::Object(members.iter().map(member).collect()))
-    }
-
-    fn redacted_fields(&self, types: &[TypeDef], fields: &[Field], json: &Json) -> Json {
-        let Json::Object(members) = json else {
-            // Secrets cannot be told from the rest of a value that is not an object.
-            return self.secret(json.to_string().as_bytes());
-        };
-        let member = |(name, json): &(Box<str>, Json)| {
-            let field = fields.iter().find(|field| *field.name == **name);
-            let json = match field {
-                Some(field) if field.secret => self.secret(json.to_string().as_bytes()),
-                Some(field) => self.redacted(types, field.ty, json),
-                // The member may be a secret under a misspelt name.
-                None => self.secret(json.to_string().as_bytes()),
-            };
-            (name.clone(), json)
-        };
-        Json::Object(members.iter().map(member).collect())
-    }
-
-    fn redacted(&self, types: &[TypeDef], ty: TypeId, json: &Json) -> Json {
-        match (types.get(ty as usize), json) {
-            (_, Json::Null) => Json::Null,
-            (Some(TypeDef::Option { of }), _) => self.redacted(types, *of, json),
-            (Some(TypeDef::Record { fields, .. }), _) => self.redacted_fields(types, fields, json),
-            (Some(TypeDef::List { of, .. } | TypeDef::Set { of, .. }), Json::Array(items)) => {
-                Json::Array(items.iter().map(|item| self.redacted(types, *of, item)).collect())
-            }
-            (Some(TypeDef::Map { of, .. }), Json::Object(members)) => {
-                let member =
-                    |(key, json): &(Box<str>, Json)| (key.clone(), self.redacted(types, *of, json));
-                Json::Object(members.iter().map(member).collect())
-            }
-            // The value does not have its type: its secrets cannot be told from the rest.
-            _ if holds_secrets(types, ty) => self.secret(json.to_string().as_bytes()),
-            _ => json.clone(),
+    /// The arguments of what may be any tool, with hashes for what has the name of some secret.
+    fn args_by_name<'a>(&self, kernel: &Kernel, args: &'a Json) -> Cow<'a, Json> {
+        if !kernel.has_secrets() {
+            return Cow::Borrowed(args);
         }
+        let hide = |json: &Json| self.marked_json(json);
+        Cow::Owned(secrecy::without_secrets(kernel.plan(), None, args, &hide))
+    }
+
+    /// A value of a type, with hashes for what is secret.
+    fn redacted(&self, types: &[TypeDef], ty: TypeId, json: &Json) -> Json {
+        secrecy::of_type(types, ty, json, &|json| self.marked_json(json))
+    }
+
+    fn marked_json(&self, json: &Json) -> Json {
+        self.secret(json.to_string().as_bytes())
     }
 
     /// Returns the mark of a secret: equal secrets of one session have equal marks.

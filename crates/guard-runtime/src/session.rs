@@ -28,6 +28,7 @@ use guard_plan::json::Json;
 use guard_plan::origin::Origin;
 use guard_plan::plan::{Millis, ToolId, Trust, UnitId, VarId};
 use guard_plan::record::Note;
+use guard_plan::trust::Stain;
 use guard_plan::value::{Fault, Value};
 use serde::{Deserialize, Serialize};
 use std::collections::{HashMap, VecDeque};
@@ -45,7 +46,9 @@ pub struct Session {
     #[serde(skip)]
     pub(crate) paths: Box<[Box<str>]>,
     pub(crate) state: Box<[Value]>,
-    /// The amounts spent, in units of 10⁻⁶, by unit.
+    /// By variable: what it has held that is not trusted.
+    pub(crate) stains: Box<[Stain]>,
+    /// In units of 10⁻⁶, by unit.
     pub(crate) spent: Box<[i64]>,
     pub(crate) counters: Box<[Counter]>,
     pub(crate) tools: Box<[History]>,

@@ -22,8 +22,9 @@ use crate::val::Val;
 use crate::world::{Answers, Questions, World};
 use after::{After, note, write};
 use guard_plan::json::Json;
-use guard_plan::plan::{ToolId, Trust};
+use guard_plan::plan::{ToolId, Trust, VarId};
 use guard_plan::record::{Note, NoteKind};
+use guard_plan::trust::Reading;
 use guard_plan::value::Value;
 
 /// Settles a call in flight.
@@ -143,6 +144,7 @@ fn succeeded(
         let place = |var| effects.iter().position(|effect| effect.target.var == var);
         session.changes.sort_by_key(|(var, _)| place(*var));
     }
+    stain(session, &call.ready.readings.effects);
     let result = if call.ready.reads_result {
         decoded(compiled, session, call, result, settled)
     } else {
@@ -154,6 +156,7 @@ fn succeeded(
         let args = std::mem::take(&mut flight.args);
         let after = After { call, args, result, decision: Decision::default(), answers };
         observe::observe(compiled, session, &after, settled);
+        stain(session, &call.ready.readings.observes);
         learn::learn(compiled, session, &after, &flight.call, settled);
         reconcile(compiled, session, &after, settled);
         flight.args = after.args;
@@ -162,8 +165,27 @@ fn succeeded(
     remember(compiled, session, flight, call, kept);
 }
 
-/// Remembers the values in a result as seen. The result of a lifecycle's tool repeats the agent's
-/// own text, and is not seen.
+/// Marks the variables into which something was written that is not trusted. What was read is judged by what
+/// variables held before any of it was written.
+fn stain(session: &mut Session, written: &[(VarId, Reading, Reading)]) {
+    let levels = |reading: &Reading| reading.level(&session.stains);
+    let found: Vec<_> = written
+        .iter()
+        .map(|(var, value, keys)| (*var, levels(value), levels(keys)))
+        // A call as it has been before marks nothing anew, and allocates nothing.
+        .filter(|(var, value, keys)| {
+            let stain = session.stains[*var as usize];
+            *value > stain.values || *keys > stain.keys
+        })
+        .collect();
+    for (var, value, keys) in found {
+        let stain = &mut session.stains[var as usize];
+        stain.values = stain.values.max(value);
+        stain.keys = stain.keys.max(keys);
+    }
+}
+
+/// Remembers what a result says as seen. What a lifecycle's tool gives is the agent's own word, and not seen.
 fn see(
     compiled: &CompiledPlan,
     session: &mut Session,

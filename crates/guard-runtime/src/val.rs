@@ -156,7 +156,17 @@ impl<'a> Val<'a> {
         }
     }
 
-    /// Returns whether two values are equal; here two missing options are equal.
+    /// Appends key bytes that are the same for all spellings of a number in `json`.
+    pub fn write_normal_key(&self, out: &mut Vec<u8>) {
+        match self {
+            Val::Json(json) => key::write(&Value::Json(Box::new(json.normalised())), out),
+            Val::Ref(value) => key::write(&value.normalised(), out),
+            Val::Own(value) => key::write(&value.normalised(), out),
+            other => other.write_key(out),
+        }
+    }
+
+    /// Whether two values are the same one; missing options are, here.
     pub fn same(&self, other: &Val<'_>) -> bool {
         match (self, other) {
             (Val::None, Val::None) => true,

@@ -10,30 +10,10 @@ pub(crate) fn nearest<'c>(word: &str, candidates: &[&'c str]) -> Option<&'c str>
     };
     candidates
         .iter()
-        .map(|&candidate| (distance(word.as_bytes(), candidate.as_bytes()), candidate))
+        .map(|&candidate| (strsim::osa_distance(word, candidate), candidate))
         .filter(|&(d, candidate)| d > 0 && d <= limit && d < candidate.len())
         .min_by_key(|&(d, _)| d)
         .map(|(_, candidate)| candidate)
-}
-
-/// Returns the number of edits between two words: insertions, deletions, substitutions and swaps of
-/// neighbours.
-fn distance(a: &[u8], b: &[u8]) -> usize {
-    let mut before: Vec<usize> = Vec::new();
-    let mut last: Vec<usize> = (0..=b.len()).collect();
-    for i in 1..=a.len() {
-        let mut row = vec![i];
-        for j in 1..=b.len() {
-            let substituted = last[j - 1] + usize::from(a[i - 1] != b[j - 1]);
-            let mut best = substituted.min(last[j] + 1).min(row[j - 1] + 1);
-            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
-                best = best.min(before[j - 2] + 1);
-            }
-            row.push(best);
-        }
-        before = std::mem::replace(&mut last, row);
-    }
-    last[b.len()]
 }
 
 #[cfg(test)]

@@ -1,5 +1,7 @@
 //! The ending of a command: exit codes, and errors of usage or input and output.
 
+pub use guard_sdk::sources::reason;
+
 use std::io;
 
 /// The ending of a command that did its work.
@@ -72,25 +74,6 @@ impl Failure {
         match error.kind() {
             io::ErrorKind::BrokenPipe => Failure::Pipe,
             _ => Failure::new(format!("cannot write to standard output: {}", reason(error))),
-        }
-    }
-}
-
-/// Describes an input or output error, without the operating system's number.
-pub fn reason(error: &io::Error) -> String {
-    match error.kind() {
-        io::ErrorKind::NotFound => "no such file or directory".into(),
-        io::ErrorKind::PermissionDenied => "permission denied".into(),
-        io::ErrorKind::IsADirectory => "it is a directory".into(),
-        io::ErrorKind::NotADirectory => "a part of the path is not a directory".into(),
-        io::ErrorKind::StorageFull => "no space left".into(),
-        io::ErrorKind::AlreadyExists => "it already exists".into(),
-        io::ErrorKind::ReadOnlyFilesystem => "the file system is read-only".into(),
-        _ => {
-            let text = error.to_string();
-            let text = text.split(" (os error").next().unwrap_or_default();
-            let mut letters = text.chars();
-            letters.next().map(|c| c.to_lowercase().chain(letters).collect()).unwrap_or_default()
         }
     }
 }

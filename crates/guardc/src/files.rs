@@ -3,81 +3,13 @@
 use crate::config::Config;
 use crate::failure::{Failure, reason};
 use crate::near;
+pub use guard_sdk::sources::{
+    MAX_BYTES, display, normalize, read_bounded, read_bytes, read_text, utf8,
+};
 use ignore::WalkBuilder;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
-use std::io::{Read, Write};
-use std::path::{Component, Path, PathBuf};
-
-/// The maximum length of a text or plan, in bytes.
-pub const MAX_BYTES: u64 = 16 << 20;
-
-/// Formats a path relative to the current folder, with `/`.
-pub fn display(path: &Path) -> String {
-    let here = std::env::current_dir().unwrap_or_default();
-    let path = &normalize(path);
-    let shown = path.strip_prefix(&here).unwrap_or(path);
-    let shown = if shown.as_os_str().is_empty() { Path::new(".") } else { shown };
-    shown.to_string_lossy().replace('\\', "/")
-}
-
-/// Normalizes `a/./b/../c` to `a/c`, textually.
-pub fn normalize(path: &Path) -> PathBuf {
-    let mut normal = PathBuf::new();
-    for part in path.components() {
-        match part {
-            Component::CurDir => {}
-            Component::ParentDir => {
-                if !normal.pop() {
-                    normal.push("..");
-                }
-            }
-            other => normal.push(other),
-        }
-    }
-    normal
-}
-
-/// Reads the bytes of a file, up to the maximum length.
-///
-/// # Errors
-///
-/// Returns the reason as text.
-pub fn read_bytes(path: &Path) -> Result<Vec<u8>, String> {
-    let meta = std::fs::metadata(path).map_err(|e| reason(&e))?;
-    if meta.is_dir() {
-        return Err("it is a directory".into());
-    }
-    if meta.len() > MAX_BYTES {
-        return Err("it is larger than 16 MiB".into());
-    }
-    let file = std::fs::File::open(path).map_err(|e| reason(&e))?;
-    bounded(file)
-}
-
-/// Reads all bytes of `from`, up to the maximum length.
-pub fn bounded(from: impl Read) -> Result<Vec<u8>, String> {
-    let mut bytes = Vec::new();
-    from.take(MAX_BYTES + 1).read_to_end(&mut bytes).map_err(|e| reason(&e))?;
-    if bytes.len() as u64 > MAX_BYTES {
-        return Err("it is larger than 16 MiB".into());
-    }
-    Ok(bytes)
-}
-
-/// Converts bytes to text, or returns the position of invalid UTF-8.
-pub fn utf8(bytes: Vec<u8>) -> Result<String, String> {
-    String::from_utf8(bytes)
-        .map_err(|e| format!("it is not UTF-8, at byte {}", e.utf8_error().valid_up_to()))
-}
-
-/// Reads the text of a file.
-///
-/// # Errors
-///
-/// Returns the reason as text.
-pub fn read_text(path: &Path) -> Result<String, String> {
-    utf8(read_bytes(path)?)
-}
+use std::io::Write;
+use std::path::{Path, PathBuf};
 
 /// The failure for an unreadable `path`, with a suggestion from the same folder.
 pub fn unreadable(path: &Path, why: &str) -> Failure {

@@ -5,8 +5,8 @@ use crate::failure::Failure;
 use crate::files;
 use crate::project;
 use crate::term::Term;
-use guard_plan::encode::MAGIC;
 use guard_plan::{LoadedPlan, load};
+pub use guard_sdk::sources::is_plan;
 use std::path::Path;
 
 /// Opens a guard or a plan; `None` if the guard has errors, which have been reported.
@@ -31,9 +31,4 @@ pub fn loaded(
 ) -> Result<LoadedPlan, Failure> {
     LoadedPlan::from_plan(plan, sources)
         .map_err(|why| Failure::new(format!("the compiled plan is refused: {why}")))
-}
-
-/// Returns whether bytes are a plan in either form; a guard begins with a word or a comment.
-pub fn is_plan(bytes: &[u8]) -> bool {
-    bytes.starts_with(MAGIC) || bytes.iter().find(|b| !b.is_ascii_whitespace()) == Some(&b'{')
 }

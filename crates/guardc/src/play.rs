@@ -5,7 +5,6 @@ mod simulated;
 pub use simulated::Simulated;
 
 use crate::failure::Failure;
-use guard_contract::{Checker, Input};
 use guard_plan::advice::Advice;
 use guard_plan::decode::is_secret;
 use guard_plan::json::Json;
@@ -15,14 +14,9 @@ use guard_plan::report::Report;
 use guard_plan::value::{Fault, Value};
 use guard_plan::verdict::Verdict;
 use guard_plan::{LoadedPlan, decimal, render, time};
-use guard_runtime::{
-    Approve, Ending, Kernel, Learned, Move, Prompt, Proposal, Proposed, Resume, Session, Settled,
-    Settlement, StepError, Stop, Stopped, Usage, Verify,
-};
-use guard_schema::JsonSchemas;
-use std::collections::BTreeMap;
+use guard_runtime::Learned;
+use guard_sdk::{Guard, Proposed, Session, SessionError, Settled, Stopped, TextOptions};
 use std::fmt::Write as _;
-use std::rc::Rc;
 
 /// The start of every simulated session: a Monday morning.
 pub const START: &str = "2026-01-05T09:00:00Z";
@@ -33,18 +27,14 @@ pub const WORKSPACE: &str = "/workspace";
 /// The maximum length of a call's arguments in the trace, in characters.
 const MAX_ARGS: usize = 2000;
 
-/// Builds a kernel for a plan.
-pub fn kernel(plan: &LoadedPlan) -> Result<Rc<Kernel>, Failure> {
-    let cannot = |why| Failure::new(format!("the plan cannot be run: {why}"));
-    Kernel::with_schemas(plan.clone(), &JsonSchemas).map(Rc::new).map_err(cannot)
+/// A plan ready to decide.
+pub fn guard(plan: LoadedPlan) -> Result<Guard, Failure> {
+    Guard::from_plan(plan).map_err(|error| Failure::new(error.to_string()))
 }
 
 /// A simulated session.
 pub struct Play {
-    kernel: Rc<Kernel>,
-    session: Session,
-    /// The world that answers the session's questions.
-    pub world: Simulated,
+    session: Session<Simulated>,
     now: i64,
     start: i64,
     calls: u64,
@@ -53,29 +43,65 @@ pub struct Play {
     feedback: Vec<Delivered>,
 }
 
+fn open(
+    guard: &Guard,
+    world: Simulated,
+    start: i64,
+    data: Option<&Json>,
+) -> Result<Session<Simulated>, SessionError> {
+    let options = guard.session_in("play", world).root(WORKSPACE).at(start);
+    match data {
+        Some(data) => options.data(data).open_in_world(),
+        None => options.open_in_world(),
+    }
+}
+
 impl Play {
-    /// Returns a new session.
-    pub fn new(kernel: Rc<Kernel>) -> Result<Play, Failure> {
+    /// A session that has just begun.
+    pub fn new(guard: &Guard) -> Result<Play, Failure> {
         let start = time::parse_rfc3339(START).unwrap_or_default();
-        let cannot =
-            |why: StepError| Failure::new(format!("the guard cannot begin a session: {why}"));
-        let session = kernel.open("play", start, WORKSPACE).map_err(cannot)?;
-        let world = Simulated::default();
+        let cannot = |why| Failure::new(format!("the guard cannot begin a session: {why}"));
+        let session = open(guard, Simulated::default(), start, None).map_err(cannot)?;
         let (trace, feedback) = (String::new(), Vec::new());
-        Ok(Play { kernel, session, world, now: start, start, calls: 0, trace, feedback })
+        Ok(Play { session, now: start, start, calls: 0, trace, feedback })
+    }
+
+    /// Begins again in the same world.
+    fn reopen(&mut self, start: i64, data: Option<&Json>) -> Result<(), String> {
+        let world = std::mem::take(self.session.world_mut());
+        let guard = self.session.guard().clone();
+        match open(&guard, world.clone(), start, data) {
+            Ok(session) => {
+                self.session = session;
+                Ok(())
+            }
+            Err(error) => {
+                *self.session.world_mut() = world;
+                Err(error.to_string())
+            }
+        }
     }
 
     /// Begins again, with opening data from the host.
     pub fn open(&mut self, data: &Json) -> Result<(), String> {
-        let opened = self.kernel.open_with("play", self.start, WORKSPACE, Some(data));
-        self.session = opened.map_err(|e| e.to_string())?;
+        self.reopen(self.start, Some(data))?;
         let mut text = String::new();
         data.write(&mut text);
         self.note(&format!("opened with {text}"));
         Ok(())
     }
 
-    /// Proposes a call, with a new id if none is given.
+    /// The world that answers the session's questions.
+    pub fn world(&mut self) -> &mut Simulated {
+        self.session.world_mut()
+    }
+
+    /// The next event's session: it happens at the simulated time.
+    fn now(&mut self) -> &mut Session<Simulated> {
+        self.session.at(self.now)
+    }
+
+    /// Proposes a call, under a new id where it is given none.
     pub fn propose(
         &mut self,
         name: Option<&str>,
@@ -84,11 +110,10 @@ impl Play {
     ) -> Result<(String, Proposed), String> {
         self.calls += 1;
         let call = name.map_or_else(|| format!("call-{}", self.calls), str::to_owned);
-        let proposal = Proposal { call: &call, tool, args: args.into(), now: self.now };
-        let proposed = self.kernel.propose(&mut self.session, &proposal, &mut self.world);
-        let proposed = proposed.map_err(|e| e.to_string())?;
+        let proposed = self.now().propose(&call, tool, args).map_err(|e| e.to_string())?;
+        let proposed = proposed.into_outcome();
         let text = self.arguments(tool, args);
-        let word = crate::commands::test::decision(proposed.verdict.decision);
+        let word = proposed.verdict.decision.as_str();
         self.note(&format!("{call} {tool} {text}: {word}"));
         for change in &proposed.items {
             self.note(&changed(change));
@@ -100,7 +125,7 @@ impl Play {
     /// Formats the arguments of a call for the trace: secrets hidden, control characters escaped,
     /// truncated.
     fn arguments(&self, tool: &str, args: &Json) -> String {
-        let plan = self.kernel.plan();
+        let plan = self.session.guard().plan();
         let declared = plan.tools.iter().find(|one| one.wire_name == tool || one.name == tool);
         let shown = match (declared, args) {
             (Some(declared), Json::Object(members)) => {
@@ -122,18 +147,14 @@ impl Play {
 
     /// Processes a user message.
     pub fn prompt(&mut self, text: &str) -> Result<Learned, String> {
-        let prompt = Prompt { text, now: self.now };
-        let learned = self.kernel.prompt(&mut self.session, &prompt, &mut self.world);
-        let learned = learned.map_err(|e| e.to_string())?;
+        let learned = self.now().prompt(text).map_err(|e| e.to_string())?.into_outcome();
         self.note(&format!("prompt {text:?}: {} learned", learned.learned));
         Ok(learned)
     }
 
     /// Decides a stop of the agent.
     pub fn stop(&mut self) -> Result<Stopped, String> {
-        let stop = Stop { reason: None, now: self.now };
-        let stopped = self.kernel.stop(&mut self.session, &stop, &mut self.world);
-        let stopped = stopped.map_err(|e| e.to_string())?;
+        let stopped = self.now().stop(None).map_err(|e| e.to_string())?.into_outcome();
         self.note(match stopped.decision {
             StopDecision::Allow => "stop: allow",
             StopDecision::Block => "stop: block",
@@ -143,9 +164,8 @@ impl Play {
 
     /// Judges the criteria of an item.
     pub fn verify(&mut self, item: &str) -> Result<ItemChange, String> {
-        let verify = Verify { item, now: self.now };
-        let moved = self.kernel.verify(&mut self.session, &verify, &mut self.world);
-        let change = moved.map_err(|e| e.to_string())?.change;
+        let moved = self.now().verify_item(item).map_err(|e| e.to_string())?;
+        let change = moved.into_outcome().change;
         self.note(&changed(&change));
         Ok(change)
     }
@@ -158,16 +178,15 @@ impl Play {
         by: &str,
         reason: Option<&str>,
     ) -> Result<ItemChange, String> {
-        let by = Move { item, transition, by, reason, now: self.now };
-        let moved = self.kernel.move_item(&mut self.session, &by);
-        let change = moved.map_err(|e| e.to_string())?.change;
+        let moved = self.now().move_item(item, transition, by, reason);
+        let change = moved.map_err(|e| e.to_string())?.into_outcome().change;
         self.note(&changed(&change));
         Ok(change)
     }
 
     /// Returns the ranked next actions; nothing changes.
     pub fn advise(&mut self) -> Advice {
-        guard_advice::advise(&self.kernel, &self.session, self.now, &mut self.world)
+        self.now().advise()
     }
 
     /// Returns the feedback of the last event.
@@ -182,39 +201,32 @@ impl Play {
         self.feedback = feedback.to_vec();
     }
 
-    /// Returns the session for reading.
-    pub fn session(&self) -> &Session {
+    /// The session, for those who only look.
+    pub fn session(&self) -> &Session<Simulated> {
         &self.session
     }
 
-    /// Returns a contract's report on a text, by the session's knowledge; nothing changes.
-    pub fn report(&self, contract: &str, text: &str) -> Result<Report, String> {
-        let plan = self.kernel.plan();
-        let at = plan.contracts.iter().position(|known| known.name == contract);
-        let at = at.ok_or_else(|| format!("the guard has no contract `{contract}`"))?;
-        let checker = Checker::with_schemas(plan, at, &JsonSchemas).map_err(|e| e.to_string())?;
-        let nothing = BTreeMap::new();
-        let known = self.kernel.known(&self.session, at, &nothing);
-        let known = known.ok_or("the plan does not have it")?;
-        let input = Input { finish_reason: None, known: &known, workspace: WORKSPACE };
-        Ok(checker.check(text.as_bytes(), &input))
+    /// The report of a contract on a text, by what the session knows.
+    pub fn report(&mut self, contract: &str, text: &str) -> Result<Report, String> {
+        let options = TextOptions::default();
+        let report = self.now().check_text(contract, text, &options);
+        report.map(guard_sdk::Recorded::into_outcome).map_err(|e| e.to_string())
     }
 
-    /// Returns the verdict on a hypothetical call; nothing changes.
+    /// The verdict that a call would get; nothing changes.
     pub fn would(&mut self, tool: &str, args: &Json) -> Verdict {
-        let proposal = Proposal { call: "would", tool, args: args.into(), now: self.now };
-        self.kernel.check(&self.session, &proposal, &mut self.world).verdict
+        self.now().preview(tool, args).verdict
     }
 
     /// Evaluates an expression now; nothing changes.
     pub fn evaluate(&mut self, expr: &Expr) -> Result<Value, Fault> {
-        self.kernel.evaluate(&self.session, expr, self.now, &mut self.world)
+        self.now().evaluate(expr)
     }
 
     /// Formats the value of an expression.
     pub fn show(&mut self, expr: &Expr, ty: TypeId) -> String {
         match self.evaluate(expr) {
-            Ok(value) => render::value(&self.kernel.plan().types, ty, &value),
+            Ok(value) => render::value(&self.session.guard().plan().types, ty, &value),
             Err(fault) => format!("({fault})"),
         }
     }
@@ -226,10 +238,8 @@ impl Play {
         success: bool,
         result: Option<&Json>,
     ) -> Result<Settled, String> {
-        let ending = if success { Ending::Success(result) } else { Ending::Failure };
-        let settlement = Settlement { call, ending, now: self.now };
-        let settled = self.kernel.settle(&mut self.session, &settlement, &mut self.world);
-        let settled = settled.map_err(|e| e.to_string())?;
+        let ending = if success { Ok(result) } else { Err(()) };
+        let settled = self.now().settle(call, ending).map_err(|e| e.to_string())?.into_outcome();
         self.note(&format!("{call} {}", if success { "succeeded" } else { "failed" }));
         for note in &settled.notes {
             self.note(&format!("{call} {}: {}", note.rule, note.message));
@@ -248,24 +258,21 @@ impl Play {
         within: Option<i64>,
     ) -> Result<(), String> {
         let expires = within.map(|within| self.now.saturating_add(within));
-        let approve = Approve { tool, args, role, by, expires, now: self.now };
-        self.kernel.approve(&mut self.session, &approve).map_err(|e| e.to_string())?;
+        self.now().approve(tool, args, role, by, expires).map_err(|e| e.to_string())?;
         self.note(&format!("{tool} approved by {role}"));
         Ok(())
     }
 
     /// Records usage that the host reports.
     pub fn usage(&mut self, unit: &str, amount: i64) -> Result<(), String> {
-        let usage = Usage { unit, amount, now: self.now };
-        self.kernel.usage(&mut self.session, &usage).map_err(|e| e.to_string())?;
+        self.now().usage(unit, amount).map_err(|e| e.to_string())?;
         self.note(&format!("used {} {unit}", decimal::format(amount)));
         Ok(())
     }
 
     /// Ends a halt.
     pub fn resume(&mut self, role: &str, by: &str) -> Result<(), String> {
-        let resume = Resume { role, by, now: self.now };
-        self.kernel.resume(&mut self.session, &resume).map_err(|e| e.to_string())?;
+        self.now().resume(role, by).map_err(|e| e.to_string())?;
         self.note(&format!("resumed by {role}"));
         Ok(())
     }
@@ -280,7 +287,7 @@ impl Play {
     /// never runs backwards.
     pub fn set_clock(&mut self, time: i64) -> Result<(), String> {
         if self.trace.is_empty() {
-            self.session = self.kernel.open("play", time, WORKSPACE).map_err(|e| e.to_string())?;
+            self.reopen(time, None)?;
             (self.start, self.now) = (time, time);
         } else if time < self.now {
             return Err(format!("the clock stands at {} and never runs backwards", self.time()));
@@ -301,16 +308,19 @@ impl Play {
 
     /// Returns the reason of a halt, if the session is halted.
     pub fn halted(&self) -> Option<String> {
-        self.session.halted().map(|halt| format!("{} ({})", halt.message, halt.rule))
+        self.session.state().halted().map(|halt| format!("{} ({})", halt.message, halt.rule))
     }
 
     /// Returns the formatted state variables.
     pub fn state(&self) -> Vec<(String, String)> {
-        let plan = self.kernel.plan();
+        let plan = self.session.guard().plan();
         let vars = (0..).zip(&plan.state);
         vars.map(|(id, var)| {
-            let value =
-                self.session.value(id).map(|value| render::value(&plan.types, var.ty, value));
+            let value = self
+                .session
+                .state()
+                .value(id)
+                .map(|value| render::value(&plan.types, var.ty, value));
             (var.name.clone(), value.unwrap_or_default())
         })
         .collect()
@@ -318,10 +328,10 @@ impl Play {
 
     /// Returns the budgets: `usd`, `12.00 of 50 spent`.
     pub fn budgets(&self) -> Vec<(String, String)> {
-        let units = (0..).zip(&self.kernel.plan().units);
+        let units = (0..).zip(&self.session.guard().plan().units);
         units
             .filter_map(|(id, unit)| {
-                let spent = decimal::format(self.session.spent(id)?);
+                let spent = decimal::format(self.session.state().spent(id)?);
                 let of = unit.budget.map(|budget| format!(" of {}", decimal::format(budget)));
                 Some((unit.name.clone(), format!("{spent}{} spent", of.unwrap_or_default())))
             })

@@ -4,8 +4,9 @@ use crate::config::Config;
 use crate::failure::Failure;
 use crate::files::{self, Input};
 use crate::report::Report;
-use guard_compiler::{Compilation, Loader, SourceFile, std_library};
-use std::path::{Path, PathBuf};
+use guard_compiler::{Compilation, SourceFile};
+use guard_sdk::sources;
+use std::path::Path;
 
 /// A root, compiled.
 pub struct Compiled {
@@ -34,7 +35,7 @@ impl Compiled {
 /// Reads `input`.
 pub fn read(input: &Input) -> Result<String, Failure> {
     if input.stdin {
-        let text = files::bounded(std::io::stdin().lock()).and_then(files::utf8);
+        let text = files::read_bounded(std::io::stdin().lock()).and_then(files::utf8);
         return text.map_err(|why| Failure::new(format!("cannot read standard input: {why}")));
     }
     files::read_text(&input.path).map_err(|why| files::unreadable(&input.path, &why))
@@ -42,13 +43,8 @@ pub fn read(input: &Input) -> Result<String, Failure> {
 
 /// Compiles `text`, which is (or would be) at `path`.
 pub fn compile(path: &Path, text: String, config: &Config) -> Compiled {
-    let path =
-        std::path::absolute(path).map(|p| files::normalize(&p)).unwrap_or_else(|_| path.to_owned());
-    let root = root_of(&path, config);
-    let root_file = SourceFile { path: name(&root, &path), text };
-    let compilation = guard_compiler::compile(root_file, &mut Disk { root: root.clone() });
-    let shown = compilation.files.iter().map(|file| shown(&root, file)).collect();
-    Compiled { compilation, shown }
+    let source = sources::compile(path, text, config.root.as_deref());
+    Compiled { compilation: source.compilation, shown: source.shown }
 }
 
 /// Compiles the guard of a command; problems are printed and end the command.
@@ -71,38 +67,4 @@ pub fn compile_alone(path: &Path, config: &Config) -> Result<Compiled, Failure> 
     let shown = if stdin { Path::new("stdin.guard") } else { path };
     let text = read(&Input { path: path.to_owned(), walked: false, stdin })?;
     Ok(compile(shown, text, config))
-}
-
-/// Returns the project's root: the folder of `guard.toml`; else the current folder, if the file is
-/// below it; else the file's folder.
-fn root_of(path: &Path, config: &Config) -> PathBuf {
-    let here = std::env::current_dir().unwrap_or_default();
-    let candidates = config.root.iter().chain(std::iter::once(&here));
-    let root = candidates.into_iter().find(|root| path.starts_with(root));
-    root.map_or_else(|| path.parent().unwrap_or(Path::new("")).to_owned(), Clone::clone)
-}
-
-fn name(root: &Path, path: &Path) -> String {
-    path.strip_prefix(root).unwrap_or(path).to_string_lossy().replace('\\', "/")
-}
-
-fn shown(root: &Path, file: &SourceFile) -> SourceFile {
-    let bundled = std_library()
-        .iter()
-        .any(|(name, text)| file.text == *text && file.path == format!("std/{name}.guard"));
-    let path = if bundled { file.path.clone() } else { files::display(&root.join(&file.path)) };
-    SourceFile { path, text: file.text.clone() }
-}
-
-/// Loads the files of `use "…"` from disk, below the project's root.
-struct Disk {
-    root: PathBuf,
-}
-
-impl Loader for Disk {
-    fn load(&mut self, path: &str) -> Result<String, String> {
-        files::read_text(&self.root.join(path)).map_err(|why| {
-            if why == "no such file or directory" { "no such file".into() } else { why }
-        })
-    }
 }

@@ -6,18 +6,47 @@
 use guard_proof::mutant;
 use guard_tests::claims::{LAWS, first_failure};
 use std::process::ExitCode;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// How many bugs are tried at once.
+const WORKERS: usize = 2;
 
 /// Every bug: its name, and where it is.
 const BUGS: &[(&str, &str)] = &[
-    ("a type ends one earlier", "guard_proof::value"),
-    ("an enum lacks a variant", "guard_proof::value"),
-    ("cuts round the wrong way", "guard_proof::linear"),
-    ("only the first effect counts", "guard_proof::effects"),
-    ("effects read what others wrote", "guard_proof::effects"),
-    ("nothing is observed", "guard_proof::effects"),
-    ("`+=` subtracts", "guard_proof::effects"),
-    ("an option fits anything", "guard_proof::effects"),
-    ("a collection is never full", "guard_proof::effects"),
+    ("a deny that always fires is dropped", "guard_compiler::optimize::drop"),
+    ("`false and x` is x", "guard_compiler::optimize::fold"),
+    ("folding loses a fault", "guard_compiler::optimize::fold"),
+    ("nothing holds of nothing", "guard_compiler::optimize::fold"),
+    ("order forgets faults", "guard_compiler::optimize::order"),
+    ("not less is greater", "guard_compiler::optimize::simplify"),
+    ("`x == false` is x", "guard_compiler::optimize::simplify"),
+    ("a needed hypothesis is dropped", "guard_compiler::verify::prover"),
+    ("the prover splits two cases", "guard_compiler::verify::prover"),
+    ("multipliers are swapped", "guard_compiler::verify::prover"),
+    ("rows are counted from one", "guard_compiler::verify::prover"),
+    ("products are positive", "guard_proof::arith"),
+    ("rounding is ignored", "guard_proof::arith"),
+    ("a quotient is rounded down", "guard_proof::arith"),
+    ("a remainder is positive", "guard_proof::arith"),
+    ("the least is the greatest", "guard_proof::arith"),
+    ("minus is plus", "guard_proof::arith"),
+    ("products of all sorts are one", "guard_proof::arith"),
+    ("a product has one factor", "guard_proof::arith"),
+    ("a product is bounded from the other side", "guard_proof::arith"),
+    ("bounds forget rounding", "guard_proof::arith"),
+    ("all divisors round alike", "guard_proof::arith"),
+    ("a negative divisor is positive", "guard_proof::arith"),
+    ("all divisors are one", "guard_proof::arith"),
+    ("rounding and truncating are one", "guard_proof::arith"),
+    ("a rest may be the divisor", "guard_proof::arith"),
+    ("a floor is exact", "guard_proof::arith"),
+    ("a size always fits", "guard_proof::arith"),
+    ("a decimal is its int", "guard_proof::arith"),
+    ("a floor is toward zero", "guard_proof::arith"),
+    ("the greatest value has the other sign", "guard_proof::certificate"),
+    ("an unfinished proof is one", "guard_proof::certificate"),
+    ("zero is absurd", "guard_proof::certificate"),
+    ("one case is enough", "guard_proof::certificate"),
     ("a longer list is as long", "guard_proof::collections"),
     ("what is put in is never new", "guard_proof::collections"),
     ("what is taken out was there", "guard_proof::collections"),
@@ -25,51 +54,124 @@ const BUGS: &[(&str, &str)] = &[
     ("a list loses all equal elements", "guard_proof::collections"),
     ("what is taken out stays", "guard_proof::collections"),
     ("an entry keeps its value", "guard_proof::collections"),
-    ("a new entry is like the old ones", "guard_proof::collections"),
-    ("a sum forgets the last element", "guard_proof::collections"),
-    ("products are positive", "guard_proof::arith"),
-    ("rounding is ignored", "guard_proof::arith"),
-    ("a quotient is rounded down", "guard_proof::arith"),
-    ("a remainder is positive", "guard_proof::arith"),
-    ("the least is the greatest", "guard_proof::arith"),
+    ("a collection of a type is never full", "guard_proof::collections"),
+    ("no collection is empty", "guard_proof::collections"),
+    ("elements as written differ", "guard_proof::collections"),
+    ("the last element as written is lost", "guard_proof::collections"),
+    ("what is put in is alone", "guard_proof::collections"),
+    ("a replaced element is still there", "guard_proof::collections"),
+    ("membership forgets the element", "guard_proof::collections"),
+    ("a member has company", "guard_proof::collections"),
+    ("all elements are equal", "guard_proof::collections"),
+    ("all entries are equal", "guard_proof::collections"),
+    ("all entries are one", "guard_proof::collections"),
+    ("the last index is the size", "guard_proof::collections"),
+    ("an element keeps its value", "guard_proof::collections"),
+    ("a dropped entry is still there", "guard_proof::collections"),
+    ("the size is an index", "guard_proof::collections"),
+    ("an index may be negative", "guard_proof::collections"),
+    ("only the first effect counts", "guard_proof::effects"),
+    ("effects read what others wrote", "guard_proof::effects"),
+    ("nothing is observed", "guard_proof::effects"),
+    ("`+=` subtracts", "guard_proof::effects"),
+    ("an option fits anything", "guard_proof::effects"),
+    ("a collection is never full", "guard_proof::effects"),
+    ("a missing entry can be changed", "guard_proof::effects"),
+    ("`-=` adds", "guard_proof::effects"),
+    ("`*=` adds", "guard_proof::effects"),
+    ("a change takes its operands the other way round", "guard_proof::effects"),
+    ("a record fits by its first field", "guard_proof::effects"),
+    ("a type has no lower end", "guard_proof::effects"),
+    ("all texts fit", "guard_proof::effects"),
+    ("new elements fit", "guard_proof::effects"),
+    ("all texts are one", "guard_proof::encoder"),
+    ("a choice takes the other", "guard_proof::encoder"),
+    ("overflow is ignored", "guard_proof::encoder"),
+    ("overflow begins one later", "guard_proof::encoder"),
+    ("operands of the unknown are dropped", "guard_proof::encoder"),
+    ("an option has a value", "guard_proof::encoder"),
+    ("a record has one field", "guard_proof::encoder"),
+    ("numbers of all sorts are one", "guard_proof::encoder"),
+    ("all changes are one", "guard_proof::encoder"),
+    ("a changed collection is the old one", "guard_proof::encoder"),
+    ("a choice between conditions has one side", "guard_proof::encoder"),
+    ("choices share a variable whatever decides", "guard_proof::encoder"),
+    ("choices share a variable whatever else there is", "guard_proof::encoder"),
+    ("a choice is the lesser", "guard_proof::encoder"),
+    ("nothing is too small", "guard_proof::encoder"),
     ("`implies` is `or`", "guard_proof::eval"),
     ("an `if` has one branch", "guard_proof::eval"),
     ("the right side never faults", "guard_proof::eval"),
     ("what is missing compares", "guard_proof::eval"),
+    ("key and value are swapped", "guard_proof::eval"),
+    ("too much is a value", "guard_proof::eval"),
+    ("all arguments are the first", "guard_proof::eval"),
+    ("operands are swapped", "guard_proof::eval"),
+    ("the right operand never faults", "guard_proof::eval"),
+    ("only the first branch faults", "guard_proof::eval"),
+    ("`else` is never needed", "guard_proof::eval"),
+    ("some is none", "guard_proof::eval"),
+    ("all fields are the first", "guard_proof::eval"),
+    ("the other side is skipped", "guard_proof::eval"),
+    ("only the left side is missing", "guard_proof::eval"),
+    ("what is missing differs from nothing", "guard_proof::eval"),
+    ("greater is at least", "guard_proof::eval"),
+    ("at least is at most", "guard_proof::eval"),
+    ("texts are ordered as numbers", "guard_proof::eval"),
+    ("records are their first field", "guard_proof::eval"),
+    ("nothing is the same as nothing else", "guard_proof::eval"),
+    ("what is missing is a member", "guard_proof::eval"),
+    ("bound names do not count", "guard_proof::eval"),
+    ("all bound names are one", "guard_proof::eval"),
+    ("a body reads the state before", "guard_proof::eval"),
+    ("all bodies are one", "guard_proof::eval"),
+    ("all functions are one", "guard_proof::eval"),
+    ("a text is shorter", "guard_proof::eval"),
     ("less is at most", "guard_proof::formula"),
     ("equal is at most", "guard_proof::formula"),
     ("a range begins one later", "guard_proof::formula"),
     ("if and only if goes one way", "guard_proof::formula"),
     ("a negation keeps its edge", "guard_proof::formula"),
+    ("a frame forgets the second variable", "guard_proof::frame"),
     ("a monitor is assumed", "guard_proof::lib"),
     ("an invariant in shadow is assumed", "guard_proof::lib"),
     ("what is observed is assumed", "guard_proof::lib"),
-    ("all texts are one", "guard_proof::encoder"),
-    ("a choice takes the other", "guard_proof::encoder"),
-    ("overflow is ignored", "guard_proof::encoder"),
-    ("overflow begins one later", "guard_proof::encoder"),
-    ("the greatest value has the other sign", "guard_proof::certificate"),
-    ("an unfinished proof is one", "guard_proof::certificate"),
-    ("zero is absurd", "guard_proof::certificate"),
-    ("one case is enough", "guard_proof::certificate"),
+    ("cuts round the wrong way", "guard_proof::linear"),
+    ("a new entry is like the old ones", "guard_proof::quantifiers"),
+    ("a sum forgets the last element", "guard_proof::quantifiers"),
+    ("any is all", "guard_proof::quantifiers"),
+    ("bodies never fault", "guard_proof::quantifiers"),
+    ("a quantifier forgets the last element", "guard_proof::quantifiers"),
+    ("a new element is like the old ones", "guard_proof::quantifiers"),
+    ("old entries count for nothing", "guard_proof::quantifiers"),
+    ("elements never move", "guard_proof::quantifiers"),
+    ("what goes never failed", "guard_proof::quantifiers"),
+    ("what changes never faults", "guard_proof::quantifiers"),
+    ("a witness holds", "guard_proof::quantifiers"),
+    ("an element without index is any", "guard_proof::quantifiers"),
+    ("what is true of all is true of the absent", "guard_proof::quantifiers"),
+    ("any element is every element", "guard_proof::quantifiers"),
+    ("quantifiers share a variable whatever they range over", "guard_proof::quantifiers"),
+    ("quantifiers share a variable whatever they say", "guard_proof::quantifiers"),
+    ("any and all share a variable", "guard_proof::quantifiers"),
+    ("all sums share a variable", "guard_proof::quantifiers"),
+    ("bound names of all quantifiers are one", "guard_proof::quantifiers"),
+    ("a sum counts twice", "guard_proof::quantifiers"),
+    ("a sum keeps what is replaced", "guard_proof::quantifiers"),
+    ("a sum has one summand less", "guard_proof::quantifiers"),
     ("a type proves itself", "guard_proof::system"),
     ("a deny in shadow is given", "guard_proof::system"),
     ("a deny is not negated", "guard_proof::system"),
     ("invariants are given afterwards", "guard_proof::system"),
     ("invariants never fault", "guard_proof::system"),
     ("later parts need nothing", "guard_proof::system"),
-    ("a frame forgets the second variable", "guard_proof::frame"),
-    ("a needed hypothesis is dropped", "guard_compiler::verify::prover"),
-    ("the prover splits two cases", "guard_compiler::verify::prover"),
-    ("multipliers are swapped", "guard_compiler::verify::prover"),
-    ("rows are counted from one", "guard_compiler::verify::prover"),
-    ("`false and x` is x", "guard_compiler::optimize::fold"),
-    ("folding loses a fault", "guard_compiler::optimize::fold"),
-    ("nothing holds of nothing", "guard_compiler::optimize::fold"),
-    ("order forgets faults", "guard_compiler::optimize::order"),
-    ("a deny that always fires is dropped", "guard_compiler::optimize::drop"),
-    ("not less is greater", "guard_compiler::optimize::simplify"),
-    ("`x == false` is x", "guard_compiler::optimize::simplify"),
+    ("the goal is not negated", "guard_proof::system"),
+    ("a cost in shadow is charged", "guard_proof::system"),
+    ("a budget is one less", "guard_proof::system"),
+    ("what is unknown is always the same", "guard_proof::terms"),
+    ("a type ends one earlier", "guard_proof::value"),
+    ("an enum lacks a variant", "guard_proof::value"),
+    ("a type begins one later", "guard_proof::value"),
 ];
 
 fn main() -> ExitCode {
@@ -82,21 +184,31 @@ fn main() -> ExitCode {
             return ExitCode::FAILURE;
         }
     }
-    let mut survivors = 0;
+    let bugs: Vec<&(&str, &str)> =
+        BUGS.iter().filter(|(bug, _)| only.as_deref().is_none_or(|one| one == *bug)).collect();
     println!("| bug | where | killed by | case |\n| --- | --- | --- | --- |");
-    for (bug, place) in BUGS.iter().filter(|(bug, _)| only.as_deref().is_none_or(|one| one == *bug))
-    {
-        mutant::set(bug);
-        let killed = LAWS.iter().find_map(|(law, case)| Some((law, first_failure(*case)?.0)));
-        mutant::set("");
-        match killed {
-            Some((law, n)) => println!("| {bug} | `{place}` | {law} | {n} |"),
-            None => {
-                survivors += 1;
-                println!("| {bug} | `{place}` | **survives** | |");
-            }
+    let (next, survivors) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    // A bug is switched on in its own thread alone.
+    std::thread::scope(|scope| {
+        for _ in 0..WORKERS {
+            scope.spawn(|| {
+                while let Some((bug, place)) = bugs.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    mutant::set(bug);
+                    let killed =
+                        LAWS.iter().find_map(|(law, case)| Some((law, first_failure(*case)?.0)));
+                    mutant::set("");
+                    match killed {
+                        Some((law, n)) => println!("| {bug} | `{place}` | {law} | {n} |"),
+                        None => {
+                            survivors.fetch_add(1, Ordering::Relaxed);
+                            println!("| {bug} | `{place}` | **survives** | |");
+                        }
+                    }
+                }
+            });
         }
-    }
-    println!("\n{} bugs, {survivors} survive", BUGS.len());
+    });
+    let survivors = survivors.into_inner();
+    println!("\n{} bugs, {survivors} survive", bugs.len());
     if survivors == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }

@@ -1,7 +1,8 @@
 //! What the pages show is true: guards compile, commands and messages print what stands there.
 //!
 //! In `README.md` and `docs/`, except `docs/codes` which has a suite of its own:
-//! a `guard` block is a whole guard without errors, formatted; `guard file="…"` is a file that it uses. A
+//! a `guard` block is a whole guard without errors, formatted; `guard file="…"` is a file that it uses; `rust file="…"`
+//! and the like show a file of the repository. A
 //! `console` block is commands, `$ …`, each with what it prints. A `json` block with `-->` and `<--` is a
 //! conversation with `guardc serve`, one process a page. `GUARD_BLESS=1` rewrites outputs and answers.
 //!
@@ -92,6 +93,20 @@ fn guards_of_the_pages_compile() {
         }
     }
     assert!(problems.is_empty(), "{problems}");
+}
+
+/// A block ```` ```LANG file="PATH" ```` of another language is that file, byte for byte.
+#[test]
+fn files_of_the_pages_are_what_the_pages_show() {
+    for name in pages() {
+        let page = std::fs::read_to_string(root().join(&name)).expect("a page");
+        for block in blocks(&page).iter().filter(|block| block.file().is_none()) {
+            let Some((_, path)) = block.info.split_once(" file=\"") else { continue };
+            let path = path.trim_end_matches('"');
+            let file = std::fs::read_to_string(root().join(path)).expect("the file that is shown");
+            assert_eq!(block.text(), file, "{name}:{} differs from {path}", block.line);
+        }
+    }
 }
 
 /// What a guard of a page says that it does, it does: its tests pass.

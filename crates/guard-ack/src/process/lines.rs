@@ -1,46 +1,27 @@
 //! Lines from a pipe, bounded: a process that sends too much has to wait, or is no longer read.
 
 use crate::protocol::MAX_LINE;
-use std::io::{BufRead, BufReader, Read};
+pub use guard_plan::lines::Line;
+use guard_plan::lines::read_line;
+use std::io::{BufReader, Read};
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The length of the kept end of standard error, in bytes.
 const TAIL: usize = 8 << 10;
 
-/// The next line, or the reason why there is none.
-pub enum Line {
-    /// A line without its line break.
-    Text(Vec<u8>),
-    /// A line that is too long; nothing is read after it.
-    TooLong,
-    /// The output is closed.
-    End,
-}
-
-/// Reads the lines of a pipe on a separate thread. At most two lines are held.
+/// The lines of a pipe, read on a thread of its own. No more than two are held.
 pub fn follow(pipe: impl Read + Send + 'static) -> Receiver<Line> {
     let (send, lines) = sync_channel(1);
     std::thread::spawn(move || {
         let mut pipe = BufReader::new(pipe);
         loop {
-            let mut line = Vec::new();
-            let read = pipe.by_ref().take(MAX_LINE as u64 + 1).read_until(b'\n', &mut line);
-            let next = match read {
-                Ok(0) | Err(_) => Line::End,
-                Ok(_) if line.len() > MAX_LINE => Line::TooLong,
-                Ok(_) => {
-                    if line.last() == Some(&b'\n') {
-                        line.pop();
-                    }
-                    if line.iter().all(u8::is_ascii_whitespace) {
-                        continue;
-                    }
-                    Line::Text(line)
-                }
+            let next = match read_line(&mut pipe, MAX_LINE).unwrap_or(Line::End) {
+                Line::Whole(line) | Line::Open(line) if line.trim_ascii().is_empty() => continue,
+                next => next,
             };
-            let last = !matches!(next, Line::Text(_));
-            // The receiver may be gone.
+            let last = matches!(next, Line::TooLong | Line::End);
+            // Nobody may be listening any more.
             if send.send(next).is_err() || last {
                 return;
             }

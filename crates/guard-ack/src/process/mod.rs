@@ -134,7 +134,7 @@ impl Process {
                 let message = format!("a line is longer than {} MiB", MAX_LINE >> 20);
                 return Err(Trouble::new(Kind::Flood, message));
             }
-            Some(Line::Text(line)) => line,
+            Some(Line::Whole(line) | Line::Open(line)) => line,
         };
         let shown = guard_plan::render::cut(&String::from_utf8_lossy(&line), QUOTED);
         let bad = |why: String| Trouble::new(Kind::Message, format!("{why}: {shown}"));

@@ -1,8 +1,9 @@
 //! The matrix: adapters × tiers × claims, as one self-contained page.
 
-use super::{escaped, findings, rerun, tiers};
+use super::{findings, rerun, tiers};
 use crate::clause;
 use crate::run::{Outcome, Report};
+use guard_plan::markup::escape;
 use std::fmt::Write as _;
 
 const STYLE: &str = "body{font:15px/1.5 system-ui,sans-serif;margin:2rem;max-width:75rem;color:#1d1d1f}\
@@ -34,8 +35,8 @@ fn summary(reports: &[(&Report, &str)], out: &mut String) {
             let _ = writeln!(
                 out,
                 "<tr><td>{} {}<td>{} {}<td>{} of {}<td>{}<td>{}<td>{}</tr>",
-                escaped(&report.adapter.name),
-                escaped(&report.adapter.version),
+                escape(&report.adapter.name),
+                escape(&report.adapter.version),
                 tier.number,
                 tier.name,
                 tier.passed,
@@ -55,7 +56,7 @@ fn summary(reports: &[(&Report, &str)], out: &mut String) {
 fn matrix(reports: &[(&Report, &str)], out: &mut String) {
     out.push_str("<table><tr><th>clause<th>claim");
     for (report, _) in reports {
-        let _ = write!(out, "<th>{}", escaped(&report.adapter.name));
+        let _ = write!(out, "<th>{}", escape(&report.adapter.name));
     }
     out.push_str("</tr>\n");
     let mut names: Vec<&Outcome> =
@@ -67,9 +68,9 @@ fn matrix(reports: &[(&Report, &str)], out: &mut String) {
         let _ = write!(
             out,
             "<tr><td title=\"{}\">{}<td>{}",
-            escaped(promise),
+            escape(promise),
             one.clause,
-            escaped(&one.claim)
+            escape(&one.claim)
         );
         for (number, (report, _)) in reports.iter().enumerate() {
             match report.outcomes.iter().find(|it| it.name == one.name) {
@@ -78,7 +79,7 @@ fn matrix(reports: &[(&Report, &str)], out: &mut String) {
                     let _ = write!(out, "<td class=\"{0}\">{0}", it.verdict.word());
                 }
                 Some(it) => {
-                    let (word, name) = (it.verdict.word(), escaped(&it.name));
+                    let (word, name) = (it.verdict.word(), escape(&it.name));
                     let _ =
                         write!(out, "<td class=\"{word}\"><a href=\"#{number}-{name}\">{word}</a>");
                 }
@@ -89,7 +90,7 @@ fn matrix(reports: &[(&Report, &str)], out: &mut String) {
     out.push_str("</table>\n");
     for (number, (report, _)) in reports.iter().enumerate() {
         for one in report.outcomes.iter().filter(|one| !findings(one).is_empty()) {
-            let _ = write!(out, "<span id=\"{number}-{}\"></span>", escaped(&one.name));
+            let _ = write!(out, "<span id=\"{number}-{}\"></span>", escape(&one.name));
         }
     }
 }
@@ -99,24 +100,24 @@ fn details(report: &Report, command: &str, out: &mut String) {
         let _ = writeln!(
             out,
             "<h2><code>{}</code> {}</h2><p>{}</p><dl>",
-            escaped(&one.name),
+            escape(&one.name),
             one.verdict.word(),
-            escaped(&one.claim)
+            escape(&one.claim)
         );
         for (promise, expected, observed) in findings(one) {
             let _ = writeln!(
                 out,
                 "<dt>{}<dd>expected: {}<dd>observed: {}",
-                escaped(&promise),
-                escaped(&expected),
-                escaped(&observed)
+                escape(&promise),
+                escape(&expected),
+                escape(&observed)
             );
         }
         let _ = writeln!(
             out,
             "</dl><p><code>{}</code></p><details><summary>messages</summary><pre>{}</pre></details>",
-            escaped(&rerun(report, one, command)),
-            escaped(&one.log.join("\n"))
+            escape(&rerun(report, one, command)),
+            escape(&one.log.join("\n"))
         );
     }
 }

@@ -1,81 +1,64 @@
 //! The report as JUnit XML.
 
-use super::{escaped, findings, rerun};
-use crate::run::{Report, Verdict};
-use std::fmt::Write as _;
+use super::{findings, rerun};
+use crate::run::{Outcome, Report, Verdict};
+use quick_junit::{NonSuccessKind, TestCase, TestCaseStatus, TestSuite};
 
 /// Returns one suite, with one test per case; unreadable cases are errors.
 pub fn junit(report: &Report, command: &str) -> String {
-    let mut out = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
-    let known = |word: &str| {
-        report.outcomes.iter().filter(|it| it.verdict.word() == word && it.is_finding()).count()
+    let mut suite = TestSuite::new("guard-ack");
+    for outcome in &report.outcomes {
+        let (area, name) = outcome.name.split_once('/').unwrap_or(("", &outcome.name));
+        let mut case = TestCase::new(name, status(report, outcome, command));
+        case.set_classname(area);
+        suite.add_test_case(case);
+    }
+    for case in &report.unreadable {
+        let problems = case.problems.iter();
+        let problems: Vec<String> =
+            problems.map(|problem| format!("{}:{}: {problem}", case.file, problem.line)).collect();
+        let mut status = TestCaseStatus::non_success(NonSuccessKind::Error);
+        status.set_message("the case cannot be read");
+        status.set_description(problems.join("\n"));
+        let mut case = TestCase::new(case.name.as_str(), status);
+        case.set_classname("cases");
+        suite.add_test_case(case);
+    }
+    let mut all = quick_junit::Report::new("guard-ack");
+    all.add_test_suite(suite);
+    // INVARIANT: writing to memory does not fail.
+    all.to_string().expect("XML in memory")
+}
+
+fn status(report: &Report, outcome: &Outcome, command: &str) -> TestCaseStatus {
+    let skipped = |message: String| {
+        let mut status = TestCaseStatus::skipped();
+        status.set_message(message);
+        status
     };
-    let surprises =
-        report.outcomes.iter().filter(|it| it.verdict == Verdict::Passed && it.known).count();
-    let _ = writeln!(
-        out,
-        "<testsuite name=\"guard-ack\" tests=\"{}\" failures=\"{}\" errors=\"{}\" skipped=\"{}\">",
-        report.outcomes.len() + report.unreadable.len(),
-        known("failed") + surprises,
-        known("errored") + report.unreadable.len(),
-        report.outcomes.iter().filter(|it| skips(it.verdict.word(), it.is_finding())).count(),
-    );
-    for one in &report.outcomes {
-        let (area, name) = one.name.split_once('/').unwrap_or(("", &one.name));
-        let _ =
-            write!(out, "  <testcase classname=\"{}\" name=\"{}\"", escaped(area), escaped(name));
-        let text: Vec<String> = findings(one)
+    let found = |kind| {
+        let mut status = TestCaseStatus::non_success(kind);
+        status.set_message(outcome.claim.as_str());
+        let findings: Vec<String> = findings(outcome)
             .into_iter()
             .map(|(promise, expected, observed)| {
                 format!("{promise}\nexpected: {expected}\nobserved: {observed}")
             })
             .collect();
-        let text = format!("{}\nagain: {}", text.join("\n"), rerun(report, one, command));
-        let _ = match (&one.verdict, one.is_finding()) {
-            (Verdict::Passed, false) => writeln!(out, "/>"),
-            (Verdict::Passed, true) => {
-                writeln!(out, "><failure message=\"known to fail, and passed\"/></testcase>")
-            }
-            (Verdict::Skipped(missing), _) => {
-                writeln!(
-                    out,
-                    "><skipped message=\"`{}` is not declared\"/></testcase>",
-                    escaped(missing)
-                )
-            }
-            (_, false) => writeln!(out, "><skipped message=\"known to fail\"/></testcase>"),
-            (Verdict::Errored(_), true) => {
-                writeln!(
-                    out,
-                    "><error message=\"{}\">{}</error></testcase>",
-                    escaped(&one.claim),
-                    escaped(&text)
-                )
-            }
-            (Verdict::Failed(_), true) => {
-                writeln!(
-                    out,
-                    "><failure message=\"{}\">{}</failure></testcase>",
-                    escaped(&one.claim),
-                    escaped(&text)
-                )
-            }
-        };
+        let again = rerun(report, outcome, command);
+        status.set_description(format!("{}\nagain: {again}", findings.join("\n")));
+        status
+    };
+    match (&outcome.verdict, outcome.is_finding()) {
+        (Verdict::Passed, false) => TestCaseStatus::success(),
+        (Verdict::Passed, true) => {
+            let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
+            status.set_message("known to fail, and passed");
+            status
+        }
+        (Verdict::Skipped(missing), _) => skipped(format!("`{missing}` is not declared")),
+        (_, false) => skipped("known to fail".into()),
+        (Verdict::Errored(_), true) => found(NonSuccessKind::Error),
+        (Verdict::Failed(_), true) => found(NonSuccessKind::Failure),
     }
-    for one in &report.unreadable {
-        let text: Vec<String> =
-            one.problems.iter().map(|it| format!("{}:{}: {it}", one.file, it.line)).collect();
-        let _ = writeln!(
-            out,
-            "  <testcase classname=\"cases\" name=\"{}\"><error message=\"the case cannot be read\">{}</error></testcase>",
-            escaped(&one.name),
-            escaped(&text.join("\n"))
-        );
-    }
-    out.push_str("</testsuite>\n");
-    out
-}
-
-fn skips(word: &str, finding: bool) -> bool {
-    word == "skipped" || (word != "passed" && !finding)
 }

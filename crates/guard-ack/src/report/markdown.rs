@@ -2,6 +2,7 @@
 
 use super::{counts, findings, rerun, tiers};
 use crate::run::Report;
+use guard_plan::markup::escape;
 use std::fmt::Write as _;
 
 /// Returns a table of the tiers, and a folded section for each finding.
@@ -43,7 +44,7 @@ pub fn markdown(report: &Report, command: &str) -> String {
             "\n<details><summary>{}: <code>{}</code> {}</summary>\n",
             one.verdict.word(),
             one.name,
-            super::escaped(&one.claim)
+            escape(&one.claim)
         );
         for (promise, expected, observed) in findings(one) {
             let _ = writeln!(

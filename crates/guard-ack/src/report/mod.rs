@@ -85,20 +85,3 @@ pub fn rerun(report: &Report, outcome: &Outcome, command: &str) -> String {
     let generate = number.map(|number| format!(" --generate {number}")).unwrap_or_default();
     format!("guardc ack run{generate} --case {name} --seed {seed} -- {command}")
 }
-
-/// Escapes a text for XML or HTML.
-fn escaped(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            // XML cannot represent these characters.
-            c if c.is_control() && !matches!(c, '\n' | '\t') => out.push('\u{fffd}'),
-            c => out.push(c),
-        }
-    }
-    out
-}

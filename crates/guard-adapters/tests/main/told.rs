@@ -123,17 +123,8 @@ pub fn decision(record: &Record) -> Option<(String, Decision, String)> {
     }
 }
 
-fn word(decision: Decision) -> &'static str {
-    match decision {
-        Decision::Allow => "allow",
-        Decision::Wait => "wait",
-        Decision::Ask => "ask",
-        Decision::Deny => "deny",
-    }
-}
-
 fn verdict(verdict: &Verdict) -> String {
-    let mut out = word(verdict.decision).to_owned();
+    let mut out = verdict.decision.as_str().to_owned();
     for reason in &verdict.reasons {
         let _ = write!(out, "\n      {}: {}", reason.code.as_str(), reason.message);
         if !reason.help.is_empty() {
@@ -191,7 +182,7 @@ pub fn record(record: &Record) -> String {
 
 fn propose(it: &Propose) -> String {
     let mut out =
-        format!("{} {} -> {}", it.tool, short(&it.args.to_string()), word(it.verdict.decision));
+        format!("{} {} -> {}", it.tool, short(&it.args.to_string()), it.verdict.decision.as_str());
     out.push_str(&charged(&it.charged));
     it.served
         .iter()

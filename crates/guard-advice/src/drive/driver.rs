@@ -3,7 +3,7 @@
 mod calls;
 
 use super::choice::Choice;
-use super::doors::{Doors, Reply, Situation};
+use super::io::{DriveIo, DriveSession, Reply, Situation};
 use super::progress::Progress;
 use super::{Limits, report};
 use guard_plan::advice::{Action, Advice, Decimal, Status};
@@ -13,13 +13,12 @@ use guard_plan::plan::Millis;
 use guard_plan::record::{self, Delivered, StopDecision};
 use guard_plan::time;
 use guard_plan::verdict::{Code, Reason};
-use guard_runtime::{Event, Kernel, Outcome, Session, StepError, Stop, Stopped, Turn};
+use guard_runtime::{Event, Outcome, Stop, Stopped, Turn};
 
 /// A running drive.
 pub(super) struct Driver<'d, 'o> {
-    kernel: &'d Kernel,
-    session: &'d mut Session,
-    doors: &'d mut Doors<'o>,
+    session: &'d mut dyn DriveSession,
+    io: &'d mut DriveIo<'o>,
     limits: &'d Limits,
     progress: Progress,
     rounds: Vec<Round>,
@@ -46,15 +45,13 @@ type Ended<T> = Result<T, End>;
 
 impl<'d, 'o> Driver<'d, 'o> {
     pub fn new(
-        kernel: &'d Kernel,
-        session: &'d mut Session,
-        doors: &'d mut Doors<'o>,
+        session: &'d mut dyn DriveSession,
+        io: &'d mut DriveIo<'o>,
         limits: &'d Limits,
     ) -> Self {
         Driver {
-            kernel,
             session,
-            doors,
+            io,
             limits,
             progress: Progress::default(),
             rounds: Vec::new(),
@@ -73,11 +70,11 @@ impl<'d, 'o> Driver<'d, 'o> {
                 Err(end) => break end,
             }
         };
-        let plan = self.kernel.plan();
+        let plan = self.session.kernel().plan();
         let spent = (0..).zip(&plan.units);
         let spent = spent
             .map(|(id, unit)| {
-                let amount = self.session.spent(id).unwrap_or_default();
+                let amount = self.session.state().spent(id).unwrap_or_default();
                 Spent { unit: unit.name.clone(), amount: Decimal(amount) }
             })
             .collect();
@@ -86,12 +83,12 @@ impl<'d, 'o> Driver<'d, 'o> {
     }
 
     fn now(&mut self) -> Millis {
-        self.doors.clock.now()
+        self.io.clock.now()
     }
 
     fn advise(&mut self) -> Advice {
         let now = self.now();
-        crate::advise(self.kernel, self.session, now, self.doors.world)
+        self.session.advise(now)
     }
 
     /// Checks whether there is a further round; the error is the reason for the end.
@@ -103,7 +100,7 @@ impl<'d, 'o> Driver<'d, 'o> {
             self.held = true;
         }
         let short = |action: &Action| action.needs.iter().any(|need| need.code == Code::Budget);
-        let end = if advice.halted.is_some() && !self.kernel.plan().shadow {
+        let end = if advice.halted.is_some() && !self.session.kernel().plan().shadow {
             Some(End::Halted)
         } else if advice.deadline.is_some_and(|deadline| deadline.remaining == 0) {
             Some(End::Deadline)
@@ -141,7 +138,7 @@ impl<'d, 'o> Driver<'d, 'o> {
         let now = self.now();
         let mut round = Round {
             number: self.rounds.len() as u64 + 1,
-            time: time::format_rfc3339(self.session.now().max(now)),
+            time: time::format_rfc3339(self.session.state().now().max(now)),
             choice: None,
             reasoning: String::new(),
             invalid: None,
@@ -199,7 +196,7 @@ impl<'d, 'o> Driver<'d, 'o> {
         text.push_str(&advice.text());
         let situation =
             Situation { advice, text: &text, last: last.as_deref(), feedback: &feedback };
-        match self.doors.reasoner.choose(&situation) {
+        match self.io.reasoner.choose(&situation) {
             Reply::Text(text) => Choice::read(&text),
             Reply::TimedOut => Err("the reasoner took too long".into()),
             Reply::Failed(why) => Err(why),
@@ -270,7 +267,8 @@ impl<'d, 'o> Driver<'d, 'o> {
     fn wait(&mut self, why: &str, round: &mut Round) {
         let reasons = round.proposed.iter().flat_map(|put| &put.reasons);
         let probes: Vec<&String> = reasons.flat_map(|reason| &reason.needs).collect();
-        let turn = |probe: &&String| self.session.next_attempt(self.kernel, probe);
+        let turn =
+            |probe: &&String| self.session.state().next_attempt(self.session.kernel(), probe);
         let turns: Vec<Turn> = probes.iter().filter_map(turn).collect();
         if turns.contains(&Turn::Never) {
             self.progress.idled();
@@ -287,15 +285,13 @@ impl<'d, 'o> Driver<'d, 'o> {
             None => self.now().saturating_add(self.progress.wait(self.limits)),
         };
         round.outcome = RoundOutcome::Waited(until);
-        self.doors.clock.wait_until(until);
+        self.io.clock.wait_until(until);
         self.say(format!("waited, because {why}"));
     }
 
-    /// Passes an event to the kernel, and its outcome to the witness.
+    /// Gives the session an event, and keeps its feedback for the reasoner.
     fn step(&mut self, event: &Event<'_>) -> Ended<Outcome> {
-        let outcome = self.kernel.step(self.session, event, self.doors.world);
-        let outcome = outcome.map_err(|error: StepError| End::Error(error.to_string()))?;
-        self.doors.witness.event(self.kernel, self.session, event, &outcome);
+        let outcome = self.session.step(event).map_err(End::Error)?;
         match &outcome {
             Outcome::Proposed(proposed) => self.feedback.extend_from_slice(&proposed.feedback),
             Outcome::Settled(settled) => self.feedback.extend_from_slice(&settled.feedback),

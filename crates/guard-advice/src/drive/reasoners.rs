@@ -1,10 +1,11 @@
 //! Reasoners without a model: one that follows a list, and one that exchanges JSON lines.
 
 use super::choice::MAX_REPLY_BYTES;
-use super::doors::{Reasoner, Reply, Situation};
+use super::io::{Reasoner, Reply, Situation};
 use guard_plan::json;
+use guard_plan::lines::{Line, read_line};
 use std::collections::VecDeque;
-use std::io::{self, BufRead, Read, Write};
+use std::io::{self, BufRead, Write};
 
 /// Gives one reply after another; after the last, it stops.
 #[derive(Debug, Clone, Default)]
@@ -61,32 +62,6 @@ impl<R: BufRead, W: Write> JsonLines<R, W> {
         self.writer.write_all(line.as_bytes())?;
         self.writer.flush()
     }
-
-    /// Reads the next line without its line break. A line that is too long is skipped.
-    fn read(&mut self) -> io::Result<Option<Vec<u8>>> {
-        let mut line = Vec::new();
-        let most = MAX_REPLY_BYTES as u64 + 2;
-        (&mut self.reader).take(most).read_until(b'\n', &mut line)?;
-        if line.is_empty() {
-            return Ok(None);
-        }
-        if line.pop_if(|byte| *byte == b'\n').is_none() && line.len() > MAX_REPLY_BYTES {
-            self.skip_line()?;
-        }
-        Ok(Some(line))
-    }
-
-    fn skip_line(&mut self) -> io::Result<()> {
-        loop {
-            let buffer = self.reader.fill_buf()?;
-            let end = buffer.iter().position(|byte| *byte == b'\n');
-            let used = end.map_or(buffer.len(), |at| at + 1);
-            self.reader.consume(used);
-            if end.is_some() || used == 0 {
-                return Ok(());
-            }
-        }
-    }
 }
 
 impl<R: BufRead, W: Write> Reasoner for JsonLines<R, W> {
@@ -98,12 +73,15 @@ impl<R: BufRead, W: Write> Reasoner for JsonLines<R, W> {
         if let Err(error) = self.write(situation) {
             return failed(error);
         }
-        match self.read() {
-            Ok(Some(line)) => match String::from_utf8(line) {
+        match read_line(&mut self.reader, MAX_REPLY_BYTES) {
+            Ok(Line::Whole(line) | Line::Open(line)) => match String::from_utf8(line) {
                 Ok(text) => Reply::Text(text),
                 Err(_) => Reply::Failed("the reply is not UTF-8".into()),
             },
-            Ok(None) => Reply::Failed("the reasoner has gone".into()),
+            Ok(Line::TooLong) => {
+                Reply::Failed(format!("the reply is longer than {MAX_REPLY_BYTES} bytes"))
+            }
+            Ok(Line::End) => Reply::Failed("the reasoner has gone".into()),
             Err(error) => failed(error),
         }
     }

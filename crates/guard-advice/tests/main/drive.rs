@@ -88,15 +88,15 @@ impl Run {
     }
 
     fn with(&mut self, reasoner: &mut dyn Reasoner) -> DriveReport {
-        let mut doors = Doors {
+        let Run { kernel, session, world, .. } = self;
+        let mut session = UnrecordedSession { kernel, session, world };
+        let mut io = DriveIo {
             reasoner,
             tools: &mut self.tools,
-            world: &mut self.world,
             clock: &mut self.clock,
             approvals: &mut self.ann,
-            witness: &mut Unheard,
         };
-        drive(&self.kernel, &mut self.session, &mut doors, &self.limits)
+        drive(&mut session, &mut io, &self.limits)
     }
 
     fn drive(&mut self, replies: &[&str]) -> DriveReport {

@@ -70,21 +70,33 @@ impl Tools for Careful<'_> {
     }
 }
 
-/// Remembers what the kernel has allowed.
-struct Notary<'a>(&'a Allowed);
+/// Remembers the calls that the kernel has allowed.
+struct Notary<'a>(UnrecordedSession<'a>, &'a Allowed);
 
-impl Witness for Notary<'_> {
-    fn event(&mut self, kernel: &Kernel, _: &Session, event: &Event<'_>, outcome: &Outcome) {
-        if let (Event::Propose(proposal), Outcome::Proposed(proposed)) = (event, outcome)
+impl DriveSession for Notary<'_> {
+    fn kernel(&self) -> &Kernel {
+        self.0.kernel()
+    }
+
+    fn state(&self) -> &Session {
+        self.0.state()
+    }
+
+    fn step(&mut self, event: &Event<'_>) -> Result<Outcome, String> {
+        let outcome = self.0.step(event)?;
+        if let (Event::Propose(proposal), Outcome::Proposed(proposed)) = (event, &outcome)
             && proposed.verdict.decision == Decision::Allow
         {
-            assert!(
-                kernel.plan().default_allow
-                    || kernel.tool(proposal.tool).is_some()
-                    || kernel.plan().shadow
-            );
-            self.0.borrow_mut().push((proposal.tool.into(), proposal.args.json().unwrap().clone()));
+            let plan = self.kernel().plan();
+            let declared = self.kernel().tool(proposal.tool).is_some();
+            assert!(plan.default_allow || declared || plan.shadow);
+            self.1.borrow_mut().push((proposal.tool.into(), proposal.args.json().unwrap().clone()));
         }
+        Ok(outcome)
+    }
+
+    fn advise(&mut self, now: i64) -> guard_plan::advice::Advice {
+        self.0.advise(now)
     }
 }
 
@@ -122,16 +134,16 @@ proptest! {
         let flying = session.in_flight().len();
         let allowed = Allowed::default();
         let mut more = || Dice::new(dice.below(usize::MAX) as u64);
-        let mut doors = Doors {
+        let mut io = DriveIo {
             reasoner: &mut Fool(more()),
             tools: &mut Careful(&allowed, more()),
-            world: &mut world,
             clock: &mut Hands(now, more()),
             approvals: &mut Moody(more()),
-            witness: &mut Notary(&allowed),
         };
         let limits = Limits { steps: 25, ..Limits::default() };
-        let report = drive(&kernel, &mut session, &mut doors, &limits);
+        let unrecorded =
+            UnrecordedSession { kernel: &kernel, session: &mut session, world: &mut world };
+        let report = drive(&mut Notary(unrecorded, &allowed), &mut io, &limits);
         // Whatever was allowed has been run and settled.
         prop_assert!(allowed.borrow().is_empty());
         prop_assert_eq!(session.in_flight().len(), flying);

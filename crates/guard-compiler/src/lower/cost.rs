@@ -7,6 +7,7 @@
 use guard_plan::plan::{
     Expr, Message, Node, Part, Plan, Show, Step, Target, Tool, TypeDef, TypeId,
 };
+use guard_plan::typing::{required, type_of};
 
 /// The maximum number of steps of a guard.
 pub(crate) const MAX_STEPS: u64 = 10_000_000;
@@ -84,19 +85,21 @@ fn steps(plan: &Plan, tool: &Tool, e: &Expr) -> u64 {
 fn elements(plan: &Plan, tool: &Tool, e: &Expr, node: u32) -> u64 {
     match &e.0[node as usize] {
         Node::List(xs) | Node::Set(xs) => xs.len() as u64,
-        Node::Param(at) => bound(plan, tool.params.get(*at as usize).map(|p| p.ty)),
-        Node::State(var) => bound(plan, plan.state.get(*var as usize).map(|v| v.ty)),
+        Node::Map(entries) => entries.len() as u64,
         Node::Unwrap(of) => elements(plan, tool, e, *of),
-        _ => UNKNOWN_ELEMENTS,
+        Node::Else(a, b) | Node::If(_, a, b) => {
+            elements(plan, tool, e, *a).max(elements(plan, tool, e, *b))
+        }
+        Node::None => 0,
+        _ => bound(plan, type_of(plan, &tool.params, e, node)),
     }
 }
 
 fn bound(plan: &Plan, ty: Option<TypeId>) -> u64 {
-    match ty.and_then(|ty| plan.types.get(ty as usize)) {
+    match ty.and_then(|ty| required(plan, ty)) {
         Some(TypeDef::List { max, .. } | TypeDef::Set { max, .. } | TypeDef::Map { max, .. }) => {
             max.unwrap_or(UNKNOWN_ELEMENTS)
         }
-        Some(TypeDef::Option { of }) => bound(plan, Some(*of)),
         _ => UNKNOWN_ELEMENTS,
     }
 }

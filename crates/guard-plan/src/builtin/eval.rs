@@ -22,6 +22,12 @@ fn text<'a>(value: &&'a Value) -> Result<&'a str, Fault> {
     }
 }
 
+/// Whether one text is a part of another; an empty text is a part of none, so that a text nobody has named
+/// names nothing.
+pub fn contains_text(whole: &str, part: &str) -> bool {
+    !part.is_empty() && whole.contains(part)
+}
+
 fn two_texts<'a>(args: &[&'a Value]) -> Result<(&'a str, &'a str), Fault> {
     Ok((text(&args[0])?, text(&args[1])?))
 }
@@ -92,12 +98,12 @@ pub(super) fn trim(args: &[&Value]) -> Evaluated {
 
 pub(super) fn starts_with(args: &[&Value]) -> Evaluated {
     let (whole, part) = two_texts(args)?;
-    Ok(Value::Bool(whole.starts_with(part)))
+    Ok(Value::Bool(!part.is_empty() && whole.starts_with(part)))
 }
 
 pub(super) fn ends_with(args: &[&Value]) -> Evaluated {
     let (whole, part) = two_texts(args)?;
-    Ok(Value::Bool(whole.ends_with(part)))
+    Ok(Value::Bool(!part.is_empty() && whole.ends_with(part)))
 }
 
 pub(super) fn glob(args: &[&Value]) -> Evaluated {

@@ -5,6 +5,7 @@
 use guard_plan::decode::{holds_secrets, is_secret};
 use guard_plan::plan;
 use guard_plan::plan::{Claim, Expr, InvariantId, Node, Plan, ToolId, VarId};
+use guard_plan::trust::{self, Reading};
 use guard_plan::url::Url;
 use guard_plan::value::Value;
 use regex::{RegexSet, RegexSetBuilder};
@@ -148,6 +149,8 @@ pub(crate) struct Tool {
     pub approvals: Box<[Option<Prepared>]>,
     pub observes: Box<[(Target, Prepared)]>,
     pub learns: Box<[Learn]>,
+    /// What its clauses read, as far as trust goes.
+    pub readings: Readings,
     pub reconciles: Box<[Prepared]>,
     /// True if the tool is irreversible and critical.
     pub gated: bool,
@@ -257,6 +260,7 @@ impl Tool {
                 (target(&observe.target), Prepared::new(&observe.value))
             }),
             learns: all(&tool.learns, Learn::new),
+            readings: Readings::new(plan, tool),
             reconciles: all(&tool.reconciles, |rule| Prepared::new(&rule.condition)),
             gated: tool.irreversible && tool.risk == plan::Risk::Critical,
             retains: retains(tool),
@@ -270,7 +274,35 @@ impl Tool {
     }
 }
 
-/// The facts proved about a tool, with checked certificates (semantics §15).
+/// What a tool's clauses read, as far as trust goes (semantics §8).
+#[derive(Debug)]
+pub(crate) struct Readings {
+    /// Of each effect and observation that counts: the variable, its value, its keys.
+    pub effects: Box<[(VarId, Reading, Reading)]>,
+    pub observes: Box<[(VarId, Reading, Reading)]>,
+    pub learns: Box<[Reading]>,
+}
+
+impl Readings {
+    fn new(plan: &Plan, tool: &plan::Tool) -> Readings {
+        let keys = |target: &plan::Target| trust::of_keys(plan, tool, target);
+        let value = |value: &plan::Expr| trust::of_expr(plan, tool, value);
+        let effects = tool.effects.iter().filter(|effect| !effect.rule.shadow);
+        let effects = effects.filter_map(|effect| {
+            let written = value(effect.value.as_ref()?);
+            Some((effect.target.var, written, keys(&effect.target)))
+        });
+        let observes = tool.observes.iter().filter(|observe| !observe.rule.shadow);
+        let observes = observes.map(|one| (one.target.var, value(&one.value), keys(&one.target)));
+        Readings {
+            effects: effects.collect(),
+            observes: observes.collect(),
+            learns: tool.learns.iter().map(|learn| trust::of_learn(plan, tool, learn)).collect(),
+        }
+    }
+}
+
+/// What is proved of a tool, its certificates checked (semantics §15).
 #[derive(Debug, Default)]
 pub(crate) struct Proven {
     /// The invariants that are proved in part, ascending, each with its unproved parts.

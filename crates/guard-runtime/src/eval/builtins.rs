@@ -26,8 +26,8 @@ impl<'a> Context<'a> {
                     return Ok(None);
                 };
                 Ok(Some(Val::Bool(match builtin {
-                    Builtin::StartsWith => whole.starts_with(part),
-                    _ => whole.ends_with(part),
+                    Builtin::StartsWith => !part.is_empty() && whole.starts_with(part),
+                    _ => !part.is_empty() && whole.ends_with(part),
                 })))
             }
             (Builtin::Min | Builtin::Max, [a, b]) => {

@@ -225,7 +225,7 @@ fn contains(collection: &Val<'_>, element: &Val<'_>) -> Result<bool, Fault> {
     }
     if let Some(text) = collection.text() {
         let part = element.text().ok_or_else(|| confused("a part of a string that is none"))?;
-        return Ok(text.contains(part));
+        return Ok(guard_plan::builtin::contains_text(text, part));
     }
     Ok(match collection.compound() {
         Some(Value::List(items)) => items.iter().any(|item| element.same(&Val::of(item))),

@@ -33,7 +33,15 @@ pub(super) fn learn(
     }
     let by = by.into();
     let mut learned = Learned::default();
-    for (rule, ready) in call.tool.learns.iter().zip(&call.ready.learns) {
+    let lessons = call.tool.learns.iter().zip(&call.ready.learns);
+    for ((rule, ready), reading) in lessons.zip(&call.ready.readings.learns) {
+        if !reading.may_teach(call.tool, &session.stains) {
+            let fact = &compiled.plan().facts[rule.fact as usize].name;
+            let message =
+                format!("nothing is learned of `{fact}`: not all that is read is trusted");
+            learned.note(&rule.rule.owner, message);
+            continue;
+        }
         let rows = after.read(compiled, session, |cx| rows(cx, rule, ready));
         take_rows(compiled, session, rule, rows, &by, &mut learned);
     }
@@ -165,7 +173,13 @@ fn column(cx: &Context<'_>, ty: TypeId, value: Value) -> Result<Vec<Value>, Faul
         },
         value => vec![value],
     };
-    values.into_iter().map(|value| fit(cx, ty, value)).collect()
+    let readable = values.into_iter().filter(|value| !is_unreadable(value));
+    readable.map(|value| fit(cx, ty, value)).collect()
+}
+
+/// What an extractor could not read is never learned.
+fn is_unreadable(value: &Value) -> bool {
+    matches!(value, Value::String(text) if guard_plan::builtin::is_unreadable(text))
 }
 
 /// Converts a value to the column's type.

@@ -8,7 +8,7 @@ use crate::session::flight::Draft;
 use guard_plan::plan::{Key, Requirement, Requires, Tool, ToolId};
 use guard_plan::value::Fault;
 use guard_plan::verdict::{Code, Decision, Reason};
-use guard_plan::{key, render, time};
+use guard_plan::{key, render, secrecy, time};
 
 /// The maximum number of names in the help.
 const MAX_CHAIN: usize = 16;
@@ -131,7 +131,7 @@ fn in_flight(cx: &Context<'_>, tool: ToolId, key: Option<&Key>, bytes: &[u8]) ->
 fn unmet(cx: &Context<'_>, call: Call<'_>, requires: &Requires, in_flight: bool) -> Reason {
     let tools = &cx.compiled.plan().tools;
     let alternatives: Vec<String> =
-        requires.any_of.iter().map(|alternative| described(cx, alternative)).collect();
+        requires.any_of.iter().map(|alternative| described(cx, call, alternative)).collect();
     let message = format!("`{}` requires {}", call.tool.name, alternatives.join(" or "));
     let mut reason = cx.reason(Code::Requires, &requires.rule, message);
     reason.needs =
@@ -154,8 +154,8 @@ fn unmet(cx: &Context<'_>, call: Call<'_>, requires: &Requires, in_flight: bool)
     reason
 }
 
-/// Describes an alternative.
-fn described(cx: &Context<'_>, alternative: &Requirement) -> String {
+/// An alternative in words.
+fn described(cx: &Context<'_>, call: Call<'_>, alternative: &Requirement) -> String {
     let plan = cx.compiled.plan();
     let tool = &plan.tools[alternative.tool as usize];
     let mut out = format!("`{}`", tool.name);
@@ -165,7 +165,7 @@ fn described(cx: &Context<'_>, alternative: &Requirement) -> String {
             let param = &tool.params[*param as usize];
             let value = match cx.eval_shown(&Prepared::new(expr)) {
                 _ if param.secret => render::SECRET.into(),
-                Ok(value) => render::value(&plan.types, param.ty, &value),
+                Ok(value) => secrecy::shown(plan, &call.tool.params, expr, param.ty, &value),
                 Err(fault) => format!("({fault})"),
             };
             format!("{} {value}", param.name)

@@ -210,13 +210,15 @@ pub struct StateVar {
     pub span: SpanEq,
 }
 
-/// `budget UNIT = N`.
+/// `budget UNIT = N [host]`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Budget {
     /// The unit.
     pub unit: Ident,
     /// The amount.
     pub amount: Literal,
+    /// The host reports what is spent; no tool needs to cost any.
+    pub host: bool,
 }
 
 /// A type with its refinements: `int in 1..=5`, `list<string max 80> max 7`, `string? max 20`.

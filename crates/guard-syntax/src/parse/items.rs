@@ -97,7 +97,8 @@ impl Builder<'_> {
             Rule::budget => {
                 let unit = self.name(&mut parts)?;
                 parts.has(Rule::equals);
-                ItemKind::Budget(Budget { unit, amount: self.take_literal(&mut parts)? })
+                let amount = self.take_literal(&mut parts)?;
+                ItemKind::Budget(Budget { unit, amount, host: parts.has(Rule::host_word) })
             }
             Rule::deadline => ItemKind::Deadline(self.take_literal(&mut parts)?),
             Rule::tool => ItemKind::Tool(self.tool(parts)?),

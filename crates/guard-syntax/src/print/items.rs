@@ -143,7 +143,8 @@ impl Page<'_> {
                 self.block(span, variables);
             }
             ItemKind::Budget(b) => {
-                self.push(&format!("budget {} = {}", b.unit.node, b.amount.node))
+                let host = if b.host { " host" } else { "" };
+                self.push(&format!("budget {} = {}{host}", b.unit.node, b.amount.node))
             }
             ItemKind::Deadline(d) => self.push(&format!("deadline {}", d.node)),
             ItemKind::Tool(tool) => self.tool(tool, span),

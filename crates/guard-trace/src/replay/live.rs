@@ -69,7 +69,13 @@ impl<'k> Replay<'k> {
             judge,
             scratch: Scratch::default(),
             unsure: hidden && !kernel.plan().sources.is_empty(),
-            said: Replayed::new(options, [&id, &open.guard, &open.plan], start, own),
+            said: Replayed::new(
+                options,
+                [&id, &open.guard, &open.plan],
+                start,
+                own,
+                judge.shown.clone(),
+            ),
         };
         let known = open.version.is_empty() || *open.version == *env!("CARGO_PKG_VERSION");
         if let Some(recorder) = &mut replay.recorder {
@@ -107,7 +113,13 @@ impl<'k> Replay<'k> {
             recorder: Some(resumed.recorder),
             scratch: Scratch::default(),
             unsure: false,
-            said: Replayed::new(options, [&it.session, &it.guard, &it.plan], start, true),
+            said: Replayed::new(
+                options,
+                [&it.session, &it.guard, &it.plan],
+                start,
+                true,
+                judge.shown.clone(),
+            ),
         })
     }
 

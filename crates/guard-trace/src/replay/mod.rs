@@ -17,14 +17,18 @@ pub use session::{Replayed, Rule};
 
 use crate::Keys;
 use guard_plan::LoadedPlan;
+use guard_plan::plan::Plan;
 use guard_runtime::{Kernel, KernelError, StepError};
 use hidden::Looks;
 use std::fmt;
+use std::sync::Arc;
 
 /// A compiled plan that replays recorded sessions; one serves many at once.
 #[derive(Debug)]
 pub struct Judge {
     kernel: Kernel,
+    /// Its plan, for what is shown of arguments.
+    shown: Arc<Plan>,
     hash: String,
     looks: Looks,
 }
@@ -37,7 +41,8 @@ impl Judge {
     /// Returns an error if no kernel can be built from it.
     pub fn new(loaded: LoadedPlan) -> Result<Judge, KernelError> {
         let kernel = Kernel::new(loaded)?;
-        Ok(Judge { hash: kernel.loaded().hash_text(), looks: Looks::new(kernel.plan()), kernel })
+        let shown = Arc::new(kernel.plan().clone());
+        Ok(Judge { hash: kernel.loaded().hash_text(), looks: Looks::new(&shown), kernel, shown })
     }
 
     /// The content hash of the plan, `sha256:…`.

@@ -2,12 +2,14 @@
 
 use super::Options;
 use super::compare::{deciding, same_reasons};
-use guard_plan::plan::Millis;
+use guard_plan::json::Json;
+use guard_plan::plan::{Millis, Plan, Tool};
 use guard_plan::record::{Delivered, Payload, Record, rendered};
 use guard_plan::replayed::{Aspect, Difference, Lane, Mark, View};
 use guard_plan::verdict::{Code, Decision, Reason, Verdict};
-use guard_plan::{render, time};
+use guard_plan::{render, secrecy, time};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// The maximum length of a difference's arguments, in characters.
 const ARGS_CHARS: usize = 200;
@@ -48,7 +50,9 @@ pub struct Replayed {
     /// The calls and other differences, up to the limit.
     pub marks: Vec<Mark>,
     pub(super) options: Kept,
-    /// True after the first difference.
+    /// The plan that decides now: it says what is secret.
+    judged_by: Arc<Plan>,
+    /// The first difference has come.
     diverged: bool,
 }
 
@@ -66,6 +70,7 @@ impl Replayed {
         [session, guard, plan]: [&str; 3],
         start: Millis,
         own: bool,
+        judged_by: Arc<Plan>,
     ) -> Replayed {
         let Options { keep, marks, foreign, .. } = options;
         Replayed {
@@ -84,6 +89,7 @@ impl Replayed {
             unlisted: 0,
             marks: Vec::new(),
             options: Kept { foreign, keep, marks },
+            judged_by,
             diverged: false,
         }
     }
@@ -116,10 +122,10 @@ impl Replayed {
         if then.decision == now.decision {
             if same_reasons(then, now) {
                 self.count(|view| view.same += 1);
-                return self.mark(record, None, decision(now.decision));
+                return self.mark(record, None, now.decision.as_str());
             }
             self.count(|view| view.reasons += 1);
-            let (was, is) = (decision(then.decision), decision(now.decision));
+            let (was, is) = (then.decision.as_str(), now.decision.as_str());
             let reason = deciding(now, then).first().map(|reason| (*reason).clone());
             return self.differs(record, Aspect::Reasons, was, is, reason, None);
         }
@@ -142,7 +148,7 @@ impl Replayed {
             *self.rules.entry(key).or_default() += 1;
         }
         let reason = deciding.first().map(|reason| (*reason).clone());
-        let (was, is) = (decision(then.decision), decision(now.decision));
+        let (was, is) = (then.decision.as_str(), now.decision.as_str());
         self.differs(record, Aspect::Decision, was, is, reason, None);
         self.diverged = true;
     }
@@ -228,9 +234,7 @@ impl Replayed {
         }
         let (tool, args) = match &record.payload {
             Payload::Propose(propose) => {
-                let mut text = String::new();
-                propose.args.write(&mut text);
-                (Some(propose.tool.to_string()), render::cut(&text, ARGS_CHARS))
+                (Some(propose.tool.to_string()), self.shown_arguments(&propose.tool, &propose.args))
             }
             _ => (None, String::new()),
         };
@@ -251,6 +255,20 @@ impl Replayed {
         });
     }
 
+    /// Arguments as people see them, without secrets, whoever has the key.
+    fn shown_arguments(&self, tool: &str, args: &Json) -> String {
+        let plan = &self.judged_by;
+        let by = |name: fn(&Tool) -> &str| plan.tools.iter().find(|known| name(known) == tool);
+        let declared = by(|known| &known.wire_name).or_else(|| by(|known| &known.name));
+        let hide = |json: &Json| match json {
+            Json::String(text) if text.starts_with("secret:") => json.clone(),
+            _ => Json::string(render::SECRET),
+        };
+        let mut text = String::new();
+        secrecy::without_secrets(plan, declared, args, &hide).write(&mut text);
+        render::cut(&text, ARGS_CHARS)
+    }
+
     fn mark(&mut self, record: &Record, aspect: Option<Aspect>, now: &str) {
         if self.marks.len() >= self.options.marks {
             return;
@@ -258,15 +276,5 @@ impl Replayed {
         let at = time::parse_rfc3339(&record.time).unwrap_or(self.start);
         let at = at.saturating_sub(self.start).max(0);
         self.marks.push(Mark { at, seq: record.seq, aspect, now: render::cut(now, 20) });
-    }
-}
-
-/// Returns a word for a decision.
-fn decision(decision: Decision) -> &'static str {
-    match decision {
-        Decision::Allow => "allow",
-        Decision::Wait => "wait",
-        Decision::Ask => "ask",
-        Decision::Deny => "deny",
     }
 }

@@ -7,12 +7,10 @@ use crate::near;
 use crate::plans;
 use crate::play::{self, START, WORKSPACE};
 use crate::term::Term;
-use guard_contract::{Checker, Input};
 use guard_plan::json::Json;
 use guard_plan::report::State;
 use guard_plan::{LoadedPlan, time};
-use guard_runtime::{NoWorld, Prompt};
-use guard_schema::JsonSchemas;
+use guard_sdk::TextOptions;
 use std::collections::BTreeMap;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -106,30 +104,25 @@ fn check(what: &What, plan: &LoadedPlan, contract: usize, term: &Term) -> Outcom
     let What::Check { text, json, finish_reason, known, data, prompt, .. } = what else {
         return Ok(Exit::Fine);
     };
-    let cannot = |why: String| Failure::new(format!("the contract cannot be used: {why}"));
-    let checker = Checker::with_schemas(plan.plan(), contract, &JsonSchemas)
-        .map_err(|e| cannot(e.to_string()))?;
-    let kernel = play::kernel(plan)?;
+    let guard = play::guard(plan.clone())?;
     let data = data.as_deref().map(json_file).transpose()?;
     let start = time::parse_rfc3339(START).unwrap_or_default();
-    let opened = kernel.open_with("contract", start, WORKSPACE, data.as_ref());
-    let begin = |why| Failure::new(format!("the guard cannot begin a session: {why}"));
-    let mut session = opened.map_err(begin)?;
-    if let Some(text) = prompt {
-        let prompt = Prompt { text, now: start };
-        kernel.prompt(&mut session, &prompt, &mut NoWorld).map_err(begin)?;
+    let mut options = guard.session("contract").root(WORKSPACE).at(start);
+    if let Some(data) = &data {
+        options = options.data(data);
     }
-    let given = given(known)?;
-    let known = kernel.known(&session, contract, &given);
-    let known = known.ok_or_else(|| cannot("the plan does not have it".into()))?;
-    let input = Input {
-        finish_reason: finish_reason.as_deref(),
-        known: &known,
-        workspace: session.workspace(),
-    };
-    let report = checker.check(&read(text)?, &input);
+    let begin = |why| Failure::new(format!("the guard cannot begin a session: {why}"));
+    let mut session = options.open().map_err(begin)?;
+    if let Some(text) = prompt {
+        session.at(start).prompt(text).map_err(begin)?;
+    }
+    let options = TextOptions { finish_reason: finish_reason.as_deref(), known: given(known)? };
+    let name = &plan.plan().contracts[contract].name;
+    let report = session.at(start).check_text(name, read(text)?, &options);
+    let report =
+        report.map_err(|why| Failure::new(format!("the contract cannot be used: {why}")))?;
     if *json {
-        let text = serde_json::to_string_pretty(&report);
+        let text = serde_json::to_string_pretty(&*report);
         term.print(&(text.map_err(|e| Failure::new(e.to_string()))? + "\n"))?;
     } else {
         term.print(&report.text())?;

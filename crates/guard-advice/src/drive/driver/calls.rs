@@ -1,7 +1,7 @@
 //! One call of a round: proposed, approved if necessary, run if allowed, and settled.
 
 use super::{Call, Driver, Ended, strange};
-use crate::drive::doors::{Approved, ToolOutcome, Wanted};
+use crate::drive::io::{Approved, ToolOutcome, Wanted};
 use crate::drive::report;
 use guard_plan::drive::{Put, Round, RoundOutcome};
 use guard_plan::json::Json;
@@ -25,14 +25,14 @@ impl Driver<'_, '_> {
         round.proposed = Some(Put {
             call: id.clone(),
             tool: call.tool.clone(),
-            args: report::args(self.kernel, &call.tool, &call.args),
+            args: report::args(self.session.kernel(), &call.tool, &call.args),
             fallback: call.fallback,
             value: call.value,
             decision,
             reasons: verdict.reasons,
         });
         match decision {
-            Decision::Allow if self.session.in_flight().contains(&&*id) => {
+            Decision::Allow if self.session.state().in_flight().contains(&&*id) => {
                 self.run_call(&id, call, round).map(Ok)
             }
             Decision::Allow => {
@@ -65,7 +65,7 @@ impl Driver<'_, '_> {
         for reason in asks {
             for role in &reason.needs {
                 let wanted = Wanted { tool, args, role, message: &reason.message };
-                let Some(Approved { by, expires }) = self.doors.approvals.ask(&wanted) else {
+                let Some(Approved { by, expires }) = self.io.approvals.ask(&wanted) else {
                     return Ok(false);
                 };
                 let now = self.now();
@@ -78,7 +78,7 @@ impl Driver<'_, '_> {
 
     /// Runs an allowed call, and settles it.
     fn run_call(&mut self, id: &str, call: &Call, round: &mut Round) -> Ended<()> {
-        let outcome = self.doors.tools.run(&call.tool, &call.args);
+        let outcome = self.io.tools.run(&call.tool, &call.args);
         let ending = match &outcome {
             ToolOutcome::Success(result) => Ending::Success(result.as_ref()),
             ToolOutcome::Failure(_) => Ending::Failure,
@@ -102,7 +102,8 @@ impl Driver<'_, '_> {
         self.held = false;
         self.progress.succeeded(&call.tool, &call.args, self.changed());
         round.outcome = RoundOutcome::Succeeded;
-        let result = result.and_then(|result| report::result(self.kernel, &call.tool, result));
+        let result =
+            result.and_then(|result| report::result(self.session.kernel(), &call.tool, result));
         self.tell(call, &format!("succeeded{}", result.unwrap_or_default()));
     }
 
@@ -115,8 +116,8 @@ impl Driver<'_, '_> {
 
     /// Returns whether the last settlement changed the state.
     fn changed(&self) -> bool {
-        let mut changes = self.session.changes().iter();
-        changes.any(|(var, before)| self.session.value(*var) != Some(before))
+        let mut changes = self.session.state().changes().iter();
+        changes.any(|(var, before)| self.session.state().value(*var) != Some(before))
     }
 }
 

@@ -79,7 +79,18 @@ impl<'p> Questions<'p> {
             }
         }
         each_condition(program, &mut |root| questions.read(root));
+        questions.failures.extend(questions.spenders());
         questions
+    }
+
+    /// The tools that spend what somebody asks after: a call that fails has spent it too.
+    fn spenders(&self) -> Vec<ToolId> {
+        let spends = |clause: &crate::hir::Clause| match &clause.kind {
+            crate::hir::ClauseKind::Costs { unit, .. } => self.spent.contains(unit),
+            _ => false,
+        };
+        let tools = self.program.tools.iter().enumerate();
+        tools.filter(|(_, tool)| tool.clauses.iter().any(spends)).map(|(id, _)| id).collect()
     }
 
     fn read(&mut self, root: &'p Expr) {

@@ -344,6 +344,7 @@ impl<'s, 'p> Search<'s, 'p> {
                     let roles = roles(&judged);
                     self.allowed(at, trial, roles, &oracle);
                 }
+                _ if lacks_approval(&judged) => self.note_approved(at, trial, &judged, &oracle),
                 _ => {}
             }
         }
@@ -449,6 +450,11 @@ pub(crate) fn step(session: &mut Reference, what: Act, oracle: &Oracle) -> Optio
 /// Whether nothing but approvals is missing.
 fn is_approvable(judged: &Judgement) -> bool {
     judged.reasons.iter().all(|(code, ..)| matches!(code, Code::Approval | Code::Gated))
+}
+
+/// Whether an approval is missing, among other things.
+fn lacks_approval(judged: &Judgement) -> bool {
+    judged.reasons.iter().any(|(code, ..)| matches!(code, Code::Approval | Code::Gated))
 }
 
 /// Who must approve; of a gate, anybody.

@@ -168,8 +168,9 @@ impl Reference<'_> {
         judgement
     }
 
-    /// The judgement of a call that is not made: nothing changes, and no probe remembers that it was asked.
-    pub(crate) fn consider(&self, at: ToolId, args: &[Value], world: World) -> Judgement {
+    /// The judgement of a call that is not made, of a tool by its place in the program: nothing changes, and no probe
+    /// remembers that it was asked. The arguments must be within their types.
+    pub fn consider(&self, at: ToolId, args: &[Value], world: World) -> Judgement {
         let mut findings = Findings::default();
         if self.halted {
             findings.named("session", Code::Halted, Decision::Deny);
@@ -344,13 +345,17 @@ impl Reference<'_> {
                 continue;
             };
             let limit = &self.program.limits[*id];
+            let normal: Vec<Value> = env.args.iter().map(Value::normalised).collect();
             let counted = |a: &&Rc<Allowed>| {
                 let same = a.limits.iter().any(|(l, k)| l == id && *k == key);
                 same && match limit.scope {
                     LimitScope::Window(window) => self.now - a.time < window,
                     LimitScope::Session => true,
                     LimitScope::InFlight => self.flights.iter().any(|f| f.call == a.call),
-                    LimitScope::Identical => a.tool == at && *a.args == env.args,
+                    LimitScope::Identical => {
+                        a.tool == at
+                            && a.args.iter().map(Value::normalised).eq(normal.iter().cloned())
+                    }
                 }
             };
             if self.allowed.iter().filter(counted).count() >= limit.count as usize {

@@ -30,7 +30,7 @@ impl<'p> Reference<'p> {
     }
 
     /// Puts a session that has just begun into another state.
-    pub(crate) fn place(&mut self, name: &str, value: Value) {
+    pub fn place(&mut self, name: &str, value: Value) {
         if let Some(at) = self.program.state.iter().position(|var| var.name == name) {
             self.state[at] = value;
             self.states = vec![self.state.clone().into()];

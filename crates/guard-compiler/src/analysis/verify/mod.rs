@@ -239,7 +239,8 @@ fn decide(
         None => Why::Inexpressible,
     };
     let text = residue::part_text(plan, goal.claim);
-    let needs = residue::needs(plan, tool, system, &goal.formula);
+    let formula = goal.formula.as_ref();
+    let needs = formula.and_then(|formula| residue::needs(plan, tool, system, formula));
     record(verification, goal, Status::Checked(vec![Residue { text, needs, why }]));
 }
 
@@ -299,7 +300,7 @@ fn basis(plan: &Plan, tool: ToolId, system: &System, uses: &[u32]) -> Vec<Basis>
             }
             Given::Effects => Some(Basis::NoFault),
             Given::Refined(var) => Some(Basis::Refinement(plan.state[var as usize].name.clone())),
-            Given::Meaning => None,
+            Given::Meaning(_) => None,
         })
         .collect();
     basis.sort();

@@ -1,9 +1,11 @@
 //! The file of one session: locked, read from an offset, appended to.
 
 use super::super::StoreError;
-use crate::line::{Head, Line};
+use crate::line::{Head, Line as RecordLine};
+use crate::reading::LINE_BYTES;
+use guard_plan::lines::{Line, read_line};
 use std::fs::{File, OpenOptions, TryLockError};
-use std::io::{BufRead, BufReader, ErrorKind, Read, Seek, SeekFrom, Write};
+use std::io::{BufReader, ErrorKind, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 /// The block size for reading backwards from the end of a file, in bytes.
@@ -158,16 +160,16 @@ pub fn lines(
         Err(error) => return Err(StoreError::io(&path, &error)),
     };
     Ok(std::iter::from_fn(move || {
-        let mut line = Vec::new();
-        let read = file.as_mut()?.read_until(b'\n', &mut line);
-        if let Err(error) = read {
-            file = None;
-            return Some(Err(StoreError::io(&path, &error)));
-        }
-        // A line without a line break is being written, or was cut.
-        if line.pop() != Some(b'\n') {
-            return None;
-        }
+        let line = match read_line(file.as_mut()?, LINE_BYTES) {
+            Ok(Line::Whole(line)) => line,
+            // A line without its end is being written, or was cut.
+            Ok(Line::Open(_) | Line::End) => return None,
+            Ok(Line::TooLong) => return Some(Err(damaged(&path, "a record is too long"))),
+            Err(error) => {
+                file = None;
+                return Some(Err(StoreError::io(&path, &error)));
+            }
+        };
         Some(String::from_utf8(line).map_err(|_| damaged(&path, "a record is not UTF-8")))
     }))
 }
@@ -176,7 +178,7 @@ pub fn lines(
 fn first(path: &Path) -> Result<Option<u64>, StoreError> {
     match lines(path)?.next().transpose()? {
         None => Ok(None),
-        Some(line) => match Line::read(line.as_bytes()) {
+        Some(line) => match RecordLine::read(line.as_bytes()) {
             Ok(line) => Ok(Some(line.seq)),
             Err(_) => Err(damaged(path, "its first line is no record")),
         },
@@ -189,7 +191,7 @@ pub fn head(path: &Path) -> Result<Option<Head>, StoreError> {
     let Some(last) = last(path).map_err(|error| StoreError::io(path, &error))? else {
         return Ok(None);
     };
-    match Line::read(&last) {
+    match RecordLine::read(&last) {
         Ok(line) => Ok(Some(Head { first, version: line.seq + 1, hash: line.hash })),
         Err(_) => Err(damaged(path, "its last line is no record")),
     }

@@ -1,25 +1,22 @@
 //! `guardc drive`: lets a reasoner choose actions, and performs the allowed ones, until the goals
 //! are reached.
 
-mod doors;
+mod io;
 mod process;
 
 use crate::config::Config;
-use crate::failure::{Exit, Failure, Outcome, reason};
+use crate::failure::{Exit, Failure, Outcome};
 use crate::files;
 use crate::plans;
 use crate::play::{self, START, WORKSPACE};
 use crate::term::{Style, Term};
-use doors::{Best, Dry, External, Granting, RealClock, Simulated};
-use guard_advice::drive::{
-    Clock, Doors, JsonLines, Limits, Reasoner, Scripted, Tools, Unheard, drive,
-};
-use guard_hosts::Host;
+use guard_advice::drive::{Clock, DriveIo, JsonLines, Limits, Reasoner, Scripted, Tools};
 use guard_plan::drive::{DriveReport, End, Round, RoundOutcome};
 use guard_plan::json::Json;
 use guard_plan::{decimal, time};
+use io::{Best, Dry, External, Granting, RealClock, Simulated};
 use process::Process;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -67,7 +64,7 @@ pub fn run(args: &Args, term: &Term) -> Outcome {
     let Some(plan) = plans::open(&args.file, &config, term)? else {
         return Ok(Exit::Findings);
     };
-    let kernel = play::kernel(&plan)?;
+    let guard = play::guard(plan.clone())?;
     let patience = patience(&args.timeout)?;
     let mut reasoner = reasoner(args, patience)?;
     let mut tools: Box<dyn Tools> = match &args.tools {
@@ -81,29 +78,26 @@ pub fn run(args: &Args, term: &Term) -> Outcome {
     if let Some(path) = args.workspace.as_deref().filter(|path| path.is_file()) {
         return Err(Failure::new(format!("the workspace `{}` is no directory", path.display())));
     }
-    let mut world = Host::new(args.workspace.as_deref())
-        .map_err(|error| Failure::new(format!("cannot use the workspace: {}", reason(&error))))?;
-    world.probes = probes(args, &plan)?;
     known_roles(&args.approve, &plan)?;
     let mut approvals = Granting(&args.approve);
-    let root = match &args.workspace {
-        Some(path) => std::path::absolute(path).ok().and_then(|p| p.to_str().map(str::to_owned)),
-        None => Some(WORKSPACE.to_owned()),
+    let answers = probes(args, &plan)?;
+    let mut session = match &args.workspace {
+        Some(workspace) => guard.session("drive").workspace(workspace),
+        None => guard.session("drive").root(WORKSPACE),
     };
-    let root = root.ok_or_else(|| Failure::new("the workspace is no UTF-8 path"))?;
+    session = session.at(clock.now());
     let cannot = |why| Failure::new(format!("the guard cannot begin a session: {why}"));
-    let mut session = kernel.open("drive", clock.now(), &root).map_err(cannot)?;
-    let mut doors = Doors {
+    let mut session = session.open().map_err(cannot)?;
+    session.answer_probes(answers).map_err(cannot)?;
+    let mut io = DriveIo {
         reasoner: reasoner.as_mut(),
         tools: tools.as_mut(),
-        world: &mut world,
         clock: clock.as_mut(),
         approvals: &mut approvals,
-        witness: &mut Unheard,
     };
     let limits = Limits { steps: args.steps, ..Limits::default() };
     crate::signals::end_commands_with_us();
-    let report = drive(&kernel, &mut session, &mut doors, &limits);
+    let report = session.drive(&mut io, &limits);
     if args.json {
         let text = serde_json::to_string_pretty(&report);
         term.print(&(text.map_err(|e| Failure::new(e.to_string()))? + "\n"))?;
@@ -144,8 +138,8 @@ fn reasoner(args: &Args, patience: Duration) -> Result<Box<dyn Reasoner>, Failur
     })
 }
 
-fn probes(args: &Args, plan: &guard_plan::LoadedPlan) -> Result<BTreeMap<String, Json>, Failure> {
-    let mut probes = BTreeMap::new();
+fn probes(args: &Args, plan: &guard_plan::LoadedPlan) -> Result<Vec<(Box<str>, Json)>, Failure> {
+    let mut probes = Vec::new();
     for probe in &args.probe {
         let Some((name, value)) = probe.split_once('=') else {
             return Err(Failure::new(format!("`{probe}` is no probe with an answer"))
@@ -160,7 +154,7 @@ fn probes(args: &Args, plan: &guard_plan::LoadedPlan) -> Result<BTreeMap<String,
             Failure::new(format!("the answer of `{name}` is no JSON: {error}"))
                 .help("strings are quoted: `--probe 'name=\"text\"'`")
         })?;
-        probes.insert(name.to_owned(), value);
+        probes.push((name.into(), value));
     }
     Ok(probes)
 }

@@ -2,6 +2,7 @@
 //! preference.
 
 use super::text::{counted, grouped, heading, shifted, unsaid};
+use guard_plan::markup::escape;
 use guard_plan::render;
 use guard_plan::replayed::{Aspect, Difference, Lane, ReplayReport, View};
 use std::fmt::Write as _;
@@ -105,7 +106,7 @@ fn rules(out: &mut String, report: &ReplayReport) {
     }
     *out += "<h2>By rule</h2>\n<table>\n<thead><tr><th class=\"n\">calls</th><th>then</th><th>now</th><th>code</th><th>rule</th><th>where</th></tr></thead>\n<tbody>\n";
     for one in &report.rules {
-        let (then, now) = (word(&one.then), word(&one.now));
+        let (then, now) = (one.then.as_str(), one.now.as_str());
         let span = escape(one.span.as_deref().unwrap_or_default());
         let _ = writeln!(
             out,
@@ -289,33 +290,7 @@ fn name_of(aspect: Aspect) -> &'static str {
     }
 }
 
-fn word(decision: &guard_plan::verdict::Decision) -> &'static str {
-    use guard_plan::verdict::Decision;
-    match decision {
-        Decision::Allow => "allow",
-        Decision::Wait => "wait",
-        Decision::Ask => "ask",
-        Decision::Deny => "deny",
-    }
-}
-
-/// Escapes a text so that it cannot become markup.
-fn escape(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            '\'' => out.push_str("&#39;"),
-            c => out.push(c),
-        }
-    }
-    out
-}
-
-/// Escapes a text, with `` `code` `` as code.
+/// The same, with `` `code` `` as code.
 fn code(text: &str) -> String {
     let parts = text.split('`').enumerate();
     let parts = parts.map(|(at, part)| match at % 2 {

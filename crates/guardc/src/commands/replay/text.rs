@@ -172,7 +172,9 @@ fn verdicts(out: &mut String, report: &ReplayReport, exact: bool, style: Style) 
             .differences
             .iter()
             .filter(|d| {
-                d.aspect == Aspect::Decision && d.then == word(one.then) && d.now == word(one.now)
+                d.aspect == Aspect::Decision
+                    && d.then == one.then.as_str()
+                    && d.now == one.now.as_str()
             })
             .take(TOLD)
             .collect();
@@ -257,7 +259,7 @@ fn rules(out: &mut String, report: &ReplayReport, style: Style) {
     for one in report.rules.iter().take(RULES) {
         let span =
             one.span.as_ref().map(|span| style.dim(&format!("  at {span}"))).unwrap_or_default();
-        let turn = format!("{} → {}", word(one.then), word(one.now));
+        let turn = format!("{} → {}", one.then.as_str(), one.now.as_str());
         let rule = render::cut(&one.rule, 60);
         let _ = writeln!(
             out,
@@ -290,16 +292,6 @@ fn views(out: &mut String, report: &ReplayReport) {
     if recorded.skipped > 0 {
         let calls = counted(recorded.skipped, "call");
         let _ = writeln!(out, "What became of {calls} that would not have run was left out.");
-    }
-}
-
-/// Returns a word for a decision.
-fn word(decision: Decision) -> &'static str {
-    match decision {
-        Decision::Allow => "allow",
-        Decision::Wait => "wait",
-        Decision::Ask => "ask",
-        Decision::Deny => "deny",
     }
 }
 

@@ -6,10 +6,11 @@ mod whole;
 
 use crate::config::Config;
 use crate::failure::{Exit, Failure, Outcome, reason};
-use crate::files;
+use crate::files::{self, MAX_BYTES};
 use crate::plans;
 use crate::play;
 use crate::term::Term;
+use guard_plan::lines::{Line, read_line};
 use session::{Repl, Said};
 use std::io::{BufRead, IsTerminal, Write};
 use std::path::{Path, PathBuf};
@@ -36,8 +37,8 @@ pub fn run(args: &Args, term: &Term) -> Outcome {
     let Some(plan) = plans::open(&args.file, &config, term)? else {
         return Ok(Exit::Findings);
     };
-    let kernel = play::kernel(&plan)?;
-    let mut repl = Repl::new(&kernel, term.out)?;
+    let guard = play::guard(plan)?;
+    let mut repl = Repl::new(&guard, term.out)?;
     if let Some(script) = &args.script {
         let text = files::read_text(script).map_err(|why| files::unreadable(script, &why))?;
         return drive(&mut repl, text.as_bytes(), term, false);
@@ -87,14 +88,15 @@ fn prompt(term: &Term) -> Result<(), Failure> {
     stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()).map_err(|e| Failure::output(&e))
 }
 
-/// Returns the next line, with a length limit.
+/// The next line that was typed.
 fn next_line(input: &mut impl BufRead) -> Result<Option<String>, Failure> {
-    let mut bytes = Vec::new();
-    let read = std::io::Read::take(&mut *input, files::MAX_BYTES).read_until(b'\n', &mut bytes);
-    match read {
-        Ok(0) => Ok(None),
-        Ok(_) => Ok(Some(String::from_utf8_lossy(&bytes).into_owned())),
-        Err(error) if error.kind() == std::io::ErrorKind::Interrupted => Ok(Some(String::new())),
-        Err(error) => Err(Failure::new(format!("cannot read standard input: {}", reason(&error)))),
+    let line = read_line(input, MAX_BYTES as usize)
+        .map_err(|e| Failure::new(format!("cannot read standard input: {}", reason(&e))))?;
+    match line {
+        Line::Whole(text) | Line::Open(text) => {
+            Ok(Some(String::from_utf8_lossy(&text).into_owned()))
+        }
+        Line::TooLong => Err(Failure::new("the line is longer than 16 MiB")),
+        Line::End => Ok(None),
     }
 }

@@ -1,7 +1,7 @@
 //! The effect of each line of an interactive session.
 
 use super::call::{self, Typed};
-use crate::commands::test::{decision, reason_lines};
+use crate::commands::test::reason_lines;
 use crate::failure::Failure;
 use crate::near;
 use crate::play::Play;
@@ -11,10 +11,9 @@ use guard_plan::record::{Delivered, NoteKind, rendered};
 use guard_plan::time;
 use guard_plan::verdict::{Decision, Verdict};
 use guard_plan::words::{self, duration};
-use guard_runtime::Kernel;
+use guard_sdk::Guard;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::rc::Rc;
 
 /// The result of a line.
 pub enum Said {
@@ -62,7 +61,7 @@ const COMMANDS: [(&str, &str, &str); 24] = [
 
 /// An interactive session.
 pub struct Repl<'a> {
-    pub(super) kernel: &'a Rc<Kernel>,
+    pub(super) guard: &'a Guard,
     pub(super) play: Play,
     pub(super) style: Style,
     started: BTreeMap<String, String>,
@@ -72,15 +71,15 @@ pub struct Repl<'a> {
 pub(super) type Answer = Result<String, String>;
 
 impl<'a> Repl<'a> {
-    /// Returns a new session.
-    pub fn new(kernel: &'a Rc<Kernel>, style: Style) -> Result<Repl<'a>, Failure> {
-        let play = Play::new(Rc::clone(kernel))?;
-        Ok(Repl { kernel, play, style, started: BTreeMap::new(), last: None })
+    /// A session that has just begun.
+    pub fn new(guard: &'a Guard, style: Style) -> Result<Repl<'a>, Failure> {
+        let play = Play::new(guard)?;
+        Ok(Repl { guard, play, style, started: BTreeMap::new(), last: None })
     }
 
     /// Returns the greeting.
     pub fn greeting(&self) -> String {
-        let plan = self.kernel.plan();
+        let plan = self.guard.plan();
         let example = plan.tools.first().map_or_else(|| "lint".into(), |tool| tool.name.clone());
         format!(
             "{}: {}. Type a call, such as {}, or {}.\n",
@@ -120,7 +119,7 @@ impl<'a> Repl<'a> {
 
     /// Parses a call of a tool that the guard declares, or of one it would allow.
     fn typed<'t>(&self, text: &'t str) -> Result<(Typed, &'t str), String> {
-        let plan = self.kernel.plan();
+        let plan = self.guard.plan();
         let (typed, rest) = call::parse(text, plan)?;
         let known = plan.tools.iter().any(|t| t.name == typed.tool || t.wire_name == typed.tool);
         let bare = !text.contains(['(', '{']);
@@ -151,8 +150,8 @@ impl<'a> Repl<'a> {
                 out.push_str(&self.delivered(&proposed.feedback));
             }
             None if proposed.verdict.decision == Decision::Allow => {
-                if !self.kernel.plan().lifecycles.is_empty() {
-                    // Evidence refers to calls by id.
+                if !self.guard.plan().lifecycles.is_empty() {
+                    // Evidence names calls.
                     let _ = writeln!(out, "  {}", self.style.dim(&id));
                 }
                 out.push_str(&self.settled(&id, success, result.as_ref(), before)?);
@@ -204,7 +203,7 @@ impl<'a> Repl<'a> {
     }
 
     fn verdict(&self, verdict: &Verdict) -> String {
-        let word = decision(verdict.decision);
+        let word = verdict.decision.as_str();
         let word = match verdict.decision {
             Decision::Allow => self.style.green(word),
             Decision::Ask | Decision::Wait => self.style.yellow(word),
@@ -275,7 +274,7 @@ impl<'a> Repl<'a> {
         let role = rest.strip_prefix("by ").map(str::trim).filter(|role| !role.is_empty());
         let role = role.ok_or("write `approve CALL by ROLE`")?;
         let roles =
-            || self.kernel.plan().tools.iter().flat_map(|t| &t.approvals).map(|a| a.role.as_str());
+            || self.guard.plan().tools.iter().flat_map(|t| &t.approvals).map(|a| a.role.as_str());
         let unknown = roles().next().is_some() && !roles().any(|known| known == role);
         let near = if unknown { near::did_you_mean(role, roles()) } else { None };
         self.play.approve(&typed.tool, &typed.args, role, "you", None)?;
@@ -293,7 +292,7 @@ impl<'a> Repl<'a> {
             "trace" => Ok(self.play.trace()),
             "help" => Ok(self.help()),
             "reset" => {
-                *self = Repl::new(self.kernel, self.style)
+                *self = Repl::new(self.guard, self.style)
                     .map_err(|_| "the guard cannot begin a session")?;
                 Ok("a new session\n".into())
             }
@@ -311,7 +310,7 @@ impl<'a> Repl<'a> {
             }
             "exists" | "missing" if !rest.is_empty() => {
                 let there = name == "exists";
-                let path = self.play.world.file(rest.trim_matches('"'), there.then(String::new));
+                let path = self.play.world().file(rest.trim_matches('"'), there.then(String::new));
                 Ok(format!("{path} is {}there\n", if there { "" } else { "not " }))
             }
             "exists" | "missing" => Err(format!("write `:{name} PATH`")),
@@ -345,13 +344,13 @@ impl<'a> Repl<'a> {
     fn probe(&mut self, text: &str) -> Answer {
         let (name, value) = text.split_once('=').ok_or("write `:probe NAME = VALUE`")?;
         let name = name.trim();
-        let probes = || self.kernel.plan().probes.iter().map(|p| p.name.as_str());
+        let probes = || self.guard.plan().probes.iter().map(|p| p.name.as_str());
         if !probes().any(|known| known == name) {
             let near = near::did_you_mean(name, probes())
                 .unwrap_or_else(|| "the guard declares no such probe".into());
             return Err(format!("no probe is called `{name}`; {near}"));
         }
-        self.play.world.probes.insert(name.to_owned(), call::value(value)?);
+        self.play.world().probes.insert(name.to_owned(), call::value(value)?);
         Ok(format!("{name} answers {}\n", value.trim()))
     }
 
@@ -382,7 +381,7 @@ impl<'a> Repl<'a> {
     }
 
     fn tools(&self) -> String {
-        let plan = self.kernel.plan();
+        let plan = self.guard.plan();
         let signature = |t: &guard_plan::plan::Tool| {
             format!("{}({})", words::tool_name(t), words::parameters(plan, &t.params))
         };

@@ -47,7 +47,7 @@ impl Repl<'_> {
                 RunEnd::Exited(status.ok_or_else(usage)?.into())
             }
         };
-        let known = &self.kernel.plan().commands;
+        let known = &self.guard.plan().commands;
         if !known.iter().any(|command| command.argv == argv) {
             let known: Vec<String> =
                 known.iter().map(|c| format!("`{}`", c.argv.join(" "))).collect();
@@ -55,12 +55,12 @@ impl Repl<'_> {
             return Err(format!("the guard has no such command; its commands: {known}"));
         }
         let said = format!("`{}` {}\n", argv.join(" "), outcome.trim());
-        self.play.world.commands.insert(argv, (ended, String::new()));
+        self.play.world().commands.insert(argv, (ended, String::new()));
         Ok(said)
     }
 
     pub(super) fn git(&mut self, text: &str) -> Answer {
-        self.play.world.committed = match text {
+        self.play.world().committed = match text {
             "committed" => true,
             "uncommitted" => false,
             _ => return Err("write `:git committed` or `:git uncommitted`".into()),
@@ -71,14 +71,14 @@ impl Repl<'_> {
     pub(super) fn items(&self, item: &str) -> Answer {
         let session = self.play.session();
         if !item.is_empty() {
-            let found = session.item(self.kernel, item);
+            let found = session.state().item(self.guard.kernel(), item);
             let found =
                 found.ok_or_else(|| format!("there is no item `{item}`; `:items` lists them"))?;
             return Ok(members(&found));
         }
         let mut out = String::new();
-        for lifecycle in &self.kernel.plan().lifecycles {
-            let page = session.items(self.kernel, &lifecycle.name, None, None);
+        for lifecycle in &self.guard.plan().lifecycles {
+            let page = session.items(&lifecycle.name, None, None).ok();
             let Some(Json::Array(items)) = page.as_ref().and_then(|page| page.get("items")) else {
                 continue;
             };
@@ -105,7 +105,7 @@ impl Repl<'_> {
     }
 
     pub(super) fn facts(&self, name: &str) -> Answer {
-        let facts = &self.kernel.plan().facts;
+        let facts = &self.guard.plan().facts;
         let names = || facts.iter().map(|fact| fact.name.as_str());
         if !name.is_empty() && !names().any(|known| known == name) {
             let near = near::did_you_mean(name, names());
@@ -114,7 +114,7 @@ impl Repl<'_> {
         }
         let mut out = String::new();
         for fact in names().filter(|fact| name.is_empty() || *fact == name) {
-            let rows = self.play.session().facts(self.kernel, fact, 0, ROWS).unwrap_or_default();
+            let rows = self.play.session().facts(fact, 0, ROWS).unwrap_or_default();
             for row in rows {
                 let _ = writeln!(out, "  {fact} {} from {}", row.row, row.by);
             }

@@ -1,22 +1,18 @@
 //! `guardc serve`: the sidecar. Programs use it with JSON-RPC 2.0, one message per line, on
 //! standard input and output.
 
-mod contracts;
-mod lasting;
-mod live;
-mod queries;
+mod answers;
 mod requests;
 mod rpc;
 mod server;
 
-pub use live::now;
-
 use crate::failure::{Exit, Failure, Outcome, reason};
 use crate::term::Term;
-use guard_trace::store::Durability;
-use rpc::{Error, Line, Request};
+use guard_plan::lines::{Line, read_line};
+use guard_sdk::Durability;
+use rpc::{Error, Request};
 use serde_json::value::RawValue;
-use server::{Keep, Server};
+use server::{Server, StorageOptions};
 use std::io::{self, BufReader, Write};
 use std::num::NonZeroU32;
 use std::path::PathBuf;
@@ -65,18 +61,19 @@ pub fn run(args: &Args, term: &Term) -> Outcome {
     }
     crate::signals::end_commands_with_us();
     let (at, key) = (args.journal.clone(), args.key.clone());
-    let mut server = Server::new(Keep { at, durability: args.durability, key }, args.shadow);
+    let mut server =
+        Server::new(StorageOptions { at, durability: args.durability, key }, args.shadow);
     let mut input = BufReader::new(io::stdin().lock());
     loop {
-        let line = rpc::read_line(&mut input)
+        let line = read_line(&mut input, rpc::MAX_LINE)
             .map_err(|e| Failure::new(format!("cannot read standard input: {}", reason(&e))))?;
         let answer = match line {
             Line::End => return Ok(Exit::Fine),
             Line::TooLong => {
                 Some(rpc::answer(None, Err(Error::parse("the line is longer than 16 MiB"))))
             }
-            Line::Text(text) if text.trim_ascii().is_empty() => None,
-            Line::Text(text) => one(&mut server, &text),
+            Line::Whole(text) | Line::Open(text) if text.trim_ascii().is_empty() => None,
+            Line::Whole(text) | Line::Open(text) => one(&mut server, &text),
         };
         if let Some(mut answer) = answer {
             answer.push('\n');

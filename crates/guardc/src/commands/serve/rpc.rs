@@ -3,59 +3,11 @@
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
-use std::io::{self, BufRead};
 
 /// The maximum length of a line, in bytes.
 pub const MAX_LINE: usize = 16 << 20;
 
-/// A line of input.
-pub enum Line {
-    /// Text.
-    Text(Vec<u8>),
-    /// A line that was too long, and has been skipped.
-    TooLong,
-    /// The input has ended.
-    End,
-}
-
-/// Reads the next line, holding at most [`MAX_LINE`] bytes of it.
-///
-/// # Errors
-///
-/// Returns the error of the reader.
-pub fn read_line(input: &mut impl BufRead) -> io::Result<Line> {
-    let mut line = Vec::new();
-    let mut too_long = false;
-    loop {
-        let available = match input.fill_buf() {
-            Ok(bytes) => bytes,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-            Err(error) => return Err(error),
-        };
-        if available.is_empty() {
-            return Ok(match (too_long, line.is_empty()) {
-                (true, _) => Line::TooLong,
-                (false, true) => Line::End,
-                (false, false) => Line::Text(line),
-            });
-        }
-        let end = available.iter().position(|byte| *byte == b'\n');
-        let taken = &available[..end.unwrap_or(available.len())];
-        too_long |= line.len() + taken.len() > MAX_LINE;
-        if too_long {
-            line = Vec::new();
-        } else {
-            line.extend_from_slice(taken);
-        }
-        let used = taken.len() + usize::from(end.is_some());
-        input.consume(used);
-        if end.is_some() {
-            return Ok(if too_long { Line::TooLong } else { Line::Text(line) });
-        }
-    }
-}
-
-/// A request; unknown members are ignored.
+/// A request as it arrives; what we do not know is ignored.
 #[derive(Debug, Deserialize)]
 pub struct Request {
     /// `"2.0"`.
@@ -140,17 +92,6 @@ pub fn answer(id: Option<&RawValue>, result: Result<String, Error>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_long_line_is_skipped_and_the_next_one_read() {
-        let mut text = vec![b'x'; MAX_LINE + 1];
-        text.extend_from_slice(b"\nshort\nlast");
-        let mut input = io::BufReader::new(text.as_slice());
-        assert!(matches!(read_line(&mut input), Ok(Line::TooLong)));
-        assert!(matches!(read_line(&mut input), Ok(Line::Text(t)) if t == b"short"));
-        assert!(matches!(read_line(&mut input), Ok(Line::Text(t)) if t == b"last"));
-        assert!(matches!(read_line(&mut input), Ok(Line::End)));
-    }
 
     #[test]
     fn an_error_carries_its_code() {

@@ -1,26 +1,20 @@
 //! The methods of the sidecar, and its sessions.
 
-use super::contracts;
-use super::lasting::{Keeping, Shared, Stored};
-use super::live::{Live, Opening, now};
+use super::answers::{self, Answer};
 use super::requests::{
     self, Advise, Approve, Check, Contract, Facts, Item, Items, Move, Named, Open, Probes, Prompt,
     Propose, Resume, Settle, Stop, Usage,
 };
 use super::rpc::Error;
 use crate::near;
-use crate::project;
 use guard_plan::json::Json;
-use guard_plan::plan::Plan;
-use guard_plan::{LoadedPlan, decimal, load, time};
-use guard_runtime::{Kernel, KernelError};
-use guard_schema::JsonSchemas;
-use guard_trace::store::Durability;
+use guard_plan::{decimal, time};
+use guard_sdk::{Durability, Guard, GuardCache, Session, SharedBudget, Storage, TextOptions};
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 use std::collections::BTreeMap;
 use std::num::NonZeroU32;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 const METHODS: [&str; 21] = [
     "session.open",
@@ -46,35 +40,41 @@ const METHODS: [&str; 21] = [
     "contract.prompt",
 ];
 
-/// The default and maximum number of rows of a fact.
+/// The default and the maximum number of rows of a fact in one answer.
 const ROWS: usize = 1000;
+
+/// How many compiled guards stay ready.
+const GUARDS: usize = 256;
+
+/// How long an approval holds that does not say, in milliseconds.
+const DEFAULT_APPROVAL: i64 = 3_600_000;
 
 /// The sessions of one process.
 pub struct Server {
-    sessions: BTreeMap<String, Live>,
+    sessions: BTreeMap<String, Session>,
     opened: u64,
-    keep: Keep,
-    stores: BTreeMap<PathBuf, Stored>,
+    guards: GuardCache,
+    storage: StorageOptions,
+    storages: BTreeMap<PathBuf, Storage>,
     shadow: Option<NonZeroU32>,
 }
 
-/// The options for storing traces.
-pub struct Keep {
-    /// The default folder or database of sessions.
+/// How traces are kept.
+pub struct StorageOptions {
+    /// The folder or database of sessions that name none.
     pub at: Option<PathBuf>,
     /// The durability of a record when its event is answered.
     pub durability: Durability,
-    /// The key; by default it is beside the traces.
+    /// The key file; otherwise it lies beside the traces.
     pub key: Option<PathBuf>,
 }
 
-type Answer = Result<String, Error>;
-
 impl Server {
-    /// Returns a server without sessions.
-    pub fn new(keep: Keep, shadow: Option<NonZeroU32>) -> Server {
-        let (sessions, stores) = (BTreeMap::new(), BTreeMap::new());
-        Server { sessions, opened: 0, keep, stores, shadow }
+    /// A server without sessions.
+    pub fn new(storage: StorageOptions, shadow: Option<NonZeroU32>) -> Server {
+        let (sessions, storages) = (BTreeMap::new(), BTreeMap::new());
+        let guards = GuardCache::new(GUARDS);
+        Server { sessions, opened: 0, guards, storage, storages, shadow }
     }
 
     /// Processes one request and returns the text of its result.
@@ -93,24 +93,24 @@ impl Server {
             "session.prompt" => self.prompt(read(params)?),
             "session.stop" => self.stop(read(params)?),
             "session.advise" => self.advise(read(params)?),
-            "session.guide" => self.live(&read::<Named>(params)?.session).map(|live| live.guide()),
+            "session.guide" => self.guide(&read::<Named>(params)?.session),
             "session.facts" => self.facts(read(params)?),
             "item.verify" => self.verify(read(params)?),
             "item.move" => self.move_item(read(params)?),
-            "item.get" => {
-                let request: Item = read(params)?;
-                self.live(&request.session)?.item(&request.item)
-            }
-            "item.list" => {
-                let Items { session, lifecycle, state, after } = read(params)?;
-                self.live(&session)?.items(&lifecycle, state.as_deref(), after.as_deref())
-            }
-            "session.state" => self.live(&read::<Named>(params)?.session).map(|live| live.state()),
-            "session.trace" => self.live(&read::<Named>(params)?.session)?.trace(),
+            "item.get" => self.item(read(params)?),
+            "item.list" => self.items(read(params)?),
+            "session.state" => Ok(answers::state(self.session(&read::<Named>(params)?.session)?)),
+            "session.trace" => answers::trace(self.session(&read::<Named>(params)?.session)?),
             "session.close" => self.close(read(params)?),
             "contract.check" => self.check(read(params)?),
-            "contract.schema" => self.contract(read(params)?, contracts::schema),
-            "contract.prompt" => self.contract(read(params)?, contracts::prompt),
+            "contract.schema" => {
+                let contract = self.contract(read(params)?)?;
+                Ok(serde_json::json!({ "schema": contract.schema() }).to_string())
+            }
+            "contract.prompt" => {
+                let contract = self.contract(read(params)?)?;
+                Ok(serde_json::json!({ "prompt": contract.prompt() }).to_string())
+            }
             other => {
                 let near = near::did_you_mean(other, METHODS)
                     .map(|near| format!("; {near}"))
@@ -120,72 +120,94 @@ impl Server {
         }
     }
 
-    fn live(&mut self, id: &str) -> Result<&mut Live, Error> {
+    /// An open session, as it is now: other processes may have written to it.
+    fn session(&mut self, id: &str) -> Result<&mut Session, Error> {
         let missing = || Error::failed("no_such_session", format!("no session `{id}` is open"));
-        let live = self.sessions.get_mut(id).ok_or_else(missing)?;
-        live.catch_up()?;
-        Ok(live)
+        let session = self.sessions.get_mut(id).ok_or_else(missing)?;
+        session.refresh()?;
+        Ok(session)
+    }
+
+    /// The session, which knows these answers of its host from now on.
+    fn session_with(&mut self, id: &str, probes: Probes) -> Result<&mut Session, Error> {
+        let session = self.session(id)?;
+        let Some(probes) = probes else { return Ok(session) };
+        let Json::Object(probes) = json("probes", &probes)? else {
+            return Err(Error::params("`probes` is an object"));
+        };
+        session.answer_probes(probes)?;
+        Ok(session)
     }
 
     fn open(&mut self, open: Open) -> Answer {
-        let stored = self.stored(open.journal.map(PathBuf::from))?;
-        let mut plan = match (&open.plan, &open.source) {
-            (Some(path), None) => plan_at(Path::new(path))?,
-            (None, Some(source)) => compile(Path::new("source.guard"), source.clone())?,
-            _ => {
-                return Err(Error::params("give either `plan`, a path, or `source`, a text"));
-            }
-        };
-        if let Some(full) = &open.full {
-            plan.lowered = Some(plan_at(Path::new(full))?.plan);
-        }
+        let storage = self.storage(open.journal.as_ref().map(PathBuf::from))?;
+        let guard = self.guard(&open)?;
         let id = match open.session {
             Some(id) if self.sessions.contains_key(&id) => {
-                return Err(Error::failed(
-                    "session_exists",
-                    format!("a session `{id}` is open already"),
-                ));
+                let message = format!("a session `{id}` is open already");
+                return Err(Error::failed("session_exists", message));
             }
             Some(id) => id,
-            None => self.new_id(stored.as_ref())?,
+            None => self.new_id(storage.as_ref())?,
         };
-        let workspace = open.workspace.map(PathBuf::from);
         let data = open.data.as_ref().map(|data| json("data", data)).transpose()?;
-        let opening = Opening {
-            id: &id,
-            now: instant(open.now)?,
-            workspace: workspace.as_deref(),
-            actor: open.actor.as_deref(),
-            data: data.as_ref(),
-        };
-        let kernel = plan.kernel(self.shadow)?;
-        let shared = shared(kernel.plan(), open.shared.unwrap_or_default())?;
-        if !shared.is_empty() && stored.is_none() {
+        let shared = shared(open.shared.unwrap_or_default())?;
+        if !shared.is_empty() && storage.is_none() {
             return Err(Error::params("a shared budget is one of a store: give `journal`"));
         }
-        let live = Live::open(kernel, Keeping::new(stored, &id, shared), &opening)?;
-        let answer = live.opened();
-        self.sessions.insert(id, live);
+        let mut options = guard.session(&id).at(instant(open.now)?);
+        options = match &open.workspace {
+            Some(workspace) => options.workspace(workspace),
+            None => options,
+        };
+        if let Some(storage) = &storage {
+            options = options.storage(storage);
+        }
+        if let Some(actor) = &open.actor {
+            options = options.actor(actor);
+        }
+        if let Some(data) = &data {
+            options = options.data(data);
+        }
+        let session = shared.into_iter().fold(options, |options, budget| options.share(budget));
+        let session = session.open()?;
+        let answer = answers::opened(&session);
+        self.sessions.insert(id, session);
         Ok(answer)
     }
 
-    /// Returns the store in a folder or database, which is opened once.
-    fn stored(&mut self, path: Option<PathBuf>) -> Result<Option<Stored>, Error> {
-        let Some(path) = path.or_else(|| self.keep.at.clone()) else { return Ok(None) };
-        if let Some(stored) = self.stores.get(&path) {
-            return Ok(Some(stored.clone()));
-        }
-        let stored = Stored::open(&path, self.keep.durability, self.keep.key.as_deref())?;
-        self.stores.insert(path, stored.clone());
-        Ok(Some(stored))
+    fn guard(&self, open: &Open) -> Result<Guard, Error> {
+        let guard = match (&open.plan, &open.source) {
+            (Some(path), None) => self.guards.load(path)?,
+            (None, Some(source)) => self.guards.compile("source.guard", source)?,
+            _ => return Err(Error::params("give either `plan`, a path, or `source`, a text")),
+        };
+        let Some(every) = self.shadow else { return Ok(guard) };
+        let full = open.full.as_ref().map(|full| self.guards.load(full)).transpose()?;
+        let full = full.map(|full| full.kernel().loaded().clone());
+        Ok(guard.watched(every, full)?)
     }
 
-    fn new_id(&mut self, stored: Option<&Stored>) -> Result<String, Error> {
+    /// The store in a folder or database, which is opened once.
+    fn storage(&mut self, path: Option<PathBuf>) -> Result<Option<Storage>, Error> {
+        let Some(path) = path.or_else(|| self.storage.at.clone()) else { return Ok(None) };
+        if let Some(storage) = self.storages.get(&path) {
+            return Ok(Some(storage.clone()));
+        }
+        let StorageOptions { durability, key, .. } = &self.storage;
+        let storage = Storage::open_with(&path, *durability, key.as_deref());
+        let storage = storage.map_err(guard_sdk::SessionError::Store)?;
+        self.storages.insert(path, storage.clone());
+        Ok(Some(storage))
+    }
+
+    fn new_id(&mut self, storage: Option<&Storage>) -> Result<String, Error> {
         loop {
             self.opened += 1;
             let id = format!("session-{}", self.opened);
-            let kept = stored.map_or(Ok(false), |stored| stored.has(&id))?;
-            if !self.sessions.contains_key(&id) && !kept {
+            let stored = storage.map_or(Ok(false), |storage| storage.contains(&id));
+            let stored = stored.map_err(guard_sdk::SessionError::Store)?;
+            if !self.sessions.contains_key(&id) && !stored {
                 return Ok(id);
             }
         }
@@ -193,77 +215,81 @@ impl Server {
 
     fn propose(&mut self, request: Propose) -> Answer {
         let now = instant(request.now)?;
-        let live = self.asked(&request.session, request.probes)?;
-        // Invalid JSON here is the agent's mistake, and leads to a verdict; the line itself was
-        // JSON.
+        let session = self.session_with(&request.session, request.probes)?;
+        // Text that the kernel cannot read is the agent's mistake, and a verdict; the line itself was JSON.
         let args = request.args.as_ref().map_or("{}", |args| args.get());
-        live.propose(now, &request.call, &request.tool, args)
+        let proposed = session.at(now).propose(&request.call, &request.tool, args)?;
+        Ok(answers::proposed(&proposed))
     }
 
     fn settle(&mut self, request: Settle) -> Answer {
         let now = instant(request.now)?;
-        let success = match request.outcome.as_str() {
-            "success" => true,
-            "failure" => false,
+        let result = request.result.as_ref().map(|r| json("result", r)).transpose()?;
+        let ending = match request.outcome.as_str() {
+            "success" => Ok(result.as_ref()),
+            "failure" => Err(()),
             other => {
-                return Err(Error::params(format!(
-                    "`outcome` is \"success\" or \"failure\", not \"{other}\""
-                )));
+                let message = format!("`outcome` is \"success\" or \"failure\", not \"{other}\"");
+                return Err(Error::params(message));
             }
         };
-        let result = request.result.as_ref().map(|r| json("result", r)).transpose()?;
-        let live = self.asked(&request.session, request.probes)?;
-        live.settle(now, &request.call, success, result)
+        let session = self.session_with(&request.session, request.probes)?;
+        let settled = session.at(now).settle(&request.call, ending)?;
+        Ok(answers::settled(&settled, session))
     }
 
     fn prompt(&mut self, request: Prompt) -> Answer {
         let now = instant(request.now)?;
-        self.live(&request.session)?.prompt(now, &request.text)
+        let learned = self.session(&request.session)?.at(now).prompt(&request.text)?;
+        Ok(answers::learned(&learned))
     }
 
     fn stop(&mut self, request: Stop) -> Answer {
         let now = instant(request.now)?;
-        let live = self.asked(&request.session, request.probes)?;
-        live.stop(now, request.reason.as_deref())
+        let session = self.session_with(&request.session, request.probes)?;
+        Ok(answers::stopped(&*session.at(now).stop(request.reason.as_deref())?))
     }
 
     fn advise(&mut self, request: Advise) -> Answer {
         let now = instant(request.now)?;
-        self.asked(&request.session, request.probes)?.advise(now)
+        answers::advice(self.session_with(&request.session, request.probes)?.at(now))
+    }
+
+    fn guide(&mut self, session: &str) -> Answer {
+        let guide = self.session(session)?.guard().guide();
+        Ok(serde_json::json!({ "prompt": guide }).to_string())
     }
 
     fn facts(&mut self, request: Facts) -> Answer {
         let (from, limit) = (request.from.unwrap_or(0), request.limit.unwrap_or(ROWS).min(ROWS));
-        self.live(&request.session)?.facts(&request.fact, from, limit)
+        let session = self.session(&request.session)?;
+        Ok(answers::facts(&session.facts(&request.fact, from, limit)?))
+    }
+
+    fn item(&mut self, request: Item) -> Answer {
+        Ok(answers::item(&self.session(&request.session)?.item(&request.item)?))
+    }
+
+    fn items(&mut self, request: Items) -> Answer {
+        let Items { session, lifecycle, state, after } = request;
+        let session = self.session(&session)?;
+        Ok(session.items(&lifecycle, state.as_deref(), after.as_deref())?.to_string())
     }
 
     fn verify(&mut self, request: Item) -> Answer {
         let now = instant(request.now)?;
-        self.asked(&request.session, request.probes)?.verify(now, &request.item)
+        let session = self.session_with(&request.session, request.probes)?;
+        let moved = session.at(now).verify_item(&request.item)?;
+        answers::moved(&moved, session)
     }
 
     fn move_item(&mut self, request: Move) -> Answer {
         let now = instant(request.now)?;
         let by = request.by.unwrap_or_default();
-        let by = guard_runtime::Move {
-            item: &request.item,
-            transition: &request.transition,
-            by: &by,
-            reason: request.reason.as_deref(),
-            now,
-        };
-        self.live(&request.session)?.move_item(&by)
-    }
-
-    /// Returns the session, after setting these answers of its host.
-    fn asked(&mut self, session: &str, probes: Probes) -> Result<&mut Live, Error> {
-        let live = self.live(session)?;
-        let Some(probes) = probes else { return Ok(live) };
-        let Json::Object(probes) = json("probes", &probes)? else {
-            return Err(Error::params("`probes` is an object"));
-        };
-        live.answers(probes)?;
-        Ok(live)
+        let session = self.session(&request.session)?;
+        let reason = request.reason.as_deref();
+        let moved = session.at(now).move_item(&request.item, &request.transition, &by, reason)?;
+        answers::moved(&moved, session)
     }
 
     fn approve(&mut self, request: Approve) -> Answer {
@@ -271,91 +297,84 @@ impl Server {
         let expires = request.expires.map(|text| instant(Some(text))).transpose()?;
         let args = Json::parse(request.args.as_ref().map_or("{}", |args| args.get()));
         let args = args.map_err(|e| Error::params(format!("`args`: {e}")))?;
-        let by = request.by.unwrap_or_default();
-        let approve = guard_runtime::Approve {
-            tool: &request.tool,
-            args: &args,
-            role: &request.role,
-            by: &by,
-            expires,
-            now,
-        };
-        self.live(&request.session)?.approve(&approve)
+        let (tool, role, by) = (request.tool, request.role, request.by.unwrap_or_default());
+        let session = self.session(&request.session)?;
+        session.at(now).approve(&tool, &args, &role, &by, expires)?;
+        let until = session.state().now().saturating_add(DEFAULT_APPROVAL);
+        Ok(answers::approved(&tool, &role, &by, expires.unwrap_or(until)))
     }
 
     fn usage(&mut self, request: Usage) -> Answer {
         let now = instant(request.now)?;
-        let amount = decimal::parse(request.amount.get().trim_matches('"'));
-        let amount = amount
-            .ok_or_else(|| Error::params("`amount` is a number with at most six decimal places"))?;
-        self.live(&request.session)?.usage(now, &request.unit, amount)
+        let amount = amount("amount", &request.amount)?;
+        self.session(&request.session)?.at(now).usage(&request.unit, amount)?;
+        Ok("{}".into())
     }
 
     fn resume(&mut self, request: Resume) -> Answer {
         let now = instant(request.now)?;
         let by = request.by.unwrap_or_default();
-        self.live(&request.session)?.resume(now, &request.role, &by)
+        self.session(&request.session)?.at(now).resume(&request.role, &by)?;
+        Ok("{}".into())
     }
 
     fn check(&mut self, request: Check) -> Answer {
-        let given = match request.known.as_ref().map(|known| json("known", known)).transpose()? {
-            Some(known) => contracts::given(known)?,
-            None => BTreeMap::new(),
-        };
-        let judged = contracts::Judged {
-            contract: &request.contract,
-            text: &request.text,
-            finish_reason: request.finish_reason.as_deref(),
-            given: &given,
-        };
+        let known = request.known.as_ref().map(|known| json("known", known)).transpose()?;
+        let known = known.map(known_lists).transpose()?.unwrap_or_default();
+        let options = TextOptions { finish_reason: request.finish_reason.as_deref(), known };
+        let (contract, text) = (&request.contract, &request.text);
         match (&request.session, &request.plan) {
-            (Some(id), None) => self.live(id)?.check(&judged),
+            (Some(id), None) => {
+                answers::report(&*self.session(id)?.check_text(contract, text, &options)?)
+            }
             (None, Some(path)) => {
-                let kernel = Kernel::new(plan_at(Path::new(path))?.plan);
-                let kernel = kernel.map_err(|e| Error::failed("bad_plan", e.to_string()))?;
-                let session = kernel.open("contract", now(), "/workspace");
-                let session = session.map_err(|e| Error::failed("bad_plan", e.to_string()))?;
-                contracts::text(&contracts::check(&kernel, &session, &judged)?)
+                let contract = self.guards.load(path)?.contract(contract)?;
+                answers::report(&contract.check(text, &options)?)
             }
             _ => Err(Error::params("give either `session` or `plan`, a path")),
         }
     }
 
-    fn contract(&mut self, request: Contract, of: impl Fn(&Plan, usize) -> String) -> Answer {
-        let loaded;
-        let plan = match (&request.session, &request.plan) {
-            (Some(id), None) => self.live(id)?.kernel.plan(),
-            (None, Some(path)) => {
-                loaded = plan_at(Path::new(path))?.plan;
-                loaded.plan()
-            }
+    fn contract(&mut self, request: Contract) -> Result<guard_sdk::Contract, Error> {
+        let guard = match (&request.session, &request.plan) {
+            (Some(id), None) => self.session(id)?.guard().clone(),
+            (None, Some(path)) => self.guards.load(path)?,
             _ => return Err(Error::params("give either `session` or `plan`, a path")),
         };
-        Ok(of(plan, contracts::find(plan, &request.contract)?))
+        Ok(guard.contract(&request.contract)?)
     }
 
     fn close(&mut self, request: Named) -> Answer {
-        let answer = self.live(&request.session)?.closed();
+        let answer = answers::closed(self.session(&request.session)?);
         self.sessions.remove(&request.session);
         Ok(answer)
     }
 }
 
-/// Returns the budgets that a session shares with others, by the units of its guard.
-fn shared(plan: &Plan, asked: BTreeMap<String, requests::Shared>) -> Result<Vec<Shared>, Error> {
-    let units = || plan.units.iter().map(|unit| unit.name.as_str());
-    let one = |(name, asked): (String, requests::Shared)| {
-        let unit = units().position(|unit| unit == name).ok_or_else(|| {
-            let near = near::did_you_mean(&name, units()).map(|near| format!("; {near}"));
-            let near = near.unwrap_or_default();
-            Error::params(format!("the guard has no unit `{name}`{near}"))
-        })?;
-        let limit = decimal::parse(asked.limit.get().trim_matches('"'));
-        let limit = limit
-            .ok_or_else(|| Error::params("`limit` is a number with at most six decimal places"))?;
-        Ok(Shared { unit: unit as u32, key: asked.budget, limit })
+/// The budgets that a session shares with others.
+fn shared(requested: BTreeMap<String, requests::Shared>) -> Result<Vec<SharedBudget>, Error> {
+    let budget = |(unit, shared): (String, requests::Shared)| {
+        Ok(SharedBudget { unit, key: shared.budget, limit: amount("limit", &shared.limit)? })
     };
-    asked.into_iter().map(one).collect()
+    requested.into_iter().map(budget).collect()
+}
+
+/// A number of a request in 10⁻⁶ units; also one in quotes.
+fn amount(name: &str, raw: &RawValue) -> Result<i64, Error> {
+    decimal::parse(raw.get().trim_matches('"')).ok_or_else(|| {
+        Error::params(format!("`{name}` is a number with at most six decimal places"))
+    })
+}
+
+/// The lists in `known`: an object of arrays.
+fn known_lists(known: Json) -> Result<BTreeMap<String, Vec<Json>>, Error> {
+    let wrong = || Error::params("`known` is an object of arrays");
+    let Json::Object(lists) = known else { return Err(wrong()) };
+    let list = |(name, list): (Box<str>, Json)| match list {
+        Json::Array(values) => Ok((name.into(), values)),
+        _ => Err(wrong()),
+    };
+    lists.into_iter().map(list).collect()
 }
 
 /// Parses a part of a request with Guard's own parser, which keeps numbers as text and rejects
@@ -371,64 +390,9 @@ fn read<T: DeserializeOwned>(params: &str) -> Result<T, Error> {
     })
 }
 
-/// Returns the caller's time, or the machine's.
+/// The caller's time, or the system's.
 fn instant(text: Option<String>) -> Result<i64, Error> {
-    let Some(text) = text else { return Ok(now()) };
-    let bad = || Error::failed("bad_time", format!("`{text}` is no RFC 3339 time"));
+    let Some(text) = text else { return Ok(guard_sdk::system_time()) };
+    let bad = || Error::failed("bad_time", format!("`{text}` is not an RFC 3339 time"));
     time::parse_rfc3339(&text).ok_or_else(bad)
-}
-
-/// A plan, and the same plan before its optimization, if known.
-struct Plans {
-    plan: LoadedPlan,
-    lowered: Option<LoadedPlan>,
-}
-
-impl Plans {
-    /// Returns the kernel, with a shadow if requested.
-    fn kernel(self, shadow: Option<NonZeroU32>) -> Result<Kernel, Error> {
-        let bad = |error: KernelError| Error::failed("bad_plan", error.to_string());
-        let kernel = |plan| Kernel::with_schemas(plan, &JsonSchemas).map_err(bad);
-        let Some(every) = shadow else { return kernel(self.plan) };
-        let missing = || {
-            let why = "`--shadow` needs the plan as lowered beside this one: give a guard, or `full`, \
-                       the path of what `guardc compile --no-optimize` wrote";
-            Error::failed("bad_plan", why)
-        };
-        let lowered = self.lowered.ok_or_else(missing)?;
-        Kernel::with_shadow(kernel(lowered)?, kernel(self.plan)?, every).map_err(bad)
-    }
-}
-
-fn plan_at(path: &Path) -> Result<Plans, Error> {
-    let shown = crate::files::display(path);
-    let bad = |why: String| Error::failed("bad_plan", format!("cannot load `{shown}`: {why}"));
-    let bytes = crate::files::read_bytes(path).map_err(bad)?;
-    if crate::plans::is_plan(&bytes) {
-        let plan = load(&bytes).map_err(|e| bad(e.to_string()))?;
-        return Ok(Plans { plan, lowered: None });
-    }
-    compile(path, crate::files::utf8(bytes).map_err(bad)?)
-}
-
-fn compile(path: &Path, text: String) -> Result<Plans, Error> {
-    let config = crate::config::Config::default();
-    let compiled = project::compile(path, text, &config);
-    let mut report = crate::report::Report::of_one();
-    report.add(&compiled.shown, &compiled.compilation.diagnostics);
-    let Some(output) = compiled.compilation.output else {
-        report.findings.retain(|finding| finding.error);
-        let first = report
-            .findings
-            .first()
-            .map_or("no reason is given", |finding| finding.message.as_str());
-        let error = Error::failed("bad_source", format!("the guard does not compile: {first}"));
-        return Err(error.with("diagnostics", report.to_json()["diagnostics"].clone()));
-    };
-    let loaded = |plan| {
-        LoadedPlan::from_plan(plan, output.sources.clone())
-            .map_err(|e| Error::failed("bad_plan", e.to_string()).with("compiled", true.into()))
-    };
-    let lowered = Some(loaded(output.lowered)?);
-    Ok(Plans { plan: loaded(output.plan)?, lowered })
 }

@@ -1,78 +1,40 @@
 //! Results as JUnit XML.
 
+use super::runner::{Failed, Ran};
+use super::text::reason_lines;
 use super::{Results, Suite};
-use crate::commands::test::runner::Ran;
-use crate::commands::test::text::reason_lines;
+use crate::failure::Failure;
 use crate::term::Style;
-use std::fmt::Write as _;
+use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 
-/// Formats one `testsuite` for each guard. Tests run on a simulated clock, so they take no time.
-pub fn render(results: &Results) -> String {
-    let (ran, failed) = results.counts();
-    let mut out = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
-    let _ = writeln!(
-        out,
-        "<testsuites tests=\"{ran}\" failures=\"{failed}\" errors=\"{}\">",
-        results.broken
-    );
-    for suite in &results.suites {
-        one(&mut out, suite);
-    }
-    out.push_str("</testsuites>\n");
-    out
+/// One `testsuite` for each guard. Tests run on a simulated clock: they take no time.
+pub fn render(results: &Results) -> Result<String, Failure> {
+    let mut report = Report::new("guardc test");
+    report.add_test_suites(results.suites.iter().map(test_suite));
+    report.errors += results.broken;
+    report.to_string().map_err(|error| Failure::new(error.to_string()))
 }
 
-fn one(out: &mut String, suite: &Suite) {
-    let failed = suite.ran.iter().filter(|ran| ran.failure.is_some()).count();
-    let name = escape(&suite.file);
-    let _ = writeln!(
-        out,
-        "  <testsuite name=\"{name}\" tests=\"{}\" failures=\"{failed}\" errors=\"0\" skipped=\"0\">",
-        suite.ran.len()
-    );
-    for ran in &suite.ran {
-        case(out, suite, ran);
-    }
-    out.push_str("  </testsuite>\n");
+fn test_suite(suite: &Suite) -> TestSuite {
+    let mut tests = TestSuite::new(suite.file.as_str());
+    tests.add_test_cases(suite.ran.iter().map(|ran| test_case(suite, ran)));
+    tests
 }
 
-fn case(out: &mut String, suite: &Suite, ran: &Ran) {
-    let head = format!(
-        "    <testcase classname=\"{}\" name=\"{}\"",
-        escape(&suite.guard),
-        escape(&ran.title)
-    );
-    let Some(failed) = &ran.failure else {
-        let _ = writeln!(out, "{head}/>");
-        return;
-    };
-    let message = format!("expected {}, got {}", failed.expected, failed.got);
+fn test_case(suite: &Suite, ran: &Ran) -> TestCase {
+    let status = ran.failure.as_ref().map_or_else(TestCaseStatus::success, failure);
+    let mut case = TestCase::new(ran.title.as_str(), status);
+    case.set_classname(suite.guard.as_str());
+    case
+}
+
+fn failure(failed: &Failed) -> TestCaseStatus {
     let mut body = format!("{}: {}\n", failed.at, failed.step);
     for reason in &failed.reasons {
         body.push_str(&reason_lines(reason, Style { on: false }));
     }
-    let _ = writeln!(
-        out,
-        "{head}>\n      <failure message=\"{}\">{}</failure>\n    </testcase>",
-        escape(&message),
-        escape(&body)
-    );
-}
-
-/// Escapes text and attributes; characters that XML cannot represent become `?`.
-fn escape(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            '\n' => out.push_str("&#10;"),
-            '\t' => out.push('\t'),
-            c if c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}') => out.push('?'),
-            c => out.push(c),
-        }
-    }
-    out
+    let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
+    status.set_message(format!("expected {}, got {}", failed.expected, failed.got));
+    status.set_description(body);
+    status
 }

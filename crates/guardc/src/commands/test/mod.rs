@@ -18,7 +18,6 @@ use crate::term::{Progress, Term};
 use coverage::{Coverage, Rule};
 use guard_compiler::{Output, SourceFile};
 use runner::Ran;
-pub use runner::decision;
 use std::path::PathBuf;
 pub use text::reason_lines;
 
@@ -140,7 +139,7 @@ pub fn run(args: &Args, term: &Term) -> Outcome {
     term.print(&match args.format {
         Format::Text => text::render(&results, term.out),
         Format::Json => json::render(&results),
-        Format::Junit => junit::render(&results),
+        Format::Junit => junit::render(&results)?,
     })?;
     if unread {
         return Err(Failure::Said);
@@ -180,14 +179,14 @@ fn one(
 fn suite(args: &Args, output: Output, shown: &[SourceFile]) -> Result<Suite, Failure> {
     let Output { plan, sources, scenarios, .. } = output;
     let plan = plans::loaded(plan, sources)?;
-    let kernel = crate::play::kernel(&plan)?;
+    let guard = crate::play::guard(plan.clone())?;
     let mut coverage = Coverage::new(&plan);
     let wanted =
         |title: &str| args.run.as_ref().is_none_or(|filter| title.contains(filter.as_str()));
     let ran = scenarios
         .iter()
         .filter(|scenario| wanted(&scenario.title))
-        .map(|scenario| runner::run(&kernel, scenario, shown, &mut coverage))
+        .map(|scenario| runner::run(&guard, scenario, shown, &mut coverage))
         .collect::<Result<_, _>>()?;
     let rules = coverage.rules().map(|rule| show(&plan, rule, shown)).collect();
     let file = shown.first().map_or_else(String::new, |file| file.path.clone());

@@ -12,10 +12,9 @@ use guard_plan::record::NoteKind;
 use guard_plan::value::Value;
 use guard_plan::verdict::{Code, Decision, Reason, Verdict};
 use guard_plan::words::duration;
-use guard_runtime::{Kernel, Proposed};
+use guard_sdk::{Guard, Proposed};
 use guard_syntax::span::Span;
 use std::collections::BTreeMap;
-use std::rc::Rc;
 
 /// The result of a test.
 pub struct Ran {
@@ -52,31 +51,19 @@ impl Failed {
     }
 
     fn verdict(expected: impl Into<String>, verdict: Verdict) -> Failed {
-        let got =
-            if verdict.decision == Decision::Allow { "allow" } else { decision(verdict.decision) };
+        let got = verdict.decision.as_str();
         Failed { reasons: verdict.reasons, ..Failed::new(expected, got) }
     }
 }
 
-/// `allow`, `wait`, `ask`, `deny`.
-pub fn decision(decision: Decision) -> &'static str {
-    match decision {
-        Decision::Allow => "allow",
-        Decision::Wait => "wait",
-        Decision::Ask => "ask",
-        Decision::Deny => "deny",
-    }
-}
-
-/// Runs one scenario on its own session.
+/// Runs one scenario on a session of its own.
 pub fn run(
-    kernel: &Rc<Kernel>,
+    guard: &Guard,
     scenario: &Scenario,
     shown: &[SourceFile],
     coverage: &mut Coverage,
 ) -> Result<Ran, Failure> {
-    let mut runner =
-        Runner { kernel, play: Play::new(Rc::clone(kernel))?, coverage, started: BTreeMap::new() };
+    let mut runner = Runner { guard, play: Play::new(guard)?, coverage, started: BTreeMap::new() };
     let mut ran = Ran {
         title: scenario.title.clone(),
         at: place(scenario.span, shown),
@@ -105,7 +92,7 @@ fn place(span: Span, shown: &[SourceFile]) -> String {
 pub(super) type Stepped = Result<(), Box<Failed>>;
 
 pub(super) struct Runner<'a> {
-    pub(super) kernel: &'a Kernel,
+    pub(super) guard: &'a Guard,
     pub(super) play: Play,
     pub(super) coverage: &'a mut Coverage,
     /// Started calls: the name in the scenario, the call id and the tool.
@@ -163,15 +150,15 @@ impl Runner<'_> {
             StepKind::After(millis) => done(self.play.advance(*millis)),
             StepKind::At(time) => done(self.play.set_clock(*time)),
             StepKind::Exists(path, exists) => {
-                self.play.world.file(path, exists.then(String::new));
+                self.play.world().file(path, exists.then(String::new));
                 Ok(())
             }
             StepKind::File(path, content) => {
-                self.play.world.file(path, Some(content.clone()));
+                self.play.world().file(path, Some(content.clone()));
                 Ok(())
             }
             StepKind::Probe(name, answer) => {
-                self.play.world.probes.insert(name.clone(), answer.clone());
+                self.play.world().probes.insert(name.clone(), answer.clone());
                 Ok(())
             }
             StepKind::Usage(unit, amount) => done(self.play.usage(unit, *amount)),
@@ -205,7 +192,7 @@ impl Runner<'_> {
 
     /// Returns the guard's name of a tool.
     fn name<'t>(&'t self, tool: &'t str) -> &'t str {
-        let found = self.kernel.plan().tools.iter().find(|t| t.wire_name == tool || t.name == tool);
+        let found = self.guard.plan().tools.iter().find(|t| t.wire_name == tool || t.name == tool);
         found.map_or(tool, |t| t.name.as_str())
     }
 

@@ -17,11 +17,11 @@ impl Runner<'_> {
             }
             StepKind::Command { argv, exits, output } => {
                 let ended = exits.map_or(RunEnd::TimedOut, |status| RunEnd::Exited(status.into()));
-                self.play.world.commands.insert(argv.clone(), (ended, output.clone()));
+                self.play.world().commands.insert(argv.clone(), (ended, output.clone()));
                 Ok(())
             }
             StepKind::Committed(committed) => {
-                self.play.world.committed = *committed;
+                self.play.world().committed = *committed;
                 Ok(())
             }
             StepKind::Prompt(text) => {
@@ -91,15 +91,15 @@ impl Runner<'_> {
     }
 
     fn item(&self, item: &str, state: &str) -> Stepped {
-        match self.play.session().item_state(self.kernel, item) {
+        match self.play.session().state().item_state(self.guard.kernel(), item) {
             Some(now) if now == state => Ok(()),
             Some(now) => Err(Failed::new(state, now).into()),
             None => Err(Failed::new(state, "there is no such item").into()),
         }
     }
 
-    /// Judges a text by the session's knowledge, without lists from the host.
-    fn report(&self, step: &ReportStep) -> Stepped {
+    /// Judges a text by what the session knows; nothing is handed over.
+    fn report(&mut self, step: &ReportStep) -> Stepped {
         let report = self.play.report(&step.contract, &step.text);
         let report = report.map_err(|why| Failed::new("to be possible", why))?;
         let got: Vec<Reason> = report.quarantined.iter().map(|unit| unit.reason).collect();

@@ -40,7 +40,7 @@ pub fn run(args: &Args, term: &Term) -> Outcome {
     let Some(plan) = plans::open(&args.plan, &config, term)? else {
         return Ok(Exit::Findings);
     };
-    let kernel = play::kernel(&plan)?;
+    let guard = play::guard(plan)?;
     let key = args.key.clone().unwrap_or_else(|| key_path(&args.store));
     let keys = Keys::read(&key).map_err(|error| Failure::new(error.to_string()))?;
     let opened = open_existing(&args.store, Durability::Full, Some(keys.clone()));
@@ -53,7 +53,7 @@ pub fn run(args: &Args, term: &Term) -> Outcome {
     let (mut done, mut dropped, mut others, mut left) = (0, 0, 0, 0);
     for id in all.iter().filter(meant) {
         let secrets: Arc<dyn Secrets> = Arc::new(keys.session(id));
-        match compact(&*store, &kernel, &secrets, id, args.at_least) {
+        match compact(&*store, guard.kernel(), &secrets, id, args.at_least) {
             Ok(Some(records)) => (done, dropped) = (done + 1, dropped + records),
             Ok(None) => {}
             // For a named session the mismatch is reported; without names, only sessions of this

@@ -6,7 +6,6 @@ use crate::failure::Failure;
 use crate::term::Term;
 use guard_plan::json::Json;
 use guard_plan::record::{Charge, Payload, Record, StopDecision};
-use guard_plan::verdict::Decision;
 use std::io::Write;
 use std::path::PathBuf;
 
@@ -23,16 +22,18 @@ pub fn write(
     out: &mut dyn Write,
     term: &Term,
 ) -> Result<bool, Failure> {
-    let fail = |error: std::io::Error| Failure::output(&error);
-    writeln!(out, "{}\r", COLUMNS.join(",")).map_err(fail)?;
-    walk(traces, "exporting", term, &mut |at, record, _| {
+    let fail = |error: csv::Error| Failure::output(&error.into());
+    let mut table = csv::WriterBuilder::new().terminator(csv::Terminator::CRLF).from_writer(out);
+    table.write_record(COLUMNS).map_err(fail)?;
+    let all_records = walk(traces, "exporting", term, &mut |at, record, _| {
         if !filter.takes(at, record) {
             return Ok(());
         }
-        let row = row(at, record);
-        let cells: Vec<String> = row.iter().map(|cell| quoted(cell)).collect();
-        writeln!(out, "{}\r", cells.join(",")).map_err(fail)
-    })
+        let row = row(at, record).map(without_formula);
+        table.write_record(&row).map_err(fail)
+    })?;
+    table.flush().map_err(|error| Failure::output(&error))?;
+    Ok(all_records)
 }
 
 fn row(at: &At<'_>, record: &Record) -> [String; 17] {
@@ -53,7 +54,7 @@ fn row(at: &At<'_>, record: &Record) -> [String; 17] {
         Payload::Propose(it) => {
             let reasons = &it.verdict.reasons;
             let list = |list: Vec<&str>| list.join("; ");
-            row[7] = word(it.verdict.decision).into();
+            row[7] = it.verdict.decision.as_str().into();
             row[8] = list(reasons.iter().map(|reason| reason.code.as_str()).collect());
             row[9] = list(reasons.iter().map(|reason| &*reason.rule).collect());
             row[10] = list(reasons.iter().map(|reason| &*reason.message).collect());
@@ -89,34 +90,10 @@ fn row(at: &At<'_>, record: &Record) -> [String; 17] {
     row
 }
 
-fn word(decision: Decision) -> &'static str {
-    match decision {
-        Decision::Allow => "allow",
-        Decision::Wait => "wait",
-        Decision::Ask => "ask",
-        Decision::Deny => "deny",
-    }
-}
-
-/// Formats a cell. An agent's text must not become a formula in a spreadsheet: a text that could
-/// gets the prefix `'`.
-fn quoted(cell: &str) -> String {
-    let formula = cell.starts_with(['=', '+', '-', '@', '\t', '\r']);
-    let cell = if formula { format!("'{cell}") } else { cell.to_owned() };
-    if cell.contains(['"', ',', '\n', '\r']) {
-        return format!("\"{}\"", cell.replace('"', "\"\""));
-    }
-    cell
-}
-
-#[cfg(test)]
-mod tests {
-    #[test]
-    fn cells() {
-        let check = |cell, expected: &str| assert_eq!(super::quoted(cell), expected);
-        check("plain", "plain");
-        check("a,b", "\"a,b\"");
-        check("say \"x\"\n", "\"say \"\"x\"\"\n\"");
-        check("=1+1", "'=1+1");
+/// A cell that no spreadsheet takes for a formula: an agent may have written it.
+fn without_formula(cell: String) -> String {
+    match cell.starts_with(['=', '+', '-', '@', '\t', '\r']) {
+        true => format!("'{cell}"),
+        false => cell,
     }
 }

@@ -212,12 +212,7 @@ impl Spans<'_> {
 /// Returns the span of a call, which has zero length until it is settled.
 fn proposed(session: &Session, record: &Record, propose: &Propose<'_>, content: bool) -> Value {
     let now = nanos(&record.time);
-    let verdict = match propose.verdict.decision {
-        Decision::Allow => "allow",
-        Decision::Wait => "wait",
-        Decision::Ask => "ask",
-        Decision::Deny => "deny",
-    };
+    let verdict = propose.verdict.decision.as_str();
     let mut span = json!({
         "traceId": session.trace,
         "spanId": id(&session.id, &record.seq.to_string(), 8),

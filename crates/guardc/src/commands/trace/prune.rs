@@ -1,10 +1,10 @@
 //! `guardc trace prune`: removes old sessions from a store.
 
 use super::sources::{failed, open};
-use crate::commands::serve::now;
 use crate::failure::{Exit, Failure, Outcome};
 use crate::term::{Term, count};
 use guard_plan::time;
+use guard_sdk::system_time;
 use guard_trace::line::Line;
 use guard_trace::store::Store;
 use std::path::PathBuf;
@@ -43,7 +43,7 @@ impl Age {
 
     fn instant(self) -> i64 {
         match self {
-            Age::For(millis) => now().saturating_sub(millis),
+            Age::For(millis) => system_time().saturating_sub(millis),
             Age::Before(instant) => instant,
         }
     }

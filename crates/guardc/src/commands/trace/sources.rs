@@ -3,11 +3,12 @@
 use crate::failure::{Failure, reason};
 use crate::files;
 use crate::near;
+use guard_plan::lines::{Line, read_line};
 use guard_trace::Keys;
 use guard_trace::store::{self, Durability, Store, StoreError, check_id};
 use guard_trace::verify::{self, Against, Verified, Watch};
 use std::fs::File;
-use std::io::{BufRead, Read};
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -105,10 +106,11 @@ fn of(place: &Path, key: Option<&Path>) -> Result<Vec<Source>, Failure> {
 
 /// Returns the session that the first record of a file names: a separate file may have any name.
 fn named(path: &Path) -> std::io::Result<Option<String>> {
-    let mut line = Vec::new();
-    let start = File::open(path)?.take(verify::MAX_LINE as u64);
-    std::io::BufReader::new(start).read_until(b'\n', &mut line)?;
-    let line = String::from_utf8(line).ok();
+    let mut file = std::io::BufReader::new(File::open(path)?);
+    let line = match read_line(&mut file, verify::MAX_LINE)? {
+        Line::Whole(line) | Line::Open(line) => String::from_utf8(line).ok(),
+        Line::TooLong | Line::End => None,
+    };
     Ok(line.and_then(|line| super::prove::session(line.trim_end())))
 }
 

@@ -33,9 +33,14 @@ impl Cache {
         hash.update(env!("CARGO_PKG_VERSION"));
         hash.update(encode::to_bytes(&output.lowered, &output.sources));
         hash.update(encode::to_bytes(&output.plan, &output.sources));
-        let options =
-            (args.format as u8, args.require_proved, args.depth, args.states, term.out.on);
-        hash.update(format!("{options:?}"));
+        let options = (
+            args.format as u8,
+            args.require_proved,
+            args.warnings_as_errors,
+            args.depth,
+            args.states,
+        );
+        hash.update(format!("{options:?} {}", term.out.on));
         let name: String = hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
         Cache { path: folder.join(name) }
     }

@@ -33,6 +33,9 @@ pub struct Args {
     /// Fail where an enforced invariant is not proved for every tool
     #[arg(long)]
     pub require_proved: bool,
+    /// Treat warnings as errors: the exit code is 1 where anything is found
+    #[arg(long)]
+    pub warnings_as_errors: bool,
     /// Most things that happen in an explored session; 0 explores nothing
     #[arg(long, value_name = "N", default_value_t = Limits::default().depth)]
     pub depth: usize,
@@ -100,6 +103,9 @@ pub fn run(args: &Args, term: &Term) -> Outcome {
     report.add(&compiled.shown, &compiled.compilation.diagnostics);
     let tried = tried(&verified, &compiled.compilation.diagnostics);
     report.add(&compiled.shown, &tried);
+    if args.warnings_as_errors || config.warnings_as_errors {
+        report.harden();
+    }
     let unproved = output.verification.pairs.iter().any(|pair| {
         let invariant = &output.plan.invariants[pair.invariant as usize];
         !invariant.monitor && !invariant.rule.shadow && !pair.status.is_proved()

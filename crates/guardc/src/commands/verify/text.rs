@@ -334,14 +334,25 @@ impl Page<'_> {
                 never.join(", ")
             ),
         };
-        let quiet: Vec<String> = explored
+        let quiet = explored
             .rules
             .iter()
             .filter(|(rule, session)| session.is_none() && !self.is_proved(rule))
-            .map(|(rule, _)| format!("{} {}", rule.owner, code(&rule.text)))
-            .collect();
+            .map(|(rule, _)| (rule.kind, format!("{} {}", rule.owner, code(&rule.text))));
+        // Calls that fail use budgets and limits up too, and not all of them were tried.
+        let used_up = |kind: RuleKind| matches!(kind, RuleKind::Budget | RuleKind::Limit);
+        let (unseen, quiet): (Vec<_>, Vec<_>) =
+            quiet.partition(|(kind, _)| explored.exhausted && used_up(*kind));
+        let words = |rules: Vec<(RuleKind, String)>| -> Vec<String> {
+            rules.into_iter().map(|(_, words)| words).collect()
+        };
+        let (unseen, quiet) = (words(unseen), words(quiet));
         let all = explored.rules.iter().filter(|(rule, _)| !self.is_proved(rule)).count();
-        let _ = writeln!(out, "  {} of {} can fire", all - quiet.len(), count(all, "rule"));
+        let fire = all - quiet.len() - unseen.len();
+        let _ = writeln!(out, "  {fire} of {} can fire", count(all, "rule"));
+        if !unseen.is_empty() {
+            let _ = writeln!(out, "  not seen where calls succeed: {}", unseen.join(", "));
+        }
         if !quiet.is_empty() {
             let _ = writeln!(out, "  {}: {}", explored.absence(), quiet.join(", "));
         }

@@ -99,17 +99,7 @@ impl<'s, 'p> Search<'s, 'p> {
 
     /// Keeps the session in which a rule speaks for the first time.
     pub(super) fn note(&mut self, at: usize, trial: &Trial, judged: &Judgement, oracle: &Oracle) {
-        let mut reasons = judged.reasons.clone();
-        reasons.extend(judged.shadowed.iter().cloned());
-        let fired = rules::fired(self.rules, &reasons, &judged.fired);
-        let length = self.nodes[at].depth + 1;
-        // An invariant is what refuses a call only where nothing else does.
-        let alone = judged.reasons.iter().all(|(code, ..)| *code == Code::Invariant);
-        let counts = |rule: &usize| {
-            alone || !matches!(self.rules[*rule].kind, RuleKind::Invariant | RuleKind::Monitor)
-        };
-        let new = |rule: &usize| counts(rule) && longer(&self.found.rules[*rule], length);
-        let new: Vec<usize> = fired.into_iter().filter(new).collect();
+        let new = self.new_rules(judged, self.nodes[at].depth + 1);
         let denied = judged.decision == Decision::Deny && self.waits_for_denial();
         if new.is_empty() && !denied {
             return;
@@ -120,6 +110,49 @@ impl<'s, 'p> Search<'s, 'p> {
             self.found.rules[rule] = Some(self.with(at, vec![done.clone()]));
         }
         self.heard(at, &[done]);
+    }
+
+    /// The same of a call that lacks approvals among other things, once it has them: what refuses it then refuses it alone.
+    pub(super) fn note_approved(
+        &mut self,
+        at: usize,
+        trial: &Trial,
+        judged: &Judgement,
+        oracle: &Oracle,
+    ) {
+        let what = self.proposal(at, trial, Then::Flies);
+        let Act::Call { tool, args, .. } = &what else { return };
+        let mut session = self.nodes[at].session.clone();
+        let mut steps = Vec::new();
+        for role in super::roles(judged) {
+            let approval = Act::Approve { tool: tool.clone(), args: args.clone(), role };
+            steps.extend(super::step(&mut session, approval, &oracle.again()));
+        }
+        let again = oracle.again();
+        self.judged += 1;
+        let judged = session.consider(trial.tool, &trial.args, &|ask| again.answer(ask));
+        let new = self.new_rules(&judged, self.nodes[at].depth + steps.len() + 1);
+        if new.is_empty() {
+            return;
+        }
+        let Some(done) = super::step(&mut session, what, &oracle.again()) else { return };
+        steps.push(done);
+        for rule in new {
+            self.found.rules[rule] = Some(self.with(at, steps.clone()));
+        }
+    }
+
+    /// The rules that a judgement shows, of which no session as short is known.
+    fn new_rules(&self, judged: &Judgement, length: usize) -> Vec<usize> {
+        let mut reasons = judged.reasons.clone();
+        reasons.extend(judged.shadowed.iter().cloned());
+        // An invariant is what refuses a call only where nothing else does.
+        let alone = judged.reasons.iter().all(|(code, ..)| *code == Code::Invariant);
+        let counts = |rule: &usize| {
+            alone || !matches!(self.rules[*rule].kind, RuleKind::Invariant | RuleKind::Monitor)
+        };
+        let new = |rule: &usize| counts(rule) && longer(&self.found.rules[*rule], length);
+        rules::fired(self.rules, &reasons, &judged.fired).into_iter().filter(new).collect()
     }
 
     /// Whether some provider that speaks on a denial has not been heard.

@@ -6,8 +6,9 @@ mod paint;
 use super::layout::{Graph, Layout, Link, Node, Rect, layout};
 use super::machine::Machine;
 use super::model::{Picture, Shape};
+use guard_plan::markup::escape;
 use guard_plan::plan::Risk;
-use paint::{Paint, escape, path};
+use paint::{Paint, path};
 
 /// The width of a character of a name, of a line, and of a label.
 const NAME: i64 = 8;

@@ -1,4 +1,4 @@
-//! The implementations of a drive's interfaces on the command line.
+//! The reasoners, tools, clocks and approvals of a drive on the command line.
 
 use super::process::Process;
 use guard_advice::drive::{
@@ -102,7 +102,7 @@ pub struct RealClock;
 
 impl Clock for RealClock {
     fn now(&mut self) -> Millis {
-        crate::commands::serve::now()
+        guard_sdk::system_time()
     }
 
     fn wait_until(&mut self, at: Millis) {

@@ -1,4 +1,4 @@
-//! The interfaces of a drive to the outside. Each is a small trait that the host implements.
+//! What a drive needs of the outside: small traits that the host implements.
 
 use guard_plan::advice::Advice;
 use guard_plan::json::Json;
@@ -96,32 +96,62 @@ impl Approvals for Nobody {
     }
 }
 
-/// Records a drive.
-pub trait Witness {
-    /// Records an event that the kernel has accepted, and its outcome.
-    fn event(&mut self, kernel: &Kernel, session: &Session, event: &Event<'_>, outcome: &Outcome);
+/// The session that is driven. Every event goes through it, so that whoever keeps its record keeps it here.
+pub trait DriveSession {
+    /// The kernel that decides.
+    fn kernel(&self) -> &Kernel;
+
+    /// The session's memory.
+    fn state(&self) -> &Session;
+
+    /// Takes an event.
+    ///
+    /// # Errors
+    ///
+    /// The reason it was not taken, in words.
+    fn step(&mut self, event: &Event<'_>) -> Result<Outcome, String>;
+
+    /// Judges and ranks what could be done at a time.
+    fn advise(&mut self, now: Millis) -> Advice;
 }
 
-/// Records nothing.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Unheard;
-
-impl Witness for Unheard {
-    fn event(&mut self, _: &Kernel, _: &Session, _: &Event<'_>, _: &Outcome) {}
+/// A session whose record nobody keeps.
+pub struct UnrecordedSession<'s> {
+    /// The kernel that decides.
+    pub kernel: &'s Kernel,
+    /// The session's memory, which this kernel has opened.
+    pub session: &'s mut Session,
+    /// Answers the kernel's questions.
+    pub world: &'s mut dyn World,
 }
 
-/// The outside of a drive.
-pub struct Doors<'d> {
-    /// Chooses the actions.
+impl DriveSession for UnrecordedSession<'_> {
+    fn kernel(&self) -> &Kernel {
+        self.kernel
+    }
+
+    fn state(&self) -> &Session {
+        self.session
+    }
+
+    fn step(&mut self, event: &Event<'_>) -> Result<Outcome, String> {
+        let outcome = self.kernel.step(self.session, event, self.world);
+        outcome.map_err(|error| error.to_string())
+    }
+
+    fn advise(&mut self, now: Millis) -> Advice {
+        crate::advise(self.kernel, self.session, now, self.world)
+    }
+}
+
+/// What a drive needs beside its session.
+pub struct DriveIo<'d> {
+    /// Chooses.
     pub reasoner: &'d mut dyn Reasoner,
     /// Runs the calls.
     pub tools: &'d mut dyn Tools,
-    /// Answers the questions of rules.
-    pub world: &'d mut dyn World,
     /// Tells the time, and waits.
     pub clock: &'d mut dyn Clock,
     /// Approves calls.
     pub approvals: &'d mut dyn Approvals,
-    /// Keeps the record.
-    pub witness: &'d mut dyn Witness,
 }

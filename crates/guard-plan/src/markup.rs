@@ -1,0 +1,24 @@
+//! Text within markup: HTML, SVG and XML.
+
+/// The text with everything escaped that could end it, in content and in attributes. Control characters that XML cannot
+/// hold become U+FFFD.
+///
+/// ```
+/// assert_eq!(guard_plan::markup::escape("<a b='c'> & \u{0}"), "&lt;a b=&#39;c&#39;&gt; &amp; \u{fffd}");
+/// ```
+pub fn escape(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\'' => out.push_str("&#39;"),
+            '\n' | '\t' => out.push(c),
+            c if c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}') => out.push('\u{fffd}'),
+            c => out.push(c),
+        }
+    }
+    out
+}

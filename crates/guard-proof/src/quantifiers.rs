@@ -1,0 +1,503 @@
+//! Quantifiers over collections in symbols (semantics §1): what a change does to them, and what they say of single elements.
+//!
+//! A quantifier over a collection that is only known by its term is a variable of its own, by the collection and the text of its
+//! body. A bound name stands for a fresh element each time its body is evaluated.
+
+use crate::encoder::{Closure, Element, Encoder, Universal};
+use crate::eval::sum_sort;
+use crate::formula::Formula;
+use crate::linear::{Linear, Range};
+use crate::rules::Rule;
+use crate::terms::{Op, TermId};
+use crate::value::{Collection, Encoded, Kind, Outcome, Sort, TooMuch, Value};
+use guard_plan::plan::{QuantifierOp, TypeId};
+use std::rc::Rc;
+
+/// What is known of a body over any element of a type.
+struct Generic {
+    /// It never faults.
+    sound: bool,
+    /// The range of the number that it is, or of 0 and 1 where it is counted.
+    range: Range,
+}
+
+/// What one element adds to a sum, and whether the body over it is without fault.
+#[derive(Clone)]
+struct Summand {
+    number: Linear,
+    sound: Formula,
+}
+
+impl<'p> Encoder<'p> {
+    /// A quantifier over a collection (semantics §1).
+    pub fn quantified(&mut self, of: &Rc<Collection>, closure: &Closure<'p>) -> Encoded<Outcome> {
+        let (value, sound) = match sum_sort(closure.op) {
+            None => {
+                let (truth, sound) = self.all(of, closure)?;
+                let any = closure.op == QuantifierOp::Any && !mutant!("any is all");
+                (Value::Bool(if any { self.not(&truth)? } else { truth }), sound)
+            }
+            Some(sort) => {
+                let (sum, sound) = self.sum(of, closure)?;
+                let outcome = self.exact(sort, sum)?;
+                (outcome.value, sound.and(outcome.sound))
+            }
+        };
+        Ok(Outcome { value, sound })
+    }
+
+    /// Whether the body is without fault and true of every element, for `any` false; and whether walking is without fault. The
+    /// second says nothing about elements that are not walked.
+    fn all(&mut self, of: &Rc<Collection>, closure: &Closure<'p>) -> Encoded<(Formula, Formula)> {
+        self.step()?;
+        Ok(match &**of {
+            Collection::Base { term, .. } => {
+                let truth = self.base_all(of, *term, closure)?;
+                let sound = match self.generic(of, closure)?.is_some_and(|generic| generic.sound) {
+                    true => Formula::True,
+                    false if mutant!("bodies never fault") => Formula::True,
+                    false => self.walked(of, closure, &truth, &Formula::False)?,
+                };
+                (truth, sound)
+            }
+            Collection::Literal(kind, items) => {
+                let (mut truth, mut sound) = (Formula::True, Formula::True);
+                for (index, item) in items.iter().enumerate() {
+                    let index = Value::Number(Sort::Int, Linear::constant(index as i128));
+                    let key = (*kind == Kind::List).then_some(index);
+                    self.and_then((&mut truth, &mut sound), closure, key, item.clone())?;
+                }
+                // Elements of a set are walked in another order.
+                let walked = *kind == Kind::List || sound == Formula::True;
+                (truth, if walked { sound } else { self.sound_flag(of, closure) })
+            }
+            Collection::Entries(entries) => {
+                let (mut truth, mut sound) = (Formula::True, Formula::True);
+                for (key, value) in entries {
+                    let key = Some(key.clone());
+                    self.and_then((&mut truth, &mut sound), closure, key, value.clone())?;
+                }
+                let walked = sound == Formula::True;
+                (truth, if walked { sound } else { self.sound_flag(of, closure) })
+            }
+            Collection::Append(inner, _) if mutant!("a quantifier forgets the last element") => {
+                self.all(inner, closure)?
+            }
+            Collection::Append(inner, item) => {
+                let (mut truth, mut sound) = self.all(inner, closure)?;
+                let index = Value::Number(Sort::Int, self.len(inner)?);
+                self.and_then((&mut truth, &mut sound), closure, Some(index), item.clone())?;
+                (truth, sound)
+            }
+            Collection::Insert(inner, item) => {
+                let (before, sound) = self.all(inner, closure)?;
+                let Some((new, new_sound)) = self.one(closure, None, item.clone())? else {
+                    // The index of an element of a set depends on the others.
+                    return Ok((self.all_flag(of, closure), self.sound_flag(of, closure)));
+                };
+                let new = match mutant!("a new element is like the old ones") {
+                    true => Formula::True,
+                    false => new.and(new_sound.clone()),
+                };
+                let truth = before.and(new);
+                let sound = self.walked(of, closure, &truth, &sound.and(new_sound))?;
+                (truth, sound)
+            }
+            Collection::Put(inner, key, value) | Collection::Replace(inner, key, value) => {
+                let (before, sound) = self.all(inner, closure)?;
+                let after = self.all_flag(of, closure);
+                let Some((new, new_sound)) = self.one(closure, Some(key.clone()), value.clone())?
+                else {
+                    return Ok((after, self.sound_flag(of, closure)));
+                };
+                let new = match mutant!("a new entry is like the old ones") {
+                    true => Formula::True,
+                    false => new.and(new_sound.clone()),
+                };
+                let given = match mutant!("old entries count for nothing") {
+                    true => new.clone(),
+                    false => before.and(new.clone()),
+                };
+                self.know(Rule::AllAfterWrite, given.implies(after.clone()).ok_or(TooMuch)?)?;
+                if of.kind() == Kind::Map {
+                    self.know(Rule::PutIsThere, after.implies(new).ok_or(TooMuch)?)?;
+                }
+                let sound = self.walked(of, closure, &after, &sound.and(new_sound))?;
+                (after, sound)
+            }
+            Collection::Remove(inner, _) | Collection::Drop(inner, _) => {
+                // Later elements move up: what is said of them by index may change.
+                let moves = inner.kind() != Kind::Map && closure.binders.len() > 1;
+                let (before, sound) = self.all(inner, closure)?;
+                let after = self.all_flag(of, closure);
+                if !moves || mutant!("elements never move") {
+                    let fact = before.implies(after.clone()).ok_or(TooMuch)?;
+                    self.know(Rule::AllAfterRemoval, fact)?;
+                }
+                if mutant!("what goes never failed") {
+                    let fact = after.implies(before).ok_or(TooMuch)?;
+                    self.know(Rule::AllAfterRemoval, fact)?;
+                }
+                let sound = self.walked(of, closure, &after, &sound)?;
+                (after, sound)
+            }
+        })
+    }
+
+    /// Whether walking a changed collection is without fault, where the body over any of its elements is so under a condition: sure
+    /// where that is always so; else a condition of its own, which follows from that one where nothing cuts the walk short.
+    fn walked(
+        &mut self,
+        of: &Rc<Collection>,
+        closure: &Closure<'p>,
+        all: &Formula,
+        never: &Formula,
+    ) -> Encoded<Formula> {
+        if *never == Formula::True || mutant!("what changes never faults") {
+            return Ok(Formula::True);
+        }
+        let sound = self.sound_flag(of, closure);
+        self.know(Rule::SoundWalk, all.implies(sound.clone()).ok_or(TooMuch)?)?;
+        Ok(sound)
+    }
+
+    /// A quantifier over a base: of single elements it says what `Instance` and `Witness` do.
+    fn base_all(
+        &mut self,
+        of: &Rc<Collection>,
+        base: TermId,
+        closure: &Closure<'p>,
+    ) -> Encoded<Formula> {
+        let holds = self.all_flag(of, closure);
+        if self.generic > 0 {
+            return Ok(holds);
+        }
+        let asked = self.asked.entry(base).or_default();
+        if asked.universal.iter().any(|known| known.holds == holds)
+            || !Encoder::is_few(asked.universal.len())
+        {
+            return Ok(holds);
+        }
+        let (elements, others) = (asked.elements.clone(), asked.universal.clone());
+        let universal = Universal { holds: holds.clone(), closure: closure.clone() };
+        asked.universal.push(universal.clone());
+        for element in &elements {
+            self.instantiate(&universal, element)?;
+        }
+        let witness = self.witness(of, base, &universal)?;
+        for other in &others {
+            if let Some(witness) = &witness {
+                self.instantiate(other, witness)?;
+            }
+            if let Some(theirs) = self.witness(of, base, other)? {
+                self.instantiate(&universal, &theirs)?;
+            }
+        }
+        Ok(holds)
+    }
+
+    /// An element at which a quantifier fails, if it fails; none where its index would have to be known.
+    fn witness(
+        &mut self,
+        of: &Rc<Collection>,
+        base: TermId,
+        universal: &Universal<'p>,
+    ) -> Encoded<Option<Element>> {
+        let Collection::Base { kind, of: ty, .. } = **of else { return Ok(None) };
+        if kind == Kind::Set && universal.closure.binders.len() > 1 {
+            return Ok(None);
+        }
+        let named = self
+            .terms
+            .intern(Op::Quantified(universal.closure.op), vec![base, universal.closure.text]);
+        let at = self.terms.intern(Op::Witness, vec![named]);
+        let key = match kind {
+            Kind::Map => Some(self.number(Sort::Text, at, (None, None))),
+            Kind::List => {
+                let at = self.terms.intern(Op::Field(0), vec![at]);
+                Some(self.number(Sort::Int, at, (Some(0), Some(i64::MAX.into()))))
+            }
+            Kind::Set => None,
+        };
+        let value = self.terms.intern(Op::At, vec![base, at]);
+        let value = self.open(Value::Typed(ty, value));
+        let (there, is_new) = self.new_var_flag(Op::Has, vec![base, at]);
+        let element = Element { there: there.clone(), key: key.clone(), value: value.clone() };
+        if is_new && let Some((truth, sound)) = self.one(&universal.closure, key, value)? {
+            let fails = match mutant!("a witness holds") {
+                true => truth.and(sound),
+                false => self.not(&truth.and(sound))?,
+            };
+            self.know(Rule::Witness, universal.holds.clone().or(there.clone().and(fails)))?;
+            let some = Formula::le(&Linear::constant(1), &self.len(of)?).ok_or(TooMuch)?;
+            self.know(Rule::MemberCounts, there.implies(some).ok_or(TooMuch)?)?;
+        }
+        Ok(Some(element))
+    }
+
+    fn new_var_flag(&mut self, op: Op, args: Vec<TermId>) -> (Formula, bool) {
+        let known = self.vars.len();
+        let flag = self.flag(op, args);
+        (flag, self.vars.len() > known)
+    }
+
+    /// What is true of all elements is true of this one, if it is there.
+    pub fn instantiate(&mut self, universal: &Universal<'p>, element: &Element) -> Encoded<()> {
+        let one = self.one(&universal.closure, element.key.clone(), element.value.clone())?;
+        let Some((truth, sound)) = one else {
+            if mutant!("an element without index is any") {
+                let shared = self.flag(Op::Node("element".into()), Vec::new());
+                let shared = match universal.closure.op {
+                    QuantifierOp::Any => self.not(&shared)?,
+                    _ => shared,
+                };
+                let given = universal.holds.clone().and(element.there.clone());
+                self.know(Rule::Instance, given.implies(shared).ok_or(TooMuch)?)?;
+            }
+            return Ok(());
+        };
+        let there = match mutant!("what is true of all is true of the absent") {
+            true => Formula::True,
+            false => element.there.clone(),
+        };
+        let given = universal.holds.clone().and(there);
+        self.know(Rule::Instance, given.implies(truth.and(sound)).ok_or(TooMuch)?)
+    }
+
+    /// Whether the body is true of this element, for `any` false, and whether it is without fault; none where the body names a
+    /// key that is not known.
+    fn one(
+        &mut self,
+        closure: &Closure<'p>,
+        key: Option<Value>,
+        value: Value,
+    ) -> Encoded<Option<(Formula, Formula)>> {
+        let Some(outcome) = self.apply(closure, key, value)? else { return Ok(None) };
+        let (truth, sound) = self.truth(outcome);
+        let fails = closure.op == QuantifierOp::Any && !mutant!("any element is every element");
+        let truth = if fails { self.not(&truth)? } else { truth };
+        Ok(Some((truth, sound)))
+    }
+
+    /// Adds one more element to what is true of all so far, as it is walked: what comes after one of which it is
+    /// not true is not looked at.
+    fn and_then(
+        &mut self,
+        (truth, sound): (&mut Formula, &mut Formula),
+        closure: &Closure<'p>,
+        key: Option<Value>,
+        value: Value,
+    ) -> Encoded<()> {
+        let (this, this_sound) = match self.one(closure, key, value)? {
+            Some(one) => one,
+            None => (self.fresh_flag(), self.fresh_flag()),
+        };
+        let skipped = self.not(truth)?;
+        *sound = std::mem::replace(sound, Formula::True).and(skipped.or(this_sound.clone()));
+        *truth = std::mem::replace(truth, Formula::True).and(this).and(this_sound);
+        Ok(())
+    }
+
+    /// The name of a quantifier: what it ranges over, and its body as written.
+    fn named_quantifier(&mut self, of: &Rc<Collection>, closure: &Closure<'p>) -> TermId {
+        let of = self.term(&Value::Collection(of.clone()));
+        let args = match () {
+            () if mutant!("quantifiers share a variable whatever they range over") => {
+                vec![closure.text]
+            }
+            () if mutant!("quantifiers share a variable whatever they say") => vec![of],
+            () => vec![of, closure.text],
+        };
+        let op = match closure.op {
+            QuantifierOp::Any if mutant!("any and all share a variable") => QuantifierOp::All,
+            op if sum_sort(op).is_some() && mutant!("all sums share a variable") => {
+                QuantifierOp::Count
+            }
+            op => op,
+        };
+        self.terms.intern(Op::Quantified(op), args)
+    }
+
+    fn all_flag(&mut self, of: &Rc<Collection>, closure: &Closure<'p>) -> Formula {
+        let term = self.named_quantifier(of, closure);
+        self.flag_of(term)
+    }
+
+    fn sound_flag(&mut self, of: &Rc<Collection>, closure: &Closure<'p>) -> Formula {
+        let term = self.named_quantifier(of, closure);
+        self.flag(Op::Sound, vec![term])
+    }
+
+    /// The body over any element of the type; none where it is not looked into.
+    fn generic(&mut self, of: &Rc<Collection>, closure: &Closure<'p>) -> Encoded<Option<Generic>> {
+        let Some(ty) = element_type(of) else { return Ok(None) };
+        let key = match mutant!("bound names of all quantifiers are one") {
+            true => self.terms.intern(Op::Bound(1_000), Vec::new()),
+            false => self.terms.fresh(),
+        };
+        let key = match of.kind() {
+            Kind::Map => Some(self.number(Sort::Text, key, (None, None))),
+            // The index of an element of a set depends on the others.
+            Kind::Set => None,
+            Kind::List => Some(self.number(Sort::Int, key, (Some(0), Some(i64::MAX.into())))),
+        };
+        let element = match mutant!("bound names of all quantifiers are one") {
+            true => self.terms.intern(Op::Bound(1_001), Vec::new()),
+            false => self.terms.fresh(),
+        };
+        self.generic += 1;
+        let outcome = self.apply(closure, key, Value::Typed(ty, element));
+        self.generic -= 1;
+        let Some(outcome) = outcome? else { return Ok(None) };
+        let number = match self.open(outcome.value) {
+            Value::Number(_, number) => self.range(&number),
+            _ => (Some(0), Some(1)),
+        };
+        Ok(Some(Generic { sound: outcome.sound == Formula::True, range: number }))
+    }
+
+    /// The exact sum of the bodies, or of how many it is true; and whether no body faults.
+    fn sum(&mut self, of: &Rc<Collection>, closure: &Closure<'p>) -> Encoded<(Linear, Formula)> {
+        self.step()?;
+        let by_index = closure.binders.len() > 1;
+        let absent = Summand { number: Linear::default(), sound: Formula::True };
+        let changed = match &**of {
+            Collection::Literal(Kind::List, items) => {
+                let index = |at: usize| Value::Number(Sort::Int, Linear::constant(at as i128));
+                let elements = items.iter().enumerate();
+                let elements = elements.map(|(at, item)| (index(at), item.clone())).collect();
+                return self.written_sum(of, closure, elements);
+            }
+            Collection::Entries(entries) => return self.written_sum(of, closure, entries.clone()),
+            Collection::Append(inner, item) => {
+                let index = Value::Number(Sort::Int, self.len(inner)?);
+                let new = self.summand(closure, Some(index), item.clone())?;
+                new.map(|new| (inner, Formula::False, absent, new))
+            }
+            Collection::Insert(inner, item) if !by_index => {
+                let there = self.has(inner, item)?;
+                let there = if mutant!("a sum counts twice") { Formula::False } else { there };
+                // Where it is there already, it goes and comes.
+                let new = self.summand(closure, None, item.clone())?;
+                new.map(|new| (inner, there, new.clone(), new))
+            }
+            Collection::Remove(inner, item) if !by_index => {
+                let there = self.has(inner, item)?;
+                let old = self.summand(closure, None, item.clone())?;
+                old.map(|old| (inner, there, old, absent))
+            }
+            Collection::Drop(inner, key) => {
+                let (there, old) = self.at(inner, key)?;
+                let old = self.summand(closure, Some(key.clone()), old)?;
+                old.map(|old| (inner, there, old, absent))
+            }
+            Collection::Put(inner, key, value) | Collection::Replace(inner, key, value) => {
+                let (there, old) = self.at(inner, key)?;
+                let there =
+                    if mutant!("a sum keeps what is replaced") { Formula::False } else { there };
+                let old = self.summand(closure, Some(key.clone()), old)?;
+                let new = self.summand(closure, Some(key.clone()), value.clone())?;
+                old.zip(new).map(|(old, new)| (inner, there, old, new))
+            }
+            _ => None,
+        };
+        let Some((inner, was_there, old, new)) = changed else {
+            return self.unknown_sum(of, closure);
+        };
+        let (sum, sound) = self.sum(inner, closure)?;
+        let less = sum.minus(&old.number).ok_or(TooMuch)?;
+        let rest = self.choose_number(&was_there, less, sum)?;
+        let times = i128::from(!mutant!("a sum forgets the last element"));
+        let sum = rest.plus(times, &new.number).ok_or(TooMuch)?;
+        // Every body is evaluated: nothing cuts a sum short. Of what went it is not known whether it was what faulted.
+        let never = sound.and(new.sound);
+        let sound = match &**of {
+            Collection::Append(..) | Collection::Insert(..) => never,
+            _ => self.walked(of, closure, &never, &never)?,
+        };
+        Ok((sum, sound))
+    }
+
+    /// The sum over what is written out.
+    fn written_sum(
+        &mut self,
+        of: &Rc<Collection>,
+        closure: &Closure<'p>,
+        elements: Vec<(Value, Value)>,
+    ) -> Encoded<(Linear, Formula)> {
+        let (mut sum, mut sound) = (Linear::default(), Formula::True);
+        for (key, value) in elements {
+            let Some(summand) = self.summand(closure, Some(key), value)? else {
+                return self.unknown_sum(of, closure);
+            };
+            sum = sum.plus(1, &summand.number).ok_or(TooMuch)?;
+            sound = sound.and(summand.sound);
+        }
+        Ok((sum, sound))
+    }
+
+    /// What one element adds; none where that is no number, or the body names a key that is not known.
+    fn summand(
+        &mut self,
+        closure: &Closure<'p>,
+        key: Option<Value>,
+        value: Value,
+    ) -> Encoded<Option<Summand>> {
+        let Some(outcome) = self.apply(closure, key, value)? else { return Ok(None) };
+        let number = match (closure.op, self.open(outcome.value)) {
+            (QuantifierOp::Count, Value::Bool(truth)) => {
+                self.choose_number(&truth, Linear::constant(1), Linear::default())?
+            }
+            (
+                QuantifierOp::SumInt | QuantifierOp::SumDecimal | QuantifierOp::SumDuration,
+                Value::Number(sort, number),
+            ) if sort.is_number() => number,
+            _ => return Ok(None),
+        };
+        Ok(Some(Summand { number, sound: outcome.sound }))
+    }
+
+    /// A sum of which the range is known, where the elements have a type: as many summands as there are elements.
+    fn unknown_sum(
+        &mut self,
+        of: &Rc<Collection>,
+        closure: &Closure<'p>,
+    ) -> Encoded<(Linear, Formula)> {
+        let term = self.named_quantifier(of, closure);
+        let (sum, is_new) = self.new_var(term, (None, None));
+        let is_base = matches!(**of, Collection::Base { .. });
+        let generic = if is_base { self.generic(of, closure)? } else { None };
+        let Some(generic) = generic else { return Ok((sum, self.sound_flag(of, closure))) };
+        if is_new {
+            let len = self.len(of)?;
+            let (least, greatest) = generic.range;
+            let greatest = match mutant!("a sum has one summand less") {
+                true => greatest.map(|greatest| greatest - 1),
+                false => greatest,
+            };
+            // least · len ≤ sum ≤ greatest · len, since every summand is in the range.
+            if let Some(lower) = least.and_then(|least| Formula::le(&len.times(least)?, &sum)) {
+                self.know(Rule::SumRange, lower)?;
+            }
+            if let Some(upper) = greatest.and_then(|most| Formula::le(&sum, &len.times(most)?)) {
+                self.know(Rule::SumRange, upper)?;
+            }
+        }
+        let never = generic.sound;
+        Ok((sum, if never { Formula::True } else { self.sound_flag(of, closure) }))
+    }
+}
+
+/// The type of what is in a collection; none where it is only written out.
+fn element_type(of: &Collection) -> Option<TypeId> {
+    match of {
+        Collection::Base { of, .. } => Some(*of),
+        Collection::Literal(..) | Collection::Entries(_) => None,
+        Collection::Append(inner, _)
+        | Collection::Insert(inner, _)
+        | Collection::Remove(inner, _)
+        | Collection::Put(inner, ..)
+        | Collection::Replace(inner, ..)
+        | Collection::Drop(inner, _) => element_type(inner),
+    }
+}

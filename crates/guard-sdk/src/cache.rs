@@ -1,0 +1,142 @@
+//! Compiled guards by the content of their sources, so that opening a session does not compile.
+
+use crate::error::GuardError;
+use crate::guard::Guard;
+use crate::sources;
+use guard_plan::encode::Hash;
+use sha2::{Digest, Sha256};
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// Guards that stay ready, by the content of their files. Threads share it.
+///
+/// A guard is compiled anew when its text, or a file that it uses, has changed. The oldest guard goes when there are
+/// too many; sessions that use it keep it.
+///
+/// ```
+/// let cache = guard_sdk::GuardCache::new(64);
+/// let first = cache.compile("demo.guard", "guard demo\ntool ping()")?;
+/// let again = cache.compile("demo.guard", "guard demo\ntool ping()")?;
+/// assert_eq!(first.plan_hash(), again.plan_hash());
+/// assert_eq!(cache.len(), 1);
+/// # Ok::<(), guard_sdk::GuardError>(())
+/// ```
+pub struct GuardCache {
+    capacity: usize,
+    entries: Mutex<Entries>,
+}
+
+#[derive(Default)]
+struct Entries {
+    guards: HashMap<Key, Entry>,
+    uses: u64,
+}
+
+/// A guard's path, which decides what its `use` means, and the hash of its text.
+type Key = (PathBuf, Hash);
+
+struct Entry {
+    guard: Guard,
+    /// The files that it uses, with the hashes of their texts.
+    used: Vec<(PathBuf, Hash)>,
+    last_use: u64,
+}
+
+fn hash(text: &[u8]) -> Hash {
+    Sha256::digest(text).into()
+}
+
+impl GuardCache {
+    /// An empty cache for at most `capacity` guards.
+    pub fn new(capacity: usize) -> GuardCache {
+        GuardCache { capacity: capacity.max(1), entries: Mutex::default() }
+    }
+
+    /// How many guards it holds.
+    pub fn len(&self) -> usize {
+        self.entries().guards.len()
+    }
+
+    /// Whether it holds none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// As [`Guard::from_file`].
+    ///
+    /// # Errors
+    ///
+    /// As [`Guard::from_file`].
+    pub fn load(&self, path: impl AsRef<Path>) -> Result<Guard, GuardError> {
+        let path = path.as_ref();
+        let unreadable = |why| GuardError::Unreadable(sources::display(path), why);
+        let bytes = sources::read_bytes(path).map_err(unreadable)?;
+        if !sources::is_plan(&bytes) {
+            return self.compile(path, sources::utf8(bytes).map_err(unreadable)?);
+        }
+        let key = (PathBuf::new(), hash(&bytes));
+        match self.find(&key) {
+            Some(guard) => Ok(guard),
+            None => Ok(self.keep(key, Guard::from_plan_bytes(&bytes)?, Vec::new())),
+        }
+    }
+
+    /// As [`Guard::compile`].
+    ///
+    /// # Errors
+    ///
+    /// As [`Guard::compile`].
+    pub fn compile(
+        &self,
+        path: impl AsRef<Path>,
+        text: impl Into<String>,
+    ) -> Result<Guard, GuardError> {
+        let (path, text) = (path.as_ref(), text.into());
+        let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+        let key = (absolute, hash(text.as_bytes()));
+        if let Some(guard) = self.find(&key) {
+            return Ok(guard);
+        }
+        // The lock is not held: other threads go on while this one compiles.
+        let source = sources::compile(path, text, None);
+        let used = source.used.iter();
+        let used = used.map(|(path, text)| (path.clone(), hash(text.as_bytes()))).collect();
+        Ok(self.keep(key, Guard::from_compiled(source)?, used))
+    }
+
+    /// The guard under a key, if the files that it uses are as they were.
+    fn find(&self, key: &Key) -> Option<Guard> {
+        let mut entries = self.entries();
+        entries.uses += 1;
+        let now = entries.uses;
+        let entry = entries.guards.get_mut(key)?;
+        let unchanged = |(path, was): &(PathBuf, Hash)| {
+            sources::read_bytes(path).is_ok_and(|bytes| hash(&bytes) == *was)
+        };
+        if !entry.used.iter().all(unchanged) {
+            entries.guards.remove(key);
+            return None;
+        }
+        entry.last_use = now;
+        Some(entry.guard.clone())
+    }
+
+    fn keep(&self, key: Key, guard: Guard, used: Vec<(PathBuf, Hash)>) -> Guard {
+        let mut entries = self.entries();
+        if entries.guards.len() >= self.capacity {
+            let oldest = entries.guards.iter().min_by_key(|(_, entry)| entry.last_use);
+            if let Some(oldest) = oldest.map(|(key, _)| key.clone()) {
+                entries.guards.remove(&oldest);
+            }
+        }
+        let last_use = entries.uses;
+        entries.guards.insert(key, Entry { guard: guard.clone(), used, last_use });
+        guard
+    }
+
+    /// A panic of another thread leaves nothing half done here: each change is one insertion or removal.
+    fn entries(&self) -> MutexGuard<'_, Entries> {
+        self.entries.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,252 @@
+//! Errors of loading guards and of running sessions. A refused call is a verdict, never one of these.
+
+use guard_compiler::SourceFile;
+use guard_plan::LoadError;
+use guard_runtime::{KernelError, StepError};
+use guard_syntax::diagnostic::Diagnostic;
+use guard_trace::ResumeError;
+use guard_trace::store::StoreError;
+use std::fmt;
+
+/// Why there is no guard. Its `Debug` form is its `Display` form, since `main` prints the former.
+pub enum GuardError {
+    /// The file cannot be read; its path and the reason.
+    Unreadable(String, String),
+    /// The source has errors.
+    Source {
+        /// The files that were read; a diagnostic's span refers to one of them.
+        files: Vec<SourceFile>,
+        /// All errors and warnings.
+        diagnostics: Vec<Diagnostic>,
+    },
+    /// The bytes are not a valid plan.
+    Plan(LoadError),
+    /// The plan cannot be run.
+    Kernel(KernelError),
+    /// The guard has no such contract; its name and a similar name, if there is one.
+    UnknownContract(String, Option<String>),
+    /// The contract cannot be used; the reason.
+    Contract(String),
+    /// Watching the optimized plan needs the plan as lowered, which only sources have.
+    NoLoweredPlan,
+}
+
+impl GuardError {
+    /// A stable word for the kind of error, as the sidecar answers it.
+    pub fn code(&self) -> &'static str {
+        match self {
+            GuardError::Source { .. } => "bad_source",
+            GuardError::UnknownContract(..) => "no_such_contract",
+            GuardError::Contract(_) => "bad_contract",
+            GuardError::Unreadable(..)
+            | GuardError::Plan(_)
+            | GuardError::Kernel(_)
+            | GuardError::NoLoweredPlan => "bad_plan",
+        }
+    }
+}
+
+impl fmt::Display for GuardError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            GuardError::Unreadable(path, why) => write!(f, "cannot load `{path}`: {why}"),
+            GuardError::Source { files, diagnostics } => write_source_errors(f, files, diagnostics),
+            GuardError::Plan(error) => write!(f, "the plan is not valid: {error}"),
+            GuardError::Kernel(error) => write!(f, "the plan cannot be run: {error}"),
+            GuardError::UnknownContract(name, near) => {
+                write!(f, "there is no contract `{name}`")?;
+                near.iter().try_for_each(|near| write!(f, "; did you mean `{near}`?"))
+            }
+            GuardError::Contract(why) => f.write_str(why),
+            GuardError::NoLoweredPlan => f.write_str(
+                "watching the optimized plan needs the guard's source, or the plan that \
+                 `guardc compile --no-optimize` wrote",
+            ),
+        }
+    }
+}
+
+impl fmt::Debug for GuardError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl std::error::Error for GuardError {}
+
+/// The errors among the diagnostics, a line each: `file:line: error[CODE]: message`.
+fn write_source_errors(
+    f: &mut fmt::Formatter<'_>,
+    files: &[SourceFile],
+    diagnostics: &[Diagnostic],
+) -> fmt::Result {
+    f.write_str("the guard does not compile")?;
+    for diagnostic in diagnostics.iter().filter(|diagnostic| diagnostic.is_error()) {
+        let span = diagnostic.primary.span;
+        let file = files.get(span.file.0 as usize);
+        let (name, line) = file.map_or(("", 0), |file| {
+            let before = file.text.get(..span.start as usize).unwrap_or_default();
+            (file.path.as_str(), before.matches('\n').count() + 1)
+        });
+        let (code, message) = (diagnostic.code, &diagnostic.message);
+        write!(f, "\n{name}:{line}: error[{code}]: {message}")?;
+        diagnostic.help.iter().try_for_each(|help| write!(f, " ({help})"))?;
+    }
+    Ok(())
+}
+
+/// Why an event of a session was not taken. Nothing of it happened, unless [`SessionError::Broken`] says otherwise.
+#[derive(Debug)]
+pub enum SessionError {
+    /// The event does not fit the session: an unknown call, an amount below zero and the like.
+    Step(StepError),
+    /// The guard or one of its contracts cannot be used.
+    Guard(GuardError),
+    /// The workspace cannot be used; its path and the reason.
+    Workspace(String, String),
+    /// The store refused or failed.
+    Store(StoreError),
+    /// The session's records cannot be taken up.
+    Resume(ResumeError),
+    /// The records under this id are of another session or workspace; says which.
+    Mismatch(String),
+    /// Other processes wrote to the session each time this one tried.
+    Contended,
+    /// A budget that sessions share does not cover the call; its key and what is spent, in 10⁻⁶ units.
+    OverBudget(String, i64),
+    /// An earlier record could not be written: close the session and open it again.
+    Broken,
+    /// The guard declares no such probe; its name and a similar name, if there is one.
+    UnknownProbe(String, Option<String>),
+    /// A shared budget or a unit of it cannot be used; the reason.
+    SharedBudget(String),
+    /// No snapshot can be made: the guard has secrets, and the session has no key to seal them.
+    NoKey,
+    /// The snapshot is not one of this guard's; the reason.
+    Snapshot(String),
+    /// The guard declares no such item, lifecycle or fact; which, its name, and a similar name.
+    Unknown(&'static str, String, Option<String>),
+    /// The system gives no randomness for the session's salt.
+    Random(String),
+}
+
+impl SessionError {
+    /// A stable word for the kind of error, as the sidecar answers it.
+    pub fn code(&self) -> &'static str {
+        match self {
+            SessionError::Step(error) => step_code(error),
+            SessionError::Guard(error) => error.code(),
+            SessionError::Workspace(..) => "bad_workspace",
+            SessionError::Store(StoreError::BadSession(_)) => "bad_session_id",
+            SessionError::Store(StoreError::Locked(_)) | SessionError::Contended => {
+                "journal_locked"
+            }
+            SessionError::Store(StoreError::Damaged { .. } | StoreError::Misfit(_)) => {
+                "journal_damaged"
+            }
+            SessionError::Store(_) | SessionError::Broken | SessionError::Random(_) => {
+                "journal_failed"
+            }
+            SessionError::Resume(ResumeError::Mismatch(_)) | SessionError::Mismatch(_) => {
+                "journal_mismatch"
+            }
+            SessionError::Resume(ResumeError::Secrets(_) | ResumeError::Key(_))
+            | SessionError::NoKey => "journal_secrets",
+            SessionError::Resume(_) | SessionError::Snapshot(_) => "journal_damaged",
+            SessionError::OverBudget(..) => "over_budget",
+            SessionError::UnknownProbe(..) | SessionError::SharedBudget(_) => "invalid_params",
+            SessionError::Unknown(what, ..) => match *what {
+                "fact" => "no_such_fact",
+                "lifecycle" => "no_such_lifecycle",
+                _ => "no_such_item",
+            },
+        }
+    }
+}
+
+fn step_code(error: &StepError) -> &'static str {
+    match error {
+        StepError::Workspace(_) => "bad_workspace",
+        StepError::InitialState(..) => "bad_plan",
+        StepError::CallInFlight(_) => "call_in_flight",
+        StepError::NoSuchCall(_) => "no_such_call",
+        StepError::UnknownTool(_) => "unknown_tool",
+        StepError::InvalidArguments(_) => "invalid_arguments",
+        StepError::NotHostCharged(_) => "not_host_charged",
+        StepError::NegativeAmount(_) => "negative_amount",
+        StepError::NotHalted => "not_halted",
+        StepError::UnknownItem(_) => "no_such_item",
+        StepError::NoTransition(_) => "no_transition",
+    }
+}
+
+impl fmt::Display for SessionError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let near = |f: &mut fmt::Formatter<'_>, near: &Option<String>| {
+            near.iter().try_for_each(|near| write!(f, "; did you mean `{near}`?"))
+        };
+        match self {
+            SessionError::Step(error) => error.fmt(f),
+            SessionError::Guard(error) => error.fmt(f),
+            SessionError::Workspace(path, why) => write!(f, "the workspace `{path}` {why}"),
+            SessionError::Store(error) => error.fmt(f),
+            SessionError::Resume(error) => error.fmt(f),
+            SessionError::Mismatch(what) => write!(f, "the trace is of another {what}"),
+            SessionError::Contended => {
+                f.write_str("other processes keep writing to the session; try again")
+            }
+            SessionError::OverBudget(key, spent) => write!(
+                f,
+                "the shared budget `{key}` does not cover it: {} is spent",
+                guard_plan::decimal::format(*spent)
+            ),
+            SessionError::Broken => f.write_str(
+                "an earlier record could not be written: close the session and open it again",
+            ),
+            SessionError::UnknownProbe(name, similar) => {
+                write!(f, "the guard declares no probe `{name}`")?;
+                near(f, similar)
+            }
+            SessionError::SharedBudget(why) => f.write_str(why),
+            SessionError::NoKey => f.write_str(
+                "the guard has secrets: a snapshot needs a key to seal them (`SessionOptions::keys`)",
+            ),
+            SessionError::Snapshot(why) => write!(f, "the snapshot cannot be used: {why}"),
+            SessionError::Unknown("lifecycle", name, similar) => {
+                write!(f, "there is no lifecycle `{name}`, or no such state")?;
+                near(f, similar)
+            }
+            SessionError::Unknown(what, name, similar) => {
+                write!(f, "there is no {what} `{name}`")?;
+                near(f, similar)
+            }
+            SessionError::Random(why) => write!(f, "the system gives no randomness: {why}"),
+        }
+    }
+}
+
+impl std::error::Error for SessionError {}
+
+impl From<StepError> for SessionError {
+    fn from(error: StepError) -> SessionError {
+        SessionError::Step(error)
+    }
+}
+
+impl From<GuardError> for SessionError {
+    fn from(error: GuardError) -> SessionError {
+        SessionError::Guard(error)
+    }
+}
+
+impl From<StoreError> for SessionError {
+    fn from(error: StoreError) -> SessionError {
+        SessionError::Store(error)
+    }
+}
+
+impl From<ResumeError> for SessionError {
+    fn from(error: ResumeError) -> SessionError {
+        SessionError::Resume(error)
+    }
+}

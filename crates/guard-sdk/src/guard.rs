@@ -1,0 +1,193 @@
+//! A guard made ready: loaded once, shared by all its sessions.
+
+use crate::contract::Contract;
+use crate::error::GuardError;
+use crate::open::SessionOptions;
+use crate::sources::{self, CompiledSource};
+use guard_compiler::Output;
+use guard_contract::Checker;
+use guard_hosts::Host;
+use guard_plan::plan::Plan;
+use guard_plan::{LoadedPlan, load};
+use guard_runtime::{Kernel, World};
+use guard_schema::JsonSchemas;
+use std::num::NonZeroU32;
+use std::path::Path;
+use std::sync::{Arc, OnceLock};
+
+/// A guard that is ready to decide. Cloning it is cheap; threads and sessions share it.
+#[derive(Clone)]
+pub struct Guard {
+    ready: Arc<Ready>,
+}
+
+struct Ready {
+    kernel: Kernel,
+    /// The plan before it was optimized, where the guard comes from source.
+    lowered: Option<LoadedPlan>,
+    /// By contract; each is made ready when it is first used.
+    checkers: Box<[OnceLock<Result<Checker, String>>]>,
+}
+
+impl std::fmt::Debug for Guard {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Guard").field("name", &self.name()).finish_non_exhaustive()
+    }
+}
+
+impl Guard {
+    /// Compiles a guard. Files that it uses are found relative to `path`, which need not exist itself.
+    ///
+    /// ```
+    /// let guard = guard_sdk::Guard::compile("demo.guard", "guard demo\ntool ping()")?;
+    /// assert_eq!(guard.name(), "demo");
+    /// let error = guard_sdk::Guard::compile("demo.guard", "guard demo\ntool a() { requires b }").unwrap_err();
+    /// assert!(error.to_string().contains("unknown tool `b`"));
+    /// # Ok::<(), guard_sdk::GuardError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`GuardError::Source`] with every error of the text; [`GuardError::Kernel`] where the plan cannot be run.
+    pub fn compile(path: impl AsRef<Path>, text: impl Into<String>) -> Result<Guard, GuardError> {
+        Guard::from_compiled(sources::compile(path.as_ref(), text.into(), None))
+    }
+
+    /// Loads a guard or a compiled plan from a file, whichever it is.
+    ///
+    /// ```no_run
+    /// let guard = guard_sdk::Guard::from_file("agent.guard")?;
+    /// # Ok::<(), guard_sdk::GuardError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`GuardError::Unreadable`], or as [`Guard::compile`] and [`Guard::from_plan_bytes`].
+    pub fn from_file(path: impl AsRef<Path>) -> Result<Guard, GuardError> {
+        let path = path.as_ref();
+        let unreadable = |why| GuardError::Unreadable(sources::display(path), why);
+        let bytes = sources::read_bytes(path).map_err(unreadable)?;
+        if sources::is_plan(&bytes) {
+            return Guard::from_plan_bytes(&bytes);
+        }
+        Guard::compile(path, sources::utf8(bytes).map_err(unreadable)?)
+    }
+
+    /// Loads what `guardc compile` wrote, in binary or JSON form.
+    ///
+    /// # Errors
+    ///
+    /// [`GuardError::Plan`] where the bytes are not a valid plan; [`GuardError::Kernel`] where it cannot be run, which
+    /// includes a proof that does not hold.
+    pub fn from_plan_bytes(bytes: &[u8]) -> Result<Guard, GuardError> {
+        Guard::from_plan(load(bytes).map_err(GuardError::Plan)?)
+    }
+
+    /// Makes a loaded plan ready.
+    ///
+    /// # Errors
+    ///
+    /// [`GuardError::Kernel`].
+    pub fn from_plan(plan: LoadedPlan) -> Result<Guard, GuardError> {
+        Guard::new(plan, None)
+    }
+
+    /// Makes the output of a compilation ready.
+    ///
+    /// # Errors
+    ///
+    /// As [`Guard::compile`].
+    pub fn from_compiled(source: CompiledSource) -> Result<Guard, GuardError> {
+        let CompiledSource { compilation, shown, .. } = source;
+        let Some(Output { plan, lowered, sources, .. }) = compilation.output else {
+            return Err(GuardError::Source { files: shown, diagnostics: compilation.diagnostics });
+        };
+        let lowered = LoadedPlan::from_plan(lowered, sources.clone()).map_err(GuardError::Plan)?;
+        let plan = LoadedPlan::from_plan(plan, sources).map_err(GuardError::Plan)?;
+        Guard::new(plan, Some(lowered))
+    }
+
+    fn new(plan: LoadedPlan, lowered: Option<LoadedPlan>) -> Result<Guard, GuardError> {
+        let kernel = Kernel::with_schemas(plan, &JsonSchemas).map_err(GuardError::Kernel)?;
+        Ok(Guard::of_kernel(kernel, lowered))
+    }
+
+    fn of_kernel(kernel: Kernel, lowered: Option<LoadedPlan>) -> Guard {
+        let checkers = kernel.plan().contracts.iter().map(|_| OnceLock::new()).collect();
+        Guard { ready: Arc::new(Ready { kernel, lowered, checkers }) }
+    }
+
+    /// The same guard, whose optimized plan is watched: every `every`th decision is made by the plan as lowered too,
+    /// and a difference ends the session's trust in the optimized one (semantics §16). A guard that was loaded from a
+    /// plan needs the plan as lowered in `lowered`.
+    ///
+    /// # Errors
+    ///
+    /// [`GuardError::NoLoweredPlan`]; [`GuardError::Kernel`] where the two plans are of different guards.
+    pub fn watched(
+        &self,
+        every: NonZeroU32,
+        lowered: Option<LoadedPlan>,
+    ) -> Result<Guard, GuardError> {
+        let lowered = lowered.or_else(|| self.ready.lowered.clone());
+        let lowered = lowered.ok_or(GuardError::NoLoweredPlan)?;
+        let kernel = |plan| Kernel::with_schemas(plan, &JsonSchemas).map_err(GuardError::Kernel);
+        let full = kernel(lowered.clone())?;
+        let optimized = kernel(self.ready.kernel.loaded().clone())?;
+        let kernel = Kernel::with_shadow(full, optimized, every).map_err(GuardError::Kernel)?;
+        Ok(Guard::of_kernel(kernel, Some(lowered)))
+    }
+
+    /// The name that the guard gives itself.
+    pub fn name(&self) -> &str {
+        &self.plan().guard
+    }
+
+    /// The plan.
+    pub fn plan(&self) -> &Plan {
+        self.ready.kernel.plan()
+    }
+
+    /// The content hash of the plan, as `sha256:…`.
+    pub fn plan_hash(&self) -> String {
+        self.ready.kernel.loaded().hash_text()
+    }
+
+    /// The kernel below, for those who need no session that lasts.
+    pub fn kernel(&self) -> &Kernel {
+        &self.ready.kernel
+    }
+
+    /// Instructions for an agent under this guard, in words: its tools and their rules.
+    pub fn guide(&self) -> String {
+        guard_advice::guide(self.plan())
+    }
+
+    /// Begins or resumes the session with this id; [`SessionOptions::open`] opens it.
+    pub fn session(&self, id: impl Into<String>) -> SessionOptions<'_, Host> {
+        SessionOptions::new(self, id.into())
+    }
+
+    /// Begins or resumes a session whose questions a world of the caller's own answers.
+    pub fn session_in<W: World>(&self, id: impl Into<String>, world: W) -> SessionOptions<'_, W> {
+        SessionOptions::in_world(self, id.into(), world)
+    }
+
+    /// The contract with this name.
+    ///
+    /// # Errors
+    ///
+    /// [`GuardError::UnknownContract`]; [`GuardError::Contract`] where it cannot be made ready.
+    pub fn contract(&self, name: &str) -> Result<Contract, GuardError> {
+        let names = || self.plan().contracts.iter().map(|contract| contract.name.as_str());
+        let Some(index) = names().position(|known| known == name) else {
+            let near = guard_plan::near::nearest(name, names()).map(str::to_owned);
+            return Err(GuardError::UnknownContract(name.to_owned(), near));
+        };
+        let prepare = || Checker::with_schemas(self.plan(), index, &JsonSchemas);
+        let checker =
+            self.ready.checkers[index].get_or_init(|| prepare().map_err(|error| error.to_string()));
+        let checker = checker.clone().map_err(GuardError::Contract)?;
+        Ok(Contract::new(self.clone(), index, checker))
+    }
+}

@@ -1,0 +1,212 @@
+//! How a session is opened: what it is given, where it is kept, and where it goes on.
+
+use crate::error::SessionError;
+use crate::guard::Guard;
+use crate::persistence::{Persistence, SharedBudget, Storage};
+use crate::session::Session;
+use crate::sources::reason;
+use crate::world::AnsweringWorld;
+use guard_hosts::Host;
+use guard_plan::json::Json;
+use guard_plan::plan::Millis;
+use guard_runtime::World;
+use guard_trace::Keys;
+use std::path::{Path, PathBuf};
+
+/// The workspace of a session that names none: paths are compared, and nobody can look at a file.
+pub(crate) const NO_WORKSPACE: &str = "/workspace";
+
+/// The options of a session. [`SessionOptions::open`] begins it, or resumes it where its records end.
+#[must_use = "`open` opens the session"]
+pub struct SessionOptions<'o, W> {
+    guard: &'o Guard,
+    id: String,
+    world: Option<W>,
+    workspace: Option<PathBuf>,
+    root: Option<String>,
+    storage: Option<&'o Storage>,
+    keys: Option<&'o Keys>,
+    shared: Vec<SharedBudget>,
+    actor: Option<&'o str>,
+    data: Option<&'o Json>,
+    now: Option<Millis>,
+    source: Source<'o>,
+}
+
+/// The records of a session that no store holds.
+enum Source<'o> {
+    New,
+    Trace(&'o [String]),
+    Snapshot(&'o [u8]),
+}
+
+impl<'o> SessionOptions<'o, Host> {
+    pub(crate) fn new(guard: &'o Guard, id: String) -> SessionOptions<'o, Host> {
+        SessionOptions::with(guard, id, None)
+    }
+
+    /// The folder in which the agent works. Rules that look at files, commands and git look there; without one nobody
+    /// answers them, and they deny.
+    pub fn workspace(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.workspace = Some(folder.into());
+        self
+    }
+
+    /// Begins the session, or resumes it where its records end.
+    ///
+    /// ```
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// let guard = guard_sdk::Guard::compile("demo.guard", "guard demo\ntool ping() { limit 1 per session }")?;
+    /// let storage = guard_sdk::Storage::open(&folder.path().join("sessions.db"))?;
+    /// let mut session = guard.session("s1").storage(&storage).workspace(folder.path()).open()?;
+    /// assert!(!session.is_resumed());
+    /// session.propose("1", "ping", "{}")?;
+    /// session.close();
+    /// let session = guard.session("s1").storage(&storage).workspace(folder.path()).open()?;
+    /// assert!(session.is_resumed());
+    /// assert_eq!(session.in_flight(), ["1"]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`SessionError::Workspace`]; and as [`SessionOptions::open_in_world`].
+    pub fn open(mut self) -> Result<Session<Host>, SessionError> {
+        if let Some(folder) = self.workspace.take() {
+            self.root = Some(absolute(&folder)?);
+            let host = Host::new(Some(&folder)).map_err(|error| {
+                SessionError::Workspace(
+                    folder.display().to_string(),
+                    format!("cannot be used: {}", reason(&error)),
+                )
+            })?;
+            self.world = Some(host);
+        }
+        let host = self.world.take().unwrap_or_default();
+        self.begin(host)
+    }
+}
+
+impl<'o, W: World> SessionOptions<'o, W> {
+    pub(crate) fn in_world(guard: &'o Guard, id: String, world: W) -> SessionOptions<'o, W> {
+        SessionOptions::with(guard, id, Some(world))
+    }
+
+    fn with(guard: &'o Guard, id: String, world: Option<W>) -> SessionOptions<'o, W> {
+        SessionOptions {
+            guard,
+            id,
+            world,
+            workspace: None,
+            root: None,
+            storage: None,
+            keys: None,
+            shared: Vec::new(),
+            actor: None,
+            data: None,
+            now: None,
+            source: Source::New,
+        }
+    }
+
+    /// The path that relative paths start from, without looking at the disk: an absolute path.
+    pub fn root(mut self, path: impl Into<String>) -> Self {
+        self.root = Some(path.into());
+        self
+    }
+
+    /// Keeps the session's records in a store. A session with this id that is there already goes on.
+    pub fn storage(mut self, storage: &'o Storage) -> Self {
+        self.storage = Some(storage);
+        self
+    }
+
+    /// The key for the secrets of a session without a store. A store brings its own.
+    pub fn keys(mut self, keys: &'o Keys) -> Self {
+        self.keys = Some(keys);
+        self
+    }
+
+    /// Charges a unit of the guard to a budget that sessions of the store share.
+    pub fn share(mut self, budget: SharedBudget) -> Self {
+        self.shared.push(budget);
+        self
+    }
+
+    /// On whose behalf the agent acts, for the record.
+    pub fn actor(mut self, actor: &'o str) -> Self {
+        self.actor = Some(actor);
+        self
+    }
+
+    /// The data from which the guard learns at the start (`learn … from start`), an object.
+    pub fn data(mut self, data: &'o Json) -> Self {
+        self.data = Some(data);
+        self
+    }
+
+    /// The time at which the session begins, in milliseconds since 1970; otherwise the system's time.
+    pub fn at(mut self, now: Millis) -> Self {
+        self.now = Some(now);
+        self
+    }
+
+    /// Resumes the session from the lines of its trace. Each record must come out as it was. Not together with a
+    /// store, which has the trace itself.
+    pub fn trace(mut self, lines: &'o [String]) -> Self {
+        self.source = Source::Trace(lines);
+        self
+    }
+
+    /// Resumes the session from what [`Session::snapshot`] gave.
+    pub fn snapshot(mut self, snapshot: &'o [u8]) -> Self {
+        self.source = Source::Snapshot(snapshot);
+        self
+    }
+
+    /// Begins the session, or resumes it where its records end, in the world it was given.
+    ///
+    /// # Errors
+    ///
+    /// [`SessionError::Store`] where the store refuses the id or fails; [`SessionError::Resume`],
+    /// [`SessionError::Mismatch`] and [`SessionError::Snapshot`] where the records are not of this guard, id and
+    /// workspace; [`SessionError::SharedBudget`]; [`SessionError::Step`] where the guard cannot begin.
+    pub fn open_in_world(mut self) -> Result<Session<W>, SessionError> {
+        match self.world.take() {
+            Some(world) => self.begin(world),
+            // `in_world` gives every such session a world, and `open` is for the others.
+            None => Err(SessionError::Workspace(self.id, "has no world".into())),
+        }
+    }
+
+    fn begin(self, world: W) -> Result<Session<W>, SessionError> {
+        let guard = self.guard.clone();
+        let root = self.root.as_deref().unwrap_or(NO_WORKSPACE);
+        let now = self.now.unwrap_or_else(crate::session::system_time);
+        let state = guard.kernel().open_with(&self.id, now, root, self.data)?;
+        let persistence = Persistence::new(self.storage, self.keys, &self.id, self.shared, &guard)?;
+        let recorder = persistence.recorder();
+        let world = AnsweringWorld::new(world);
+        let mut session =
+            Session { guard, state, recorder, world, persistence, next_time: None, resumed: false };
+        match self.source {
+            Source::New => session.begin(&self.id, self.actor)?,
+            Source::Trace(lines) => session.resume_trace(lines)?,
+            Source::Snapshot(bytes) => session.resume_snapshot(bytes)?,
+        }
+        if session.resumed {
+            session.expect_identity(&self.id, self.root.as_deref())?;
+        }
+        Ok(session)
+    }
+}
+
+/// A workspace as an absolute path. Its links stay: paths are compared as they are written.
+fn absolute(path: &Path) -> Result<String, SessionError> {
+    let bad = |why: &str| SessionError::Workspace(path.display().to_string(), why.into());
+    let absolute: PathBuf = std::path::absolute(path).map_err(|_| bad("is not a path"))?;
+    if !absolute.is_dir() {
+        return Err(bad("is not a directory"));
+    }
+    absolute.to_str().map(str::to_owned).ok_or_else(|| bad("is not UTF-8"))
+}

@@ -1,0 +1,432 @@
+//! How a session lasts: each record is in its store before the caller hears of it, and a session resumes from there.
+
+use crate::error::SessionError;
+use crate::guard::Guard;
+use crate::session::Session;
+use guard_plan::encode::Hash;
+use guard_plan::plan::UnitId;
+use guard_plan::verdict::Decision;
+use guard_runtime::{Event, Outcome, Recorder, Salt, Secrets, World};
+use guard_trace::store::{self, Begun, Charge, Commit, Committed, Durability, Store, StoreError};
+use guard_trace::{Keys, Resumed, recall, remember, resume};
+use std::collections::VecDeque;
+use std::path::Path;
+use std::sync::Arc;
+
+/// A snapshot is left in the store after so many records.
+const SNAPSHOT_EVERY: u64 = 500;
+
+/// How often an event is decided again because another process has written to the session.
+const MAX_ATTEMPTS: usize = 100;
+
+/// How many records a session without a store keeps in memory: the last ones.
+const MAX_RETAINED: usize = 10_000;
+
+/// A store of sessions, and the key to their secrets. Cloning it is cheap; threads share it.
+#[derive(Clone)]
+pub struct Storage {
+    store: Arc<dyn Store>,
+    keys: Keys,
+}
+
+impl Storage {
+    /// Opens a folder of JSON Lines or an SQLite database, or creates one: a database where the path ends in `.db`,
+    /// `.sqlite` or `.sqlite3`, else a folder. Each record is on disk when it is acknowledged.
+    ///
+    /// # Errors
+    ///
+    /// Where the path is something else, or cannot be used.
+    pub fn open(path: &Path) -> Result<Storage, StoreError> {
+        Storage::open_with(path, Durability::Full, None)
+    }
+
+    /// The same, with a level of durability and a key file; without one the key lies beside the records.
+    ///
+    /// # Errors
+    ///
+    /// As [`Storage::open`].
+    pub fn open_with(
+        path: &Path,
+        durability: Durability,
+        key: Option<&Path>,
+    ) -> Result<Storage, StoreError> {
+        let (store, keys) = store::open(path, durability, key)?;
+        Ok(Storage { store: store.into(), keys })
+    }
+
+    /// A store that is open already, or one of the caller's own.
+    pub fn of_store(store: Arc<dyn Store>, keys: Keys) -> Storage {
+        Storage { store, keys }
+    }
+
+    /// The store below.
+    pub fn store(&self) -> &Arc<dyn Store> {
+        &self.store
+    }
+
+    /// Whether it has a session.
+    ///
+    /// # Errors
+    ///
+    /// Where the store cannot be read.
+    pub fn contains(&self, session: &str) -> Result<bool, StoreError> {
+        self.store.head(session).map(|head| head.is_some())
+    }
+}
+
+/// A unit of a guard that is charged to a budget in the store, which other sessions charge too.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SharedBudget {
+    /// The unit of the guard.
+    pub unit: String,
+    /// The budget's key in the store.
+    pub key: String,
+    /// The most that may be spent in all, in 10⁻⁶ units.
+    pub limit: i64,
+}
+
+/// Where the records of one session go.
+pub(crate) struct Persistence {
+    storage: Option<Storage>,
+    secrets: Arc<dyn Secrets>,
+    /// Whether `secrets` can seal.
+    keyed: bool,
+    shared: Vec<(UnitId, SharedBudget)>,
+    /// The last records, where no store has them.
+    retained: VecDeque<String>,
+    snapshot_at: u64,
+    /// Store and session may differ: nothing is taken until the session is opened again.
+    failed: bool,
+}
+
+impl Persistence {
+    pub(crate) fn new(
+        storage: Option<&Storage>,
+        keys: Option<&Keys>,
+        id: &str,
+        shared: Vec<SharedBudget>,
+        guard: &Guard,
+    ) -> Result<Persistence, SessionError> {
+        let keys = storage.map(|storage| &storage.keys).or(keys);
+        let secrets: Arc<dyn Secrets> = match keys {
+            Some(keys) => Arc::new(keys.session(id)),
+            None => Arc::new(Salt::new(&random_salt()?)),
+        };
+        if !shared.is_empty() && storage.is_none() {
+            let why = "a shared budget is kept in a store, and the session has none";
+            return Err(SessionError::SharedBudget(why.into()));
+        }
+        let shared = shared.into_iter().map(|budget| unit_of(guard, budget));
+        Ok(Persistence {
+            storage: storage.cloned(),
+            secrets,
+            keyed: keys.is_some(),
+            shared: shared.collect::<Result<_, _>>()?,
+            retained: VecDeque::new(),
+            snapshot_at: SNAPSHOT_EVERY,
+            failed: false,
+        })
+    }
+
+    pub(crate) fn recorder(&self) -> Recorder {
+        Recorder::new(Arc::clone(&self.secrets))
+    }
+
+    fn retain(&mut self, record: &str) {
+        if self.retained.len() == MAX_RETAINED {
+            self.retained.pop_front();
+        }
+        self.retained.push_back(record.to_owned());
+    }
+
+    /// The charges of an allowed call to shared budgets.
+    fn charges(&self, charged: &[(UnitId, i64)]) -> Vec<Charge<'_>> {
+        let shared = self.shared.iter().flat_map(|(unit, budget)| {
+            let amounts = charged.iter().filter(move |(charged, _)| charged == unit);
+            amounts.map(move |(_, amount)| Charge {
+                key: &budget.key,
+                amount: *amount,
+                limit: budget.limit,
+            })
+        });
+        shared.collect()
+    }
+}
+
+fn unit_of(guard: &Guard, budget: SharedBudget) -> Result<(UnitId, SharedBudget), SessionError> {
+    let units = || guard.plan().units.iter().map(|unit| unit.name.as_str());
+    match units().position(|unit| unit == budget.unit) {
+        Some(unit) => Ok((unit as UnitId, budget)),
+        None => {
+            let near = guard_plan::near::nearest(&budget.unit, units());
+            let near = near.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
+            let why = format!("the guard has no unit `{}`{near}", budget.unit);
+            Err(SessionError::SharedBudget(why))
+        }
+    }
+}
+
+/// A salt that nobody can guess, for the hashes of secrets that no key seals.
+fn random_salt() -> Result<[u8; 32], SessionError> {
+    let mut salt = [0; 32];
+    getrandom::fill(&mut salt).map_err(|error| SessionError::Random(error.to_string()))?;
+    Ok(salt)
+}
+
+impl<W: World> Session<W> {
+    /// Begins the session in its store, or resumes it where its records end.
+    pub(crate) fn begin(&mut self, id: &str, actor: Option<&str>) -> Result<(), SessionError> {
+        let begun = match &self.persistence.storage {
+            Some(storage) => storage.store.begin(id)?,
+            None => Begun::default(),
+        };
+        if begun.head.version > 0 {
+            return self.resume_stored(&begun);
+        }
+        let open = self.recorder.open(self.guard.kernel(), &self.state, actor);
+        let open = String::from_utf8_lossy(open).into_owned();
+        match self.keep(&open, &[])? {
+            true => Ok(()),
+            // Another process began it at the same moment: its session is the one that lasts.
+            false => self.reload(),
+        }
+    }
+
+    /// Resumes the session as its store has it now.
+    fn reload(&mut self) -> Result<(), SessionError> {
+        let Some(storage) = &self.persistence.storage else { return Ok(()) };
+        let begun = storage.store.begin(self.state.id())?;
+        self.resume_stored(&begun)
+    }
+
+    fn resume_stored(&mut self, begun: &Begun) -> Result<(), SessionError> {
+        let (kernel, secrets) = (self.guard.kernel(), &self.persistence.secrets);
+        let resumed = match &begun.snapshot {
+            Some(snapshot) => {
+                let mut resumed =
+                    recall(kernel, secrets, snapshot.version, snapshot.hash, &snapshot.bytes)?;
+                let mut records = begun.records.iter();
+                records.try_for_each(|line| resumed.again(kernel, secrets, line))?;
+                resumed
+            }
+            None => resume(kernel, secrets, begun.records.iter().map(String::as_str))?,
+        };
+        self.adopt(resumed);
+        Ok(())
+    }
+
+    /// Resumes the session from a trace that no store holds.
+    pub(crate) fn resume_trace(&mut self, lines: &[String]) -> Result<(), SessionError> {
+        let (kernel, secrets) = (self.guard.kernel(), &self.persistence.secrets);
+        let resumed = resume(kernel, secrets, lines.iter().map(String::as_str))?;
+        self.adopt(resumed);
+        lines.iter().for_each(|line| self.persistence.retain(line));
+        Ok(())
+    }
+
+    /// Resumes the session from [`Session::snapshot`].
+    pub(crate) fn resume_snapshot(&mut self, snapshot: &[u8]) -> Result<(), SessionError> {
+        let short = || SessionError::Snapshot("it is too short".into());
+        let (seq, rest) = snapshot.split_first_chunk::<8>().ok_or_else(short)?;
+        let (hash, memory) = rest.split_first_chunk::<32>().ok_or_else(short)?;
+        let (kernel, secrets) = (self.guard.kernel(), &self.persistence.secrets);
+        let hash: Hash = *hash;
+        let resumed = recall(kernel, secrets, u64::from_le_bytes(*seq), hash, memory)
+            .map_err(|error| SessionError::Snapshot(error.to_string()))?;
+        self.adopt(resumed);
+        Ok(())
+    }
+
+    fn adopt(&mut self, resumed: Resumed) {
+        let Resumed { session, recorder, answers } = resumed;
+        (self.state, self.recorder) = (session, recorder);
+        self.world.answers = answers.into_iter().map(|(name, json)| (name.into(), json)).collect();
+        self.resumed = true;
+    }
+
+    /// Refuses records of another session or workspace.
+    pub(crate) fn expect_identity(&self, id: &str, root: Option<&str>) -> Result<(), SessionError> {
+        if self.state.id() != id {
+            let other = format!("session, `{}`", self.state.id());
+            return Err(SessionError::Mismatch(other));
+        }
+        // Files, commands and git would be looked at elsewhere than where the session's paths lead.
+        match root {
+            Some(root) if self.state.workspace() != root => {
+                let other = format!("workspace, `{}`", self.state.workspace());
+                Err(SessionError::Mismatch(other))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Takes an event: the kernel decides, the store keeps, the caller hears. Where another process was first, the
+    /// session is loaded again and the event decided again.
+    pub(crate) fn commit_event(
+        &mut self,
+        event: &Event<'_>,
+    ) -> Result<(Outcome, String), SessionError> {
+        for _ in 0..MAX_ATTEMPTS {
+            self.expect_sound()?;
+            // A shared budget can refuse what the kernel has allowed; nothing else is undone.
+            let before = (!self.persistence.shared.is_empty())
+                .then(|| (self.state.clone(), self.recorder.clone()));
+            let kernel = self.guard.kernel();
+            let outcome = kernel.step(&mut self.state, event, &mut self.world)?;
+            let record = self.recorder.event(kernel, &self.state, event, &outcome);
+            let record = String::from_utf8_lossy(record).into_owned();
+            let charged = match &outcome {
+                Outcome::Proposed(proposed) if proposed.verdict.decision == Decision::Allow => {
+                    self.state.charged().to_vec()
+                }
+                _ => Vec::new(),
+            };
+            match self.keep(&record, &charged) {
+                Ok(true) => return Ok((outcome, record)),
+                Ok(false) => self.reload()?,
+                Err(error) => {
+                    if let (SessionError::OverBudget(..), Some(before)) = (&error, before) {
+                        (self.state, self.recorder) = before;
+                        self.persistence.failed = false;
+                    }
+                    return Err(error);
+                }
+            }
+        }
+        Err(SessionError::Contended)
+    }
+
+    /// Records something that is not an event of the kernel.
+    pub(crate) fn commit_record(
+        &mut self,
+        write: impl Fn(&mut Session<W>) -> Vec<u8>,
+    ) -> Result<String, SessionError> {
+        for _ in 0..MAX_ATTEMPTS {
+            self.expect_sound()?;
+            let record = String::from_utf8_lossy(&write(self)).into_owned();
+            if self.keep(&record, &[])? {
+                return Ok(record);
+            }
+            self.reload()?;
+        }
+        Err(SessionError::Contended)
+    }
+
+    fn expect_sound(&self) -> Result<(), SessionError> {
+        match self.persistence.failed {
+            true => Err(SessionError::Broken),
+            false => Ok(()),
+        }
+    }
+
+    /// Loads what other processes have written to the session meanwhile.
+    ///
+    /// # Errors
+    ///
+    /// Where the store cannot be read, or its records are not this session's.
+    pub fn refresh(&mut self) -> Result<(), SessionError> {
+        let Some(storage) = &self.persistence.storage else { return Ok(()) };
+        if self.persistence.failed {
+            return Ok(());
+        }
+        let head = storage.store.head(self.state.id())?;
+        match head.is_some_and(|head| head.version != self.recorder.seq()) {
+            true => self.reload(),
+            false => Ok(()),
+        }
+    }
+
+    /// Keeps the record that the recorder has just written; false where another process was first.
+    fn keep(&mut self, record: &str, charged: &[(UnitId, i64)]) -> Result<bool, SessionError> {
+        let Some(storage) = self.persistence.storage.clone() else {
+            self.persistence.retain(record);
+            return Ok(true);
+        };
+        let seq = self.recorder.seq();
+        let due = seq >= self.persistence.snapshot_at;
+        let snapshot = due.then(|| self.memory(seq)).flatten();
+        let charges = self.persistence.charges(charged);
+        let commit = Commit {
+            version: seq - 1,
+            records: &[record],
+            snapshot: snapshot.as_deref(),
+            charges: &charges,
+        };
+        let committed = storage.store.commit(self.state.id(), &commit);
+        self.persistence.failed =
+            !matches!(committed, Ok(Committed::Yes(_) | Committed::Conflict { .. }));
+        match committed? {
+            Committed::Yes(_) => {
+                if snapshot.is_some() {
+                    self.persistence.snapshot_at = seq + SNAPSHOT_EVERY;
+                }
+                Ok(true)
+            }
+            Committed::Conflict { .. } => Ok(false),
+            Committed::OverBudget { key, spent } => Err(SessionError::OverBudget(key, spent)),
+        }
+    }
+
+    /// All that the session needs to go on, but its records.
+    fn memory(&self, seq: u64) -> Option<Vec<u8>> {
+        let answers = self.world.answer_list();
+        remember(self.guard.kernel(), &self.state, &answers, &*self.persistence.secrets, seq)
+    }
+
+    /// The session's whole memory as bytes, for hosts that keep it themselves. [`SessionOptions::snapshot`] resumes
+    /// from it. Secrets in it are sealed with the session's key.
+    ///
+    /// ```
+    /// let guard = guard_sdk::Guard::compile("demo.guard", "guard demo\ntool ping() { limit 1 per session }")?;
+    /// let mut session = guard.session("s1").open()?;
+    /// session.propose("1", "ping", "{}")?;
+    /// let bytes = session.snapshot()?;
+    /// let mut session = guard.session("s1").snapshot(&bytes).open()?;
+    /// assert!(!session.propose("2", "ping", "{}")?.verdict.is_allowed());
+    /// # Ok::<(), guard_sdk::SessionError>(())
+    /// ```
+    ///
+    /// [`SessionOptions::snapshot`]: crate::SessionOptions::snapshot
+    ///
+    /// # Errors
+    ///
+    /// [`SessionError::NoKey`] where the guard has secrets and the session no key; [`SessionError::Broken`].
+    pub fn snapshot(&self) -> Result<Vec<u8>, SessionError> {
+        self.expect_sound()?;
+        let seq = self.recorder.seq();
+        let memory = self.memory(seq).ok_or(SessionError::NoKey)?;
+        let mut bytes = seq.to_le_bytes().to_vec();
+        bytes.extend(self.recorder.hash());
+        bytes.extend(memory);
+        Ok(bytes)
+    }
+
+    /// The session's records, oldest first. A session without a store keeps the last 10,000 of them.
+    ///
+    /// # Errors
+    ///
+    /// Where the store cannot be read.
+    pub fn records(&self) -> Result<Vec<String>, SessionError> {
+        let Some(storage) = &self.persistence.storage else {
+            return Ok(self.persistence.retained.iter().cloned().collect());
+        };
+        let records = storage.store.records(self.state.id(), 0)?;
+        Ok(records.collect::<Result<_, _>>()?)
+    }
+
+    /// Whether secrets of the session are sealed for whoever has its key, not only hashed.
+    pub fn is_keyed(&self) -> bool {
+        self.persistence.keyed
+    }
+
+    /// Gives the session up, so that another process may have it. Dropping the session does the same.
+    pub fn close(self) {}
+}
+
+impl<W> Drop for Session<W> {
+    fn drop(&mut self) {
+        if let Some(storage) = &self.persistence.storage {
+            storage.store.release(self.state.id());
+        }
+    }
+}

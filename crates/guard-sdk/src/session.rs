@@ -1,0 +1,371 @@
+//! A session that lasts: kernel, world, recorder and store behind one door.
+
+use crate::contract::TextOptions;
+use crate::error::SessionError;
+use crate::guard::Guard;
+use crate::persistence::Persistence;
+use crate::recorded::Recorded;
+use crate::world::AnsweringWorld;
+use guard_hosts::Host;
+use guard_plan::hex;
+use guard_plan::json::Json;
+use guard_plan::plan::Millis;
+use guard_plan::record::Judged;
+use guard_plan::report::Report;
+use guard_runtime::{
+    Approve, Arguments, Ending, Event, Learned, Move, Moved, Outcome, Prompt, Proposal, Proposed,
+    Recorder, Resume, Session as SessionState, Settled, Settlement, Stop, Stopped, Usage, Verify,
+    World,
+};
+use sha2::{Digest, Sha256};
+
+/// The arguments of a call: the text that the model wrote, or a value that was read already.
+///
+/// Text is the better choice: it is judged exactly as written, and text that is not valid JSON becomes a verdict
+/// that the agent can read.
+#[derive(Debug, Clone, Copy)]
+pub enum CallArguments<'a> {
+    /// JSON text, as the model wrote it.
+    Text(&'a str),
+    /// A value.
+    Value(&'a Json),
+}
+
+impl<'a> From<&'a str> for CallArguments<'a> {
+    fn from(text: &'a str) -> CallArguments<'a> {
+        CallArguments::Text(text)
+    }
+}
+
+impl<'a> From<&'a String> for CallArguments<'a> {
+    fn from(text: &'a String) -> CallArguments<'a> {
+        CallArguments::Text(text)
+    }
+}
+
+impl<'a> From<&'a Json> for CallArguments<'a> {
+    fn from(json: &'a Json) -> CallArguments<'a> {
+        CallArguments::Value(json)
+    }
+}
+
+/// One agent's run under a guard.
+///
+/// Every method that takes an event returns when the event's record is kept. After an error nothing of the event
+/// happened, unless the store failed: then the session refuses everything ([`SessionError::Broken`]) until it is
+/// opened again.
+pub struct Session<W = Host> {
+    pub(crate) guard: Guard,
+    pub(crate) state: SessionState,
+    pub(crate) recorder: Recorder,
+    pub(crate) world: AnsweringWorld<W>,
+    pub(crate) persistence: Persistence,
+    /// The time of the next event, where it is not the system's.
+    pub(crate) next_time: Option<Millis>,
+    pub(crate) resumed: bool,
+}
+
+/// Milliseconds since 1970 by the system's clock; 0 before.
+pub fn system_time() -> Millis {
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    since.ok().and_then(|since| i64::try_from(since.as_millis()).ok()).unwrap_or(0)
+}
+
+impl<W: World> Session<W> {
+    /// The next event happens at this time, in milliseconds since 1970, instead of the system's time. The session's
+    /// clock never runs backwards.
+    ///
+    /// ```
+    /// # let guard = guard_sdk::Guard::compile("demo.guard", "guard demo\ndeadline 1h\ntool ping()")?;
+    /// let mut session = guard.session("s1").at(0).open()?;
+    /// let late = session.at(3_600_001).propose("1", "ping", "{}")?;
+    /// assert!(!late.verdict.is_allowed());
+    /// # Ok::<(), guard_sdk::SessionError>(())
+    /// ```
+    pub fn at(&mut self, now: Millis) -> &mut Self {
+        self.next_time = Some(now);
+        self
+    }
+
+    pub(crate) fn now(&mut self) -> Millis {
+        self.next_time.take().unwrap_or_else(system_time)
+    }
+
+    /// Takes any event of the kernel. The typed methods below are easier to use.
+    ///
+    /// # Errors
+    ///
+    /// As the method for that event.
+    pub fn apply(&mut self, event: &Event<'_>) -> Result<Recorded<Outcome>, SessionError> {
+        let (outcome, record) = self.commit_event(event)?;
+        Ok(Recorded::new(outcome, record))
+    }
+
+    /// Decides a call before it runs. An allowed call is in flight until it is settled; the tool may run only then.
+    /// CallArguments that cannot be read are a verdict too, and on record.
+    ///
+    /// ```
+    /// use guard_sdk::{Decision, Guard};
+    /// let guard = Guard::compile("demo.guard", "guard demo\ntool pay(amount: int in 1..=100)")?;
+    /// let mut session = guard.session("s1").open()?;
+    /// assert_eq!(session.propose("1", "pay", r#"{"amount": 5}"#)?.verdict.decision, Decision::Allow);
+    /// let refused = session.propose("2", "pay", r#"{"amount": 500}"#)?;
+    /// assert_eq!(refused.verdict.decision, Decision::Deny);
+    /// let unreadable = session.propose("3", "pay", r#"{"amount": 5"#)?;
+    /// assert_eq!(unreadable.verdict.decision, Decision::Deny);
+    /// assert!(unreadable.record().contains("invalid_arguments"));
+    /// # Ok::<(), guard_sdk::SessionError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`SessionError::Step`] where a call with this id is in flight; the store's errors.
+    pub fn propose<'a>(
+        &mut self,
+        call: &str,
+        tool: &str,
+        args: impl Into<CallArguments<'a>>,
+    ) -> Result<Recorded<Proposed>, SessionError> {
+        let now = self.now();
+        let parsed;
+        let args = match args.into() {
+            CallArguments::Value(json) => Arguments::Read(json),
+            CallArguments::Text(text) => {
+                parsed = Json::parse(text).map_err(|error| error.to_string());
+                match &parsed {
+                    Ok(json) => Arguments::Read(json),
+                    Err(error) => Arguments::Unreadable { text, error },
+                }
+            }
+        };
+        self.outcome(&Event::Propose(Proposal { call, tool, args, now }), |outcome| match outcome {
+            Outcome::Proposed(proposed) => Some(proposed),
+            _ => None,
+        })
+    }
+
+    /// Says how an allowed call ended: with a result, without one, or with an error.
+    ///
+    /// ```
+    /// # let guard = guard_sdk::Guard::compile("demo.guard", "guard demo\ntool ping()\ntool pong() { requires ping }")?;
+    /// # let mut session = guard.session("s1").open()?;
+    /// session.propose("1", "ping", "{}")?;
+    /// session.settle("1", Ok(Some(&guard_sdk::Json::string("done"))))?;
+    /// assert!(session.propose("2", "pong", "{}")?.verdict.is_allowed());
+    /// session.settle("2", Err(()))?;
+    /// # Ok::<(), guard_sdk::SessionError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`SessionError::Step`] where no call with this id is in flight; the store's errors.
+    pub fn settle(
+        &mut self,
+        call: &str,
+        ending: Result<Option<&Json>, ()>,
+    ) -> Result<Recorded<Settled>, SessionError> {
+        let ending = match ending {
+            Ok(result) => Ending::Success(result),
+            Err(()) => Ending::Failure,
+        };
+        let now = self.now();
+        self.outcome(&Event::Settle(Settlement { call, ending, now }), |outcome| match outcome {
+            Outcome::Settled(settled) => Some(settled),
+            _ => None,
+        })
+    }
+
+    /// Records that a person in a role approves exactly this call, until `expires` (milliseconds since 1970) or for
+    /// an hour.
+    ///
+    /// ```
+    /// # let source = "guard demo\ntool pay(amount: int) { approval boss }";
+    /// # let guard = guard_sdk::Guard::compile("demo.guard", source)?;
+    /// # let mut session = guard.session("s1").open()?;
+    /// let args = guard_sdk::Json::parse(r#"{"amount": 5}"#).unwrap();
+    /// assert!(!session.propose("1", "pay", &args)?.verdict.is_allowed());
+    /// session.approve("pay", &args, "boss", "kim", None)?;
+    /// assert!(session.propose("2", "pay", &args)?.verdict.is_allowed());
+    /// # Ok::<(), guard_sdk::SessionError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`SessionError::Step`] where the tool or its arguments are not the guard's; the store's errors.
+    pub fn approve(
+        &mut self,
+        tool: &str,
+        args: &Json,
+        role: &str,
+        by: &str,
+        expires: Option<Millis>,
+    ) -> Result<Recorded<()>, SessionError> {
+        let now = self.now();
+        self.outcome(&Event::Approve(Approve { tool, args, role, by, expires, now }), accepted)
+    }
+
+    /// Adds to what was spent of a unit that the host charges; `amount` is in 10⁻⁶ units.
+    ///
+    /// # Errors
+    ///
+    /// [`SessionError::Step`] where the host does not charge the unit, or the amount is negative; the store's errors.
+    pub fn usage(&mut self, unit: &str, amount: i64) -> Result<Recorded<()>, SessionError> {
+        let now = self.now();
+        self.outcome(&Event::Usage(Usage { unit, amount, now }), accepted)
+    }
+
+    /// Ends a halt, in the name of a person in a role.
+    ///
+    /// # Errors
+    ///
+    /// [`SessionError::Step`] where the session is not halted; the store's errors.
+    pub fn resume(&mut self, role: &str, by: &str) -> Result<Recorded<()>, SessionError> {
+        let now = self.now();
+        self.outcome(&Event::Resume(Resume { role, by, now }), accepted)
+    }
+
+    /// Tells what the user has said: facts are learned from it, and values in it come from the prompt.
+    ///
+    /// ```
+    /// # let guard = guard_sdk::Guard::compile("demo.guard", "guard demo\ntool ping()")?;
+    /// # let mut session = guard.session("s1").open()?;
+    /// let learned = session.prompt("please send it to ann@example.com")?;
+    /// assert_eq!(learned.learned, 0);
+    /// # Ok::<(), guard_sdk::SessionError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// The store's errors.
+    pub fn prompt(&mut self, text: &str) -> Result<Recorded<Learned>, SessionError> {
+        let now = self.now();
+        self.outcome(&Event::Prompt(Prompt { text, now }), |outcome| match outcome {
+            Outcome::Prompted(learned) => Some(learned),
+            _ => None,
+        })
+    }
+
+    /// Asks whether the agent may stop. A blocked stop says what is missing.
+    ///
+    /// ```
+    /// # let guard = guard_sdk::Guard::compile("demo.guard", "guard demo\nstate { done: bool = false }\ncompletion { done }")?;
+    /// # let mut session = guard.session("s1").open()?;
+    /// let stopped = session.stop(Some("stop"))?;
+    /// assert!(!stopped.message.is_empty());
+    /// # Ok::<(), guard_sdk::SessionError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// The store's errors.
+    pub fn stop(&mut self, reason: Option<&str>) -> Result<Recorded<Stopped>, SessionError> {
+        let now = self.now();
+        self.outcome(&Event::Stop(Stop { reason, now }), |outcome| match outcome {
+            Outcome::Stopped(stopped) => Some(stopped),
+            _ => None,
+        })
+    }
+
+    /// Judges the criteria of an item, which then is verified or goes back.
+    ///
+    /// # Errors
+    ///
+    /// [`SessionError::Step`] where there is no such item or nothing to verify; the store's errors.
+    pub fn verify_item(&mut self, item: &str) -> Result<Recorded<Moved>, SessionError> {
+        let now = self.now();
+        self.outcome(&Event::Verify(Verify { item, now }), moved)
+    }
+
+    /// Moves an item by hand, in somebody's name.
+    ///
+    /// # Errors
+    ///
+    /// [`SessionError::Step`] where there is no such item or transition; the store's errors.
+    pub fn move_item(
+        &mut self,
+        item: &str,
+        transition: &str,
+        by: &str,
+        reason: Option<&str>,
+    ) -> Result<Recorded<Moved>, SessionError> {
+        let now = self.now();
+        self.outcome(&Event::Move(Move { item, transition, by, reason, now }), moved)
+    }
+
+    /// Tells the host's answers to its probes, which hold until the next ones. Nothing is recorded where all are known.
+    ///
+    /// # Errors
+    ///
+    /// [`SessionError::UnknownProbe`]; the store's errors.
+    pub fn answer_probes(&mut self, answers: Vec<(Box<str>, Json)>) -> Result<(), SessionError> {
+        let names = || self.guard.plan().probes.iter().map(|probe| probe.name.as_str());
+        if let Some((name, _)) =
+            answers.iter().find(|(name, _)| !names().any(|known| *known == **name))
+        {
+            let near = guard_plan::near::nearest(name, names()).map(str::to_owned);
+            return Err(SessionError::UnknownProbe(name.to_string(), near));
+        }
+        let known = |(name, json): &(Box<str>, Json)| self.world.answers.get(&**name) == Some(json);
+        if answers.iter().all(known) {
+            return Ok(());
+        }
+        let json = Json::Object(answers);
+        self.commit_record(|session| {
+            let Session { guard, state, recorder, .. } = session;
+            recorder.answers(guard.kernel(), state, &json).to_vec()
+        })?;
+        let Json::Object(answers) = json else { return Ok(()) };
+        self.world.answers.extend(answers.into_iter().map(|(name, json)| (name.into(), json)));
+        Ok(())
+    }
+
+    /// Judges a text that an agent wrote by a contract of the guard and by what the session knows.
+    ///
+    /// # Errors
+    ///
+    /// [`SessionError::Guard`] where there is no such contract, or it cannot be used; the store's errors.
+    pub fn check_text(
+        &mut self,
+        contract: &str,
+        text: impl AsRef<[u8]>,
+        options: &TextOptions<'_>,
+    ) -> Result<Recorded<Report>, SessionError> {
+        let report =
+            self.guard.contract(contract)?.check_in(&self.state, text.as_ref(), options)?;
+        let text = text.as_ref();
+        let judged = Judged {
+            contract: contract.into(),
+            bytes: text.len() as u64,
+            sha256: hex::encode(&Sha256::digest(text)).into(),
+            finish_reason: options.finish_reason.map(Into::into),
+            state: report.state.name().into(),
+            kept: report.kept() as u64,
+            quarantined: report.quarantined_count,
+            truncated: report.truncated,
+        };
+        let record = self
+            .commit_record(|session| session.recorder.judged(&session.state, &judged).to_vec())?;
+        Ok(Recorded::new(report, record))
+    }
+
+    fn outcome<T>(
+        &mut self,
+        event: &Event<'_>,
+        expected: impl FnOnce(Outcome) -> Option<T>,
+    ) -> Result<Recorded<T>, SessionError> {
+        let recorded = self.apply(event)?.map(expected);
+        // INVARIANT: the kernel's outcome has the kind of its event.
+        Ok(recorded.map(|outcome| outcome.expect("the outcome has the kind of its event")))
+    }
+}
+
+fn accepted(outcome: Outcome) -> Option<()> {
+    matches!(outcome, Outcome::Taken).then_some(())
+}
+
+fn moved(outcome: Outcome) -> Option<Moved> {
+    match outcome {
+        Outcome::Item(moved) => Some(moved),
+        _ => None,
+    }
+}

@@ -1,0 +1,183 @@
+//! Sessions that last, as a host sees them.
+
+use guard_sdk::{
+    Code, Decision, Guard, GuardCache, Json, Session, SessionError, SharedBudget, Storage,
+};
+use std::path::Path;
+use std::process::Command;
+
+const GUARD: &str = "guard demo\n\
+    budget usd = 10\n\
+    tool check()\n\
+    tool pay(amount: decimal in 0..=9) {\n  requires check\n  costs amount usd\n}\n";
+
+/// The variable that makes this test's own executable play the agent that is killed.
+const CHILD: &str = "GUARD_SDK_TEST_FOLDER";
+
+fn guard() -> Guard {
+    Guard::compile("demo.guard", GUARD).expect("the guard compiles")
+}
+
+fn open(guard: &Guard, folder: &Path) -> Session {
+    let storage = Storage::open(&folder.join("sessions.db")).expect("a store");
+    guard.session("s1").storage(&storage).open().expect("a session")
+}
+
+fn allowed(session: &mut Session, call: &str, tool: &str, args: &str) -> bool {
+    session.propose(call, tool, args).expect("a verdict").verdict.is_allowed()
+}
+
+/// Plays an agent up to an allowed call, and dies without a word.
+#[test]
+fn agent_that_is_killed() {
+    let Some(folder) = std::env::var_os(CHILD) else { return };
+    let mut session = open(&guard(), Path::new(&folder));
+    assert!(allowed(&mut session, "c1", "check", "{}"));
+    session.settle("c1", Ok(None)).expect("settled");
+    assert!(allowed(&mut session, "c2", "pay", r#"{"amount": 6}"#));
+    std::process::abort();
+}
+
+#[test]
+fn a_killed_session_goes_on_with_history_budget_and_calls_in_flight() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let executable = std::env::current_exe().expect("this test");
+    let mut child = Command::new(executable);
+    child.args(["--exact", "agent_that_is_killed"]).env(CHILD, folder.path());
+    assert!(!child.output().expect("the child runs").status.success());
+
+    let mut session = open(&guard(), folder.path());
+    assert!(session.is_resumed());
+    assert_eq!(session.in_flight(), ["c2"]);
+    let over = session.propose("c3", "pay", r#"{"amount": 6}"#).expect("a verdict");
+    assert_eq!(over.verdict.reasons[0].code, Code::Budget);
+    session.settle("c2", Ok(None)).expect("the call of the killed process is settled");
+    assert!(allowed(&mut session, "c4", "pay", r#"{"amount": 4}"#));
+}
+
+#[test]
+fn every_outcome_comes_with_the_record_that_the_store_has() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut session = open(&guard(), folder.path());
+    let denied = session.propose("c1", "pay", r#"{"amount": 1}"#).expect("a verdict");
+    let records = session.records().expect("records");
+    assert_eq!(records.last().map(String::as_str), Some(denied.record()));
+}
+
+#[test]
+fn arguments_that_cannot_be_read_are_denied_and_on_record_also_where_unknown_tools_pass() {
+    let source = "guard open\ndefault allow\ntool check()\n";
+    let guard = Guard::compile("open.guard", source).expect("the guard compiles");
+    let mut session = guard.session("s1").open().expect("a session");
+    for (call, tool) in [("c1", "check"), ("c2", "undeclared")] {
+        let proposed = session.propose(call, tool, r#"{"a": 1, "a": 2}"#).expect("a verdict");
+        assert_eq!(proposed.verdict.decision, Decision::Deny);
+        assert!(proposed.verdict.message().starts_with("the arguments cannot be read"));
+        assert!(
+            proposed.record().contains("the arguments cannot be read"),
+            "{}",
+            proposed.record()
+        );
+    }
+    let records = session.records().expect("records");
+    let again = guard.session("s1").trace(&records).open().expect("the trace is this guard's");
+    assert_eq!(again.head(), session.head());
+}
+
+#[test]
+fn two_holders_of_one_session_see_each_other() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let guard = guard();
+    let (mut first, mut second) = (open(&guard, folder.path()), open(&guard, folder.path()));
+    assert!(allowed(&mut first, "c1", "check", "{}"));
+    first.settle("c1", Ok(None)).expect("settled");
+    assert!(allowed(&mut second, "c2", "pay", r#"{"amount": 6}"#));
+    assert!(!allowed(&mut first, "c3", "pay", r#"{"amount": 6}"#));
+}
+
+#[test]
+fn a_shared_budget_refuses_with_an_error_and_the_session_goes_on() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let storage = Storage::open(&folder.path().join("sessions.db")).expect("a store");
+    let budget = SharedBudget { unit: "usd".into(), key: "team".into(), limit: 5_000_000 };
+    let guard = guard();
+    let mut session =
+        guard.session("s1").storage(&storage).share(budget.clone()).open().expect("a session");
+    assert!(allowed(&mut session, "c1", "check", "{}"));
+    session.settle("c1", Ok(None)).expect("settled");
+    let refused = session.propose("c2", "pay", r#"{"amount": 6}"#);
+    assert!(matches!(refused, Err(SessionError::OverBudget(key, 0)) if key == "team"));
+    assert!(allowed(&mut session, "c3", "pay", r#"{"amount": 4}"#));
+    let misspelt = SharedBudget { unit: "usdd".into(), ..budget };
+    let error =
+        guard.session("s2").storage(&storage).share(misspelt).open().err().expect("no such unit");
+    assert_eq!(error.to_string(), "the guard has no unit `usdd`; did you mean `usd`?");
+}
+
+#[test]
+fn records_of_another_session_or_guard_are_refused() {
+    let guard = guard();
+    let mut session = guard.session("s1").open().expect("a session");
+    assert!(allowed(&mut session, "c1", "check", "{}"));
+    let records = session.records().expect("records");
+    let other = guard.session("s2").trace(&records).open().err().expect("another id");
+    assert_eq!(other.code(), "journal_mismatch");
+    let stricter = Guard::compile("demo.guard", "guard demo\ntool check()\n").expect("compiles");
+    let other = stricter.session("s1").trace(&records).open().err().expect("another plan");
+    assert_eq!(other.code(), "journal_mismatch");
+    let snapshot = session.snapshot().expect("a snapshot");
+    for cut in [0, 7, 39, snapshot.len() - 1] {
+        assert!(guard.session("s1").snapshot(&snapshot[..cut]).open().is_err());
+    }
+}
+
+#[test]
+fn a_cached_guard_is_compiled_again_when_a_file_that_it_uses_changes() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (root, used) = (folder.path().join("a.guard"), folder.path().join("b.guard"));
+    std::fs::write(&root, "guard a\nuse \"b.guard\"\ntool t(x: Kind)\n").expect("written");
+    std::fs::write(&used, "type Kind = int in 0..=1\n").expect("written");
+    let cache = GuardCache::new(4);
+    let first = cache.load(&root).expect("compiles").plan_hash();
+    assert_eq!(cache.load(&root).expect("cached").plan_hash(), first);
+    std::fs::write(&used, "type Kind = int in 0..=2\n").expect("written");
+    assert_ne!(cache.load(&root).expect("compiles again").plan_hash(), first);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_used_file_is_a_regular_file_below_the_project() {
+    let outside = tempfile::tempdir().expect("a folder");
+    let folder = tempfile::tempdir().expect("a folder");
+    let secret = outside.path().join("secret.guard");
+    std::fs::write(&secret, "type Kind = int\n").expect("written");
+    std::os::unix::fs::symlink(&secret, folder.path().join("b.guard")).expect("linked");
+    let root = folder.path().join("a.guard");
+    std::fs::write(&root, "guard a\nuse \"b.guard\"\ntool t(x: Kind)\n").expect("written");
+    let error = Guard::from_file(&root).err().expect("refused").to_string();
+    assert!(error.contains("it is a link that leads out of the project"), "{error}");
+    let error = Guard::from_file("/dev/zero").err().expect("refused").to_string();
+    assert!(error.contains("it is not a regular file"), "{error}");
+}
+
+#[test]
+fn guards_and_sessions_cross_threads() {
+    fn check<T: Send>() {}
+    fn shared<T: Send + Sync>() {}
+    shared::<Guard>();
+    shared::<GuardCache>();
+    shared::<Storage>();
+    check::<Session>();
+}
+
+#[test]
+fn approvals_are_for_exactly_one_call() {
+    let source = "guard demo\ntool pay(amount: int) { approval boss }";
+    let guard = Guard::compile("demo.guard", source).expect("compiles");
+    let mut session = guard.session("s1").open().expect("a session");
+    let args = Json::parse(r#"{"amount": 5}"#).expect("JSON");
+    assert_eq!(session.preview("pay", &args).verdict.decision, Decision::Ask);
+    session.approve("pay", &args, "boss", "kim", None).expect("approved");
+    assert!(allowed(&mut session, "c1", "pay", r#"{"amount": 5}"#));
+    assert!(!allowed(&mut session, "c2", "pay", r#"{"amount": 5}"#));
+}

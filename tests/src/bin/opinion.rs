@@ -1,0 +1,128 @@
+//! Claims put to solvers by an encoder of its own: `opinion GUARDS SOLVER...`.
+//!
+//! Each SOLVER is a command line that reads SMT-LIB 2 on its standard input, in one word: `"z3 -in -smt2 -t:2000"`. Asked are random guards and those
+//! below `specs`. A claim that a solver refutes ends it with 1; so does a solver that cannot be run, and one that is never asked.
+
+use guard_compiler::verify::verify;
+use guard_compiler::{Loader, Output, SourceFile, compile};
+use guard_tests::opinion::{Questions, questions};
+use guard_tests::rng::Rng;
+use guard_tests::{compiled, small, steps};
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, ExitCode, Stdio};
+
+/// Files as they are on the disk.
+struct Nearby;
+
+impl Loader for Nearby {
+    fn load(&mut self, path: &str) -> Result<String, String> {
+        std::fs::read_to_string(path).map_err(|error| error.to_string())
+    }
+}
+
+#[derive(Default, Debug)]
+struct Tally {
+    guards: usize,
+    claims: usize,
+    unsaid: usize,
+    agreed: usize,
+    undecided: usize,
+    /// Of what is not claimed: shown to be false, by a state.
+    refuted: usize,
+}
+
+fn main() -> ExitCode {
+    let mut args = std::env::args().skip(1);
+    let guards: Option<u64> = args.next().and_then(|n| n.parse().ok());
+    let solvers: Vec<String> = args.collect();
+    let (Some(guards), false) = (guards, solvers.is_empty()) else {
+        eprintln!("usage: opinion GUARDS SOLVER...");
+        return ExitCode::from(2);
+    };
+    let mut tally = Tally::default();
+    for seed in 0..guards {
+        let rng = &mut Rng::new(seed);
+        let text = if seed % 8 == 0 { small::source(rng) } else { steps::grammar::source(rng) };
+        let Some(output) = compiled(&text) else { continue };
+        if let Err(why) = ask_all(&output, &solvers, &mut tally) {
+            println!("seed {seed}: {why}\n{text}");
+            return ExitCode::FAILURE;
+        }
+    }
+    for path in bundled() {
+        let Ok(text) = std::fs::read_to_string(&path) else { continue };
+        let root = SourceFile { path: path.display().to_string(), text };
+        let Some(output) = compile(root, &mut Nearby).output else { continue };
+        if let Err(why) = ask_all(&output, &solvers, &mut tally) {
+            println!("{}: {why}", path.display());
+            return ExitCode::FAILURE;
+        }
+    }
+    println!("{tally:?}");
+    if tally.agreed == 0 || tally.refuted == 0 { ExitCode::FAILURE } else { ExitCode::SUCCESS }
+}
+
+/// The guards below `specs`.
+fn bundled() -> Vec<std::path::PathBuf> {
+    let specs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../specs");
+    let mut found = Vec::new();
+    for folder in ["examples", "seeds"] {
+        let entries = std::fs::read_dir(specs.join(folder)).into_iter().flatten().flatten();
+        found.extend(
+            entries
+                .map(|entry| entry.path())
+                .filter(|path| path.extension().is_some_and(|extension| extension == "guard")),
+        );
+    }
+    found.sort();
+    found
+}
+
+fn ask_all(output: &Output, solvers: &[String], tally: &mut Tally) -> Result<(), String> {
+    tally.guards += 1;
+    let said = verify(&output.lowered);
+    for tool in 0..output.lowered.tools.len() as u32 {
+        let Some(asked) = questions(output, &said, tool) else { continue };
+        tally.unsaid += asked.unsaid;
+        tally.claims += asked.unsaid + asked.claims.iter().filter(|(_, proved)| *proved).count();
+        if asked.claims.is_empty() {
+            continue;
+        }
+        for solver in solvers {
+            for ((claim, proved), answer) in asked.claims.iter().zip(ask(solver, &asked)?) {
+                match answer.as_str() {
+                    "sat" if !proved => tally.refuted += 1,
+                    _ if !proved => {}
+                    "unsat" => tally.agreed += 1,
+                    "sat" => return Err(format!("{solver} refutes {claim}\n{}", asked.script)),
+                    _ => tally.undecided += 1,
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// One answer a claim.
+fn ask(solver: &str, asked: &Questions) -> Result<Vec<String>, String> {
+    let failed = |error: std::io::Error| format!("cannot run `{solver}`: {error}");
+    let mut words = solver.split_whitespace();
+    let mut child = Command::new(words.next().unwrap_or_default())
+        .args(words)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .map_err(failed)?;
+    let mut input = child.stdin.take().ok_or("the solver has no input")?;
+    let script = asked.script.clone();
+    let writer = std::thread::spawn(move || input.write_all(script.as_bytes()));
+    let output = child.wait_with_output().map_err(failed)?;
+    let _ = writer.join();
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let answers: Vec<String> = text.lines().map(|line| line.trim().to_owned()).collect();
+    match answers.len() == asked.claims.len() {
+        true => Ok(answers),
+        false => Err(format!("`{solver}` says:\n{text}\nto\n{}", asked.script)),
+    }
+}

@@ -1,0 +1,475 @@
+//! What expressions come to, as terms of a solver (docs/reference/expressions.md): a value, and whether computing it is without fault.
+
+use super::values::{Kind, Val, and, count, fits_64, not, number, or};
+use super::{Script, either};
+use guard_compiler::hir::{Expr, ExprKind};
+use guard_plan::builtin::Builtin;
+use guard_plan::plan::{ArithOp, CompareOp, QuantifierOp};
+
+/// One as a decimal.
+const ONE: i64 = 1_000_000;
+
+/// Where an expression stands.
+#[derive(Clone)]
+pub(crate) struct Env<'e> {
+    pub state: &'e [Val],
+    pub args: &'e [Val],
+    pub spent: &'e [String],
+    pub locals: Vec<(u32, Val)>,
+}
+
+/// A value, and the condition under which it is without fault.
+pub(crate) type Said = (Val, String);
+
+impl Script {
+    /// A condition, and whether it is without fault.
+    pub fn condition(&mut self, e: &Expr, env: &Env<'_>) -> Option<(String, String)> {
+        match self.eval(e, env)? {
+            (Val::Bool(truth), ok) => Some((truth, ok)),
+            (Val::Option(some, inner), ok) => match *inner {
+                Val::Bool(truth) => Some((truth, and(&[ok, some]))),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// A number, and whether it is without fault.
+    pub fn number(&mut self, e: &Expr, env: &Env<'_>) -> Option<(String, String)> {
+        match self.eval(e, env)? {
+            (Val::Number(_, term), ok) => Some((term, ok)),
+            _ => None,
+        }
+    }
+
+    /// What an expression comes to; none where there is no opinion.
+    pub fn eval(&mut self, e: &Expr, env: &Env<'_>) -> Option<Said> {
+        let sure = |value| Some((value, "true".to_string()));
+        match &e.kind {
+            ExprKind::None => sure(Val::None),
+            ExprKind::Bool(truth) => sure(Val::Bool(truth.to_string())),
+            ExprKind::Int(n) => sure(Val::Number(Kind::Int, number(*n))),
+            ExprKind::Decimal(units) => sure(Val::Number(Kind::Decimal, number(*units))),
+            ExprKind::Duration(n) => sure(Val::Number(Kind::Other, number(*n))),
+            ExprKind::Enum(at) => sure(Val::Number(Kind::Other, at.to_string())),
+            ExprKind::String(text)
+                if text.chars().all(|c| c.is_ascii_alphanumeric() || " -_./:@".contains(c)) =>
+            {
+                sure(Val::Text(format!("\"{text}\"")))
+            }
+            ExprKind::Param(at) => sure(env.args.get(*at as usize)?.clone()),
+            ExprKind::State(var) => sure(env.state.get(*var)?.clone()),
+            ExprKind::Local(slot) => {
+                sure(env.locals.iter().rev().find(|(known, _)| known == slot)?.1.clone())
+            }
+            ExprKind::Spent(unit) => {
+                sure(Val::Number(Kind::Decimal, env.spent.get(*unit)?.clone()))
+            }
+            ExprKind::Not(a) => {
+                let (truth, ok) = self.condition(a, env)?;
+                Some((Val::Bool(not(&truth)), ok))
+            }
+            ExprKind::And(a, b) => self.joined(a, b, env, |a| a.into(), |a, b| and(&[a, b])),
+            ExprKind::Or(a, b) => self.joined(a, b, env, not, |a, b| or(&[a, b])),
+            ExprKind::Implies(a, b) => {
+                self.joined(a, b, env, |a| a.into(), |a, b| or(&[not(&a), b]))
+            }
+            ExprKind::Neg(a) => {
+                let (Val::Number(kind, term), ok) = self.eval(a, env)? else { return None };
+                let term = self.define("Int", format!("(- {term})"));
+                Some((Val::Number(kind, term.clone()), and(&[ok, fits_64(&term)])))
+            }
+            ExprKind::Compare(op, a, b) => {
+                let ((a, ok_a), (b, ok_b)) = (self.eval(a, env)?, self.eval(b, env)?);
+                let holds = self.compare(*op, &a, &b)?;
+                Some((Val::Bool(self.define("Bool", holds)), and(&[ok_a, ok_b])))
+            }
+            ExprKind::Arith(op, a, b) => {
+                let ((a, ok_a), (b, ok_b)) = (self.eval(a, env)?, self.eval(b, env)?);
+                let (value, ok) = self.arith(*op, &a, &b)?;
+                Some((value, and(&[ok_a, ok_b, ok])))
+            }
+            ExprKind::If(condition, a, b) => {
+                let (truth, ok) = self.condition(condition, env)?;
+                let ((a, ok_a), (b, ok_b)) = (self.eval(a, env)?, self.eval(b, env)?);
+                let branches = and(&[or(&[not(&truth), ok_a]), either(&truth, &ok_b)]);
+                Some((self.choose(&truth, &a, &b)?, and(&[ok, branches])))
+            }
+            ExprKind::Else(a, b) => {
+                let ((a, ok_a), (b, ok_b)) = (self.eval(a, env)?, self.eval(b, env)?);
+                Some(match a {
+                    Val::None => (b, and(&[ok_a, ok_b])),
+                    Val::Option(some, inner) => {
+                        let ok = and(&[ok_a, either(&some, &ok_b)]);
+                        (self.choose(&some, &inner, &b)?, ok)
+                    }
+                    value => (value, ok_a),
+                })
+            }
+            ExprKind::IsSome(a) => {
+                let (value, ok) = self.eval(a, env)?;
+                let some = match value {
+                    Val::None => "false".into(),
+                    Val::Option(some, _) => some,
+                    _ => "true".into(),
+                };
+                Some((Val::Bool(some), ok))
+            }
+            ExprKind::Unwrap(a, _) => Some(match self.eval(a, env)? {
+                (Val::Option(some, inner), ok) => (*inner, and(&[ok, some])),
+                (Val::None, _) => return None,
+                said => said,
+            }),
+            ExprKind::Field(a, at) => {
+                let (value, ok) = self.eval(a, env)?;
+                let field = |record: Val| match record {
+                    Val::Record(fields) => fields.into_iter().nth(*at as usize),
+                    _ => None,
+                };
+                Some(match value {
+                    Val::Option(some, inner) => (self.optional(some, field(*inner)?), ok),
+                    record => (field(record)?, ok),
+                })
+            }
+            ExprKind::Index(a, key) => {
+                let ((of, ok_a), (key, ok_b)) = (self.eval(a, env)?, self.eval(key, env)?);
+                Some((self.index(&of, &key)?, and(&[ok_a, ok_b])))
+            }
+            ExprKind::In(a, b) => {
+                let ((one, ok_a), (many, ok_b)) = (self.eval(a, env)?, self.eval(b, env)?);
+                let is_in = self.is_in(&one, &many)?;
+                Some((Val::Bool(self.define("Bool", is_in)), and(&[ok_a, ok_b])))
+            }
+            ExprKind::List(items) => {
+                let (items, ok) = self.all(items.iter(), env)?;
+                Some((Val::List(items.len().to_string(), items), ok))
+            }
+            ExprKind::Set(items) => {
+                let (items, ok) = self.all(items.iter(), env)?;
+                let mut set = Val::Set(Vec::new());
+                for item in items {
+                    set = self.insert(set, item)?;
+                }
+                Some((set, ok))
+            }
+            ExprKind::Record(fields) => {
+                let (fields, ok) = self.all(fields.iter(), env)?;
+                Some((Val::Record(fields), ok))
+            }
+            ExprKind::Map(entries) if entries.is_empty() => sure(Val::Set(Vec::new())),
+            ExprKind::Quantified { op, over, binders, body } => {
+                let [over] = &over[..] else { return None };
+                self.quantified(*op, over, binders, body, env)
+            }
+            ExprKind::Call(builtin, args) => {
+                let (args, ok) = self.all(args.iter(), env)?;
+                let (value, call_ok) = self.call(*builtin, &args)?;
+                Some((value, and(&[ok, call_ok])))
+            }
+            _ => None,
+        }
+    }
+
+    fn all<'e>(
+        &mut self,
+        items: impl Iterator<Item = &'e Expr>,
+        env: &Env<'_>,
+    ) -> Option<(Vec<Val>, String)> {
+        let (mut values, mut oks) = (Vec::new(), Vec::new());
+        for item in items {
+            let (value, ok) = self.eval(item, env)?;
+            values.push(value);
+            oks.push(ok);
+        }
+        Some((values, and(&oks)))
+    }
+
+    /// Two conditions, of which the second is evaluated only where it is `needed`.
+    fn joined(
+        &mut self,
+        a: &Expr,
+        b: &Expr,
+        env: &Env<'_>,
+        needed: impl Fn(&str) -> String,
+        join: impl Fn(String, String) -> String,
+    ) -> Option<Said> {
+        let ((a, ok_a), (b, ok_b)) = (self.condition(a, env)?, self.condition(b, env)?);
+        let ok = and(&[ok_a, either(&not(&needed(&a)), &ok_b)]);
+        let truth = join(a, b);
+        Some((Val::Bool(self.define("Bool", truth)), self.define("Bool", ok)))
+    }
+
+    pub fn optional(&mut self, some: String, value: Val) -> Val {
+        match value {
+            Val::None => Val::None,
+            Val::Option(inner, value) => Val::Option(and(&[some, inner]), value),
+            value => Val::Option(some, Box::new(value)),
+        }
+    }
+
+    /// With a missing option a comparison is false, `!=` true.
+    fn compare(&mut self, op: CompareOp, a: &Val, b: &Val) -> Option<String> {
+        let split = |value: &Val| match value {
+            Val::Option(some, inner) => (some.clone(), (**inner).clone()),
+            value => ("true".into(), value.clone()),
+        };
+        let ((has_a, a), (has_b, b)) = (split(a), split(b));
+        if matches!(a, Val::None) || matches!(b, Val::None) {
+            return Some((op == CompareOp::Ne).to_string());
+        }
+        let relation = match (op, &a, &b) {
+            (CompareOp::Eq | CompareOp::Ne, ..) => self.same(&a, &b)?,
+            (op, Val::Number(_, a), Val::Number(_, b)) => {
+                let word = ["<", "<=", ">", ">="][match op {
+                    CompareOp::Lt => 0,
+                    CompareOp::Le => 1,
+                    CompareOp::Gt => 2,
+                    _ => 3,
+                }];
+                format!("({word} {a} {b})")
+            }
+            (CompareOp::Lt, Val::Text(a), Val::Text(b)) => format!("(str.< {a} {b})"),
+            (CompareOp::Le, Val::Text(a), Val::Text(b)) => format!("(str.<= {a} {b})"),
+            (CompareOp::Gt, Val::Text(a), Val::Text(b)) => format!("(str.< {b} {a})"),
+            (CompareOp::Ge, Val::Text(a), Val::Text(b)) => format!("(str.<= {b} {a})"),
+            _ => return None,
+        };
+        let holds = and(&[has_a, has_b, relation]);
+        Some(if op == CompareOp::Ne { not(&holds) } else { holds })
+    }
+
+    /// One operation on two numbers that are there.
+    pub fn arith(&mut self, op: ArithOp, a: &Val, b: &Val) -> Option<Said> {
+        let (Val::Number(kind, a), Val::Number(other, b)) = (a, b) else { return None };
+        let decimal = *kind == Kind::Decimal && *other == Kind::Decimal;
+        if !decimal && (*kind != Kind::Int || *other != Kind::Int) {
+            return None;
+        }
+        let there = match op {
+            ArithOp::Div | ArithOp::Rem => not(&format!("(= {b} 0)")),
+            _ => "true".into(),
+        };
+        let exact = match op {
+            ArithOp::Add => format!("(+ {a} {b})"),
+            ArithOp::Sub => format!("(- {a} {b})"),
+            ArithOp::Mul if decimal => self.half_even(&format!("(* {a} {b})"), &ONE.to_string()),
+            ArithOp::Mul => format!("(* {a} {b})"),
+            ArithOp::Div if decimal => {
+                let over = format!("(ite (< {b} 0) (- (* {a} {ONE})) (* {a} {ONE}))");
+                self.half_even(&over, &format!("(abs {b})"))
+            }
+            ArithOp::Div => self.toward_zero(a, b),
+            ArithOp::Rem => {
+                let quotient = self.toward_zero(a, b);
+                format!("(- {a} (* {b} {quotient}))")
+            }
+        };
+        let exact = self.define("Int", exact);
+        Some((Val::Number(*kind, exact.clone()), and(&[there, fits_64(&exact)])))
+    }
+
+    fn toward_zero(&mut self, a: &str, b: &str) -> String {
+        let size = self.define("Int", format!("(div (abs {a}) (abs {b}))"));
+        self.define("Int", format!("(ite (= (< {a} 0) (< {b} 0)) {size} (- {size}))"))
+    }
+
+    /// The nearest number, halves to the even one; the divisor is positive.
+    fn half_even(&mut self, over: &str, divisor: &str) -> String {
+        let over = self.define("Int", over.into());
+        let divisor = self.define("Int", divisor.into());
+        let floor = self.define("Int", format!("(div {over} {divisor})"));
+        let rest = self.define("Int", format!("(* 2 (mod {over} {divisor}))"));
+        let up =
+            format!("(or (> {rest} {divisor}) (and (= {rest} {divisor}) (= (mod {floor} 2) 1)))");
+        self.define("Int", format!("(ite {up} (+ {floor} 1) {floor})"))
+    }
+
+    fn index(&mut self, of: &Val, key: &Val) -> Option<Val> {
+        match (of, key) {
+            (Val::Option(some, inner), key) => {
+                let found = self.index(inner, key)?;
+                Some(self.optional(some.clone(), found))
+            }
+            (of, Val::Option(some, key)) => {
+                let found = self.index(of, key)?;
+                Some(self.optional(some.clone(), found))
+            }
+            (Val::List(len, items), Val::Number(_, at)) => {
+                let Some(first) = items.first() else { return Some(Val::None) };
+                let mut found = first.clone();
+                for (place, item) in items.iter().enumerate().skip(1) {
+                    found = self.choose(&format!("(= {at} {place})"), item, &found)?;
+                }
+                let there = format!("(and (<= 0 {at}) (< {at} {len}))");
+                let there = self.define("Bool", there);
+                Some(self.optional(there, found))
+            }
+            (Val::Map(entries), Val::Text(key)) => {
+                let mut found = Val::None;
+                for (there, known, value) in entries {
+                    let here = and(&[there.clone(), format!("(= {known} {key})")]);
+                    let here = self.define("Bool", here);
+                    found = self.choose(&here, value, &found)?;
+                }
+                Some(found)
+            }
+            _ => None,
+        }
+    }
+
+    pub fn is_in(&mut self, one: &Val, many: &Val) -> Option<String> {
+        let (some, one) = match one {
+            Val::None => return Some("false".into()),
+            Val::Option(some, inner) => (some.clone(), &**inner),
+            value => ("true".into(), value),
+        };
+        let mut among = Vec::new();
+        match (many, one) {
+            (Val::List(len, items), one) => {
+                for (at, item) in items.iter().enumerate() {
+                    among.push(and(&[format!("(< {at} {len})"), self.same(one, item)?]));
+                }
+            }
+            (Val::Set(items), one) => {
+                for (there, item) in items {
+                    among.push(and(&[there.clone(), self.same(one, item)?]));
+                }
+            }
+            (Val::Map(entries), Val::Text(key)) => {
+                let is = |(there, known, _): &(String, String, Val)| {
+                    and(&[there.clone(), format!("(= {known} {key})")])
+                };
+                among.extend(entries.iter().map(is));
+            }
+            (Val::Text(whole), Val::Text(part)) => {
+                among.push(format!("(str.contains {whole} {part})"))
+            }
+            _ => return None,
+        }
+        Some(and(&[some, or(&among)]))
+    }
+
+    fn quantified(
+        &mut self,
+        op: QuantifierOp,
+        over: &Expr,
+        binders: &[u32],
+        body: &Expr,
+        env: &Env<'_>,
+    ) -> Option<Said> {
+        let (over, mut ok) = self.eval(over, env)?;
+        let is_list = matches!(over, Val::List(..));
+        let int = |at: usize| Val::Number(Kind::Int, at.to_string());
+        let rows: Vec<(String, Vec<Val>)> = match (over, binders.len()) {
+            (Val::List(len, items), names) => items
+                .into_iter()
+                .enumerate()
+                .map(|(at, item)| {
+                    let row = if names == 2 { vec![int(at), item] } else { vec![item] };
+                    (format!("(< {at} {len})"), row)
+                })
+                .collect(),
+            (Val::Set(items), 1) => {
+                items.into_iter().map(|(there, item)| (there, vec![item])).collect()
+            }
+            (Val::Map(entries), names) => entries
+                .into_iter()
+                .map(|(there, key, value)| {
+                    let row =
+                        if names == 2 { vec![Val::Text(key), value] } else { vec![Val::Text(key)] };
+                    (there, row)
+                })
+                .collect(),
+            _ => return None,
+        };
+        let mut truths = Vec::new();
+        let mut summands = Vec::new();
+        let mut kind = match op {
+            QuantifierOp::SumDecimal => Kind::Decimal,
+            QuantifierOp::SumDuration => return None,
+            _ => Kind::Int,
+        };
+        for (there, row) in rows {
+            let there = self.define("Bool", there);
+            let mut inner = env.clone();
+            inner.locals.extend(binders.iter().copied().zip(row));
+            let (value, body_ok) = self.eval(body, &inner)?;
+            // Where a walk may be cut short, or goes in an order that is not said here, bodies must be without fault.
+            let cut = matches!(op, QuantifierOp::All | QuantifierOp::Any);
+            if cut && !is_list && body_ok != "true" {
+                return None;
+            }
+            let walked = match op {
+                QuantifierOp::All => and(&[there.clone(), and(&truths)]),
+                QuantifierOp::Any => and(&[there.clone(), not(&or(&truths))]),
+                _ => there.clone(),
+            };
+            ok = and(&[ok, either(&not(&walked), &body_ok)]);
+            ok = self.define("Bool", ok);
+            match (op, value) {
+                (QuantifierOp::All, Val::Bool(truth)) => truths.push(either(&not(&there), &truth)),
+                (QuantifierOp::Any, Val::Bool(truth)) => truths.push(and(&[there, truth])),
+                (QuantifierOp::Count, Val::Bool(truth)) => {
+                    summands.push(format!("(ite (and {there} {truth}) 1 0)"));
+                }
+                (_, Val::Number(of, term)) => {
+                    kind = of;
+                    summands.push(format!("(ite {there} {term} 0)"));
+                }
+                _ => return None,
+            }
+        }
+        Some(match op {
+            QuantifierOp::All => (Val::Bool(self.define("Bool", and(&truths))), ok),
+            QuantifierOp::Any => (Val::Bool(self.define("Bool", or(&truths))), ok),
+            _ => {
+                let sum = self.define("Int", format!("(+ 0 0 {})", summands.join(" ")));
+                (Val::Number(kind, sum.clone()), and(&[ok, fits_64(&sum)]))
+            }
+        })
+    }
+
+    fn call(&mut self, builtin: Builtin, args: &[Val]) -> Option<Said> {
+        let sure = |value| Some((value, "true".to_string()));
+        match (builtin, args) {
+            (Builtin::Len, [Val::List(len, _)]) => sure(Val::Number(Kind::Int, len.clone())),
+            (Builtin::Len, [Val::Set(items)]) => {
+                let there: Vec<&String> = items.iter().map(|(there, _)| there).collect();
+                sure(Val::Number(Kind::Int, self.define("Int", count(&there))))
+            }
+            (Builtin::Len, [Val::Map(entries)]) => {
+                let there: Vec<&String> = entries.iter().map(|(there, ..)| there).collect();
+                sure(Val::Number(Kind::Int, self.define("Int", count(&there))))
+            }
+            (Builtin::Len, [Val::Text(text)]) => {
+                sure(Val::Number(Kind::Int, self.define("Int", format!("(str.len {text})"))))
+            }
+            (Builtin::Min | Builtin::Max, [Val::Number(kind, a), Val::Number(_, b)]) => {
+                let word = if builtin == Builtin::Min { "<=" } else { ">=" };
+                let chosen = self.define("Int", format!("(ite ({word} {a} {b}) {a} {b})"));
+                sure(Val::Number(*kind, chosen))
+            }
+            (Builtin::Abs, [Val::Number(kind, a)]) => {
+                let size = self.define("Int", format!("(abs {a})"));
+                Some((Val::Number(*kind, size.clone()), fits_64(&size)))
+            }
+            (Builtin::Decimal, [Val::Number(Kind::Int, a)]) => {
+                let units = self.define("Int", format!("(* {a} {ONE})"));
+                Some((Val::Number(Kind::Decimal, units.clone()), fits_64(&units)))
+            }
+            (Builtin::Floor, [Val::Number(Kind::Decimal, a)]) => {
+                sure(Val::Number(Kind::Int, self.define("Int", format!("(div {a} {ONE})"))))
+            }
+            (Builtin::Round, [Val::Number(Kind::Decimal, a)]) => {
+                sure(Val::Number(Kind::Int, self.half_even(a, &ONE.to_string())))
+            }
+            (Builtin::StartsWith, [Val::Text(text), Val::Text(start)]) => {
+                sure(Val::Bool(format!("(str.prefixof {start} {text})")))
+            }
+            (Builtin::EndsWith, [Val::Text(text), Val::Text(end)]) => {
+                sure(Val::Bool(format!("(str.suffixof {end} {text})")))
+            }
+            _ => None,
+        }
+    }
+}
