@@ -1,10 +1,14 @@
-//! The table of pure builtin functions: name, type, evaluation, documentation, one row each.
+//! The table of pure builtin functions: name, type, evaluation and documentation, one row each.
 //!
-//! The compiler types calls by it, the kernel and the reference evaluator evaluate by it, the reference
-//! documentation is printed from it. Functions that ask the history or the world are not here.
+//! The compiler types calls by this table, the kernel and the reference evaluator evaluate by it,
+//! and the reference documentation is generated from it. Functions that read the history or the
+//! world are not included.
 
 mod eval;
 pub(crate) mod extract;
+
+pub use eval::contains_text;
+pub use extract::unreadable::is_unreadable;
 
 use crate::value::{Fault, Value};
 use serde::{Deserialize, Serialize};
@@ -45,7 +49,7 @@ pub enum Builtin {
     Names,
 }
 
-/// What a builtin takes.
+/// The kind of a parameter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// `string`.
@@ -66,7 +70,7 @@ pub enum Kind {
     Text,
 }
 
-/// What a builtin gives.
+/// The kind of a result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Gives {
     /// `bool`.
@@ -89,17 +93,17 @@ pub enum Gives {
 
 /// One row of the table.
 pub struct Row {
-    /// Which function.
+    /// The function.
     pub builtin: Builtin,
     /// Its name.
     pub name: &'static str,
-    /// What it takes.
+    /// The kinds of its parameters.
     pub takes: &'static [Kind],
-    /// What it gives.
+    /// The kind of its result.
     pub gives: Gives,
-    /// What it does, one line.
+    /// Its documentation, one line.
     pub doc: &'static str,
-    /// How: the arguments have the kinds of `takes`.
+    /// Its evaluation; the arguments have the kinds of `takes`.
     pub eval: fn(&[&Value]) -> Result<Value, Fault>,
 }
 
@@ -116,8 +120,8 @@ pub const TABLE: &[Row] = &[
     row(B::Lower, "lower", &[K::String], Gives::String, "The string in lower case.", eval::lower),
     row(B::Upper, "upper", &[K::String], Gives::String, "The string in upper case.", eval::upper),
     row(B::Trim, "trim", &[K::String], Gives::String, "The string without blanks at either end.", eval::trim),
-    row(B::StartsWith, "starts_with", &[K::String, K::String], Gives::Bool, "Whether the first string begins with the second.", eval::starts_with),
-    row(B::EndsWith, "ends_with", &[K::String, K::String], Gives::Bool, "Whether the first string ends with the second.", eval::ends_with),
+    row(B::StartsWith, "starts_with", &[K::String, K::String], Gives::Bool, "Whether the first string begins with the second, which is not empty.", eval::starts_with),
+    row(B::EndsWith, "ends_with", &[K::String, K::String], Gives::Bool, "Whether the first string ends with the second, which is not empty.", eval::ends_with),
     row(B::Glob, "glob", &[K::String, K::String], Gives::Bool, "Whether the whole string matches the pattern: `*` is any run without `/`, `**` any run, `?` one character but `/`.", eval::glob),
     row(B::FileName, "file_name", &[K::Path], Gives::String, "The last component of the path.", eval::file_name),
     row(B::Extension, "extension", &[K::Path], Gives::OptionalString, "What follows the last dot of the file name; none where nothing does, or nothing precedes it.", eval::extension),
@@ -127,10 +131,10 @@ pub const TABLE: &[Row] = &[
     row(B::Decimal, "decimal", &[K::Int], Gives::Decimal, "The int as a decimal.", eval::decimal),
     row(B::Floor, "floor", &[K::Decimal], Gives::Int, "The greatest int that is not greater.", eval::floor),
     row(B::Round, "round", &[K::Decimal], Gives::Int, "The nearest int, halves to even.", eval::round),
-    row(B::Emails, "emails", &[K::Text], Gives::Strings, "The e-mail addresses in the text, as written.", |a| eval::extracted(a, extract::emails)),
-    row(B::Urls, "urls", &[K::Text], Gives::Strings, "The urls (`scheme://…`) in the text, scheme and host in lower case.", |a| eval::extracted(a, extract::urls)),
-    row(B::Hosts, "hosts", &[K::Text], Gives::Strings, "The hosts of the urls in the text, in lower case.", |a| eval::extracted(a, extract::hosts)),
-    row(B::Paths, "paths", &[K::Text], Gives::Strings, "The words of the text with a slash or a file extension, as written; no urls.", |a| eval::extracted(a, extract::paths)),
+    row(B::Emails, "emails", &[K::Text], Gives::Strings, "The e-mail addresses in the text, as written; unreadable ones too.", |a| eval::extracted(a, extract::emails)),
+    row(B::Urls, "urls", &[K::Text], Gives::Strings, "The urls in the text, scheme and host in lower case; unreadable links too.", |a| eval::extracted(a, extract::urls)),
+    row(B::Hosts, "hosts", &[K::Text], Gives::Strings, "The hosts of the urls in the text, in lower case; unreadable links too.", |a| eval::extracted(a, extract::hosts)),
+    row(B::Paths, "paths", &[K::Text], Gives::Strings, "The words of the text with a slash or a file extension, as written; unreadable ones too, no urls.", |a| eval::extracted(a, extract::paths)),
     row(B::Ibans, "ibans", &[K::Text], Gives::Strings, "The bank account numbers in the text whose check digits are right, without blanks.", |a| eval::extracted(a, extract::ibans)),
     row(B::Phones, "phones", &[K::Text], Gives::Strings, "The phone numbers in the text that begin with `+` or `0` and have 7 to 15 digits, without separators.", |a| eval::extracted(a, extract::phones)),
     row(B::Numbers, "numbers", &[K::Text], Gives::Strings, "The numbers in the text, as written.", |a| eval::extracted(a, extract::numbers)),
@@ -151,22 +155,29 @@ const fn row(
 }
 
 impl Builtin {
-    /// Its row.
+    /// Returns its row.
     pub fn row(self) -> &'static Row {
         &TABLE[self as usize]
     }
 
-    /// The builtin with this name.
+    /// Returns the builtin with this name.
     pub fn by_name(name: &str) -> Option<Builtin> {
         TABLE.iter().find(|row| row.name == name).map(|row| row.builtin)
     }
 
-    /// Its value for some arguments. Arguments of other kinds, which a checked guard never has, are a
-    /// fault.
+    /// Evaluates it. Arguments of other kinds, which a checked guard never passes, are a fault.
+    ///
+    /// # Errors
+    ///
+    /// Returns the fault of the evaluation.
     pub fn eval(self, arguments: &[&Value]) -> Result<Value, Fault> {
         let row = self.row();
         if arguments.len() != row.takes.len() {
             return Err(eval::confused());
+        }
+        // A test of a missing text is false.
+        if row.gives == Gives::Bool && arguments.contains(&&Value::None) {
+            return Ok(Value::Bool(false));
         }
         (row.eval)(arguments)
     }

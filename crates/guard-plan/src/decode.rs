@@ -73,7 +73,11 @@ impl<'s> Trail<'s> {
 
     /// Goes one step, and back.
     fn at<T>(&mut self, step: Step<'s>, go: impl FnOnce(&mut Self) -> T) -> T {
-        self.steps.push(step);
+        // The keys of a secret map are as secret as its values.
+        self.steps.push(match step {
+            Step::Key(_) if self.secret => Step::Key(render::SECRET),
+            step => step,
+        });
         let result = go(self);
         self.steps.pop();
         result
@@ -137,7 +141,11 @@ impl Decoder<'_> {
         if !self.open {
             for (key, _) in members {
                 if !fields.iter().any(|field| *field.name == **key) {
-                    trail.at(Step::Field(key), |trail| trail.problem(unknown(what, key, fields)));
+                    let (step, message) = match trail.secret {
+                        true => (render::SECRET, format!("is an unknown {what}")),
+                        false => (&**key, unknown(what, key, fields)),
+                    };
+                    trail.at(Step::Field(step), |trail| trail.problem(message));
                 }
             }
         }

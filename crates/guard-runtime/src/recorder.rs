@@ -1,7 +1,7 @@
-//! Records of a session's events, chained and encoded.
+//! Records of a session's events, hash-chained and encoded.
 //!
-//! For hosts that keep a trace; the kernel decides without it. What is marked secret is replaced by a hash
-//! salted with what the host gave.
+//! For hosts that keep a trace; the kernel decides without it. Secrets are replaced by hashes,
+//! salted with the salt that the host provides.
 
 use crate::event::{
     Approve, Arguments, Ending, Event, Move, Prompt, Proposal, Resume, Settlement, Stop, Usage,
@@ -14,20 +14,19 @@ use crate::session::Session;
 use guard_plan::decode::holds_secrets;
 use guard_plan::encode::Hash;
 use guard_plan::json::Json;
-use guard_plan::plan::{FactId, Field, Plan, ProbeAsks, SourceKind, Tool, TypeDef, TypeId, UnitId};
+use guard_plan::plan::{FactId, Plan, ProbeAsks, SourceKind, TypeDef, TypeId, UnitId};
 use guard_plan::record::{self, Asked, Chain, Change, Charge, Clear, Kind, Ran};
 use guard_plan::value::Value;
 use guard_plan::verdict::Decision;
-use guard_plan::{decimal, hex, key, render, time};
+use guard_plan::{decimal, hex, key, render, secrecy, time};
 use std::borrow::Cow;
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// How much of arguments that cannot be read stands in a record, in characters.
+/// The maximum length of unparsable arguments in a record, in characters.
 const UNREADABLE_CHARS: usize = 4000;
 
-/// Writes one session's records, into a buffer that is used again and again. Each method gives the line of
-/// one record, without its end.
+/// Writes the records of one session into a reused buffer. Each method returns the line of one
+/// record, without its line break.
 #[derive(Debug, Clone)]
 pub struct Recorder {
     chain: Chain,
@@ -35,12 +34,13 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// A recorder of a new session.
+    /// Returns a recorder for a new session.
     pub fn new(secrets: Arc<dyn Secrets>) -> Recorder {
         Recorder { chain: Chain::default(), secrets }
     }
 
-    /// A recorder that goes on after a record: the next number, and the hash of the last one.
+    /// Returns a recorder that continues after a record, given the next sequence number and the
+    /// hash of the last record.
     pub fn after(seq: u64, hash: Hash, secrets: Arc<dyn Secrets>) -> Recorder {
         Recorder { chain: Chain::from(seq, hash), secrets }
     }
@@ -50,12 +50,13 @@ impl Recorder {
         self.chain.hash()
     }
 
-    /// How many records there are.
+    /// The number of records.
     pub fn seq(&self) -> u64 {
         self.chain.seq()
     }
 
-    /// The beginning of the session: the first record. The actor is on whose behalf the agent acts.
+    /// Records the beginning of the session: the first record. The actor is the person on whose
+    /// behalf the agent acts.
     pub fn open(&mut self, kernel: &Kernel, session: &Session, actor: Option<&str>) -> &[u8] {
         let opening = session.opening.as_deref();
         let learned = opening.map(|opening| &opening.learned);
@@ -80,7 +81,7 @@ impl Recorder {
         self.chain.append(session.start(), Kind::Open, None, &payload)
     }
 
-    /// Any event and what it came to.
+    /// Records any event and its outcome.
     pub fn event(
         &mut self,
         kernel: &Kernel,
@@ -108,12 +109,12 @@ impl Recorder {
                 self.verified(kernel, session, verify, moved)
             }
             (Event::Move(by), Outcome::Item(moved)) => self.moved(kernel, session, by, moved),
-            // An outcome of another event; the record says at least that something is wrong.
+            // The outcome belongs to another event; the record at least shows the inconsistency.
             _ => self.chain.append(session.now(), Kind::Settle, None, &"outcome of another event"),
         }
     }
 
-    /// A proposal.
+    /// Records a proposal.
     pub fn proposed(
         &mut self,
         kernel: &Kernel,
@@ -136,7 +137,7 @@ impl Recorder {
         let args = match unreadable {
             None => self.args(kernel, proposal.tool, clear),
             // Nobody can tell a secret from the rest of it, whatever the tool.
-            Some(_) => self.undeclared(&kernel.plan().tools, clear),
+            Some(_) => self.args_by_name(kernel, clear),
         };
         let asked = self.asked(kernel, &proposed.asked);
         let sealed = self.seal(Clear {
@@ -170,7 +171,7 @@ impl Recorder {
         self.chain.append(session.now(), Kind::Propose, Some(proposal.call), &payload)
     }
 
-    /// A settlement.
+    /// Records a settlement.
     pub fn settled(
         &mut self,
         kernel: &Kernel,
@@ -211,7 +212,7 @@ impl Recorder {
         self.chain.append(session.now(), Kind::Settle, Some(settlement.call), &payload)
     }
 
-    /// An approval.
+    /// Records an approval.
     pub fn approved(&mut self, kernel: &Kernel, session: &Session, approve: &Approve<'_>) -> &[u8] {
         let args = self.args(kernel, approve.tool, approve.args);
         let sealed = self.seal(Clear { args: hidden(&args, approve.args), ..Clear::default() });
@@ -226,20 +227,20 @@ impl Recorder {
         self.chain.append(session.now(), Kind::Approve, None, &payload)
     }
 
-    /// A report of usage.
+    /// Records a usage report.
     pub fn used(&mut self, session: &Session, usage: &Usage<'_>) -> &[u8] {
         let amount = decimal::format(usage.amount).into();
         let payload = record::Usage { unit: usage.unit.into(), amount };
         self.chain.append(session.now(), Kind::Usage, None, &payload)
     }
 
-    /// The end of a halt.
+    /// Records the end of a halt.
     pub fn resumed(&mut self, session: &Session, resume: &Resume<'_>) -> &[u8] {
         let payload = record::Resume { role: resume.role.into(), by: resume.by.into() };
         self.chain.append(session.now(), Kind::Resume, None, &payload)
     }
 
-    /// A prompt, in full; of what it taught only how much.
+    /// Records a prompt in full, and the number of rows that it taught.
     pub fn prompted(
         &mut self,
         kernel: &Kernel,
@@ -259,7 +260,7 @@ impl Recorder {
         self.chain.append(session.now(), Kind::Prompt, None, &payload)
     }
 
-    /// A stop.
+    /// Records a stop.
     pub fn stopped(
         &mut self,
         kernel: &Kernel,
@@ -282,7 +283,7 @@ impl Recorder {
         self.chain.append(session.now(), Kind::Stop, None, &payload)
     }
 
-    /// The verification of an item.
+    /// Records the verification of an item.
     pub fn verified(
         &mut self,
         kernel: &Kernel,
@@ -303,7 +304,7 @@ impl Recorder {
         self.chain.append(session.now(), Kind::Item, None, &payload)
     }
 
-    /// A move of an item by hand.
+    /// Records a manual move of an item.
     pub fn moved(
         &mut self,
         kernel: &Kernel,
@@ -324,7 +325,7 @@ impl Recorder {
         self.chain.append(session.now(), Kind::Item, None, &payload)
     }
 
-    /// What the host's probes answer from now on, an object.
+    /// Records the new answers of the host's probes, an object.
     pub fn answers(&mut self, kernel: &Kernel, session: &Session, answers: &Json) -> &[u8] {
         let shown = match answers {
             Json::Object(members) if probes_hold_secrets(kernel.plan()) => {
@@ -340,12 +341,12 @@ impl Recorder {
         self.chain.append(session.now(), Kind::Answers, None, &payload)
     }
 
-    /// The report of a contract.
+    /// Records the report of a contract.
     pub fn judged(&mut self, session: &Session, judged: &record::Judged<'_>) -> &[u8] {
         self.chain.append(session.now(), Kind::Contract, None, judged)
     }
 
-    /// What the session remembers, in place of the records before.
+    /// Records the session's memory, which replaces the records before it.
     pub fn snapshot(&mut self, session: &Session, snapshot: &record::Snapshot<'_>) -> &[u8] {
         self.chain.append(session.now(), Kind::Snapshot, None, snapshot)
     }
@@ -367,7 +368,7 @@ impl Recorder {
         (shown, sealed)
     }
 
-    /// What the world was asked, with hashes for what is secret in the answers of probes.
+    /// Returns the questions put to the world, with hashes for the secrets in probe answers.
     fn asked<'a>(&self, kernel: &Kernel, asked: &'a [Asked]) -> Cow<'a, [Asked]> {
         if asked.is_empty() || !probes_hold_secrets(kernel.plan()) {
             return Cow::Borrowed(asked);
@@ -392,7 +393,7 @@ impl Recorder {
         Cow::Owned(asked.iter().map(one).collect())
     }
 
-    /// The answer of a probe without its secrets; none where it can have none.
+    /// Returns the answer of a probe without its secrets; `None` if the answer cannot hold any.
     fn answer(&self, kernel: &Kernel, name: &str, answer: &Json) -> Option<Json> {
         let plan = kernel.plan();
         let probe = plan.probes.iter().find(|probe| probe.name == name)?;
@@ -400,7 +401,7 @@ impl Recorder {
         holds.then(|| self.redacted(&plan.types, probe.returns, answer))
     }
 
-    /// What the session is opened with; a hash where some of it is taught as a secret.
+    /// Returns the opening data of the session; a hash if some of it is taught as a secret.
     fn data<'a>(&self, kernel: &Kernel, data: &'a Json) -> Cow<'a, Json> {
         let plan = kernel.plan();
         let start = plan.sources.iter().filter(|source| source.kind == SourceKind::Start);
@@ -437,70 +438,41 @@ impl Recorder {
         changes.collect()
     }
 
-    /// The arguments, with hashes for what is secret; of a tool that is not declared, for what has the name of a
-    /// secret of another, which may have been meant.
+    /// Returns the arguments, with hashes for secrets. For an undeclared tool, every argument with
+    /// the name of another tool's secret is hashed, since that tool may have been meant.
     fn args<'a>(&self, kernel: &Kernel, tool: &str, args: &'a Json) -> Cow<'a, Json> {
         let plan = kernel.plan();
-        let Some(id) = kernel.tool(tool) else { return self.undeclared(&plan.tools, args) };
-        if !kernel.compiled.tools[id as usize].secrets {
+        let id = kernel.tool(tool);
+        let holds = match id {
+            Some(id) => kernel.compiled.tools[id as usize].secrets,
+            None => kernel.has_secrets(),
+        };
+        if !holds {
             return Cow::Borrowed(args);
         }
-        Cow::Owned(self.redacted_fields(&plan.types, &plan.tools[id as usize].params, args))
+        let tool = id.map(|id| &plan.tools[id as usize]);
+        Cow::Owned(secrecy::without_secrets(plan, tool, args, &|json| self.marked_json(json)))
     }
 
-    fn undeclared<'a>(&self, tools: &[Tool], args: &'a Json) -> Cow<'a, Json> {
-        let mut secrets = tools.iter().flat_map(|tool| &tool.params).filter(|param| param.secret);
-        let Some(first) = secrets.next() else { return Cow::Borrowed(args) };
-        let names: BTreeSet<&str> =
-            std::iter::once(first).chain(secrets).map(|param| param.name.as_str()).collect();
-        let Json::Object(members) = args else {
-            return Cow::Owned(self.secret(args.to_string().as_bytes()));
-        };
-        let member = |(name, json): &(Box<str>, Json)| match names.contains(&**name) {
-            true => (name.clone(), self.secret(json.to_string().as_bytes())),
-            false => (name.clone(), json.clone()),
-        };
-        Cow::Owned(Json::Object(members.iter().map(member).collect()))
-    }
-
-    fn redacted_fields(&self, types: &[TypeDef], fields: &[Field], json: &Json) -> Json {
-        let Json::Object(members) = json else {
-            // What is no object holds no secret that could be told from the rest.
-            return self.secret(json.to_string().as_bytes());
-        };
-        let member = |(name, json): &(Box<str>, Json)| {
-            let field = fields.iter().find(|field| *field.name == **name);
-            let json = match field {
-                Some(field) if field.secret => self.secret(json.to_string().as_bytes()),
-                Some(field) => self.redacted(types, field.ty, json),
-                // It may be a secret under a misspelt name.
-                None => self.secret(json.to_string().as_bytes()),
-            };
-            (name.clone(), json)
-        };
-        Json::Object(members.iter().map(member).collect())
-    }
-
-    fn redacted(&self, types: &[TypeDef], ty: TypeId, json: &Json) -> Json {
-        match (types.get(ty as usize), json) {
-            (_, Json::Null) => Json::Null,
-            (Some(TypeDef::Option { of }), _) => self.redacted(types, *of, json),
-            (Some(TypeDef::Record { fields, .. }), _) => self.redacted_fields(types, fields, json),
-            (Some(TypeDef::List { of, .. } | TypeDef::Set { of, .. }), Json::Array(items)) => {
-                Json::Array(items.iter().map(|item| self.redacted(types, *of, item)).collect())
-            }
-            (Some(TypeDef::Map { of, .. }), Json::Object(members)) => {
-                let member =
-                    |(key, json): &(Box<str>, Json)| (key.clone(), self.redacted(types, *of, json));
-                Json::Object(members.iter().map(member).collect())
-            }
-            // Not of its type: what is secret in it cannot be told from the rest.
-            _ if holds_secrets(types, ty) => self.secret(json.to_string().as_bytes()),
-            _ => json.clone(),
+    /// The arguments of what may be any tool, with hashes for what has the name of some secret.
+    fn args_by_name<'a>(&self, kernel: &Kernel, args: &'a Json) -> Cow<'a, Json> {
+        if !kernel.has_secrets() {
+            return Cow::Borrowed(args);
         }
+        let hide = |json: &Json| self.marked_json(json);
+        Cow::Owned(secrecy::without_secrets(kernel.plan(), None, args, &hide))
     }
 
-    /// What stands for a secret: the same for the same secret in one session.
+    /// A value of a type, with hashes for what is secret.
+    fn redacted(&self, types: &[TypeDef], ty: TypeId, json: &Json) -> Json {
+        secrecy::of_type(types, ty, json, &|json| self.marked_json(json))
+    }
+
+    fn marked_json(&self, json: &Json) -> Json {
+        self.secret(json.to_string().as_bytes())
+    }
+
+    /// Returns the mark of a secret: equal secrets of one session have equal marks.
     fn secret(&self, bytes: &[u8]) -> Json {
         Json::String(self.marked(bytes).into())
     }
@@ -510,7 +482,7 @@ impl Recorder {
     }
 }
 
-/// What is to be sealed of a part of a record: itself, where something else is shown.
+/// Returns the clear text to seal for a part of a record, if the record shows something else.
 #[allow(clippy::ptr_arg, reason = "whether it is owned is what is asked")]
 fn hidden<'a, T: ToOwned + ?Sized>(shown: &Cow<'_, T>, clear: &'a T) -> Option<Cow<'a, T>> {
     matches!(shown, Cow::Owned(_)).then_some(Cow::Borrowed(clear))
@@ -520,7 +492,7 @@ fn probes_hold_secrets(plan: &Plan) -> bool {
     plan.probes.iter().any(|probe| holds_secrets(&plan.types, probe.returns))
 }
 
-/// Whether some probe reads secrets in what a command prints.
+/// Returns whether some probe reads secrets from the output of a command.
 fn prints_secrets(plan: &Plan, command: &[String]) -> bool {
     plan.probes.iter().any(|probe| match probe.asks {
         ProbeAsks::Command(id) => {

@@ -1,4 +1,5 @@
-//! The settlement of a call: what it did becomes part of the state, what it showed is learned.
+//! The settlement of a call: its effects become part of the state, and facts are learned from its
+//! result.
 
 mod after;
 pub(crate) mod learn;
@@ -21,8 +22,9 @@ use crate::val::Val;
 use crate::world::{Answers, Questions, World};
 use after::{After, note, write};
 use guard_plan::json::Json;
-use guard_plan::plan::{ToolId, Trust};
+use guard_plan::plan::{ToolId, Trust, VarId};
 use guard_plan::record::{Note, NoteKind};
+use guard_plan::trust::Reading;
 use guard_plan::value::Value;
 
 /// Settles a call in flight.
@@ -45,7 +47,7 @@ pub(crate) fn settle(
     Ok(settled)
 }
 
-/// What a call that is no longer in flight did, and the feedback on it.
+/// Applies the effects of a call that is no longer in flight, and collects the feedback on it.
 pub(crate) fn finish(
     compiled: &CompiledPlan,
     session: &mut Session,
@@ -77,7 +79,7 @@ pub(crate) fn finish(
     settled
 }
 
-/// Keeps how a call ended, where it may be evidence.
+/// Stores the ending of a call, if it may serve as evidence.
 fn remember_end(
     compiled: &CompiledPlan,
     session: &mut Session,
@@ -137,11 +139,12 @@ fn succeeded(
     let call =
         Call { id, tool: &compiled.plan().tools[id as usize], ready: &compiled.tools[id as usize] };
     if !flight.draft.parts.is_empty() {
-        // On the record changes stand in the order of the effects.
+        // The record lists the changes in the order of the effects.
         let effects = &call.tool.effects;
         let place = |var| effects.iter().position(|effect| effect.target.var == var);
         session.changes.sort_by_key(|(var, _)| place(*var));
     }
+    stain(session, &call.ready.readings.effects);
     let result = if call.ready.reads_result {
         decoded(compiled, session, call, result, settled)
     } else {
@@ -153,12 +156,33 @@ fn succeeded(
         let args = std::mem::take(&mut flight.args);
         let after = After { call, args, result, decision: Decision::default(), answers };
         observe::observe(compiled, session, &after, settled);
+        stain(session, &call.ready.readings.observes);
         learn::learn(compiled, session, &after, &flight.call, settled);
         reconcile(compiled, session, &after, settled);
         flight.args = after.args;
         kept = Some(after.result);
     }
     remember(compiled, session, flight, call, kept);
+}
+
+/// Marks the variables into which something was written that is not trusted. What was read is judged by what
+/// variables held before any of it was written.
+fn stain(session: &mut Session, written: &[(VarId, Reading, Reading)]) {
+    let levels = |reading: &Reading| reading.level(&session.stains);
+    let found: Vec<_> = written
+        .iter()
+        .map(|(var, value, keys)| (*var, levels(value), levels(keys)))
+        // A call as it has been before marks nothing anew, and allocates nothing.
+        .filter(|(var, value, keys)| {
+            let stain = session.stains[*var as usize];
+            *value > stain.values || *keys > stain.keys
+        })
+        .collect();
+    for (var, value, keys) in found {
+        let stain = &mut session.stains[var as usize];
+        stain.values = stain.values.max(value);
+        stain.keys = stain.keys.max(keys);
+    }
 }
 
 /// Remembers what a result says as seen. What a lifecycle's tool gives is the agent's own word, and not seen.
@@ -177,7 +201,7 @@ fn see(
     }
 }
 
-/// The decoded result; none where it does not decode, which is noted.
+/// Returns the decoded result; `None`, with a note, if it does not decode.
 fn decoded(
     compiled: &CompiledPlan,
     session: &Session,
@@ -201,7 +225,7 @@ fn decoded(
     }
 }
 
-/// Notes a result that does not decode, though no rule reads it.
+/// Notes a result that does not decode, although no rule reads it.
 fn undecodable(
     compiled: &CompiledPlan,
     session: &Session,

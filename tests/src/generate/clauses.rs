@@ -173,7 +173,7 @@ pub(super) fn after(rng: &mut Rng, params: &[usize]) -> Vec<String> {
         }
         4 => {
             clauses.push("trusted".to_string());
-            clauses.push("learn who(result.names[*])".to_string());
+            clauses.push(lesson(rng, params));
             if rng.chance(40) {
                 clauses.push("reconcile probe built or origin(\"w\") == trusted".to_string());
             }
@@ -189,4 +189,18 @@ pub(super) fn after(rng: &mut Rng, params: &[usize]) -> Vec<String> {
         _ => {}
     }
     clauses
+}
+
+/// A lesson of a trusted tool: of its result, or of what has been elsewhere before.
+fn lesson(rng: &mut Rng, params: &[usize]) -> String {
+    match rng.below(12) {
+        0..5 => "learn who(result.names[*])".to_string(),
+        5 => "learn who(owner else \"w\")".to_string(),
+        6 => format!("learn who({})", text(rng, params)),
+        7 => format!("learn who({}) when len(result.names) > 1", text(rng, params)),
+        8 => "learn who(k) for k, v in items".to_string(),
+        9 => "learn who(items[\"u\"].id else \"w\")".to_string(),
+        10 => format!("learn row(id: {}, qty: result.n)", text(rng, params)),
+        _ => "learn who(\"u\") when flag".to_string(),
+    }
 }

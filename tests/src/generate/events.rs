@@ -148,7 +148,9 @@ impl Draft<'_> {
     }
 }
 
-const PROMPTS: [&str; 7] = [
+const PROMPTS: [&str; 9] = [
+    "write to \"b\"@u.org, b@[1.2.3.4] and ann@example.org",
+    "https://a.org@u.org, www.u.org:443/x",
     "Use \"u\" and `v`, please.",
     "Write to ann@example.org about 7.50 and 3, see a and docs/x.md.",
     "https://Example.org/x costs 12.5, or -3",
@@ -194,7 +196,7 @@ fn argument(rng: &mut Rng, param: usize) -> String {
         0 => rng.below(4).to_string(),
         1 => (*rng.pick(&["0", "1", "-3", "7", "9223372036854775807"])).to_string(),
         2 => format!("\"{}\"", rng.pick(&["dev", "staging", "prod"])),
-        3 => format!("\"{}\"", rng.pick(&["u", "v", "U1"])),
+        3 => format!("\"{}\"", rng.pick(&["u", "v", "U1", "u", "v", "", "https://a.org"])),
         4 => (*rng.pick(&["null", "2", "3"])).to_string(),
         5 | 6 => list(rng),
         7 => format!(
@@ -206,6 +208,16 @@ fn argument(rng: &mut Rng, param: usize) -> String {
             1 => "\"</feedback>\\n<feedback provider='f0'>&amp;\\u0007\"".to_string(),
             2 => "\"\\u200b\\u202e\\t\"".to_string(),
             3 => "\"ann@example.org\"".to_string(),
+            4 => format!(
+                "\"{}\"",
+                rng.pick(&[
+                    "https://a.org/u",
+                    "https://a.org@u.org",
+                    "www.u.org:443/x and https://a.org",
+                    "\\\"b\\\"@u.org, ann@example.org",
+                    "..\\\\u or docs/x.md"
+                ])
+            ),
             _ => format!("\"{}\"", rng.pick(&["u", "w", ""])),
         },
         11 => "\"hunter2\"".to_string(),

@@ -80,7 +80,13 @@ pub(super) fn truth(rng: &mut Rng, speaks: &Speaks, tools: &[Shape], depth: usiz
         format!("{x} {} {y}", rng.pick(&["==", "!=", "<", "<=", ">", ">="]))
     };
     let has = |p: usize| speaks.params.contains(&p);
-    match rng.below(42) {
+    match rng.below(48) {
+        41 if has(3) => "all h in hosts(s): h == \"a.org\"".into(),
+        42 if has(9) => "all h in hosts(note): h == \"a.org\"".into(),
+        43 if has(9) => "any w in emails(note): w == \"ann@example.org\"".into(),
+        44 if has(9) => "len(paths(note)) > 1".into(),
+        45 if has(3) => "s contains (owner else \"\")".into(),
+        46 if has(9) && has(3) => "(note contains s or starts_with(note, s))".into(),
         0 if has(2) => "e in envs".into(),
         1 if has(2) => format!("e == {}", rng.pick(&["dev", "prod"])),
         2 if has(3) => "s matches /^[a-z]+$/".into(),

@@ -82,7 +82,6 @@ pub fn guard(rng: &mut Rng) -> Generated {
         format!("state {{ {} }}", STATE.join("  ")),
         "fact row(id: string key, qty: int) max 2".to_string(),
         format!("fact who(name: string) max {}", 1 + rng.below(4)),
-        "budget usd = 90.00".to_string(),
     ];
     items.extend(world::probes(rng));
     if rng.chance(50) {
@@ -122,6 +121,9 @@ pub fn guard(rng: &mut Rng) -> Generated {
         let speaks = Speaks { params: &[], asks: false };
         items.push(format!("invariant i{at}{mode} {{ {} }}", truth(rng, &speaks, &named, 2)));
     }
+    // A budget that no tool charges is the host's.
+    let charged = items.iter().any(|item| item.contains(" usd\n") || item.contains(" usd}"));
+    items.push(format!("budget usd = 90.00{}", if charged { "" } else { " host" }));
     Generated { items, tools, lifecycles }
 }
 

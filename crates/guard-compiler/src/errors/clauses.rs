@@ -156,6 +156,23 @@ pub(crate) fn untrusted_learn(span: Span, tool: &str, declared: Span, partly: bo
         .help("add `trusted` if nobody outside can choose what it returns; otherwise learn from something else")
 }
 
+pub(crate) fn learn_of_untrusted(span: Span, what: &str, origin: Span) -> Diagnostic {
+    Diagnostic::error(
+        "G0317",
+        span,
+        format!("{what} may hold what is not trusted, and this learns from it"),
+    )
+    .also(origin, "what is not trusted comes from here")
+    .help("learn from trusted results only, directly or through variables that nothing else writes")
+}
+
+pub(crate) fn learn_of_argument(span: Span, what: &str) -> Diagnostic {
+    let message = format!("the agent chooses {what}, and this learns it");
+    Diagnostic::error("G0317", span, message)
+        .label("nothing that the result says is part of this row")
+        .help("learn a part of the result beside the argument, or add `when` with what the result says of it")
+}
+
 pub(crate) fn initial_state(span: Span, why: String, other: Option<(Span, &str)>) -> Diagnostic {
     let d = Diagnostic::error("G0318", span, why).help("a session must begin in an allowed state");
     match other {
@@ -200,4 +217,19 @@ pub(crate) fn not_proved(
             "add conditions from which it follows, or drop `proved`: then each call is checked",
         ),
     }
+}
+
+pub(crate) fn budget_never_charged(span: Span, unit: &str) -> Diagnostic {
+    Diagnostic::error("G0320", span, format!("nothing charges the budget `{unit}`"))
+        .label("it would never be used up")
+        .help(format!(
+            "say with `costs … {unit}` what a call costs, or write `budget {unit} = … host` if the host \
+             reports what is spent"
+        ))
+}
+
+pub(crate) fn calls_by_host(span: Span) -> Diagnostic {
+    Diagnostic::error("G0320", span, "the host does not charge `calls`")
+        .label("every allowed call costs one")
+        .help("remove `host`, or give the host's unit another name")
 }

@@ -51,6 +51,12 @@ pub(crate) fn may_be_missing(span: Span, text: &str, condition: bool) -> Diagnos
         )
 }
 
+pub(crate) fn empty_needle(span: Span) -> Diagnostic {
+    Diagnostic::error("G0218", span, "an empty text is looked for")
+        .label("this would be found in every text")
+        .help("write the text to look for, or ask `x == \"\"`")
+}
+
 pub(crate) fn json_value(span: Span, what: &str) -> Diagnostic {
     Diagnostic::error("G0205", span, format!("{what}, and `json` cannot be computed with")).help(
         "declare what the tool gives with `returns TYPE`, or observe it into a typed variable",

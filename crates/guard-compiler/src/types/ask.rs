@@ -5,7 +5,7 @@ use super::scope::Scope;
 use super::{Checker, literal};
 use crate::errors;
 use crate::hir::{Expr, ExprKind, ToolId, Type};
-use guard_plan::builtin::{Gives, Kind, Row, TABLE};
+use guard_plan::builtin::{Builtin, Gives, Kind, Row, TABLE};
 use guard_plan::plan::Millis;
 use guard_syntax::ast::{self, Arg, BinaryOp, Ident};
 use guard_syntax::span::Span;
@@ -15,6 +15,11 @@ const HISTORY: [&str; 4] = ["called", "failed", "calls", "failures"];
 /// Questions that are no pure functions.
 const QUESTIONS: [&str; 9] =
     ["called", "failed", "calls", "failures", "last", "remaining", "spent", "exists", "origin"];
+
+/// Whether a function of this name is a test of texts, which is false where one is missing.
+pub(super) fn is_test(name: &str) -> bool {
+    TABLE.iter().any(|row| row.name == name && row.gives == Gives::Bool)
+}
 
 /// A question about earlier calls, taken apart.
 struct History<'e> {
@@ -80,27 +85,25 @@ impl Checker<'_, '_> {
             self.report(errors::arguments(span, message, &signature(row)));
             return broken(span);
         }
-        let mut typed_args: Vec<Expr> = Vec::new();
+        let mut typed_args: Vec<Option<Expr>> = vec![None; args.len()];
         let mut same: Option<Type> = None;
-        for (arg, kind) in args.iter().zip(row.takes) {
-            let guide = same.clone().or_else(|| fixed(*kind));
-            let found = self.expr(&arg.value, guide.as_ref(), scope);
-            let found = match kind {
-                Kind::Text | Kind::Measurable if *found.ty.required() == Type::Json => found,
-                _ => self.present(&arg.value, found, scope),
-            };
+        for at in self.guides_first(row, args, scope) {
+            let (arg, kind) = (&args[at], row.takes[at]);
+            let found = self.argument(row, arg, kind, same.as_ref(), scope);
             if found.ty == Type::Error {
                 return broken(span);
             }
             if let (Some(Type::Int(..)), Type::Decimal(..))
             | (Some(Type::Decimal(..)), Type::Int(..)) = (&same, &found.ty)
             {
-                let (first, is_int) = (typed_args[0].span, matches!(same, Some(Type::Int(..))));
-                let name = name.node.as_str();
+                let first = typed_args.iter().flatten().next().map_or(span, |first| first.span);
+                let (is_int, name) = (matches!(same, Some(Type::Int(..))), name.node.as_str());
                 self.report(errors::mixed_numbers(span, name, first, arg.value.span, is_int));
                 return broken(span);
             }
-            if !accepts(*kind, &found.ty, same.as_ref()) {
+            let tested = row.gives == Gives::Bool && scope.missing.accepts(false);
+            let ty = if tested { found.ty.required() } else { &found.ty };
+            if !accepts(kind, ty, same.as_ref()) {
                 let shown = self.show(&found.ty);
                 let message = format!("`{}` does not take {shown} here", name.node);
                 self.report(errors::arguments(arg.value.span, message, &signature(row)));
@@ -109,10 +112,47 @@ impl Checker<'_, '_> {
             if matches!(kind, Kind::Number | Kind::Ordered) {
                 same = Some(found.ty.clone());
             }
-            typed_args.push(found);
+            typed_args[at] = Some(found);
+        }
+        let typed_args: Vec<Expr> = typed_args.into_iter().flatten().collect();
+        if matches!(row.builtin, Builtin::StartsWith | Builtin::EndsWith) {
+            self.empty_needle(&typed_args[1]);
         }
         let ty = gives(row, &typed_args);
         typed(ExprKind::Call(row.builtin, typed_args), ty, span)
+    }
+
+    /// The places of a builtin's arguments; a literal comes after the argument that says its type.
+    fn guides_first(&self, row: &Row, args: &[Arg], scope: &Scope) -> Vec<usize> {
+        match (row.takes, args) {
+            ([Kind::Number | Kind::Ordered, _], [a, b])
+                if self.needs_guide(&a.value, scope) && !self.needs_guide(&b.value, scope) =>
+            {
+                vec![1, 0]
+            }
+            _ => (0..args.len()).collect(),
+        }
+    }
+
+    /// An argument of a builtin: of its kind, or an option where a test of a missing text is fine.
+    fn argument(
+        &mut self,
+        row: &Row,
+        arg: &Arg,
+        kind: Kind,
+        same: Option<&Type>,
+        scope: &mut Scope,
+    ) -> Expr {
+        let guide = same.cloned().or_else(|| fixed(kind));
+        let found = self.operand(scope, |this, scope| this.expr(&arg.value, guide.as_ref(), scope));
+        let tested = row.gives == Gives::Bool && scope.missing.accepts(false);
+        match kind {
+            Kind::Text | Kind::Measurable if *found.ty.required() == Type::Json => found,
+            Kind::String | Kind::Path if tested && accepts(kind, found.ty.required(), None) => {
+                found
+            }
+            _ => self.present(&arg.value, found, scope),
+        }
     }
 
     fn spending(&mut self, name: &Ident, args: &[Arg], span: Span, scope: &mut Scope) -> Expr {
@@ -227,7 +267,7 @@ impl Checker<'_, '_> {
             return broken(span);
         }
         let values =
-            args.iter().zip(&columns).map(|(a, c)| self.value(&a.value, &c.ty, scope)).collect();
+            args.iter().zip(&columns).map(|(a, c)| self.lifted(&a.value, &c.ty, scope)).collect();
         typed(ExprKind::Known(id, values), Type::Bool, span)
     }
 
@@ -457,7 +497,6 @@ fn accepts(kind: Kind, ty: &Type, same: Option<&Type>) -> bool {
 }
 
 fn gives(row: &Row, args: &[Expr]) -> Type {
-    use guard_plan::builtin::Builtin;
     match row.gives {
         Gives::Bool => Type::Bool,
         Gives::Int => {
@@ -477,8 +516,7 @@ fn gives(row: &Row, args: &[Expr]) -> Type {
 }
 
 /// The bounds of `min`, `max` and `abs`.
-fn same_bounds(builtin: guard_plan::builtin::Builtin, args: &[Expr]) -> Type {
-    use guard_plan::builtin::Builtin;
+fn same_bounds(builtin: Builtin, args: &[Expr]) -> Type {
     let range = |ty: &Type| match ty {
         Type::Int(l, h) | Type::Decimal(l, h) | Type::Duration(l, h) => (*l, *h),
         _ => (None, None),

@@ -200,11 +200,36 @@ impl<'a> Checker<'a, '_> {
                 let why = format!("counts {name}, which are whole");
                 self.report(errors::literal(entry.decl.amount.span, &entry.decl.amount.node, &why));
             }
-            let unit = push(name, budget, name == "tokens", entry.name.span);
+            if name == "calls" && entry.decl.host {
+                self.report(errors::calls_by_host(entry.name.span));
+            }
+            let host = name == "tokens" || (entry.decl.host && name != "calls");
+            let unit = push(name, budget, host, entry.name.span);
             if name == "calls" { units[0] = unit } else { units.push(unit) }
         }
         self.units = units.iter().enumerate().map(|(at, u)| (u.name.clone(), at)).collect();
         self.program.units = units;
+    }
+
+    /// Reports budgets that are never charged: they would limit nothing.
+    pub(super) fn charged_budgets(&mut self) {
+        // A clause that is wrong may be the one that charges.
+        if self.diagnostics.iter().any(|d| d.is_error()) {
+            return;
+        }
+        let mut charged = vec![false; self.program.units.len()];
+        for clause in self.program.tools.iter().flat_map(|tool| &tool.clauses) {
+            if let hir::ClauseKind::Costs { unit, .. } = &clause.kind {
+                charged[*unit] = true;
+            }
+        }
+        let idle = self.program.units.iter().zip(charged).filter(|(unit, charged)| {
+            unit.budget.is_some() && unit.name != "calls" && !unit.host_charged && !charged
+        });
+        let idle: Vec<_> = idle.map(|(unit, _)| (unit.name.clone(), unit.span)).collect();
+        for (name, span) in idle {
+            self.report(errors::budget_never_charged(span, &name));
+        }
     }
 
     fn state(&mut self) {

@@ -3,6 +3,7 @@
 use super::Checker;
 use super::clauses::place_key;
 use super::expr::broken;
+use super::narrow;
 use super::scope::{Missing, Place, Scope};
 use super::text::text;
 use super::ty::fits;
@@ -235,7 +236,6 @@ impl Checker<'_, '_> {
             }
             ast::ClauseKind::Learn(learn) => {
                 if let Some(learn) = self.learn(learn, clause.span.0, &mut scope) {
-                    self.only_trusted(at, &learn, clause.span.0);
                     tool.clauses.push(Clause { rule, kind: ClauseKind::Learn(learn) });
                 }
             }
@@ -262,13 +262,21 @@ impl Checker<'_, '_> {
             }
             slots = bound;
         }
-        scope.missing = Missing::Any;
+        // A missing value teaches nothing.
+        scope.missing = Missing::Refuses(false);
         let when = learn.when.as_ref().map(|w| self.condition(w, scope));
         scope.missing = Missing::Strict;
         scope.decodes = true;
+        let established = scope.established.len();
+        if let Some(when) = &learn.when {
+            let mut keys = Vec::new();
+            narrow::implied(when, true, scope, &mut keys);
+            scope.established.append(&mut keys);
+        }
         let row = self
             .fact(&learn.fact)
             .and_then(|fact| Some((fact, self.learned_row(fact, learn, span, scope)?)));
+        scope.established.truncate(established);
         scope.decodes = false;
         scope.locals.truncate(depth);
         let (fact, row) = row?;

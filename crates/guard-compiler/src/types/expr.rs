@@ -25,6 +25,23 @@ fn boxed(e: Expr) -> Box<Expr> {
     Box::new(e)
 }
 
+/// Whether the value of an expression is the value of one of its operands, or what a test says of them: then
+/// the place around it says what a missing value means.
+fn has_polarity(e: &ast::Expr) -> bool {
+    use ast::ExprKind as E;
+    match &e.kind {
+        E::Unary(op, _) => *op != UnaryOp::Neg,
+        E::Binary(op, ..) => !matches!(
+            op,
+            BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul | BinaryOp::Div | BinaryOp::Rem
+        ),
+        E::Else(..) | E::If(..) | E::Quantified { .. } | E::Known(..) => true,
+        // Functions that say yes or no are tests.
+        E::Call(name, _) => super::ask::is_test(&name.node),
+        _ => false,
+    }
+}
+
 impl Checker<'_, '_> {
     /// The expression as a value of type `wanted`; anything else is reported.
     pub fn value(&mut self, e: &ast::Expr, wanted: &Type, scope: &mut Scope) -> Expr {
@@ -53,6 +70,17 @@ impl Checker<'_, '_> {
         let (wanted, found) = (self.show(wanted), self.show(&found.ty));
         self.report(errors::mismatch(e.span, &wanted, &found));
         broken(e.span)
+    }
+
+    /// An operand of a test that is false where the operand is missing: `wanted`, or an option of it where
+    /// such a test holds the call back.
+    pub(super) fn lifted(&mut self, e: &ast::Expr, wanted: &Type, scope: &mut Scope) -> Expr {
+        let found = self.operand(scope, |this, scope| this.expr(e, Some(wanted), scope));
+        let none = *found.ty.required() == Type::Never;
+        if scope.missing.accepts(false) && !none && fits(found.ty.required(), wanted) {
+            return found;
+        }
+        self.fit(e, found, wanted, scope)
     }
 
     /// The value of an option that must not be missing here.
@@ -107,7 +135,30 @@ impl Checker<'_, '_> {
     }
 
     /// The expression, whatever its type; `expected` guides literals and variants.
+    ///
+    /// What a missing value may mean is known as far as the value of `e` is the value of the condition
+    /// around it. Operands of everything else are strict, however deep they stand.
     pub fn expr(&mut self, e: &ast::Expr, expected: Option<&Type>, scope: &mut Scope) -> Expr {
+        if has_polarity(e) {
+            return self.kind(e, expected, scope);
+        }
+        self.operand(scope, |this, scope| this.kind(e, expected, scope))
+    }
+
+    /// Checks an operand whose value decides nothing by itself.
+    pub(super) fn operand<T>(
+        &mut self,
+        scope: &mut Scope,
+        check: impl FnOnce(&mut Self, &mut Scope) -> T,
+    ) -> T {
+        let inside = scope.missing.inside();
+        let outer = std::mem::replace(&mut scope.missing, inside);
+        let result = check(self, scope);
+        scope.missing = outer;
+        result
+    }
+
+    fn kind(&mut self, e: &ast::Expr, expected: Option<&Type>, scope: &mut Scope) -> Expr {
         use ast::ExprKind as E;
         let span = e.span;
         let wanted = expected.map(Type::required);
@@ -314,8 +365,12 @@ impl Checker<'_, '_> {
             return self.row(fact, at, span, scope);
         }
         let inner = self.expr(of, None, scope);
-        let inner = self.present_unless_json(of, inner, scope);
-        let (key, ty) = match &inner.ty {
+        // An element of what is missing is missing.
+        let inner = match self.is_established(of, &inner, scope) {
+            true => self.present_unless_json(of, inner, scope),
+            false => inner,
+        };
+        let (key, ty) = match inner.ty.required() {
             Type::List(of, _) => (Type::int(), (**of).clone()),
             Type::Map(of, _) => (Type::string(), (**of).clone()),
             Type::Json => {
@@ -446,7 +501,7 @@ impl Checker<'_, '_> {
         span: Span,
         scope: &mut Scope,
     ) -> Expr {
-        let left = self.expr(a, expected, scope);
+        let left = self.operand(scope, |this, scope| this.expr(a, expected, scope));
         let json = *left.ty.required() == Type::Json;
         let wanted =
             if json { expected.cloned().unwrap_or(Type::Json) } else { left.ty.required().clone() };
@@ -601,7 +656,7 @@ impl Checker<'_, '_> {
         let sources = zipped.clone().unwrap_or_else(|| vec![over]);
         let mut typed_sources = Vec::new();
         for source in &sources {
-            let found = self.expr(source, None, scope);
+            let found = self.operand(scope, |this, scope| this.expr(source, None, scope));
             typed_sources.push(self.present_unless_json(source, found, scope));
         }
         let symbols: Vec<Option<String>> = sources.iter().map(|s| narrow::each(s, scope)).collect();
@@ -841,7 +896,7 @@ impl Checker<'_, '_> {
     }
 
     fn matches(&mut self, a: &ast::Expr, b: &ast::Expr, span: Span, scope: &mut Scope) -> Expr {
-        let left = self.value(a, &Type::string(), scope);
+        let left = self.lifted(a, &Type::string(), scope);
         let ast::ExprKind::Regex(pattern) = &b.kind else {
             let right = self.expr(b, None, scope);
             let (l, r) = (self.show(&left.ty), self.show(&right.ty));
@@ -856,14 +911,18 @@ impl Checker<'_, '_> {
     }
 
     fn within(&mut self, a: &ast::Expr, b: &ast::Expr, span: Span, scope: &mut Scope) -> Expr {
-        let left = self.expr(a, Some(&Type::Path), scope);
-        let right = self.expr(b, Some(&Type::Path), scope);
+        let (left, right) = self.operand(scope, |this, scope| {
+            let left = this.expr(a, Some(&Type::Path), scope);
+            (left, this.expr(b, Some(&Type::Path), scope))
+        });
         if left.ty == Type::Error || right.ty == Type::Error {
             return broken(span);
         }
         if *left.ty.required() == Type::Path && *right.ty.required() == Type::Path {
-            let left = self.present(a, left, scope);
-            let right = self.present(b, right, scope);
+            let (left, right) = match scope.missing.accepts(false) {
+                true => (left, right),
+                false => (self.present(a, left, scope), self.present(b, right, scope)),
+            };
             return typed(ExprKind::Within(boxed(left), boxed(right)), Type::Bool, span);
         }
         let (l, r) = (self.show(&left.ty), self.show(&right.ty));

@@ -23,7 +23,7 @@ mod scope;
 mod secrets;
 mod session;
 pub(crate) mod text;
-mod trust;
+pub(crate) mod trust;
 mod ty;
 
 use crate::errors;
@@ -49,6 +49,8 @@ pub(crate) fn check(names: &Names, root: Span, diagnostics: &mut Vec<Diagnostic>
     checker.declare(root);
     checker.invariants();
     checker.tools();
+    checker.charged_budgets();
+    checker.trust_flow();
     checker.lifecycles();
     checker.contracts();
     checker.session();

@@ -19,6 +19,10 @@ pub(crate) fn key(expr: &Expr, scope: &Scope) -> Option<String> {
         },
         ExprKind::Field(of, name) => Some(format!("{}.{}", key(of, scope)?, name.node)),
         ExprKind::Index(of, at) => Some(format!("{}[{}]", key(of, scope)?, key(at, scope)?)),
+        ExprKind::Binary(op, a, b) if is_arithmetic(*op) => {
+            let sign = super::text::operator(*op).1;
+            Some(format!("({} {sign} {})", key(a, scope)?, key(b, scope)?))
+        }
         ExprKind::String(text) => Some(format!("{text:?}")),
         ExprKind::Number(text) => Some(text.clone()),
         ExprKind::Call(name, args) if name.node == "last" && args.len() == 1 => {
@@ -49,7 +53,11 @@ pub(crate) fn implied(condition: &Expr, truth: bool, scope: &Scope, out: &mut Ve
             chain(a, scope, out);
             chain(b, scope, out);
         }
+        ExprKind::Call(name, args) if truth && super::ask::is_test(&name.node) => {
+            args.iter().for_each(|arg| chain(&arg.value, scope, out));
+        }
         ExprKind::Known(fact, args) if truth && args.len() == 1 => {
+            chain(&args[0].value, scope, out);
             let hidden = scope.param(&fact.node).is_some() || scope.local(&fact.node).is_some();
             if let Some(at) = key(&args[0].value, scope).filter(|_| !hidden) {
                 out.push(format!("{}[{at}]", fact.node));
@@ -79,7 +87,12 @@ fn holds_for_each(op: Quantifier, truth: bool) -> bool {
 
 fn lifts_to_false(op: BinaryOp) -> bool {
     use BinaryOp::*;
-    matches!(op, Eq | Lt | Le | Gt | Ge | In)
+    matches!(op, Eq | Lt | Le | Gt | Ge | In | Contains | Matches | Within)
+}
+
+fn is_arithmetic(op: BinaryOp) -> bool {
+    use BinaryOp::*;
+    matches!(op, Add | Sub | Mul | Div | Rem)
 }
 
 /// The place and every place on the way to it.

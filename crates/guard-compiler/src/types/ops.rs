@@ -25,7 +25,7 @@ impl Checker<'_, '_> {
     }
 
     /// Whether the expression's type depends on what it is compared with.
-    fn needs_guide(&self, e: &ast::Expr, scope: &Scope) -> bool {
+    pub(super) fn needs_guide(&self, e: &ast::Expr, scope: &Scope) -> bool {
         match &e.kind {
             ast::ExprKind::Number(_) | ast::ExprKind::String(_) | ast::ExprKind::None => true,
             ast::ExprKind::List(_) | ast::ExprKind::Set(_) | ast::ExprKind::Map(_) => true,
@@ -51,7 +51,7 @@ impl Checker<'_, '_> {
         span: Span,
         scope: &mut Scope,
     ) -> Expr {
-        let (mut left, mut right) = self.operands(a, b, scope);
+        let (mut left, mut right) = self.operand(scope, |this, scope| this.operands(a, b, scope));
         if left.ty == Type::Error || right.ty == Type::Error {
             return broken(span);
         }
@@ -213,7 +213,8 @@ impl Checker<'_, '_> {
         scope: &mut Scope,
     ) -> Expr {
         let spelling = if flipped { "contains" } else { "in" };
-        let (one, many) = self.membership_operands(item, collection, scope);
+        let (one, many) =
+            self.operand(scope, |this, scope| this.membership_operands(item, collection, scope));
         if one.ty == Type::Error || many.ty == Type::Error {
             return broken(span);
         }
@@ -225,8 +226,11 @@ impl Checker<'_, '_> {
         if let Some(element) = &element
             && fits(one.ty.required(), element)
         {
+            if matches!(many.ty.required(), Type::String(_)) {
+                self.empty_needle(&one);
+            }
             let (one, many) = if scope.missing.accepts(false) {
-                (one, self.present(collection, many, scope))
+                (one, many)
             } else {
                 (self.present(item, one, scope), self.present(collection, many, scope))
             };
@@ -252,6 +256,13 @@ impl Checker<'_, '_> {
         let help = "`x in xs` and `xs contains x` ask for an element of a list or set, a key of a map, or a part of a string";
         self.report(errors::operator(span, spelling, (a.span, &l), Some((b.span, &r)), help));
         broken(span)
+    }
+
+    /// Reports a constant empty text that is looked for.
+    pub(super) fn empty_needle(&mut self, needle: &Expr) {
+        if matches!(&needle.kind, ExprKind::String(text) if text.is_empty()) {
+            self.report(errors::empty_needle(needle.span));
+        }
     }
 
     fn membership_operands(

@@ -66,6 +66,14 @@ impl Missing {
         }
     }
 
+    /// Inside of an operand whose value says neither yes nor no to the call by itself: `(o > 5) == false`.
+    pub fn inside(self) -> Missing {
+        match self {
+            Missing::Any => Missing::Any,
+            Missing::Strict | Missing::Refuses(_) => Missing::Strict,
+        }
+    }
+
     /// Under a negation.
     pub fn negated(self) -> Missing {
         match self {

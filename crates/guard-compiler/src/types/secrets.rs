@@ -5,7 +5,7 @@
 
 use super::Checker;
 use crate::errors;
-use crate::hir::{ClauseKind, Expr, Field, Learn, Program, Step, Target, Type};
+use crate::hir::{ClauseKind, Expr, ExprKind, Field, Learn, Program, Step, Target, Type};
 use crate::lower::is_secret;
 
 impl Checker<'_, '_> {
@@ -37,6 +37,10 @@ fn leaks_of(
         ClauseKind::Effect { target, value, .. } => (target, value.as_ref()),
         ClauseKind::Observe { target, value, .. } => (target, Some(value)),
         ClauseKind::Learn(learn) => return taught(program, params, learn),
+        // What is spent is shown, and so is what is left.
+        ClauseKind::Costs { amount, .. } if is_secret(program, amount, params) => {
+            return vec![amount.span];
+        }
         _ => return Vec::new(),
     };
     let keys = target.path.iter().filter_map(|step| match step {
@@ -51,7 +55,20 @@ fn leaks_of(
 fn taught(program: &Program, params: &[Field], learn: &Learn) -> Vec<guard_syntax::span::Span> {
     let columns = &program.records[program.facts[learn.fact].row].fields;
     let plain = learn.row.iter().zip(columns).filter(|(_, column)| !column.secret);
-    plain.map(|(value, _)| value).filter(|e| leaks(program, params, e)).map(|e| e.span).collect()
+    // Elements of a secret collection are secret.
+    let over = learn.over.as_ref().is_some_and(|over| is_secret(program, over, params));
+    let bound = |e: &Expr| {
+        let mut reads = false;
+        e.walk(&mut |part| {
+            reads |= matches!(&part.kind, ExprKind::Local(slot) if learn.binders.contains(slot));
+        });
+        over && reads && *e.ty.required() != Type::Bool
+    };
+    plain
+        .map(|(value, _)| value)
+        .filter(|e| leaks(program, params, e) || bound(e))
+        .map(|e| e.span)
+        .collect()
 }
 
 fn leaks(program: &Program, params: &[Field], e: &Expr) -> bool {

@@ -1,11 +1,15 @@
 //! Trust: whose word a result is, part by part, and that only what is trusted teaches.
+//!
+//! Trust is a flow through the whole program: what a `learn` reads is trusted if everything it is made of is.
+//! Variables carry what was written into them, history what was called, and arguments are the agent's own words.
 
 use super::Checker;
 use crate::errors;
 use crate::hir::{self, Expr, ExprKind, Trust, Type};
 use guard_syntax::ast::{self, ClauseKind};
+use guard_syntax::diagnostic::Diagnostic;
 use guard_syntax::span::Span;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// The way down into a result, by member, and by element where only `json` is known.
 type Path = Vec<String>;
@@ -38,33 +42,217 @@ impl Checker<'_, '_> {
         trust
     }
 
-    /// Reports what a `learn` reads of a result that nobody vouches for.
-    pub(super) fn only_trusted(&mut self, at: hir::ToolId, learn: &hir::Learn, span: Span) {
-        let mut reads = Reads { program: &self.program, bound: HashMap::new(), paths: Vec::new() };
+    /// Reports every `learn` that reads something nobody vouches for, wherever it has been in between.
+    pub(super) fn trust_flow(&mut self) {
+        let flow = Flow::of(&self.program);
+        let mut found: Vec<Diagnostic> = Vec::new();
+        for (at, tool) in self.program.tools.iter().enumerate() {
+            for clause in &tool.clauses {
+                let hir::ClauseKind::Learn(learn) = &clause.kind else { continue };
+                if let Some(cause) = flow.doubt(at, learn) {
+                    found.push(self.untrusted(at, clause.rule.span, cause));
+                }
+            }
+        }
+        // A clause of a policy is found for each of its tools.
+        let mut said = HashSet::new();
+        for diagnostic in found {
+            if said.insert((diagnostic.primary.span, diagnostic.message.clone())) {
+                self.report(diagnostic);
+            }
+        }
+    }
+
+    fn untrusted(&self, at: hir::ToolId, span: Span, cause: Cause) -> Diagnostic {
+        let tool = &self.program.tools[at];
+        match cause {
+            Cause::Result => {
+                let partly = tool.trust.whole || !tool.trust.parts.is_empty();
+                errors::untrusted_learn(span, &tool.name, tool.span, partly)
+            }
+            Cause::State(var, writer, level) => {
+                let name = &self.program.state[var].name;
+                let what = format!("the variable `{name}`");
+                match level {
+                    Level::Untrusted => errors::learn_of_untrusted(span, &what, writer),
+                    Level::Chosen => errors::learn_of_argument(span, &what)
+                        .also(writer, "the agent's choice comes from here"),
+                }
+            }
+            Cause::LastResult(last) => {
+                let last = &self.program.tools[last];
+                let what = format!("the result of the last `{}`", last.name);
+                errors::learn_of_untrusted(span, &what, last.span)
+            }
+            Cause::LastArgument(last) => {
+                let last = &self.program.tools[last];
+                let what = format!("an argument of the last `{}`", last.name);
+                errors::learn_of_argument(span, &what)
+            }
+            Cause::Argument => {
+                errors::learn_of_argument(span, &format!("an argument of `{}`", tool.name))
+            }
+        }
+    }
+}
+
+/// Why something is not trusted.
+#[derive(Debug, Clone, Copy)]
+enum Cause {
+    /// A part of the tool's own result.
+    Result,
+    /// A variable, with the clause that writes what is not trusted, or what the agent chose.
+    State(hir::VarId, Span, Level),
+    LastResult(hir::ToolId),
+    LastArgument(hir::ToolId),
+    /// An argument of the call itself: the agent chooses it.
+    Argument,
+}
+
+/// How little something is trusted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Level {
+    /// The agent chose it; a result that is read beside it vouches for it.
+    Chosen,
+    /// Nobody vouches for it.
+    Untrusted,
+}
+
+impl Cause {
+    fn level(self) -> Level {
+        match self {
+            Cause::Argument | Cause::LastArgument(_) => Level::Chosen,
+            Cause::Result | Cause::LastResult(_) => Level::Untrusted,
+            Cause::State(_, _, level) => level,
+        }
+    }
+}
+
+/// What a variable holds that is not trusted: the worst level, and a clause that writes it.
+type Stain = Option<(Level, Span)>;
+
+/// What a clause writes that is not trusted.
+struct Written {
+    var: hir::VarId,
+    values: Stain,
+    keys: Stain,
+}
+
+/// What is written into variables: by any session, or by one so far.
+#[derive(Clone)]
+pub(crate) struct Flow<'p> {
+    program: &'p hir::Program,
+    /// The values of each variable.
+    values: Vec<Stain>,
+    /// The keys of each variable.
+    keys: Vec<Stain>,
+}
+
+impl<'p> Flow<'p> {
+    fn of(program: &'p hir::Program) -> Flow<'p> {
+        let mut flow = Flow::clean(program);
+        // Levels only rise, so this ends: each round stains a variable more, or is the last.
+        while flow.spread() {}
+        flow
+    }
+
+    /// Marks what clauses write; false where nothing new was found.
+    fn spread(&mut self) -> bool {
+        let mut changed = false;
+        for (at, tool) in self.program.tools.iter().enumerate() {
+            for clause in &tool.clauses {
+                let stains = self.written(at, clause);
+                changed |= stains.is_some_and(|stains| self.stain(&stains));
+            }
+        }
+        changed
+    }
+
+    /// What a clause writes into which variable that is not trusted.
+    fn written(&self, at: hir::ToolId, clause: &hir::Clause) -> Option<Written> {
+        let (target, value) = match &clause.kind {
+            _ if clause.rule.shadow => return None,
+            hir::ClauseKind::Effect { target, value: Some(value), .. } => (target, value),
+            hir::ClauseKind::Observe { target, value, .. } => (target, value),
+            _ => return None,
+        };
+        let stain = |e: &Expr| {
+            let worst = self.reads(at, [e]).worst(Level::Chosen)?;
+            Some((worst.level(), clause.rule.span))
+        };
+        let keys = target.path.iter().filter_map(|step| match step {
+            hir::Step::Index(key) => stain(key),
+            hir::Step::Field(_) => None,
+        });
+        Some(Written { var: target.var, values: stain(value), keys: keys.max() })
+    }
+
+    /// Marks a variable; false where it was marked as much before.
+    fn stain(&mut self, written: &Written) -> bool {
+        let mut changed = false;
+        let places = [(written.values, &mut self.values), (written.keys, &mut self.keys)];
+        for (stain, stains) in places {
+            let old = &mut stains[written.var];
+            if stain.map(|(level, _)| level) > old.map(|(level, _)| level) {
+                *old = stain;
+                changed = true;
+            }
+        }
+        changed
+    }
+
+    /// Nothing is marked yet: a session that begins.
+    pub(crate) fn clean(program: &'p hir::Program) -> Flow<'p> {
+        let none = vec![None; program.state.len()];
+        Flow { program, values: none.clone(), keys: none }
+    }
+
+    /// A call of the tool has written: its effects, or what it observed.
+    pub(crate) fn wrote(&mut self, at: hir::ToolId, observed: bool) {
+        let of_kind = |clause: &&hir::Clause| {
+            matches!(clause.kind, hir::ClauseKind::Observe { .. }) == observed
+        };
+        let clauses = self.program.tools[at].clauses.iter().filter(of_kind);
+        let written: Vec<Written> = clauses.filter_map(|clause| self.written(at, clause)).collect();
+        for one in written {
+            self.stain(&one);
+        }
+    }
+
+    /// Whether a lesson of a tool may be taught, by what variables have held.
+    pub(crate) fn may_teach(&self, at: hir::ToolId, learn: &hir::Learn) -> bool {
+        self.doubt(at, learn).is_none()
+    }
+
+    fn reads<'e>(&self, at: hir::ToolId, exprs: impl IntoIterator<Item = &'e Expr>) -> Reads<'_> {
+        let mut reads =
+            Reads { flow: self, at, bound: HashMap::new(), paths: Vec::new(), causes: Vec::new() };
+        exprs.into_iter().for_each(|e| reads.visit(e));
+        reads
+    }
+
+    /// Why a lesson may teach what nobody vouches for; none where it does not.
+    fn doubt(&self, at: hir::ToolId, learn: &hir::Learn) -> Option<Cause> {
+        let mut reads = self.reads(at, []);
         if let Some(over) = &learn.over {
             match reads.path(over) {
-                Some(mut path) => {
+                Some((of, mut path)) => {
                     path.extend(element(over));
                     for slot in &learn.binders {
-                        reads.bound.insert(*slot, path.clone());
+                        reads.bound.insert(*slot, (of, path.clone()));
                     }
                 }
                 None => reads.visit(over),
             }
         }
         learn.when.iter().chain(&learn.row).for_each(|e| reads.visit(e));
-        let trust = &self.signatures[at].trust;
-        if reads.paths.is_empty() {
-            // The agent chooses the arguments: only a tool that is trusted altogether vouches for them.
-            reads.paths.push(Path::new());
+        // The tool's result vouches for arguments beside it. Alone they are the agent's own words.
+        let vouched = reads.paths.iter().any(|(of, _)| *of == Root::Result);
+        let quiet = reads.paths.is_empty() && reads.causes.is_empty();
+        if quiet && !self.program.tools[at].trust.whole {
+            return Some(Cause::Result);
         }
-        if reads.paths.iter().all(|path| trusts(trust, path)) {
-            return;
-        }
-        let signature = &self.signatures[at];
-        let partly = trust.whole || !trust.parts.is_empty();
-        let d = errors::untrusted_learn(span, &signature.name, signature.span, partly);
-        self.report(d);
+        reads.worst(if vouched { Level::Untrusted } else { Level::Chosen })
     }
 }
 
@@ -89,23 +277,72 @@ fn meets(part: &[String], path: &[String]) -> bool {
     }
 }
 
-/// What expressions read of a result.
-struct Reads<'p> {
-    program: &'p hir::Program,
+/// Whose result a part belongs to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Root {
+    /// The call's own.
+    Result,
+    /// The last success of a tool.
+    Last(hir::ToolId),
+}
+
+/// What expressions read.
+struct Reads<'f> {
+    flow: &'f Flow<'f>,
+    /// The tool whose clause it is.
+    at: hir::ToolId,
     /// Bound variables that stand for elements of a part.
-    bound: HashMap<u32, Path>,
-    paths: Vec<Path>,
+    bound: HashMap<u32, (Root, Path)>,
+    /// The parts of results.
+    paths: Vec<(Root, Path)>,
+    /// What else is not trusted.
+    causes: Vec<Cause>,
 }
 
 impl Reads<'_> {
-    fn visit(&mut self, e: &Expr) {
-        match self.path(e) {
-            Some(path) => {
-                self.paths.push(path);
-                self.keys(e);
+    /// What is trusted least of all that is read, from a level on.
+    fn worst(&self, from: Level) -> Option<Cause> {
+        let tools = &self.flow.program.tools;
+        let of_path = |(root, path): &(Root, Path)| match root {
+            Root::Result => (!trusts(&tools[self.at].trust, path)).then_some(Cause::Result),
+            Root::Last(last) => {
+                (!trusts(&tools[*last].trust, path)).then_some(Cause::LastResult(*last))
             }
-            None => e.children().into_iter().for_each(|child| self.visit(child)),
+        };
+        let causes = self.paths.iter().filter_map(of_path).chain(self.causes.iter().copied());
+        let mut worst: Option<Cause> = None;
+        for cause in causes.filter(|cause| cause.level() >= from) {
+            if worst.is_none_or(|worst| worst.level() < cause.level()) {
+                worst = Some(cause);
+            }
         }
+        worst
+    }
+
+    fn visit(&mut self, e: &Expr) {
+        if let Some(path) = self.path(e) {
+            self.paths.push(path);
+            return self.keys(e);
+        }
+        match &e.kind {
+            ExprKind::Param(_) => self.causes.push(Cause::Argument),
+            ExprKind::LastArg(last, _) => self.causes.push(Cause::LastArgument(*last)),
+            ExprKind::State(var) => self.variable(*var, true),
+            _ => match variable(e) {
+                Some(var) => {
+                    self.variable(var, false);
+                    self.keys(e);
+                }
+                None => e.children().into_iter().for_each(|child| self.visit(child)),
+            },
+        }
+    }
+
+    /// Reads a variable: as a whole, with its keys, or values of it.
+    fn variable(&mut self, var: hir::VarId, whole: bool) {
+        let keys = self.flow.keys[var].filter(|_| whole);
+        let stain = self.flow.values[var].max(keys);
+        self.causes.extend(stain.map(|(level, span)| Cause::State(var, span, level)));
     }
 
     /// The keys by which a part is reached are read, too.
@@ -118,16 +355,17 @@ impl Reads<'_> {
         }
     }
 
-    /// Which part of the result this is, if it is one.
-    fn path(&self, e: &Expr) -> Option<Path> {
+    /// Which part of a result this is, if it is one.
+    fn path(&self, e: &Expr) -> Option<(Root, Path)> {
         match &e.kind {
-            ExprKind::Result => Some(Path::new()),
+            ExprKind::Result => Some((Root::Result, Path::new())),
+            ExprKind::LastResult(last) => Some((Root::Last(*last), Path::new())),
             ExprKind::Local(slot) => self.bound.get(slot).cloned(),
             _ => {
                 let of = inner(e)?;
-                let mut path = self.path(of)?;
+                let (root, mut path) = self.path(of)?;
                 path.extend(self.step(e, of));
-                Some(path)
+                Some((root, path))
             }
         }
     }
@@ -136,12 +374,21 @@ impl Reads<'_> {
         match (&e.kind, of.ty.required()) {
             (ExprKind::Member(_, name), _) => Some(name.clone()),
             (ExprKind::Field(_, at), Type::Record(id)) => {
-                let field = self.program.records[*id].fields.get(*at as usize)?;
+                let field = self.flow.program.records[*id].fields.get(*at as usize)?;
                 Some(field.name.clone())
             }
             (ExprKind::Index(..), _) => element(of),
             _ => None,
         }
+    }
+}
+
+/// The variable that a value is reached in by an index.
+fn variable(e: &Expr) -> Option<hir::VarId> {
+    let of = inner(e)?;
+    match (&e.kind, &of.kind) {
+        (ExprKind::Index(..), ExprKind::State(var)) => Some(*var),
+        _ => variable(of),
     }
 }
 

@@ -1,19 +1,29 @@
 //! The text extractors: linear scanners, simple rather than complete.
 //!
-//! What they find may fill a fact, so in doubt they leave out: a part of a longer word is never an
-//! address.
+//! What `emails`, `urls`, `hosts` and `paths` read strictly may fill a fact, so in doubt they read less: a part
+//! of a longer word is never an address. What they do not read, though somebody else might follow it, is an
+//! element that cannot be read ([`unreadable`]). The others leave out what is in doubt.
+
+mod addresses;
+mod files;
+mod links;
+pub(crate) mod unreadable;
 
 use crate::time::parse_format;
-use crate::url::Url;
+use unreadable::element;
 
-/// Takes what an extractor finds.
+/// Receives the results of an extractor.
 pub(crate) type Emit<'a> = &'a mut dyn FnMut(&str);
 
-/// Longest IBAN, in characters.
+/// The maximum length of an IBAN, in characters.
 const MAX_IBAN: usize = 34;
 
 /// Calls `visit` for each maximal run of characters that satisfy `is`, with the characters beside it.
-fn runs(text: &str, is: fn(char) -> bool, mut visit: impl FnMut(&str, Option<char>, Option<char>)) {
+fn runs<'t>(
+    text: &'t str,
+    is: fn(char) -> bool,
+    mut visit: impl FnMut(&'t str, Option<char>, Option<char>),
+) {
     let mut start = None;
     let mut before = None;
     let mut last = None;
@@ -37,7 +47,7 @@ fn is_address_char(c: char) -> bool {
     c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '%' | '+' | '-' | '@')
 }
 
-/// Local part and domain of a text that is an e-mail address as a whole.
+/// Returns the local part and domain of a text that is an e-mail address as a whole.
 pub(super) fn address(text: &str) -> Option<(&str, &str)> {
     let (local, domain) = text.split_once('@')?;
     let dotted = |part: &str| !part.is_empty() && part.split('.').all(|label| !label.is_empty());
@@ -57,12 +67,9 @@ pub(super) fn address(text: &str) -> Option<(&str, &str)> {
 }
 
 pub(crate) fn emails(text: &str, emit: Emit) {
-    runs(text, is_address_char, |run, before, after| {
-        let run = run.trim_end_matches(['.', '-', '_']).trim_start_matches(['.', '-', '%']);
-        let part_of_word = [before, after].into_iter().flatten().any(char::is_alphanumeric);
-        if !part_of_word && address(run).is_some() {
-            emit(run);
-        }
+    addresses::each(text, &mut |found| match found {
+        addresses::Found::Address(address) => emit(address),
+        addresses::Found::Unreadable(piece) => emit(&element(piece)),
     });
 }
 
@@ -72,7 +79,8 @@ fn is_word_char(c: char) -> bool {
         && !matches!(c, '<' | '>' | '"' | '`' | '“' | '”' | '«' | '»')
 }
 
-/// A word without the punctuation around it. A closing bracket stays where the word opens it.
+/// Returns a word without the punctuation around it. A closing bracket is kept if the word opens
+/// it.
 fn trimmed(word: &str) -> &str {
     let mut word = word.trim_start_matches(['(', '[', '{', '\'', ',', ';', ':']);
     let surplus = |open: char, close: char| {
@@ -93,51 +101,26 @@ fn trimmed(word: &str) -> &str {
     word
 }
 
-fn each_url(text: &str, mut visit: impl FnMut(&Url)) {
-    runs(text, is_word_char, |word, _, _| {
-        if !word.contains("://") {
-            return;
-        }
-        let start = word.find("://").map_or(0, |colon| {
-            let scheme = |c: char| !c.is_ascii_alphanumeric() && !matches!(c, '+' | '-' | '.');
-            word[..colon]
-                .rfind(scheme)
-                .map_or(0, |at| at + word[at..].chars().next().map_or(1, char::len_utf8))
-        });
-        if let Ok(url) = Url::parse(trimmed(&word[start..])) {
-            visit(&url);
-        }
+pub(crate) fn urls(text: &str, emit: Emit) {
+    links::each(text, &mut |link| match link {
+        links::Link::Url(url) => emit(&url.text),
+        links::Link::Unreadable(piece) | links::Link::LongerPath(piece) => emit(&element(piece)),
     });
 }
 
-pub(crate) fn urls(text: &str, emit: Emit) {
-    each_url(text, |url| emit(&url.text));
-}
-
 pub(crate) fn hosts(text: &str, emit: Emit) {
-    each_url(text, |url| {
-        if !url.host.is_empty() {
-            emit(&url.host);
-        }
+    links::each(text, &mut |link| match link {
+        links::Link::Url(url) if url.host.is_empty() => {}
+        links::Link::Url(url) => emit(&url.host),
+        links::Link::Unreadable(piece) => emit(&element(piece)),
+        links::Link::LongerPath(_) => {}
     });
 }
 
 pub(crate) fn paths(text: &str, emit: Emit) {
-    runs(text, is_word_char, |word, _, _| {
-        let word = trimmed(word);
-        if word.contains("://") || word.contains('@') || word.contains('\\') {
-            return;
-        }
-        let name = word.rsplit('/').next().unwrap_or_default();
-        let has_extension = name.rsplit_once('.').is_some_and(|(stem, extension)| {
-            stem.len() > 1
-                && (1..=8).contains(&extension.len())
-                && extension.bytes().all(|byte| byte.is_ascii_alphanumeric())
-                && extension.bytes().any(|byte| byte.is_ascii_alphabetic())
-        });
-        if has_extension || (word.contains('/') && word.chars().any(char::is_alphanumeric)) {
-            emit(word);
-        }
+    files::each(text, &mut |found| match found {
+        files::Found::Path(path) => emit(path),
+        files::Found::Unreadable(piece) => emit(&element(piece)),
     });
 }
 
@@ -159,7 +142,7 @@ pub(crate) fn ibans(text: &str, emit: Emit) {
     }
 }
 
-/// The longest valid IBAN that these bytes begin with, and how many bytes it took.
+/// Returns the longest valid IBAN at the start of these bytes, and its length in bytes.
 fn iban(bytes: &[u8]) -> Option<(String, usize)> {
     if !bytes.first()?.is_ascii_uppercase() {
         return None;
@@ -196,7 +179,7 @@ fn iban(bytes: &[u8]) -> Option<(String, usize)> {
     found
 }
 
-/// The remainder by 97 after one more character.
+/// Returns the remainder by 97 after one more character.
 fn step(remainder: u32, byte: u8) -> u32 {
     match byte {
         b'0'..=b'9' => (remainder * 10 + u32::from(byte - b'0')) % 97,
@@ -265,7 +248,7 @@ pub(crate) fn quoted(text: &str, emit: Emit) {
         let inner = &rest[at + open.len_utf8()..];
         rest = inner;
         for (i, (_, close)) in PAIRS.iter().enumerate().filter(|(_, pair)| pair.0 == open) {
-            // Once a closing mark is nowhere ahead it is not looked for again.
+            // If a closing mark does not occur ahead, it is not searched for again.
             match (!unclosed[i]).then(|| inner.find(*close)).flatten() {
                 Some(end) => {
                     if end > 0 {

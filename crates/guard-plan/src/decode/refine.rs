@@ -26,9 +26,12 @@ impl Decoder<'_> {
             (TypeDef::Record { fields, .. }, Value::Record(values)) => {
                 fields.iter().zip(values).try_for_each(|(field, value)| {
                     self.conform(field.ty, value).map_err(|problem| {
-                        let hide = || self.hidden(field.ty);
-                        let message = if field.secret { hide() } else { problem.message };
-                        within(Problem { path: problem.path, message }, field.name.clone())
+                        // Keys of a map on the way are secret, too.
+                        let problem = match field.secret {
+                            true => Problem { path: String::new(), message: self.hidden(field.ty) },
+                            false => problem,
+                        };
+                        within(problem, field.name.clone())
                     })
                 })
             }

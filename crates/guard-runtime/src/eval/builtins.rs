@@ -1,4 +1,4 @@
-//! Builtins that need no copy of what they look at.
+//! Builtins that read their operands without copying them.
 
 use super::context::{Context, Scope};
 use crate::compiled::prepare::Prepared;
@@ -8,8 +8,8 @@ use guard_plan::plan::NodeId;
 use guard_plan::value::{Fault, Value};
 
 impl<'a> Context<'a> {
-    /// The value of such a builtin; none where it is another, or looks at something unusual. What was evaluated
-    /// in vain is evaluated again, to the same value.
+    /// Evaluates such a builtin; `None` for another builtin or an unusual operand. The general
+    /// evaluation then evaluates the operands again, to the same values.
     pub(super) fn viewed(
         &self,
         expr: &'a Prepared,
@@ -26,8 +26,8 @@ impl<'a> Context<'a> {
                     return Ok(None);
                 };
                 Ok(Some(Val::Bool(match builtin {
-                    Builtin::StartsWith => whole.starts_with(part),
-                    _ => whole.ends_with(part),
+                    Builtin::StartsWith => !part.is_empty() && whole.starts_with(part),
+                    _ => !part.is_empty() && whole.ends_with(part),
                 })))
             }
             (Builtin::Min | Builtin::Max, [a, b]) => {

@@ -1,4 +1,4 @@
-//! Learning: results, prompts and what a session is opened with fill facts.
+//! Learning: results, prompts and opening data fill facts.
 
 use super::after::After;
 use crate::compiled::prepare;
@@ -13,10 +13,10 @@ use guard_plan::plan::{Field, Learn, TypeDef, TypeId};
 use guard_plan::value::{Fault, Value};
 use std::sync::Arc;
 
-/// Most rows that one call may teach one fact.
+/// The maximum number of rows that one call may teach one fact.
 const MAX_ROWS: usize = 100_000;
 
-/// A row, or why there is none.
+/// A row, or the fault that prevents it.
 pub(crate) type Row = Result<Vec<Value>, Fault>;
 
 /// Adds the rows that a result teaches.
@@ -33,7 +33,15 @@ pub(super) fn learn(
     }
     let by = by.into();
     let mut learned = Learned::default();
-    for (rule, ready) in call.tool.learns.iter().zip(&call.ready.learns) {
+    let lessons = call.tool.learns.iter().zip(&call.ready.learns);
+    for ((rule, ready), reading) in lessons.zip(&call.ready.readings.learns) {
+        if !reading.may_teach(call.tool, &session.stains) {
+            let fact = &compiled.plan().facts[rule.fact as usize].name;
+            let message =
+                format!("nothing is learned of `{fact}`: not all that is read is trusted");
+            learned.note(&rule.rule.owner, message);
+            continue;
+        }
         let rows = after.read(compiled, session, |cx| rows(cx, rule, ready));
         take_rows(compiled, session, rule, rows, &by, &mut learned);
     }
@@ -42,7 +50,7 @@ pub(super) fn learn(
     settled.notes.append(&mut learned.notes);
 }
 
-/// Adds the rows of one lesson, taught by a call, a prompt or the start.
+/// Adds the rows of one lesson, taught by a call, a prompt or the session's start.
 pub(crate) fn take_rows(
     compiled: &CompiledPlan,
     session: &mut Session,
@@ -130,7 +138,7 @@ fn lesson<'s>(
     }
 }
 
-/// The values of each column: one, or those of a list or set in its place.
+/// The values of each column: a single one, or the elements of a list or set.
 fn columns<'s>(
     cx: &Context<'s>,
     rule: &Learn,
@@ -165,10 +173,16 @@ fn column(cx: &Context<'_>, ty: TypeId, value: Value) -> Result<Vec<Value>, Faul
         },
         value => vec![value],
     };
-    values.into_iter().map(|value| fit(cx, ty, value)).collect()
+    let readable = values.into_iter().filter(|value| !is_unreadable(value));
+    readable.map(|value| fit(cx, ty, value)).collect()
 }
 
-/// A value of the column's type.
+/// What an extractor could not read is never learned.
+fn is_unreadable(value: &Value) -> bool {
+    matches!(value, Value::String(text) if guard_plan::builtin::is_unreadable(text))
+}
+
+/// Converts a value to the column's type.
 fn fit(cx: &Context<'_>, ty: TypeId, value: Value) -> Result<Value, Fault> {
     let compiled = cx.compiled;
     let matches = |id, text: &str| compiled.matches(id, text);

@@ -6,13 +6,12 @@ use crate::eval::context::Context;
 use crate::reason::Findings;
 use crate::session::counter::Usage;
 use crate::session::flight::{Draft, Span};
-use guard_plan::decode::is_secret;
-use guard_plan::plan::{Limit, LimitScope, LimitUse, Node};
+use guard_plan::plan::{Limit, LimitScope, LimitUse};
 use guard_plan::value::Fault;
 use guard_plan::verdict::{Code, Decision, Reason};
-use guard_plan::{render, time};
+use guard_plan::{secrecy, time};
 
-/// Checks the counters a call is held to, and drafts its counting.
+/// Checks the counters that apply to a call, and drafts its counting.
 pub(crate) fn check<'a>(
     cx: &Context<'a>,
     call: Call<'a>,
@@ -37,7 +36,7 @@ pub(crate) fn check<'a>(
     }
 }
 
-/// The key under which a call is counted.
+/// Returns the key under which a call is counted.
 fn key<'a>(
     cx: &Context<'a>,
     call: Call<'a>,
@@ -52,7 +51,7 @@ fn key<'a>(
     let start = draft.bytes.len();
     if identical {
         draft.bytes.extend(call.id.to_be_bytes());
-        cx.args.iter().for_each(|arg| arg.write_key(&mut draft.bytes));
+        cx.args.iter().for_each(|arg| arg.write_normal_key(&mut draft.bytes));
     }
     if let Some(by) = by {
         cx.eval(by)?.write_key(&mut draft.bytes);
@@ -93,19 +92,9 @@ fn full(cx: &Context<'_>, call: Call<'_>, limit: &Limit, used: &LimitUse, usage:
     reason
 }
 
-/// The key a call is counted by, for a message; a key read from a secret is one.
+/// Renders the key of a call for a message; a key that is read from a secret is hidden.
 fn shown_key(cx: &Context<'_>, call: Call<'_>, used: &LimitUse) -> Option<String> {
     let (by, ty) = used.by.as_ref().zip(used.by_type)?;
-    let types = &cx.compiled.plan().types;
-    let reads_secret = by.0.iter().any(|node| match node {
-        Node::Param(param) => {
-            call.tool.params.get(*param as usize).is_some_and(|param| is_secret(types, param))
-        }
-        _ => false,
-    });
-    if reads_secret {
-        return Some(render::SECRET.into());
-    }
     let value = cx.eval_shown(&Prepared::new(by)).ok()?;
-    Some(render::value(types, ty, &value))
+    Some(secrecy::shown(cx.compiled.plan(), &call.tool.params, by, ty, &value))
 }

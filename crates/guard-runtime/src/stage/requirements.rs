@@ -1,4 +1,4 @@
-//! Requirements: what must have succeeded before.
+//! Requirements: tools that must have succeeded before.
 
 use super::Call;
 use crate::compiled::prepare::Prepared;
@@ -8,12 +8,12 @@ use crate::session::flight::Draft;
 use guard_plan::plan::{Key, Requirement, Requires, Tool, ToolId};
 use guard_plan::value::Fault;
 use guard_plan::verdict::{Code, Decision, Reason};
-use guard_plan::{key, render, time};
+use guard_plan::{key, render, secrecy, time};
 
-/// Most names in the help.
+/// The maximum number of names in the help.
 const MAX_CHAIN: usize = 16;
 
-/// How an alternative stands.
+/// The status of an alternative.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Standing {
     Missing,
@@ -65,7 +65,7 @@ fn one_of<'a>(
     }
 }
 
-/// How the best alternative stands. A fault counts only where none holds.
+/// Returns the status of the best alternative. A fault counts only if no alternative holds.
 fn standing<'a>(
     cx: &Context<'a>,
     requires: &Requires,
@@ -113,7 +113,7 @@ fn one<'a>(
     Ok(standing)
 }
 
-/// Whether a call of a tool, with a key where there is one, is in flight.
+/// Returns whether a call of a tool, with its key if any, is in flight.
 fn in_flight(cx: &Context<'_>, tool: ToolId, key: Option<&Key>, bytes: &[u8]) -> bool {
     let place = |key: &Key| {
         let indexes = &cx.compiled.plan().tools[tool as usize].indexes;
@@ -131,7 +131,7 @@ fn in_flight(cx: &Context<'_>, tool: ToolId, key: Option<&Key>, bytes: &[u8]) ->
 fn unmet(cx: &Context<'_>, call: Call<'_>, requires: &Requires, in_flight: bool) -> Reason {
     let tools = &cx.compiled.plan().tools;
     let alternatives: Vec<String> =
-        requires.any_of.iter().map(|alternative| described(cx, alternative)).collect();
+        requires.any_of.iter().map(|alternative| described(cx, call, alternative)).collect();
     let message = format!("`{}` requires {}", call.tool.name, alternatives.join(" or "));
     let mut reason = cx.reason(Code::Requires, &requires.rule, message);
     reason.needs =
@@ -155,7 +155,7 @@ fn unmet(cx: &Context<'_>, call: Call<'_>, requires: &Requires, in_flight: bool)
 }
 
 /// An alternative in words.
-fn described(cx: &Context<'_>, alternative: &Requirement) -> String {
+fn described(cx: &Context<'_>, call: Call<'_>, alternative: &Requirement) -> String {
     let plan = cx.compiled.plan();
     let tool = &plan.tools[alternative.tool as usize];
     let mut out = format!("`{}`", tool.name);
@@ -165,7 +165,7 @@ fn described(cx: &Context<'_>, alternative: &Requirement) -> String {
             let param = &tool.params[*param as usize];
             let value = match cx.eval_shown(&Prepared::new(expr)) {
                 _ if param.secret => render::SECRET.into(),
-                Ok(value) => render::value(&plan.types, param.ty, &value),
+                Ok(value) => secrecy::shown(plan, &call.tool.params, expr, param.ty, &value),
                 Err(fault) => format!("({fault})"),
             };
             format!("{} {value}", param.name)
@@ -181,7 +181,8 @@ fn described(cx: &Context<'_>, alternative: &Requirement) -> String {
     out
 }
 
-/// The tools still to call, in order: what a tool requires of itself, unconditionally, comes before it.
+/// Collects the tools still to call, in order: a tool's own unconditional requirements come before
+/// it.
 fn missing_before(cx: &Context<'_>, tool: ToolId, chain: &mut Vec<ToolId>, depth: usize) {
     if chain.contains(&tool) || depth > MAX_CHAIN {
         return;

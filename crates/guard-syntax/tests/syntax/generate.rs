@@ -600,7 +600,11 @@ impl<'b> Choices<'b> {
                 init: g.expr(3),
                 span: here(),
             })),
-            6 => ItemKind::Budget(Budget { unit: self.plain(), amount: self.number() }),
+            6 => ItemKind::Budget(Budget {
+                unit: self.plain(),
+                amount: self.number(),
+                host: self.coin(),
+            }),
             7 => ItemKind::Deadline(self.duration()),
             8..=10 => ItemKind::Tool(Tool {
                 real_name: self.some(Self::string),

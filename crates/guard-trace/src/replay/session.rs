@@ -1,57 +1,62 @@
-//! What the replay of one session came to, as it is counted.
+//! The result of replaying one session, as counts.
 
 use super::Options;
 use super::compare::{deciding, same_reasons};
-use guard_plan::plan::Millis;
+use guard_plan::json::Json;
+use guard_plan::plan::{Millis, Plan, Tool};
 use guard_plan::record::{Delivered, Payload, Record, rendered};
 use guard_plan::replayed::{Aspect, Difference, Lane, Mark, View};
 use guard_plan::verdict::{Code, Decision, Reason, Verdict};
-use guard_plan::{render, time};
+use guard_plan::{render, secrecy, time};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
-/// Longest arguments of a difference, in characters.
+/// The maximum length of a difference's arguments, in characters.
 const ARGS_CHARS: usize = 200;
 
-/// A rule that makes a difference: its code, its owner, where it stands, and the decisions then and now.
+/// A rule that makes a difference: its code, its owner, its position, and the decisions then and
+/// now.
 pub type Rule = (Code, String, Option<String>, Decision, Decision);
 
-/// One session that was decided again.
+/// A replayed session.
 #[derive(Debug, Clone)]
 pub struct Replayed {
     /// Its id.
     pub session: String,
-    /// The guard that was recorded.
+    /// The recorded guard.
     pub guard: String,
     /// The content hash of its plan.
     pub plan: String,
-    /// It is the plan that decided now.
+    /// True if the recorded plan is also the replaying plan.
     pub own: bool,
-    /// Its records were compared to the byte, all of them.
+    /// True if all its records were compared byte for byte.
     pub exact: bool,
-    /// When it began, in milliseconds.
+    /// The start time, in milliseconds.
     pub start: Millis,
     /// Its clock at the end.
     pub end: Millis,
-    /// How many records it has.
+    /// The number of records.
     pub records: u64,
-    /// Everything.
+    /// The view of the whole session.
     pub recorded: View,
-    /// Up to the first difference; complete when the session is.
+    /// The view up to the first difference; complete if the session is.
     pub strict: View,
-    /// Which rules make the difference.
+    /// The rules that make a difference.
     pub rules: BTreeMap<Rule, u64>,
-    /// The first differences; the file is for whoever knows it.
+    /// The first differences; the caller fills in the file.
     pub differences: Vec<Difference>,
-    /// How many more there are.
+    /// The number of further differences.
     pub unlisted: u64,
-    /// Its calls, and what else differs; the first so many.
+    /// The calls and other differences, up to the limit.
     pub marks: Vec<Mark>,
     pub(super) options: Kept,
+    /// The plan that decides now: it says what is secret.
+    judged_by: Arc<Plan>,
     /// The first difference has come.
     diverged: bool,
 }
 
-/// What of the options a session remembers.
+/// The options that a session remembers.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Kept {
     pub foreign: bool,
@@ -65,6 +70,7 @@ impl Replayed {
         [session, guard, plan]: [&str; 3],
         start: Millis,
         own: bool,
+        judged_by: Arc<Plan>,
     ) -> Replayed {
         let Options { keep, marks, foreign, .. } = options;
         Replayed {
@@ -83,11 +89,12 @@ impl Replayed {
             unlisted: 0,
             marks: Vec::new(),
             options: Kept { foreign, keep, marks },
+            judged_by,
             diverged: false,
         }
     }
 
-    /// Its lane of a timeline.
+    /// Returns its row of a timeline.
     pub fn lane(&self, file: &str) -> Lane {
         Lane {
             file: file.to_owned(),
@@ -146,7 +153,7 @@ impl Replayed {
         self.diverged = true;
     }
 
-    /// A stop, a halt or an item that comes out otherwise.
+    /// Counts a stop, a halt or an item with a different outcome.
     pub(super) fn aspect(
         &mut self,
         record: &Record,
@@ -169,7 +176,8 @@ impl Replayed {
         self.diverged = true;
     }
 
-    /// Feedback that is another. What an agent reads may change what it does, but need not: the strict view goes on.
+    /// Counts different feedback. It may change the agent's next actions, but need not: the strict
+    /// view continues.
     pub(super) fn words(
         &mut self,
         record: &Record,
@@ -206,7 +214,7 @@ impl Replayed {
         self.diverged = true;
     }
 
-    /// Keeps a difference, if there is room.
+    /// Stores a difference, up to the limit.
     pub(super) fn differs(
         &mut self,
         record: &Record,
@@ -226,9 +234,7 @@ impl Replayed {
         }
         let (tool, args) = match &record.payload {
             Payload::Propose(propose) => {
-                let mut text = String::new();
-                propose.args.write(&mut text);
-                (Some(propose.tool.to_string()), render::cut(&text, ARGS_CHARS))
+                (Some(propose.tool.to_string()), self.shown_arguments(&propose.tool, &propose.args))
             }
             _ => (None, String::new()),
         };
@@ -247,6 +253,20 @@ impl Replayed {
             because,
             strict: !self.diverged,
         });
+    }
+
+    /// Arguments as people see them, without secrets, whoever has the key.
+    fn shown_arguments(&self, tool: &str, args: &Json) -> String {
+        let plan = &self.judged_by;
+        let by = |name: fn(&Tool) -> &str| plan.tools.iter().find(|known| name(known) == tool);
+        let declared = by(|known| &known.wire_name).or_else(|| by(|known| &known.name));
+        let hide = |json: &Json| match json {
+            Json::String(text) if text.starts_with("secret:") => json.clone(),
+            _ => Json::string(render::SECRET),
+        };
+        let mut text = String::new();
+        secrecy::without_secrets(plan, declared, args, &hide).write(&mut text);
+        render::cut(&text, ARGS_CHARS)
     }
 
     fn mark(&mut self, record: &Record, aspect: Option<Aspect>, now: &str) {

@@ -91,11 +91,16 @@ impl Reference<'_> {
         by: &str,
         world: World,
     ) {
-        let learns = tool.clauses.iter().filter_map(|clause| match &clause.kind {
-            ClauseKind::Learn(learn) => Some((&clause.rule, learn)),
-            _ => None,
-        });
-        self.learn(learns, args, result, by, world);
+        let at = self.program.tools.iter().position(|declared| std::ptr::eq(declared, tool));
+        let mut learns = Vec::new();
+        for clause in &tool.clauses {
+            let ClauseKind::Learn(learn) = &clause.kind else { continue };
+            match at.is_some_and(|at| self.trust.may_teach(at, learn)) {
+                true => learns.push((&clause.rule, learn)),
+                false => self.outcome.note(NoteKind::Warning, &clause.rule.owner),
+            }
+        }
+        self.learn(learns.into_iter(), args, result, by, world);
     }
 
     fn learn<'l>(
@@ -163,6 +168,7 @@ impl Reference<'_> {
             // One value that does not fit spoils the whole lesson.
             let typed: Option<Vec<Value>> = many
                 .into_iter()
+                .filter(|value| !is_unreadable(value))
                 .map(|value| self.as_typed(value, &column.ty).ok())
                 .map(|value| value.filter(|value| self.fits(&column.ty, value)))
                 .collect();
@@ -208,4 +214,9 @@ impl Reference<'_> {
             value => Ok(value),
         }
     }
+}
+
+/// What an extractor could not read is never learned.
+fn is_unreadable(value: &Value) -> bool {
+    matches!(value, Value::String(text) if guard_plan::builtin::is_unreadable(text))
 }

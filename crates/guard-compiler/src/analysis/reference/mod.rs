@@ -24,6 +24,7 @@ pub use stopping::{Lacking, Stopping};
 
 use crate::hir::{self, LimitId, Program, ToolId, VarId};
 use crate::lower::Tables;
+use crate::types::trust::Flow;
 use guard_plan::json::Json;
 use guard_plan::plan::TypeDef;
 use guard_plan::record::{Delivered, ItemChange, NoteKind};
@@ -118,6 +119,8 @@ pub struct Reference<'p> {
     now: i64,
     workspace: String,
     state: Vec<Value>,
+    /// What variables have held that is not trusted.
+    trust: Flow<'p>,
     /// Every committed state so far, for the temporal operators.
     states: Vec<Rc<Vec<Value>>>,
     spent: Vec<i64>,
@@ -226,6 +229,7 @@ impl<'p> Reference<'p> {
             now: start,
             workspace,
             state: Vec::new(),
+            trust: Flow::clean(program),
             states: Vec::new(),
             spent: vec![0; program.units.len()],
             allowed: Vec::new(),
@@ -392,5 +396,5 @@ impl<'p> Reference<'p> {
 
 /// A fault that only says that another rule has not established something yet.
 fn is_missing(fault: &Fault) -> bool {
-    matches!(fault, Fault::Missing(_))
+    matches!(fault, Fault::Missing(_) | Fault::UnequalLengths(..))
 }

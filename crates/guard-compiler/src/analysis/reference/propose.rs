@@ -345,13 +345,17 @@ impl Reference<'_> {
                 continue;
             };
             let limit = &self.program.limits[*id];
+            let normal: Vec<Value> = env.args.iter().map(Value::normalised).collect();
             let counted = |a: &&Rc<Allowed>| {
                 let same = a.limits.iter().any(|(l, k)| l == id && *k == key);
                 same && match limit.scope {
                     LimitScope::Window(window) => self.now - a.time < window,
                     LimitScope::Session => true,
                     LimitScope::InFlight => self.flights.iter().any(|f| f.call == a.call),
-                    LimitScope::Identical => a.tool == at && *a.args == env.args,
+                    LimitScope::Identical => {
+                        a.tool == at
+                            && a.args.iter().map(Value::normalised).eq(normal.iter().cloned())
+                    }
                 }
             };
             if self.allowed.iter().filter(counted).count() >= limit.count as usize {

@@ -43,6 +43,7 @@ impl Reference<'_> {
             for (var, value) in &flight.writes {
                 self.state[*var] = value.clone();
             }
+            self.trust.wrote(tool, false);
             kept = self.after(&self.program.tools[tool], &flight, result, world);
         }
         if let (true, Some(result)) = (success, result) {
@@ -80,6 +81,9 @@ impl Reference<'_> {
             return Value::None;
         };
         self.observe(tool, &flight.args, &result, world);
+        if let Some(at) = flight.tool {
+            self.trust.wrote(at, true);
+        }
         self.learn_from(tool, &flight.args, &result, &flight.id, world);
         self.reconcile(tool, &flight.args, &result, world);
         result

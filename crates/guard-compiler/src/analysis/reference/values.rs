@@ -144,7 +144,7 @@ pub(crate) fn is_in(one: &Value, many: &Value) -> bool {
         (one, Value::List(items)) => items.contains(one),
         (one, Value::Set(items)) => items.contains(one),
         (Value::String(key), Value::Map(entries)) => entries.contains_key(key),
-        (Value::String(part), Value::String(whole)) => whole.contains(&**part),
+        (Value::String(part), Value::String(whole)) => !part.is_empty() && whole.contains(&**part),
         _ => false,
     }
 }

@@ -1,0 +1,119 @@
+//! E-mail addresses: what `emails` finds.
+//!
+//! Read is what is an address by the strict rule and stands alone. Every other `@` beside which a lenient
+//! reader may find an address gives an element that cannot be read.
+
+use super::unreadable::{has_any, is_dot, is_hidden};
+use super::{address, is_address_char};
+
+/// A find of [`each`].
+pub(super) enum Found<'t> {
+    Address(&'t str),
+    Unreadable(&'t str),
+}
+
+/// Calls `visit` with every address of a text, in order.
+pub(super) fn each<'t>(text: &'t str, visit: &mut dyn FnMut(Found<'t>)) {
+    let mut before_token: Option<&str> = None;
+    let mut tokens = text.split_whitespace().peekable();
+    while let Some(token) = tokens.next() {
+        of_token(token, before_token, tokens.peek().copied(), visit);
+        before_token = Some(token);
+    }
+}
+
+/// The finds of one token, between the tokens around it.
+fn of_token<'t>(
+    token: &'t str,
+    last: Option<&str>,
+    next: Option<&str>,
+    visit: &mut dyn FnMut(Found<'t>),
+) {
+    let mut doubtful_from = 0;
+    super::runs(token, is_address_char, |run, before, after| {
+        let start = run.as_ptr() as usize - token.as_ptr() as usize;
+        let plain = run.trim_end_matches(['.', '-', '_']).trim_start_matches(['.', '-', '%']);
+        let alone = ![before, after].into_iter().flatten().any(char::is_alphanumeric);
+        if !(alone && address(plain).is_some()) {
+            return;
+        }
+        doubts(&token[doubtful_from..start], false, None, None, visit);
+        visit(Found::Address(plain));
+        let end = start + run.len();
+        let led = run.trim_start_matches('.').len() < run.len() || run.starts_with(['%', '-']);
+        if led || extends(&token[..start], &token[end..]) {
+            visit(Found::Unreadable(run));
+        }
+        doubtful_from = end;
+    });
+    let first = doubtful_from == 0;
+    doubts(&token[doubtful_from..], first, last.filter(|_| first), next, visit);
+    if has_any(token, &["&#64;", "&#x40;", "&commat;", "%40"]) {
+        visit(Found::Unreadable(token));
+    }
+}
+
+/// Whether another reader may take more than the strict address, by the text before and after it.
+fn extends(before: &str, after: &str) -> bool {
+    let mut back = before.chars().rev();
+    let left = back.next().is_some_and(|c| {
+        let atom = matches!(
+            c,
+            '!' | '#' | '$' | '&' | '\'' | '*' | '/' | '=' | '?' | '^' | '{' | '|' | '}' | '~'
+        );
+        is_hidden(c) || (atom && back.next().is_some_and(char::is_alphanumeric))
+    });
+    let mut on = after.chars();
+    let right = on.next().is_some_and(|c| {
+        let joined = on.next().is_some_and(|c| c.is_ascii_alphanumeric() || is_dot(c));
+        is_hidden(c) || (joined && (is_dot(c) || c.is_control()))
+    });
+    left || right
+}
+
+/// Every `@` of a piece that may belong to an address.
+fn doubts<'t>(
+    piece: &'t str,
+    first: bool,
+    last: Option<&str>,
+    next: Option<&str>,
+    visit: &mut dyn FnMut(Found<'t>),
+) {
+    let mut from = 0;
+    let mut ats = piece.char_indices().filter(|(_, c)| is_at(*c)).peekable();
+    while let Some((at, c)) = ats.next() {
+        let left = &piece[from..at];
+        let end = ats.peek().map_or(piece.len(), |(next, _)| *next);
+        let right = &piece[at + c.len_utf8()..end];
+        let local = match left.chars().next_back() {
+            Some(c) => !matches!(c, '(' | '[' | '{' | '<' | ',' | ';' | ':' | '>' | '/'),
+            None => from > 0 || !first,
+        };
+        let more = ats.peek().is_some();
+        let spaced = left.is_empty() && from == 0 && last.is_some() && is_domain(right)
+            || right.is_empty()
+                && !more
+                && next.is_some_and(is_domain)
+                && (local || last.is_some());
+        let domain = right
+            .starts_with(|c: char| c.is_alphanumeric() || "[(\\\"-_.".contains(c) || is_hidden(c));
+        if spaced || (local && (domain || more)) {
+            visit(Found::Unreadable(&piece[from..end]));
+        }
+        from = end;
+    }
+}
+
+fn is_at(c: char) -> bool {
+    matches!(c, '@' | '\u{ff20}' | '\u{fe6b}')
+}
+
+/// Whether a text begins with a name that has a dot inside.
+fn is_domain(text: &str) -> bool {
+    let name: &str = text
+        .split(|c: char| !(c.is_alphanumeric() || is_dot(c) || c == '-'))
+        .next()
+        .unwrap_or_default();
+    let mut labels = name.trim_end_matches(is_dot).split(is_dot);
+    labels.next().is_some_and(|label| !label.is_empty()) && labels.next().is_some()
+}

@@ -1,0 +1,281 @@
+//! Links: what `urls` and `hosts` find.
+//!
+//! A link is a url that our strict parser reads, or a piece of text that some other reader might follow: with
+//! user information, another script, half a scheme or none, an address in brackets, quoting that another
+//! reader looks through.
+
+use super::unreadable::{has_any, is_dot, is_hidden};
+use super::{is_word_char, trimmed};
+use crate::url::Url;
+
+/// One link of a text.
+pub(super) enum Link<'t> {
+    /// A url that reads strictly.
+    Url(Box<Url>),
+    /// A piece that may lead to a host nobody knows.
+    Unreadable(&'t str),
+    /// A piece whose host is known, but not what follows it.
+    LongerPath(&'t str),
+}
+
+/// Schemes that need no `//` and name no host.
+const HOSTLESS: [&str; 5] = ["mailto", "tel", "sms", "urn", "cid"];
+
+/// Schemes that readers follow, with their colons.
+const SCHEMES: [&str; 13] = [
+    "http:",
+    "https:",
+    "ftp:",
+    "ftps:",
+    "ws:",
+    "wss:",
+    "file:",
+    "javascript:",
+    "vbscript:",
+    "data:",
+    "blob:",
+    "view-source:",
+    "gopher:",
+];
+
+/// Spellings of `:`, `/`, `@` and `.` that readers decode.
+const ENTITIES: [&str; 10] =
+    ["&#", "&colon;", "&sol;", "&bsol;", "&commat;", "&period;", "%2e", "%3a%2f", "%2f%2f", "%40"];
+
+/// Calls `visit` with every link of a text, in order.
+pub(super) fn each<'t>(text: &'t str, visit: &mut dyn FnMut(Link<'t>)) {
+    let mut tokens = tokens(text).peekable();
+    while let Some(token) = tokens.next() {
+        let joined = tokens.peek().filter(|next| {
+            let between = &text[token.0 + token.1.len()..next.0];
+            between.chars().all(|c| matches!(c, '\t' | '\n' | '\r'))
+        });
+        let tail = joined.map_or("", |next| next.1);
+        let last_at = token.1.rfind(['@', '\\']);
+        super::runs(token.1, is_word_char, |word, _, _| {
+            let start = word.as_ptr() as usize - token.1.as_ptr() as usize;
+            let end = start + word.len();
+            let after = After {
+                rest: &token.1[end..],
+                user_follows: last_at.is_some_and(|at| at >= end),
+                tail: if end == token.1.len() { tail } else { "" },
+            };
+            of_word(word, &after, visit);
+        });
+    }
+}
+
+/// The runs of a text without blanks, with their places.
+fn tokens(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    text.split_whitespace()
+        .map(move |token| (token.as_ptr() as usize - text.as_ptr() as usize, token))
+}
+
+/// The text after a word, as far as another reader may take it for a part of the word.
+struct After<'t> {
+    /// The rest of the token: it begins with a quote, an angle bracket or a control character.
+    rest: &'t str,
+    /// Somewhere in the rest is an `@` or a backslash.
+    user_follows: bool,
+    /// The next token, where only tabs and line breaks separate the two: some readers drop these.
+    tail: &'t str,
+}
+
+fn of_word<'t>(word: &'t str, after: &After, visit: &mut dyn FnMut(Link<'t>)) {
+    let mut marks = word.match_indices("://").map(|(at, _)| scheme_start(word, at)).peekable();
+    let Some(first) = marks.peek().copied() else {
+        return without_mark(word, visit);
+    };
+    if is_link_like(&word[..first]) {
+        visit(Link::Unreadable(&word[..first]));
+    }
+    marks.next();
+    let whole = &word[first..];
+    let empty = whole.ends_with("://") && after.rest.is_empty() && after.tail.is_empty();
+    match Url::parse(trimmed(whole)) {
+        Ok(url) => visit(Link::Url(Box::new(url))),
+        Err(_) if empty && !whole[..whole.len() - 3].contains("://") => {}
+        Err(_) => visit(Link::Unreadable(whole)),
+    }
+    // Whoever looks for schemes inside of a word finds further urls there.
+    while let Some(start) = marks.next() {
+        let end = marks.peek().copied().unwrap_or(word.len());
+        visit(Link::Unreadable(&word[start..end.max(start)]));
+    }
+    match continuation(whole, after) {
+        Continues::Host => visit(Link::Unreadable(word)),
+        Continues::Path => visit(Link::LongerPath(word)),
+        Continues::No => {}
+    }
+}
+
+/// Where the scheme before a `://` begins.
+fn scheme_start(word: &str, mark: usize) -> usize {
+    let other = |c: char| !c.is_ascii_alphanumeric() && !matches!(c, '+' | '-' | '.');
+    let before = &word[..mark];
+    before.rfind(other).map_or(0, |at| at + before[at..].chars().next().map_or(1, char::len_utf8))
+}
+
+/// Whether a reader with other rules for words may read on.
+enum Continues {
+    No,
+    Host,
+    Path,
+}
+
+fn continuation(url: &str, after: &After) -> Continues {
+    let authority = url.split_once("://").map_or("", |(_, rest)| rest);
+    let open = !authority.contains(['/', '?', '#']);
+    let mut rest = after.rest.chars();
+    let quote = rest.next().is_some_and(|c| !matches!(c, '<' | '>'));
+    let goes_on =
+        |c: char| c.is_alphanumeric() || is_dot(c) || matches!(c, '-' | '_' | '%' | '?' | '/');
+    let reads_on = quote && rest.next().is_some_and(goes_on);
+    let head = after.tail.split(['/', '?', '#']).next().unwrap_or_default();
+    let broken = head.contains('@')
+        || head.contains('\\')
+        || head.starts_with([':', '-', '%'])
+        || head.split(is_dot).skip(1).any(|label| label.starts_with(char::is_alphanumeric));
+    match (open, reads_on || (open && after.user_follows) || (open && broken)) {
+        (true, true) => Continues::Host,
+        (false, true) => Continues::Path,
+        _ => Continues::No,
+    }
+}
+
+fn without_mark<'t>(word: &'t str, visit: &mut dyn FnMut(Link<'t>)) {
+    let plain = trimmed(word);
+    let scheme = plain.split_once(':').map(|(scheme, _)| scheme.to_ascii_lowercase());
+    if scheme.is_some_and(|scheme| HOSTLESS.contains(&&*scheme))
+        && let Ok(url) = Url::parse(plain)
+    {
+        return visit(Link::Url(Box::new(url)));
+    }
+    if is_link_like(word) {
+        visit(Link::Unreadable(word));
+    }
+}
+
+/// Whether somebody may follow a piece of text that has no `://`.
+fn is_link_like(word: &str) -> bool {
+    let visible: String = word.chars().filter(|c| !is_hidden(*c)).collect();
+    has_scheme(&visible)
+        || has_any(&visible, &ENTITIES)
+        || has_double_slash(&visible)
+        || has_address(&visible)
+        || has_port(trimmed(&visible))
+        || has_host(trimmed(&visible))
+}
+
+fn has_scheme(word: &str) -> bool {
+    let lower = word.to_ascii_lowercase();
+    SCHEMES.iter().any(|scheme| {
+        lower.match_indices(scheme).any(|(at, _)| {
+            let before = lower[..at].chars().next_back();
+            let joined =
+                before.is_some_and(|c| c.is_ascii_alphanumeric() || matches!(c, '+' | '-'));
+            !joined && at + scheme.len() < lower.len()
+        })
+    })
+}
+
+/// Whether the word has two slashes of either kind before a name: `//host`, `/\host`; `\\host` at its start.
+fn has_double_slash(word: &str) -> bool {
+    let named = |rest: &str| rest.starts_with(|c: char| c.is_alphanumeric() || c == '[');
+    let plain = trimmed(word);
+    if plain.strip_prefix("\\\\").is_some_and(named) {
+        return true;
+    }
+    ["//", "/\\", "\\/"].iter().any(|pair| {
+        word.match_indices(pair)
+            .any(|(at, _)| named(word[at + 2..].trim_start_matches(['/', '\\'])))
+    })
+}
+
+/// Whether the word holds an IPv6 address in brackets.
+fn has_address(word: &str) -> bool {
+    word.match_indices('[').any(|(at, _)| {
+        let inner = &word.as_bytes()[at + 1..word.len().min(at + 60)];
+        let end = inner.iter().position(|byte| *byte == b']');
+        let text = end.and_then(|end| std::str::from_utf8(&inner[..end]).ok());
+        let address = text.and_then(|text| text.split('%').next());
+        address.is_some_and(|text| text.parse::<std::net::Ipv6Addr>().is_ok())
+    })
+}
+
+fn is_name_char(c: char) -> bool {
+    c.is_alphanumeric() || is_dot(c) || matches!(c, '-' | '_')
+}
+
+/// Whether a name in the word is one that readers take for a host.
+fn has_host(word: &str) -> bool {
+    let mut found = false;
+    super::runs(word, is_name_char, |name, before, after| {
+        found = found || is_host(name, before, after);
+    });
+    found
+}
+
+fn is_host(name: &str, before: Option<char>, after: Option<char>) -> bool {
+    let name = name.trim_matches(is_dot);
+    let labels: Vec<&str> = name.split(is_dot).collect();
+    let in_path = matches!(before, Some('/' | '\\' | '~' | '$'));
+    if in_path || labels.iter().any(|label| label.is_empty()) {
+        return false;
+    }
+    let followed = matches!(after, Some('/' | '?' | '#' | '\\' | ':'));
+    if labels.len() == 1 {
+        return followed && name.eq_ignore_ascii_case("localhost");
+    }
+    let numeric = |label: &&str| label.bytes().all(|byte| byte.is_ascii_digit());
+    if labels.iter().all(numeric) {
+        return labels.len() == 4;
+    }
+    let top = labels[labels.len() - 1].to_lowercase();
+    let named = top.chars().count() >= 2
+        && (top.chars().all(char::is_alphabetic) || top.starts_with("xn--"));
+    if !named || FILES.contains(&&*top) {
+        return labels[0].eq_ignore_ascii_case("www");
+    }
+    let user = before == Some('@');
+    let mail = after == Some('@') || (user && !followed);
+    let www = labels[0].eq_ignore_ascii_case("www");
+    let ambiguous = labels.len() == 2 && BOTH.contains(&&*top);
+    !mail && (followed || www || (!ambiguous && is_common(&top)))
+}
+
+/// Whether the word is a name without dots, a port and a path: `db:5432/x`.
+fn has_port(word: &str) -> bool {
+    word.split_once(':').is_some_and(|(name, rest)| {
+        let path = rest.trim_start_matches(|c: char| c.is_ascii_digit());
+        name.starts_with(char::is_alphabetic)
+            && name.chars().all(is_name_char)
+            && path.len() < rest.len()
+            && path.starts_with(['/', '?', '#'])
+    })
+}
+
+/// Top-level names that readers link without a scheme: country codes and what is common.
+fn is_common(top: &str) -> bool {
+    !top.is_ascii() || top.len() == 2 || top.starts_with("xn--") || COMMON.contains(&top)
+}
+
+/// Endings of files that are no top-level names.
+const FILES: [&str; 43] = [
+    "txt", "pdf", "doc", "docx", "xls", "xlsx", "ppt", "pptx", "csv", "tsv", "json", "jsonl",
+    "yaml", "yml", "toml", "xml", "html", "htm", "css", "js", "ts", "tsx", "jsx", "log", "lock",
+    "cfg", "conf", "ini", "env", "bak", "tmp", "gz", "tar", "tgz", "bz", "png", "jpg", "jpeg",
+    "gif", "svg", "rb", "go", "guard",
+];
+
+/// Endings of files that are top-level names as well.
+const BOTH: [&str; 12] = ["md", "rs", "py", "sh", "pl", "ps", "cc", "zip", "mov", "so", "ml", "mk"];
+
+const COMMON: [&str; 60] = [
+    "com", "org", "net", "edu", "gov", "mil", "int", "info", "biz", "name", "pro", "aero", "asia",
+    "coop", "museum", "xxx", "arpa", "onion", "app", "dev", "xyz", "online", "site", "website",
+    "shop", "store", "club", "top", "live", "link", "click", "page", "blog", "news", "world",
+    "zone", "cloud", "tech", "space", "email", "chat", "social", "digital", "agency", "systems",
+    "network", "host", "icu", "vip", "work", "fun", "life", "today", "media", "art", "bank", "zip",
+    "mov", "foo", "cat",
+];

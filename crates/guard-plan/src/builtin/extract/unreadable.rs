@@ -1,0 +1,43 @@
+//! Elements that stand for text which a lenient reader may follow and our strict parsers refuse.
+//!
+//! An allow-list must not hold because a link was not seen, so the extractors emit one such element for each
+//! doubtful piece. Its text says nothing about the piece but a hash: no prefix, suffix or pattern that fits
+//! the piece fits the element, and no readable element has a blank in it.
+
+use sha2::{Digest, Sha256};
+
+const HEAD: &str = "(unreadable ";
+const DIGITS: usize = 16;
+
+/// The element for a piece of text that cannot be read strictly.
+pub(crate) fn element(piece: &str) -> String {
+    let hash = Sha256::digest(piece.as_bytes());
+    format!("{HEAD}{})", crate::hex::encode(&hash[..DIGITS / 2]))
+}
+
+/// Whether a text is such an element.
+pub fn is_unreadable(text: &str) -> bool {
+    let digits = text.strip_prefix(HEAD).and_then(|rest| rest.strip_suffix(')'));
+    digits.is_some_and(|digits| {
+        digits.len() == DIGITS && digits.bytes().all(|byte| byte.is_ascii_hexdigit())
+    })
+}
+
+/// Characters that readers drop without a trace.
+pub(super) fn is_hidden(c: char) -> bool {
+    matches!(c,
+        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{180b}'..='\u{180e}' | '\u{200b}'..='\u{200f}'
+        | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}'
+        | '\u{e0000}'..='\u{e0fff}')
+}
+
+/// The dots that name resolution takes for the ASCII dot (UTS 46).
+pub(super) fn is_dot(c: char) -> bool {
+    matches!(c, '.' | '\u{3002}' | '\u{ff0e}' | '\u{ff61}')
+}
+
+/// Whether the text holds one of `words`, in lower case, whatever its own case is.
+pub(super) fn has_any(text: &str, words: &[&str]) -> bool {
+    let lower = text.to_ascii_lowercase();
+    words.iter().any(|word| lower.contains(word))
+}

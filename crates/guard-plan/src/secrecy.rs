@@ -1,0 +1,128 @@
+//! Secrets: which expressions read one, how values are shown to people, and arguments without their secrets.
+//!
+//! The one place where that is decided. What is marked `secret` is shown as `(secret)`, and so is whatever is
+//! worked out from it.
+
+use crate::decode::{holds_secrets, is_secret};
+use crate::json::Json;
+use crate::plan::{Expr, Field, Node, Plan, Tool, TypeDef, TypeId};
+use crate::render;
+use crate::typing::{required, type_of};
+use crate::value::Value;
+use std::collections::BTreeSet;
+
+/// Replaces a secret by what stands for it.
+pub type Hide<'a> = &'a dyn Fn(&Json) -> Json;
+
+/// Whether an expression reads something marked `secret`. `params`: those of the tool whose expression it is.
+pub fn reads_secret(plan: &Plan, params: &[Field], expr: &Expr) -> bool {
+    expr.0.iter().any(|node| match node {
+        Node::Param(at) => {
+            params.get(*at as usize).is_some_and(|param| is_secret(&plan.types, param))
+        }
+        Node::LastArg(tool, at) => {
+            let param = plan.tools.get(*tool as usize).and_then(|t| t.params.get(*at as usize));
+            param.is_some_and(|param| is_secret(&plan.types, param))
+        }
+        Node::Field(of, at) => {
+            let ty = type_of(plan, params, expr, *of).and_then(|ty| required(plan, ty));
+            match ty {
+                Some(TypeDef::Record { fields, .. }) => {
+                    fields.get(*at as usize).is_some_and(|field| is_secret(&plan.types, field))
+                }
+                _ => false,
+            }
+        }
+        _ => false,
+    })
+}
+
+/// The value of an expression as people see it.
+pub fn shown(plan: &Plan, params: &[Field], expr: &Expr, ty: TypeId, value: &Value) -> String {
+    match reads_secret(plan, params, expr) {
+        true => render::SECRET.into(),
+        false => render::value(&plan.types, ty, value),
+    }
+}
+
+/// The arguments of a call with something else for every secret. Of a tool that is not declared: for whatever has
+/// the name of some secret, at any depth, since a declared tool may have been meant.
+pub fn without_secrets(plan: &Plan, tool: Option<&Tool>, args: &Json, hide: Hide<'_>) -> Json {
+    match tool {
+        Some(tool) if tool.params.iter().any(|param| is_secret(&plan.types, param)) => {
+            of_fields(&plan.types, &tool.params, args, hide)
+        }
+        Some(_) => args.clone(),
+        None => match (secret_names(plan), args) {
+            (names, _) if names.is_empty() => args.clone(),
+            (names, Json::Object(_)) => by_name(&names, args, hide),
+            // What is no object holds no secret that could be told from the rest.
+            _ => hide(args),
+        },
+    }
+}
+
+/// The names of all parameters and fields that are secret.
+fn secret_names(plan: &Plan) -> BTreeSet<&str> {
+    let params = plan.tools.iter().flat_map(|tool| &tool.params);
+    let fields = plan.types.iter().flat_map(|def| match def {
+        TypeDef::Record { fields, .. } => fields.as_slice(),
+        _ => &[],
+    });
+    params.chain(fields).filter(|field| field.secret).map(|field| field.name.as_str()).collect()
+}
+
+fn by_name(names: &BTreeSet<&str>, json: &Json, hide: Hide<'_>) -> Json {
+    match json {
+        Json::Object(members) => Json::Object(
+            members
+                .iter()
+                .map(|(name, json)| match names.contains(&**name) {
+                    true => (name.clone(), hide(json)),
+                    false => (name.clone(), by_name(names, json, hide)),
+                })
+                .collect(),
+        ),
+        Json::Array(items) => {
+            Json::Array(items.iter().map(|item| by_name(names, item, hide)).collect())
+        }
+        other => other.clone(),
+    }
+}
+
+fn of_fields(types: &[TypeDef], fields: &[Field], json: &Json, hide: Hide<'_>) -> Json {
+    let Json::Object(members) = json else {
+        // What is no object holds no secret that could be told from the rest.
+        return hide(json);
+    };
+    let member = |(name, json): &(Box<str>, Json)| {
+        let json = match fields.iter().find(|field| *field.name == **name) {
+            Some(field) if field.secret => hide(json),
+            Some(field) => of_type(types, field.ty, json, hide),
+            // It may be a secret under a misspelt name.
+            None => hide(json),
+        };
+        (name.clone(), json)
+    };
+    Json::Object(members.iter().map(member).collect())
+}
+
+/// A value of a type with something else for every secret.
+pub fn of_type(types: &[TypeDef], ty: TypeId, json: &Json, hide: Hide<'_>) -> Json {
+    match (types.get(ty as usize), json) {
+        (_, Json::Null) => Json::Null,
+        (Some(TypeDef::Option { of }), _) => of_type(types, *of, json, hide),
+        (Some(TypeDef::Record { fields, .. }), _) => of_fields(types, fields, json, hide),
+        (Some(TypeDef::List { of, .. } | TypeDef::Set { of, .. }), Json::Array(items)) => {
+            Json::Array(items.iter().map(|item| of_type(types, *of, item, hide)).collect())
+        }
+        (Some(TypeDef::Map { of, .. }), Json::Object(members)) => {
+            let member =
+                |(key, json): &(Box<str>, Json)| (key.clone(), of_type(types, *of, json, hide));
+            Json::Object(members.iter().map(member).collect())
+        }
+        // Not of its type: what is secret in it cannot be told from the rest.
+        _ if holds_secrets(types, ty) => hide(json),
+        _ => json.clone(),
+    }
+}

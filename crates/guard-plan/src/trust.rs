@@ -1,0 +1,280 @@
+//! Trust in a plan: what its expressions read that nobody vouches for.
+//!
+//! The compiler lets nothing teach that is not trusted. A kernel follows trust at run time as well (semantics
+//! §8), so that a plan from elsewhere, or an error of the compiler, launders nothing. This says what a
+//! clause reads; what variables hold is the session's.
+
+use crate::plan::{
+    Expr, Learn, Node, NodeId, Plan, Step, Target, Tool, ToolId, Trust, TypeDef, TypeId, VarId,
+};
+use crate::typing::{element, required};
+use serde::{Deserialize, Serialize};
+
+/// The way down into a result, by member, and by element where only `json` is known.
+type Path = Vec<String>;
+
+/// An element of something that may be a list or an object; no member has this name.
+const ELEMENT: &str = "[*]";
+
+/// How little something is trusted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum Level {
+    /// The agent chose it; a result that is read beside it vouches for it.
+    Chosen,
+    /// Nobody vouches for it.
+    Untrusted,
+}
+
+/// What a variable has held so far that is not trusted.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Stain {
+    /// The worst of its values.
+    pub values: Option<Level>,
+    /// The worst of its keys.
+    pub keys: Option<Level>,
+}
+
+/// What an expression or a clause reads.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Reading {
+    /// The worst of what it reads beside variables.
+    worst: Option<Level>,
+    /// It reads a trusted part of the call's own result.
+    vouched: bool,
+    /// It reads nothing that trust is about.
+    quiet: bool,
+    /// The variables it reads, and whether as a whole, keys included.
+    vars: Vec<(VarId, bool)>,
+}
+
+impl Reading {
+    /// How little the value is trusted, given what variables have held; none: it is.
+    pub fn level(&self, stains: &[Stain]) -> Option<Level> {
+        let of_var = |(var, whole): &(VarId, bool)| {
+            let stain = stains.get(*var as usize).copied().unwrap_or_default();
+            stain.values.max(stain.keys.filter(|_| *whole))
+        };
+        self.vars.iter().map(of_var).fold(self.worst, Option::max)
+    }
+
+    /// Whether a lesson may be taught: nothing it reads is untrusted, and what the agent chose stands beside a
+    /// trusted part of the result.
+    pub fn may_teach(&self, tool: &Tool, stains: &[Stain]) -> bool {
+        match self.level(stains) {
+            Some(Level::Untrusted) => false,
+            Some(Level::Chosen) => self.vouched,
+            None => tool.trust.whole || !self.quiet,
+        }
+    }
+}
+
+/// What an expression of a tool's clauses reads.
+pub fn of_expr(plan: &Plan, tool: &Tool, expr: &Expr) -> Reading {
+    let mut reads = Reads::new(plan, tool);
+    reads.root(expr);
+    reads.done()
+}
+
+/// What the keys of a target read.
+pub fn of_keys(plan: &Plan, tool: &Tool, target: &Target) -> Reading {
+    let mut reads = Reads::new(plan, tool);
+    for step in &target.path {
+        if let Step::Index(key) = step {
+            reads.root(key);
+        }
+    }
+    reads.done()
+}
+
+/// What a lesson reads.
+pub fn of_learn(plan: &Plan, tool: &Tool, learn: &Learn) -> Reading {
+    let mut reads = Reads::new(plan, tool);
+    if let Some(over) = &learn.over {
+        let root = NodeId::try_from(over.0.len().saturating_sub(1)).unwrap_or_default();
+        match reads.place(over, root) {
+            Some(place) => {
+                let element = reads.element(place);
+                reads.bound.extend(learn.binders.iter().map(|slot| (*slot, element.clone())));
+            }
+            None => reads.root(over),
+        }
+    }
+    learn.when.iter().chain(&learn.row).for_each(|expr| reads.root(expr));
+    reads.done()
+}
+
+/// Whose result a part belongs to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Root {
+    /// The call's own.
+    Result,
+    /// The last success of a tool.
+    Last(ToolId),
+}
+
+/// A part of a result, and its type where one is declared.
+type Place = (Root, Path, Option<TypeId>);
+
+struct Reads<'p> {
+    plan: &'p Plan,
+    tool: &'p Tool,
+    bound: Vec<(u32, Place)>,
+    parts: bool,
+    reading: Reading,
+}
+
+impl<'p> Reads<'p> {
+    fn new(plan: &'p Plan, tool: &'p Tool) -> Reads<'p> {
+        Reads { plan, tool, bound: Vec::new(), parts: false, reading: Reading::default() }
+    }
+
+    fn done(mut self) -> Reading {
+        let read = &mut self.reading;
+        read.quiet = !self.parts && read.worst.is_none() && read.vars.is_empty();
+        self.reading
+    }
+
+    fn root(&mut self, expr: &Expr) {
+        if let Some(last) = expr.0.len().checked_sub(1) {
+            self.visit(expr, NodeId::try_from(last).unwrap_or_default());
+        }
+    }
+
+    fn mark(&mut self, level: Level) {
+        self.reading.worst = self.reading.worst.max(Some(level));
+    }
+
+    fn visit(&mut self, expr: &Expr, node: NodeId) {
+        if let Some((root, path, _)) = self.place(expr, node) {
+            self.part(root, &path);
+            return self.keys(expr, node);
+        }
+        let Some(found) = expr.0.get(node as usize) else { return };
+        match found {
+            Node::Param(_) | Node::LastArg(..) => self.mark(Level::Chosen),
+            Node::State(var) => self.reading.vars.push((*var, true)),
+            Node::Temporal(monitor) => {
+                let plan = self.plan;
+                if let Some(monitor) = plan.monitors.get(*monitor as usize) {
+                    self.root(&monitor.of);
+                    monitor.trigger.iter().for_each(|trigger| self.root(trigger));
+                }
+            }
+            _ => match variable(expr, node) {
+                Some(var) => {
+                    self.reading.vars.push((var, false));
+                    self.keys(expr, node);
+                }
+                None => {
+                    let mut children = Vec::new();
+                    found.for_each_child(&mut |child| children.push(child));
+                    children.into_iter().for_each(|child| self.visit(expr, child));
+                }
+            },
+        }
+    }
+
+    fn part(&mut self, root: Root, path: &[String]) {
+        self.parts = true;
+        let trust = match root {
+            Root::Result => Some(&self.tool.trust),
+            Root::Last(last) => self.plan.tools.get(last as usize).map(|tool| &tool.trust),
+        };
+        match trust.is_some_and(|trust| trusts(trust, path)) {
+            true => self.reading.vouched |= root == Root::Result,
+            false => self.mark(Level::Untrusted),
+        }
+    }
+
+    /// The keys by which a part is reached are read, too.
+    fn keys(&mut self, expr: &Expr, node: NodeId) {
+        if let Some(Node::Index(_, key)) = expr.0.get(node as usize) {
+            self.visit(expr, *key);
+        }
+        if let Some(of) = inner(expr, node) {
+            self.keys(expr, of);
+        }
+    }
+
+    /// Which part of a result a node is, if it is one.
+    fn place(&self, expr: &Expr, node: NodeId) -> Option<Place> {
+        match expr.0.get(node as usize)? {
+            Node::Result => Some((Root::Result, Path::new(), self.tool.returns)),
+            Node::LastResult(last) => {
+                let returns = self.plan.tools.get(*last as usize)?.returns;
+                Some((Root::Last(*last), Path::new(), returns))
+            }
+            Node::Local(slot) => {
+                self.bound.iter().find(|(bound, _)| bound == slot).map(|(_, place)| place.clone())
+            }
+            Node::Member(of, name) => {
+                let (root, mut path, _) = self.place(expr, *of)?;
+                path.push(name.clone());
+                Some((root, path, None))
+            }
+            Node::Field(of, at) => {
+                let (root, mut path, ty) = self.place(expr, *of)?;
+                match required(self.plan, ty?)? {
+                    TypeDef::Record { fields, .. } => {
+                        let field = fields.get(*at as usize)?;
+                        path.push(field.name.clone());
+                        Some((root, path, Some(field.ty)))
+                    }
+                    _ => None,
+                }
+            }
+            Node::Index(of, _) => Some(self.element(self.place(expr, *of)?)),
+            Node::Unwrap(of) => self.place(expr, *of),
+            _ => None,
+        }
+    }
+
+    /// An element of a part.
+    fn element(&self, (root, mut path, ty): Place) -> Place {
+        let json = ty.is_none_or(|ty| matches!(required(self.plan, ty), Some(TypeDef::Json)));
+        if json {
+            path.push(ELEMENT.into());
+        }
+        (root, path, ty.filter(|_| !json).and_then(|ty| element(self.plan, ty)))
+    }
+}
+
+/// What a node is a part of.
+fn inner(expr: &Expr, node: NodeId) -> Option<NodeId> {
+    match expr.0.get(node as usize)? {
+        Node::Member(of, _) | Node::Field(of, _) | Node::Index(of, _) | Node::Unwrap(of) => {
+            Some(*of)
+        }
+        _ => None,
+    }
+}
+
+/// The variable that a value is reached in by an index.
+fn variable(expr: &Expr, node: NodeId) -> Option<VarId> {
+    let of = inner(expr, node)?;
+    match (expr.0.get(node as usize)?, expr.0.get(of as usize)?) {
+        (Node::Index(..), Node::State(var)) => Some(*var),
+        _ => variable(expr, of),
+    }
+}
+
+/// Whether everything at and below a path is trusted, whatever the elements on the way are.
+fn trusts(trust: &Trust, path: &[String]) -> bool {
+    let members: Path = path.iter().filter(|step| *step != ELEMENT).cloned().collect();
+    let around = trust.parts.iter().filter(|(part, _)| members.starts_with(part));
+    let nearest = around.max_by_key(|(part, _)| part.len());
+    let other = |part: &Path| !members.starts_with(part) && meets(part, path);
+    nearest.map_or(trust.whole, |(_, trusted)| *trusted)
+        && trust.parts.iter().all(|(part, trusted)| *trusted || !other(part))
+}
+
+/// Whether one may lie within the other: an element is a member of an object as well as one of a list.
+fn meets(part: &[String], path: &[String]) -> bool {
+    match (part, path) {
+        ([], _) | (_, []) => true,
+        ([_, inner @ ..], [step, rest @ ..]) if step == ELEMENT => {
+            meets(inner, rest) || meets(part, rest)
+        }
+        ([first, inner @ ..], [step, rest @ ..]) => first == step && meets(inner, rest),
+    }
+}

@@ -1,0 +1,94 @@
+//! Types of the places that expressions read: parameters, variables, history, facts, and parts of them.
+//!
+//! What is computed has no type here. For those who ask how long a collection may be, or whether a field is
+//! secret; the checker has typed everything long before.
+
+use crate::plan::{Expr, Field, Node, NodeId, Plan, TypeDef, TypeId};
+
+/// How far types of nodes are followed: bound variables lead to collections, these to other variables.
+const DEPTH: u32 = 64;
+
+/// The type of a node that reads a place; none where it computes something. `params`: those of the tool whose
+/// expression it is.
+pub fn type_of(plan: &Plan, params: &[Field], expr: &Expr, node: NodeId) -> Option<TypeId> {
+    followed(plan, params, expr, node, DEPTH)
+}
+
+fn followed(
+    plan: &Plan,
+    params: &[Field],
+    expr: &Expr,
+    node: NodeId,
+    depth: u32,
+) -> Option<TypeId> {
+    let inner = |node: NodeId| followed(plan, params, expr, node, depth.checked_sub(1)?);
+    match expr.0.get(node as usize)? {
+        Node::Param(at) => params.get(*at as usize).map(|param| param.ty),
+        Node::State(var) => plan.state.get(*var as usize).map(|var| var.ty),
+        Node::LastArg(last, at) => {
+            plan.tools.get(*last as usize)?.params.get(*at as usize).map(|param| param.ty)
+        }
+        Node::LastResult(last) => plan.tools.get(*last as usize)?.returns,
+        Node::Row(fact, _) => plan.facts.get(*fact as usize).map(|fact| fact.row),
+        Node::Probe(probe) => plan.probes.get(*probe as usize).map(|probe| probe.returns),
+        Node::Unwrap(of) | Node::Else(of, _) | Node::If(_, of, _) => inner(*of),
+        Node::Field(of, at) => match required(plan, inner(*of)?)? {
+            TypeDef::Record { fields, .. } => fields.get(*at as usize).map(|field| field.ty),
+            _ => None,
+        },
+        Node::Index(of, _) => element(plan, inner(*of)?),
+        Node::Local(slot) => {
+            let (over, at, names) = binding(expr, node, *slot)?;
+            let ty = inner(over)?;
+            match required(plan, ty)? {
+                // The first of two names is an index or a key, and so is the only name of a map's entries.
+                TypeDef::Map { .. } if names == 1 || at == 0 => None,
+                TypeDef::List { .. } if names == 2 && at == 0 => None,
+                _ => element(plan, ty),
+            }
+        }
+        _ => None,
+    }
+}
+
+/// The collection that the bound variable at a node ranges over, its place among the names, and how many names
+/// there are.
+fn binding(expr: &Expr, node: NodeId, slot: u32) -> Option<(NodeId, usize, usize)> {
+    // Parents come after their children; siblings may use one slot again.
+    let mut inner = node;
+    for (parent, candidate) in expr.0.iter().enumerate().skip(node as usize + 1) {
+        let mut leads = false;
+        candidate.for_each_child(&mut |child| leads |= child == inner);
+        if !leads {
+            continue;
+        }
+        if let Node::Quantified { over, binders, body, .. } = candidate
+            && *body == inner
+            && let Some(at) = binders.iter().position(|bound| *bound == slot)
+        {
+            // Lists in step bind one name each.
+            return match over.as_slice() {
+                [only] => Some((*only, at, binders.len())),
+                several => Some((*several.get(at)?, 0, 1)),
+            };
+        }
+        inner = NodeId::try_from(parent).ok()?;
+    }
+    None
+}
+
+/// The definition of a type; of an option what it may hold.
+pub fn required(plan: &Plan, ty: TypeId) -> Option<&TypeDef> {
+    match plan.types.get(ty as usize)? {
+        TypeDef::Option { of } => plan.types.get(*of as usize),
+        def => Some(def),
+    }
+}
+
+/// The type of the elements of a collection.
+pub fn element(plan: &Plan, ty: TypeId) -> Option<TypeId> {
+    match required(plan, ty)? {
+        TypeDef::List { of, .. } | TypeDef::Set { of, .. } | TypeDef::Map { of, .. } => Some(*of),
+        _ => None,
+    }
+}
