@@ -55,7 +55,7 @@ impl Session {
         Some(LastSettlement { number: stamp.settlement, time: stamp.time, success })
     }
 
-    /// Returns the rows of a fact, oldest first: at most `most`, from a sequence number on.
+    /// Returns the rows of a fact, oldest first: at most `limit`, from a sequence number on.
     pub fn facts(
         &self,
         kernel: &Kernel,
