@@ -1,4 +1,4 @@
-//! The two sides of a case: an adapter, and the world that is played around it.
+//! The two sides of a case: an adapter, and the world around it.
 
 use crate::protocol::{
     Approval, ApprovalRequest, Call, Declared, Done, End, Hello, Message, Replay, Replayed,
@@ -10,70 +10,99 @@ use std::fmt;
 /// An adapter under test, in this process or behind a line protocol.
 pub trait Adapter {
     /// Introduces itself.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the adapter cannot be judged.
     fn hello(&mut self, hello: &Hello) -> Result<Declared, Trouble>;
     /// Runs the agent's loop to its end.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the adapter cannot be judged.
     fn run(&mut self, run: &Run, world: &mut dyn World) -> Result<End, Trouble>;
-    /// What is needed to restore a session.
+    /// Returns the data needed to restore a session.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the adapter cannot be judged.
     fn snapshot(&mut self, session: &str) -> Result<Value, Trouble>;
-    /// Makes a session what it was.
+    /// Restores a session from a snapshot.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the adapter cannot be judged.
     fn restore(&mut self, restore: &Restore) -> Result<(), Trouble>;
-    /// Forgets a session.
+    /// Deletes a session.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the adapter cannot be judged.
     fn reset(&mut self, session: &str) -> Result<(), Trouble>;
-    /// Plays a trace again.
+    /// Replays a trace.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the adapter cannot be judged.
     fn replay(&mut self, replay: &Replay) -> Result<Replayed, Trouble>;
-    /// What it wrote for people, the end of it.
+    /// Returns the end of its diagnostic output.
     fn said(&mut self) -> String {
         String::new()
     }
 }
 
-/// Who can be started as an adapter, as often as there are cases.
+/// Starts adapters, one for each case.
 pub trait Contestant: Sync {
-    /// A fresh one.
+    /// Starts a new adapter.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the adapter cannot be started.
     fn start(&self) -> Result<Box<dyn Adapter + '_>, Trouble>;
 }
 
-/// Everything outside of the adapter.
+/// The world outside of the adapter.
 pub trait World {
     /// Asks the model.
     fn model(&mut self, messages: &[Message]) -> Result<Turn, Refused>;
-    /// A tool begins to run.
+    /// Records that a tool begins to run.
     fn begin(&mut self, call: &Call);
-    /// The next call that has ended, with its id. `idle`: the adapter has nothing else to begin.
+    /// Returns the next call that has ended, with its id. `idle` is true if the adapter has nothing
+    /// else to begin.
     fn ended(&mut self, idle: bool) -> Option<(String, Done)>;
-    /// The time, RFC 3339.
+    /// Returns the time, RFC 3339.
     fn now(&mut self) -> String;
-    /// Asks somebody to approve a call.
+    /// Asks for the approval of a call.
     fn approval(&mut self, request: &ApprovalRequest) -> Approval;
-    /// Asks the host for a probe.
+    /// Asks the host for the answer of a probe.
     fn probe(&mut self, name: &str) -> Option<Value>;
 }
 
-/// The model is not there any more: the script has ended. The adapter ends its loop.
+/// The model is gone: the script has ended. The adapter must end its loop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Refused;
 
-/// Why an adapter could not be judged.
+/// The reason why an adapter could not be judged.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Trouble {
-    /// What kind of.
+    /// The kind of problem.
     pub kind: Kind,
-    /// In words.
+    /// The description.
     pub message: String,
 }
 
-/// What kind of trouble.
+/// The kinds of problems with an adapter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// It could not be started.
     Start,
     /// It did not answer in time.
     Hang,
-    /// It ended.
+    /// It ended unexpectedly.
     Crash,
-    /// What it said is no message, or not one that may come now.
+    /// Its output is not a message, or not one that is allowed now.
     Message,
-    /// It said too much.
+    /// It sent too much output.
     Flood,
     /// It answered with an error.
     Error,
@@ -83,12 +112,12 @@ impl Kind {
     const ALL: [Kind; 6] =
         [Kind::Start, Kind::Hang, Kind::Crash, Kind::Message, Kind::Flood, Kind::Error];
 
-    /// The kind of which this is the word.
+    /// Returns the kind with this name.
     pub fn of(word: &str) -> Option<Kind> {
         Kind::ALL.into_iter().find(|kind| kind.word() == word)
     }
 
-    /// The word for it.
+    /// Returns its name.
     pub fn word(self) -> &'static str {
         match self {
             Kind::Start => "start",
@@ -102,7 +131,7 @@ impl Kind {
 }
 
 impl Trouble {
-    /// Of a kind, in words.
+    /// Returns a problem with a description.
     pub fn new(kind: Kind, message: impl Into<String>) -> Trouble {
         Trouble { kind, message: message.into() }
     }

@@ -1,18 +1,19 @@
-//! The clauses an adapter is judged by, and the capabilities it may declare: read from the page that is the contract.
+//! The clauses that adapters are judged by, and the capabilities they may declare: read from the
+//! contract's page.
 
 use std::sync::LazyLock;
 
-/// The page.
+/// The page of the contract.
 const PAGE: &str = include_str!("../adapter.md");
 
 /// One promise of an adapter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Clause {
-    /// Its number, for good.
+    /// Its permanent id.
     pub id: &'static str,
-    /// What is promised.
+    /// The promise.
     pub promise: &'static str,
-    /// Of which tier it is, from 1.
+    /// Its tier, from 1.
     pub tier: u8,
 }
 
@@ -21,11 +22,11 @@ pub struct Clause {
 pub struct Capability {
     /// Its name.
     pub name: &'static str,
-    /// Of which tier it is, from 1.
+    /// Its tier, from 1.
     pub tier: u8,
 }
 
-/// The names of the tiers, which are the areas of the cases.
+/// The names of the tiers, which are also the areas of the cases.
 pub const TIERS: [&str; 6] =
     ["gate", "effects", "steering", "completion", "boundary", "durability"];
 
@@ -55,22 +56,22 @@ fn read(text: &'static str) -> Page {
     page
 }
 
-/// All clauses, in the order of the page.
+/// Returns all clauses, in the order of the page.
 pub fn all() -> &'static [Clause] {
     &CONTRACT.clauses
 }
 
-/// The clause with a number.
+/// Returns the clause with an id.
 pub fn find(id: &str) -> Option<&'static Clause> {
     all().iter().find(|clause| clause.id == id)
 }
 
-/// All capabilities, in the order of the page.
+/// Returns all capabilities, in the order of the page.
 pub fn capabilities() -> &'static [Capability] {
     &CONTRACT.capabilities
 }
 
-/// The capability with a name.
+/// Returns the capability with a name.
 pub fn capability(name: &str) -> Option<&'static Capability> {
     capabilities().iter().find(|capability| capability.name == name)
 }

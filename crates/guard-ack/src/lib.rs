@@ -1,8 +1,9 @@
-//! The judge of adapters: it plays the world around one, and says which promises were broken.
+//! The judge of adapters: runs one in a simulated world, and reports the promises that it broke.
 //!
-//! A case says what the model does and what the world is like; `play` plays it against an [`Adapter`], `judge` compares
-//! what was seen with what the case expects. The judge believes what it saw and nothing that an adapter says of itself.
-//! It knows neither compiler nor runtime: a guard is a text that is handed on.
+//! A case describes the model's script and the world; `play` runs it against an [`Adapter`],
+//! `judge` compares the observations with the expectations. The judge trusts only its own
+//! observations, not the adapter's claims. It uses neither compiler nor runtime: a guard is passed
+//! on as text.
 
 #![forbid(unsafe_code)]
 

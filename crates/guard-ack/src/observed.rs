@@ -1,52 +1,52 @@
-//! What was seen of an adapter, and nothing that was only said.
+//! The observations of an adapter.
 
 use crate::protocol::{ApprovalRequest, Call, Declared, End, Message, Replayed};
 
-/// What was seen of one case.
+/// The observations of one case.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Observed {
-    /// What the adapter declares.
+    /// The adapter's declaration.
     pub declared: Declared,
-    /// By run, in order.
+    /// The runs, in order.
     pub runs: Vec<RunSeen>,
     /// Every message, in order.
     pub log: Vec<String>,
 }
 
-/// What was seen of one run.
+/// The observations of one run.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct RunSeen {
-    /// What the model was shown, each time it was asked.
+    /// The messages shown to the model at each request.
     pub shown: Vec<Vec<Message>>,
-    /// What was run, in the order in which it began.
+    /// The calls that ran, in the order in which they began.
     pub executed: Vec<Served>,
-    /// Who was asked to approve what.
+    /// The requests for approval.
     pub approvals: Vec<ApprovalRequest>,
-    /// The model was asked again after it had stopped for good.
+    /// True if the model was asked again after its final stop.
     pub beyond: bool,
-    /// What the adapter handed over.
+    /// The adapter's result.
     pub end: Option<End>,
-    /// What playing its trace again came to.
+    /// The result of replaying its trace.
     pub replayed: Option<Replayed>,
-    /// Where its messages begin in the log.
+    /// The index of its first message in the log.
     pub log_from: usize,
 }
 
-/// A call that was run.
+/// A call that ran.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Served {
-    /// What was run.
+    /// The call.
     pub call: Call,
-    /// Its id in the case; none where the model never made it.
+    /// Its id in the case; `None` if the model never made it.
     pub id: Option<String>,
-    /// After how many beginnings and ends it began.
+    /// The number of begin and end events before its beginning.
     pub begun: usize,
-    /// After how many it ended; none where it never did.
+    /// The number of those events before its end; `None` if it never ended.
     pub ended: Option<usize>,
 }
 
 impl Served {
-    /// Whether two calls ran at the same time.
+    /// Returns whether two calls ran at the same time.
     pub fn beside(&self, other: &Served) -> bool {
         let before = |a: &Served, b: &Served| a.ended.is_some_and(|end| end < b.begun);
         !before(self, other) && !before(other, self)

@@ -13,21 +13,21 @@ use guard_plan::time;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-/// Compiles a guard for adapters that take plans: the path of the plan, where there is one.
+/// Compiles a guard for adapters that take plans; returns the path of the plan, if any.
 pub type Compile<'a> = &'a (dyn Fn(&str) -> Option<String> + Sync);
 
-/// What came of a case.
+/// The result of a case.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Played {
-    /// It was played to its end: what was broken, nothing where all was kept.
+    /// It ran to its end: the broken promises, if any.
     Judged(Vec<Broken>),
-    /// It could not be.
+    /// The adapter could not be judged.
     Errored(Trouble),
-    /// The adapter does not declare what it needs: this.
+    /// The adapter does not declare this needed capability.
     Skipped(String),
 }
 
-/// Plays a case. `suite` is the hash of all cases, `seed` that of the run.
+/// Runs a case. `suite` is the hash of all cases, `seed` that of the run.
 pub fn play(
     case: &Case,
     contestant: &dyn Contestant,
@@ -66,7 +66,11 @@ struct Player<'p> {
     traces: BTreeMap<String, Vec<String>>,
 }
 
-/// What an adapter says of itself, looked at.
+/// Checks an adapter's declaration.
+///
+/// # Errors
+///
+/// Returns an error if the declaration is invalid.
 pub fn declared(declared: Declared) -> Result<Declared, Trouble> {
     for name in declared.capabilities.keys() {
         if clause::capability(name).is_none() {
@@ -127,7 +131,7 @@ impl<'p> Player<'p> {
             self.steps(run)?;
             let (mut one, ended) = self.run(run);
             if let Err(trouble) = ended {
-                // What it should never have done it has done, whatever became of it afterwards.
+                // A forbidden action counts, even if the run fails later.
                 let done = judge::overstepped(self.case, at, &one, &self.outside.ids);
                 seen.runs.push(one);
                 return if done.is_empty() { Err(trouble) } else { Ok(Played::Judged(done)) };
@@ -142,7 +146,7 @@ impl<'p> Player<'p> {
             }
             seen.runs.push(one);
             if !broken.is_empty() {
-                // What follows a broken run says nothing.
+                // Runs after a broken one show nothing.
                 break;
             }
         }
@@ -219,7 +223,7 @@ impl<'p> Player<'p> {
         Ok(())
     }
 
-    /// Plays the trace of a run again, as the case says: as it is, or with a verdict turned round.
+    /// Replays the trace of a run as the case says: unchanged, or with a reversed verdict.
     fn replay_after(
         &mut self,
         run: &RunFile,
@@ -238,13 +242,13 @@ impl<'p> Player<'p> {
     }
 }
 
-/// An id that says nothing of what it is for.
+/// Returns an id that reveals nothing about its purpose.
 fn opaque(seed: u64, case: &str, kind: &str, name: &str) -> String {
     let bytes = draw::draw(seed, case, &format!("{kind}:{name}"), 1);
     format!("{kind}_{}", hex::encode(&bytes[..6]))
 }
 
-/// The tools of the agent: those that a turn calls, and those that the case names.
+/// Returns the agent's tools: those that a turn calls, and those that the case names.
 fn tools(case: &Case) -> Vec<Tool> {
     let native = |name: &str| case.tools.iter().any(|tool| tool.native && tool.name == name);
     let mut names: Vec<&str> = case.tools.iter().map(|tool| tool.name.as_str()).collect();

@@ -10,22 +10,22 @@ use crate::suite::{Suite, Unreadable};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// How a run is done.
+/// The options of a run.
 #[derive(Clone)]
 pub struct Options<'o> {
-    /// What names, paths and amounts are drawn from.
+    /// The seed of names, paths and amounts.
     pub seed: u64,
-    /// How many cases at the same time; at least one.
+    /// The number of parallel cases; at least one.
     pub jobs: usize,
     /// Cases that are known to fail: globs over their names.
     pub known_failing: Vec<String>,
-    /// Who compiles guards, for adapters that take plans.
+    /// Compiles guards, for adapters that take plans.
     pub compile: Compile<'o>,
-    /// Called after each case, with how many are done and of how many.
+    /// Called after each case, with the number of finished cases and the total.
     pub progress: &'o (dyn Fn(usize, usize) + Sync),
 }
 
-/// What came of one case.
+/// The outcome of one case.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Outcome {
     /// Its name.
@@ -36,15 +36,15 @@ pub struct Outcome {
     pub claim: String,
     /// Its tier.
     pub tier: u8,
-    /// What came of it.
+    /// Its verdict.
     pub verdict: Verdict,
-    /// It stands on the list of those known to fail.
+    /// True if it is listed as known to fail.
     pub known: bool,
-    /// Every message, where it did not pass.
+    /// Every message, unless it passed.
     pub log: Vec<String>,
 }
 
-/// The four things that can come of a case.
+/// The verdict on a case.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Verdict {
     /// Every promise was kept.
@@ -53,12 +53,12 @@ pub enum Verdict {
     Failed(Vec<Broken>),
     /// The adapter could not be judged.
     Errored(Trouble),
-    /// It does not declare this capability.
+    /// The adapter does not declare this capability.
     Skipped(String),
 }
 
 impl Verdict {
-    /// The word for it.
+    /// Returns its name.
     pub fn word(&self) -> &'static str {
         match self {
             Verdict::Passed => "passed",
@@ -69,36 +69,36 @@ impl Verdict {
     }
 }
 
-/// What came of a run.
+/// The report of a run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Report {
-    /// Who was judged.
+    /// The judged adapter.
     pub adapter: Declared,
     /// The hash of all cases.
     pub suite: String,
     /// The seed.
     pub seed: u64,
-    /// By case, in their order.
+    /// The outcomes, in the order of the cases.
     pub outcomes: Vec<Outcome>,
     /// Cases that could not be read.
     pub unreadable: Vec<Unreadable>,
 }
 
 impl Report {
-    /// Whether nothing is wrong: no failure or error that was not known, nothing known to fail that passed, and every
-    /// case could be read.
+    /// Returns whether there are no findings: no unexpected failure or error, no case that passed
+    /// although it is listed as known to fail, and no unreadable case.
     pub fn is_fine(&self) -> bool {
         self.unreadable.is_empty() && !self.outcomes.iter().any(Outcome::is_finding)
     }
 
-    /// How many cases came out so.
+    /// Returns the number of cases with this verdict.
     pub fn count(&self, word: &str) -> usize {
         self.outcomes.iter().filter(|one| one.verdict.word() == word).count()
     }
 }
 
 impl Outcome {
-    /// Whether this must be looked into.
+    /// Returns whether this outcome is a finding.
     pub fn is_finding(&self) -> bool {
         match self.verdict {
             Verdict::Passed => self.known,
@@ -166,7 +166,7 @@ fn outcome(case: &Case, played: Played, seen: Observed, options: &Options) -> Ou
     }
 }
 
-/// Whether a name is one of those that a glob stands for; `*` is any text.
+/// Returns whether a name matches a glob; `*` is any text.
 pub fn matches(glob: &str, name: &str) -> bool {
     match glob.split_once('*') {
         None => glob == name,
@@ -176,7 +176,7 @@ pub fn matches(glob: &str, name: &str) -> bool {
     }
 }
 
-/// The globs of a list of cases that are known to fail: one a line, `#` begins a comment.
+/// Parses the globs of a list of cases that are known to fail: one per line, `#` begins a comment.
 pub fn known_failing(text: &str) -> Vec<String> {
     let lines = text.lines().map(|line| line.split('#').next().unwrap_or_default().trim());
     lines.filter(|line| !line.is_empty()).map(str::to_owned).collect()

@@ -1,5 +1,6 @@
-//! The duties of an adapter, each once: put a call to the guard, settle it, ask for approval, put a stop to the guard,
-//! show what must be shown. The shapes differ in when and how they do them.
+//! The duties of an adapter, each implemented once: propose a call to the guard, settle it, ask for
+//! approval, report a stop, show messages to the model. The shapes differ in when and how they
+//! perform them.
 
 use crate::engine::{Engine, instant, json};
 use crate::fault::Fault;
@@ -17,32 +18,32 @@ use guard_runtime::{
 };
 use serde_json::Value;
 
-/// One run of a loop, whatever its shape.
+/// One run of a loop, in any shape.
 pub struct Work<'w> {
     pub engine: &'w mut Engine,
     pub world: &'w mut dyn World,
     pub run: &'w Run,
     pub fault: Fault,
     pub lapses: &'w mut Lapses,
-    /// What the model sees.
+    /// The messages that the model sees.
     pub messages: Vec<Message>,
     /// The calls of the turn.
     pub turn: Vec<Call>,
-    /// Calls that were told to wait in this turn.
+    /// The ids of the calls that were told to wait in this turn.
     pub waited: Vec<String>,
-    /// Calls of the turn before that are not settled yet.
+    /// The calls of the previous turn that are not settled yet.
     pub late: Vec<(Call, Done)>,
 }
 
-/// What becomes of a call.
+/// The outcome of proposing a call.
 pub enum Gate {
-    /// It runs.
+    /// The call runs.
     Run,
-    /// The guard served it: this is its result and what goes with it.
+    /// The guard served the call: its result and feedback.
     Served(String),
-    /// It waits for another; this is why.
+    /// The call waits for another: the reason.
     Wait(String),
-    /// It does not run: this is why.
+    /// The call does not run: the reason.
     Refused(String),
 }
 
@@ -50,7 +51,7 @@ fn trouble(what: impl ToString) -> Trouble {
     Trouble::new(Kind::Error, what.to_string())
 }
 
-/// A result as the model reads it.
+/// Returns a result as the model reads it.
 pub fn text_of(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
@@ -68,7 +69,7 @@ fn joined(first: &str, second: &str) -> String {
 }
 
 impl Work<'_> {
-    /// The time, as the guard must know it.
+    /// Returns the time to report to the guard.
     fn now(&mut self) -> i64 {
         match self.fault {
             Fault::FrozenClock => instant(&self.run.now),
@@ -90,7 +91,7 @@ impl Work<'_> {
         self.engine.take(event, self.world)
     }
 
-    /// The conversation begins.
+    /// Begins the conversation.
     pub fn begin(&mut self) -> Result<(), Trouble> {
         if self.fault == Fault::RestoreRunsAgain {
             for call in std::mem::take(&mut self.lapses.again) {
@@ -114,12 +115,12 @@ impl Work<'_> {
         Ok(())
     }
 
-    /// Somebody says something.
+    /// Adds a message.
     pub fn say(&mut self, role: Role, text: &str) {
         self.messages.push(Message { role, text: text.into(), call: None, calls: Vec::new() });
     }
 
-    /// A call is answered.
+    /// Adds the answer to a call.
     pub fn answer(&mut self, call: &Call, text: &str) {
         let call = Some(call.call.clone());
         self.messages.push(Message {
@@ -130,7 +131,8 @@ impl Work<'_> {
         });
     }
 
-    /// Asks the model, and tells the guard what happened meanwhile. None: it is not there any more.
+    /// Asks the model, and reports to the guard the events that happened meanwhile. `None` if the
+    /// model is gone.
     pub fn ask_model(&mut self) -> Result<Option<Turn>, Trouble> {
         let late = std::mem::take(&mut self.lapses.unsettled);
         if self.fault == Fault::ShadowShown {
@@ -185,13 +187,13 @@ impl Work<'_> {
             HostEvent::Resume { role, by } => Event::Resume(Resume { role, by, now }),
         };
         match self.take(&event) {
-            // What a faulty adapter did before may leave nothing to do.
+            // After an earlier fault there may be nothing to do.
             Err(_) if self.fault != Fault::None => Ok(()),
             taken => taken.map(|_| ()).map_err(trouble),
         }
     }
 
-    /// Puts a call to the guard, and asks for the approvals it needs.
+    /// Proposes a call to the guard, and asks for the approvals it needs.
     pub fn gate(&mut self, call: &Call) -> Result<Gate, Trouble> {
         if let Some(gate) = lapse::before(self, call) {
             return Ok(gate);
@@ -275,7 +277,7 @@ impl Work<'_> {
     fn verify_all(&mut self, proposed: &Proposed) {
         for change in &proposed.items {
             let now = self.now();
-            // Not every state has something to verify.
+            // Not every state has a verification.
             let _ = self.take(&Event::Verify(Verify { item: &change.item, now }));
         }
     }
@@ -291,7 +293,8 @@ impl Work<'_> {
         }
     }
 
-    /// Asks each role that a verdict names, and records what is granted; whether all did.
+    /// Asks each role that a verdict names, and records the approvals; returns whether all
+    /// approved.
     fn approved(&mut self, call: &Call, verdict: &Verdict) -> Result<bool, Trouble> {
         let needed = verdict.reasons.iter().filter(|reason| reason.code == Code::Approval);
         let mut roles: Vec<&String> = needed.flat_map(|reason| &reason.needs).collect();
@@ -329,7 +332,7 @@ impl Work<'_> {
         Ok(true)
     }
 
-    /// Settles a call that has run: what the model reads of it, and the feedback that goes with it.
+    /// Settles a call that has run; returns the text for the model, and the feedback.
     pub fn settle(&mut self, call: &Call, done: &Done) -> Result<(String, String), Trouble> {
         let text = match done.outcome {
             ToolOutcome::Success => text_of(&done.result),
@@ -363,7 +366,7 @@ impl Work<'_> {
         }
     }
 
-    /// Settles the calls of the turn before, once those of this one are judged.
+    /// Settles the calls of the previous turn, once those of this turn are judged.
     fn settle_late(&mut self) -> Result<(), Trouble> {
         for (call, done) in std::mem::take(&mut self.late) {
             let feedback = self.settle_now(&call, &done)?;
@@ -386,13 +389,13 @@ impl Work<'_> {
         let event = Event::Settle(Settlement { call: &id, ending, now });
         let feedback = match self.take(&event) {
             Ok(Outcome::Settled(settled)) => rendered(&settled.feedback),
-            // A faulty adapter settles what was never allowed.
+            // A faulty adapter may settle a call that was never allowed.
             _ => String::new(),
         };
         Ok(self.feedback(&feedback))
     }
 
-    /// Puts a stop to the guard.
+    /// Reports a stop to the guard.
     pub fn stop(&mut self, turn: &Turn) -> Result<Stopped, Trouble> {
         let now = self.now();
         let reason = Some(turn.finish_reason.as_str());
@@ -402,7 +405,7 @@ impl Work<'_> {
         }
     }
 
-    /// Whether the loop may end; what is missing is shown.
+    /// Returns whether the loop may end; shows the failed checks to the model.
     pub fn may_stop(&mut self, stopped: &Stopped) -> bool {
         if stopped.decision == StopDecision::Allow {
             return true;
@@ -413,7 +416,7 @@ impl Work<'_> {
         false
     }
 
-    /// What is handed over at the end.
+    /// Returns the result of the run.
     pub fn end(&mut self, turn: &Turn, stopped: &Stopped) -> Result<End, Trouble> {
         let ended = match stopped.bypassed.as_deref() {
             Some("deadline") => Ended::Deadline,
@@ -438,14 +441,14 @@ impl Work<'_> {
         Ok(lapse::ended(self, end))
     }
 
-    /// The model is not there any more.
+    /// Returns the result if the model is gone.
     pub fn abandoned(&self) -> End {
         let why = Some("the model is not there any more".to_owned());
         End { ended: Ended::Error, output: None, report: None, trace: None, why }
     }
 }
 
-/// Text and feedback of a settled call as one text.
+/// Joins the text and feedback of a settled call.
 pub fn with_feedback((text, feedback): &(String, String)) -> String {
     joined(text, feedback)
 }

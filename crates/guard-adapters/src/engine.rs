@@ -18,16 +18,16 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Where a session works that has no workspace.
+/// The workspace of a session that has none.
 const NOWHERE: &str = "/workspace";
-/// Any process must be able to take a session up; a real adapter keeps its key in a file.
+/// A fixed key, so that any process can resume a session; a real adapter keeps its key in a file.
 const KEY: [u8; 32] = *b"guard-adapters keep no secrets!!";
 
 fn secrets(session: &str) -> Arc<dyn Secrets> {
     Arc::new(Keys::new(KEY).session(session))
 }
 
-/// A session and what it needs to go on.
+/// A session and the state needed to continue it.
 pub struct Engine {
     pub kernel: Arc<Kernel>,
     pub session: Session,
@@ -42,18 +42,18 @@ fn trouble(what: impl ToString) -> Trouble {
     Trouble::new(Kind::Error, what.to_string())
 }
 
-/// Any JSON as the kernel reads it.
+/// Converts JSON to the kernel's form.
 pub fn json(value: &Value) -> Result<Json, Trouble> {
     Json::parse(&value.to_string()).map_err(trouble)
 }
 
-/// A time of the protocol.
+/// Parses a time of the protocol.
 pub fn instant(text: &str) -> i64 {
     time::parse_rfc3339(text).unwrap_or_default()
 }
 
 impl Engine {
-    /// Begins a session.
+    /// Opens a session.
     pub fn open(library: &Library, run: &Run, fault: Fault) -> Result<Engine, Trouble> {
         let kernel = library.kernel(&run.source)?;
         let data = run.data.as_ref().filter(|_| fault != Fault::IgnoresData);
@@ -80,7 +80,7 @@ impl Engine {
         self.lines.push(String::from_utf8_lossy(&line).into_owned());
     }
 
-    /// Takes an event. Probes that only the host can answer are asked of the world first.
+    /// Processes an event. The world is first asked for the probes that only the host can answer.
     pub fn take(&mut self, event: &Event, world: &mut dyn World) -> Result<Outcome, StepError> {
         for probe in
             self.kernel.plan().probes.iter().filter(|probe| matches!(probe.asks, ProbeAsks::Host))
@@ -109,14 +109,14 @@ impl Engine {
         Ok(outcome)
     }
 
-    /// Begins the trace anew, in the middle of the session.
+    /// Starts a new trace in the middle of the session.
     pub fn new_trace(&mut self) {
         self.recorder = Recorder::new(secrets(self.session.id()));
         self.lines.clear();
         self.opened();
     }
 
-    /// Forgets all that happened.
+    /// Resets the session.
     pub fn begin_again(&mut self) {
         let (id, start) = (self.session.id(), self.session.start());
         if let Ok(session) = self.kernel.open(id, start, self.session.workspace()) {
@@ -124,7 +124,7 @@ impl Engine {
         }
     }
 
-    /// The report of a contract on a text.
+    /// Returns the report of a contract on a text.
     pub fn report(
         &self,
         contract: &str,
@@ -144,7 +144,7 @@ impl Engine {
         serde_json::to_value(checker.check(text.as_bytes(), &input)).map_err(trouble)
     }
 
-    /// The session that a trace is of, made again from it alone: the first record that comes out otherwise is the error.
+    /// Replays a trace to its session; the first record that is not reproduced is the error.
     pub fn again(
         kernel: &Arc<Kernel>,
         trace: &[String],
@@ -169,7 +169,7 @@ impl Engine {
 }
 
 impl Engine {
-    /// The session that a trace is about: what does not come out as it was is passed over.
+    /// Replays a trace to its session; records that are not reproduced are skipped.
     pub fn about(
         kernel: &Arc<Kernel>,
         trace: &[String],
@@ -189,7 +189,7 @@ impl Engine {
     }
 }
 
-/// The files of a workspace, and how they are looked at wrongly.
+/// The files of a workspace, and the faults in reading them.
 struct Files {
     host: Host,
     fault: Fault,
@@ -248,7 +248,7 @@ impl guard_runtime::World for Files {
     }
 }
 
-/// Where a trace does not come out as it was.
+/// The record at which a replay differs from its trace.
 pub struct Divergence {
     /// The record's number.
     pub at: u64,

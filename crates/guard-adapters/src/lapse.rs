@@ -1,4 +1,5 @@
-//! What each fault does. The duties ask here where one can be forgotten; a faultless adapter passes through.
+//! The behaviour of each fault. The duties call these functions; for a faultless adapter they do
+//! nothing.
 
 mod gate;
 mod stop;
@@ -15,18 +16,18 @@ use guard_plan::verdict::Decision;
 use guard_runtime::Stopped;
 use std::collections::BTreeSet;
 
-/// What a faulty adapter remembers that it should not, over runs and sessions.
+/// State that a faulty adapter wrongly keeps across runs and sessions.
 #[derive(Default)]
 pub struct Lapses {
-    /// Calls that were denied, with why.
+    /// Denied calls, with the reasons.
     pub denied: Vec<(Call, String)>,
-    /// Calls that have run, with what they gave.
+    /// Calls that have run, with their results.
     pub ran: Vec<(Call, String)>,
     /// Calls that were approved.
     pub approved: Vec<Call>,
-    /// Something was denied in this turn.
+    /// True if a call was denied in this turn.
     pub denied_here: bool,
-    /// The loop ends, whatever comes.
+    /// True if the loop ends unconditionally.
     pub ends: bool,
     /// Calls that are not settled yet.
     pub unsettled: Vec<(Call, Done)>,
@@ -34,11 +35,11 @@ pub struct Lapses {
     pub usage: Vec<(String, String)>,
     /// Feedback that was not shown yet.
     pub feedback: Vec<String>,
-    /// Feedback, or what is missing, that is shown again and again.
+    /// Feedback or failed checks that are shown repeatedly.
     pub repeated: Vec<String>,
     /// The answer to the first stop.
     pub stop: Option<Stopped>,
-    /// A stop was blocked.
+    /// True if a stop was blocked.
     pub blocked: bool,
     /// The first output.
     pub output: Option<String>,
@@ -46,12 +47,12 @@ pub struct Lapses {
     pub settled: BTreeSet<String>,
     /// Calls that ran before a restore.
     pub again: Vec<Call>,
-    /// How many calls were renamed.
+    /// The ids of renamed calls.
     pub renamed: Vec<String>,
 }
 
 impl Lapses {
-    /// The id by which the guard knows a call.
+    /// Returns the id under which the guard knows a call.
     pub fn id(&mut self, fault: Fault, call: &str) -> String {
         if fault != Fault::RenamesCalls {
             return call.to_owned();
@@ -64,7 +65,7 @@ impl Lapses {
         format!("call-{at}")
     }
 
-    /// The trace that is restored instead of the one that should be.
+    /// Returns the trace that is restored instead of the correct one.
     pub fn restored(&mut self, fault: Fault, mut trace: Vec<String>) -> Vec<String> {
         let record = |line: &String| Record::parse(line).ok();
         match fault {

@@ -1,8 +1,8 @@
 //! Adapters over our own kernel, for the conformance kit to judge.
 //!
-//! One engine, four shapes of real harnesses: hooks before and after a call, middleware around a call, a proxy between
-//! client and tool server, an event loop that is resumed. A [`Fault`] makes one forget one duty, so that the judge can
-//! be judged. Decides nothing: the kernel does.
+//! One engine, four shapes of real harnesses: hooks before and after a call, middleware around a
+//! call, a proxy between client and tool server, and a resumable event loop. A [`Fault`] breaks one
+//! duty, so that the judge itself can be tested. The kernel makes all decisions.
 
 #![forbid(unsafe_code)]
 

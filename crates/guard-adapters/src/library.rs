@@ -1,4 +1,4 @@
-//! Guards made ready, each once: a kit plays the same ones over and over.
+//! Compiled guards, cached: a kit uses the same guards repeatedly.
 
 use guard_ack::{Kind, Trouble};
 use guard_compiler::{NoFiles, SourceFile, compile};
@@ -7,21 +7,22 @@ use guard_runtime::Kernel;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Kernels by the text of their guard.
+/// Kernels by the source text of their guard.
 #[derive(Debug, Default)]
 pub struct Library {
     kernels: Mutex<HashMap<String, Result<Arc<Kernel>, Trouble>>>,
 }
 
 impl Library {
-    /// The kernel of a guard.
+    /// Returns the kernel of a guard.
     pub fn kernel(&self, source: &str) -> Result<Arc<Kernel>, Trouble> {
         let known =
             self.kernels.lock().unwrap_or_else(PoisonError::into_inner).get(source).cloned();
         if let Some(known) = known {
             return known;
         }
-        // Not under the lock: others need theirs meanwhile. Whoever compiles the same comes to the same.
+        // Compiled without the lock, so other threads can proceed. Compiling the same source twice
+        // gives the same result.
         let made = made(source);
         let mut kernels = self.kernels.lock().unwrap_or_else(PoisonError::into_inner);
         kernels.insert(source.to_owned(), made.clone());

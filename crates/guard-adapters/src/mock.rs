@@ -1,4 +1,4 @@
-//! An adapter in this process: a shape, a fault or none, and the sessions it keeps.
+//! An adapter in this process: a shape, an optional fault, and its sessions.
 
 use crate::duty::Work;
 use crate::engine::Engine;
@@ -11,14 +11,14 @@ use guard_ack::{Adapter, Contestant, Kind, Trouble, World};
 use serde_json::{Value, json};
 use std::collections::HashMap;
 
-/// What can be started.
+/// An adapter that can be started.
 #[derive(Debug)]
 pub struct Mock<'l> {
-    /// In what shape.
+    /// The shape.
     pub shape: Shape,
-    /// What it gets wrong.
+    /// The fault.
     pub fault: Fault,
-    /// Where its guards are made ready.
+    /// The cache of its compiled guards.
     pub library: &'l Library,
 }
 
@@ -37,7 +37,7 @@ struct Instance<'m> {
     of: &'m Mock<'m>,
     sessions: HashMap<String, Engine>,
     lapses: Lapses,
-    /// Snapshots that a faulty adapter keeps to itself.
+    /// Snapshots that a faulty adapter does not hand out.
     snapshots: Vec<Vec<String>>,
 }
 

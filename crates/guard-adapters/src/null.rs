@@ -1,4 +1,4 @@
-//! Adapters that know no guard at all. A case that one of them passes proves nothing.
+//! Adapters that use no guard. A case that one of them passes tests nothing.
 
 use guard_ack::protocol::{
     Declared, End, Ended, Hello, Message, Replay, Replayed, Restore, Role, Run, ToolOutcome,
@@ -6,7 +6,7 @@ use guard_ack::protocol::{
 use guard_ack::{Adapter, Contestant, Trouble, World, clause};
 use serde_json::{Value, json};
 
-/// What one does instead of asking a guard.
+/// The behaviour of an adapter without a guard.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Null {
     /// Runs every call, and stops when the model does.
@@ -17,7 +17,7 @@ pub enum Null {
     Echo,
     /// Ends at once.
     Nothing,
-    /// Runs every call, and never lets the model stop.
+    /// Runs every call, and never allows a stop.
     NeverStops,
 }
 

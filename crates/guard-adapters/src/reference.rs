@@ -1,7 +1,9 @@
-//! The reference evaluator as an adapter: a loop in the shape of hooks around `guard_compiler::reference`.
+//! The reference evaluator as an adapter: a loop in the shape of hooks around
+//! `guard_compiler::reference`.
 //!
-//! It knows neither plan nor kernel. It has no sentences of its own: a denial is shown as the words that its rules give
-//! as reasons, a blocked stop as the names of what is missing. What it shows and runs is what generated cases expect.
+//! It uses neither plan nor kernel, and has no messages of its own: a denial is shown as the
+//! reasons in its rules, a blocked stop as the names of the failed checks. Its shown texts and runs
+//! are the expectations of generated cases.
 
 use guard_ack::protocol::{
     ApprovalRequest, Call, Declared, Done, End, Ended, Hello, HostEvent, Message, Replay, Replayed,
@@ -21,13 +23,13 @@ use serde_json::Value;
 use std::cell::RefCell;
 use std::path::Path;
 
-/// How reasons of rules in shadow begin in generated guards.
+/// The prefix of reasons of rules in shadow, in generated guards.
 pub const SHADE: &str = "shade";
 
 /// A loop around the reference evaluator. It keeps no session beyond one run.
 #[derive(Debug, Clone, Copy)]
 pub struct Evaluator {
-    /// Calls of a turn are run one after the other.
+    /// True if the calls of a turn run one after the other.
     pub serial: bool,
 }
 
@@ -95,7 +97,7 @@ impl Adapter for Evaluator {
     }
 }
 
-/// The checked program of a guard; none where it has errors.
+/// Returns the checked program of a guard; `None` if it has errors.
 pub fn compiled(source: &str) -> Option<Program> {
     let file = SourceFile { path: "case.guard".into(), text: source.to_owned() };
     compile(file, &mut NoFiles).output.map(|output| output.program)
@@ -109,7 +111,7 @@ fn millis(text: &str) -> i64 {
     time::parse_rfc3339(text).unwrap_or_default()
 }
 
-/// What the workspace says.
+/// Returns the answer of the workspace.
 fn answer(host: &RefCell<Host>, ask: &Ask) -> Option<Json> {
     let mut host = host.borrow_mut();
     match ask {
@@ -122,12 +124,12 @@ fn answer(host: &RefCell<Host>, ask: &Ask) -> Option<Json> {
             _ => Json::Null,
         }),
         Ask::Sha256(path) => Some(host.sha256(path)?.map_or(Json::Null, |it| Json::string(&it))),
-        // Generated guards have neither.
+        // Generated guards use neither.
         Ask::Run(_) | Ask::Committed => None,
     }
 }
 
-/// What becomes of a call.
+/// The outcome of a call.
 enum Gate {
     Run,
     Wait,
@@ -195,7 +197,7 @@ impl Round<'_> {
         Ok(())
     }
 
-    /// What happened while the model thought.
+    /// Reports the events that happened while the model was generating.
     fn meanwhile(&mut self, turn: &Turn) -> Result<(), Trouble> {
         for event in &turn.host {
             match event {
@@ -329,12 +331,12 @@ impl Round<'_> {
     }
 }
 
-/// The words that the rules of a denial give as reasons, a line each, and the feedback that goes with it.
+/// Returns the reasons in the rules of a denial, one per line, and the feedback.
 fn reasons(source: &str, judged: &Judgement) -> String {
     let given = judged.fired.iter().filter_map(|(_, span)| {
         let text = source.get(span.start as usize..span.end as usize)?;
         let word = text.split_once("because \"")?.1.split('"').next()?;
-        // Rules in shadow are among those that fired, and say nothing.
+        // Rules in shadow are also among those that fired, but show nothing.
         (!word.starts_with(SHADE)).then(|| word.to_owned())
     });
     let mut lines: Vec<String> = given.collect();
@@ -342,7 +344,7 @@ fn reasons(source: &str, judged: &Judgement) -> String {
     lines.join("\n\n")
 }
 
-/// What a stop lacks, as it must be named.
+/// Returns the failed checks of a stop, by the names that must be shown.
 fn missing(lacking: &Lacking) -> Vec<String> {
     match lacking.files.as_slice() {
         [] => vec![format!("`{}`", lacking.text)],

@@ -1,4 +1,4 @@
-//! The same adapters as a process: the line protocol on standard input and output.
+//! The adapters as a process: the line protocol on standard input and output.
 
 use guard_ack::protocol::{
     Approval, ApprovalRequest, Call, Done, Message, Now, OfSession, ProbeAnswer, Request, Turn,
@@ -52,7 +52,7 @@ struct Wire<R, W> {
     input: R,
     output: W,
     asked: u64,
-    /// Calls that have ended while something else was asked.
+    /// Calls that ended while another question was pending.
     ended: VecDeque<(String, Done)>,
     /// Requests that run tools, with their calls.
     running: Vec<(u64, String)>,
@@ -74,14 +74,14 @@ impl<R: BufRead, W: Write> Wire<R, W> {
 
     fn send(&mut self, method: &str, params: Value) -> u64 {
         self.asked += 1;
-        // A kit that is gone is seen when nothing more can be read.
+        // If the kit is gone, the next read detects it.
         let _ = self.write(
             &json!({ "id": format!("a{}", self.asked), "method": method, "params": params }),
         );
         self.asked
     }
 
-    /// Reads on until a request is answered; calls that end meanwhile are kept.
+    /// Reads until a request is answered; calls that end meanwhile are stored.
     fn until(&mut self, wanted: u64) -> Option<Value> {
         loop {
             let line = self.read().ok().flatten()?;

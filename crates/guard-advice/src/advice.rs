@@ -1,8 +1,9 @@
-//! Advice: what a session could do next, judged and ranked.
+//! Advice: ranks the possible next actions of a session.
 //!
-//! Pure: nothing of the session changes. Whether an action may be done is asked of the kernel's own stages, so
-//! that advice cannot disagree with a verdict. All numbers are exact decimals of six places; the formulas stand
-//! in `docs/reference/advice.md`. Its form and its text are `guard_plan::advice`.
+//! Pure: the session does not change. The kernel's own stages decide whether an action is allowed,
+//! so advice cannot disagree with a verdict. All numbers are exact decimals with six places;
+//! `docs/reference/advice.md` defines the formulas. The format and text are in
+//! `guard_plan::advice`.
 
 mod after;
 mod belief;
@@ -28,7 +29,7 @@ use guard_plan::value::{Fault, Value};
 use guard_runtime::{Assumed, Hypothesis, Kernel, Session, World};
 use std::cmp::Reverse;
 
-/// Where advice looks: a session at a time.
+/// The subject of the advice: a session at a time.
 struct Scene<'s> {
     kernel: &'s Kernel,
     /// The plan that decides the session.
@@ -37,7 +38,7 @@ struct Scene<'s> {
     now: Millis,
 }
 
-/// A hypothesis, and the values that it assumes.
+/// A hypothesis with assumed values.
 #[derive(Clone, Copy)]
 struct Supposition<'s, 'h> {
     scene: &'s Scene<'s>,
@@ -46,35 +47,35 @@ struct Supposition<'s, 'h> {
 }
 
 impl<'s, 'h> Supposition<'s, 'h> {
-    /// The value of an expression.
+    /// Evaluates an expression.
     fn evaluate(&self, expr: &Expr) -> Result<Value, Fault> {
         self.hypothesis.evaluate(expr, &self.assumed)
     }
 
-    /// Whether a condition holds; one that cannot be evaluated does not.
+    /// Returns whether a condition holds; a condition with a fault does not hold.
     fn holds(&self, expr: &Expr) -> bool {
         self.evaluate(expr) == Ok(Value::Bool(true))
     }
 
-    /// The same with values of variables that effects write.
+    /// Returns the supposition with the values that effects write.
     fn after(&self, writes: &'s [(VarId, Value)]) -> Supposition<'s, 'h> {
         Supposition { assumed: Assumed { writes, ..self.assumed }, ..*self }
     }
 }
 
 impl Scene<'_> {
-    /// Asks what would be; the world is asked anew, or not if it was asked before.
+    /// Runs hypothetical questions; each question is put to the world at most once.
     fn read<T>(&self, world: &mut dyn World, read: impl FnOnce(&Hypothesis<'_>) -> T) -> T {
         read(&self.kernel.suppose(self.session, self.now, world))
     }
 
-    /// The value of an expression that asks nothing of the world.
+    /// Evaluates an expression that asks nothing of the world.
     fn plain(&self, expr: &Expr) -> Option<Value> {
         let nobody = &mut guard_runtime::NoWorld;
         self.read(nobody, |hypothesis| hypothesis.evaluate(expr, &Assumed::default()).ok())
     }
 
-    /// What is left of a unit; none where it has no budget.
+    /// Returns the remaining budget of a unit; `None` if it has none.
     fn remaining(&self, unit: UnitId) -> Option<i64> {
         let budget = self.plan.units[unit as usize].budget?;
         Some(budget.saturating_sub(self.session.spent(unit)?).max(0))
@@ -88,8 +89,8 @@ struct Scored {
     terms: Terms,
 }
 
-/// Judges and ranks what the session could do next (semantics §13). Nothing changes; the world is asked
-/// each question at most once. Tools that the kernel serves itself are left out.
+/// Ranks the possible next actions of a session (semantics §13). Nothing changes; the world is
+/// asked each question at most once. Tools that the kernel serves itself are omitted.
 pub fn advise(kernel: &Kernel, session: &Session, now: Millis, world: &mut dyn World) -> Advice {
     let plan = kernel.plan_of(session);
     let scene = Scene { kernel, plan, session, now: session.now().max(now) };
@@ -110,12 +111,12 @@ pub fn advise(kernel: &Kernel, session: &Session, now: Millis, world: &mut dyn W
     view::advice(&scene, &goals, actions)
 }
 
-/// The terms of a candidate, without what it gives up.
+/// Computes the terms of a candidate, without its opportunity cost.
 fn score(scene: &Scene<'_>, goals: &Goals<'_>, graph: &Graph, at: usize, belief: Belief) -> Scored {
     let candidate = graph.candidate(at).clone();
     let tool = &scene.plan.tools[candidate.tool as usize];
     let worth = graph.worth(at);
-    // Of what leads to no goal nobody needs to know more.
+    // Information on an action that leads to no goal has no value.
     let info = if goals.any() && worth == 0 { 0 } else { belief::info(&belief) };
     let terms = Terms {
         progress: Decimal(belief::expected(&belief, worth)),
@@ -128,19 +129,19 @@ fn score(scene: &Scene<'_>, goals: &Goals<'_>, graph: &Graph, at: usize, belief:
 }
 
 impl Scored {
-    /// Ready ones first, then by value.
+    /// Orders ready candidates first, then by value.
     fn rank(&self) -> (Status, Reverse<Decimal>) {
         (self.candidate.status, Reverse(self.terms.value()))
     }
 }
 
-/// The greatest part of what is left of any unit.
+/// Returns the largest charge as a fraction of the remaining budget of its unit.
 fn cost_ratio(scene: &Scene<'_>, charges: &[(UnitId, i64)]) -> i64 {
     let part = |(unit, amount): &(UnitId, i64)| Some(fixed::part(*amount, scene.remaining(*unit)?));
     charges.iter().filter_map(part).max().unwrap_or(0)
 }
 
-/// The value of the best alternative that can be afforded now and no longer after an action.
+/// Returns the value of the best alternative that is affordable now but not after an action.
 fn opportunity(scene: &Scene<'_>, one: &Scored, all: &[Scored]) -> Decimal {
     let of = |scored: &Scored, unit: UnitId| {
         let charge = scored.candidate.charges.iter().find(|(charged, _)| *charged == unit);

@@ -1,4 +1,5 @@
-//! The drive: a loop that asks a reasoner what to do next, and does what the kernel allows.
+//! The drive: a loop that asks a reasoner for the next action, and performs the actions that the
+//! kernel allows.
 //!
 //! Knows the order of a round. Runs nothing, waits for nothing and asks nobody by itself: the host's [`DriveIo`] does.
 //! Nothing reaches [`Tools`] that the kernel has not allowed, whoever names
@@ -21,20 +22,22 @@ pub use reasoners::{JsonLines, Scripted};
 use guard_plan::drive::DriveReport;
 use guard_plan::plan::Millis;
 
-/// When a drive gives up.
+/// The limits at which a drive gives up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// Most rounds.
+    /// The maximum number of rounds.
     pub steps: u64,
-    /// Rounds in a row that bring nothing new: no call that had not succeeded before, no change of the state.
+    /// Consecutive rounds without progress: no call that had not succeeded before, no change of the
+    /// state.
     pub stuck: u32,
-    /// Calls in a row that fail.
+    /// Consecutive calls that fail.
     pub failures: u32,
-    /// Choices in a row that are invalid.
+    /// Consecutive invalid choices.
     pub invalid: u32,
-    /// The first wait for something that is not ready, in milliseconds; each further one is twice as long.
+    /// The first delay for a probe that is not ready, in milliseconds; each further one is twice as
+    /// long.
     pub wait: Millis,
-    /// The longest wait, in milliseconds.
+    /// The longest delay, in milliseconds.
     pub longest_wait: Millis,
 }
 

@@ -1,8 +1,8 @@
-//! What an agent should read before it begins: a plan as instructions, in Markdown.
+//! The guide for an agent: a plan as instructions, in Markdown.
 //!
-//! Pure text from the plan alone: no session, no world, and the same plan gives the same words. What governs several
-//! tools is said once for all of them. What has no effect on the agent's calls is left out: rules in shadow,
-//! monitored invariants, how often a stop may be blocked.
+//! A pure function of the plan: no session, no world, and the same plan gives the same text. A rule
+//! on several tools is described once. Rules without effect on the agent's calls are omitted: rules
+//! in shadow, monitored invariants, the number of blocked stops.
 
 mod answers;
 mod items;
@@ -13,8 +13,9 @@ mod types;
 use guard_plan::plan::Plan;
 use std::fmt::Display;
 
-/// The text an agent should read up front: its tools, what each needs, the limits, how refusals read, items, feedback,
-/// and what must hold before it may stop (language reference §9a). A guard in shadow reads as it will when it bites.
+/// Returns the guide for an agent: its tools and their requirements, the limits, the form of
+/// refusals, items, feedback, and the conditions of a stop (language reference §9a). A guard in
+/// shadow is described as if it were enforced.
 pub fn guide(plan: &Plan) -> String {
     let mut page = Page::default();
     session::opening(plan, &mut page);
@@ -30,7 +31,7 @@ pub fn guide(plan: &Plan) -> String {
     page.out
 }
 
-/// Markdown as it grows: blocks with an empty line between, lists without.
+/// Markdown under construction: blocks separated by an empty line, lists without.
 #[derive(Default)]
 struct Page {
     out: String,
@@ -46,7 +47,7 @@ impl Page {
         self.in_list = false;
     }
 
-    /// A line that ends in a colon, and the list under it.
+    /// Adds a line that ends in a colon, and the list under it.
     fn lead(&mut self, text: impl Display) {
         self.block(text);
         self.in_list = true;

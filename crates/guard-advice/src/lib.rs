@@ -1,8 +1,9 @@
 //! Advice for a session, the guide to a guard, and the loop around a reasoner.
 //!
-//! Outside the trusted kernel: everything here asks [`Kernel`](guard_runtime::Kernel) by its public methods, and decides
-//! nothing. [`advise`] judges and ranks what a session could do next, [`guide`] writes what an agent should read before
-//! it begins, and [`drive()`](drive::drive) asks a reasoner for the next call until the goals are reached.
+//! Outside the trusted kernel: this crate uses only the public methods of
+//! [`Kernel`](guard_runtime::Kernel), and makes no decisions. [`advise`] ranks the possible next
+//! actions of a session, [`guide`] writes the instructions for an agent, and
+//! [`drive()`](drive::drive) asks a reasoner for the next call until the goals are reached.
 
 #![forbid(unsafe_code)]
 

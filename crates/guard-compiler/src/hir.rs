@@ -1,8 +1,9 @@
-//! The checked program: every name resolved, every expression typed, policies spread over their tools.
+//! The checked program: every name resolved, every expression typed, policies applied to their
+//! tools.
 //!
-//! Owns no syntax, only spans. It is a tree, close to what the author wrote; the plan made from it is flat
-//! and sorted. The reference evaluator runs on it. Its operators are the plan's, so that the two can be
-//! compared construct by construct; what each means is said once, in `docs/reference/semantics.md`.
+//! Contains no syntax, only spans. It is a tree, close to the source; the plan lowered from it is
+//! flat and sorted. The reference evaluator runs on it. Its operators are those of the plan, so
+//! that the two can be compared construct by construct; `docs/reference/semantics.md` defines them.
 
 use guard_plan::builtin::Builtin;
 use guard_plan::plan::{
@@ -46,21 +47,21 @@ pub type ContractId = usize;
 pub const WEEKDAY: EnumId = 0;
 /// The built-in enum of origins, always the second.
 pub const ORIGIN: EnumId = 1;
-/// How many enums are built in.
+/// The number of built-in enums.
 pub const BUILTIN_ENUMS: usize = 2;
 
-/// A checked guard. Declarations stand in the order in which they were read.
+/// A checked guard. Declarations are in the order in which they were read.
 #[derive(Debug, Clone, Default)]
 pub struct Program {
     /// The guard's name.
     pub guard: String,
     /// The language edition.
     pub edition: u32,
-    /// The whole guard is in shadow.
+    /// True if the whole guard is in shadow.
     pub shadow: bool,
-    /// Undeclared tools are allowed.
+    /// True if undeclared tools are allowed.
     pub default_allow: bool,
-    /// How long a session may last.
+    /// The maximum duration of a session.
     pub deadline: Option<Millis>,
     /// Enums; the first is the built-in `Weekday`.
     pub enums: Vec<EnumDef>,
@@ -68,31 +69,31 @@ pub struct Program {
     pub records: Vec<RecordDef>,
     /// State variables.
     pub state: Vec<StateVar>,
-    /// What is spent; `calls` is always there.
+    /// The units that are spent; `calls` always exists.
     pub units: Vec<Unit>,
     /// Counters of allowed calls.
     pub limits: Vec<Limit>,
     /// Relations.
     pub facts: Vec<Fact>,
-    /// Questions to the environment.
+    /// The probes.
     pub probes: Vec<Probe>,
-    /// What the host's own words teach.
+    /// The sources of facts from the host's own reports.
     pub sources: Vec<Source>,
     /// Items with stable ids.
     pub lifecycles: Vec<Lifecycle>,
-    /// Advice.
+    /// The feedback providers.
     pub feedback: Vec<Feedback>,
-    /// Several dimensions in one verdict.
+    /// The attestations.
     pub attests: Vec<Attest>,
-    /// What must hold before the agent may stop.
+    /// The conditions for a stop.
     pub completion: Option<Completion>,
-    /// What progress is measured against.
+    /// The goals.
     pub goals: Vec<Goal>,
-    /// What a producer may hand over.
+    /// The contracts on producers' output.
     pub contracts: Vec<Contract>,
     /// Invariants.
     pub invariants: Vec<Invariant>,
-    /// Tools with everything that governs them.
+    /// The tools with all rules that govern them.
     pub tools: Vec<Tool>,
 }
 
@@ -144,9 +145,9 @@ pub struct Field {
     pub name: String,
     /// Its type.
     pub ty: Type,
-    /// Never leaves the kernel in the clear.
+    /// True if it never leaves the kernel in clear text.
     pub secret: bool,
-    /// Its name in the source.
+    /// The position of its name in the source.
     pub span: Span,
 }
 
@@ -155,9 +156,9 @@ pub struct Field {
 pub enum Type {
     /// `bool`.
     Bool,
-    /// `int`, between these.
+    /// `int`, within these bounds.
     Int(Option<i64>, Option<i64>),
-    /// `decimal`, between these, in units of 10⁻⁶.
+    /// `decimal`, within these bounds, in units of 10⁻⁶.
     Decimal(Option<i64>, Option<i64>),
     /// `string`.
     String(StringBounds),
@@ -165,7 +166,7 @@ pub enum Type {
     Path,
     /// `url`.
     Url,
-    /// `duration`, between these.
+    /// `duration`, within these bounds.
     Duration(Option<Millis>, Option<Millis>),
     /// `time` with its format.
     Time(Option<Rc<str>>),
@@ -179,22 +180,23 @@ pub enum Type {
     Set(Rc<Type>, Option<u64>),
     /// `map<string, T> max N`.
     Map(Rc<Type>, Option<u64>),
-    /// `T?`, T no option.
+    /// `T?`, where T is not an option.
     Option(Rc<Type>),
     /// `json`.
     Json,
-    /// Of `none` and of the elements of `[]` and `{}`: fits every option, element and entry.
+    /// The type of `none` and of the elements of `[]` and `{}`: fits every option, element and
+    /// entry.
     Never,
-    /// Of something already reported: fits everything.
+    /// The type of an expression with a reported error: fits everything.
     Error,
 }
 
 /// The refinements of a string.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct StringBounds {
-    /// Most characters.
+    /// The maximum number of characters.
     pub max_chars: Option<u64>,
-    /// Most bytes.
+    /// The maximum number of bytes.
     pub max_bytes: Option<u64>,
     /// Patterns that must match.
     pub patterns: Vec<Rc<str>>,
@@ -221,7 +223,7 @@ impl Type {
         Type::Duration(None, None)
     }
 
-    /// `T?`; an option stays as it is.
+    /// Returns `T?`; an option stays unchanged.
     pub fn optional(self) -> Type {
         match self {
             Type::Option(_) | Type::Error => self,
@@ -229,7 +231,7 @@ impl Type {
         }
     }
 
-    /// The type of the value when there is one.
+    /// Returns the type of a present value.
     pub fn required(&self) -> &Type {
         match self {
             Type::Option(of) => of,
@@ -237,7 +239,7 @@ impl Type {
         }
     }
 
-    /// Whether it is an option.
+    /// Returns whether it is an option.
     pub fn is_option(&self) -> bool {
         matches!(self, Type::Option(_))
     }
@@ -250,33 +252,33 @@ pub struct StateVar {
     pub name: String,
     /// Its type.
     pub ty: Type,
-    /// Its first value; constant.
+    /// Its initial value; constant.
     pub init: Expr,
-    /// Its name in the source.
+    /// The position of its name in the source.
     pub span: Span,
 }
 
-/// Something that is spent.
+/// A unit that is spent.
 #[derive(Debug, Clone)]
 pub struct Unit {
     /// Its name.
     pub name: String,
     /// The budget in units of 10⁻⁶.
     pub budget: Option<i64>,
-    /// Charged by the host's reports.
+    /// True if it is charged by the host's reports.
     pub host_charged: bool,
-    /// Where the budget was declared.
+    /// The position of the budget's declaration.
     pub span: Span,
 }
 
-/// Who says a rule and where.
+/// The owner of a rule and its position.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RuleMeta {
     /// The tool, policy or invariant.
     pub owner: String,
     /// Its documentation.
     pub doc: String,
-    /// Without effect.
+    /// True if the rule has no effect.
     pub shadow: bool,
     /// The clause.
     pub span: Span,
@@ -285,13 +287,13 @@ pub struct RuleMeta {
 /// A counter of allowed calls.
 #[derive(Debug, Clone)]
 pub struct Limit {
-    /// Who declares it.
+    /// The rule that declares it.
     pub rule: RuleMeta,
     /// How many calls are allowed.
     pub count: u32,
-    /// Over which span.
+    /// The span of the count.
     pub scope: guard_plan::plan::LimitScope,
-    /// A count per key.
+    /// True if counted per key.
     pub keyed: bool,
 }
 
@@ -302,28 +304,28 @@ pub struct Fact {
     pub name: String,
     /// The record of its columns, keys first.
     pub row: RecordId,
-    /// How many leading columns are the key.
+    /// The number of leading columns that form the key.
     pub keys: usize,
-    /// Most rows.
+    /// The maximum number of rows.
     pub max: u64,
-    /// Its name in the source.
+    /// The position of its name in the source.
     pub span: Span,
 }
 
 /// An invariant.
 #[derive(Debug, Clone)]
 pub struct Invariant {
-    /// Its name is the owner.
+    /// The rule; its owner is the invariant's name.
     pub rule: RuleMeta,
-    /// Reported only.
+    /// True if violations are only reported.
     pub monitor: bool,
-    /// Must be proved when compiled.
+    /// True if it must be proved at compile time.
     pub proved: bool,
-    /// What must be true.
+    /// The condition.
     pub condition: Expr,
-    /// As text.
+    /// The condition as text.
     pub text: String,
-    /// Why.
+    /// The reason.
     pub because: Option<Message>,
 }
 
@@ -332,9 +334,9 @@ pub struct Invariant {
 pub struct Tool {
     /// Its name in the guard.
     pub name: String,
-    /// The name the harness uses.
+    /// The wire name that the harness uses.
     pub wire_name: String,
-    /// The name a person reads.
+    /// The display name.
     pub title: Option<String>,
     /// Its documentation.
     pub doc: String,
@@ -342,104 +344,104 @@ pub struct Tool {
     pub tags: Vec<String>,
     /// Its parameters.
     pub params: Vec<Field>,
-    /// What its result decodes to.
+    /// The type of its result.
     pub returns: Option<Type>,
-    /// Whose word its result is.
+    /// The trust level of its result.
     pub trust: Trust,
-    /// The kernel serves it itself.
+    /// The kernel's own implementation, if any.
     pub served: Option<Served>,
-    /// Belief in success before any evidence.
+    /// The prior belief in its success.
     pub prior: Option<Prior>,
-    /// How dangerous it is.
+    /// Its risk level.
     pub risk: Risk,
-    /// It cannot be undone.
+    /// True if it cannot be undone.
     pub irreversible: bool,
-    /// Everything that governs it, its own and its policies'.
+    /// Its clauses, including those of policies.
     pub clauses: Vec<Clause>,
-    /// Its name in the source.
+    /// The position of its name in the source.
     pub span: Span,
 }
 
-/// A clause with who says it.
+/// A clause and its owner.
 #[derive(Debug, Clone)]
 pub struct Clause {
-    /// Who says it.
+    /// The rule.
     pub rule: RuleMeta,
-    /// What it says.
+    /// The kind of clause.
     pub kind: ClauseKind,
 }
 
-/// Every clause that decides or changes something.
+/// The clauses that decide or change something.
 #[derive(Debug, Clone)]
 pub enum ClauseKind {
-    /// One of these must hold.
+    /// One of the alternatives must hold.
     Requires {
         /// The alternatives.
         any_of: Vec<Requirement>,
-        /// Only when this is true.
+        /// The condition under which it applies.
         when: Option<Expr>,
     },
-    /// Refused when the condition is true.
+    /// Refuses the call if the condition is true.
     Deny {
         /// The condition; an `unless` is negated here.
         condition: Expr,
         /// As written: `when …` or `unless …`.
         text: String,
-        /// Why.
+        /// The reason.
         because: Option<Message>,
     },
-    /// Held to a counter.
+    /// Counts the call with a limit.
     Limit {
-        /// Which.
+        /// The limit.
         limit: LimitId,
-        /// Which key.
+        /// The key.
         by: Option<Expr>,
     },
-    /// Costs.
+    /// Charges a unit.
     Costs {
-        /// Of what.
+        /// The unit.
         unit: UnitId,
-        /// How much: a decimal.
+        /// The amount: a decimal.
         amount: Expr,
     },
-    /// Must be approved.
+    /// Requires an approval.
     Approval {
-        /// By whom.
+        /// The role.
         role: String,
-        /// Not longer ago.
+        /// The maximum age.
         within: Option<Millis>,
-        /// Only when this is true.
+        /// The condition under which it applies.
         when: Option<Expr>,
     },
     /// The probe must answer true.
     Ready(ProbeId),
     /// Writes state on success.
     Effect {
-        /// What.
+        /// The target.
         target: Target,
-        /// How.
+        /// The operation.
         op: EffectOp,
         /// The operand.
         value: Option<Expr>,
     },
     /// Writes state from the result.
     Observe {
-        /// What.
+        /// The target.
         target: Target,
         /// The value.
         value: Expr,
         /// The type of the target: `json` is decoded to it.
         ty: Type,
-        /// A broken invariant is reported only.
+        /// True if a violated invariant is only reported.
         warn: bool,
     },
     /// Teaches a fact.
     Learn(Learn),
     /// Must be true after the call.
     Reconcile {
-        /// What.
+        /// The condition.
         condition: Expr,
-        /// As text.
+        /// The condition as text.
         text: String,
     },
 }
@@ -449,11 +451,11 @@ pub enum ClauseKind {
 pub struct Requirement {
     /// The tool that must have succeeded.
     pub tool: ToolId,
-    /// With these values of these parameters, ascending.
+    /// The required values of these parameters, ascending.
     pub key: Vec<(u32, Expr)>,
-    /// After this tool's last success.
+    /// The requirement must be met after this tool's last success.
     pub since: Option<ToolId>,
-    /// Not longer ago than this.
+    /// The maximum age of the success.
     pub within: Option<Millis>,
 }
 
@@ -462,7 +464,7 @@ pub struct Requirement {
 pub struct Target {
     /// The variable.
     pub var: VarId,
-    /// The way into it.
+    /// The path into it.
     pub path: Vec<Step>,
 }
 
@@ -480,11 +482,11 @@ pub enum Step {
 pub struct Learn {
     /// The relation.
     pub fact: FactId,
-    /// What is ranged over.
+    /// The collection to iterate over.
     pub over: Option<Expr>,
-    /// The slots bound.
+    /// The bound slots.
     pub binders: Vec<u32>,
-    /// Only rows for which this is true.
+    /// The condition on rows.
     pub when: Option<Expr>,
     /// One value per column.
     pub row: Vec<Expr>,
@@ -509,11 +511,11 @@ pub enum Part {
 /// A typed expression.
 #[derive(Debug, Clone)]
 pub struct Expr {
-    /// What it is.
+    /// The kind of expression.
     pub kind: ExprKind,
     /// Its type.
     pub ty: Type,
-    /// Where it stands.
+    /// The position in the source.
     pub span: Span,
 }
 
@@ -597,12 +599,12 @@ pub enum ExprKind {
     Exists(Box<Expr>),
     Probe(ProbeId),
     Origin(Box<Expr>),
-    /// Of something already reported.
+    /// An expression with a reported error.
     Error,
 }
 
 impl Expr {
-    /// The direct children, in evaluation order.
+    /// Returns the direct children, in evaluation order.
     pub fn children(&self) -> Vec<&Expr> {
         use ExprKind::*;
         match &self.kind {

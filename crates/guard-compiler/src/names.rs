@@ -1,7 +1,7 @@
-//! Names: who declares what, once per name.
+//! Names: the declaration of each name.
 //!
-//! Collects the declarations of all files into one table per kind and reports duplicates. Resolves no
-//! expression and checks no type; keeps count of what was used, so that the rest can be reported.
+//! Collects the declarations of all files into one table per kind and reports duplicates. Does not
+//! resolve expressions or check types; counts uses, so that unused names can be reported.
 
 use crate::errors;
 use crate::sources::Sources;
@@ -11,7 +11,7 @@ use guard_syntax::span::Span;
 use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, HashSet};
 
-/// Declarations of one kind by name, in order of reading.
+/// Declarations of one kind by name, in reading order.
 pub(crate) struct Table<'a, T> {
     index: HashMap<&'a str, usize>,
     /// The declarations.
@@ -23,7 +23,7 @@ pub(crate) struct Entry<'a, T> {
     pub name: &'a Ident,
     pub decl: &'a T,
     pub docs: &'a [String],
-    /// From the bundled library.
+    /// True if it comes from the bundled library.
     pub bundled: bool,
     used: Cell<bool>,
 }
@@ -35,14 +35,14 @@ impl<T> Default for Table<'_, T> {
 }
 
 impl<'a, T> Table<'a, T> {
-    /// The declaration of this name, which from now on counts as used.
+    /// Returns the declaration of this name and marks it as used.
     pub fn get(&self, name: &str) -> Option<usize> {
         let at = *self.index.get(name)?;
         self.items[at].used.set(true);
         Some(at)
     }
 
-    /// The declaration of this name, without using it.
+    /// Returns the declaration of this name without marking it as used.
     pub fn peek(&self, name: &str) -> Option<usize> {
         self.index.get(name).copied()
     }
@@ -52,7 +52,7 @@ impl<'a, T> Table<'a, T> {
         self.items.iter().map(|e| e.name.node.as_str())
     }
 
-    /// The names declared in the guard's own files and never used.
+    /// Returns the names declared in the guard's own files and never used.
     pub fn unused(&self) -> impl Iterator<Item = &Entry<'a, T>> {
         self.items.iter().filter(|e| !e.used.get() && !e.bundled)
     }
@@ -83,9 +83,9 @@ pub(crate) struct Names<'a> {
     pub sources: Vec<&'a ast::Source>,
     pub completion: Option<(&'a ast::Completion, Span)>,
     pub tests: Vec<(&'a ast::Test, Span)>,
-    /// The JSON Schemas that contracts name, by where they do.
+    /// The JSON Schemas of contracts, by the position of their clause.
     pub schemas: Option<&'a HashMap<Span, String>>,
-    /// Variants that were named, so that an enum counts as used by its variants too.
+    /// Variants that were named, so that the use of a variant counts as a use of its enum.
     pub variants: RefCell<HashSet<String>>,
 }
 
@@ -182,7 +182,7 @@ impl<'a> Collector<'a, '_> {
             }
             ItemKind::State(vars) => {
                 for x in vars {
-                    // Both are read as `name[key]`.
+                    // Both are written as `name[key]`.
                     if let Some(at) = names.facts.peek(&x.name.node) {
                         let first = names.facts.items[at].name.span;
                         d.push(errors::duplicate("variable or fact", &x.name, first));
@@ -272,7 +272,8 @@ impl<'a> Collector<'a, '_> {
 }
 
 impl Names<'_> {
-    /// Declarations that nothing uses. Beside errors nobody knows what was meant to be used.
+    /// Reports unused declarations. With errors, the intended uses are unknown, so nothing is
+    /// reported.
     pub fn report_unused(&self, diagnostics: &mut Vec<Diagnostic>) {
         if diagnostics.iter().any(Diagnostic::is_error) {
             return;

@@ -1,37 +1,37 @@
-//! Where an item can begin and a list can end, in text of which nothing else is known.
+//! Finds the positions where an item can begin and a list can end, in text of unknown structure.
 //!
-//! Only JSON's own quotes count here: they cannot stand in a string that reads well, so nothing inside of one is
-//! ever taken for a boundary.
+//! Only JSON's own quotes count here: they cannot occur inside a well-formed string, so no text
+//! inside a string is taken for a boundary.
 
 use crate::gap::{NoGap, gap};
 use crate::lex::blanks;
 
-/// The longest name that is looked at, in bytes.
+/// The longest name that is considered, in bytes.
 pub(crate) const LONGEST_NAME: usize = 256;
 
-/// Comments before an object's first key are looked over up to here, in bytes.
+/// The longest comment skipped before an object's first key, in bytes.
 const SHORT_COMMENT: usize = 512;
 
-/// What stands at an opening brace.
+/// The beginning of an object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Lead<'a> {
-    /// An object whose first key, without escapes, is this.
+    /// An object whose first key is this one, without escapes.
     Key(&'a str),
     /// An object without members.
     Empty,
-    /// No object in JSON's quotes.
+    /// Not an object in JSON's quotes.
     Other,
-    /// The bytes end too soon to say.
+    /// The bytes end too soon to decide.
     More,
 }
 
-/// What stands at a brace.
+/// Classifies the text at a brace.
 pub(crate) fn lead(bytes: &[u8], brace: usize) -> Lead<'_> {
     first(bytes, blanks(bytes, brace + 1))
 }
 
-/// Where the first key behind a brace may stand: behind blanks, short comments and a comma too many. `Err` where the
-/// bytes end too soon to say.
+/// Returns the position where the first key after a brace may stand: after whitespace, short
+/// comments and an extra comma. `Err` if the bytes end too soon to decide.
 pub(crate) fn opening(bytes: &[u8], brace: usize) -> Result<usize, ()> {
     let near = &bytes[..bytes.len().min(brace + 1 + SHORT_COMMENT)];
     let more = near.len() < brace + 1 + SHORT_COMMENT;
@@ -44,14 +44,14 @@ pub(crate) fn opening(bytes: &[u8], brace: usize) -> Result<usize, ()> {
             Err(_) => return Ok(blanks(bytes, brace + 1)),
         }
         if comma || near.get(at) != Some(&b',') {
-            // Long blanks are looked over as everywhere.
+            // Long whitespace is skipped here as everywhere.
             return Ok(blanks(bytes, at));
         }
         (comma, at) = (true, at + 1);
     }
 }
 
-/// What stands where an object's first key should.
+/// Classifies the text at the position of an object's first key.
 pub(crate) fn first(bytes: &[u8], at: usize) -> Lead<'_> {
     match bytes.get(at) {
         None => Lead::More,
@@ -65,7 +65,8 @@ pub(crate) fn first(bytes: &[u8], at: usize) -> Lead<'_> {
     }
 }
 
-/// A key without escapes in JSON's quotes, with its colon, and where its value may begin. `Err` where the bytes end.
+/// Reads a key without escapes in JSON's quotes, with its colon; returns it with the position where
+/// its value may begin. `Err` if the bytes end.
 pub(crate) fn key(bytes: &[u8], quote: usize) -> Result<Option<(&str, usize)>, ()> {
     let start = quote + 1;
     let window = &bytes[start..bytes.len().min(start + LONGEST_NAME)];
@@ -84,7 +85,8 @@ pub(crate) fn key(bytes: &[u8], quote: usize) -> Result<Option<(&str, usize)>, (
     }
 }
 
-/// A key in other quotes or without any, with its colon, and where its value may begin. `Err` where the bytes end.
+/// Reads a key in other quotes or without quotes, with its colon; returns it with the position
+/// where its value may begin. `Err` if the bytes end.
 pub(crate) fn loose_key(bytes: &[u8], at: usize) -> Result<Option<(&str, usize)>, ()> {
     let quoted = matches!(bytes.get(at), Some(b'\'' | b'`'));
     let start = at + usize::from(quoted);

@@ -1,4 +1,4 @@
-//! A contract made ready, and what it is told of the world.
+//! A compiled contract, and the inputs for its checks.
 
 use crate::engine::{Engine, Turn, Window};
 use crate::feed::{Feed, Text};
@@ -10,18 +10,19 @@ use guard_plan::plan::{FactId, Plan};
 use guard_plan::report::Report;
 use std::sync::Arc;
 
-/// Who can tell what a reference may refer to. `None`: nobody can say.
+/// Answers the references of a contract. The answer `None` means unknown.
 pub trait Known {
-    /// Whether a fact has a row whose first column is this.
+    /// Returns whether a fact has a row whose first column equals the value.
     fn fact(&self, fact: FactId, value: &Json) -> Option<bool>;
-    /// Whether a list that the host hands over under this name has this. `None`: it hands over no such list, and then
-    /// nothing is checked; it says so for every value alike.
+    /// Returns whether a list that the host provides under this name contains the value. `None` if
+    /// the host provides no such list; then nothing is checked. The answer is `None` for all values
+    /// or for none.
     fn given(&self, name: &str, value: &Json) -> Option<bool>;
-    /// Whether the values of the contract's reference at this place have this.
+    /// Returns whether the values of the contract's reference with this index contain the value.
     fn value(&self, reference: usize, value: &Json) -> Option<bool>;
 }
 
-/// Nothing is known, and nothing is handed over.
+/// No knowledge and no lists.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct NothingKnown;
 
@@ -39,37 +40,47 @@ impl Known for NothingKnown {
     }
 }
 
-/// What a text is judged with.
+/// The inputs for judging a text.
 #[derive(Clone, Copy)]
 pub struct Input<'a> {
-    /// Why the producer stopped, as it says; `length` and the like mean that the text was cut.
+    /// The reason why the producer stopped, as it reports; `length` and similar values mean that
+    /// the text was cut.
     pub finish_reason: Option<&'a str>,
-    /// Who can tell what is known.
+    /// The answers to the contract's references.
     pub known: &'a dyn Known,
-    /// Where relative paths start: a normalised path.
+    /// The directory that relative paths are resolved against: a normalised path.
     pub workspace: &'a str,
 }
 
 impl Input<'_> {
-    /// Nothing is known, and nothing is said of how the producer ended.
+    /// Returns an input without knowledge and without a finish reason.
     pub fn none() -> Input<'static> {
         Input { finish_reason: None, known: &NothingKnown, workspace: "/" }
     }
 }
 
-/// A contract made ready. Cheap to clone.
+/// A compiled contract. Cheap to clone.
 #[derive(Clone)]
 pub struct Checker {
     prepared: Arc<Prepared>,
 }
 
 impl Checker {
-    /// Makes a contract of a plan ready, by its place; one whose lists have no JSON Schemas.
+    /// Compiles a contract of a plan, given its index. Its lists may not use JSON Schemas.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the plan has no such contract, or the contract cannot be compiled.
     pub fn new(plan: &Plan, contract: usize) -> Result<Checker, ContractError> {
         Checker::with_schemas(plan, contract, &NoSchemas)
     }
 
-    /// The same, with someone who carries out JSON Schemas.
+    /// Compiles a contract of a plan with a JSON Schema validator.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the plan has no such contract, or the contract or one of its schemas
+    /// cannot be compiled.
     pub fn with_schemas(
         plan: &Plan,
         contract: usize,
@@ -83,7 +94,7 @@ impl Checker {
         &self.prepared.contract.name
     }
 
-    /// Judges a whole text.
+    /// Judges a complete text.
     pub fn check(&self, text: &[u8], input: &Input<'_>) -> Report {
         let mut engine = Engine::new(self.prepared.clone());
         let w = Window { bytes: text, base: 0, end: true };
@@ -93,7 +104,7 @@ impl Checker {
         outcome::report(&self.prepared, engine.finish(), input, raw)
     }
 
-    /// Judges a text as it comes.
+    /// Judges a text in pieces, as it arrives.
     pub fn feed(&self) -> Feed {
         Feed::new(self.prepared.clone())
     }

@@ -1,4 +1,5 @@
-//! One document as far as it is read: its envelope, its items, what was refused and repaired; and the report of it.
+//! One document as far as it is read: its envelope, its items, the refused units and the repairs;
+//! and its report.
 
 use crate::keep::Keep;
 use crate::shape::Prepared;
@@ -11,26 +12,26 @@ use guard_plan::report::{Fix, LISTED, Problem, Quarantined, Reason, Repair};
 pub(crate) struct Draft {
     pub start: usize,
     pub end: usize,
-    /// It has an envelope.
+    /// True if it has an envelope.
     pub envelope: bool,
-    /// Its items stand by themselves rather than in lists.
+    /// True if its items are separate rather than in lists.
     pub framed: bool,
-    /// They stand in a fence.
+    /// True if its items are in a code fence.
     pub fenced: bool,
-    /// By field of the document.
+    /// The members, by field of the document.
     pub members: Vec<Option<Json>>,
-    /// Members that were seen, whether they hold or not.
+    /// The members that were seen, valid or not.
     pub seen: Vec<bool>,
     pub problems: Vec<Problem>,
     pub lists: Vec<Keep>,
-    /// How many units each list has had.
+    /// The number of units of each list.
     pub units: Vec<u64>,
     pub quarantined: Vec<Quarantined>,
     pub quarantined_count: u64,
     pub repairs: Vec<Repair>,
     pub repairs_count: u64,
     pub truncated: bool,
-    /// Something was found again after something unreadable.
+    /// True if reading resumed after unreadable text.
     pub resynchronised: bool,
 }
 
@@ -56,12 +57,12 @@ impl Draft {
         }
     }
 
-    /// Whether anything was found yet.
+    /// Returns whether nothing was found yet.
     pub fn is_empty(&self) -> bool {
         !self.envelope && !self.framed
     }
 
-    /// Its extent takes in this part.
+    /// Extends the document's range to include this part.
     pub fn takes(&mut self, start: usize, end: usize) {
         self.start = self.start.min(start);
         self.end = self.end.max(end);
@@ -81,17 +82,17 @@ impl Draft {
         }
     }
 
-    /// How many items are kept.
+    /// The number of kept items.
     pub fn kept(&self) -> usize {
         self.lists.iter().map(Keep::len).sum()
     }
 
-    /// How many units there were.
+    /// The total number of units.
     pub fn total(&self) -> u64 {
         self.units.iter().sum()
     }
 
-    /// Notes the members that are missing.
+    /// Records the missing members.
     pub fn finish(&mut self, prepared: &Prepared) {
         for (at, field) in prepared.fields.iter().enumerate() {
             let list = prepared.list_of(None, &field.name);
@@ -103,7 +104,7 @@ impl Draft {
         }
     }
 
-    /// How much it looks like the answer; among equals the last one is.
+    /// Rates how well the document qualifies as the answer; among equals the last one wins.
     pub fn grade(&self) -> u8 {
         let useful = self.kept() > 0 || (self.envelope && self.problems.is_empty());
         match (useful, self.envelope && !self.framed, self.fenced) {

@@ -1,7 +1,8 @@
-//! Reading a text, from left to right, into documents, members and units.
+//! Reads a text from left to right into documents, members and units.
 //!
-//! A machine of small steps. A step decides on what surely follows from the text up to some point, or asks for more
-//! of it; so a text read in pieces gives what the whole gives. What a unit is worth is `judge`'s to say.
+//! A state machine of small steps. A step decides on the certain consequences of the text so far,
+//! or asks for more text; so a text read in pieces gives the same result as the whole text. `judge`
+//! decides whether a unit is valid.
 
 mod elements;
 mod keeping;
@@ -25,13 +26,13 @@ use std::sync::Arc;
 use top::Around;
 use unit::HEAD;
 
-/// The part of the text that is at hand.
+/// The available part of the text.
 #[derive(Clone, Copy)]
 pub(crate) struct Window<'a> {
     pub bytes: &'a [u8],
-    /// Its place in the text.
+    /// Its offset in the text.
     pub base: usize,
-    /// The text ends with it.
+    /// True if it is the last part of the text.
     pub end: bool,
 }
 
@@ -49,44 +50,46 @@ impl<'a> Window<'a> {
     }
 }
 
-/// What a step works with.
+/// The inputs of a step.
 #[derive(Clone, Copy)]
 pub(crate) struct Turn<'a> {
     pub w: Window<'a>,
     pub judge: Judge<'a>,
 }
 
-/// An object that is read member by member: the envelope, or an item that holds lists and does not read as a whole.
+/// An object that is read member by member: the envelope, or an item that holds lists and cannot be
+/// parsed as a whole.
 #[derive(Debug, Default)]
 struct Object {
-    /// The list whose item it is; none for the envelope.
+    /// The list whose item it is; `None` for the envelope.
     item: Option<usize>,
     index: u64,
     start: usize,
-    /// The document knows of it; of an item it always does.
+    /// True if it belongs to the document; always true for an item.
     attached: bool,
-    /// Of an item: what it holds so far.
+    /// The members so far, for an item.
     values: Vec<(Box<str>, Json)>,
-    /// Of an envelope, by field.
+    /// The members of an envelope, by field.
     members: Vec<(usize, Json)>,
     seen: Vec<Box<str>>,
-    /// How many of its members the contract knows.
+    /// The number of its members that the contract declares.
     known: usize,
     problems: Vec<Problem>,
     fixes: Vec<(Fix, usize)>,
-    /// Why it does not survive; only of an item.
+    /// The reason why it is refused; only for an item.
     refused: Option<(Reason, String)>,
-    /// A comma stands before what follows, here.
+    /// The position of the comma before the next member, if any.
     comma: Option<usize>,
-    /// No comma is due yet.
+    /// True if no comma is expected yet.
     fresh: bool,
-    /// Where the last value begins, if it is a string: it may have swallowed what follows.
+    /// The start of the last value if it is a string: an unclosed string may include the text after
+    /// it.
     last: Option<usize>,
-    /// The member whose value follows, and where its key stands.
+    /// The member whose value follows, and the position of its key.
     key: Option<(Box<str>, usize)>,
     resynchronised: bool,
     repaired: bool,
-    /// Of an item: how it begins, once there is enough of it.
+    /// The first bytes of an item, once enough are read.
     head: Option<Vec<u8>>,
 }
 
@@ -94,11 +97,11 @@ struct Object {
 #[derive(Debug)]
 struct Listing {
     list: usize,
-    /// It occurs a second time in its object: nothing of it counts.
+    /// True if the list occurs a second time in its object: then it is ignored.
     twice: bool,
     comma: Option<usize>,
     fresh: bool,
-    /// Of a list within an item: what is kept, and how many there were.
+    /// For a list within an item: its kept units, and their total number.
     inner: Option<(crate::keep::Keep, u64)>,
 }
 
@@ -112,22 +115,22 @@ enum Open {
 enum Phase {
     /// Outside of documents.
     Top,
-    /// In what the producer thinks, until this closing tag.
+    /// In reasoning text, until this closing tag.
     Reasoning(usize),
     /// In an object, between members.
     Members,
     /// In a list, between items.
     Elements,
-    /// In a unit that is too large to be read.
+    /// In a unit that is too large to be parsed.
     Skip(Skip),
-    /// Behind something unreadable.
+    /// After unreadable text.
     Search(Search),
 }
 
-/// The machine.
+/// The state machine.
 pub(crate) struct Engine {
     p: Arc<Prepared>,
-    /// All before is decided.
+    /// All text before this offset is decided.
     at: usize,
     phase: Phase,
     stack: Vec<Open>,
@@ -137,23 +140,23 @@ pub(crate) struct Engine {
     marks: Marks,
     tape: Tape,
     around: Around,
-    /// An item of this list that stands by itself begins here, and waits for more of its text.
+    /// A separate item of this list begins here, and waits for more text.
     framing: Option<usize>,
-    /// The next unit was found by looking for it.
+    /// True if the next unit was found by search.
     found_again: bool,
-    /// The text ends within the document that comes next.
+    /// True if the text ends within the next document.
     cut: bool,
-    /// Items are handed out as they come.
+    /// True if items are emitted as they are completed.
     pub emit: bool,
     pub out: Vec<Item>,
 }
 
-/// What the machine has read.
+/// The result of reading.
 pub(crate) struct Finished {
     pub draft: Option<Draft>,
     pub passed: Vec<PassedOver>,
     pub marks: Marks,
-    /// The text ends within something.
+    /// True if the text ends within a unit or document.
     pub cut: bool,
 }
 
@@ -178,14 +181,14 @@ impl Engine {
         }
     }
 
-    /// Goes as far as the text at hand allows.
+    /// Runs as many steps as the available text allows.
     pub fn run(&mut self, t: &Turn<'_>) {
         self.take_heads(t);
         while self.step(t) {}
         self.take_heads(t);
     }
 
-    /// The items that are read member by member keep how they begin.
+    /// Stores the beginnings of the items that are read member by member.
     fn take_heads(&mut self, t: &Turn<'_>) {
         for open in &mut self.stack {
             if let Open::Object(object) = open
@@ -198,7 +201,7 @@ impl Engine {
         }
     }
 
-    /// The first byte that must stay at hand.
+    /// Returns the first offset that must stay available.
     pub fn hold(&self) -> usize {
         let headless = self.stack.iter().find_map(|open| match open {
             Open::Object(object) if object.item.is_some() && object.head.is_none() => {
@@ -218,17 +221,17 @@ impl Engine {
         headless.map_or(here, |start| start.min(here))
     }
 
-    /// Where the step that waits for more text began.
+    /// Returns the offset where the step that waits for more text began.
     pub fn waits_at(&self) -> usize {
         self.at
     }
 
-    /// Whether a whole value could let the next step go on.
+    /// Returns whether a complete value could let the next step proceed.
     pub fn in_unit(&self) -> bool {
         matches!(self.phase, Phase::Members | Phase::Elements | Phase::Top)
     }
 
-    /// One step; false where more text is needed, or the text has ended.
+    /// Runs one step; returns false if more text is needed or the text has ended.
     fn step(&mut self, t: &Turn<'_>) -> bool {
         match self.phase {
             Phase::Top => self.top(t),
@@ -240,7 +243,7 @@ impl Engine {
         }
     }
 
-    /// Notes a repair with the document, or with an object that may turn out to be none of its.
+    /// Records a repair with the document, or with an object that may turn out not to belong to it.
     fn fix(&mut self, fix: Fix, at: usize) {
         match self.stack.first_mut() {
             Some(Open::Object(object)) if !object.attached => {
@@ -252,7 +255,7 @@ impl Engine {
         }
     }
 
-    /// A problem of the envelope that is open.
+    /// Records a problem of the open envelope.
     fn problem(&mut self, member: &str, reason: Reason, error: impl Into<String>) {
         match self.stack.first_mut() {
             Some(Open::Object(object)) if !object.attached => {
@@ -281,7 +284,7 @@ impl Engine {
         })
     }
 
-    /// The current document is over: it is the answer so far, or passed over.
+    /// Finishes the current document: it becomes the answer so far, or is passed over.
     fn finish_draft(&mut self) {
         if self.draft.is_empty() {
             self.draft = Draft::new(&self.p);
@@ -305,13 +308,13 @@ impl Engine {
         }
     }
 
-    /// The text has ended within what is open; all of it is closed.
+    /// Closes everything that is open, because the text has ended.
     fn cut(&mut self, t: &Turn<'_>, at: usize) {
         self.cut = true;
         self.close_all(t, at);
     }
 
-    /// Everything that is open ends here, without anything to close it.
+    /// Closes everything that is open, without closing brackets.
     fn close_all(&mut self, t: &Turn<'_>, at: usize) {
         while let Some(open) = self.stack.last() {
             match open {
@@ -329,7 +332,7 @@ impl Engine {
         self.at = at;
     }
 
-    /// All is read.
+    /// Finishes reading.
     pub fn finish(mut self) -> Finished {
         self.finish_draft();
         Finished { draft: self.best, passed: self.passed, marks: self.marks, cut: self.cut }

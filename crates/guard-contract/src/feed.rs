@@ -1,4 +1,4 @@
-//! A text that comes in pieces.
+//! A text that arrives in pieces.
 
 use crate::checker::Input;
 use crate::engine::{Engine, Turn, Window};
@@ -10,7 +10,8 @@ use guard_plan::report::{Item, KEPT_TEXT, RawText, Report};
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
 
-/// How much may wait before it is only looked at again when it has doubled, in bytes.
+/// The amount of waiting text, in bytes, above which it is examined again only after it has
+/// doubled.
 const SOON: usize = 64;
 
 /// The text's beginning, length and hash.
@@ -38,25 +39,25 @@ impl Text {
     }
 }
 
-/// Whether a value that has begun has ended, as brackets and strings tell: so that it need not be read again with
-/// every piece.
+/// Tracks by brackets and strings whether a value that has begun has also ended, so that it is not
+/// parsed again with every piece.
 #[derive(Default)]
 struct Waiting {
-    /// Where it begins.
+    /// The start of the value.
     at: usize,
-    /// How far it is looked at.
+    /// The position examined so far.
     to: usize,
     depth: usize,
     in_string: bool,
     escaped: bool,
-    /// It seemed to have ended before.
+    /// True if the value seemed to have ended before.
     tried: bool,
-    /// When there is so much text it is tried again.
+    /// The amount of text at which it is tried again.
     again: usize,
 }
 
 impl Waiting {
-    /// Looks at what has come; whether the value seems to have ended.
+    /// Examines the new text; returns whether the value seems to have ended.
     fn ended(&mut self, bytes: &[u8], base: usize) -> bool {
         let mut i = self.to - base;
         let mut ended = false;
@@ -94,14 +95,14 @@ impl Waiting {
     }
 }
 
-/// A text that comes in pieces: the same report as of the whole, wherever it is cut into pieces.
+/// A text that arrives in pieces: the report is the same as for the whole text, wherever it is cut.
 ///
-/// What is held of the text is one unit, at most as long as the contract's `bytes`.
+/// At most one unit of the text is held, up to the contract's `bytes`.
 pub struct Feed {
     prepared: Arc<Prepared>,
     engine: Engine,
     buffer: Vec<u8>,
-    /// The place of the buffer in the text.
+    /// The offset of the buffer in the text.
     base: usize,
     waiting: Waiting,
     text: Text,
@@ -121,15 +122,16 @@ impl Feed {
         }
     }
 
-    /// How much of the text is held, in bytes.
+    /// The amount of text that is held, in bytes.
     pub fn held(&self) -> usize {
         self.buffer.len()
     }
 
-    /// Takes a piece of the text, and gives the items of the document's lists that are complete with it and survive.
+    /// Accepts a piece of the text, and returns the valid items of the document's lists that it
+    /// completes.
     ///
-    /// An item that is given may still be driven out by better ones where `max` says so, and another document may turn
-    /// out to be the answer: the report has the last word.
+    /// A returned item may still be replaced by better ones if `max` limits the list, and another
+    /// document may turn out to be the answer: only the report is final.
     pub fn push(&mut self, bytes: &[u8], input: &Input<'_>) -> Vec<Item> {
         self.text.take(bytes);
         self.buffer.extend_from_slice(bytes);
@@ -139,13 +141,13 @@ impl Feed {
         std::mem::take(&mut self.engine.out)
     }
 
-    /// The text has ended: the report of all of it.
+    /// Ends the text and returns its report.
     pub fn finish(mut self, input: &Input<'_>) -> Report {
         self.run(true, input);
         outcome::report(&self.prepared, self.engine.finish(), input, self.text)
     }
 
-    /// Whether what has come may let reading go on.
+    /// Returns whether the new text may let reading continue.
     fn worth_it(&mut self) -> bool {
         let waiting = &mut self.waiting;
         let stop = self.base + self.buffer.len();
@@ -159,7 +161,7 @@ impl Feed {
         let w = Window { bytes: &self.buffer, base: self.base, end };
         self.engine.run(&Turn { w, judge: Judge { prepared: &self.prepared, input } });
         let hold = self.engine.hold();
-        // Moved only when that is worth it: what is moved is less than what goes.
+        // The buffer is moved only if the removed part is larger than the moved one.
         if hold - self.base > self.buffer.len() / 2 {
             self.buffer.drain(..hold - self.base);
             self.base = hold;

@@ -1,7 +1,7 @@
-//! A quick test whether a value has a type: no values are made and nothing is explained.
+//! A fast test of whether a value has a type, without building values or explanations.
 //!
-//! `true` is the same answer as `guard_plan::decode`'s; `false` only says that the decoder must be asked. What it
-//! takes has no duplicate keys.
+//! `true` agrees with `guard_plan::decode`; `false` means only that the decoder must decide. The
+//! value must not have duplicate keys.
 
 use crate::shape::Prepared;
 use crate::tape::{Kind, Tape};
@@ -9,10 +9,10 @@ use guard_plan::plan::{Field, TypeDef, TypeId};
 use guard_plan::url::Url;
 use guard_plan::{decimal, time};
 
-/// Records of up to so many fields are tested here.
+/// The largest number of record fields that is tested here.
 const FEW_FIELDS: usize = 64;
 
-/// What is tested.
+/// The inputs of the test.
 #[derive(Clone, Copy)]
 pub(crate) struct Fits<'a> {
     pub prepared: &'a Prepared,
@@ -21,7 +21,7 @@ pub(crate) struct Fits<'a> {
 }
 
 impl Fits<'_> {
-    /// Whether the value at a node surely has a type.
+    /// Returns true if the value at a node certainly has a type.
     pub fn has(&self, ty: TypeId, node: usize) -> bool {
         let Some(def) = self.prepared.types.get(ty as usize) else { return false };
         let kind = self.tape.nodes[node].kind;
@@ -65,7 +65,7 @@ impl Fits<'_> {
             return false;
         }
         let mut seen: u64 = 0;
-        // Members mostly stand in the order of the fields.
+        // Members usually stand in the order of the fields.
         let mut next = 0;
         for (key, value) in self.tape.members(node) {
             if self.tape.nodes[key].kind != Kind::Plain {

@@ -1,30 +1,30 @@
-//! What may stand between tokens: blanks, blanks that JSON does not know, and comments.
+//! The gap between tokens: whitespace, whitespace that JSON does not allow, and comments.
 
 use crate::lex::blanks;
 use guard_plan::report::Fix;
 
-/// How long a comment may be, in bytes.
+/// The maximum length of a comment, in bytes.
 pub(crate) const LONGEST_COMMENT: usize = 64 * 1024;
 
 /// A gap between two tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Gap {
-    /// Where the next token begins.
+    /// The start of the next token.
     pub end: usize,
-    /// A line ends in it.
+    /// True if a line ends in it.
     pub line: bool,
 }
 
-/// Why there is no next token.
+/// The reason why there is no next token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum NoGap {
-    /// The bytes end within a comment, or a blank, that begins here.
+    /// The bytes end within a comment or whitespace character that begins here.
     More(usize),
-    /// A comment that begins here is none: it is too long, or another one begins inside of it.
+    /// An invalid comment begins here: it is too long, or another one begins inside it.
     Bad(usize),
 }
 
-/// The gap that begins here. What is left out of it is told to `fixed`.
+/// Reads the gap that begins here. Its removed parts are reported to `fixed`.
 pub(crate) fn gap(
     bytes: &[u8],
     start: usize,
@@ -59,7 +59,7 @@ pub(crate) fn gap(
     }
 }
 
-/// The end of a comment that begins here; the same place where none does.
+/// Returns the end of a comment that begins here; the same position if there is none.
 fn comment(bytes: &[u8], at: usize) -> Result<usize, NoGap> {
     let near = &bytes[at..bytes.len().min(at + LONGEST_COMMENT)];
     let no_end = || if near.len() < LONGEST_COMMENT { NoGap::More(at) } else { NoGap::Bad(at) };
@@ -69,7 +69,7 @@ fn comment(bytes: &[u8], at: usize) -> Result<usize, NoGap> {
         Some(b'*') => {
             let mut from = 2;
             loop {
-                // Comments do not hold comments: so no text is read twice for one that has no end.
+                // Comments do not nest, so no text is read twice because of an unclosed comment.
                 let slash = memchr::memchr(b'/', &near[from..]).ok_or_else(no_end)? + from;
                 if near[slash - 1] == b'*' && slash > 2 {
                     return Ok(at + slash + 1);
@@ -85,11 +85,11 @@ fn comment(bytes: &[u8], at: usize) -> Result<usize, NoGap> {
     }
 }
 
-/// How long the blank is that JSON does not know and that stands here; 0 where none does.
+/// Returns the length of the non-JSON whitespace character here; 0 if there is none.
 fn strange(bytes: &[u8]) -> usize {
     match bytes {
         [0xC2, 0xA0, ..] => 2,
-        // The bytes end within what may be one.
+        // The bytes may end within such a character.
         [0xC2 | 0xE1 | 0xE2 | 0xE3 | 0xEF] => 1,
         [0xE1, 0xA0] | [0xE2, 0x80 | 0x81] | [0xE3, 0x80] | [0xEF, 0xBB] => 1,
         [0xE1, 0xA0, 0x8E, ..] | [0xE2, 0x80, 0x80..=0x8B | 0xA8 | 0xA9 | 0xAF, ..] => 3,

@@ -1,6 +1,6 @@
-//! Judging one unit that reads: schema, bounds, references, rank; and the lists within it, unit by unit.
+//! Judges one parsed unit: schema, bounds, references, rank; and the lists within it, unit by unit.
 //!
-//! Knows nothing of where units come from and how many are kept of the document's lists.
+//! Independent of where units come from and of how many are kept in the document's lists.
 
 use crate::Input;
 use crate::fits::Fits;
@@ -15,30 +15,30 @@ use guard_plan::render;
 use guard_plan::report::Reason;
 use guard_plan::value::Value;
 
-/// Why a unit does not survive.
+/// The reason why a unit is refused.
 #[derive(Debug)]
 pub(crate) struct Refusal {
     pub reason: Reason,
     pub error: String,
 }
 
-/// A unit that survives, but for the count.
+/// A valid unit, before the limit on the number of units.
 #[derive(Debug)]
 pub(crate) struct Judged {
     pub value: Json,
     pub rank: Rank,
-    /// Units of lists within it that do not survive, with their places in the text.
+    /// The refused units of lists within it, with their positions in the text.
     pub refused: Vec<Inner>,
 }
 
-/// A unit of a list within an item that does not survive.
+/// A refused unit of a list within an item.
 #[derive(Debug)]
 pub(crate) struct Inner {
     pub list: usize,
     pub index: u64,
     pub refusal: Refusal,
     pub raw: String,
-    /// Its place in the text of the item around it.
+    /// Its position in the text of the item around it.
     pub at: (usize, usize),
 }
 
@@ -54,7 +54,7 @@ fn refuse<T>(reason: Reason, error: impl Into<String>) -> Result<T, Refusal> {
 }
 
 impl Judge<'_> {
-    /// Judges the unit of a list that a tape holds.
+    /// Judges the unit of a list on a tape.
     pub fn unit(&self, list: usize, tape: &Tape, bytes: &[u8]) -> Result<Judged, Refusal> {
         let shape = &self.prepared.lists[list];
         let text = text(bytes)?;
@@ -70,7 +70,7 @@ impl Judge<'_> {
             self.schema(shape, &judged.value)?;
         }
         if !shape.nested.is_empty() {
-            // Of what is left after pruning.
+            // The bounds apply to the value after pruning.
             self.bounds(&judged.value, usize::MAX)?;
         } else {
             if tape.depth as u64 > u64::from(self.prepared.contract.bounds.depth) {
@@ -83,7 +83,7 @@ impl Judge<'_> {
         Ok(judged)
     }
 
-    /// Judges a unit that was put together from its members.
+    /// Judges a unit that was read member by member.
     pub fn assembled(&self, list: usize, value: &Json) -> Result<Rank, Refusal> {
         let shape = &self.prepared.lists[list];
         self.schema(shape, value)?;
@@ -92,14 +92,14 @@ impl Judge<'_> {
         Ok(self.rank(list, value))
     }
 
-    /// Judges a member of the envelope that a tape holds.
+    /// Judges a member of the envelope on a tape.
     pub fn member(&self, field: usize, tape: &Tape, bytes: &[u8]) -> Result<Json, Refusal> {
         let field = &self.prepared.fields[field];
         let text = text(bytes)?;
         distinct(tape, text)?;
         let value = tape.json(text, 0);
         self.decoded(field.ty, &value, field.secret)?;
-        // The member stands one deep in the document.
+        // The member is at nesting depth one in the document.
         let depth = tape.depth;
         if depth as u64 > u64::from(self.prepared.contract.bounds.depth) {
             return refuse(Reason::Bounds, self.too_deep(depth));
@@ -114,14 +114,14 @@ impl Judge<'_> {
         Ok(value)
     }
 
-    /// A member of an item that is put together; judged with it.
+    /// Reads a member of an item that is read member by member; it is judged with the item.
     pub fn plain(&self, tape: &Tape, bytes: &[u8]) -> Result<Json, Refusal> {
         let text = text(bytes)?;
         distinct(tape, text)?;
         Ok(tape.json(text, 0))
     }
 
-    /// What is said of a member that the envelope does not have.
+    /// Returns the message for a member that the envelope does not have.
     pub fn unknown_member(&self, name: &str) -> String {
         let names = || self.prepared.fields.iter().map(|field| field.name.as_str());
         match guard_plan::near::nearest(name, names()) {
@@ -160,7 +160,7 @@ impl Judge<'_> {
         }
     }
 
-    /// How deep a value nests and how long its strings are.
+    /// Checks the nesting depth of a value and the length of its strings.
     fn bounds(&self, value: &Json, longest: usize) -> Result<(), Refusal> {
         let bounds = &self.prepared.contract.bounds;
         if longest == usize::MAX {
@@ -179,7 +179,8 @@ impl Judge<'_> {
         Ok(())
     }
 
-    /// The length of a string that is longer than this; or of a key, unless the contract itself names it.
+    /// Returns the length of a string that exceeds the limit; or of a key, unless the contract
+    /// itself declares the key.
     fn too_long(&self, value: &Json, most: u64) -> Option<u64> {
         let long = |text: &str| {
             let count = if text.len() as u64 > most { text.chars().count() as u64 } else { 0 };
@@ -225,7 +226,7 @@ impl Judge<'_> {
         let known = self.input.known;
         let answer = match &reference.allowed {
             Allowed::Fact(fact) => known.fact(*fact, value),
-            // Where nothing was handed over, nothing is checked; the report says so.
+            // If the host provided no list, nothing is checked; the report says so.
             Allowed::Given(name) => known.given(name, value).or(Some(true)),
             Allowed::Values(_) => known.value(at, value),
         };
@@ -242,7 +243,7 @@ impl Judge<'_> {
         }
     }
 
-    /// What a unit is ranked by, least first; what has none comes last.
+    /// Returns the rank of a unit, least first; a unit without one comes last.
     fn rank(&self, list: usize, value: &Json) -> Rank {
         let shape = &self.prepared.lists[list];
         let Some(by) = &shape.by else { return Rank::default() };
@@ -258,7 +259,7 @@ impl Judge<'_> {
         Rank { missing: value.is_none(), value }
     }
 
-    /// Takes the units that do not survive out of the lists within an item.
+    /// Removes the refused units from the lists within an item.
     fn prune(&self, list: usize, tape: &Tape, text: &str, node: usize, judged: &mut Judged) {
         for inner in &self.prepared.lists[list].nested {
             let name = &self.prepared.lists[*inner].member;
@@ -288,7 +289,7 @@ impl Judge<'_> {
             let raw = tape.raw(text, *unit);
             let start = tape.nodes[*unit].start as usize;
             let mut own = Tape::default();
-            // It was read before, as part of the item around it.
+            // It was parsed before, as part of the item around it.
             let read = match tape.nodes[*unit].kind {
                 Kind::Object => own.read(raw.as_bytes()),
                 _ => Err(Stop::Bad(0, "expected an object")),
@@ -339,7 +340,7 @@ fn distinct(tape: &Tape, text: &str) -> Result<(), Refusal> {
     }
 }
 
-/// The first problems, and how many more there are.
+/// Lists the first problems, and the number of further ones.
 fn said(problems: &[Problem]) -> String {
     let mut said: Vec<String> = problems.iter().take(3).map(|p| p.to_string()).collect();
     if problems.len() > said.len() {
@@ -353,7 +354,7 @@ fn said(problems: &[Problem]) -> String {
     said
 }
 
-/// How deep a value nests: an object without members 1, what is no object or array 0.
+/// Returns the nesting depth of a value: 1 for an object without members, 0 for a scalar.
 fn depth(value: &Json) -> u64 {
     match value {
         Json::Array(items) => 1 + items.iter().map(depth).max().unwrap_or(0),
@@ -362,7 +363,7 @@ fn depth(value: &Json) -> u64 {
     }
 }
 
-/// A rank of which no type is known.
+/// Returns a rank of unknown type.
 fn loose_rank(member: &Json) -> Option<Value> {
     match member {
         Json::Int(_) | Json::Number(_) => {

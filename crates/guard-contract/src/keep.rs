@@ -1,4 +1,4 @@
-//! The last stage: how many units of a list are kept, and which.
+//! The last stage: limits the number of kept units of a list.
 
 use crate::judge::Refusal;
 use crate::shape::List;
@@ -7,26 +7,26 @@ use guard_plan::report::{Extent, Item, Reason};
 use guard_plan::value::Value;
 use std::collections::BTreeMap;
 
-/// What units are ranked by, least first. Without a rank they keep the order of the text.
+/// The rank of units, least first. Units without a rank keep the order of the text.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Rank {
-    /// What has none comes last.
+    /// True if the rank is missing; such units come last.
     pub missing: bool,
     pub value: Option<Value>,
 }
 
-/// The units of a list that are kept so far.
+/// The kept units of a list so far.
 #[derive(Debug)]
 pub(crate) struct Keep {
     max: u64,
     by: Option<String>,
-    /// By rank, and by place among equals.
+    /// By rank, and by position among equals.
     kept: BTreeMap<(Rank, u64), Item>,
-    /// Where there is no rank.
+    /// The first units, if there is no rank.
     first: Vec<Item>,
 }
 
-/// An item with its place in the list and the text.
+/// An item with its index in the list and its position in the text.
 pub(crate) fn item(index: u64, at: (usize, usize), value: Json) -> Item {
     let at = Extent { start: at.0 as u64, end: at.1 as u64 };
     Item { index, at, value, repaired: false, resynchronised: false }
@@ -38,12 +38,12 @@ impl Keep {
         Keep { max: list.max.unwrap_or(u64::MAX), by, kept: BTreeMap::new(), first: Vec::new() }
     }
 
-    /// How many are kept.
+    /// The number of kept units.
     pub fn len(&self) -> usize {
         self.kept.len() + self.first.len()
     }
 
-    /// Keeps an item, unless there are enough better ones; the one that is not kept any more.
+    /// Keeps an item unless there are enough better ones; returns the item that is dropped.
     pub fn offer(&mut self, rank: Rank, item: Item) -> Option<Item> {
         if self.by.is_none() {
             if self.first.len() as u64 >= self.max {
@@ -57,7 +57,7 @@ impl Keep {
         full.then(|| self.kept.pop_last()).flatten().map(|(_, worst)| worst)
     }
 
-    /// Why the one that is not kept is not.
+    /// Returns the reason for a dropped item.
     pub fn over_limit(&self) -> Refusal {
         let max = self.max;
         let error = match &self.by {
@@ -67,7 +67,7 @@ impl Keep {
         Refusal { reason: Reason::OverLimit, error }
     }
 
-    /// What is kept, in the order of the text.
+    /// Returns the kept items, in the order of the text.
     pub fn finish(self) -> Vec<Item> {
         let mut items = self.first;
         items.extend(self.kept.into_values());

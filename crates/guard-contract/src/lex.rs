@@ -1,17 +1,17 @@
-//! Tokens of JSON in bytes that may end anywhere. Knows nothing of how values nest.
+//! Tokens of JSON in bytes that may end anywhere. Independent of nesting.
 
-/// Why reading stopped.
+/// The reason why reading stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Stop {
-    /// The bytes end; with more of them it could go on.
+    /// The bytes end; with more bytes it could continue.
     More,
-    /// It is no JSON from this byte on.
+    /// The text is not JSON from this offset on: the offset and the reason.
     Bad(usize, &'static str),
-    /// It nests deeper than any reader goes.
+    /// It nests deeper than any reader supports.
     Deep,
 }
 
-/// Where the blanks from here on end.
+/// Returns the end of the whitespace from here on.
 #[inline]
 pub(crate) fn blanks(bytes: &[u8], mut at: usize) -> usize {
     while let Some(b' ' | b'\n' | b'\r' | b'\t') = bytes.get(at) {
@@ -20,7 +20,7 @@ pub(crate) fn blanks(bytes: &[u8], mut at: usize) -> usize {
     at
 }
 
-/// The end of a string that begins with a quote here, and whether it has escapes.
+/// Returns the end of a string that begins with a quote here, and whether it has escapes.
 #[inline]
 pub(crate) fn string(bytes: &[u8], at: usize) -> Result<(usize, bool), Stop> {
     let mut at = at + 1;
@@ -42,7 +42,8 @@ pub(crate) fn string(bytes: &[u8], at: usize) -> Result<(usize, bool), Stop> {
 const ONES: u64 = u64::from_ne_bytes([1; 8]);
 const HIGHS: u64 = u64::from_ne_bytes([0x80; 8]);
 
-/// Where the next quote, backslash or control character is, or the end: eight bytes at a time.
+/// Returns the position of the next quote, backslash or control character, or the end; reads eight
+/// bytes at a time.
 #[inline]
 pub(crate) fn plain(bytes: &[u8], mut at: usize) -> usize {
     let zeros = |word: u64| word.wrapping_sub(ONES) & !word;
@@ -63,7 +64,7 @@ pub(crate) fn plain(bytes: &[u8], mut at: usize) -> usize {
     at + rest.iter().position(special).unwrap_or(rest.len())
 }
 
-/// The character that an escape stands for, and where it ends.
+/// Returns the character that an escape stands for, and its end.
 pub(crate) fn escape(bytes: &[u8], at: usize) -> Result<(char, usize), Stop> {
     let plain = match bytes.get(at + 1) {
         None => return Err(Stop::More),
@@ -112,7 +113,7 @@ fn hex4(bytes: &[u8], at: usize) -> Result<u32, Stop> {
     Ok(code)
 }
 
-/// The text of a string that was read well, without its quotes.
+/// Returns the text of a valid string, without its quotes.
 pub(crate) fn unescape(raw: &str) -> String {
     let mut out = String::with_capacity(raw.len());
     let mut at = 0;
@@ -131,7 +132,7 @@ pub(crate) fn unescape(raw: &str) -> String {
     out
 }
 
-/// The end of a number that begins here; `Stop::More` also where it could go on.
+/// Returns the end of a number that begins here; `Stop::More` also if it could continue.
 pub(crate) fn number(bytes: &[u8], start: usize) -> Result<usize, Stop> {
     let digit = Stop::Bad(start, "expected a digit");
     let mut at = start + usize::from(bytes[start] == b'-');
@@ -173,7 +174,7 @@ fn some_digits(bytes: &[u8], at: usize) -> Result<usize, Stop> {
     }
 }
 
-/// The end of a word that should stand here.
+/// Returns the end of a keyword that is expected here.
 pub(crate) fn word(bytes: &[u8], at: usize, word: &str) -> Result<usize, Stop> {
     let found = &bytes[at..bytes.len().min(at + word.len())];
     match word.as_bytes().strip_prefix(found) {

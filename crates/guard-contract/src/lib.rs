@@ -1,8 +1,9 @@
-//! The producer boundary (semantics §14): what a model, an agent or a person wrote, read and judged unit by unit.
+//! The producer boundary (semantics §14): reads and judges, unit by unit, the text of a model, an
+//! agent or a person.
 //!
-//! A contract of a plan is made ready once (`Checker`), and then judges texts whole (`check`) or as they come (`feed`).
-//! Knows plans and reports; knows nothing of sessions, files and processes. Who can tell what is known is asked through
-//! `Known`, who carries out JSON Schemas through `Schemas`.
+//! A contract of a plan is compiled once (`Checker`), and then judges texts as a whole (`check`) or
+//! in pieces (`feed`). Depends on plans and reports; independent of sessions, files and processes.
+//! `Known` answers references; `Schemas` validates JSON Schemas.
 
 mod boundary;
 mod checker;

@@ -1,22 +1,23 @@
-//! Which part of the text is what: a mark where each part begins, so that the parts are always the whole text.
+//! The classification of the text: a mark where each part begins, so that the parts always cover
+//! the whole text.
 
 use guard_plan::report::{Extent, Span, SpanKind};
 
-/// How many parts besides items are told apart.
+/// The maximum number of parts besides items.
 const MOST: usize = 10_000;
 
-/// Where parts begin, in order.
+/// The starts of the parts, in order.
 #[derive(Debug, Default)]
 pub(crate) struct Marks {
     marks: Vec<(usize, SpanKind)>,
-    /// How many there may be before they are counted again.
+    /// The number of marks at which they are counted again.
     room: usize,
 }
 
 impl Marks {
-    /// From here on the text is this.
+    /// Marks the text from here on.
     pub fn set(&mut self, at: usize, kind: SpanKind) {
-        // What was said of the text from here on was said before it was known better.
+        // Marks from here on were set with less knowledge, so they are replaced.
         while self.marks.pop_if(|mark| mark.0 >= at).is_some() {}
         if let Some((_, was)) = self.marks.last() {
             if *was == kind && kind != SpanKind::Item {
@@ -32,7 +33,7 @@ impl Marks {
         }
     }
 
-    /// The item that begins here is not kept after all.
+    /// Removes the mark of an item that is not kept after all.
     pub fn drop_item(&mut self, start: usize) {
         if let Ok(at) = self.marks.binary_search_by_key(&start, |mark| mark.0)
             && self.marks[at].1 == SpanKind::Item
@@ -41,7 +42,7 @@ impl Marks {
         }
     }
 
-    /// Everything in this part is that.
+    /// Marks everything in this range.
     pub fn cover(&mut self, start: usize, end: usize, kind: SpanKind) {
         let from = self.marks.partition_point(|mark| mark.0 < start);
         let to = self.marks.partition_point(|mark| mark.0 < end);
@@ -52,7 +53,7 @@ impl Marks {
         self.marks.splice(from..to, new);
     }
 
-    /// Joins neighbours of one kind; and where there are still too many, all but items.
+    /// Joins adjacent parts of one kind; if there are still too many, joins all but items.
     fn thin(&mut self) {
         let join = |marks: &mut Vec<(usize, SpanKind)>| {
             marks.dedup_by(|next, last| next.1 == last.1 && next.1 != SpanKind::Item);
@@ -68,7 +69,7 @@ impl Marks {
         self.room = 2 * self.marks.len() + MOST;
     }
 
-    /// The parts of a text of this length.
+    /// Returns the parts of a text of this length.
     pub fn spans(mut self, length: usize) -> Vec<Span> {
         self.marks.retain(|mark| mark.0 < length);
         if self.marks.first().is_none_or(|mark| mark.0 > 0) && length > 0 {

@@ -1,4 +1,4 @@
-//! The report of what was read.
+//! The report on a text.
 
 use crate::checker::Input;
 use crate::draft::Draft;
@@ -10,7 +10,7 @@ use guard_plan::plan::Allowed;
 use guard_plan::report::{Report, State};
 use std::collections::BTreeMap;
 
-/// What producers say when they were cut.
+/// The finish reasons of a cut text.
 const CUT: [&str; 6] = [
     "length",
     "max_tokens",
@@ -20,7 +20,7 @@ const CUT: [&str; 6] = [
     "model_context_window_exceeded",
 ];
 
-/// Whether a finish reason says that the text was cut.
+/// Returns whether a finish reason means that the text was cut.
 fn says_cut(reason: Option<&str>) -> bool {
     reason.is_some_and(|reason| CUT.iter().any(|cut| cut.eq_ignore_ascii_case(reason.trim())))
 }
@@ -79,7 +79,7 @@ pub(crate) fn report(p: &Prepared, read: Finished, input: &Input<'_>, text: Text
     }
 }
 
-/// The references for which the host hands nothing over.
+/// Returns the references for which the host provides no list.
 fn unchecked(p: &Prepared, input: &Input<'_>) -> Vec<String> {
     let given = p.contract.references.iter().filter(|reference| match &reference.allowed {
         Allowed::Given(name) => input.known.given(name, &Json::Null).is_none(),

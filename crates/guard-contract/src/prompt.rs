@@ -1,12 +1,12 @@
-//! A contract in words, for the producer.
+//! A contract as instructions for the producer.
 
 use guard_plan::plan::{Allowed, Contract, ItemList, ItemShape, Plan, TypeDef, TypeId};
 use guard_plan::words::plain;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-/// What a producer should be told: shape, framing, limits, and that fewer well-formed items are better than more. Empty
-/// where the plan has no contract at this place.
+/// Returns the instructions for a producer: shape, framing, limits, and that fewer well-formed
+/// items are better than more. Empty if the plan has no contract with this index.
 pub fn prompt(plan: &Plan, contract: usize) -> String {
     let Some(contract) = plan.contracts.get(contract) else { return String::new() };
     let mut writer = Writer { plan, contract, out: String::new(), told: BTreeSet::new() };
@@ -20,7 +20,7 @@ struct Writer<'a> {
     plan: &'a Plan,
     contract: &'a Contract,
     out: String,
-    /// Types that were spelled out.
+    /// The types that were described.
     told: BTreeSet<TypeId>,
 }
 
@@ -40,7 +40,7 @@ impl Writer<'_> {
         self.members(self.contract.record, None);
     }
 
-    /// The members of a record that is the document's, a list's items', or neither.
+    /// Describes the members of a record: the document's, that of a list's items, or neither.
     fn members(&mut self, record: TypeId, list: Option<Option<u32>>) {
         let Some(TypeDef::Record { fields, .. }) = self.plan.types.get(record as usize) else {
             return;
@@ -73,7 +73,7 @@ impl Writer<'_> {
         self.plan.types.get(ty as usize)
     }
 
-    /// Says of the types inside of a type what its name alone does not.
+    /// Describes the types inside a type, if their names alone are not enough.
     fn spell_out(&mut self, ty: TypeId) {
         let mut open = vec![ty];
         while let Some(ty) = open.pop() {
@@ -157,12 +157,12 @@ impl Writer<'_> {
     }
 }
 
-/// Whether lists can stand in this record at all.
+/// Returns whether lists can occur in this record.
 fn record_of_lists(list: Option<Option<u32>>) -> bool {
     list != Some(Some(u32::MAX))
 }
 
-/// The type under an option.
+/// Returns the type inside an option.
 fn unwrapped(plan: &Plan, ty: TypeId) -> TypeId {
     match plan.types.get(ty as usize) {
         Some(TypeDef::Option { of }) => *of,

@@ -1,8 +1,8 @@
-//! One value that is not quite JSON, rewritten as JSON: the lossless repairs.
+//! Rewrites one malformed value as JSON: the lossless repairs.
 //!
-//! One pass with a stack of its own. Where a string ends is never guessed: what is not surely one reading of the text
-//! is refused. What comes out is read again from the start by the strict reader. Knows nothing of types; only which
-//! names begin an item is told to it.
+//! One pass with its own stack. The end of a string is never guessed: a text with more than one
+//! possible reading is refused. The strict reader parses the result again from the start.
+//! Independent of types; the names that begin an item are given.
 
 mod member;
 mod string;
@@ -12,67 +12,67 @@ use crate::lex::{self, Stop};
 use guard_plan::json::MAX_DEPTH;
 use guard_plan::report::Fix;
 
-/// What was made of a value.
+/// The result of a repair.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Repaired {
-    /// It as JSON, but for duplicate keys.
+    /// The value as JSON, except for duplicate keys.
     pub text: Vec<u8>,
-    /// How many bytes it took.
+    /// The length of the value in the text, in bytes.
     pub len: usize,
-    /// What was done, and where.
+    /// The repairs and their positions.
     pub fixes: Vec<(Fix, usize)>,
-    /// The text ends within it.
+    /// True if the text ends within the value.
     pub cut: bool,
 }
 
-/// Why nothing can be made of a value.
+/// The reason why a value cannot be repaired.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Broken {
-    /// Where it cannot be read.
+    /// The position where it cannot be read.
     pub at: usize,
-    /// Why not.
+    /// The reason.
     pub why: &'static str,
-    /// The text ends there.
+    /// True if the text ends there.
     pub cut: bool,
-    /// The last token before: it may have swallowed what follows the value.
+    /// The last token before: an unclosed string may include the text after the value.
     pub suspect: usize,
-    /// Objects inside of the value that read well and begin as items do.
+    /// The well-formed objects inside the value that begin like items.
     pub whole: Vec<(usize, usize)>,
 }
 
-/// How a repair ended.
+/// The outcome of a repair.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
     Done(Repaired),
     Broken(Broken),
-    /// The bytes end within it.
+    /// The bytes end within the value.
     More,
-    /// It nests deeper than any reader goes.
+    /// It nests deeper than any reader supports.
     Deep,
 }
 
-/// What begins an item, as the contract has it.
+/// The keys that begin an item, by the contract.
 pub(crate) struct Leads<'a> {
-    /// In an object, where a key should stand.
+    /// In an object, in the place of a key.
     pub own: &'a dyn Fn(&str) -> bool,
     /// Wherever an object may stand.
     pub sure: &'a dyn Fn(&str) -> bool,
 }
 
-/// An array or object that is not closed yet.
+/// An array or object that is still open.
 struct Frame {
     object: bool,
     start: usize,
-    /// What was written when its first key began, and the end of that key.
+    /// The output length when its first key began, and the end of that key.
     first: Option<(usize, usize)>,
 }
 
-/// What may stand next.
+/// The tokens that may come next.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Need {
     /// The first element, or the end.
     First,
-    /// An element after a comma, at this place, or the end after all.
+    /// An element after the comma at this position, or the end.
     Next(usize),
     /// A value.
     Value,
@@ -80,14 +80,14 @@ enum Need {
     Separator,
 }
 
-/// Why a pass stopped.
+/// The reason why a pass stopped.
 enum Halt {
     Bad(usize, &'static str),
     /// The text ends within a token.
     Cut(&'static str),
     More,
     Deep,
-    /// The value is whole.
+    /// The value is complete.
     Done,
 }
 
@@ -103,23 +103,23 @@ impl From<Stop> for Halt {
 
 struct Repairer<'a> {
     bytes: &'a [u8],
-    /// No bytes follow.
+    /// True if no bytes follow.
     end: bool,
     leads: &'a Leads<'a>,
     at: usize,
     out: Vec<u8>,
     fixes: Vec<(Fix, usize)>,
     stack: Vec<Frame>,
-    /// A comma is due before what comes next.
+    /// True if a comma is expected before the next element.
     comma: bool,
-    /// The last value was a string, and a line has not ended since.
+    /// True if the last value was a string and no line has ended since.
     string: bool,
     suspect: usize,
     whole: Vec<(usize, usize)>,
     cut: bool,
 }
 
-/// Rewrites the value at the beginning of some bytes. `end` says that no bytes follow.
+/// Repairs the value at the beginning of some bytes. `end` is true if no bytes follow.
 pub(crate) fn repair(bytes: &[u8], end: bool, leads: &Leads<'_>) -> Outcome {
     let mut repairer = Repairer {
         bytes,
@@ -190,7 +190,7 @@ impl Repairer<'_> {
         Err(Halt::Bad(self.at, why))
     }
 
-    /// The text ends between two tokens.
+    /// Handles the end of the text between two tokens.
     fn ends(&mut self, need: Need) -> Result<Need, Halt> {
         if !self.end {
             return Err(Halt::More);
@@ -203,7 +203,7 @@ impl Repairer<'_> {
         self.close_all()
     }
 
-    /// Closes all that is open, without anything to close it.
+    /// Closes everything that is open, without closing brackets.
     fn close_all(&mut self) -> Result<Need, Halt> {
         while !self.stack.is_empty() {
             self.fix(Fix::Closer);
@@ -219,7 +219,7 @@ impl Repairer<'_> {
         self.comma = false;
     }
 
-    /// Closes what was opened last; its text ends here.
+    /// Closes the innermost array or object; its text ends here.
     fn close(&mut self, end: usize) {
         let Some(frame) = self.stack.pop() else { return };
         self.out.push(if frame.object { b'}' } else { b']' });
@@ -235,7 +235,7 @@ impl Repairer<'_> {
         self.string = false;
     }
 
-    /// A closing bracket; where another one is due, that one is supplied.
+    /// Reads a closing bracket; supplies the expected one if it differs.
     fn closer(&mut self, byte: u8, need: Need) -> Result<Need, Halt> {
         let object = byte == b'}';
         self.drop_comma(need);
@@ -249,7 +249,7 @@ impl Repairer<'_> {
             self.close(self.at);
             return Ok(Need::Separator);
         }
-        // It closes what is around the value.
+        // It closes the structure around the value.
         self.close_all()
     }
 
@@ -265,7 +265,7 @@ impl Repairer<'_> {
                 Ok(Need::Next(self.at - 1))
             }
             b'}' | b']' => self.closer(byte, Need::Separator),
-            // Behind a string without a comma stands, for all one knows, the rest of that string.
+            // After a string without a comma, the text may be the rest of that string.
             _ if self.string => self.bad("expected `,` or a closing bracket"),
             b'{' if self.in_object() => self.element(byte, Need::Separator),
             b':' | b'=' | b';' | b'`' | b')' => self.bad("expected `,` or a closing bracket"),
@@ -277,7 +277,7 @@ impl Repairer<'_> {
         }
     }
 
-    /// An element of an array, a key of an object, or their end.
+    /// Reads an element of an array, a key of an object, or their end.
     fn element(&mut self, byte: u8, need: Need) -> Result<Need, Halt> {
         match byte {
             b',' => {
@@ -298,7 +298,7 @@ impl Repairer<'_> {
         }
     }
 
-    /// Whether an item begins here.
+    /// Returns whether an item begins here.
     fn lead(&self) -> Result<bool, Halt> {
         match crate::boundary::lead(self.bytes, self.at) {
             crate::boundary::Lead::Key(key) => Ok((self.leads.own)(key)),

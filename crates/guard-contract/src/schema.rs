@@ -1,15 +1,17 @@
-//! A contract as JSON Schema, draft 2020-12: the hint to the producer that cannot drift from the check.
+//! A contract as JSON Schema, draft 2020-12: a hint to the producer that always agrees with the
+//! check.
 //!
-//! It says what a schema can say. It cannot say how deep and how many bytes an item may be, what is known, that keys do
-//! not occur twice, how many different elements a set has, that a number is written without a point, or that a text is
-//! a URL or a time.
+//! A schema cannot express some rules: the nesting depth and byte length of an item, references,
+//! duplicate keys, the number of different elements of a set, a number without a decimal point, or
+//! a text that is a URL or a time.
 
 use guard_plan::plan::{Contract, Field, ItemList, ItemShape, Plan, TypeDef, TypeId};
 use guard_plan::{decimal, words};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
-/// The schema of a contract's document, by its place in the plan; `false`, which nothing satisfies, where there is none.
+/// Returns the schema of a contract's document, by its index in the plan; `false`, which no value
+/// satisfies, if there is no such contract.
 pub fn schema(plan: &Plan, contract: usize) -> Value {
     let Some(contract) = plan.contracts.get(contract) else { return Value::Bool(false) };
     let mut writer = Writer { plan, contract, defs: BTreeMap::new() };
@@ -32,12 +34,12 @@ pub fn schema(plan: &Plan, contract: usize) -> Value {
 struct Writer<'a> {
     plan: &'a Plan,
     contract: &'a Contract,
-    /// Records, by the names that they have here.
+    /// The records, by their names in this schema.
     defs: BTreeMap<String, Value>,
 }
 
 impl Writer<'_> {
-    /// A record's object; the record is the document's, or that of the items of a list.
+    /// The object of a record; the record is the document's, or that of the items of a list.
     fn object(&mut self, fields: &[Field], list: Option<usize>) -> Map<String, Value> {
         let mut properties = Map::new();
         let mut required: Vec<Value> = Vec::new();
@@ -67,7 +69,7 @@ impl Writer<'_> {
         self.plan.types.get(ty as usize)
     }
 
-    /// A list of items, as it is where nothing of it goes to quarantine.
+    /// A list of items, as it is if no unit is quarantined.
     fn list(&mut self, at: usize, list: &ItemList, ty: TypeId) -> Value {
         let items = match &list.shape {
             ItemShape::Type(ty) => self.named(*ty, Some(at)),
@@ -83,7 +85,7 @@ impl Writer<'_> {
         }
     }
 
-    /// A schema from elsewhere, as a resource of its own, so that it means here what it meant there.
+    /// Embeds a given schema as a resource of its own, so that its references keep their meaning.
     fn foreign(&mut self, at: usize, text: &str) -> Value {
         let mut schema = serde_json::from_str(text).unwrap_or(Value::Bool(false));
         if let Value::Object(members) = &mut schema
@@ -95,7 +97,7 @@ impl Writer<'_> {
         schema
     }
 
-    /// A record under a name of its own; anything else as it is.
+    /// A record is stored under its own name; any other type is inlined.
     fn named(&mut self, ty: TypeId, list: Option<usize>) -> Value {
         let Some(TypeDef::Record { name, fields }) = self.def(ty) else { return self.ty(ty) };
         let (name, fields) = (name.clone(), fields.clone());
@@ -202,7 +204,7 @@ fn number(units: i64) -> Value {
     serde_json::from_str(&decimal::format(units)).unwrap_or(Value::Null)
 }
 
-/// A name as a part of a JSON pointer in a URI fragment.
+/// A name as part of a JSON pointer in a URI fragment.
 fn pointer(name: &str) -> String {
     let mut out = String::new();
     for byte in name.bytes() {

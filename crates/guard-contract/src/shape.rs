@@ -1,4 +1,4 @@
-//! A contract made ready: regexes compiled, names indexed, lists with what they hold. Reads no text.
+//! A compiled contract: regexes compiled, names indexed, lists with their members. Reads no text.
 
 use guard_plan::json::Json;
 use guard_plan::plan::{self, Field, ItemShape, Plan, RegexId, TypeDef, TypeId};
@@ -6,19 +6,20 @@ use regex::{Regex, RegexBuilder};
 use std::collections::{BTreeSet, HashMap};
 use std::fmt;
 
-/// Most bytes a compiled regular expression may take; as the kernel has it.
+/// The largest size of a compiled regular expression, in bytes; the same as in the kernel.
 const REGEX_BYTES: usize = 1 << 20;
 
-/// Why a contract cannot be made ready.
+/// The reason why a contract cannot be compiled.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ContractError {
-    /// The plan has no contract at this place.
+    /// The plan has no contract with this index.
     NoContract(usize),
-    /// The contract's types are not those of a contract; says what is wrong.
+    /// The contract's types are invalid for a contract: the reason.
     Shape(String),
     /// A regular expression does not compile.
     Regex(String),
-    /// A list has a JSON Schema, and nobody to carry it out was given, or it is none; names the file and says why.
+    /// A list has a JSON Schema, and no validator was given, or the schema is invalid: the file and
+    /// the reason.
     Schema(String, String),
 }
 
@@ -35,19 +36,27 @@ impl fmt::Display for ContractError {
 
 impl std::error::Error for ContractError {}
 
-/// Makes JSON Schemas ready; another crate does it, so that this one stays light.
+/// Compiles JSON Schemas. Another crate implements it, so this one has few dependencies.
 pub trait Schemas {
-    /// The schema with this text, which stands in the plan under this file's name.
+    /// Compiles the schema with this text; the plan lists it under this file name.
+    ///
+    /// # Errors
+    ///
+    /// Returns the reason why the text is not a valid schema.
     fn prepare(&self, file: &str, text: &str) -> Result<Box<dyn Schema>, String>;
 }
 
-/// A JSON Schema made ready.
+/// A compiled JSON Schema.
 pub trait Schema: Send + Sync {
-    /// What is wrong with a value.
+    /// Validates a value.
+    ///
+    /// # Errors
+    ///
+    /// Returns the violations as text.
     fn check(&self, value: &Json) -> Result<(), String>;
 }
 
-/// Nobody carries out JSON Schemas: for contracts without them.
+/// No JSON Schema validator: for contracts without JSON Schemas.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct NoSchemas;
 
@@ -57,7 +66,7 @@ impl Schemas for NoSchemas {
     }
 }
 
-/// A few names, found fast.
+/// A few names with fast look-up.
 #[derive(Debug, Default)]
 pub(crate) struct Names(BTreeSet<Box<str>>);
 
@@ -67,31 +76,31 @@ impl Names {
     }
 }
 
-/// A list made ready.
+/// A compiled list.
 pub(crate) struct List {
-    /// With those around it: `sections.findings`.
+    /// Its name, with those of the lists around it: `sections.findings`.
     pub name: String,
     /// The member that holds it.
     pub member: String,
     pub within: Option<usize>,
-    /// The type of its items; none where a schema says it.
+    /// The type of its items; `None` if a schema defines it.
     pub ty: Option<TypeId>,
     pub schema: Option<Box<dyn Schema>>,
     pub max: Option<u64>,
     pub by: Option<String>,
-    /// Names of an item's members.
+    /// The names of an item's members.
     pub own: Names,
-    /// Those of them that nothing inside of an item can have.
+    /// Those names that no value inside an item can have.
     pub sure: Names,
-    /// Items may have any member.
+    /// True if items may have any member.
     pub any: bool,
     /// The lists within its items.
     pub nested: Vec<usize>,
-    /// What its items refer by.
+    /// The references of its items.
     pub references: Vec<usize>,
 }
 
-/// A contract made ready.
+/// A compiled contract.
 pub(crate) struct Prepared {
     pub contract: plan::Contract,
     pub types: Vec<TypeDef>,
@@ -103,9 +112,9 @@ pub(crate) struct Prepared {
     pub fields: Vec<Field>,
     /// Their names.
     pub envelope: Names,
-    /// What members of the envelope refer by.
+    /// The references of the envelope's members.
     pub references: Vec<usize>,
-    /// Every name that the contract gives a member.
+    /// Every member name in the contract.
     pub declared: Names,
 }
 
@@ -135,12 +144,12 @@ impl Prepared {
         })
     }
 
-    /// Whether a regular expression of the plan matches; one that is not there never does.
+    /// Returns whether a regular expression of the plan matches; a missing one never matches.
     pub fn matches(&self, id: RegexId, text: &str) -> bool {
         self.regexes.get(&id).is_some_and(|regex| regex.is_match(text))
     }
 
-    /// The list that a member of the envelope, or of an item, holds.
+    /// Returns the list in a member of the envelope or of an item.
     pub fn list_of(&self, item: Option<usize>, member: &str) -> Option<usize> {
         let within = match item {
             Some(list) => &self.lists[list].nested,
@@ -149,7 +158,7 @@ impl Prepared {
         within.iter().copied().find(|list| self.lists[*list].member == member)
     }
 
-    /// Whether an item of the document's lists may have this member; which list's.
+    /// Returns the list of the document whose items may have this member.
     pub fn frame_of(&self, name: &str) -> Option<usize> {
         self.top.iter().copied().find(|list| self.lists[*list].own.has(name))
     }
@@ -211,7 +220,7 @@ fn prepare(
     Ok(out)
 }
 
-/// The names of an item's members, and those that nothing inside of it can have.
+/// Returns the names of an item's members, and those that no value inside it can have.
 fn names(types: &[TypeDef], ty: TypeId, list: &mut List) {
     let Some(TypeDef::Record { fields, .. }) = types.get(ty as usize) else {
         list.any = true;
@@ -226,7 +235,7 @@ fn names(types: &[TypeDef], ty: TypeId, list: &mut List) {
             Some(TypeDef::Record { fields, .. }) => {
                 taken.extend(fields.iter().map(|field| field.name.as_str()));
             }
-            // Anything may stand in these.
+            // These types may contain any value.
             Some(TypeDef::Json | TypeDef::Map { .. }) => return,
             _ => {}
         }
@@ -235,7 +244,7 @@ fn names(types: &[TypeDef], ty: TypeId, list: &mut List) {
         Names(list.own.0.iter().filter(|name| !taken.contains(&***name)).cloned().collect());
 }
 
-/// The members that a schema declares at its top.
+/// Returns the members that a schema declares at its top level.
 fn properties(text: &str) -> Names {
     let schema = Json::parse(text).unwrap_or(Json::Null);
     match schema.get("properties") {
@@ -246,7 +255,7 @@ fn properties(text: &str) -> Names {
     }
 }
 
-/// A type and all inside of it.
+/// Collects a type and all types inside it.
 fn reach(types: &[TypeDef], ty: TypeId, seen: &mut BTreeSet<TypeId>) {
     let mut open = vec![ty];
     while let Some(ty) = open.pop() {

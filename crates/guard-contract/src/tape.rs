@@ -1,29 +1,30 @@
-//! One JSON value as a flat list of nodes that point into its text: the strict reader.
+//! The strict reader: one JSON value as a flat list of nodes that point into its text.
 //!
-//! It takes what `guard_plan::json` takes, but for duplicate keys, which `distinct` finds. It does not recurse,
-//! allocates nothing once warm, and can stop where the text so far ends. Knows nothing of types.
+//! Accepts the same text as `guard_plan::json`, except for duplicate keys, which `distinct` finds.
+//! It does not recurse, allocates nothing once its buffers have grown, and can stop at the end of a
+//! partial text. Independent of types.
 
 use crate::lex::{self, Stop};
 use guard_plan::json::{Json, MAX_DEPTH};
 use std::borrow::Cow;
 use std::collections::HashSet;
 
-/// Objects up to this size are searched for duplicate keys pair by pair.
+/// The largest object that is searched for duplicate keys pair by pair.
 const FEW_MEMBERS: usize = 16;
 
-/// What a node is.
+/// The kind of a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     Null,
     True,
     False,
     Number,
-    /// A string without escapes; its extent is without the quotes.
+    /// A string without escapes; its range excludes the quotes.
     Plain,
     /// A string with escapes.
     Escaped,
     Array,
-    /// Its children are keys and values in turn.
+    /// An object; its children alternate keys and values.
     Object,
 }
 
@@ -33,7 +34,7 @@ pub(crate) struct Node {
     pub kind: Kind,
     pub start: u32,
     pub end: u32,
-    /// The node behind it and all that is inside of it.
+    /// The index of the node after it and all its descendants.
     pub next: u32,
 }
 
@@ -41,15 +42,20 @@ pub(crate) struct Node {
 #[derive(Debug, Default)]
 pub(crate) struct Tape {
     pub nodes: Vec<Node>,
-    /// How deep it nests.
+    /// The nesting depth.
     pub depth: usize,
-    /// The most bytes of a string in it, as written.
+    /// The length of its longest string as written, in bytes.
     pub longest: usize,
     open: Vec<u32>,
 }
 
 impl Tape {
-    /// Reads the value at the beginning of some bytes; how long it is. `Stop::More` where they end within it.
+    /// Reads the value at the beginning of some bytes and returns its length. `Stop::More` if they
+    /// end within it.
+    ///
+    /// # Errors
+    ///
+    /// Returns the reason why reading stopped.
     pub fn read(&mut self, bytes: &[u8]) -> Result<usize, Stop> {
         self.nodes.clear();
         self.open.clear();
@@ -84,7 +90,7 @@ impl Tape {
         }
     }
 
-    /// The beginning of an object; whether a value follows.
+    /// Reads the beginning of an object; returns whether a value follows.
     fn object(&mut self, bytes: &[u8], at: usize) -> Result<(usize, bool), Stop> {
         self.push_open(Kind::Object, at)?;
         let at = lex::blanks(bytes, at + 1);
@@ -94,7 +100,8 @@ impl Tape {
         }
     }
 
-    /// What stands behind a value: where the next one begins, or that all is closed.
+    /// Reads the text after a value: returns where the next one begins, or that everything is
+    /// closed.
     fn after(&mut self, bytes: &[u8], mut at: usize) -> Result<(usize, bool), Stop> {
         loop {
             let Some(top) = self.open.last() else { return Ok((at, true)) };
@@ -210,7 +217,8 @@ impl Tape {
             Kind::False => Json::Bool(false),
             Kind::Number => number(self.raw(text, node)),
             Kind::Plain => Json::String(self.raw(text, node).into()),
-            // Copied once more rather than shrunk in place, which costs the allocator more.
+            // The text is copied again rather than shrunk in place, which is slower in the
+            // allocator.
             Kind::Escaped => Json::String(lex::unescape(self.raw(text, node)).as_str().into()),
             Kind::Array => {
                 let mut items = Vec::with_capacity(self.children(node).count());
@@ -229,7 +237,7 @@ impl Tape {
         }
     }
 
-    /// The first key that occurs twice in an object inside of a node.
+    /// Returns the first key that occurs twice in an object inside a node.
     pub fn twice<'t>(&self, text: &'t str, node: usize) -> Option<Cow<'t, str>> {
         let end = self.nodes[node].next as usize;
         let objects = (node..end).filter(|at| self.nodes[*at].kind == Kind::Object);
@@ -252,7 +260,7 @@ impl Tape {
         keys.into_iter().find(|key| !seen.insert(key.clone()))
     }
 
-    /// The outermost objects inside of the value whose first key is one of these names.
+    /// Returns the outermost objects inside the value whose first key is one of these names.
     pub fn objects_led_by(&self, text: &str, leads: impl Fn(&str) -> bool) -> Vec<(usize, usize)> {
         let mut found = Vec::new();
         let mut at = 1;
@@ -269,7 +277,7 @@ impl Tape {
     }
 }
 
-/// The number with this text, which is one.
+/// Parses the text of a valid number.
 fn number(text: &str) -> Json {
     match text.parse() {
         Ok(number) if text != "-0" => Json::Int(number),

@@ -1,4 +1,4 @@
-//! The world as it is on disk: files of a workspace, commands run in it, its git repository.
+//! The world on disk: the files of a workspace, commands run in it, and its git repository.
 
 use crate::run::run;
 use guard_plan::json::Json;
@@ -12,27 +12,33 @@ use std::io::ErrorKind::{NotADirectory, NotFound};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-/// The largest file that is looked into, in bytes.
+/// The largest file that is read, in bytes.
 const MAX_FILE: u64 = 256 << 20;
-/// How long git may take, in milliseconds.
+/// The time limit of git, in milliseconds.
 const GIT_TIME: i64 = 30_000;
 
 /// A workspace on disk.
 ///
-/// Probes that the host answers have no answer here. What lies outside of it, also by way of a symbolic link, is not looked into: such questions have no answer. Only
-/// whether something exists is answered for any path.
+/// Probes that the host provides have no answer here. Files outside of the workspace, also those
+/// reached by a symbolic link, are not read: such questions have no answer. Only existence is
+/// answered for any path.
 #[derive(Debug, Clone)]
 pub struct Disk {
     root: PathBuf,
 }
 
 impl Disk {
-    /// The workspace at a directory, which must be there.
+    /// Opens the workspace at an existing directory.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the directory does not exist or cannot be resolved.
     pub fn new(root: &Path) -> io::Result<Disk> {
         Ok(Disk { root: root.canonicalize()? })
     }
 
-    /// A regular file of the workspace, open; `Ok(None)`: there is none; an error: nobody can say.
+    /// Opens a regular file of the workspace; `Ok(None)` if there is none; an error if that cannot
+    /// be determined.
     fn open(&self, path: &str) -> io::Result<Option<(File, Metadata)>> {
         let outside = || io::Error::other("it lies outside the workspace");
         let real = match Path::new(path).canonicalize() {
@@ -48,7 +54,7 @@ impl Disk {
         }
         let mut options = OpenOptions::new();
         options.read(true);
-        // A pipe that has taken the place of the file must not hold us up, nor a link lead us elsewhere.
+        // The file may have been replaced: a pipe must not block, and a link must not lead outside.
         #[cfg(unix)]
         {
             use rustix::fs::OFlags;
@@ -65,7 +71,7 @@ impl Disk {
         Ok(about.is_file().then_some((file, about)))
     }
 
-    /// Whether the nearest directory above a path that is there belongs to the workspace.
+    /// Returns whether the nearest existing directory above a path belongs to the workspace.
     fn holds_parent_of(&self, path: &Path) -> io::Result<bool> {
         for above in path.ancestors().skip(1) {
             match above.canonicalize() {
@@ -77,7 +83,7 @@ impl Disk {
         Ok(false)
     }
 
-    /// A file that is small enough to be looked into.
+    /// Opens a file that is small enough to be read.
     fn readable(&self, path: &str) -> Option<Option<File>> {
         match self.open(path).ok()? {
             Some((_, about)) if about.len() > MAX_FILE => None,
@@ -86,8 +92,8 @@ impl Disk {
         }
     }
 
-    /// Runs git in the workspace. Nothing that the repository or the user configures is run by it, but for the
-    /// filters of the repository's attributes.
+    /// Runs git in the workspace. It runs no program that the repository or the user configures,
+    /// except the filters of the repository's attributes.
     fn git(&self, arguments: &[&str]) -> Option<(i32, String)> {
         let fixed = ["git", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null"];
         let argv = fixed.iter().chain(arguments).map(|word| (*word).to_owned()).collect();
@@ -128,7 +134,7 @@ impl World for Disk {
         if about.len() > TEXT_BYTES as u64 {
             return Some(Content::TooLarge);
         }
-        // It may grow while it is read.
+        // The file may grow while it is read.
         let mut bytes = Vec::new();
         file.take(TEXT_BYTES as u64 + 1).read_to_end(&mut bytes).ok()?;
         Some(Content::of(bytes))
@@ -155,12 +161,12 @@ impl World for Disk {
     }
 }
 
-/// Whether a text stands in a file; no more than a piece of it is held at a time.
+/// Returns whether a file contains a text; reads the file in pieces.
 fn holds(mut file: File, text: &[u8]) -> io::Result<bool> {
     let finder = Finder::new(text);
     let mut window: Vec<u8> = Vec::with_capacity((64 << 10) + text.len());
     loop {
-        // The end of one piece may be the beginning of the text.
+        // The text may span the end of one piece and the beginning of the next.
         let kept = window.len().min(text.len().saturating_sub(1));
         window.drain(..window.len() - kept);
         let read = file.by_ref().take(64 << 10).read_to_end(&mut window)?;

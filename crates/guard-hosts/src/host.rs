@@ -1,4 +1,4 @@
-//! The world of a host: a workspace on disk, where it has one, and what it answers for its own probes.
+//! The world of a host: a workspace on disk, if any, and the answers of the host's own probes.
 
 use crate::disk::Disk;
 use guard_plan::json::Json;
@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
 
-/// What lies outside.
+/// The outside world.
 #[derive(Debug, Clone, Default)]
 pub struct Host {
     disk: Option<Disk>,
@@ -18,7 +18,12 @@ pub struct Host {
 }
 
 impl Host {
-    /// The world of a workspace, which must be there. Without one nobody can say anything of files, commands and git.
+    /// Returns the world of an existing workspace. Without a workspace, questions about files,
+    /// commands and git have no answer.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the directory does not exist or cannot be resolved.
     pub fn new(workspace: Option<&Path>) -> io::Result<Host> {
         Ok(Host { disk: workspace.map(Disk::new).transpose()?, probes: BTreeMap::new() })
     }

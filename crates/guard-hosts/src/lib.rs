@@ -1,7 +1,7 @@
-//! Hosts: what stands between the kernel and the outside.
+//! Hosts: the layer between the kernel and the outside.
 //!
-//! The kernel holds no clock and does no IO; it asks a [`World`](guard_runtime::World). Here is the one that looks at
-//! a real workspace. Nothing here decides anything.
+//! The kernel has no clock and does no IO; it asks a [`World`](guard_runtime::World). This crate
+//! implements the world of a real workspace. It makes no decisions.
 
 mod disk;
 mod host;

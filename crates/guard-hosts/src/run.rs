@@ -1,5 +1,5 @@
-//! Commands: exactly the words of the plan, without a shell, bounded in time and output, killed with their whole
-//! process group (semantics §12).
+//! Commands: exactly the words in the plan, without a shell, bounded in time and output, killed
+//! with their whole process group (semantics §12).
 
 use crate::running;
 use guard_plan::plan::Command;
@@ -12,18 +12,20 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-/// How much of the end of an output is kept while it runs.
+/// The length of the kept end of an output, in bytes, while the command runs.
 const TAIL: usize = 8 << 10;
-/// How much of the beginning of standard output is kept.
+/// The length of the kept beginning of standard output, in bytes.
 const HEAD: usize = 64 << 10;
-/// How long to wait, once a command has ended, for output on its way. A process that has left the group may hold
-/// the pipe open for good.
+/// The time to wait for pending output after a command has ended. A process that has left the group
+/// may hold the pipe open forever.
 const GRACE: Duration = Duration::from_millis(200);
 
-/// Runs a command to its end in a directory. Its environment holds the variables named by the plan, as they are
-/// here, and nothing else; its standard input is empty. A binary without `/` is looked up along our own `PATH`.
+/// Runs a command to its end in a directory. Its environment holds only the variables named by the
+/// plan, with their values in this process; its standard input is empty. A binary without `/` is
+/// looked up in this process's `PATH`.
 ///
-/// A process that leaves its process group is not found again, and lives on; its output is not waited for.
+/// A process that leaves its process group cannot be found again, and keeps running; its output is
+/// not awaited.
 pub fn run(command: &Command, directory: &Path) -> Ran {
     let not_started = |why: String| Ran {
         ended: RunEnd::NotStarted(why),
@@ -70,8 +72,8 @@ pub fn run(command: &Command, directory: &Path) -> Ran {
     }
 }
 
-/// The binary to run: a path as it is, from the directory; a name along `PATH`, whose empty and relative entries
-/// are passed over.
+/// Returns the binary to run: a path as given, relative to the directory; a name looked up in
+/// `PATH`, whose empty and relative entries are skipped.
 fn find(binary: &str, directory: &Path) -> Option<PathBuf> {
     if binary.contains('/') {
         return Some(directory.join(binary));
@@ -92,7 +94,7 @@ fn is_executable(file: &Path) -> bool {
     file.is_file()
 }
 
-/// What a pipe has given: its beginning and its end.
+/// The output of a pipe: its beginning and its end.
 #[derive(Debug, Clone, Default)]
 struct Output {
     head: Vec<u8>,
@@ -100,7 +102,7 @@ struct Output {
 }
 
 impl Output {
-    /// Reads a pipe to its end on a thread of its own.
+    /// Reads a pipe to its end on its own thread.
     fn follow(mut pipe: impl Read + Send + 'static, done: Sender<()>) -> Arc<Mutex<Output>> {
         let output = Arc::new(Mutex::new(Output::default()));
         let shared = Arc::clone(&output);
@@ -109,7 +111,7 @@ impl Output {
             while let Ok(count @ 1..) = pipe.read(&mut buffer) {
                 shared.lock().unwrap_or_else(PoisonError::into_inner).take(&buffer[..count]);
             }
-            // Nobody may be waiting any more.
+            // The receiver may be gone.
             let _ = done.send(());
         });
         output
@@ -124,7 +126,7 @@ impl Output {
     }
 }
 
-/// Waits until both pipes are read to their ends, but not for long.
+/// Waits until both pipes are read to their ends, up to a limit.
 fn drain(done: &Receiver<()>) {
     for _ in 0..2 {
         if done.recv_timeout(GRACE).is_err() {
@@ -133,15 +135,16 @@ fn drain(done: &Receiver<()>) {
     }
 }
 
-/// Waits for the end of a command, and ends its whole group in any case: what it left behind, and what took too
-/// long.
+/// Waits for the end of a command, and always kills its whole group: processes left behind, and
+/// processes over the time limit.
 #[cfg(unix)]
 fn wait(child: &mut Child, within: Duration) -> RunEnd {
     use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
     let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
     let (ended, end) = channel();
     std::thread::spawn(move || {
-        // The process is looked at, not reaped: its group's number stays its own until the group is killed.
+        // The process is inspected, not reaped: its group id stays reserved until the group is
+        // killed.
         let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
         let gone = pid.is_some_and(|pid| {
             std::iter::repeat_with(|| waitid(WaitId::Pid(pid), options))
@@ -152,7 +155,7 @@ fn wait(child: &mut Child, within: Duration) -> RunEnd {
     });
     let in_time = !matches!(end.recv_timeout(within), Err(RecvTimeoutError::Timeout));
     if let Some(pid) = pid {
-        // An empty group is no error worth telling.
+        // An empty group is not an error.
         let _ = kill_process_group(pid, Signal::KILL);
     }
     running::end(child);

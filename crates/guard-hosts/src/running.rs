@@ -1,4 +1,4 @@
-//! The commands that run now, so that none outlives a process that is ended from outside.
+//! The running commands, so that none outlives this process when it is ended from outside.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -12,7 +12,7 @@ fn running() -> MutexGuard<'static, BTreeSet<u32>> {
     RUNNING.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Starts a command that leads its process group. It is known as soon as it runs.
+/// Starts a command as the leader of its process group, and registers it at once.
 pub(crate) fn begin(process: &mut Command) -> io::Result<Child> {
     let mut running = running();
     let child = process.spawn()?;
@@ -20,23 +20,26 @@ pub(crate) fn begin(process: &mut Command) -> io::Result<Child> {
     Ok(child)
 }
 
-/// Its group has been killed. Said before the leader is reaped: then the number may be somebody else's.
+/// Removes a command whose group has been killed. Called before the leader is reaped, since its id
+/// may then be reused.
 pub(crate) fn end(child: &Child) {
     running().remove(&child.id());
 }
 
-/// Kills all commands that run, each with its process group, for a process that is about to end: none begins
-/// afterwards. Who is killed by a signal that cannot be caught leaves its commands behind.
+/// Kills all running commands, each with its process group, before this process ends: no command
+/// begins afterwards. If this process is killed by a signal that cannot be caught, its commands
+/// keep running.
 pub fn end_commands() {
     let running = running();
     #[cfg(unix)]
     for leader in running.iter().filter_map(|id| i32::try_from(*id).ok()) {
         use rustix::process::{Pid, Signal, kill_process_group};
         if let Some(group) = Pid::from_raw(leader) {
-            // It may have ended just now.
+            // The group may have ended just now.
             let _ = kill_process_group(group, Signal::KILL);
         }
     }
-    // Whoever would begin one more, or reap one of these, waits for the end of the process.
+    // The lock is never released: a thread that would begin or reap a command waits for the end of
+    // the process.
     std::mem::forget(running);
 }

@@ -1,7 +1,7 @@
 //! Advice: every action a session could take next, judged and ranked.
 //!
-//! The form that crosses a process, its formula of the value, and its text. How the numbers come about is the
-//! kernel's affair; `docs/reference/advice.md` says it exactly.
+//! The serialized form, the formula of the value, and the text. The kernel crates compute the
+//! numbers; `docs/reference/advice.md` defines them.
 
 mod text;
 
@@ -157,7 +157,7 @@ pub enum Status {
 }
 
 impl Status {
-    /// As it is written in the text.
+    /// Returns its name in the text.
     pub fn as_str(self) -> &'static str {
         match self {
             Status::Ready => "READY",
@@ -243,7 +243,7 @@ pub struct Terms {
 pub const WEIGHTS: [i64; 5] = [50, 15, -10, -15, -10];
 
 impl Terms {
-    /// The weighted sum of the terms, rounded half to even at six places.
+    /// Returns the weighted sum of the terms, rounded half to even at six places.
     pub fn value(&self) -> Decimal {
         let terms = [self.progress, self.info, self.cost_ratio, self.risk, self.opportunity];
         let sum: i64 = WEIGHTS.iter().zip(terms).map(|(weight, term)| weight * term.0).sum();
@@ -276,19 +276,19 @@ pub struct Price {
 }
 
 impl Advice {
-    /// The most valuable action that is ready and whose arguments are known; none where nothing is better than to
-    /// do nothing.
+    /// Returns the most valuable action that is ready and whose arguments are known; `None` if no
+    /// action is better than none.
     pub fn best(&self) -> Option<&Action> {
         let ready = |action: &&Action| action.status == Status::Ready && action.args.is_some();
         self.actions.iter().find(ready).filter(|action| action.value > Decimal(0))
     }
 
-    /// Every goal is reached; false without goals.
+    /// Returns whether every goal is reached; false without goals.
     pub fn reached(&self) -> bool {
         self.progress.is_some() && self.goals.iter().flat_map(|goal| &goal.conditions).all(|c| c.1)
     }
 
-    /// It as one line of JSON.
+    /// Returns the advice as one line of JSON.
     pub fn to_json(&self) -> String {
         serde_json::to_string(self).unwrap_or_default()
     }

@@ -1,7 +1,8 @@
-//! The table of pure builtin functions: name, type, evaluation, documentation, one row each.
+//! The table of pure builtin functions: name, type, evaluation and documentation, one row each.
 //!
-//! The compiler types calls by it, the kernel and the reference evaluator evaluate by it, the reference
-//! documentation is printed from it. Functions that ask the history or the world are not here.
+//! The compiler types calls by this table, the kernel and the reference evaluator evaluate by it,
+//! and the reference documentation is generated from it. Functions that read the history or the
+//! world are not included.
 
 mod eval;
 pub(crate) mod extract;
@@ -48,7 +49,7 @@ pub enum Builtin {
     Names,
 }
 
-/// What a builtin takes.
+/// The kind of a parameter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// `string`.
@@ -69,7 +70,7 @@ pub enum Kind {
     Text,
 }
 
-/// What a builtin gives.
+/// The kind of a result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Gives {
     /// `bool`.
@@ -92,17 +93,17 @@ pub enum Gives {
 
 /// One row of the table.
 pub struct Row {
-    /// Which function.
+    /// The function.
     pub builtin: Builtin,
     /// Its name.
     pub name: &'static str,
-    /// What it takes.
+    /// The kinds of its parameters.
     pub takes: &'static [Kind],
-    /// What it gives.
+    /// The kind of its result.
     pub gives: Gives,
-    /// What it does, one line.
+    /// Its documentation, one line.
     pub doc: &'static str,
-    /// How: the arguments have the kinds of `takes`.
+    /// Its evaluation; the arguments have the kinds of `takes`.
     pub eval: fn(&[&Value]) -> Result<Value, Fault>,
 }
 
@@ -154,18 +155,21 @@ const fn row(
 }
 
 impl Builtin {
-    /// Its row.
+    /// Returns its row.
     pub fn row(self) -> &'static Row {
         &TABLE[self as usize]
     }
 
-    /// The builtin with this name.
+    /// Returns the builtin with this name.
     pub fn by_name(name: &str) -> Option<Builtin> {
         TABLE.iter().find(|row| row.name == name).map(|row| row.builtin)
     }
 
-    /// Its value for some arguments. Arguments of other kinds, which a checked guard never has, are a
-    /// fault.
+    /// Evaluates it. Arguments of other kinds, which a checked guard never passes, are a fault.
+    ///
+    /// # Errors
+    ///
+    /// Returns the fault of the evaluation.
     pub fn eval(self, arguments: &[&Value]) -> Result<Value, Fault> {
         let row = self.row();
         if arguments.len() != row.takes.len() {

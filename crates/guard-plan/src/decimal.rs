@@ -5,7 +5,8 @@ use crate::value::DECIMAL_ONE;
 /// Decimal places.
 const PLACES: i64 = 6;
 
-/// Reads a JSON number, or a literal of the same shape; none unless it is exactly a multiple of 10⁻⁶ in range.
+/// Parses a JSON number, or a literal of the same form; `None` unless it is exactly a multiple of
+/// 10⁻⁶ in range.
 pub fn parse(text: &str) -> Option<i64> {
     let (negative, text) = match text.strip_prefix('-') {
         Some(rest) => (true, rest),
@@ -42,7 +43,7 @@ pub fn parse(text: &str) -> Option<i64> {
     i64::try_from(if negative { -units } else { units }).ok()
 }
 
-/// An exponent; those too large for any use saturate.
+/// Parses an exponent; an exponent out of range saturates.
 fn exponent(text: &str) -> Option<i64> {
     let (negative, digits) = match text.as_bytes().first()? {
         b'-' => (true, &text[1..]),
@@ -56,7 +57,7 @@ fn exponent(text: &str) -> Option<i64> {
     Some(if negative { -size } else { size }.clamp(-(i64::MAX / 4), i64::MAX / 4))
 }
 
-/// The shortest text: `12.5`, `3`, `-0.000001`.
+/// Formats as the shortest text: `12.5`, `3`, `-0.000001`.
 pub fn format(units: i64) -> String {
     let size = units.unsigned_abs();
     let one = DECIMAL_ONE.unsigned_abs();
@@ -71,12 +72,13 @@ pub fn format(units: i64) -> String {
     text
 }
 
-/// The product, rounded half to even.
+/// Multiplies, rounding half to even; `None` if the result does not fit 64 bits.
 pub fn multiply(a: i64, b: i64) -> Option<i64> {
     divide_half_even(i128::from(a) * i128::from(b), i128::from(DECIMAL_ONE))
 }
 
-/// The quotient, rounded half to even; none by zero or beyond 64 bits.
+/// Divides, rounding half to even; `None` for division by zero or if the result does not fit 64
+/// bits.
 pub fn divide(a: i64, b: i64) -> Option<i64> {
     if b == 0 {
         return None;
@@ -84,12 +86,12 @@ pub fn divide(a: i64, b: i64) -> Option<i64> {
     divide_half_even(i128::from(a) * i128::from(DECIMAL_ONE), i128::from(b))
 }
 
-/// The nearest whole decimal, halves to even, as an int.
+/// Rounds to the nearest int, halves to even.
 pub fn round(units: i64) -> i64 {
     divide_half_even(i128::from(units), i128::from(DECIMAL_ONE)).unwrap_or_default()
 }
 
-/// The greatest int that is not greater.
+/// Returns the greatest int that is not greater.
 pub fn floor(units: i64) -> i64 {
     units.div_euclid(DECIMAL_ONE)
 }

@@ -1,22 +1,22 @@
 //! A plan as bytes: content hash, binary form, JSON form.
 //!
-//! Same plan, same bytes, on every machine. `load` reads them back.
+//! The same plan gives the same bytes on every machine. `load` reads them back.
 
 use crate::hex;
 use crate::plan::{Plan, Sources};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-/// The version of the plan's forms; a loader reads no other.
+/// The version of the plan's formats; a loader reads no other version.
 pub const FORMAT_VERSION: u32 = 1;
 
-/// What the binary form begins with.
+/// The first bytes of the binary form.
 pub const MAGIC: &[u8; 10] = b"GUARDPLAN\n";
 
-/// What the JSON form calls itself.
+/// The format name in the JSON form.
 pub const FORMAT: &str = "guard-plan";
 
-/// Bytes before the body of the binary form: magic, version, content hash, checksum.
+/// The length of the binary form's header, in bytes: magic, version, content hash, checksum.
 pub(crate) const HEADER: usize = MAGIC.len() + 4 + 32 + 32;
 
 /// A SHA-256.
@@ -39,18 +39,18 @@ pub struct Document {
     pub sources: Sources,
 }
 
-/// The canonical bytes of a plan or its sources.
+/// Returns the canonical bytes of a plan or its sources.
 pub(crate) fn body<T: Serialize>(value: &T) -> Vec<u8> {
-    // INVARIANT: every type of the plan has a length that is known, the only thing postcard asks.
+    // INVARIANT: every type of the plan has a known length, which is postcard's only requirement.
     postcard::to_allocvec(value).expect("a plan is plain data")
 }
 
-/// How many bytes a part of a plan takes in the binary form.
+/// Returns the size of a part of a plan in the binary form, in bytes.
 pub fn size<T: Serialize>(part: &T) -> usize {
     body(part).len()
 }
 
-/// The content hash of a plan: what it decides, not where it was written.
+/// Returns the content hash of a plan: it covers the decisions, not the source positions.
 pub fn content_hash(plan: &Plan) -> Hash {
     hash_body(&body(plan))
 }
@@ -63,12 +63,12 @@ pub(crate) fn hash_body(body: &[u8]) -> Hash {
     hasher.finalize().into()
 }
 
-/// A hash as it is written everywhere: `sha256:` and 64 hexadecimal digits.
+/// Returns the standard text of a hash: `sha256:` and 64 hexadecimal digits.
 pub fn hash_text(hash: &Hash) -> String {
     format!("sha256:{}", hex::encode(hash))
 }
 
-/// The binary form.
+/// Returns the binary form.
 pub fn to_bytes(plan: &Plan, sources: &Sources) -> Vec<u8> {
     let mut rest = body(plan);
     let hash = hash_body(&rest);
@@ -76,7 +76,8 @@ pub fn to_bytes(plan: &Plan, sources: &Sources) -> Vec<u8> {
     seal(&rest, &hash)
 }
 
-/// The binary form of canonical bytes: those of a plan with this hash, then those of its sources.
+/// Returns the binary form of canonical bytes: those of a plan with this hash, followed by those of
+/// its sources.
 pub fn seal(body: &[u8], hash: &Hash) -> Vec<u8> {
     let mut out = Vec::with_capacity(HEADER + body.len());
     out.extend_from_slice(MAGIC);
@@ -87,7 +88,7 @@ pub fn seal(body: &[u8], hash: &Hash) -> Vec<u8> {
     out
 }
 
-/// The checksum of a file: over everything but itself.
+/// Returns the checksum of a file: over everything but itself.
 pub(crate) fn checksum(hash: &Hash, body: &[u8]) -> Hash {
     let mut hasher = Sha256::new();
     hasher.update(MAGIC);
@@ -97,7 +98,7 @@ pub(crate) fn checksum(hash: &Hash, body: &[u8]) -> Hash {
     hasher.finalize().into()
 }
 
-/// The JSON form, two blanks an indent, with a final newline.
+/// Returns the JSON form, indented by two spaces, with a final newline.
 pub fn to_json(plan: &Plan, sources: &Sources) -> String {
     let document = Document {
         format: FORMAT.into(),
@@ -106,7 +107,7 @@ pub fn to_json(plan: &Plan, sources: &Sources) -> String {
         plan: plan.clone(),
         sources: sources.clone(),
     };
-    // INVARIANT: no map of a plan has keys that are no strings, the only thing that can fail.
+    // INVARIANT: all map keys of a plan are strings; other keys are the only possible error.
     let mut text = serde_json::to_string_pretty(&document).expect("a plan is plain data");
     text.push('\n');
     text

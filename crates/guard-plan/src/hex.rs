@@ -1,6 +1,6 @@
 //! Bytes as lower-case hexadecimal digits.
 
-/// The digits of some bytes.
+/// Returns the digits of some bytes.
 pub fn encode(bytes: &[u8]) -> String {
     let mut out = String::with_capacity(bytes.len() * 2);
     write(bytes, &mut out);
@@ -31,7 +31,7 @@ const PAIRS: [[u8; 2]; 256] = {
     pairs
 };
 
-/// The 32 bytes that 64 digits stand for, in either case; nothing else has any.
+/// Returns the 32 bytes encoded by 64 digits, in either case; `None` for any other text.
 pub fn decode(digits: &str) -> Option<[u8; 32]> {
     let digits: &[u8; 64] = digits.as_bytes().try_into().ok()?;
     let mut bytes = [0; 32];
@@ -42,12 +42,12 @@ pub fn decode(digits: &str) -> Option<[u8; 32]> {
     Some(bytes)
 }
 
-/// The 32 bytes that 64 lower-case digits stand for; nothing else has any. One form for each value, and quicker than
-/// [`decode`].
+/// Returns the 32 bytes encoded by 64 lower-case digits; `None` for any other text. The form is
+/// unique for each value, and parsing is faster than [`decode`].
 pub fn decode_lower(digits: &[u8]) -> Option<[u8; 32]> {
     let digits: &[u8; 64] = digits.try_into().ok()?;
     let mut bytes = [0; 32];
-    // What is no digit has bits that no digit has; they are looked at once, at the end.
+    // Invalid bytes set bits that no digit has; the bits are checked once, at the end.
     let mut seen = 0;
     for (byte, pair) in bytes.iter_mut().zip(digits.chunks_exact(2)) {
         let (high, low) = (VALUES[usize::from(pair[0])], VALUES[usize::from(pair[1])]);

@@ -1,7 +1,7 @@
-//! JSON, read strictly and kept exactly.
+//! JSON, parsed strictly and stored exactly.
 //!
-//! The reader refuses what RFC 8259 refuses, and also duplicate keys, more than 128 levels and lone
-//! surrogates. Numbers keep their text. Knows nothing of types; `decode` does.
+//! The parser rejects everything that RFC 8259 rejects, and also duplicate keys, more than 128
+//! levels and lone surrogates. Numbers keep their text. Independent of types; see `decode`.
 
 mod number;
 mod read;
@@ -11,11 +11,11 @@ use std::cmp::Ordering;
 use std::fmt::{self, Write as _};
 use std::hash::{Hash, Hasher};
 
-/// How deep arrays and objects may nest.
+/// The maximum nesting depth of arrays and objects.
 pub const MAX_DEPTH: usize = 128;
 
-/// A JSON value. Objects keep the order of the source, but compare without regard to it. Numbers compare
-/// by their text: `1.0` is not `1`.
+/// A JSON value. Objects keep the order of the source, but compare independent of it. Numbers
+/// compare by their text: `1.0` is not `1`.
 #[derive(Debug, Clone)]
 pub enum Json {
     /// `null`.
@@ -24,17 +24,17 @@ pub enum Json {
     Bool(bool),
     /// A number whose text is that of a 64-bit integer.
     Int(i64),
-    /// The text of any other number; make one with [`Json::number`].
+    /// The text of any other number; see [`Json::number`].
     Number(Box<str>),
     /// A string.
     String(Box<str>),
     /// An array.
     Array(Vec<Json>),
-    /// An object; no key occurs twice.
+    /// An object with distinct keys.
     Object(Vec<(Box<str>, Json)>),
 }
 
-/// Why a text is not JSON, and where.
+/// A parse error and its position.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JsonError {
     /// Byte offset.
@@ -43,7 +43,7 @@ pub struct JsonError {
     pub line: usize,
     /// Column in characters, from 1.
     pub column: usize,
-    /// What is wrong.
+    /// The problem.
     pub message: Cow<'static, str>,
 }
 
@@ -57,12 +57,20 @@ impl fmt::Display for JsonError {
 impl std::error::Error for JsonError {}
 
 impl Json {
-    /// Reads one JSON value and nothing after it but blanks.
+    /// Parses one JSON value, followed only by whitespace.
+    ///
+    /// # Errors
+    ///
+    /// Returns the first problem and its position.
     pub fn parse(text: &str) -> Result<Json, JsonError> {
         read::parse(text)
     }
 
-    /// The same for bytes, which must be UTF-8.
+    /// Parses bytes, which must be UTF-8.
+    ///
+    /// # Errors
+    ///
+    /// Returns the first problem and its position.
     pub fn parse_bytes(bytes: &[u8]) -> Result<Json, JsonError> {
         match std::str::from_utf8(bytes) {
             Ok(text) => read::parse(text),
@@ -74,17 +82,17 @@ impl Json {
         }
     }
 
-    /// The number with this text, if it is one.
+    /// Returns the number with this text, if it is one.
     pub fn number(text: &str) -> Option<Json> {
         read::parse(text).ok().filter(|json| matches!(json, Json::Int(_) | Json::Number(_)))
     }
 
-    /// The string with this text.
+    /// Returns the string with this text.
     pub fn string(text: &str) -> Json {
         Json::String(text.into())
     }
 
-    /// The member of an object with this key.
+    /// Returns the member of an object with this key.
     pub fn get(&self, key: &str) -> Option<&Json> {
         match self {
             Json::Object(members) => {
@@ -94,7 +102,7 @@ impl Json {
         }
     }
 
-    /// The text of a string.
+    /// Returns the text of a string.
     pub fn as_str(&self) -> Option<&str> {
         match self {
             Json::String(text) => Some(text),
@@ -102,7 +110,7 @@ impl Json {
         }
     }
 
-    /// What kind of value it is, with its article: `an object`.
+    /// Returns the kind of value, with its article: `an object`.
     pub fn kind(&self) -> &'static str {
         match self {
             Json::Null => "null",
@@ -114,7 +122,7 @@ impl Json {
         }
     }
 
-    /// Appends the canonical text: no blanks, the order of the source, numbers as they were.
+    /// Appends the canonical text: no whitespace, the order of the source, numbers as written.
     pub fn write(&self, out: &mut String) {
         match self {
             Json::Null => out.push_str("null"),
@@ -186,7 +194,7 @@ impl fmt::Display for Json {
     }
 }
 
-/// The members of an object by key.
+/// Returns the members of an object, sorted by key.
 fn sorted(members: &[(Box<str>, Json)]) -> Vec<&(Box<str>, Json)> {
     let mut members: Vec<_> = members.iter().collect();
     members.sort_unstable_by(|a, b| a.0.cmp(&b.0));
@@ -206,7 +214,7 @@ impl Json {
         }
     }
 
-    /// The members of an object in the order of their keys; nothing of any other value.
+    /// Returns the members of an object, sorted by key; empty for any other value.
     pub fn sorted_members(&self) -> Vec<&(Box<str>, Json)> {
         match self {
             Json::Object(members) => sorted(members),
@@ -275,7 +283,7 @@ impl serde::Serialize for Json {
 }
 
 impl<'de> serde::Deserialize<'de> for Json {
-    /// Only for `serde_json`, whose raw text goes through our own reader.
+    /// Only for `serde_json`, whose raw text is parsed by our own parser.
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let raw = <Box<serde_json::value::RawValue>>::deserialize(deserializer)?;
         Json::parse(raw.get()).map_err(serde::de::Error::custom)

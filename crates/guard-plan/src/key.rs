@@ -1,16 +1,16 @@
 //! Canonical bytes of values: the keys of memories, counters and approvals.
 //!
-//! Injective: two values have the same bytes exactly if they are equal. Long keys are replaced by their
-//! SHA-256, so that a memory's size does not depend on what is remembered.
+//! Injective: two values have the same bytes exactly if they are equal. Long keys are replaced by
+//! their SHA-256, so that the size of a memory does not depend on the size of the values.
 
 use crate::json::Json;
 use crate::value::Value;
 use sha2::{Digest, Sha256};
 
-/// Keys longer than this are replaced by their digest.
+/// The maximum length of a key, in bytes; longer keys are replaced by their digest.
 pub const MAX_KEY_BYTES: usize = 64;
 
-/// Leads a digest; no value begins so.
+/// The prefix of a digest; no value begins with it.
 const DIGEST: u8 = 0xFF;
 
 /// Appends the bytes of a value.
@@ -122,7 +122,7 @@ pub fn shorten(start: usize, out: &mut Vec<u8>) {
     }
 }
 
-/// The key made of some values.
+/// Returns the key of some values.
 pub fn of(values: &[Value]) -> Box<[u8]> {
     let mut out = Vec::new();
     for value in values {

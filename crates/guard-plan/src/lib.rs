@@ -1,7 +1,7 @@
 //! Every type of Guard that crosses a process: plan, values, events, verdicts, trace records.
 //!
-//! Knows canonical encoding, hashing and the loading of hostile bytes. Knows nothing of source text, of
-//! how a plan is made, or of how it decides.
+//! Includes canonical encoding, hashing and the loading of untrusted bytes. Independent of source
+//! text, compilation and evaluation.
 
 pub mod advice;
 pub mod builtin;

@@ -1,8 +1,8 @@
-//! The only way to a [`LoadedPlan`]: bytes are hostile until they have passed here.
+//! The only way to obtain a [`LoadedPlan`]: all bytes are untrusted until they are loaded here.
 //!
-//! Size, form, version, checksum and content hash first, then the structure of everything, so that whoever
-//! runs a loaded plan need not look again. Regular expressions are compiled, and constants evaluated, by
-//! the kernel.
+//! Checks size, form, version, checksum and content hash first, then the structure of everything,
+//! so that a loaded plan needs no further checks. The kernel compiles regular expressions and
+//! evaluates constants.
 
 use crate::encode::{self, Document, FORMAT, FORMAT_VERSION, HEADER, Hash, MAGIC};
 use crate::plan::{Expr, Plan, SourceSpan, Sources, SpanId, ToolId};
@@ -10,13 +10,13 @@ use crate::validate;
 use serde::Deserialize;
 use std::fmt;
 
-/// Most bytes of the binary form.
+/// The maximum size of the binary form, in bytes.
 pub const MAX_BINARY_BYTES: usize = 8 << 20;
 
-/// Most bytes of the JSON form.
+/// The maximum size of the JSON form, in bytes.
 pub const MAX_JSON_BYTES: usize = 64 << 20;
 
-/// A plan whose structure is sound. Made only by [`load`] and [`LoadedPlan::from_plan`].
+/// A plan with a valid structure. Created only by [`load`] and [`LoadedPlan::from_plan`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct LoadedPlan {
     plan: Plan,
@@ -24,27 +24,27 @@ pub struct LoadedPlan {
     hash: Hash,
 }
 
-/// Why bytes are no plan.
+/// The reason why bytes are not a plan.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LoadError {
-    /// There are more of them than a plan may have.
+    /// They exceed the maximum size.
     TooLarge {
-        /// How many there are.
+        /// The actual size, in bytes.
         bytes: usize,
-        /// How many there may be.
+        /// The maximum size, in bytes.
         max: usize,
     },
     /// They begin like neither form.
     UnknownForm,
     /// The form has another version.
     Version(u32),
-    /// The checksum says that they were damaged.
+    /// The checksum does not match: the bytes were damaged.
     Checksum,
-    /// The content hash is not that of the plan.
+    /// The content hash does not match the plan.
     Hash,
-    /// They do not decode.
+    /// They cannot be decoded.
     Malformed(String),
-    /// They decode to something that is no plan; says where and why.
+    /// They decode to an invalid plan: the position and the problem.
     Invalid(String),
 }
 
@@ -70,7 +70,11 @@ impl fmt::Display for LoadError {
 impl std::error::Error for LoadError {}
 
 impl LoadedPlan {
-    /// Takes a plan that was just made; it is checked like any other.
+    /// Wraps a plan that was just compiled; it is checked like any other.
+    ///
+    /// # Errors
+    ///
+    /// Returns the first problem of the structure.
     pub fn from_plan(plan: Plan, sources: Sources) -> Result<LoadedPlan, LoadError> {
         let body = encode::body(&plan);
         limit(body.len(), MAX_BINARY_BYTES)?;
@@ -87,7 +91,7 @@ impl LoadedPlan {
         &self.plan
     }
 
-    /// Where its rules stand in the source.
+    /// Returns the source positions of its rules.
     pub fn sources(&self) -> &Sources {
         &self.sources
     }
@@ -102,24 +106,29 @@ impl LoadedPlan {
         encode::hash_text(&self.hash)
     }
 
-    /// `file:line:column` of a span, where it is known.
+    /// Returns `file:line:column` of a span, if known.
     pub fn span_text(&self, span: SpanId) -> Option<String> {
         let SourceSpan { file, line, column, .. } = self.sources.spans.get(span as usize)?;
         let file = self.sources.files.get(*file as usize)?;
         Some(format!("{file}:{line}:{column}"))
     }
 
-    /// Whether an expression can be evaluated beside this plan: it is sound, refers only to what the plan has,
-    /// and asks for no more than state, history, clock and world (neither arguments nor a result).
+    /// Checks that an expression can be evaluated with this plan: it is valid, refers only to
+    /// entities of the plan, and reads only state, history, clock and world (neither arguments nor
+    /// a result).
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if it cannot be evaluated with this plan.
     pub fn admits(&self, expr: &Expr) -> Result<(), LoadError> {
         validate::beside(&self.plan, expr).map_err(LoadError::Invalid)
     }
 
-    /// The same for an expression that may also read the arguments of a tool.
+    /// Checks an expression that may also read the arguments of a tool.
     ///
     /// # Errors
     ///
-    /// Where it refers to what the plan or the tool does not have.
+    /// Returns an error if it refers to an entity that the plan or the tool does not have.
     pub fn admits_in_call(&self, tool: ToolId, expr: &Expr) -> Result<(), LoadError> {
         validate::beside_call(&self.plan, tool, expr).map_err(LoadError::Invalid)
     }
@@ -136,6 +145,10 @@ impl LoadedPlan {
 }
 
 /// Reads a plan in either form.
+///
+/// # Errors
+///
+/// Returns the reason why the bytes are not a plan.
 pub fn load(bytes: &[u8]) -> Result<LoadedPlan, LoadError> {
     if bytes.starts_with(MAGIC) {
         return load_binary(bytes);
@@ -168,14 +181,14 @@ fn load_binary(bytes: &[u8]) -> Result<LoadedPlan, LoadError> {
     if !rest.is_empty() {
         return Err(LoadError::Malformed("something follows it".into()));
     }
-    // The hash is of the canonical bytes: a plan spelled in any other way does not have it.
+    // The hash covers the canonical bytes: any other encoding of the plan has a different hash.
     if encode::content_hash(&plan) != *hash {
         return Err(LoadError::Hash);
     }
     LoadedPlan::new(plan, sources, *hash)
 }
 
-/// The first look at a document, whatever its version holds.
+/// The first members of a document, independent of its version.
 #[derive(Deserialize)]
 struct Head {
     format: String,

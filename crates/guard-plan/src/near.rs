@@ -1,4 +1,4 @@
-//! The near miss: the name that was probably meant.
+//! Suggests the name that was probably meant.
 
 /// Longer names are not compared, in characters.
 const MAX_CHARS: usize = 64;
@@ -6,7 +6,7 @@ const MAX_CHARS: usize = 64;
 /// The most edits between a name and a candidate.
 const MAX_EDITS: usize = 3;
 
-/// The candidate with the fewest edits to the name, if they are few; the first of equals in order.
+/// Returns the candidate with the fewest edits to the name, if they are few; the first of equals.
 pub fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let name = name.to_lowercase();
     let length = name.chars().take(MAX_CHARS + 1).count();

@@ -1,6 +1,7 @@
-//! Where values come from: what is seen in texts and results, and as what a value is looked up (semantics §8).
+//! Origins of values: the values that are seen in texts and results, and the text by which a value
+//! is looked up (semantics §8).
 //!
-//! Purely textual. Who has seen what, and how much of it is remembered, is the session's.
+//! Purely textual. The session stores the origins.
 
 use crate::builtin::extract;
 use crate::builtin::is_unreadable;
@@ -11,26 +12,26 @@ use crate::{decimal, path};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
-/// Most values that a session remembers the origin of.
+/// The maximum number of values whose origin a session remembers.
 pub const MAX_SEEN: usize = 65_536;
 
-/// Longest text that may be a path as a whole, in bytes.
+/// The maximum length of a text that may be a path as a whole, in bytes.
 const MAX_PATH: usize = 4096;
 
-/// Where a value was first seen; its place is the variant of the built-in enum.
+/// The origin where a value was first seen; its position is the variant of the built-in enum.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Origin {
-    /// In the user's words.
+    /// The user's messages.
     Prompt,
-    /// In a trusted result, or in what the session was opened with.
+    /// A trusted result, or the opening data of the session.
     Trusted,
-    /// In an untrusted result.
+    /// An untrusted result.
     Untrusted,
-    /// Nowhere.
+    /// No known origin.
     Unknown,
 }
 
-/// The text under which a value is looked up; none for what has no origin.
+/// Returns the text by which a value is looked up; `None` for values without an origin.
 pub fn lookup(value: &Value) -> Option<Cow<'_, str>> {
     Some(match value {
         Value::String(text) | Value::Path(text) => Cow::Borrowed(text),
@@ -41,7 +42,7 @@ pub fn lookup(value: &Value) -> Option<Cow<'_, str>> {
     })
 }
 
-/// Calls `see` with everything that is seen in a text; some of it more than once.
+/// Calls `see` with every value that is seen in a text; some more than once.
 pub fn in_text(text: &str, workspace: &str, see: &mut dyn FnMut(&str)) {
     for word in text.split_whitespace() {
         see(word.trim_matches(is_punctuation));
@@ -69,8 +70,8 @@ pub fn in_text(text: &str, workspace: &str, see: &mut dyn FnMut(&str)) {
     extract::numbers(text, &mut |found| number(found, see));
 }
 
-/// Calls `see` with everything that is seen in a result, and with whether it is trusted there. Lists on the way
-/// count for nothing: their elements are where they are.
+/// Calls `see` with every value that is seen in a result, and its trust level there. Lists do not
+/// count as path steps: their elements have the path of the list.
 pub fn in_json(json: &Json, workspace: &str, trust: &Trust, see: &mut dyn FnMut(&str, bool)) {
     walk(json, workspace, trust, &mut Vec::new(), see);
 }
@@ -112,7 +113,7 @@ fn walk<'j>(
     }
 }
 
-/// Whether what lies at the end of a way is trusted: the longest path that leads there decides.
+/// Returns whether the value at a path is trusted: the longest matching rule decides.
 fn trusted(trust: &Trust, way: &[&str]) -> bool {
     let leads = |path: &[String]| {
         path.len() <= way.len() && path.iter().zip(way).all(|(member, step)| member == step)
@@ -131,7 +132,7 @@ fn as_path(text: &str, workspace: &str, see: &mut dyn FnMut(&str)) {
     }
 }
 
-/// A number as it is written, and in the form in which values are looked up.
+/// Reports a number as written, and in its look-up form.
 fn number(text: &str, see: &mut dyn FnMut(&str)) {
     see(text);
     if let Some(units) = decimal::parse(text) {

@@ -1,10 +1,10 @@
 //! Paths: normalised, absolute, compared by components.
 //!
-//! Purely textual; whether a file exists, or is a link, is for the world to say.
+//! Purely textual; the world answers whether a file exists or is a link.
 
 use std::borrow::Cow;
 
-/// Why a string is no path.
+/// The reason why a string is not a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PathError {
     /// It is empty.
@@ -27,7 +27,11 @@ impl std::fmt::Display for PathError {
 
 impl std::error::Error for PathError {}
 
-/// The normalised absolute path; borrowed where it is that already.
+/// Returns the normalised absolute path; borrowed if the input is already normalised.
+///
+/// # Errors
+///
+/// Returns the reason why the string is not a path.
 pub fn normalise<'a>(workspace: &str, path: &'a str) -> Result<Cow<'a, str>, PathError> {
     if path.is_empty() {
         return Err(PathError::Empty);
@@ -53,7 +57,7 @@ pub fn normalise<'a>(workspace: &str, path: &'a str) -> Result<Cow<'a, str>, Pat
     Ok(Cow::Owned(out))
 }
 
-/// Appends the components of a path, each led by a slash.
+/// Appends the components of a path, each preceded by a slash.
 fn push(out: &mut String, path: &str) {
     for component in path.split('/') {
         match component {
@@ -74,18 +78,18 @@ fn is_normal(path: &str) -> bool {
         })
 }
 
-/// Whether one normalised path is the other or lies below it.
+/// Returns whether a normalised path equals another or lies below it.
 pub fn within(path: &str, base: &str) -> bool {
     base == "/"
         || path.strip_prefix(base).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
-/// The last component; empty for the root.
+/// Returns the last component; empty for the root.
 pub fn file_name(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or_default()
 }
 
-/// The path without its last component; the root's is the root.
+/// Returns the path without its last component; the parent of the root is the root.
 pub fn parent(path: &str) -> &str {
     match path.rfind('/') {
         None | Some(0) => "/",

@@ -1,8 +1,9 @@
-//! The trace: what happened in a session, one JSON object a line, each holding the hash of the one before.
+//! The trace: the events of a session, one JSON object per line, each with the hash of the previous
+//! one.
 //!
-//! The hash of a record is the SHA-256 of its line up to `,"hash":`. Whoever changes, removes, inserts or
-//! reorders a line breaks the chain there; only a cut tail needs a checkpoint to be seen. Secrets are in
-//! here as salted hashes only.
+//! The hash of a record is the SHA-256 of its line up to `,"hash":`. Changing, removing, inserting
+//! or reordering a line breaks the chain there; only a removed tail needs a checkpoint to be
+//! detected. Secrets appear only as salted hashes.
 
 mod chain;
 mod host;
@@ -52,7 +53,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// The word for it in a record.
+    /// Returns its name in a record.
     pub fn word(self) -> &'static str {
         match self {
             Kind::Open => "open",
@@ -412,7 +413,11 @@ struct Line {
 }
 
 impl Record {
-    /// Reads one line. Whether the chain holds is for [`verify_chain`] to say.
+    /// Parses one line. [`verify_chain`] checks the hash chain.
+    ///
+    /// # Errors
+    ///
+    /// Returns a description of the problem.
     pub fn parse(line: &str) -> Result<Record, String> {
         let line: Line = serde_json::from_str(line).map_err(|error| error.to_string())?;
         let text = line.payload.get();
@@ -435,7 +440,7 @@ impl Record {
         Ok(Record { seq, time, call, payload, prev, hash })
     }
 
-    /// What kind of event it is of.
+    /// Returns the kind of its event.
     pub fn kind(&self) -> Kind {
         match self.payload {
             Payload::Open(_) => Kind::Open,

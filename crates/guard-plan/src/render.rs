@@ -1,7 +1,7 @@
 //! Values and types as text for messages, and as JSON.
 //!
-//! Whatever the value and its type, rendering gives something: it never fails and is never long. Control
-//! and direction characters are escaped, so that no value can forge a message.
+//! Total for every value and type: rendering never fails and the output is bounded. Control and
+//! direction characters are escaped, so that no value can forge a message.
 
 use crate::json::Json;
 use crate::plan::{Millis, TypeDef, TypeId};
@@ -9,19 +9,19 @@ use crate::value::Value;
 use crate::{decimal, time};
 use std::fmt::Write as _;
 
-/// Longest rendering of a value in a message, in characters.
+/// The maximum length of a value in a message, in characters.
 pub const MAX_CHARS: usize = 200;
 
-/// Longest rendering of a value in feedback, in characters, before they are escaped.
+/// The maximum length of a value in feedback, in characters, before escaping.
 pub const MAX_INTERPOLATED: usize = 500;
 
-/// What stands for a secret.
+/// The text in place of a secret.
 pub const SECRET: &str = "(secret)";
 
-/// Replaces each secret by something else.
+/// Replaces each secret by another value.
 pub type Redact<'a> = &'a mut dyn FnMut(&Value) -> Json;
 
-/// A value for a message. A string at the top has no quotes.
+/// Renders a value for a message. A string at the top level has no quotes.
 pub fn value(types: &[TypeDef], ty: TypeId, value: &Value) -> String {
     let mut out = String::new();
     match value {
@@ -31,8 +31,9 @@ pub fn value(types: &[TypeDef], ty: TypeId, value: &Value) -> String {
     shorten(out, MAX_CHARS)
 }
 
-/// A value for a text of many lines, of which it can forge none (semantics §10): at most 500 characters, blanks for
-/// line breaks and what cannot be seen, entities for `&`, `<` and `>`; a duration as people say it.
+/// Renders a value for a text with several lines, none of which it can forge (semantics §10): at
+/// most 500 characters, spaces for line breaks and invisible characters, entities for `&`, `<` and
+/// `>`; durations in plain English.
 pub fn interpolated(types: &[TypeDef], ty: TypeId, value: &Value) -> String {
     let mut text = String::new();
     match value {
@@ -59,7 +60,7 @@ pub fn interpolated(types: &[TypeDef], ty: TypeId, value: &Value) -> String {
     out
 }
 
-/// At most so many characters of a text, escaped.
+/// Truncates a text to a number of characters, escaped.
 pub fn cut(text: &str, max: usize) -> String {
     let end = text.char_indices().nth(max + 1).map_or(text.len(), |(at, _)| at);
     let mut out = String::new();
@@ -77,7 +78,7 @@ fn shorten(mut text: String, max: usize) -> String {
     text
 }
 
-/// Appends a text that is not longer than a message needs, escaped.
+/// Appends an escaped text, truncated to the length limit of a message.
 fn text_to(text: &str, out: &mut String) {
     let end = text.char_indices().nth(MAX_CHARS + 1).map_or(text.len(), |(at, _)| at);
     escape(&text[..end], out);
@@ -97,7 +98,7 @@ fn escape(text: &str, out: &mut String) {
     }
 }
 
-/// Characters that change the direction of text, or cannot be seen.
+/// Returns whether a character changes the direction of text, or is invisible.
 fn is_invisible(c: char) -> bool {
     matches!(c, '\u{200B}'..='\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2060}'..='\u{206F}' | '\u{FEFF}')
 }
@@ -190,7 +191,7 @@ fn entries_to<'a>(
     out.push('}');
 }
 
-/// The definition of a type; of an option what it may hold.
+/// Returns the definition of a type; for an option, that of its inner type.
 fn resolved(types: &[TypeDef], ty: Option<TypeId>) -> Option<&TypeDef> {
     match types.get(ty? as usize) {
         Some(TypeDef::Option { of }) => types.get(*of as usize),
@@ -221,12 +222,12 @@ fn format_time(def: Option<&TypeDef>, at: Millis) -> String {
     }
 }
 
-/// A value as the JSON it decodes from, secrets in the clear.
+/// Returns a value as the JSON it decodes from, with secrets in clear text.
 pub fn to_json(types: &[TypeDef], ty: TypeId, value: &Value) -> Json {
     json(types, Some(ty), value, &mut None)
 }
 
-/// A value as JSON, with something else for each field that is secret.
+/// Returns a value as JSON, with each secret field replaced.
 pub fn to_json_redacted(types: &[TypeDef], ty: TypeId, value: &Value, redact: Redact<'_>) -> Json {
     json(types, Some(ty), value, &mut Some(redact))
 }
@@ -286,7 +287,8 @@ fn json(
     }
 }
 
-/// A type for a message: `int in 1..=5`, `one of dev, staging, prod`, `list<string> max 7`.
+/// Returns the name of a type for a message: `int in 1..=5`, `one of dev, staging, prod`,
+/// `list<string> max 7`.
 pub fn type_name(types: &[TypeDef], ty: TypeId) -> String {
     let mut out = String::new();
     type_to(types, ty, true, &mut out);

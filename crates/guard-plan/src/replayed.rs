@@ -1,6 +1,6 @@
-//! The report of a replay: what recorded sessions come to when they are decided again.
+//! The report of a replay: the results of deciding recorded sessions again.
 //!
-//! What the numbers mean stands in the replay reference. Nothing here decides.
+//! The replay reference defines the numbers. Nothing here decides.
 
 use crate::verdict::{Code, Decision, Reason};
 use serde::{Deserialize, Serialize};
@@ -114,14 +114,14 @@ pub struct Unsaid {
 }
 
 impl Unsaid {
-    /// All of them.
+    /// Returns the total.
     pub fn total(&self) -> u64 {
         self.world + self.secrets + self.after
     }
 }
 
 impl View {
-    /// Counts a decision that is another now.
+    /// Counts a decision that differs now.
     pub fn shift(&mut self, then: Decision, now: Decision) {
         self.shifts(then, now, 1);
     }
@@ -133,25 +133,25 @@ impl View {
         }
     }
 
-    /// How many calls went from a decision to another.
+    /// Returns the number of calls that changed from one decision to another.
     pub fn shifted(&self, then: Decision, now: Decision) -> u64 {
         let all = self.decisions.iter().filter(|one| (one.then, one.now) == (then, now));
         all.map(|one| one.count).sum()
     }
 
-    /// How many things differ: decisions, stops, halts and items; words aside.
+    /// Returns the number of differences: decisions, stops, halts and items, but not texts.
     pub fn changed(&self) -> u64 {
         let decisions: u64 = self.decisions.iter().map(|one| one.count).sum();
         let stops = self.stops_blocked + self.stops_allowed;
         decisions + stops + self.halts + self.halts_gone + self.items
     }
 
-    /// Whether everything is as recorded: words too, and nothing is left unsaid.
+    /// Returns whether everything is as recorded: texts too, and nothing is unknown.
     pub fn is_same(&self) -> bool {
         self.changed() + self.reasons + self.feedback + self.records + self.unsaid.total() == 0
     }
 
-    /// Counts what another has counted.
+    /// Adds the counts of another view.
     pub fn add(&mut self, other: &View) {
         for one in &other.decisions {
             self.shifts(one.then, one.now, one.count);

@@ -1,17 +1,18 @@
-//! What became of a producer's text under a contract (semantics §14), as data and in words.
+//! The report of a producer's text under a contract (semantics §14), as data and as text.
 //!
-//! Knows nothing of how a text is read or judged. Every offset counts bytes of the text, from 0.
+//! Independent of parsing and judging. Every offset counts bytes of the text, from 0.
 
 use crate::json::Json;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-/// How much of a text is kept in its report, in bytes.
+/// The maximum length of the text kept in its report, in bytes.
 pub const KEPT_TEXT: usize = 64 * 1024;
-/// How much of a quarantined unit is kept, in characters.
+/// The maximum length of a quarantined unit's snippet, in characters.
 pub const SNIPPET: usize = 500;
-/// How many repairs, problems and passed-over documents are listed; repairs are all counted.
+/// The maximum number of listed repairs, problems and passed-over documents; all repairs are
+/// counted.
 pub const LISTED: usize = 1000;
 
 /// What remains of a text.
@@ -31,7 +32,7 @@ impl State {
     /// Every state, best first.
     pub const ALL: [State; 3] = [State::Valid, State::Partial, State::Lost];
 
-    /// Its name, as in JSON.
+    /// Returns its name, as in JSON.
     pub fn name(self) -> &'static str {
         match self {
             State::Valid => "valid",
@@ -71,7 +72,7 @@ impl Reason {
         Reason::OverLimit,
     ];
 
-    /// Its name, as in JSON.
+    /// Returns its name, as in JSON.
     pub fn name(self) -> &'static str {
         match self {
             Reason::Malformed => "malformed",
@@ -112,7 +113,7 @@ pub enum Fix {
 }
 
 impl Fix {
-    /// Its name, as in JSON.
+    /// Returns its name, as in JSON.
     pub fn name(self) -> &'static str {
         match self {
             Fix::Comment => "comment",
@@ -296,12 +297,13 @@ pub struct Report {
 }
 
 impl Report {
-    /// How many items survived.
+    /// The number of valid items.
     pub fn kept(&self) -> usize {
         self.items.values().map(Vec::len).sum()
     }
 
-    /// What keeps it from being `valid` or left something unchecked, in a few words; at most so many problems.
+    /// Describes the problems that keep it from being `valid` and the unchecked references, up to a
+    /// maximum number.
     pub fn lacks(&self, most: usize) -> String {
         let envelope = self.problems.iter().map(|problem| {
             let member = if problem.member.is_empty() { "the envelope" } else { &problem.member };
@@ -327,7 +329,7 @@ impl Report {
         said.join("; ")
     }
 
-    /// The report in words, for people: a line for each thing to know.
+    /// Returns the report as text: one fact per line.
     pub fn text(&self) -> String {
         let mut out = String::new();
         let state = self.state.name();

@@ -1,10 +1,10 @@
-//! The JSON Schemas of everything that crosses a process.
+//! The JSON Schemas of all types that cross a process.
 
 use crate::{advice, drive, encode, record, replayed, report, verdict};
 use schemars::{JsonSchema, schema_for};
 use serde_json::Value;
 
-/// Each schema with its name, in a fixed order.
+/// Returns each schema with its name, in a fixed order.
 pub fn schemas() -> Vec<(&'static str, Value)> {
     fn of<T: JsonSchema>() -> Value {
         schema_for!(T).to_value()

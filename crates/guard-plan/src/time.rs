@@ -1,10 +1,11 @@
-//! Instants and durations as text: RFC 3339, simple formats, the language's notation, plain English.
+//! Instants and durations as text: RFC 3339, simple formats, the language's notation, plain
+//! English.
 //!
-//! All in milliseconds, in UTC, on the proleptic Gregorian calendar. Asks no clock.
+//! All in milliseconds, in UTC, on the proleptic Gregorian calendar. Reads no clock.
 
 use std::fmt::Write as _;
 
-/// Milliseconds of a day.
+/// The length of a day, in milliseconds.
 const DAY: i64 = 86_400_000;
 
 /// The units of the duration notation, ascending.
@@ -14,27 +15,27 @@ const UNITS: [(&str, i64); 6] =
 /// A date and a time of day.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Civil {
-    /// For instance 2026.
+    /// The year, for instance 2026.
     pub year: i64,
-    /// 1 to 12.
+    /// The month, 1 to 12.
     pub month: i64,
-    /// 1 to 31.
+    /// The day, 1 to 31.
     pub day: i64,
-    /// 0 to 23.
+    /// The hour, 0 to 23.
     pub hour: i64,
-    /// 0 to 59.
+    /// The minute, 0 to 59.
     pub minute: i64,
-    /// 0 to 59.
+    /// The second, 0 to 59.
     pub second: i64,
-    /// 0 to 999.
+    /// The millisecond, 0 to 999.
     pub millisecond: i64,
 }
 
 impl Civil {
-    /// The date and time at an instant.
+    /// Returns the date and time at an instant.
     pub fn from_millis(time: i64) -> Civil {
         let (days, rest) = (time.div_euclid(DAY), time.rem_euclid(DAY));
-        // Eras of 400 years that begin on 1 March: the leap day is the last of its year.
+        // Eras of 400 years that begin on 1 March: the leap day is the last day of its year.
         let shifted = days + 719_468;
         let era = shifted.div_euclid(146_097);
         let of_era = shifted.rem_euclid(146_097);
@@ -53,7 +54,7 @@ impl Civil {
         }
     }
 
-    /// The instant; none where the fields are out of range.
+    /// Returns the instant; `None` if the fields are out of range.
     pub fn to_millis(self) -> Option<i64> {
         let valid = (0..=9999).contains(&self.year)
             && (1..=12).contains(&self.month)
@@ -86,7 +87,7 @@ fn days_in_month(year: i64, month: i64) -> i64 {
     }
 }
 
-/// The day of the week, 0 for Monday.
+/// Returns the day of the week, 0 for Monday.
 pub fn weekday(time: i64) -> u32 {
     (time.div_euclid(DAY) + 3).rem_euclid(7) as u32
 }
@@ -108,7 +109,7 @@ impl Scanner<'_> {
         Some(*first)
     }
 
-    /// `Z`, `+hh:mm` or `+hhmm`, in milliseconds.
+    /// Parses `Z`, `+hh:mm` or `+hhmm`, in milliseconds.
     fn offset(&mut self) -> Option<i64> {
         let sign = match self.one_of(b"Zz+-")? {
             b'+' => 1,
@@ -121,7 +122,7 @@ impl Scanner<'_> {
         (hours < 24 && minutes < 60).then_some(sign * (hours * 60 + minutes) * 60_000)
     }
 
-    /// What follows a decimal point, in milliseconds; digits beyond are cut.
+    /// Parses the digits after a decimal point, in milliseconds; further digits are truncated.
     fn fraction(&mut self) -> Option<i64> {
         let length = self.0.iter().take_while(|byte| byte.is_ascii_digit()).count();
         let (digits, rest) = self.0.split_at(length);
@@ -131,7 +132,7 @@ impl Scanner<'_> {
     }
 }
 
-/// Reads RFC 3339 with its offset, to the millisecond. A leap second is the one after it.
+/// Parses RFC 3339 with its offset, to the millisecond. A leap second equals the following second.
 pub fn parse_rfc3339(text: &str) -> Option<i64> {
     let mut scan = Scanner(text.as_bytes());
     let year = scan.digits(4)?;
@@ -153,7 +154,7 @@ pub fn parse_rfc3339(text: &str) -> Option<i64> {
     (scan.0.is_empty() && colon).then(|| civil.to_millis())?.map(|t| t + leap * 1000 - offset)
 }
 
-/// Writes RFC 3339 in UTC, with milliseconds only where there are any.
+/// Formats as RFC 3339 in UTC, with milliseconds only if they are not zero.
 pub fn format_rfc3339(time: i64) -> String {
     let mut out = String::with_capacity(24);
     write_rfc3339(time, &mut out);
@@ -182,7 +183,7 @@ pub fn write_rfc3339(time: i64, out: &mut String) {
 }
 
 fn push_digits(out: &mut String, number: i64, places: usize) {
-    // At most four are asked for: years have no more here.
+    // Callers ask for at most four digits: years have no more here.
     let mut digits = [b'0'; 4];
     let mut rest = number;
     for digit in digits.iter_mut().rev() {
@@ -193,7 +194,8 @@ fn push_digits(out: &mut String, number: i64, places: usize) {
     out.push_str(std::str::from_utf8(&digits[4 - places..]).expect("digits are text"));
 }
 
-/// Whether a format holds only `%Y %m %d %H %M %S %z %%` and text, the date at least, nothing twice.
+/// Returns whether a format contains only `%Y %m %d %H %M %S %z %%` and text, at least the date,
+/// and nothing twice.
 pub fn valid_format(format: &str) -> bool {
     let mut seen = Vec::new();
     let mut chars = format.chars();
@@ -212,7 +214,7 @@ pub fn valid_format(format: &str) -> bool {
     ['Y', 'm', 'd'].iter().all(|c| seen.contains(c))
 }
 
-/// Reads an instant in a format; what the format leaves out is zero, the offset UTC.
+/// Parses an instant in a format; missing fields are zero, the default offset is UTC.
 pub fn parse_format(format: &str, text: &str) -> Option<i64> {
     let mut scan = Scanner(text.as_bytes());
     let mut offset = 0;
@@ -239,7 +241,7 @@ pub fn parse_format(format: &str, text: &str) -> Option<i64> {
     if scan.0.is_empty() { civil.to_millis().map(|time| time - offset) } else { None }
 }
 
-/// Writes an instant in a format, in UTC.
+/// Formats an instant, in UTC.
 pub fn format_with(format: &str, time: i64) -> String {
     let at = Civil::from_millis(time);
     let mut out = String::new();
@@ -264,7 +266,7 @@ pub fn format_with(format: &str, time: i64) -> String {
     out
 }
 
-/// Reads the language's notation: digits and a unit, units descending and none twice (`1h30m`).
+/// Parses the language's notation: digits and a unit, units descending and distinct (`1h30m`).
 pub fn parse_duration(text: &str) -> Option<i64> {
     let mut rest = text;
     let mut total: i64 = 0;
@@ -282,7 +284,7 @@ pub fn parse_duration(text: &str) -> Option<i64> {
     Some(total)
 }
 
-/// Plain English: `5 minutes`, `1 hour 30 minutes`, `250 milliseconds`.
+/// Formats in plain English: `5 minutes`, `1 hour 30 minutes`, `250 milliseconds`.
 pub fn describe_duration(millis: i64) -> String {
     const NAMES: [(&str, u64); 4] =
         [("day", DAY as u64), ("hour", 3_600_000), ("minute", 60_000), ("second", 1000)];
@@ -294,7 +296,7 @@ pub fn describe_duration(millis: i64) -> String {
             rest %= size;
         }
     }
-    // Milliseconds matter only where there is little else.
+    // Milliseconds are shown only in short durations.
     if rest > 0 && millis.unsigned_abs() < 60_000 {
         parts.push(counted(rest, "millisecond"));
     }
@@ -309,7 +311,7 @@ fn counted(number: u64, name: &str) -> String {
     format!("{number} {name}{}", if number == 1 { "" } else { "s" })
 }
 
-/// For people who wait: the largest part and the one after it, rounded down: `5 minutes`, `1 hour 30 minutes`.
+/// Formats the largest unit and the next one, rounded down: `5 minutes`, `1 hour 30 minutes`.
 pub fn speak_duration(millis: i64) -> String {
     const NAMES: [(&str, u64); 4] =
         [("day", DAY as u64), ("hour", 3_600_000), ("minute", 60_000), ("second", 1000)];

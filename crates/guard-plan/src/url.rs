@@ -5,21 +5,21 @@ use std::borrow::Cow;
 /// A parsed URL. Scheme and host are lower case in `text` as well.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Url {
-    /// The whole of it.
+    /// The whole URL.
     pub text: Box<str>,
-    /// Without the colon.
+    /// The scheme, without the colon.
     pub scheme: Box<str>,
-    /// Empty where there is none; an IPv6 address keeps its brackets.
+    /// The host; empty if there is none. An IPv6 address keeps its brackets.
     pub host: Box<str>,
-    /// As written, else 80 or 443 for `http` and `https`, else 0.
+    /// The port as written, else 80 or 443 for `http` and `https`, else 0.
     pub port: u16,
-    /// Up to the query or fragment.
+    /// The path, up to the query or fragment.
     pub path: Box<str>,
-    /// Without the question mark; empty where there is none.
+    /// The query, without the question mark; empty if there is none.
     pub query: Box<str>,
 }
 
-/// Why a string is no URL.
+/// The reason why a string is not a URL.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UrlError(Cow<'static, str>);
 
@@ -36,7 +36,11 @@ fn fail<T>(message: &'static str) -> Result<T, UrlError> {
 }
 
 impl Url {
-    /// Reads `scheme://[host][:port][/path][?query][#fragment]`, or `scheme:rest`.
+    /// Parses `scheme://[host][:port][/path][?query][#fragment]`, or `scheme:rest`.
+    ///
+    /// # Errors
+    ///
+    /// Returns the reason why the text is not a URL.
     pub fn parse(text: &str) -> Result<Url, UrlError> {
         if text.chars().any(|c| c.is_whitespace() || c.is_control() || c == '\\') {
             return fail("a url holds no blanks, control characters or backslashes");

@@ -1,7 +1,8 @@
-//! The structure of a plan: what must hold so that a kernel can run it without looking again.
+//! The structure of a plan: the conditions under which a kernel can run it without further checks.
 //!
-//! Every index is in range, every expression is a bounded tree, every memory a rule asks is one that is
-//! kept. Types of expressions are not checked here: evaluation is total, and confusion is a fault.
+//! Every index is in range, every expression is a bounded tree, every memory that a rule reads is
+//! kept. Types of expressions are not checked here: evaluation is total, and a type mismatch is a
+//! fault.
 
 mod contract;
 mod expression;
@@ -11,18 +12,18 @@ mod session;
 use crate::plan::*;
 use expression::{Scope, expression};
 
-/// Most expression nodes of a plan.
+/// The maximum number of expression nodes in a plan.
 const MAX_NODES: usize = 1 << 20;
-/// Deepest nesting of types.
+/// The maximum nesting depth of types.
 const MAX_TYPE_DEPTH: u32 = 64;
-/// The worst-case number of steps of one decision that a plan may need.
+/// The maximum worst-case number of steps of one decision.
 pub const MAX_STEPS: u64 = 10_000_000;
-/// Most rows of a fact.
+/// The maximum number of rows of a fact.
 const MAX_ROWS: u64 = 10_000_000;
 
 type Check = Result<(), String>;
 
-/// Checks a plan and its sources; the error says where and why.
+/// Checks a plan and its sources; the error names the position and the problem.
 pub(crate) fn plan(plan: &Plan, sources: &Sources) -> Check {
     let spans = sources.spans.iter().all(|span| (span.file as usize) < sources.files.len());
     ensure(spans, || "a span is in no file".into())?;
@@ -37,12 +38,12 @@ pub(crate) fn plan(plan: &Plan, sources: &Sources) -> Check {
     checker.session()
 }
 
-/// Checks an expression that is none of the plan's own.
+/// Checks an expression that is not part of the plan.
 pub(crate) fn beside(plan: &Plan, expr: &Expr) -> Check {
     expression(plan, &Scope::COMMITTED, expr)
 }
 
-/// Checks an expression that is none of the plan's own, and may read the arguments of a tool.
+/// Checks an expression that is not part of the plan and may read the arguments of a tool.
 pub(crate) fn beside_call(plan: &Plan, tool: ToolId, expr: &Expr) -> Check {
     let params = plan.tools.get(tool as usize).map_or(0, |tool| tool.params.len());
     expression(plan, &Scope { params, ..Scope::COMMITTED }, expr)
@@ -56,7 +57,7 @@ fn in_range(index: u32, count: usize, what: &str) -> Check {
     ensure((index as usize) < count, || format!("{what} {index} of {count}"))
 }
 
-/// Strictly ascending, so that nothing is there twice.
+/// Checks that items are strictly ascending, and therefore distinct.
 fn ascending<T: PartialOrd>(mut items: impl Iterator<Item = T>, what: &str) -> Check {
     let Some(mut last) = items.next() else {
         return Ok(());
@@ -86,7 +87,7 @@ fn types(plan: &Plan) -> Check {
     Ok(())
 }
 
-/// The depth of a type whose parts, all of them earlier, have these depths.
+/// Returns the depth of a type, given the depths of the earlier types.
 fn type_def(plan: &Plan, def: &TypeDef, depths: &[u32]) -> Result<u32, String> {
     let depth_of =
         |of: TypeId| in_range(of, depths.len(), "refers to type").map(|()| depths[of as usize] + 1);
@@ -129,7 +130,7 @@ fn type_def(plan: &Plan, def: &TypeDef, depths: &[u32]) -> Result<u32, String> {
     }
 }
 
-/// The plan under check, and how many nodes were seen.
+/// The plan under check, and the number of nodes seen.
 struct Checker<'p> {
     plan: &'p Plan,
     nodes: usize,
@@ -353,7 +354,7 @@ impl<'p> Checker<'p> {
         learn.row.iter().try_for_each(|value| self.expression(&bound, value))
     }
 
-    /// Touches that exist, in order.
+    /// Checks that touches exist and are sorted.
     fn touches(&self, touches: &[Touch], what: &str) -> Check {
         ascending(touches.iter(), what)?;
         touches.iter().try_for_each(|touch| match *touch {
@@ -363,7 +364,7 @@ impl<'p> Checker<'p> {
         })
     }
 
-    /// What is kept of a tool's calls is exactly what some rule may ask.
+    /// Checks that the stored history of a tool's calls is exactly what rules may read.
     fn bookkeeping(&mut self, tool: &Tool) -> Check {
         let plan = self.plan;
         let own =

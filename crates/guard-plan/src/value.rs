@@ -1,20 +1,20 @@
-//! Typed values, and what can go wrong when computing with them.
+//! Typed values, and the faults of computing with them.
 //!
-//! A value does not know its type: enums are indexes, records are positional. Whoever renders one names
-//! the type. Nothing here reads JSON or asks the world.
+//! A value does not store its type: enums are indexes, records are positional. Rendering needs the
+//! type. Nothing here parses JSON or asks the world.
 
 mod bytes;
 
 use crate::json::Json;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Units of a decimal's fixed scale: six places.
+/// One, in units of a decimal's fixed scale: six places.
 pub const DECIMAL_ONE: i64 = 1_000_000;
 
 /// A typed value (language reference §4).
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Value {
-    /// The missing option; a present one is its value.
+    /// The missing option; a present option is its value.
     None,
     /// A truth value.
     Bool(bool),
@@ -22,15 +22,15 @@ pub enum Value {
     Int(i64),
     /// An exact decimal, in units of 10⁻⁶.
     Decimal(i64),
-    /// Milliseconds.
+    /// A duration, in milliseconds.
     Duration(i64),
-    /// Milliseconds since 1970-01-01T00:00:00Z.
+    /// A time, in milliseconds since 1970-01-01T00:00:00Z.
     Time(i64),
     /// A variant, by index.
     Enum(u32),
     /// A string.
     String(Box<str>),
-    /// A normalised absolute path: `/`, or components each led by one `/`; see `path`.
+    /// A normalised absolute path: `/`, or components each preceded by one `/`; see `path`.
     Path(Box<str>),
     /// A parsed URL.
     Url(Box<crate::url::Url>),
@@ -67,21 +67,21 @@ impl Value {
 /// Why an expression has no value. A rule that meets one denies with `evaluation_error`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Fault {
-    /// A result does not fit 64 bits; names the operation.
+    /// A result does not fit 64 bits: the operation.
     Overflow(&'static str),
     /// Division or remainder by zero.
     DivisionByZero,
-    /// A value that another rule should have established is missing; says which.
+    /// A value that another rule should have established is missing: its name.
     Missing(String),
-    /// Lists walked in step have different lengths.
+    /// Lists that are iterated together have different lengths.
     UnequalLengths(usize, usize),
     /// A cost is negative.
     NegativeCost(String),
-    /// There is no deadline to ask about.
+    /// The session has no deadline.
     NoDeadline,
-    /// The world gave no answer; says to what and why.
+    /// The world gave no answer: the question and the reason.
     NoAnswer(String),
-    /// A value does not decode to the type it is needed as; says what and why.
+    /// A value does not decode to the required type: the value and the reason.
     Decode(String),
 }
 

@@ -1,4 +1,4 @@
-//! Verdicts: what the kernel says of a proposed call, and why.
+//! Verdicts: the kernel's decisions on proposed calls, and their reasons.
 
 use serde::{Deserialize, Serialize};
 
@@ -93,7 +93,7 @@ impl Code {
         Code::PlanMismatch,
     ];
 
-    /// The code as it is written everywhere outside.
+    /// Returns the code as written in all output.
     pub fn as_str(self) -> &'static str {
         match self {
             Code::UnknownTool => "unknown_tool",

@@ -1,6 +1,7 @@
-//! A plan in words: expressions, types, durations and rules as an author would write them.
+//! A plan as text: expressions, types, durations and rules in the author's notation.
 //!
-//! What explanations, guides, references and drawings of a guard are made of. Knows nothing of where they are shown.
+//! Used by explanations, guides, references and diagrams of a guard. Independent of where the text
+//! is shown.
 
 mod expr;
 mod reasons;
@@ -14,7 +15,7 @@ pub use ty::{apart, element, open, parameters, plain, ty};
 
 use crate::plan::{EffectOp, LimitScope, Requirement, Requires, Risk, Step, Target, Tool, TypeDef};
 
-/// `5m`, `1h30m`, `250ms`: a duration in the notation of the language.
+/// Formats a duration in the notation of the language: `5m`, `1h30m`, `250ms`.
 pub fn duration(millis: i64) -> String {
     const UNITS: [(&str, u64); 6] = [
         ("w", 604_800_000),
@@ -35,13 +36,13 @@ pub fn duration(millis: i64) -> String {
     if millis == 0 { "0s".into() } else { out }
 }
 
-/// A text on one line: breaks and control characters become blanks.
+/// Formats a text on one line: line breaks and control characters become spaces.
 pub fn line(text: &str) -> String {
     let text: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
     text.trim().to_owned()
 }
 
-/// One requirement: `` `build`, called with `path` = `path`, since `edit`, within 10m ``.
+/// Formats one requirement: `` `build`, called with `path` = `path`, since `edit`, within 10m ``.
 pub fn requirement(shows: &Shows, one: &Requirement) -> String {
     let plan = shows.plan;
     let name = |tool: u32| plan.tools.get(tool as usize).map_or("?", |t| t.name.as_str());
@@ -74,13 +75,13 @@ pub fn requirement(shows: &Shows, one: &Requirement) -> String {
     out
 }
 
-/// One `requires` clause, without its condition.
+/// Formats one `requires` clause, without its condition.
 pub fn requires(shows: &Shows, clause: &Requires) -> String {
     let any: Vec<String> = clause.any_of.iter().map(|one| requirement(shows, one)).collect();
     any.join(if any.iter().any(|one| one.contains(',')) { ", or " } else { " or " })
 }
 
-/// `5 in 1h`, `1 in a session`: a counter.
+/// Formats a counter: `5 in 1h`, `1 in a session`.
 pub fn limit(count: u32, scope: LimitScope) -> String {
     match scope {
         LimitScope::Window(window) => format!("{count} in {}", duration(window)),
@@ -125,7 +126,7 @@ pub fn target(shows: &Shows, target: &Target) -> String {
     out
 }
 
-/// One effect as its statement.
+/// Formats one effect as its statement.
 pub fn effect(
     shows: &Shows,
     op: EffectOp,
@@ -146,7 +147,7 @@ pub fn effect(
     }
 }
 
-/// A tool's name as the guard says it, with the wire name where it is another.
+/// Returns a tool's name in the guard, with the wire name if it differs.
 pub fn tool_name(tool: &Tool) -> String {
     if tool.name == tool.wire_name {
         tool.name.clone()

@@ -1,7 +1,7 @@
-//! The plan made ready to decide: compiled patterns, prepared expressions, the dispatch of names.
+//! The compiled plan: compiled patterns, prepared expressions, and the dispatch of tool names.
 //!
-//! Data that never changes and knows of no session: the operations above read it. Made once per plan; one of them
-//! serves all sessions.
+//! The data is immutable and independent of any session; the operations above read it. It is built
+//! once per plan and shared by all sessions.
 
 pub(crate) mod checks;
 pub(crate) mod contracts;
@@ -23,7 +23,7 @@ use guard_plan::plan::{
 use prepare::{Learn, Prepared, Proven, Tool};
 use regex::{Regex, RegexBuilder};
 
-/// Most bytes a compiled regular expression may take.
+/// The largest size of a compiled regular expression, in bytes.
 const REGEX_BYTES: usize = 1 << 20;
 
 /// A plan ready to decide.
@@ -39,11 +39,11 @@ pub(crate) struct CompiledPlan {
     pub feedback: Providers,
     pub sources: Box<[Box<[Learn]>]>,
     pub checks: Checks,
-    /// By contract: made ready where a check asks for it.
+    /// The contracts by id, compiled if a check uses them.
     pub contracts: Box<[CompiledContract]>,
-    /// Commands whose standard output a probe reads.
+    /// By command: true if a probe reads its standard output.
     stdout: Box<[bool]>,
-    /// Some transition requires evidence.
+    /// True if some transition requires evidence.
     pub evidence: bool,
     /// The unit `calls`.
     pub calls: UnitId,
@@ -52,7 +52,12 @@ pub(crate) struct CompiledPlan {
 }
 
 impl CompiledPlan {
-    /// Makes a plan ready: checks its proofs, compiles its regular expressions, prepares its expressions.
+    /// Compiles a plan: checks its proofs, compiles its regular expressions and prepares its
+    /// expressions.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if a regular expression does not compile or a proof does not hold.
     pub fn new(loaded: LoadedPlan, schemas: &dyn Schemas) -> Result<CompiledPlan, KernelError> {
         let plan = loaded.plan();
         guard_proof::check(plan).map_err(KernelError::Proof)?;
@@ -61,7 +66,7 @@ impl CompiledPlan {
             regex.map_err(|error| KernelError::Regex(pattern.clone(), error.to_string()))
         });
         let wire = plan.tools.iter().map(|tool| tool.wire_name.as_str()).zip(0..);
-        // A guard name is heard only where no tool has it as its wire name.
+        // A tool's name in the guard is used only if no tool has it as its wire name.
         let names = wire.chain(plan.tools.iter().map(|tool| tool.name.as_str()).zip(0..));
         let units = || (0..).zip(&plan.units);
         let host = units().filter(|(_, unit)| unit.host_charged && unit.budget.is_some());
@@ -99,12 +104,13 @@ impl CompiledPlan {
         &self.loaded
     }
 
-    /// The tool with a wire name, or else with this name in the guard.
+    /// Returns the tool with this wire name, or else the tool with this name in the guard.
     pub fn tool(&self, name: &str) -> Option<ToolId> {
         self.names.find(name)
     }
 
-    /// Whether a value that crosses the kernel may be secret: an argument, or a field of a record.
+    /// Returns whether a value that crosses the kernel (an argument or a record field) may be
+    /// secret.
     pub fn has_secrets(&self) -> bool {
         let plan = self.plan();
         let secret = |fields: &[Field]| fields.iter().any(|field| field.secret);
@@ -113,17 +119,18 @@ impl CompiledPlan {
         plan.tools.iter().any(|tool| secret(&tool.params)) || plan.types.iter().any(record)
     }
 
-    /// Whether a text matches one of the plan's patterns.
+    /// Returns whether a text matches one of the plan's patterns.
     pub fn matches(&self, regex: RegexId, text: &str) -> bool {
         self.regexes.get(regex as usize).is_some_and(|regex| regex.is_match(text))
     }
 
-    /// Whether a probe reads the standard output of a command.
+    /// Returns whether a probe reads the standard output of a command.
     pub fn keeps_stdout(&self, command: CommandId) -> bool {
         self.stdout.get(command as usize).is_some_and(|keeps| *keeps)
     }
 
-    /// A decoder of the plan's types. An open one accepts records with further members.
+    /// Returns a decoder of the plan's types. An open decoder accepts records with additional
+    /// members.
     pub fn decoder<'a>(
         &'a self,
         workspace: &'a str,
@@ -134,7 +141,7 @@ impl CompiledPlan {
     }
 }
 
-/// The tools made ready, with what is proved of them.
+/// The compiled tools, with the facts proved about them.
 fn tools(plan: &Plan) -> Box<[Tool]> {
     let tools = (0..).zip(&plan.tools);
     let ready =
@@ -142,7 +149,7 @@ fn tools(plan: &Plan) -> Box<[Tool]> {
     ready.collect()
 }
 
-/// By command: whether a probe that is no `bool` reads what it prints.
+/// By command: true if a probe that is not a `bool` reads its standard output.
 fn stdout(plan: &Plan) -> Box<[bool]> {
     let mut stdout = vec![false; plan.commands.len()];
     for probe in &plan.probes {
@@ -155,7 +162,7 @@ fn stdout(plan: &Plan) -> Box<[bool]> {
     stdout.into()
 }
 
-/// The definition of a type; of an option what it may hold.
+/// Returns the definition of a type; for an option, the definition of its inner type.
 pub(crate) fn resolved(types: &[TypeDef], ty: TypeId) -> Option<&TypeDef> {
     match types.get(ty as usize) {
         Some(TypeDef::Option { of }) => types.get(*of as usize),

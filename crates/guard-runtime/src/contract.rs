@@ -1,4 +1,5 @@
-//! What a session can tell of the references of a contract, and what it says of a text (semantics §12, §14).
+//! A session's answers to the references of a contract, and the contract's report on a text
+//! (semantics §12, §14).
 
 use crate::compiled::CompiledPlan;
 use crate::compiled::contracts::CompiledContract;
@@ -15,17 +16,18 @@ use guard_plan::{decimal, key};
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
 
-/// What one session knows, for the references of one contract.
+/// The knowledge of one session, for the references of one contract.
 pub struct SessionKnown<'a> {
     compiled: &'a CompiledPlan,
     session: &'a Session,
     contract: &'a Contract,
     given: &'a BTreeMap<String, Vec<Json>>,
-    /// The collections that references name, each evaluated once.
+    /// The collections that references name, each evaluated at most once.
     values: Vec<OnceCell<Option<Value>>>,
 }
 
-/// The report of a contract on a text, by what the session knows; nothing else is handed over.
+/// Returns the contract's report on a text, based on the session's knowledge; the host provides no
+/// further lists.
 pub(crate) fn report(
     ready: &CompiledContract,
     cx: &Context<'_>,
@@ -42,8 +44,8 @@ pub(crate) fn report(
     Ok(checker.check(text.as_bytes(), &input))
 }
 
-/// What a session knows for the contract at a place of the plan; `given` are the lists that the host hands over,
-/// by name. None where the plan has no such contract.
+/// Returns a session's knowledge for the contract with an index in the plan; `given` are the lists
+/// that the host provides, by name. `None` if the plan has no such contract.
 pub(crate) fn known<'a>(
     compiled: &'a CompiledPlan,
     session: &'a Session,
@@ -63,7 +65,7 @@ impl Known for SessionKnown<'_> {
         let matches = |id, text: &str| self.compiled.matches(id, text);
         let decoder = self.compiled.decoder(&self.session.workspace, false, &matches);
         let Ok(value) = decoder.decode(fields.first()?.ty, value) else {
-            // What is no value of the column is in no row.
+            // A text that is not a value of the column's type is in no row.
             return Some(false);
         };
         Some(self.session.facts.get(fact as usize)?.known(1, &key::of(&[value])))
@@ -93,7 +95,8 @@ impl Known for SessionKnown<'_> {
     }
 }
 
-/// Whether one of the values is this one. None where that cannot be told of their kind.
+/// Returns whether one of the values equals this one; `None` if values of their kind cannot be
+/// compared.
 fn any<'v>(mut values: impl Iterator<Item = &'v Value>, json: &Json) -> Option<bool> {
     values.try_fold(false, |found, value| Some(found | same(value, json)?))
 }

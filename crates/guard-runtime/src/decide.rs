@@ -1,4 +1,4 @@
-//! The decision of a call: the order of the stages, which changes nothing.
+//! The decision on a call: runs the stages in order, without changing the session.
 
 use crate::compiled::CompiledPlan;
 use crate::eval::context::{Context, Decision};
@@ -17,7 +17,7 @@ use guard_plan::value::Value;
 use guard_plan::verdict::{Code, Reason, Verdict};
 use guard_plan::{near, render};
 
-/// The verdict on a call. The draft of what it would change is left in the flight.
+/// Returns the verdict on a call. The draft of the changes is left in the flight.
 pub(crate) fn decide(
     compiled: &CompiledPlan,
     session: &Session,
@@ -50,7 +50,8 @@ pub(crate) fn decide(
     findings.verdict(shadow)
 }
 
-/// All stages of a declared tool; each runs even when one before has refused.
+/// Runs all stages for a declared tool; each stage runs even if an earlier one has refused the
+/// call.
 fn decide_tool(
     cx: &Context<'_>,
     call: Call<'_>,
@@ -98,7 +99,7 @@ fn decide_tool(
     }
 }
 
-/// Keeps of the arguments what will be asked when the call has settled.
+/// Keeps the arguments that rules read when the call has settled.
 fn keep(cx: &Context<'_>, call: Call<'_>, args: &Decoded<'_>, flight: &mut Flight) {
     let draft = &mut flight.draft;
     for index in &call.tool.indexes {
@@ -116,7 +117,7 @@ fn keep(cx: &Context<'_>, call: Call<'_>, args: &Decoded<'_>, flight: &mut Fligh
     flight.args.extend(retained.map(value));
 }
 
-/// A call of a tool that the guard does not declare.
+/// Decides a call of a tool that the guard does not declare.
 fn undeclared(
     cx: &Context<'_>,
     proposal: &Proposal<'_>,
@@ -125,7 +126,8 @@ fn undeclared(
 ) {
     let (plan, name) = (cx.compiled.plan(), proposal.tool);
     match proposal.args {
-        // The tool may read the text differently, so even a guard that allows other tools refuses it.
+        // The tool may parse the text differently, so even a guard that allows undeclared tools
+        // refuses the call.
         Arguments::Unreadable { error, .. } if plan.default_allow => {
             findings.reasons.push(unreadable(cx, name, None, error));
             return;
@@ -147,13 +149,13 @@ fn undeclared(
     findings.reasons.push(reason);
 }
 
-/// The reason that refuses arguments that are no JSON.
+/// Returns the reason that refuses arguments that are not JSON.
 fn unreadable(cx: &Context<'_>, tool: &str, span: Option<SpanId>, error: &str) -> Reason {
     let message = format!("the arguments cannot be read: {error}");
     cx.reason_at(Code::InvalidArguments, tool, span, message)
 }
 
-/// How a tool is called: `deploy(env: one of dev, prod, count: int)`.
+/// Returns the signature of a tool: `deploy(env: one of dev, prod, count: int)`.
 fn signature(compiled: &CompiledPlan, id: ToolId) -> String {
     let plan = compiled.plan();
     let tool = &plan.tools[id as usize];

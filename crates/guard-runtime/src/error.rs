@@ -1,19 +1,19 @@
-//! Errors of the host: what it asked makes no sense. A refusal is a verdict, never one of these.
+//! Errors in the host's requests. A refusal is a verdict, never one of these errors.
 
 use guard_plan::decode::Problem;
 use guard_plan::path::PathError;
 use std::fmt;
 
-/// Why no kernel can be made of a plan.
+/// The reason why no kernel can be built from a plan.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum KernelError {
-    /// A regular expression does not compile, or is too large; the expression and why.
+    /// A regular expression does not compile or is too large: the expression and the reason.
     Regex(String, String),
-    /// The initial state has no value, or breaks what is proved.
+    /// The initial state has no value, or violates a proved invariant.
     State(String),
-    /// A proof of the plan does not stand; which, and why.
+    /// A proof of the plan does not hold: which proof, and the reason.
     Proof(String),
-    /// The full plan is not one of the same guard; what differs.
+    /// The full plan belongs to a different guard: the difference.
     Shadow(String),
 }
 
@@ -31,14 +31,14 @@ impl fmt::Display for KernelError {
 
 impl std::error::Error for KernelError {}
 
-/// Why a session cannot go on from what it remembered.
+/// The reason why a session cannot be restored from its memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RecallError {
-    /// The bytes are no memory; says why.
+    /// The bytes are not a session memory: the reason.
     Bytes(String),
-    /// They are the memory of a session of another plan; names what does not fit.
+    /// The memory belongs to a session of another plan: the part that does not fit.
     Misfit(&'static str),
-    /// What is proved of the plan does not hold in its state.
+    /// The state violates a proved invariant of the plan.
     Unsound(String),
 }
 
@@ -58,12 +58,12 @@ impl fmt::Display for RecallError {
 
 impl std::error::Error for RecallError {}
 
-/// Why an event cannot be taken.
+/// The reason why an event cannot be accepted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum StepError {
-    /// The workspace is no path.
+    /// The workspace is not a valid path.
     Workspace(PathError),
-    /// A state variable has no initial value; its name and why.
+    /// A state variable has no initial value: its name and the reason.
     InitialState(String, String),
     /// A call with this id is in flight.
     CallInFlight(String),
@@ -73,15 +73,17 @@ pub enum StepError {
     UnknownTool(String),
     /// The arguments are not those of the tool.
     InvalidArguments(Vec<Problem>),
-    /// The guard has no such unit, or the host does not charge it.
+    /// The guard has no such unit, or the host does not charge this unit.
     NotHostCharged(String),
     /// An amount is negative.
     NegativeAmount(i64),
     /// The session is not halted.
     NotHalted,
+    /// Nobody is named who does it; says what.
+    Nobody(&'static str),
     /// No lifecycle has an item with this id.
     UnknownItem(String),
-    /// The harness cannot do this to the item; says why.
+    /// The harness cannot make this transition: the reason.
     NoTransition(String),
 }
 
@@ -100,6 +102,9 @@ impl fmt::Display for StepError {
             StepError::NotHostCharged(unit) => write!(f, "`{unit}` is not charged by the host"),
             StepError::NegativeAmount(_) => f.write_str("an amount is negative"),
             StepError::NotHalted => f.write_str("the session is not halted"),
+            StepError::Nobody(what) => {
+                write!(f, "nobody is named who {what}: give a name in `by`")
+            }
             StepError::UnknownItem(item) => {
                 write!(f, "there is no item `{}`", guard_plan::render::cut(item, 100))
             }

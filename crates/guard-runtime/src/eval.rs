@@ -1,7 +1,7 @@
 //! The evaluator of prepared expressions.
 //!
-//! Total: whatever the plan, an expression has a value or a fault, within a bounded number of steps. Reads
-//! the session, never writes it.
+//! Total: for every plan, an expression yields a value or a fault within a bounded number of steps.
+//! Reads the session and never writes it.
 
 pub(crate) mod arith;
 mod builtins;
@@ -22,17 +22,17 @@ use guard_plan::value::{Fault, Value};
 use std::collections::{BTreeMap, BTreeSet};
 
 impl<'a> Context<'a> {
-    /// The value of an expression.
+    /// Evaluates an expression.
     pub fn eval(&self, expr: &'a Prepared) -> Evaluated<'a> {
         self.node(expr, expr.root(), None)
     }
 
-    /// The value of an expression in which some slots are bound.
+    /// Evaluates an expression with some slots bound.
     pub fn eval_in(&self, expr: &'a Prepared, scope: &Scope<'_, 'a>) -> Evaluated<'a> {
         self.node(expr, expr.root(), Some(scope))
     }
 
-    /// The value of an expression that lives shorter than what it reads.
+    /// Evaluates an expression to an owned value, which does not borrow from the data it reads.
     pub fn eval_shown(&self, expr: &Prepared) -> Result<Value, Fault> {
         fn eval(cx: Context<'_>, expr: &Prepared) -> Result<Value, Fault> {
             shorter(cx, expr).map(Val::into_value)
@@ -43,17 +43,17 @@ impl<'a> Context<'a> {
         eval(*self, expr)
     }
 
-    /// Whether a condition holds.
+    /// Returns whether a condition holds.
     pub fn holds(&self, expr: &'a Prepared) -> Result<bool, Fault> {
         self.truth(expr, expr.root(), None)
     }
 
-    /// Whether a condition holds; one that is absent does.
+    /// Returns whether a condition holds; an absent condition holds.
     pub fn holds_if_any(&self, expr: &'a Option<Prepared>) -> Result<bool, Fault> {
         expr.as_ref().map_or(Ok(true), |expr| self.holds(expr))
     }
 
-    /// Whether a node is true: the connectives never make a value of it.
+    /// Returns whether a node is true; the connectives are evaluated without building a value.
     fn truth(
         &self,
         expr: &'a Prepared,
@@ -77,7 +77,7 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// The value of a node that most often is a leaf.
+    /// Evaluates a node that is usually a leaf.
     #[inline(always)]
     fn operand(
         &self,
@@ -95,7 +95,7 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Takes one step.
+    /// Spends one step of the budget.
     #[inline(always)]
     fn spend(&self) -> Result<(), Fault> {
         let fuel = self.decision.fuel.get();
@@ -150,7 +150,7 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// The nodes that are not on every path.
+    /// Evaluates the less frequent kinds of nodes.
     fn rare(
         &self,
         expr: &'a Prepared,
@@ -236,7 +236,7 @@ impl<'a> Context<'a> {
             .ok_or_else(|| confused("an argument that is not there"))
     }
 
-    /// The simulated value of a variable, or else the committed one.
+    /// Returns the simulated value of a variable, or else the committed one.
     #[inline]
     fn variable(&self, var: VarId) -> &'a Value {
         let simulated = self.writes.iter().find(|(written, _)| *written == var);
@@ -248,7 +248,8 @@ impl<'a> Context<'a> {
         Val::of(self.variable(var))
     }
 
-    /// A part of a variable, where all the way to it is there; else the other evaluation says what it is.
+    /// Returns a part of a variable if the whole path to it exists; otherwise the general
+    /// evaluation decides the result.
     fn place(&self, expr: &'a Prepared, id: NodeId) -> Option<&'a Value> {
         match expr.op(id).node()? {
             Node::State(var) => Some(self.variable(*var)),
@@ -269,7 +270,7 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// What a probe answers, decoded as it declares.
+    /// Returns the answer of a probe, decoded to its declared type.
     pub fn probe(&self, id: u32) -> Evaluated<'a> {
         let attempts = self.attempts(id);
         let answer = attempts.answer().ok_or_else(|| confused("a probe that was never asked"))?;
@@ -288,7 +289,7 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// What an expression is about, roughly: the names on its way.
+    /// Describes the subject of an expression roughly, by the names on its path.
     fn describe(&self, expr: &'a Prepared, id: NodeId) -> String {
         let Some(node) = expr.op(id).node() else {
             return "a value".into();

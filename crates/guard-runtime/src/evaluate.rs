@@ -1,4 +1,4 @@
-//! One expression over a session, for those who look at it from outside: tests, tools, contracts.
+//! Evaluation of one expression over a session, for external readers: tests, tools, contracts.
 
 use crate::compiled::CompiledPlan;
 use crate::compiled::prepare::Prepared;
@@ -9,7 +9,11 @@ use guard_plan::LoadError;
 use guard_plan::plan::{Expr, Millis};
 use guard_plan::value::{Fault, Value};
 
-/// The value of an expression without arguments; nothing changes, and a halt does not matter.
+/// Evaluates an expression without arguments. It changes nothing, and works in a halted session.
+///
+/// # Errors
+///
+/// Returns the fault of the expression.
 pub(crate) fn evaluate(
     compiled: &CompiledPlan,
     session: &Session,
@@ -23,7 +27,7 @@ pub(crate) fn evaluate(
     Context { now: session.now.max(now), ..context }.eval_shown(&Prepared::new(expr))
 }
 
-/// The fault of an expression that refers to what the plan does not have.
+/// The fault of an expression that refers to an entity that the plan does not have.
 pub(crate) fn foreign(error: LoadError) -> Fault {
     match error {
         LoadError::Invalid(why) => Fault::Decode(format!("no expression of this plan: {why}")),

@@ -1,4 +1,5 @@
-//! Everything that can happen in a session, as the host reports it. Data alone: what an event comes to is in `outcome`.
+//! Every event of a session, as the host reports it. Data only: the outcomes of events are in
+//! `outcome`.
 
 use guard_plan::json::Json;
 use guard_plan::plan::Millis;
@@ -6,19 +7,20 @@ use guard_plan::plan::Millis;
 /// The arguments of a call, as the host received them.
 #[derive(Debug, Clone, Copy)]
 pub enum Arguments<'a> {
-    /// They were read as JSON. The tool takes an object.
+    /// The arguments were parsed as JSON. The tool takes an object.
     Read(&'a Json),
-    /// They could not be read as JSON. Such a call is refused: the tool may read the text differently.
+    /// The arguments could not be parsed as JSON. Such a call is refused: the tool may parse the
+    /// text differently.
     Unreadable {
         /// The text.
         text: &'a str,
-        /// The error of the reader.
+        /// The error of the parser.
         error: &'a str,
     },
 }
 
 impl<'a> Arguments<'a> {
-    /// The JSON, where it was read.
+    /// Returns the JSON, if it was parsed.
     pub fn json(&self) -> Option<&'a Json> {
         match self {
             Arguments::Read(json) => Some(json),
@@ -33,7 +35,7 @@ impl<'a> From<&'a Json> for Arguments<'a> {
     }
 }
 
-/// A call that somebody wants to make.
+/// A call that an agent proposes.
 #[derive(Debug, Clone, Copy)]
 pub struct Proposal<'p> {
     /// Its id, unique among the calls in flight.
@@ -42,14 +44,14 @@ pub struct Proposal<'p> {
     pub tool: &'p str,
     /// The arguments.
     pub args: Arguments<'p>,
-    /// When.
+    /// The time of the event.
     pub now: Millis,
 }
 
 /// How a call ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ending<'s> {
-    /// It did what it should; with its result, if it has one.
+    /// It succeeded; with its result, if any.
     Success(Option<&'s Json>),
     /// It failed.
     Failure,
@@ -62,7 +64,7 @@ pub struct Settlement<'s> {
     pub call: &'s str,
     /// How it ended.
     pub ending: Ending<'s>,
-    /// When.
+    /// The time of the event.
     pub now: Millis,
 }
 
@@ -73,81 +75,81 @@ pub struct Approve<'a> {
     pub tool: &'a str,
     /// The arguments.
     pub args: &'a Json,
-    /// In which role it is given.
+    /// The role in which the approval is given.
     pub role: &'a str,
-    /// By whom.
+    /// The name of the approver.
     pub by: &'a str,
-    /// From when on it is gone; one hour after it is given where that is not said.
+    /// The time when the approval expires; by default one hour after it is given.
     pub expires: Option<Millis>,
-    /// When it is given.
+    /// The time when it is given.
     pub now: Millis,
 }
 
-/// A report of something the host charges.
+/// A report of usage that the host charges.
 #[derive(Debug, Clone, Copy)]
 pub struct Usage<'a> {
     /// The unit.
     pub unit: &'a str,
-    /// How much, in units of 10⁻⁶.
+    /// The amount, in units of 10⁻⁶.
     pub amount: i64,
-    /// When.
+    /// The time of the event.
     pub now: Millis,
 }
 
 /// The end of a halt.
 #[derive(Debug, Clone, Copy)]
 pub struct Resume<'a> {
-    /// In which role.
+    /// The role in which the session is resumed.
     pub role: &'a str,
-    /// By whom.
+    /// The name of the person who resumes it.
     pub by: &'a str,
-    /// When.
+    /// The time of the event.
     pub now: Millis,
 }
 
-/// The user has said something (semantics §8).
+/// A message from the user (semantics §8).
 #[derive(Debug, Clone, Copy)]
 pub struct Prompt<'p> {
     /// The user's words.
     pub text: &'p str,
-    /// When.
+    /// The time of the event.
     pub now: Millis,
 }
 
-/// The agent wants to stop.
+/// A request of the agent to stop.
 #[derive(Debug, Clone, Copy)]
 pub struct Stop<'s> {
-    /// Why, as the host says; for the record.
+    /// The reason that the host gives; for the record.
     pub reason: Option<&'s str>,
-    /// When.
+    /// The time of the event.
     pub now: Millis,
 }
 
-/// The criteria of an item are to be judged.
+/// A request to judge the criteria of an item.
 #[derive(Debug, Clone, Copy)]
 pub struct Verify<'i> {
     /// The item's id.
     pub item: &'i str,
-    /// When.
+    /// The time of the event.
     pub now: Millis,
 }
 
-/// The harness moves an item by hand.
+/// A manual transition of an item by the harness.
 #[derive(Debug, Clone, Copy)]
 pub struct Move<'i> {
     /// The item's id.
     pub item: &'i str,
     /// The transition.
     pub transition: &'i str,
-    /// Who does it.
+    /// The name of the person who makes the transition.
     pub by: &'i str,
-    /// Why; with one, a transition that does not lead to a final state is a rejection.
+    /// The reason. A transition with a reason that does not lead to a final state is a rejection.
     pub reason: Option<&'i str>,
-    /// When.
+    /// The time of the event.
     pub now: Millis,
 }
 
-/// Anything that happens in a session.
+/// Any event of a session.
 #[derive(Debug, Clone, Copy)]
 #[allow(missing_docs, reason = "each is documented itself")]
 pub enum Event<'a> {

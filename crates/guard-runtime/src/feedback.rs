@@ -1,7 +1,8 @@
-//! Feedback: which providers an event wakes, and what they say (semantics §10).
+//! Feedback: selects the providers that an event wakes, and collects their messages (semantics
+//! §10).
 //!
-//! Providers are found by what can wake them, so that a round in which none speaks costs a few comparisons however
-//! long the session is. Rendering is in `feedback/block`.
+//! Providers are indexed by the events that can wake them, so that a round without messages costs a
+//! few comparisons however long the session is. Rendering is in `feedback/block`.
 
 mod block;
 
@@ -16,7 +17,7 @@ use guard_plan::plan::{Millis, Plan, ProviderId, ToolId};
 use guard_plan::record::{Delivered, Note, NoteKind};
 use guard_plan::value::Fault;
 
-/// What is judged.
+/// The event that feedback is judged on.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Judged {
     /// A call was settled.
@@ -25,7 +26,7 @@ pub(crate) enum Judged {
     Denied(Option<ToolId>),
 }
 
-/// What a round came to.
+/// The result of a feedback round.
 #[derive(Debug, Default)]
 pub(crate) struct Round {
     pub delivered: Vec<Delivered>,
@@ -54,19 +55,19 @@ pub(crate) fn memory(providers: &Providers, start: Millis) -> Memory {
     memory
 }
 
-/// Facts have changed other than by a call.
+/// Records that facts have changed by an event other than a call.
 pub(crate) fn facts_changed(providers: &Providers, memory: &mut Memory) {
     memory.stale.extend(providers.by_fact.iter().copied());
 }
 
-/// The cadence of a provider begins.
+/// Starts the cadence of a provider.
 fn begin(ready: &Ready, memory: &mut Memory, id: ProviderId, now: Millis) {
     let count = ready.calls.map(|calls| memory.judged.saturating_add(calls.into()));
     let time = ready.every.map(|every| now.saturating_add(every));
     memory.due(id, count, time);
 }
 
-/// Judges an event, where there are providers: wakes them, and lets them speak.
+/// Judges an event, if the plan has providers: wakes them and collects their messages.
 pub(crate) fn judge(
     compiled: &CompiledPlan,
     session: &mut Session,
@@ -74,7 +75,7 @@ pub(crate) fn judge(
     answers: &dyn Questions,
 ) -> Round {
     let mut round = Round::default();
-    // The memory is no part of what conditions read, and is changed while they are.
+    // The memory is taken out of the session: conditions read the session while the memory changes.
     let mut memory = std::mem::take(&mut session.feedback);
     memory.judged += 1;
     let decision = Decision::default();
@@ -107,7 +108,7 @@ fn by_denial(compiled: &CompiledPlan, event: Judged, woken: &mut Vec<ProviderId>
     }
 }
 
-/// Asks for the files that were not there yet.
+/// Checks for the files that did not exist before.
 fn by_file(
     compiled: &CompiledPlan,
     session: &Session,
@@ -170,7 +171,7 @@ fn by_edge(
     }
 }
 
-/// Lets providers speak: all blocks are made before anything is kept.
+/// Collects the providers' messages: all blocks are rendered before any change is stored.
 fn speak(
     compiled: &CompiledPlan,
     session: &Session,

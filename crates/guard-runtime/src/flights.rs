@@ -1,11 +1,11 @@
-//! Calls in flight: what allowing a call charges and counts, and what its settlement gives back.
+//! Calls in flight: the charges and counts of an allowed call, and their release when it settles.
 
 use crate::compiled::CompiledPlan;
 use crate::session::Session;
 use crate::session::flight::Flight;
 use guard_plan::plan::LimitScope;
 
-/// Does what allowing a call does.
+/// Admits an allowed call: charges its costs, counts it and adds it to the calls in flight.
 pub(crate) fn depart(session: &mut Session, flight: &mut Flight) {
     session.calls += 1;
     flight.number = session.calls;
@@ -26,7 +26,8 @@ pub(crate) fn depart(session: &mut Session, flight: &mut Flight) {
     }
 }
 
-/// A call is no longer in flight: what was counted only while it was, no longer is.
+/// Releases a call that is no longer in flight: removes the counts that apply only during the
+/// flight.
 pub(crate) fn land(compiled: &CompiledPlan, session: &mut Session, flight: &Flight) {
     for (limit, span) in &flight.draft.counted {
         if compiled.plan().limits[*limit as usize].scope == LimitScope::InFlight {

@@ -1,4 +1,4 @@
-//! What is found of files, commands and probes, in words: for completion and for the criteria of items.
+//! Findings on files, commands and probes, as text: for completion and for the criteria of items.
 
 use crate::contract;
 use crate::eval::context::Context;
@@ -8,28 +8,28 @@ use guard_plan::record::{Content, Ran, RunEnd, TEXT_BYTES};
 use guard_plan::report::State;
 use guard_plan::{path, render, time};
 
-/// Most lines of a command's output in a message.
+/// The maximum number of lines of a command's output in a message.
 const LINES: usize = 10;
-/// Longest line of it, in characters.
+/// The maximum length of such a line, in characters.
 const LINE_CHARS: usize = 200;
-/// Most problems of a report in a message.
+/// The maximum number of problems of a report in a message.
 const NAMED: usize = 3;
-/// Longest path or text in a message, in characters.
+/// The maximum length of a path or text in a message, in characters.
 const NAME_CHARS: usize = 200;
 
-/// How something stands.
+/// The result of a check.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Found {
     /// It holds.
     Holds,
-    /// It does not; says what is missing.
+    /// It does not hold: the missing part.
     Lacks(String),
-    /// Nobody can say; says what.
+    /// It cannot be determined: the reason.
     Unknown(String),
 }
 
 impl Found {
-    /// What is wrong, unless it holds.
+    /// Returns the problem, unless the check holds.
     pub fn lack(self) -> Option<String> {
         match self {
             Found::Holds => None,
@@ -46,13 +46,13 @@ impl Found {
     }
 }
 
-/// A path as people know it: from the workspace, if it lies there.
+/// Returns a path for display: relative to the workspace if it lies there.
 pub(crate) fn shown(session: &Session, path: &str) -> String {
     let inside = path.strip_prefix(&*session.workspace).and_then(|rest| rest.strip_prefix('/'));
     render::cut(inside.unwrap_or(path), NAME_CHARS)
 }
 
-/// Whether a path lies in the workspace; nothing else is looked at outside of rules.
+/// Checks that a path lies in the workspace; outside of rules, no other path is read.
 pub(crate) fn inside(session: &Session, path: &str) -> Found {
     if path::within(path, &session.workspace) {
         return Found::Holds;
@@ -60,14 +60,14 @@ pub(crate) fn inside(session: &Session, path: &str) -> Found {
     Found::Lacks(format!("`{}` is outside the workspace", shown(session, path)))
 }
 
-/// Whether a file is there.
+/// Checks that a file exists.
 pub(crate) fn file(cx: &Context<'_>, path: &str) -> Found {
     let name = shown(cx.session, path);
     let answer = cx.answers.file(path);
     Found::of(answer, || format!("`{name}` is missing"), format!("`{name}` is there"))
 }
 
-/// Whether a file contains a text.
+/// Checks that a file contains a text.
 pub(crate) fn contains(cx: &Context<'_>, path: &str, text: &str) -> Found {
     let name = shown(cx.session, path);
     let part = render::cut(text, 60);
@@ -80,7 +80,7 @@ pub(crate) fn contains(cx: &Context<'_>, path: &str, text: &str) -> Found {
     Found::of(answer, || format!("`{name}` does not contain \"{part}\""), unknown)
 }
 
-/// Whether a file conforms to a contract: whether what it holds is judged `valid`.
+/// Checks that a file conforms to a contract: that its content is judged `valid`.
 pub(crate) fn conforms(cx: &Context<'_>, path: &str, contract: ContractId) -> Found {
     let name = shown(cx.session, path);
     let ready = &cx.compiled.contracts[contract as usize];
@@ -107,14 +107,14 @@ pub(crate) fn conforms(cx: &Context<'_>, path: &str, contract: ContractId) -> Fo
     }
 }
 
-/// Whether nothing is uncommitted.
+/// Checks that there are no uncommitted changes.
 pub(crate) fn committed(cx: &Context<'_>) -> Found {
     let answer = cx.answers.committed();
     let unknown = "everything is committed".into();
     Found::of(answer, || "there are uncommitted changes".into(), unknown)
 }
 
-/// Whether a probe answers `true`.
+/// Checks that a probe answers `true`.
 pub(crate) fn probe(cx: &Context<'_>, id: ProbeId) -> Found {
     let name = &cx.compiled.plan().probes[id as usize].name;
     match cx.probe(id).and_then(|answer| answer.truth()) {
@@ -124,7 +124,7 @@ pub(crate) fn probe(cx: &Context<'_>, id: ProbeId) -> Found {
     }
 }
 
-/// Whether a command exits with a status.
+/// Checks that a command exits with a status.
 pub(crate) fn command(cx: &Context<'_>, id: CommandId, status: i32) -> Found {
     let command = &cx.compiled.plan().commands[id as usize];
     let name = words(command);
@@ -150,7 +150,8 @@ pub(crate) fn words(command: &Command) -> String {
     render::cut(&command.argv.join(" "), NAME_CHARS)
 }
 
-/// The last lines that a command printed, each led by a line break; what they hold can forge no other.
+/// Returns the last lines of a command's output, each preceded by a line break. The output is
+/// escaped, so it cannot forge further lines.
 fn last_lines(ran: &Ran) -> String {
     let lines: Vec<&str> = ran.output.lines().filter(|line| !line.trim().is_empty()).collect();
     let last = &lines[lines.len().saturating_sub(LINES)..];

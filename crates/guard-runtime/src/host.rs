@@ -1,4 +1,4 @@
-//! What only the host may say: approvals, usage, the end of a halt.
+//! Events that only the host may report: approvals, usage, the end of a halt.
 
 use crate::compiled::CompiledPlan;
 use crate::error::StepError;
@@ -8,15 +8,28 @@ use crate::stage::arguments::{self, Decoded};
 use guard_plan::key;
 use guard_plan::plan::Millis;
 
-/// How long an approval holds that says nothing of it.
+/// The default validity of an approval, in milliseconds.
 const DEFAULT_APPROVAL: Millis = 3_600_000;
 
+/// Refuses an act of a person that names no person: the record must say who it was.
+pub(crate) fn named(by: &str, act: &'static str) -> Result<(), StepError> {
+    match by.trim().is_empty() {
+        true => Err(StepError::Nobody(act)),
+        false => Ok(()),
+    }
+}
+
 /// Records the approval of exactly one call.
+///
+/// # Errors
+///
+/// Returns an error if the guard declares no such tool or the arguments do not fit the tool.
 pub(crate) fn approve(
     compiled: &CompiledPlan,
     session: &mut Session,
     approve: &Approve<'_>,
 ) -> Result<(), StepError> {
+    named(approve.by, "approves")?;
     let unknown = || StepError::UnknownTool(approve.tool.into());
     let tool = compiled.tool(approve.tool).ok_or_else(unknown)?;
     let params = &compiled.plan().tools[tool as usize].params;
@@ -40,7 +53,11 @@ pub(crate) fn approve(
     Ok(())
 }
 
-/// Adds to what was spent of a unit that the host charges.
+/// Adds to the amount spent of a unit that the host charges.
+///
+/// # Errors
+///
+/// Returns an error if the amount is negative or the host does not charge the unit.
 pub(crate) fn usage(
     compiled: &CompiledPlan,
     session: &mut Session,
@@ -58,10 +75,15 @@ pub(crate) fn usage(
 }
 
 /// Ends a halt.
+///
+/// # Errors
+///
+/// Returns an error if the session is not halted.
 pub(crate) fn resume(session: &mut Session, resume: &Resume<'_>) -> Result<(), StepError> {
     if session.halted.is_none() {
         return Err(StepError::NotHalted);
     }
+    named(resume.by, "ends the halt")?;
     session.advance(resume.now);
     session.halted = None;
     Ok(())

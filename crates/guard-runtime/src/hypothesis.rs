@@ -1,7 +1,7 @@
-//! Questions about what would be: expressions and calls over a session at a time, with arguments and values that
-//! nobody has committed. Nothing changes.
+//! Hypothetical questions: expressions and calls over a session at a time, with arguments and
+//! values that are not committed. Nothing changes.
 //!
-//! Answered by the stages themselves, so that advice cannot disagree with a verdict.
+//! The decision stages themselves compute the answers, so advice cannot disagree with a verdict.
 
 mod unchosen;
 
@@ -23,8 +23,8 @@ use guard_plan::value::{Fault, Value};
 use guard_plan::verdict::{Code, Verdict};
 use unchosen::Unchosen;
 
-/// A session at a time, and the world, which is asked each question at most once. The steps of one hypothesis are
-/// bounded together, as those of one decision are.
+/// A session at a time, and the world, which is asked each question at most once. The steps of one
+/// hypothesis are bounded together, like those of one decision.
 pub struct Hypothesis<'h> {
     compiled: &'h CompiledPlan,
     session: &'h Session,
@@ -42,8 +42,8 @@ pub struct Assumed<'a> {
     pub writes: &'a [(VarId, Value)],
 }
 
-/// A call that nobody has made. Where its arguments are not chosen, only the rules count that do not read them: what
-/// they refuse is refused with any arguments.
+/// A hypothetical call. If its arguments are not chosen, only the rules that do not read them
+/// apply: a call that these rules refuse is refused with any arguments.
 pub struct HypotheticalCall<'c> {
     id: ToolId,
     rules: Rules<'c>,
@@ -52,33 +52,33 @@ pub struct HypotheticalCall<'c> {
 
 /// The rules of a hypothetical call.
 enum Rules<'c> {
-    /// All of them.
+    /// All rules.
     All(&'c Tool, &'c prepare::Tool),
-    /// Those that do not read the arguments.
+    /// The rules that do not read the arguments.
     Unchosen(Box<Unchosen>),
 }
 
-/// What a call would change, if it were allowed and succeeded.
+/// The changes that a call would make if it were allowed and succeeded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Foreseen {
-    /// What it costs, in units of 10⁻⁶.
+    /// The charges, in units of 10⁻⁶.
     pub charges: Vec<(UnitId, i64)>,
     /// The values of the variables that its effects write.
     pub writes: Vec<(VarId, Value)>,
 }
 
 impl HypotheticalCall<'_> {
-    /// The tool with the rules that count.
+    /// Returns the tool with the applicable rules.
     pub fn tool(&self) -> &Tool {
         self.stages().tool
     }
 
-    /// The arguments, where they are chosen.
+    /// Returns the arguments, if they are chosen.
     pub fn args(&self) -> Option<&[Value]> {
         self.args
     }
 
-    /// The variables that effects write in a way that only the arguments say.
+    /// Returns the variables that effects write with values that depend on the arguments.
     pub fn unknown(&self) -> &[VarId] {
         match &self.rules {
             Rules::All(..) => &[],
@@ -86,7 +86,8 @@ impl HypotheticalCall<'_> {
         }
     }
 
-    /// The units of which the call costs more than is foreseen, since only its arguments say how much.
+    /// Returns the units whose cost depends on the arguments: the call costs more of them than is
+    /// foreseen.
     pub fn open_units(&self) -> &[UnitId] {
         match &self.rules {
             Rules::All(..) => &[],
@@ -94,7 +95,7 @@ impl HypotheticalCall<'_> {
         }
     }
 
-    /// The call as the stages know it.
+    /// Returns the call in the form that the stages take.
     fn stages(&self) -> Call<'_> {
         let (tool, ready) = match &self.rules {
             Rules::All(tool, ready) => (*tool, *ready),
@@ -115,8 +116,8 @@ impl<'h> Hypothesis<'h> {
         Hypothesis { compiled, session, now: session.now.max(now), decision, answers }
     }
 
-    /// A call of a tool with chosen arguments, which have the types of its parameters, or with none chosen. None where
-    /// the plan has no such tool.
+    /// Returns a call of a tool with chosen arguments, which have the types of its parameters, or
+    /// with none chosen. `None` if the plan has no such tool.
     pub fn call<'c>(
         &'c self,
         id: ToolId,
@@ -130,11 +131,12 @@ impl<'h> Hypothesis<'h> {
         Some(HypotheticalCall { id, rules, args })
     }
 
-    /// The value of an expression of this plan.
+    /// Evaluates an expression of this plan.
     ///
     /// # Errors
     ///
-    /// The fault of the expression. One that refers to what the plan or the call does not have is a fault.
+    /// Returns the fault of the expression. A reference to an entity that the plan or the call does
+    /// not have is a fault.
     pub fn evaluate(&self, expr: &Expr, assumed: &Assumed<'_>) -> Result<Value, Fault> {
         let loaded = self.compiled.loaded();
         match assumed.call {
@@ -147,7 +149,7 @@ impl<'h> Hypothesis<'h> {
         self.read(args, |cx| Context { writes, ..*cx }.eval_shown(&Prepared::new(expr)))
     }
 
-    /// Whether calls have met a requirement; `key` holds the values of its key.
+    /// Returns whether calls have met a requirement; `key` holds the values of its key.
     pub fn meets(&self, requirement: &Requirement, key: &[Value]) -> bool {
         let Requirement { tool, key: keyed, since, within } = requirement;
         let stamp = match keyed {
@@ -160,8 +162,8 @@ impl<'h> Hypothesis<'h> {
         self.read(&[], |cx| cx.counts(stamp, *since, *within))
     }
 
-    /// The verdict of the stages on a call, but for the halt. An approval of any call of the tool counts, where the
-    /// arguments are not chosen.
+    /// Returns the verdict of the stages on a call, ignoring a halt. If the arguments are not
+    /// chosen, an approval of any call of the tool counts.
     pub fn verdict(&self, call: &HypotheticalCall<'_>) -> Verdict {
         self.read(call.args.unwrap_or_default(), |cx| {
             let mut findings = judged(cx, call.stages());
@@ -175,7 +177,7 @@ impl<'h> Hypothesis<'h> {
         })
     }
 
-    /// What a call would change.
+    /// Returns the changes that a call would make.
     pub fn foresee(&self, call: &HypotheticalCall<'_>) -> Foreseen {
         self.read(call.args.unwrap_or_default(), |cx| {
             let stages = call.stages();
@@ -186,7 +188,7 @@ impl<'h> Hypothesis<'h> {
         })
     }
 
-    /// Runs something that reads the session, with the arguments of a call.
+    /// Runs a function that reads the session, with the arguments of a call.
     fn read<T>(&self, args: &[Value], read: impl FnOnce(&Context<'_>) -> T) -> T {
         let args: Vec<Val<'_>> = args.iter().map(Val::of).collect();
         let context = Context::new(self.compiled, self.session, &self.decision, &self.answers);
@@ -194,7 +196,8 @@ impl<'h> Hypothesis<'h> {
     }
 }
 
-/// The findings of the stages. A verdict puts reasons in order, so the order of the stages means nothing here.
+/// Returns the findings of the stages. A verdict sorts the reasons, so the order of the stages does
+/// not matter here.
 fn judged<'a>(cx: &Context<'a>, call: Call<'a>) -> Findings {
     let (mut draft, mut findings) = (Draft::default(), Findings::default());
     requirements::check(cx, call, &mut draft, &mut findings);

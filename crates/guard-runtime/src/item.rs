@@ -1,10 +1,11 @@
-//! What the harness does to items: it verifies and moves them (semantics §11).
+//! Events of the harness on items: verification and manual moves (semantics §11).
 
 use crate::compiled::CompiledPlan;
 use crate::error::StepError;
 use crate::eval::context::{Context, Decision};
 use crate::event::{Move, Verify};
 use crate::found::{self, Found};
+use crate::host::named;
 use crate::outcome::Moved;
 use crate::session::Session;
 use crate::session::items::{self, Criterion, Item, Last};
@@ -14,18 +15,22 @@ use guard_plan::plan::{Actor, Lifecycle, LifecycleId, Transition};
 use guard_plan::record::ItemChange;
 use guard_plan::{near, render};
 
-/// Who an item is moved by when its criteria are judged.
+/// The recorded author of a move by verification.
 const VERIFY: &str = "verify";
-/// Longest reason that is kept, in characters.
+/// The maximum length of a stored reason, in characters.
 const REASON_CHARS: usize = 1000;
 
-/// An item by its place.
+/// The position of an item.
 type Place = (LifecycleId, u32);
 
 /// A transition and its position.
 type Step<'p> = (u32, &'p Transition);
 
-/// Judges the criteria of an item, and moves it as they say.
+/// Judges the criteria of an item, and moves the item accordingly.
+///
+/// # Errors
+///
+/// Returns an error if there is no such item or its state has no verification.
 pub(crate) fn verify(
     compiled: &CompiledPlan,
     session: &mut Session,
@@ -69,12 +74,17 @@ pub(crate) fn verify(
     Ok(Moved { change, asked })
 }
 
-/// Moves an item by hand.
+/// Moves an item manually.
+///
+/// # Errors
+///
+/// Returns an error if there is no such item or the harness cannot make the transition now.
 pub(crate) fn move_item(
     compiled: &CompiledPlan,
     session: &mut Session,
     by: &Move<'_>,
 ) -> Result<Moved, StepError> {
+    named(by.by, "moves the item")?;
     let (place, item) = item(compiled, session, by.item)?;
     let lifecycle = &compiled.plan().lifecycles[place.0 as usize];
     let step = by_hand(lifecycle, by).map_err(StepError::NoTransition)?;
@@ -93,7 +103,7 @@ pub(crate) fn move_item(
     Ok(Moved { change, asked: Vec::new() })
 }
 
-/// The item with an id.
+/// Returns the item with an id.
 fn item<'s>(
     compiled: &CompiledPlan,
     session: &'s Session,
@@ -105,7 +115,7 @@ fn item<'s>(
     Ok((place, item))
 }
 
-/// Moves an item, or says that nothing moved.
+/// Moves an item, or reports that nothing moved.
 fn change(
     compiled: &CompiledPlan,
     session: &mut Session,
@@ -140,7 +150,7 @@ fn change(
     }
 }
 
-/// The transition that somebody makes by hand, if it is theirs to make.
+/// Returns the manual transition, if the harness may make it.
 fn by_hand<'p>(lifecycle: &'p Lifecycle, by: &Move<'_>) -> Result<Step<'p>, String> {
     let named = (0..).zip(&lifecycle.transitions).find(|(_, one)| one.name == by.transition);
     let shown = render::cut(by.transition, 100);
@@ -159,7 +169,7 @@ fn by_hand<'p>(lifecycle: &'p Lifecycle, by: &Move<'_>) -> Result<Step<'p>, Stri
     }
 }
 
-/// What the criteria lack, and which of them nobody can judge.
+/// Returns the unmet criteria, and the criteria that cannot be judged.
 fn judge(cx: &Context<'_>, criteria: &[Criterion]) -> (Vec<String>, Vec<String>) {
     let (mut reasons, mut unanswered) = (Vec::new(), Vec::new());
     for criterion in criteria {

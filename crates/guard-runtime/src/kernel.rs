@@ -1,7 +1,7 @@
-//! The kernel: a compiled plan behind one door for every event.
+//! The kernel: a compiled plan with one entry point for every event.
 //!
-//! Its methods choose the plan that decides a session, and call the operations. It keeps nothing of any session, so
-//! that one kernel behind an `Arc` serves all.
+//! Its methods select the plan that decides a session, and call the operations. The kernel holds no
+//! session state, so one kernel behind an `Arc` serves all sessions.
 
 use crate::compiled::CompiledPlan;
 use crate::contract::{self, SessionKnown};
@@ -24,34 +24,35 @@ use guard_plan::value::{Fault, Value};
 use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 
-/// A plan ready to decide.
+/// A compiled plan, ready to decide.
 #[derive(Debug)]
 pub struct Kernel {
     pub(crate) compiled: CompiledPlan,
-    /// The full plan, where it decides beside the optimized one.
+    /// The full plan, if it decides beside the optimized one.
     shadow: Option<Box<Shadow>>,
 }
 
 impl Kernel {
-    /// The form of [`Session::memory`]; another is not read.
+    /// The format version of [`Session::memory`]; other versions are not read.
     pub const MEMORY_FORM: u32 = 1;
 
-    /// Makes a plan ready: compiles its regular expressions, builds its constants, checks its initial state. It has
-    /// nobody to carry out JSON Schemas, so a check by a contract with one is never met.
+    /// Builds a kernel: compiles the plan's regular expressions, builds its constants and checks
+    /// its initial state. The kernel has no JSON Schema validator, so a check by a contract that
+    /// uses a JSON Schema always fails.
     ///
     /// # Errors
     ///
-    /// Where a regular expression does not compile, a proof does not stand, or the initial state has no value or
-    /// breaks what is proved.
+    /// Returns an error if a regular expression does not compile, a proof does not hold, or the
+    /// initial state has no value or violates a proved invariant.
     pub fn new(loaded: LoadedPlan) -> Result<Kernel, KernelError> {
         Kernel::with_schemas(loaded, &NoSchemas)
     }
 
-    /// The same, with someone who carries out JSON Schemas.
+    /// Builds a kernel with a JSON Schema validator.
     ///
     /// # Errors
     ///
-    /// As [`Kernel::new`].
+    /// See [`Kernel::new`].
     pub fn with_schemas(loaded: LoadedPlan, schemas: &dyn Schemas) -> Result<Kernel, KernelError> {
         let compiled = CompiledPlan::new(loaded, schemas)?;
         let session = open::open(&compiled, "", 0, "/", None);
@@ -60,12 +61,12 @@ impl Kernel {
         Ok(Kernel { compiled, shadow: None })
     }
 
-    /// A kernel of an optimized plan that has the full plan decide beside it on every `every`th decision. Both are
-    /// plans of one guard.
+    /// Builds a kernel of an optimized plan that also evaluates the full plan on every `every`th
+    /// decision. Both are plans of the same guard.
     ///
     /// # Errors
     ///
-    /// Where the two are not plans of one guard.
+    /// Returns an error if the plans belong to different guards.
     pub fn with_shadow(
         full: Kernel,
         optimized: Kernel,
@@ -86,17 +87,19 @@ impl Kernel {
         self.compiled.loaded()
     }
 
-    /// The plan that decides a session: the full one, where the session stays on it (semantics §16).
+    /// Returns the plan that decides a session: the full one if the session stays on it (semantics
+    /// §16).
     pub fn plan_of(&self, session: &Session) -> &Plan {
         self.deciding(session).plan()
     }
 
-    /// Whether a value that crosses the kernel may be secret: an argument, or a field of a record.
+    /// Returns whether a value that crosses the kernel (an argument or a record field) may be
+    /// secret.
     pub fn has_secrets(&self) -> bool {
         self.compiled.has_secrets()
     }
 
-    /// The tool with a wire name, or else with this name in the guard.
+    /// Returns the tool with this wire name, or else the tool with this name in the guard.
     pub fn tool(&self, name: &str) -> Option<ToolId> {
         self.compiled.tool(name)
     }
@@ -109,25 +112,27 @@ impl Kernel {
         }
     }
 
-    /// The full plan that watches a session. One that stays on the full plan needs no watching.
+    /// Returns the full plan that watches a session. A session that stays on the full plan is not
+    /// watched.
     fn watching(&self, session: &Session) -> Option<&Shadow> {
         self.shadow.as_deref().filter(|_| !session.full)
     }
 
-    /// Begins a session that is given nothing.
+    /// Opens a session without data.
     ///
     /// # Errors
     ///
-    /// Where the workspace is no path, or a variable has no initial value in it.
+    /// Returns an error if the workspace is not a valid path or a variable has no initial value in
+    /// it.
     pub fn open(&self, id: &str, start: Millis, workspace: &str) -> Result<Session, StepError> {
         self.open_with(id, start, workspace, None)
     }
 
-    /// Begins a session, which learns from the data the host gives (semantics §8).
+    /// Opens a session that learns from the data that the host provides (semantics §8).
     ///
     /// # Errors
     ///
-    /// As [`Kernel::open`].
+    /// See [`Kernel::open`].
     pub fn open_with(
         &self,
         id: &str,
@@ -138,21 +143,22 @@ impl Kernel {
         open::open(&self.compiled, id, start, workspace, data)
     }
 
-    /// The session that remembers this. It was one of a kernel of the same plan.
+    /// Restores a session from its memory, which was written by a kernel of the same plan.
     ///
     /// # Errors
     ///
-    /// Where the bytes are no memory, do not fit the plan, or hold a state in which something that was proved does
-    /// not hold.
+    /// Returns an error if the bytes are not a session memory, do not fit the plan, or hold a state
+    /// that violates a proved invariant.
     pub fn recall(&self, memory: &[u8]) -> Result<Session, RecallError> {
         recall::recall(&self.compiled, memory)
     }
 
-    /// Takes any event.
+    /// Processes any event.
     ///
     /// # Errors
     ///
-    /// Where the event makes no sense in this session; it has changed nothing then. A refusal is no error.
+    /// Returns an error if the event is invalid in this session; it then has changed nothing. A
+    /// refusal is not an error.
     pub fn step(
         &self,
         session: &mut Session,
@@ -176,12 +182,12 @@ impl Kernel {
         }
     }
 
-    /// Decides a call. An allowed one is in flight from here on; anything else changed nothing but the
-    /// clock.
+    /// Decides a call. An allowed call is in flight from here on; any other decision changes
+    /// nothing but the clock.
     ///
     /// # Errors
     ///
-    /// Where a call with this id is in flight.
+    /// Returns an error if a call with this id is in flight.
     pub fn propose(
         &self,
         session: &mut Session,
@@ -192,7 +198,7 @@ impl Kernel {
         propose::propose(compiled, shadow, session, proposal, world)
     }
 
-    /// Decides a call without any effect.
+    /// Decides a call without side effects.
     pub fn check(
         &self,
         session: &Session,
@@ -202,7 +208,8 @@ impl Kernel {
         self.check_with(session, proposal, world, &mut Scratch::default())
     }
 
-    /// The same, with buffers of a check before: where it allows the call, nothing is allocated.
+    /// Decides a call without side effects, reusing the buffers of an earlier check: if it allows
+    /// the call, it allocates nothing.
     pub fn check_with(
         &self,
         session: &Session,
@@ -217,7 +224,7 @@ impl Kernel {
     ///
     /// # Errors
     ///
-    /// Where no call with this id is in flight.
+    /// Returns an error if no call with this id is in flight.
     pub fn settle(
         &self,
         session: &mut Session,
@@ -232,16 +239,16 @@ impl Kernel {
     ///
     /// # Errors
     ///
-    /// Where the guard declares no such tool, or the arguments are not those of the tool.
+    /// Returns an error if the guard declares no such tool or the arguments do not fit the tool.
     pub fn approve(&self, session: &mut Session, approve: &Approve<'_>) -> Result<(), StepError> {
         host::approve(&self.compiled, session, approve)
     }
 
-    /// Adds to what was spent of a unit that the host charges.
+    /// Adds to the amount spent of a unit that the host charges.
     ///
     /// # Errors
     ///
-    /// Where the amount is negative, or the host does not charge the unit.
+    /// Returns an error if the amount is negative or the host does not charge the unit.
     pub fn usage(&self, session: &mut Session, usage: &Usage<'_>) -> Result<(), StepError> {
         host::usage(&self.compiled, session, usage)
     }
@@ -250,16 +257,16 @@ impl Kernel {
     ///
     /// # Errors
     ///
-    /// Where the session is not halted.
+    /// Returns an error if the session is not halted.
     pub fn resume(&self, session: &mut Session, resume: &Resume<'_>) -> Result<(), StepError> {
         host::resume(session, resume)
     }
 
-    /// Learns from what the user has said.
+    /// Learns facts from a user message.
     ///
     /// # Errors
     ///
-    /// None today.
+    /// Returns no error today.
     pub fn prompt(
         &self,
         session: &mut Session,
@@ -273,7 +280,7 @@ impl Kernel {
     ///
     /// # Errors
     ///
-    /// None today.
+    /// Returns no error today.
     pub fn stop(
         &self,
         session: &mut Session,
@@ -283,11 +290,11 @@ impl Kernel {
         Ok(stop::stop(self.deciding(session), session, stop, world))
     }
 
-    /// Judges the criteria of an item, and moves it as they say.
+    /// Judges the criteria of an item, and moves the item accordingly.
     ///
     /// # Errors
     ///
-    /// Where there is no such item, or nothing is verified in its state.
+    /// Returns an error if there is no such item or its state has no verification.
     pub fn verify(
         &self,
         session: &mut Session,
@@ -297,24 +304,25 @@ impl Kernel {
         item::verify(&self.compiled, session, verify, world)
     }
 
-    /// Moves an item by hand.
+    /// Moves an item manually.
     ///
     /// # Errors
     ///
-    /// Where there is no such item, or the transition is not one that the harness can make now.
+    /// Returns an error if there is no such item or the harness cannot make the transition now.
     pub fn move_item(&self, session: &mut Session, by: &Move<'_>) -> Result<Moved, StepError> {
         item::move_item(&self.compiled, session, by)
     }
 
-    /// The value of an expression over what a session remembers, the clock and the world; nothing changes, and
-    /// a halt does not matter. For those who look at a session from outside: tests, tools.
+    /// Evaluates an expression over a session's memory, the clock and the world. It changes
+    /// nothing, and works in a halted session. For external readers of a session: tests and tools.
     ///
-    /// The expression is one that was lowered against this plan, which alone keeps the memories it asks for. The
-    /// session is one that this kernel has opened.
+    /// The expression must be lowered against this plan, since only this plan keeps the memories
+    /// that it reads. The session must be opened by this kernel.
     ///
     /// # Errors
     ///
-    /// The fault of the expression. One that refers to what the plan does not have is a fault.
+    /// Returns the fault of the expression. A reference to an entity that the plan does not have is
+    /// a fault.
     pub fn evaluate(
         &self,
         session: &Session,
@@ -325,7 +333,8 @@ impl Kernel {
         evaluate::evaluate(&self.compiled, session, expr, now, world)
     }
 
-    /// A session at a time, to ask what would be; nothing of it changes. For advice.
+    /// Returns a hypothesis over a session at a time, to ask hypothetical questions; nothing
+    /// changes. For advice.
     pub fn suppose<'h>(
         &'h self,
         session: &'h Session,
@@ -335,8 +344,8 @@ impl Kernel {
         Hypothesis::new(self.deciding(session), session, now, world)
     }
 
-    /// The answers of a session for the contract at a place of the plan; `given` are the lists that the host hands
-    /// over, by name. None where the plan has no such contract.
+    /// Returns a session's answers for the contract with an index in the plan; `given` are the
+    /// lists that the host provides, by name. `None` if the plan has no such contract.
     pub fn known<'a>(
         &'a self,
         session: &'a Session,

@@ -1,7 +1,8 @@
-//! The kernel of Guard: a plan and the events of a session go in, verdicts come out.
+//! The kernel of Guard: maps a plan and the events of a session to verdicts.
 //!
-//! A pure state machine: same plan and same events, same verdicts. It has no clock, reads no files and runs
-//! nothing; what it must know of the world it asks a [`World`], and says what it asked.
+//! A pure state machine: the same plan and the same events give the same verdicts. It has no clock,
+//! reads no files and runs no commands. It asks a [`World`] for facts about the outside, and
+//! reports its questions.
 
 #![forbid(unsafe_code)]
 

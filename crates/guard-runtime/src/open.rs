@@ -1,4 +1,4 @@
-//! The beginning of a session: its initial state, and what the host hands over.
+//! The beginning of a session: its initial state and the data that the host provides.
 
 use crate::compiled::CompiledPlan;
 use crate::error::{KernelError, StepError};
@@ -19,7 +19,11 @@ use guard_plan::trust::Stain;
 use guard_plan::value::Value;
 use std::collections::HashMap;
 
-/// Begins a session, which learns from the data the host gives (semantics §8).
+/// Opens a session that learns from the data that the host provides (semantics §8).
+///
+/// # Errors
+///
+/// Returns an error if the workspace is not a valid path or a variable has no initial value.
 pub(crate) fn open(
     compiled: &CompiledPlan,
     id: &str,
@@ -36,7 +40,7 @@ pub(crate) fn open(
     Ok(session)
 }
 
-/// A session of the plan's shape, without state.
+/// Returns a session of the plan's shape, without state.
 fn empty(
     compiled: &CompiledPlan,
     id: &str,
@@ -103,7 +107,8 @@ fn initial_state(compiled: &CompiledPlan, session: &Session) -> Result<Box<[Valu
     Ok(state.into())
 }
 
-/// Checks that the proved invariants hold in a session: a proof says only that they hold from call to call.
+/// Checks that the proved invariants hold in the session's initial state: a proof shows only that
+/// calls preserve them.
 pub(crate) fn begins_sound(compiled: &CompiledPlan, session: &Session) -> Result<(), KernelError> {
     let plan = compiled.plan();
     if plan.proofs.is_empty() {

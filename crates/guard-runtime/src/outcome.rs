@@ -1,4 +1,4 @@
-//! The outcome of every event. Data alone: operations fill it, hosts and the recorder read it.
+//! The outcome of every event. Data only: operations produce it; hosts and the recorder read it.
 
 use guard_plan::json::Json;
 use guard_plan::plan::ToolId;
@@ -10,21 +10,21 @@ use guard_plan::verdict::Verdict;
 pub struct Proposed {
     /// The verdict.
     pub verdict: Verdict,
-    /// What the world was asked, in order.
+    /// The questions put to the world, in order.
     pub asked: Vec<Asked>,
-    /// The result of a tool that the kernel serves: the call is settled already (semantics §11).
+    /// The result of a tool that the kernel serves: the call is already settled (semantics §11).
     pub served: Option<Json>,
-    /// Of a served call: how many rows facts were taught.
+    /// For a served call: the number of rows taught to facts.
     pub learned: u64,
-    /// Of a served call: how many rows went for others.
+    /// For a served call: the number of rows evicted from full tables.
     pub forgotten: u64,
-    /// Of a served call: the session is halted now.
+    /// For a served call: true if the session is halted now.
     pub halted: bool,
-    /// The items it changed.
+    /// The changed items.
     pub items: Vec<ItemChange>,
-    /// The feedback that the refusal, or the settlement of a served call, calls for.
+    /// The feedback on the refusal, or on the settlement of a served call.
     pub feedback: Vec<Delivered>,
-    /// What was noticed.
+    /// The notes on the event.
     pub notes: Vec<Note>,
 }
 
@@ -48,19 +48,19 @@ impl Proposed {
 /// [`Session::changes`](crate::Session::changes).
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Settled {
-    /// The tool of the call, if the guard declares it.
+    /// The tool of the call, if the guard declares the tool.
     pub tool: Option<ToolId>,
-    /// What was noticed.
+    /// The notes on the event.
     pub notes: Vec<Note>,
-    /// How many rows facts were taught.
+    /// The number of rows taught to facts.
     pub learned: u64,
-    /// How many rows went for others, their tables being full.
+    /// The number of rows evicted from full tables.
     pub forgotten: u64,
-    /// The session is halted now.
+    /// True if the session is halted now.
     pub halted: bool,
-    /// The feedback it calls for, in order.
+    /// The feedback on the settlement, in order.
     pub feedback: Vec<Delivered>,
-    /// What the world was asked, in order.
+    /// The questions put to the world, in order.
     pub asked: Vec<Asked>,
 }
 
@@ -73,18 +73,18 @@ impl Settled {
 /// The outcome of a prompt.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Learned {
-    /// How many rows facts were taught.
+    /// The number of rows taught to facts.
     pub learned: u64,
-    /// How many rows went for others, their tables being full.
+    /// The number of rows evicted from full tables.
     pub forgotten: u64,
-    /// What was noticed.
+    /// The notes on the event.
     pub notes: Vec<Note>,
-    /// What the world was asked, in order.
+    /// The questions put to the world, in order.
     pub asked: Vec<Asked>,
 }
 
 impl Learned {
-    /// Notes something once.
+    /// Adds a note unless the rule already has one.
     pub(crate) fn note(&mut self, rule: &str, message: String) {
         if self.notes.iter().all(|note| note.message != message) {
             self.notes.push(Note { kind: NoteKind::Warning, rule: rule.into(), message });
@@ -95,19 +95,19 @@ impl Learned {
 /// The outcome of a stop.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stopped {
-    /// Whether the agent may stop.
+    /// The decision: may the agent stop.
     pub decision: StopDecision,
-    /// Why nothing was checked: `halted`, `deadline` or an exhausted unit.
+    /// The reason why nothing was checked: `halted`, `deadline` or an exhausted unit.
     pub bypassed: Option<String>,
-    /// It may although something is missing.
+    /// True if the agent may stop although something is missing.
     pub incomplete: bool,
-    /// What is missing.
+    /// The failed checks.
     pub missing: Vec<Missing>,
-    /// What the agent should read; empty where nothing is missing.
+    /// The message to the agent; empty if nothing is missing.
     pub message: String,
-    /// What the world was asked, in order.
+    /// The questions put to the world, in order.
     pub asked: Vec<Asked>,
-    /// What was noticed.
+    /// The notes on the event.
     pub notes: Vec<Note>,
 }
 
@@ -128,25 +128,25 @@ impl Stopped {
 /// The outcome of an item that was verified or moved.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Moved {
-    /// What changed.
+    /// The change.
     pub change: ItemChange,
-    /// What the world was asked, in order.
+    /// The questions put to the world, in order.
     pub asked: Vec<Asked>,
 }
 
 /// The outcome of any event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Outcome {
-    /// Of a proposal.
+    /// The outcome of a proposal.
     Proposed(Proposed),
-    /// Of a settlement.
+    /// The outcome of a settlement.
     Settled(Settled),
-    /// Of a prompt.
+    /// The outcome of a prompt.
     Prompted(Learned),
-    /// Of a stop.
+    /// The outcome of a stop.
     Stopped(Stopped),
-    /// Of an item verified or moved.
+    /// The outcome of a verified or moved item.
     Item(Moved),
-    /// Of an approval, a report of usage or the end of a halt.
+    /// An approval, a usage report or the end of a halt was accepted.
     Taken,
 }

@@ -1,4 +1,4 @@
-//! Items as JSON: the page that a lifecycle's list gives, and one item in brief.
+//! Items as JSON: the page that a lifecycle's list tool returns, and the brief form of one item.
 
 use crate::compiled::CompiledPlan;
 use crate::session::items::{self, Item, Items};
@@ -6,7 +6,7 @@ use guard_plan::json::Json;
 use guard_plan::plan::Lifecycle;
 use guard_plan::render;
 
-/// Most items of one page.
+/// The maximum number of items on a page.
 const PAGE: usize = 100;
 
 /// An object of named members.
@@ -36,7 +36,7 @@ pub(crate) fn page(
     ])
 }
 
-/// What the agent sees of an item.
+/// The agent's view of an item.
 pub(crate) fn brief(
     compiled: &CompiledPlan,
     lifecycle: &Lifecycle,

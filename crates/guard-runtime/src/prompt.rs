@@ -1,4 +1,5 @@
-//! What the host itself reports teaches facts: the data a session opens with, and the user's words.
+//! Learning from the host's own reports: the data that a session opens with, and the user's
+//! messages.
 
 use crate::compiled::CompiledPlan;
 use crate::eval::context::{Context, Decision};
@@ -14,7 +15,7 @@ use guard_plan::plan::{SourceKind, Trust};
 use guard_plan::value::Value;
 use std::sync::Arc;
 
-/// Learns from what the user has said.
+/// Learns facts from a user message.
 pub(crate) fn prompt(
     compiled: &CompiledPlan,
     session: &mut Session,
@@ -40,7 +41,7 @@ pub(crate) fn prompt(
     learned
 }
 
-/// Learns from what a session is opened with; nobody is asked anything.
+/// Learns facts from the opening data of a session; the world is not asked.
 pub(crate) fn start(compiled: &CompiledPlan, session: &mut Session, data: &Json) {
     let mut learned = Learned::default();
     let mut world = NoWorld;
@@ -54,7 +55,7 @@ pub(crate) fn start(compiled: &CompiledPlan, session: &mut Session, data: &Json)
     session.opening = Some(Arc::new(Opening { data: data.clone(), learned }));
 }
 
-/// What the sources of a kind teach.
+/// Teaches the rows of all sources of a kind.
 fn teach(
     compiled: &CompiledPlan,
     session: &mut Session,

@@ -1,4 +1,4 @@
-//! A proposal: decided, and put into flight or served where it is allowed.
+//! A proposal: decides it, and if it is allowed, puts it into flight or serves it.
 
 use crate::compiled::CompiledPlan;
 use crate::error::StepError;
@@ -13,12 +13,16 @@ use crate::{decide, flights, serve};
 use guard_plan::plan::LifecycleId;
 use guard_plan::verdict::{Code, Decision, Reason, Verdict};
 
-/// Buffers that one check leaves to the next.
+/// Buffers that a check leaves for the next one.
 #[derive(Debug, Clone, Default)]
 pub struct Scratch(Flight);
 
-/// Decides a call. An allowed one is in flight from here on; anything else changed nothing but the
-/// clock.
+/// Decides a call. An allowed call is in flight from here on; any other decision changes nothing
+/// but the clock.
+///
+/// # Errors
+///
+/// Returns an error if a call with this id is in flight.
 pub(crate) fn propose(
     compiled: &CompiledPlan,
     shadow: Option<&Shadow>,
@@ -56,7 +60,8 @@ pub(crate) fn propose(
     Ok(proposed)
 }
 
-/// The lifecycle whose tool is called. A tool that was not read is one in a guard in shadow.
+/// Returns the lifecycle whose tool is called. If the arguments were not decoded, the guard is in
+/// shadow.
 fn served(compiled: &CompiledPlan, flight: &Flight, name: &str) -> Option<LifecycleId> {
     if compiled.plan().lifecycles.is_empty() {
         return None;
@@ -65,7 +70,7 @@ fn served(compiled: &CompiledPlan, flight: &Flight, name: &str) -> Option<Lifecy
     compiled.plan().tools[tool as usize].served.as_ref().map(|served| served.lifecycle)
 }
 
-/// Decides a call without any effect, with the buffers of a check before.
+/// Decides a call without side effects, reusing the buffers of an earlier check.
 pub(crate) fn check(
     compiled: &CompiledPlan,
     session: &Session,
@@ -81,7 +86,7 @@ pub(crate) fn check(
     proposed
 }
 
-/// Whether a verdict is a denial that feedback is judged on (semantics §10).
+/// Returns whether a verdict is a denial that feedback is judged on (semantics §10).
 fn is_judged(verdict: &Verdict) -> bool {
     let unread = |reason: &Reason| reason.code == Code::InvalidArguments;
     verdict.decision == Decision::Deny && !verdict.reasons.iter().any(unread)

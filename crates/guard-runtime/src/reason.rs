@@ -7,22 +7,22 @@ use guard_plan::render;
 use guard_plan::value::Fault;
 use guard_plan::verdict::{Code, Decision, Reason, Verdict};
 
-/// The reasons that were found so far.
+/// The reasons found so far.
 #[derive(Debug, Default)]
 pub(crate) struct Findings {
     pub reasons: Vec<Reason>,
     pub shadowed: Vec<Reason>,
-    /// Reported only if nothing else denies or waits.
+    /// Missing requirements, reported only if nothing else denies or waits.
     missing: Vec<Reason>,
 }
 
 impl Findings {
-    /// Takes a reason; one of a rule in shadow counts for nothing.
+    /// Adds a reason; the reason of a rule in shadow has no effect on the verdict.
     pub fn push(&mut self, shadow: bool, reason: Reason) {
         if shadow { &mut self.shadowed } else { &mut self.reasons }.push(reason);
     }
 
-    /// Takes a rule that could not be evaluated.
+    /// Adds a rule whose evaluation failed.
     pub fn fault(&mut self, cx: &Context<'_>, rule: &RuleMeta, fault: &Fault) {
         let message = format!("a rule cannot be evaluated: {fault}");
         let reason = cx.reason(Code::EvaluationError, rule, message);
@@ -34,12 +34,12 @@ impl Findings {
         }
     }
 
-    /// Whether nothing in effect speaks against the call so far.
+    /// Returns whether no reason in effect refuses the call so far.
     pub fn refuse_nothing(&self) -> bool {
         self.reasons.is_empty() && self.missing.is_empty()
     }
 
-    /// The verdict. A guard in shadow refuses nothing.
+    /// Returns the verdict. A guard in shadow refuses nothing.
     pub fn verdict(mut self, shadow: bool) -> Verdict {
         let refuses = |reason: &Reason| matches!(reason.decision, Decision::Deny | Decision::Wait);
         if !self.missing.is_empty() && !self.reasons.iter().any(refuses) {
@@ -66,7 +66,7 @@ fn sort(reasons: &mut Vec<Reason>) {
     }
 }
 
-/// What a reason of this code decides by itself.
+/// The decision that a reason with this code alone implies.
 fn decision(code: Code) -> Decision {
     match code {
         Code::Approval => Decision::Ask,
@@ -76,12 +76,12 @@ fn decision(code: Code) -> Decision {
 }
 
 impl Context<'_> {
-    /// A reason that a rule gives.
+    /// Returns the reason of a rule.
     pub fn reason(&self, code: Code, rule: &RuleMeta, message: String) -> Reason {
         self.reason_at(code, &rule.owner, Some(rule.span), message)
     }
 
-    /// A reason of something that is no rule.
+    /// Returns a reason that belongs to no rule.
     pub fn reason_at(
         &self,
         code: Code,
@@ -101,7 +101,7 @@ impl Context<'_> {
         }
     }
 
-    /// The rendering of a value, or why it has none.
+    /// Renders a value, or the reason why it has none.
     pub fn show(&self, show: &Show) -> String {
         if show.secret {
             return render::SECRET.into();
@@ -113,7 +113,7 @@ impl Context<'_> {
         }
     }
 
-    /// A message with its values.
+    /// Renders a message with its values.
     pub fn message(&self, message: &Message) -> String {
         let part = |part: &Part| match part {
             Part::Text(text) => text.clone(),
@@ -122,13 +122,13 @@ impl Context<'_> {
         message.parts.iter().map(part).collect()
     }
 
-    /// Expressions and their values.
+    /// Returns expressions with their values.
     pub fn values(&self, shows: &[Show]) -> Vec<(String, String)> {
         shows.iter().map(|show| (show.label.clone(), self.show(show))).collect()
     }
 }
 
-/// Names for a sentence: `a`, `b` or `c`.
+/// Lists names for a sentence: `a`, `b` or `c`.
 pub(crate) fn listed<'n>(names: impl ExactSizeIterator<Item = &'n str>, last: &str) -> String {
     let count = names.len();
     let mut out = String::new();

@@ -1,7 +1,7 @@
-//! What a session remembers, as bytes, and a session again from them (semantics §17).
+//! The memory of a session as bytes, and its restoration (semantics §17).
 //!
-//! The bytes may be hostile: what comes back has the shape that the plan gives it, in every place that anything reads,
-//! or does not come back. What follows from the rest is worked out again, not read.
+//! The bytes may be hostile: a session is restored only if every part that is read has the shape
+//! that the plan gives it. Derived data is computed again, not read.
 
 use crate::compiled::{CompiledPlan, resolved};
 use crate::error::RecallError;
@@ -14,24 +14,25 @@ use guard_plan::value::Value;
 use std::collections::BTreeSet;
 
 impl Session {
-    /// All that it remembers, secrets included: to be kept where only its owner can read. The same memory gives the
-    /// same bytes; what was already said in records (what it was opened with, the last changes) is left out.
+    /// Serializes the session's memory, including secrets: store it where only its owner can read
+    /// it. The same memory gives the same bytes. Data that is already in records (the opening data,
+    /// the last changes) is omitted.
     pub fn memory(&self) -> Vec<u8> {
         // INVARIANT: writing to memory does not fail, and every sequence knows its length.
         postcard::to_allocvec(self).expect("a session is plain data")
     }
 }
 
-/// The session that remembers this. It was one of a kernel of the same plan.
+/// Restores a session from its memory, which was written by a kernel of the same plan.
 ///
 /// # Errors
 ///
-/// Where the bytes are no memory, do not fit the plan, or hold a state in which something that was proved does
-/// not hold.
+/// Returns an error if the bytes are not a session memory, do not fit the plan, or hold a state
+/// that violates a proved invariant.
 pub(crate) fn recall(compiled: &CompiledPlan, memory: &[u8]) -> Result<Session, RecallError> {
     let mut session: Session =
         postcard::from_bytes(memory).map_err(|error| RecallError::Bytes(error.to_string()))?;
-    // A new session of the same workspace has every shape that does not change.
+    // A new session of the same workspace provides every shape that does not change.
     let new = open::open(compiled, &session.id, session.start, &session.workspace, None);
     let new = new.map_err(|_| RecallError::Misfit("its workspace"))?;
     if new.workspace != session.workspace {
@@ -56,7 +57,8 @@ fn adopt(
     let sound = |what: &'static str, sound: bool| if sound { Ok(()) } else { Err(what) };
     sound("its clock", session.now >= session.start)?;
     sound("its state", shape.all_fit(plan.state.iter().map(|var| var.ty), &session.state))?;
-    // What is proved assumes refinements; in shadow nothing is, and calls were let through that break them.
+    // Proofs assume refinements. A guard in shadow proves nothing, and allows calls that violate
+    // them.
     let mut vars = plan.state.iter().zip(&session.state);
     let refined = vars.all(|(var, value)| decoder.conform(var.ty, value).is_ok());
     sound("its state", plan.shadow || refined)?;
@@ -91,13 +93,13 @@ fn adopt(
     sound("its items", items && session.items.len() == new.items.len())
 }
 
-/// The shape that a plan gives a memory.
+/// The shape that a plan gives a session's memory.
 struct Shape<'a> {
     plan: &'a Plan,
 }
 
 impl Shape<'_> {
-    /// Whether a value is one of a type, without its refinements.
+    /// Returns whether a value has a type, ignoring its refinements.
     fn fits(&self, ty: TypeId, value: &Value) -> bool {
         use TypeDef as T;
         let Some(def) = self.plan.types.get(ty as usize) else { return false };
@@ -128,7 +130,8 @@ impl Shape<'_> {
         types.len() == values.len() && types.zip(values).all(|(ty, value)| self.fits(ty, value))
     }
 
-    /// Whether these are arguments, of which those that nobody reads are left out.
+    /// Returns whether these values are arguments of the parameters; arguments that no rule reads
+    /// are omitted.
     fn args(&self, params: &[Field], args: &[Value]) -> bool {
         let mut pairs = params.iter().zip(args);
         params.len() == args.len()
@@ -172,7 +175,7 @@ impl Shape<'_> {
             && draft.parts.iter().all(|part| self.part(draft, part))
     }
 
-    /// Whether a part of a variable has its type.
+    /// Returns whether a part of a variable has its type.
     fn part(&self, draft: &Draft, part: &Part) -> bool {
         let (first, end) = part.steps;
         let Some(steps) = draft.steps.get(first..end) else { return false };

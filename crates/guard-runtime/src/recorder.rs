@@ -1,7 +1,7 @@
-//! Records of a session's events, chained and encoded.
+//! Records of a session's events, hash-chained and encoded.
 //!
-//! For hosts that keep a trace; the kernel decides without it. What is marked secret is replaced by a hash
-//! salted with what the host gave.
+//! For hosts that keep a trace; the kernel decides without it. Secrets are replaced by hashes,
+//! salted with the salt that the host provides.
 
 use crate::event::{
     Approve, Arguments, Ending, Event, Move, Prompt, Proposal, Resume, Settlement, Stop, Usage,
@@ -22,11 +22,11 @@ use guard_plan::{decimal, hex, key, render, secrecy, time};
 use std::borrow::Cow;
 use std::sync::Arc;
 
-/// How much of arguments that cannot be read stands in a record, in characters.
+/// The maximum length of unparsable arguments in a record, in characters.
 const UNREADABLE_CHARS: usize = 4000;
 
-/// Writes one session's records, into a buffer that is used again and again. Each method gives the line of
-/// one record, without its end.
+/// Writes the records of one session into a reused buffer. Each method returns the line of one
+/// record, without its line break.
 #[derive(Debug, Clone)]
 pub struct Recorder {
     chain: Chain,
@@ -34,12 +34,13 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// A recorder of a new session.
+    /// Returns a recorder for a new session.
     pub fn new(secrets: Arc<dyn Secrets>) -> Recorder {
         Recorder { chain: Chain::default(), secrets }
     }
 
-    /// A recorder that goes on after a record: the next number, and the hash of the last one.
+    /// Returns a recorder that continues after a record, given the next sequence number and the
+    /// hash of the last record.
     pub fn after(seq: u64, hash: Hash, secrets: Arc<dyn Secrets>) -> Recorder {
         Recorder { chain: Chain::from(seq, hash), secrets }
     }
@@ -49,12 +50,13 @@ impl Recorder {
         self.chain.hash()
     }
 
-    /// How many records there are.
+    /// The number of records.
     pub fn seq(&self) -> u64 {
         self.chain.seq()
     }
 
-    /// The beginning of the session: the first record. The actor is on whose behalf the agent acts.
+    /// Records the beginning of the session: the first record. The actor is the person on whose
+    /// behalf the agent acts.
     pub fn open(&mut self, kernel: &Kernel, session: &Session, actor: Option<&str>) -> &[u8] {
         let opening = session.opening.as_deref();
         let learned = opening.map(|opening| &opening.learned);
@@ -79,7 +81,7 @@ impl Recorder {
         self.chain.append(session.start(), Kind::Open, None, &payload)
     }
 
-    /// Any event and what it came to.
+    /// Records any event and its outcome.
     pub fn event(
         &mut self,
         kernel: &Kernel,
@@ -107,12 +109,12 @@ impl Recorder {
                 self.verified(kernel, session, verify, moved)
             }
             (Event::Move(by), Outcome::Item(moved)) => self.moved(kernel, session, by, moved),
-            // An outcome of another event; the record says at least that something is wrong.
+            // The outcome belongs to another event; the record at least shows the inconsistency.
             _ => self.chain.append(session.now(), Kind::Settle, None, &"outcome of another event"),
         }
     }
 
-    /// A proposal.
+    /// Records a proposal.
     pub fn proposed(
         &mut self,
         kernel: &Kernel,
@@ -169,7 +171,7 @@ impl Recorder {
         self.chain.append(session.now(), Kind::Propose, Some(proposal.call), &payload)
     }
 
-    /// A settlement.
+    /// Records a settlement.
     pub fn settled(
         &mut self,
         kernel: &Kernel,
@@ -210,7 +212,7 @@ impl Recorder {
         self.chain.append(session.now(), Kind::Settle, Some(settlement.call), &payload)
     }
 
-    /// An approval.
+    /// Records an approval.
     pub fn approved(&mut self, kernel: &Kernel, session: &Session, approve: &Approve<'_>) -> &[u8] {
         let args = self.args(kernel, approve.tool, approve.args);
         let sealed = self.seal(Clear { args: hidden(&args, approve.args), ..Clear::default() });
@@ -225,20 +227,20 @@ impl Recorder {
         self.chain.append(session.now(), Kind::Approve, None, &payload)
     }
 
-    /// A report of usage.
+    /// Records a usage report.
     pub fn used(&mut self, session: &Session, usage: &Usage<'_>) -> &[u8] {
         let amount = decimal::format(usage.amount).into();
         let payload = record::Usage { unit: usage.unit.into(), amount };
         self.chain.append(session.now(), Kind::Usage, None, &payload)
     }
 
-    /// The end of a halt.
+    /// Records the end of a halt.
     pub fn resumed(&mut self, session: &Session, resume: &Resume<'_>) -> &[u8] {
         let payload = record::Resume { role: resume.role.into(), by: resume.by.into() };
         self.chain.append(session.now(), Kind::Resume, None, &payload)
     }
 
-    /// A prompt, in full; of what it taught only how much.
+    /// Records a prompt in full, and the number of rows that it taught.
     pub fn prompted(
         &mut self,
         kernel: &Kernel,
@@ -258,7 +260,7 @@ impl Recorder {
         self.chain.append(session.now(), Kind::Prompt, None, &payload)
     }
 
-    /// A stop.
+    /// Records a stop.
     pub fn stopped(
         &mut self,
         kernel: &Kernel,
@@ -281,7 +283,7 @@ impl Recorder {
         self.chain.append(session.now(), Kind::Stop, None, &payload)
     }
 
-    /// The verification of an item.
+    /// Records the verification of an item.
     pub fn verified(
         &mut self,
         kernel: &Kernel,
@@ -302,7 +304,7 @@ impl Recorder {
         self.chain.append(session.now(), Kind::Item, None, &payload)
     }
 
-    /// A move of an item by hand.
+    /// Records a manual move of an item.
     pub fn moved(
         &mut self,
         kernel: &Kernel,
@@ -323,7 +325,7 @@ impl Recorder {
         self.chain.append(session.now(), Kind::Item, None, &payload)
     }
 
-    /// What the host's probes answer from now on, an object.
+    /// Records the new answers of the host's probes, an object.
     pub fn answers(&mut self, kernel: &Kernel, session: &Session, answers: &Json) -> &[u8] {
         let shown = match answers {
             Json::Object(members) if probes_hold_secrets(kernel.plan()) => {
@@ -339,12 +341,12 @@ impl Recorder {
         self.chain.append(session.now(), Kind::Answers, None, &payload)
     }
 
-    /// The report of a contract.
+    /// Records the report of a contract.
     pub fn judged(&mut self, session: &Session, judged: &record::Judged<'_>) -> &[u8] {
         self.chain.append(session.now(), Kind::Contract, None, judged)
     }
 
-    /// What the session remembers, in place of the records before.
+    /// Records the session's memory, which replaces the records before it.
     pub fn snapshot(&mut self, session: &Session, snapshot: &record::Snapshot<'_>) -> &[u8] {
         self.chain.append(session.now(), Kind::Snapshot, None, snapshot)
     }
@@ -366,7 +368,7 @@ impl Recorder {
         (shown, sealed)
     }
 
-    /// What the world was asked, with hashes for what is secret in the answers of probes.
+    /// Returns the questions put to the world, with hashes for the secrets in probe answers.
     fn asked<'a>(&self, kernel: &Kernel, asked: &'a [Asked]) -> Cow<'a, [Asked]> {
         if asked.is_empty() || !probes_hold_secrets(kernel.plan()) {
             return Cow::Borrowed(asked);
@@ -391,7 +393,7 @@ impl Recorder {
         Cow::Owned(asked.iter().map(one).collect())
     }
 
-    /// The answer of a probe without its secrets; none where it can have none.
+    /// Returns the answer of a probe without its secrets; `None` if the answer cannot hold any.
     fn answer(&self, kernel: &Kernel, name: &str, answer: &Json) -> Option<Json> {
         let plan = kernel.plan();
         let probe = plan.probes.iter().find(|probe| probe.name == name)?;
@@ -399,7 +401,7 @@ impl Recorder {
         holds.then(|| self.redacted(&plan.types, probe.returns, answer))
     }
 
-    /// What the session is opened with; a hash where some of it is taught as a secret.
+    /// Returns the opening data of the session; a hash if some of it is taught as a secret.
     fn data<'a>(&self, kernel: &Kernel, data: &'a Json) -> Cow<'a, Json> {
         let plan = kernel.plan();
         let start = plan.sources.iter().filter(|source| source.kind == SourceKind::Start);
@@ -436,8 +438,8 @@ impl Recorder {
         changes.collect()
     }
 
-    /// The arguments, with hashes for what is secret; of a tool that is not declared, for what has the name of a
-    /// secret of another, which may have been meant.
+    /// Returns the arguments, with hashes for secrets. For an undeclared tool, every argument with
+    /// the name of another tool's secret is hashed, since that tool may have been meant.
     fn args<'a>(&self, kernel: &Kernel, tool: &str, args: &'a Json) -> Cow<'a, Json> {
         let plan = kernel.plan();
         let id = kernel.tool(tool);
@@ -470,7 +472,7 @@ impl Recorder {
         self.secret(json.to_string().as_bytes())
     }
 
-    /// What stands for a secret: the same for the same secret in one session.
+    /// Returns the mark of a secret: equal secrets of one session have equal marks.
     fn secret(&self, bytes: &[u8]) -> Json {
         Json::String(self.marked(bytes).into())
     }
@@ -480,7 +482,7 @@ impl Recorder {
     }
 }
 
-/// What is to be sealed of a part of a record: itself, where something else is shown.
+/// Returns the clear text to seal for a part of a record, if the record shows something else.
 #[allow(clippy::ptr_arg, reason = "whether it is owned is what is asked")]
 fn hidden<'a, T: ToOwned + ?Sized>(shown: &Cow<'_, T>, clear: &'a T) -> Option<Cow<'a, T>> {
     matches!(shown, Cow::Owned(_)).then_some(Cow::Borrowed(clear))
@@ -490,7 +492,7 @@ fn probes_hold_secrets(plan: &Plan) -> bool {
     plan.probes.iter().any(|probe| holds_secrets(&plan.types, probe.returns))
 }
 
-/// Whether some probe reads secrets in what a command prints.
+/// Returns whether some probe reads secrets from the output of a command.
 fn prints_secrets(plan: &Plan, command: &[String]) -> bool {
     plan.probes.iter().any(|probe| match probe.asks {
         ProbeAsks::Command(id) => {

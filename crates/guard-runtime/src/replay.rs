@@ -1,4 +1,4 @@
-//! The events in a session's trace, for deciding them again.
+//! The events in a session's trace, for replay.
 
 use crate::event::{
     Approve, Arguments, Ending, Event, Move, Prompt, Proposal, Resume, Settlement, Stop, Usage,
@@ -9,7 +9,7 @@ use guard_plan::json::Json;
 use guard_plan::record::{Payload, Record};
 use guard_plan::{decimal, time};
 
-/// The event that a record is of; none where it is of no event of the kernel, or makes no sense.
+/// Returns the event of a record; `None` if the record holds no kernel event or is inconsistent.
 pub fn event(record: &Record) -> Option<Event<'_>> {
     let now = time::parse_rfc3339(&record.time)?;
     let call = record.call.as_deref();
@@ -58,7 +58,7 @@ pub fn event(record: &Record) -> Option<Event<'_>> {
     })
 }
 
-/// The world as it answered then.
+/// Returns the world with the answers of that time.
 pub fn world(record: &Record) -> Recalled<'_> {
     Recalled(match &record.payload {
         Payload::Propose(propose) => &propose.asked,

@@ -1,29 +1,29 @@
-//! How a session's secrets are kept: as marks in its trace, and, by whoever has a key, sealed.
+//! Storage of a session's secrets: as marks in its trace and, if the host has a key, sealed.
 
 use guard_plan::encode::Hash;
 use sha2::{Digest, Sha256};
 use std::fmt::Debug;
 
-/// Whoever keeps the secrets of one session. The same secret always gets the same mark, and the same bytes at the
-/// same record the same seal: a trace that is decided again comes out as it was.
+/// Keeps the secrets of one session. The same secret always has the same mark, and the same bytes
+/// at the same record have the same seal, so a replayed trace is byte-identical.
 pub trait Secrets: Debug + Send + Sync {
-    /// What stands for a secret: a hash that nobody can try out without the key.
+    /// Returns the mark of a secret: a hash that cannot be guessed by trial without the key.
     fn mark(&self, secret: &[u8]) -> Hash;
 
-    /// Text that holds the bytes for whoever has the key, bound to the record with this number. None: nothing but
-    /// marks is kept, and the session cannot be taken up from its trace.
+    /// Encrypts bytes for the holder of the key, bound to the record with this number. `None`: only
+    /// marks are kept, and the session cannot be resumed from its trace.
     fn seal(&self, seq: u64, clear: &[u8]) -> Option<String>;
 
-    /// What was sealed at a record. None: it was not, or with another key.
+    /// Decrypts the sealed bytes of a record. `None`: they were not sealed, or with another key.
     fn unseal(&self, seq: u64, sealed: &str) -> Option<Vec<u8>>;
 }
 
-/// Marks with a salt that nobody knows, and nothing more.
+/// Marks with a random salt that is not stored, and no seals.
 #[derive(Clone)]
 pub struct Salt(Box<[u8]>);
 
 impl Salt {
-    /// A salt: random, and kept nowhere.
+    /// Returns marks with a salt, which must be random and must not be stored.
     pub fn new(salt: &[u8]) -> Salt {
         Salt(salt.into())
     }

@@ -1,4 +1,5 @@
-//! Calls that the kernel serves itself: they change or list items, and are settled at once (semantics §11).
+//! Calls that the kernel serves itself: they change or list items, and settle at once (semantics
+//! §11).
 
 use crate::compiled::CompiledPlan;
 use crate::event::Ending;
@@ -12,7 +13,7 @@ use guard_plan::json::Json;
 use guard_plan::plan::{Actor, LifecycleId};
 use guard_plan::record::ItemChange;
 
-/// Does what an allowed call of a lifecycle's tool asks for, and settles it.
+/// Performs an allowed call of a lifecycle's tool, and settles it.
 pub(crate) fn serve(
     compiled: &CompiledPlan,
     session: &mut Session,
@@ -26,7 +27,7 @@ pub(crate) fn serve(
             Ok(act(compiled, session, id, &flight.call, action, &mut proposed.items))
         }
         Some(Err(why)) => Err(why),
-        // Only a guard in shadow lets pass what was not read.
+        // Only a guard in shadow allows a call that could not be decoded.
         None => Err("the call could not be read".into()),
     };
     flights::depart(session, &mut flight);
@@ -44,7 +45,7 @@ pub(crate) fn serve(
     proposed.served = Some(result);
 }
 
-/// The result of an action.
+/// Performs an action and returns its result.
 fn act(
     compiled: &CompiledPlan,
     session: &mut Session,

@@ -1,7 +1,7 @@
-//! Everything a session remembers.
+//! The state of a session.
 //!
-//! Plain data, changed only by the compiled. Bounded but for what rules ask to be remembered for good: the
-//! keys of keyed memories and limits.
+//! Plain data, changed only by the operations. Bounded, except for data that rules ask to keep for
+//! the whole session: the keys of keyed memories and limits.
 
 pub(crate) mod counter;
 pub(crate) mod facts;
@@ -34,15 +34,15 @@ use serde::{Deserialize, Serialize};
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
-/// A session of one guard: what was decided, spent, learned, and is under way. Opened by
-/// [`Kernel::open`](crate::Kernel::open); a clone goes its own way.
+/// A session of one guard: its decisions, spending, learned facts and calls in flight. Opened by
+/// [`Kernel::open`](crate::Kernel::open); a clone is independent.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Session {
     pub(crate) id: Box<str>,
     pub(crate) start: Millis,
     pub(crate) now: Millis,
     pub(crate) workspace: Box<str>,
-    /// The plan's path literals, from this workspace.
+    /// The plan's path literals, resolved in this workspace.
     #[serde(skip)]
     pub(crate) paths: Box<[Box<str>]>,
     pub(crate) state: Box<[Value]>,
@@ -52,7 +52,7 @@ pub struct Session {
     pub(crate) spent: Box<[i64]>,
     pub(crate) counters: Box<[Counter]>,
     pub(crate) tools: Box<[History]>,
-    /// By tool, a bit: whether it has succeeded.
+    /// By tool, a bit: set if the tool has succeeded.
     pub(crate) succeeded: Box<[u64]>,
     pub(crate) indexes: Box<[Keyed<Stamp>]>,
     pub(crate) windows: Box<[Times]>,
@@ -60,37 +60,37 @@ pub struct Session {
     pub(crate) monitors: Box<[Truth]>,
     #[allow(clippy::vec_box, reason = "a flight moves between the two without being copied")]
     pub(crate) flights: Vec<Box<Flight>>,
-    /// Flights that have landed, for reuse.
+    /// Released flights, for reuse.
     #[serde(skip)]
     #[allow(clippy::vec_box, reason = "as above")]
     pub(crate) spare: Vec<Box<Flight>>,
     pub(crate) approvals: Vec<Grant>,
-    /// How many proposals were decided.
+    /// The number of decided proposals.
     pub(crate) decisions: u64,
-    /// It stays on the full plan: the optimized one decided otherwise.
+    /// True if the session stays on the full plan, because the optimized one decided differently.
     pub(crate) full: bool,
     pub(crate) settlements: u64,
     pub(crate) calls: u64,
     pub(crate) halted: Option<Halt>,
     pub(crate) probes: Box<[Attempts]>,
-    /// Empty where the plan asks for no origins.
+    /// The origins of values; empty if the plan does not use origins.
     pub(crate) origins: Origins,
     pub(crate) feedback: Memory,
-    /// By lifecycle.
+    /// The items, by lifecycle.
     pub(crate) items: Box<[Items]>,
-    /// How calls ended, by their id; only where evidence is required.
+    /// The endings of calls, by call id; only if the plan requires evidence.
     #[serde(with = "sorted")]
     pub(crate) ended: HashMap<Short, End>,
     pub(crate) prompts: u64,
-    /// How often a stop was blocked.
+    /// The number of blocked stops.
     pub(crate) blocked: u32,
-    /// What it was opened with, for the record.
+    /// The opening data, for the record.
     #[serde(skip)]
     pub(crate) opening: Option<Arc<Opening>>,
-    /// What the last settlement changed: variables and their values before.
+    /// The variables that the last settlement changed, with their previous values.
     #[serde(skip)]
     pub(crate) changes: Vec<(VarId, Value)>,
-    /// What the last allowed call was charged, in units of 10⁻⁶.
+    /// The charges of the last allowed call, in units of 10⁻⁶.
     #[serde(skip)]
     pub(crate) charged: Vec<(UnitId, i64)>,
 }
@@ -100,25 +100,25 @@ pub struct Session {
 pub(crate) enum End {
     Succeeded,
     Failed,
-    /// The kernel served it: no evidence.
+    /// The kernel served it: it is not evidence.
     Served,
 }
 
-/// What the host gave when a session was opened, and what came of it.
+/// The data that the host provided when the session was opened, and its outcome.
 #[derive(Debug, Clone)]
 pub(crate) struct Opening {
     pub data: Json,
     pub learned: Learned,
 }
 
-/// When a call was settled.
+/// The time of a call's settlement.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub(crate) struct Stamp {
     pub settlement: u64,
     pub time: Millis,
 }
 
-/// The memory of one tool's settled calls.
+/// The history of one tool's settled calls.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct History {
     pub successes: u64,
@@ -129,7 +129,7 @@ pub(crate) struct History {
     pub last_result: Option<Value>,
 }
 
-/// Times not longer ago than a span, ascending.
+/// Times within a span, ascending.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Times {
     within: Millis,
@@ -141,7 +141,7 @@ impl Times {
         Times { within, times: VecDeque::new() }
     }
 
-    /// Takes the span of a window; whether these are times of one.
+    /// Sets the span of a window; returns whether these are valid times of such a window.
     pub fn adopt(&mut self, within: Millis) -> bool {
         self.within = within;
         self.times.iter().is_sorted()
@@ -160,14 +160,14 @@ impl Times {
     }
 }
 
-/// What a temporal operator says now, and of `previous` the operand now.
+/// The current value of a temporal operator; for `previous`, the current value of its operand.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Truth {
     pub value: Result<bool, Fault>,
     pub operand: Result<bool, Fault>,
 }
 
-/// An approval that was given and not used.
+/// An unused approval.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Grant {
     pub tool: ToolId,
@@ -179,81 +179,84 @@ pub(crate) struct Grant {
     pub expires: Millis,
 }
 
-/// Why a session denies everything.
+/// The reason why a session denies every call.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Halt {
-    /// The rule that halted it.
+    /// The rule that halted the session.
     pub rule: String,
-    /// What was wrong.
+    /// The problem.
     pub message: String,
-    /// When.
+    /// The time of the halt.
     pub time: Millis,
 }
 
 impl Session {
-    /// Its id.
+    /// The session's id.
     pub fn id(&self) -> &str {
         &self.id
     }
 
-    /// When it began.
+    /// The session's start time.
     pub fn start(&self) -> Millis {
         self.start
     }
 
-    /// Its clock: the latest time of its events.
+    /// The session's clock: the latest time of its events.
     pub fn now(&self) -> Millis {
         self.now
     }
 
-    /// Where relative paths start.
+    /// The directory that relative paths are resolved against.
     pub fn workspace(&self) -> &str {
         &self.workspace
     }
 
-    /// Whether it stays on the full plan, since the optimized one decided otherwise (semantics §16).
+    /// Returns whether the session stays on the full plan, because the optimized one decided
+    /// differently (semantics §16).
     pub fn is_on_full_plan(&self) -> bool {
         self.full
     }
 
-    /// Why it denies everything, if it does.
+    /// Returns the halt, if the session is halted.
     pub fn halted(&self) -> Option<&Halt> {
         self.halted.as_ref()
     }
 
-    /// The ids of the calls that were allowed and are not settled, in the order of their proposals.
+    /// Returns the ids of the calls that are allowed and not settled, in the order of their
+    /// proposals.
     pub fn in_flight(&self) -> Vec<&str> {
         let mut flights: Vec<_> = self.flights.iter().collect();
         flights.sort_by_key(|flight| flight.number);
         flights.into_iter().map(|flight| &*flight.call).collect()
     }
 
-    /// What the last settlement changed: variables with their values before it.
+    /// Returns the variables that the last settlement changed, with their previous values.
     pub fn changes(&self) -> &[(VarId, Value)] {
         &self.changes
     }
 
-    /// What the last allowed call was charged, in units of 10⁻⁶.
+    /// Returns the charges of the last allowed call, in units of 10⁻⁶.
     pub fn charged(&self) -> &[(UnitId, i64)] {
         &self.charged
     }
 
-    /// The committed value of a state variable.
+    /// Returns the committed value of a state variable.
     pub fn value(&self, var: VarId) -> Option<&Value> {
         self.state.get(var as usize)
     }
 
-    /// What was spent of a unit, in units of 10⁻⁶.
+    /// Returns the amount spent of a unit, in units of 10⁻⁶.
     pub fn spent(&self, unit: u32) -> Option<i64> {
         self.spent.get(unit as usize).copied()
     }
 
-    /// The session's clock moves to an event's time, never back.
+    /// Moves the session's clock to the time of an event, never back.
     pub(crate) fn advance(&mut self, now: Millis) {
         self.now = self.now.max(now);
     }
 
-    /// Remembers where the values of a text come from; notes it once when no more are remembered.
+    /// Remembers the origin of the values in a text; returns a note the first time that the table
+    /// is full.
     pub(crate) fn see_text(&mut self, text: &str, origin: Origin) -> Option<Note> {
         let (workspace, origins) = (&self.workspace, &mut self.origins);
         origins.noting(|origins| {
@@ -261,7 +264,8 @@ impl Session {
         })
     }
 
-    /// The same for a result, or for what the session was opened with.
+    /// Remembers the origin of the values in a result or in the opening data, like
+    /// [`Session::see_text`].
     pub(crate) fn see_result(&mut self, json: &Json, trust: &Trust) -> Option<Note> {
         let (workspace, origins) = (&self.workspace, &mut self.origins);
         origins.noting(|origins| {
@@ -271,7 +275,7 @@ impl Session {
         })
     }
 
-    /// Keeps a flight's buffers for the next.
+    /// Keeps a flight's buffers for reuse.
     pub(crate) fn retire(&mut self, mut flight: Box<Flight>) {
         flight.clear();
         self.spare.push(flight);

@@ -1,4 +1,5 @@
-//! The settlement of a call: what it did becomes part of the state, what it showed is learned.
+//! The settlement of a call: its effects become part of the state, and facts are learned from its
+//! result.
 
 mod after;
 pub(crate) mod learn;
@@ -46,7 +47,7 @@ pub(crate) fn settle(
     Ok(settled)
 }
 
-/// What a call that is no longer in flight did, and the feedback on it.
+/// Applies the effects of a call that is no longer in flight, and collects the feedback on it.
 pub(crate) fn finish(
     compiled: &CompiledPlan,
     session: &mut Session,
@@ -78,7 +79,7 @@ pub(crate) fn finish(
     settled
 }
 
-/// Keeps how a call ended, where it may be evidence.
+/// Stores the ending of a call, if it may serve as evidence.
 fn remember_end(
     compiled: &CompiledPlan,
     session: &mut Session,
@@ -138,7 +139,7 @@ fn succeeded(
     let call =
         Call { id, tool: &compiled.plan().tools[id as usize], ready: &compiled.tools[id as usize] };
     if !flight.draft.parts.is_empty() {
-        // On the record changes stand in the order of the effects.
+        // The record lists the changes in the order of the effects.
         let effects = &call.tool.effects;
         let place = |var| effects.iter().position(|effect| effect.target.var == var);
         session.changes.sort_by_key(|(var, _)| place(*var));
@@ -200,7 +201,7 @@ fn see(
     }
 }
 
-/// The decoded result; none where it does not decode, which is noted.
+/// Returns the decoded result; `None`, with a note, if it does not decode.
 fn decoded(
     compiled: &CompiledPlan,
     session: &Session,
@@ -224,7 +225,7 @@ fn decoded(
     }
 }
 
-/// Notes a result that does not decode, though no rule reads it.
+/// Notes a result that does not decode, although no rule reads it.
 fn undecodable(
     compiled: &CompiledPlan,
     session: &Session,

@@ -1,8 +1,9 @@
 //! `shadow 1/N`: on every Nth decision the plan as lowered decides beside the optimized one.
 //!
-//! Both look at the same session and get the same answers. Where they differ in verdict, reasons, or what the
-//! call would change, the call is denied with a code of its own, and the session stays on the full plan
-//! (semantics §16). Which decisions are watched depends on their numbers alone, so that a replay watches the same.
+//! Both read the same session and get the same answers. If they differ in verdict, reasons, or
+//! changes, the call is denied with a code of its own, and the session stays on the full plan
+//! (semantics §16). The watched decisions depend only on their numbers, so a replay watches the
+//! same ones.
 
 use crate::compiled::CompiledPlan;
 use crate::decide;
@@ -28,7 +29,7 @@ pub(crate) struct Shadow {
     every: NonZeroU32,
 }
 
-/// What a call would change.
+/// The changes that a call would make.
 #[derive(PartialEq)]
 struct Changes {
     state: BTreeMap<VarId, Value>,
@@ -39,7 +40,8 @@ struct Changes {
 }
 
 impl Shadow {
-    /// The full plan to decide beside the optimized one on every `every`th decision.
+    /// Returns a shadow: the full plan decides beside the optimized one on every `every`th
+    /// decision.
     pub fn new(
         full: CompiledPlan,
         optimized: &CompiledPlan,
@@ -51,13 +53,13 @@ impl Shadow {
         }
     }
 
-    /// Whether an event with this number is watched.
+    /// Returns whether an event with this number is watched.
     fn watches(&self, number: u64) -> bool {
         number.is_multiple_of(self.every.get().into())
     }
 }
 
-/// Decides a call, twice where it is watched. On a mismatch the session stays on the full plan from here on.
+/// Decides a call, twice if it is watched. After a mismatch the session stays on the full plan.
 pub(crate) fn decide_watched(
     compiled: &CompiledPlan,
     shadow: Option<&Shadow>,
@@ -90,7 +92,8 @@ pub(crate) fn decide_watched(
     Verdict { decision: verdict::Decision::Deny, reasons: vec![reason], shadowed: full.shadowed }
 }
 
-/// Watches a settlement: what the full plan makes of it counts where the two differ, which is noted.
+/// Watches a settlement: if the plans differ, the result of the full plan counts and the difference
+/// is noted.
 pub(crate) fn settle_watched(
     compiled: &CompiledPlan,
     shadow: Option<&Shadow>,
@@ -121,7 +124,7 @@ pub(crate) fn settle_watched(
     full
 }
 
-/// What an allowed call would change, whichever way it was drafted.
+/// Returns the changes that an allowed call would make, independent of the way they were drafted.
 fn changes(session: &Session, draft: &Draft) -> Changes {
     let mut draft = draft.clone();
     let mut state: BTreeMap<VarId, Value> = draft.writes.iter().cloned().collect();
@@ -144,7 +147,8 @@ fn changes(session: &Session, draft: &Draft) -> Changes {
     }
 }
 
-/// What keeps two plans from sharing a session; none where they have the same memories under the same numbers.
+/// Returns the difference that keeps two plans from sharing a session; `None` if they have the same
+/// memories under the same numbers.
 fn differs(full: &Plan, optimized: &Plan) -> Option<String> {
     let tools = full.tools.len() == optimized.tools.len()
         && full.tools.iter().zip(&optimized.tools).all(|(a, b)| {

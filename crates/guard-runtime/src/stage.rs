@@ -1,5 +1,5 @@
-//! The stages of a decision, one module each. They know nothing of one another; only `propose` knows
-//! their order.
+//! The stages of a decision, one module each. They are independent of one another; only `propose`
+//! knows their order.
 
 pub(crate) mod approvals;
 pub(crate) mod arguments;
@@ -15,7 +15,7 @@ pub(crate) mod rules;
 use crate::compiled::prepare;
 use guard_plan::plan::{self, ToolId};
 
-/// The tool of the call that is decided.
+/// The call under decision, with its tool.
 #[derive(Clone, Copy)]
 pub(crate) struct Call<'a> {
     pub id: ToolId,

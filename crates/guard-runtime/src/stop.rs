@@ -1,4 +1,4 @@
-//! Whether the agent may stop: what the guard's completion asks for is there (semantics §12).
+//! The decision on a stop: the checks of the guard's completion (semantics §12).
 
 mod checks;
 
@@ -43,7 +43,7 @@ pub(crate) fn stop(
     stopped
 }
 
-/// Why nothing is checked: there is no going on.
+/// Returns the reason why nothing is checked: the session cannot continue.
 fn bypass(compiled: &CompiledPlan, session: &Session) -> Option<String> {
     if session.halted.is_some() {
         return Some("halted".into());
@@ -58,7 +58,7 @@ fn bypass(compiled: &CompiledPlan, session: &Session) -> Option<String> {
     exhausted.map(|(unit, _)| unit.name.clone())
 }
 
-/// What the agent should read.
+/// Returns the message to the agent.
 fn message(missing: &[Missing], incomplete: bool) -> String {
     let lead = if incomplete { "Stopped with work missing:" } else { "The work is not complete:" };
     let mut out = String::from(lead);

@@ -7,13 +7,13 @@ use crate::val::{Val, confused};
 use guard_plan::plan::{ArithOp, EffectOp, Step, Target};
 use guard_plan::value::{Fault, Value};
 
-/// One step of the way into a value, its key evaluated.
+/// One step of the path into a value, with its key evaluated.
 pub(crate) enum Way {
     Field(usize),
     Index(Value),
 }
 
-/// The way to a target, keys read in the context.
+/// Returns the path to a target, with its keys evaluated in the context.
 pub(crate) fn resolve(
     cx: &Context<'_>,
     target: &Target,
@@ -34,7 +34,7 @@ fn missing(what: &str) -> Fault {
     Fault::Missing(format!("{what} to write to"))
 }
 
-/// Does one operation to the part of a value.
+/// Applies one operation to a part of a value.
 pub(crate) fn apply(
     value: &mut Value,
     way: &[Way],

@@ -1,14 +1,13 @@
-//! Values while they are computed: borrowed wherever they already exist.
+//! Values during evaluation: borrowed if they already exist.
 //!
-//! Scalars and texts are always in their own variants, so that comparing them needs no look behind a
-//! reference.
+//! Scalars and texts always have their own variants, so comparing them follows no reference.
 
 use guard_plan::json::Json;
 use guard_plan::key;
 use guard_plan::value::{Fault, Value};
 use std::cmp::Ordering;
 
-/// A value in the middle of an evaluation.
+/// A value during evaluation.
 #[derive(Debug, Clone)]
 pub(crate) enum Val<'a> {
     None,
@@ -26,18 +25,18 @@ pub(crate) enum Val<'a> {
     Json(&'a Json),
     /// A url, collection, record or opaque JSON.
     Ref(&'a Value),
-    /// The same, or a text, that exists nowhere else.
+    /// A compound value or text that is owned here.
     Own(Value),
 }
 
-/// The fault of values that a checked plan never brings together.
+/// The fault of values that a checked plan never combines.
 #[cold]
 pub(crate) fn confused(what: &str) -> Fault {
     Fault::Decode(format!("the plan confuses types: {what}"))
 }
 
 impl<'a> Val<'a> {
-    /// A view of a value.
+    /// Returns a view of a value.
     pub fn of(value: &'a Value) -> Val<'a> {
         match value {
             Value::None => Val::None,
@@ -54,7 +53,7 @@ impl<'a> Val<'a> {
         }
     }
 
-    /// A value that was just computed.
+    /// Wraps a computed value.
     pub fn own(value: Value) -> Val<'a> {
         match value {
             Value::None => Val::None,
@@ -68,7 +67,7 @@ impl<'a> Val<'a> {
         }
     }
 
-    /// A view of this value, for as long as it stays where it is.
+    /// Returns a view of this value, for the lifetime of the borrow.
     pub fn view(&'a self) -> Val<'a> {
         match self {
             Val::Own(value) => Val::of(value),
@@ -76,7 +75,7 @@ impl<'a> Val<'a> {
         }
     }
 
-    /// The value by itself.
+    /// Converts it to an owned value.
     pub fn into_value(self) -> Value {
         match self {
             Val::None => Value::None,
@@ -94,12 +93,12 @@ impl<'a> Val<'a> {
         }
     }
 
-    /// Whether it is the missing option.
+    /// Returns whether it is the missing option.
     pub fn is_none(&self) -> bool {
         matches!(self, Val::None)
     }
 
-    /// A truth value.
+    /// Returns its truth value.
     pub fn truth(&self) -> Result<bool, Fault> {
         match self {
             Val::Bool(value) => Ok(*value),
@@ -107,7 +106,7 @@ impl<'a> Val<'a> {
         }
     }
 
-    /// The characters of a string.
+    /// Returns the characters of a string.
     pub fn text(&self) -> Option<&str> {
         match self {
             Val::Str(text) => Some(text),
@@ -116,7 +115,7 @@ impl<'a> Val<'a> {
         }
     }
 
-    /// The text of a path.
+    /// Returns the text of a path.
     pub fn path(&self) -> Option<&str> {
         match self {
             Val::Path(text) => Some(text),
@@ -125,7 +124,7 @@ impl<'a> Val<'a> {
         }
     }
 
-    /// The value behind it, where it is a url, collection or record.
+    /// Returns the underlying value, if it is a url, collection or record.
     pub fn compound(&self) -> Option<&Value> {
         match self {
             Val::Ref(value) => Some(value),
@@ -134,7 +133,7 @@ impl<'a> Val<'a> {
         }
     }
 
-    /// The JSON behind it.
+    /// Returns the underlying JSON.
     pub fn json(&self) -> Option<&Json> {
         match self {
             Val::Json(json) => Some(json),
@@ -192,7 +191,7 @@ impl<'a> Val<'a> {
         }
     }
 
-    /// The order of two values of one ordered type.
+    /// Compares two values of one ordered type.
     pub fn order(&self, other: &Val<'_>) -> Result<Ordering, Fault> {
         Ok(match (self, other) {
             (Val::Int(a), Val::Int(b))

@@ -1,4 +1,4 @@
-//! What a session tells of its items, facts, feedback and probes. Secrets stay inside.
+//! A session's items, facts, feedback and probes, for external readers. Secrets are excluded.
 
 mod state;
 
@@ -12,25 +12,25 @@ use guard_plan::json::Json;
 use guard_plan::plan::{Actor, Lifecycle, Millis, ToolId};
 use guard_plan::{render, time};
 
-/// A row of a fact, and who taught it.
+/// A row of a fact, and its source.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FactRow {
-    /// Its number among those that ever came; it grows.
+    /// Its sequence number among all rows ever added; it grows.
     pub number: u64,
     /// The row, an object.
     pub row: Json,
-    /// The call that taught it, `prompt N`, or `start`.
+    /// The source: the id of the call that taught it, `prompt N`, or `start`.
     pub by: Box<str>,
 }
 
-/// The settlement of a tool's call that came last.
+/// The last settlement of a tool's call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LastSettlement {
-    /// Its number among the settlements of the session; it grows.
+    /// Its sequence number among the settlements of the session; it grows.
     pub number: u64,
-    /// When.
+    /// The time of the settlement.
     pub time: Millis,
-    /// The call succeeded.
+    /// True if the call succeeded.
     pub success: bool,
 }
 
@@ -39,13 +39,13 @@ fn text(text: &str) -> Json {
 }
 
 impl Session {
-    /// How often calls of a tool have succeeded and failed.
+    /// Returns the number of successful and failed calls of a tool.
     pub fn outcomes(&self, tool: ToolId) -> Option<(u64, u64)> {
         let history = self.tools.get(tool as usize)?;
         Some((history.successes, history.failures))
     }
 
-    /// The settlement of a tool that came last, if one of its calls was settled.
+    /// Returns the last settlement of a tool, if any.
     pub fn last_settlement(&self, tool: ToolId) -> Option<LastSettlement> {
         let history = self.tools.get(tool as usize)?;
         let success = history.success.map(|stamp| (stamp, true));
@@ -55,7 +55,7 @@ impl Session {
         Some(LastSettlement { number: stamp.settlement, time: stamp.time, success })
     }
 
-    /// The rows of a fact, oldest first: at most so many, from a number on.
+    /// Returns the rows of a fact, oldest first: at most `limit`, from a sequence number on.
     pub fn facts(
         &self,
         kernel: &Kernel,
@@ -75,36 +75,36 @@ impl Session {
         Some(rows.map(row).collect())
     }
 
-    /// How many events were judged for feedback.
+    /// The number of events judged for feedback.
     pub fn judged(&self) -> u64 {
         self.feedback.judged
     }
 
-    /// What a provider of feedback has said, if it has spoken.
+    /// Returns the messages of a feedback provider, if any.
     pub fn spoken(&self, kernel: &Kernel, provider: &str) -> Option<Spoken<'_>> {
         let all = &kernel.plan().feedback;
         let id = all.binary_search_by(|one| one.name.as_str().cmp(provider)).ok()?;
         self.feedback.spoken(id as u32)
     }
 
-    /// When a probe is asked again.
+    /// Returns the time when a probe is asked again.
     pub fn next_attempt(&self, kernel: &Kernel, probe: &str) -> Option<Turn> {
         let probes = &kernel.plan().probes;
         let id = probes.binary_search_by(|one| one.name.as_str().cmp(probe)).ok()?;
         Some(self.probes.get(id)?.turn(&probes[id], self.now))
     }
 
-    /// How many values it remembers the origin of, and whether it takes no more.
+    /// Returns the number of values with a known origin, and whether the table is full.
     pub fn origins(&self) -> (usize, bool) {
         self.origins.size()
     }
 
-    /// How often a stop was blocked.
+    /// The number of blocked stops.
     pub fn blocked(&self) -> u32 {
         self.blocked
     }
 
-    /// The state of an item.
+    /// Returns the state of an item.
     pub fn item_state<'k>(&self, kernel: &'k Kernel, id: &str) -> Option<&'k str> {
         let (at, number) = items::place(kernel.plan(), id)?;
         let item = self.items.get(at as usize)?.get(number)?;
@@ -112,7 +112,7 @@ impl Session {
         lifecycle.states.get(item.state() as usize).map(String::as_str)
     }
 
-    /// All of an item.
+    /// Returns all data of an item.
     pub fn item(&self, kernel: &Kernel, id: &str) -> Option<Json> {
         let (at, number) = items::place(kernel.plan(), id)?;
         let item = self.items.get(at as usize)?.get(number)?;
@@ -132,7 +132,8 @@ impl Session {
         Some(Json::Object(members))
     }
 
-    /// A page of the items of a lifecycle as its list shows them: in a state, after an id.
+    /// Returns a page of the items of a lifecycle as its list tool shows them: in a state, after an
+    /// id.
     pub fn items(
         &self,
         kernel: &Kernel,

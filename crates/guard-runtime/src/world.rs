@@ -1,4 +1,4 @@
-//! Questions to the outside, each asked at most once a decision, and their answers.
+//! Questions to the outside world, each asked at most once per decision, and their answers.
 
 use crate::session::Session;
 use crate::session::probes::Attempts;
@@ -8,40 +8,41 @@ use guard_plan::record::{Asked, Content, Ran};
 use guard_plan::value::Fault;
 use std::cell::RefCell;
 
-/// Whoever can look at the world outside the compiled. No answer is `None`: nobody can say, and the rule that asked
+/// The interface to the outside world. The answer `None` means unknown, and the rule that asked
 /// then denies. Paths are normalised and absolute.
 pub trait World {
-    /// Whether anything is at a path.
+    /// Returns whether anything exists at a path.
     fn exists(&mut self, path: &str) -> Option<bool>;
-    /// What a probe answers that is asked of the host.
+    /// Returns the answer of a probe that the host provides.
     fn probe(&mut self, name: &str) -> Option<Json>;
-    /// Whether a regular file is at a path.
+    /// Returns whether a regular file exists at a path.
     fn file(&mut self, path: &str) -> Option<bool> {
         let _ = path;
         None
     }
-    /// Whether a regular file is at a path and contains a text.
+    /// Returns whether a regular file exists at a path and contains a text.
     fn contains(&mut self, path: &str, text: &str) -> Option<bool> {
         let _ = (path, text);
         None
     }
-    /// What a regular file holds, up to [`TEXT_BYTES`](guard_plan::record::TEXT_BYTES).
+    /// Returns the content of a regular file, up to [`TEXT_BYTES`](guard_plan::record::TEXT_BYTES).
     fn text(&mut self, path: &str) -> Option<Content> {
         let _ = path;
         None
     }
-    /// The SHA-256 of a regular file, in lower-case hexadecimal; `Some(None)`: there is none.
+    /// Returns the SHA-256 of a regular file, in lower-case hexadecimal; `Some(None)` if there is
+    /// no file.
     fn sha256(&mut self, path: &str) -> Option<Option<String>> {
         let _ = path;
         None
     }
-    /// Runs a command of the plan to its end, in the workspace and without a shell (semantics §12). `None`: nobody
-    /// can run it.
+    /// Runs a command of the plan to its end, in the workspace and without a shell (semantics §12).
+    /// `None` if it cannot be run.
     fn run(&mut self, command: &Command) -> Option<Ran> {
         let _ = command;
         None
     }
-    /// Whether nothing in the workspace is uncommitted.
+    /// Returns whether the workspace has no uncommitted changes.
     fn committed(&mut self) -> Option<bool> {
         None
     }
@@ -61,7 +62,8 @@ impl World for NoWorld {
     }
 }
 
-/// The world as it answered before, from a record: for replay. What was not asked then has no answer.
+/// The world with the answers of a record, for replay. A question that was not asked then has no
+/// answer.
 #[derive(Debug, Clone, Copy)]
 pub struct Recalled<'a>(pub &'a [Asked]);
 
@@ -137,25 +139,25 @@ impl World for Recalled<'_> {
 
 /// The questions that a decision may ask.
 pub(crate) trait Questions {
-    /// Whether anything is at a path.
+    /// Returns whether anything exists at a path.
     fn exists(&self, path: &str) -> Result<bool, Fault>;
-    /// Whether a regular file is at a path.
+    /// Returns whether a regular file exists at a path.
     fn file(&self, path: &str) -> Option<bool>;
-    /// Whether a file contains a text.
+    /// Returns whether a file contains a text.
     fn contains(&self, path: &str, text: &str) -> Option<bool>;
-    /// What a file holds.
+    /// Returns the content of a file.
     fn text(&self, path: &str) -> Option<Content>;
-    /// The hash of a file, if there is one.
+    /// Returns the hash of a file, if it exists.
     fn sha256(&self, path: &str) -> Option<Option<String>>;
-    /// What becomes of a command.
+    /// Returns the result of a command.
     fn run(&self, command: &Command, keeps_stdout: bool) -> Option<Ran>;
-    /// Whether nothing is uncommitted.
+    /// Returns whether there are no uncommitted changes.
     fn committed(&self) -> Option<bool>;
-    /// What a probe answers that is asked of the host.
+    /// Returns the answer of a probe that the host provides.
     fn host(&self, name: &str) -> Option<Json>;
-    /// What this decision has learned of a probe.
+    /// Returns the attempts of this decision to ask a probe.
     fn probed(&self, id: ProbeId) -> Option<Attempts>;
-    /// Keeps what it learned.
+    /// Stores the attempts.
     fn keep(&self, id: ProbeId, attempts: Attempts);
 }
 
@@ -175,12 +177,13 @@ impl<'w> Answers<'w> {
         }
     }
 
-    /// What was asked, in order.
+    /// Returns the questions that were asked, in order.
     pub fn into_asked(self) -> Vec<Asked> {
         self.asked.into_inner()
     }
 
-    /// What was asked, in order; what was learned of probes the session keeps.
+    /// Returns the questions that were asked, in order, and stores the probe attempts in the
+    /// session.
     pub fn commit(self, session: &mut Session) -> Vec<Asked> {
         for (id, attempts) in self.probed.into_inner() {
             session.probes[id as usize] = attempts;
@@ -188,7 +191,7 @@ impl<'w> Answers<'w> {
         self.asked.into_inner()
     }
 
-    /// An answer that was given before, or a new one.
+    /// Returns an earlier answer, or asks for a new one.
     fn ask<T>(
         &self,
         known: impl Fn(&Asked) -> Option<T>,

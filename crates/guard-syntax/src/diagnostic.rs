@@ -1,34 +1,34 @@
-//! What is wrong with a source, as a plain value.
+//! Diagnostics of a source, as plain values.
 //!
-//! Rendering is the edge's business (terminal, JSON, SARIF, editor). Each phase has one constructor per
-//! problem; every code has a page in `docs/codes/`.
+//! The output layer renders them (terminal, JSON, SARIF, editor). Each phase has one constructor
+//! per problem; every code has a page in `docs/codes/`.
 
 use crate::span::Span;
 
-/// How grave a diagnostic is.
+/// The severity of a diagnostic.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Severity {
     /// The guard does not compile.
     Error,
-    /// The guard compiles; something in it is probably not meant.
+    /// The guard compiles; a part of it is probably unintended.
     Warning,
 }
 
-/// A place with a word about it.
+/// A labelled position.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Label {
-    /// Where.
+    /// The position.
     pub span: Span,
-    /// What to say there; may be empty.
+    /// The label; may be empty.
     pub text: String,
 }
 
-/// A replacement that repairs the problem and changes nothing else.
+/// A replacement that corrects the problem and changes nothing else.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fix {
-    /// What is replaced.
+    /// The replaced range.
     pub span: Span,
-    /// By what.
+    /// The new text.
     pub replacement: String,
 }
 
@@ -37,22 +37,22 @@ pub struct Fix {
 pub struct Diagnostic {
     /// Its stable code, `G` and four digits.
     pub code: &'static str,
-    /// Its gravity.
+    /// Its severity.
     pub severity: Severity,
     /// One line: lower case, no full stop, user text in backticks.
     pub message: String,
-    /// The place that is wrong.
+    /// The position of the problem.
     pub primary: Label,
-    /// Other places that matter.
+    /// Other relevant positions.
     pub secondary: Vec<Label>,
-    /// What to do about it.
+    /// A suggestion to correct it.
     pub help: Option<String>,
-    /// The edit that does it, where it is certain.
+    /// The edit that corrects it, if it is certain.
     pub fix: Option<Fix>,
 }
 
 impl Diagnostic {
-    /// An error at `span`.
+    /// Returns an error at `span`.
     pub fn error(code: &'static str, span: Span, message: impl Into<String>) -> Self {
         Diagnostic {
             code,
@@ -65,40 +65,40 @@ impl Diagnostic {
         }
     }
 
-    /// A warning at `span`.
+    /// Returns a warning at `span`.
     pub fn warning(code: &'static str, span: Span, message: impl Into<String>) -> Self {
         Diagnostic { severity: Severity::Warning, ..Diagnostic::error(code, span, message) }
     }
 
-    /// Says something at the primary place.
+    /// Labels the primary position.
     #[must_use]
     pub fn label(mut self, text: impl Into<String>) -> Self {
         self.primary.text = text.into();
         self
     }
 
-    /// Adds another place.
+    /// Adds another position.
     #[must_use]
     pub fn also(mut self, span: Span, text: impl Into<String>) -> Self {
         self.secondary.push(Label { span, text: text.into() });
         self
     }
 
-    /// Says what to do.
+    /// Sets the suggestion.
     #[must_use]
     pub fn help(mut self, text: impl Into<String>) -> Self {
         self.help = Some(text.into());
         self
     }
 
-    /// Offers the edit.
+    /// Sets the edit.
     #[must_use]
     pub fn fix(mut self, span: Span, replacement: impl Into<String>) -> Self {
         self.fix = Some(Fix { span, replacement: replacement.into() });
         self
     }
 
-    /// Whether it keeps the guard from compiling.
+    /// Returns whether it is an error.
     pub fn is_error(&self) -> bool {
         self.severity == Severity::Error
     }

@@ -1,6 +1,7 @@
 //! The syntax errors: one constructor per problem, and the list of their codes.
 //!
-//! Each code has a page in `docs/codes/`. What to say is decided here, when to say it elsewhere.
+//! Each code has a page in `docs/codes/`. This module defines the messages; other modules decide
+//! when to report them.
 
 use crate::diagnostic::Diagnostic;
 use crate::parse::{MAX_BYTES, MAX_DEPTH};
@@ -40,7 +41,7 @@ pub const CODES: &[(&str, &str)] = &[
     ("G0030", "documentation of nothing"),
 ];
 
-/// Longer user text is not repeated in a message.
+/// Truncates user text for a message.
 fn shown(text: &str) -> String {
     let line = text.lines().next().unwrap_or("");
     match line.char_indices().nth(40) {
@@ -314,7 +315,7 @@ pub(crate) fn lost_documentation(at: Span, marker: Span) -> Diagnostic {
         .fix(marker, "//")
 }
 
-/// The same diagnostic, `by` bytes further on.
+/// Returns the diagnostic, moved by `by` bytes.
 pub(crate) fn shifted(mut diagnostic: Diagnostic, by: u32) -> Diagnostic {
     let shift = |span: Span| Span { start: span.start + by, end: span.end + by, ..span };
     let all = diagnostic.secondary.iter_mut().chain(std::iter::once(&mut diagnostic.primary));

@@ -1,14 +1,14 @@
 //! The lexical pre-pass: one scan over the bytes of a file.
 //!
-//! Finds words, literals, strings, regular expressions, punctuation and comments, and the faults that can be
-//! told from characters alone. Knows nothing about items; `structure` does.
+//! Finds words, literals, strings, regular expressions, punctuation and comments, and the faults
+//! that are visible from characters alone. Independent of items; see `structure`.
 
 use crate::diagnostic::Diagnostic;
 use crate::errors;
 use crate::parse::MAX_ERRORS;
 use crate::span::{FileId, Span};
 
-/// What a token is, as far as its characters say.
+/// The kind of a token, by its characters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum TokenKind {
     Word,
@@ -18,7 +18,7 @@ pub(crate) enum TokenKind {
     Open,
     Close,
     Punct,
-    /// Characters the language has no use for.
+    /// Characters without a meaning in the language.
     Junk,
 }
 
@@ -30,7 +30,7 @@ pub(crate) struct Token {
     pub end: u32,
 }
 
-/// Which comment it is.
+/// The kind of a comment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum CommentKind {
     /// `//`
@@ -41,7 +41,7 @@ pub(crate) enum CommentKind {
     FileDoc,
 }
 
-/// One comment, without its line end.
+/// One comment, without its line break.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Comment {
     pub kind: CommentKind,
@@ -51,15 +51,15 @@ pub(crate) struct Comment {
     pub next: u32,
 }
 
-/// A fault at a byte; the text around it is not worth a second error.
+/// A fault at a byte; no second error is reported for the text around it.
 #[derive(Debug, Clone)]
 pub(crate) struct Fault {
     pub at: u32,
-    /// Absent where an earlier diagnostic already speaks for this one.
+    /// The diagnostic; absent if an earlier one covers this fault.
     pub diagnostic: Option<Box<Diagnostic>>,
 }
 
-/// Everything one scan finds.
+/// The result of a scan.
 #[derive(Debug, Default)]
 pub(crate) struct Scan {
     pub tokens: Vec<Token>,
@@ -101,7 +101,7 @@ struct Scanner<'t> {
     pos: usize,
     after_matches: bool,
     control_reported: bool,
-    /// No `*/` follows: looked for once, so that many `/*` stay linear.
+    /// True if no `*/` follows: searched once, so that many `/*` take linear time.
     no_block_end: bool,
     scan: Scan,
 }
@@ -111,7 +111,7 @@ const LONG_PUNCT: [&[u8]; 13] =
     [b"..=", b"===", b"..", b"==", b"!=", b"<=", b">=", b"->", b"=>", b"+=", b"-=", b"*=", b"&&"];
 
 impl Scanner<'_> {
-    /// Reads one token, comment or blank; false at the end.
+    /// Reads one token, comment or whitespace; returns false at the end.
     fn step(&mut self) -> bool {
         let Some(&byte) = self.bytes.get(self.pos) else { return false };
         match byte {
@@ -138,7 +138,7 @@ impl Scanner<'_> {
         self.after_matches = false;
     }
 
-    /// Beyond the errors that are shown, a fault is only noted.
+    /// Records a fault; after the maximum number of errors, without a diagnostic.
     fn fault(&mut self, at: usize, diagnostic: Diagnostic) {
         let diagnostic = (self.scan.faults.len() < MAX_ERRORS).then(|| Box::new(diagnostic));
         self.scan.faults.push(Fault { at: at as u32, diagnostic });
@@ -159,7 +159,7 @@ impl Scanner<'_> {
         self.after_matches = is_matches;
     }
 
-    /// Digits, an optional fraction, a unit: `50.00`, `1h30m`, `4KiB`.
+    /// Reads digits, an optional fraction, a unit: `50.00`, `1h30m`, `4KiB`.
     fn literal(&mut self) {
         let mut end = self.run(self.pos, |b| b.is_ascii_digit());
         let fraction = self.bytes.get(end) == Some(&b'.')
@@ -224,7 +224,7 @@ impl Scanner<'_> {
         self.push(TokenKind::Junk, end);
     }
 
-    /// `'…'`: a string in the wrong quotes.
+    /// Reads `'…'`: a string in the wrong quotes.
     fn quoted(&mut self) {
         let start = self.pos;
         match delimited_end(self.bytes, start, b'\'') {
@@ -244,7 +244,7 @@ impl Scanner<'_> {
         self.push(TokenKind::Punct, self.pos + length);
     }
 
-    /// A run of characters that stand for nothing.
+    /// Reads a run of characters without a meaning.
     fn junk(&mut self) {
         let start = self.pos;
         let control = is_control(self.bytes[start]);
@@ -285,7 +285,8 @@ fn is_control(b: u8) -> bool {
     (b < 0x20 && !matches!(b, b'\t' | b'\n' | b'\r')) || b == 0x7f
 }
 
-/// One past the closing `quote` of what opens at `start`, if it closes on the same line.
+/// Returns the position after the closing `quote` of the text that opens at `start`, if it closes
+/// on the same line.
 fn delimited_end(bytes: &[u8], start: usize, quote: u8) -> Option<usize> {
     let mut pos = start + 1;
     while let Some(&b) = bytes.get(pos) {
@@ -299,7 +300,7 @@ fn delimited_end(bytes: &[u8], start: usize, quote: u8) -> Option<usize> {
     None
 }
 
-/// Where the line that holds `from` ends, a carriage return excluded.
+/// Returns the end of the line that contains `from`, without a carriage return.
 pub(crate) fn line_end(bytes: &[u8], from: usize) -> usize {
     let end = bytes[from..].iter().position(|&b| b == b'\n').map_or(bytes.len(), |n| from + n);
     if end > from && bytes[end - 1] == b'\r' { end - 1 } else { end }

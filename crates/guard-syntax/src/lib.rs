@@ -1,4 +1,4 @@
-//! Text to tree and back: the syntax of the Guard language.
+//! Parser and printer for the syntax of the Guard language.
 //!
 //! [`parse`] never fails: it returns the tree of what could be read and a diagnostic for everything that
 //! could not. [`print()`] writes a tree in the one canonical layout; [`format()`] does so with an author's

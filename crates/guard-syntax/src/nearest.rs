@@ -1,6 +1,6 @@
-//! The nearest word: which of some known words a misspelled one probably means.
+//! Suggests the known word that a misspelled word probably means.
 
-/// The candidate closest to `word`, if it is close enough to be meant.
+/// Returns the candidate closest to `word`, if it is close enough.
 pub(crate) fn nearest<'c>(word: &str, candidates: &[&'c str]) -> Option<&'c str> {
     let limit = match word.len() {
         0..=2 => return None,

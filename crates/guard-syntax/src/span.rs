@@ -1,8 +1,8 @@
-//! Where things stand in a source text.
+//! Positions in a source text.
 //!
-//! Byte offsets only; lines and columns are computed by whoever shows them.
+//! Byte offsets only; the output layer computes lines and columns.
 
-/// Which file of a compilation, by order of loading.
+/// The id of a file in a compilation, by order of loading.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 pub struct FileId(pub u32);
 
@@ -13,7 +13,7 @@ pub struct Span {
     pub file: FileId,
     /// First byte.
     pub start: u32,
-    /// One past the last byte.
+    /// The byte after the last one.
     pub end: u32,
 }
 
@@ -23,7 +23,7 @@ impl Span {
         Span { file, start: start as u32, end: end as u32 }
     }
 
-    /// The smallest span that covers both; both must be of one file.
+    /// Returns the smallest span that covers both, which must be in the same file.
     pub fn to(self, other: Span) -> Span {
         Span { file: self.file, start: self.start.min(other.start), end: self.end.max(other.end) }
     }

@@ -1,8 +1,8 @@
 //! The structural pre-pass: brackets and item boundaries over the tokens of a file.
 //!
-//! Cuts a file into one chunk per item, so that a broken item cannot hide its neighbours, and bounds nesting
-//! before anything recursive runs. A chunk ends where an item keyword begins the next one; an unclosed
-//! bracket ends at an item that stands at the start of a line.
+//! Splits a file into one chunk per item, so that an invalid item does not affect its neighbours,
+//! and limits nesting before any recursion. A chunk ends where an item keyword begins the next one;
+//! an unclosed bracket ends at an item at the start of a line.
 
 use crate::diagnostic::Diagnostic;
 use crate::errors;
@@ -10,20 +10,21 @@ use crate::lexical::{Fault, Scan, Token, TokenKind};
 use crate::parse::{MAX_DEPTH, MAX_ERRORS};
 use crate::span::FileId;
 
-/// A range of tokens that is read as one item.
+/// A range of tokens that is parsed as one item.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Chunk {
     /// Its first token.
     pub first: usize,
-    /// One past its last token.
+    /// The index after its last token.
     pub last: usize,
 }
 
-/// Where a file's items and brackets are.
+/// The items and brackets of a file.
 #[derive(Debug, Default)]
 pub(crate) struct Structure {
     pub chunks: Vec<Chunk>,
-    /// Nesting, bracket mismatches; sorted by place once merged with the scan's.
+    /// Nesting faults and bracket mismatches; sorted by position when merged with those of the
+    /// scan.
     pub faults: Vec<Fault>,
     /// For each opening token, the index of its closing one, sorted by opening token.
     pub partners: Vec<(u32, u32)>,
@@ -56,7 +57,7 @@ pub(crate) const ITEM_KEYWORDS: [&str; 23] = [
     "test",
 ];
 
-/// Words that go on with an item on a new line.
+/// Words that continue an item on a new line.
 const CONTINUATIONS: [&str; 49] = [
     "for",
     "max",
@@ -152,7 +153,7 @@ struct Pass<'t> {
     open: Vec<(u8, u32)>,
     /// How many of `(`, `[`, `{` are open.
     counts: [usize; 3],
-    /// Nesting is over the limit and has been reported.
+    /// True if nesting is over the limit and has been reported.
     deep: bool,
     out: Structure,
 }
@@ -213,7 +214,7 @@ impl Pass<'_> {
         fresh_line && !CONTINUATIONS.contains(&token.text(self.text))
     }
 
-    /// Whether what follows an item keyword is what follows it in an item.
+    /// Returns whether the text after an item keyword can follow it in an item.
     fn looks_like_item(&self, index: usize) -> bool {
         let kind = |offset: usize| self.tokens.get(index + offset).map(|t| t.kind);
         let named = kind(1) == Some(TokenKind::Word);
@@ -243,7 +244,7 @@ impl Pass<'_> {
         }
     }
 
-    /// Whether an item can end with this token.
+    /// Returns whether an item can end with this token.
     fn ends_item(&self, index: usize) -> bool {
         let token = &self.tokens[index];
         match token.kind {
@@ -287,7 +288,7 @@ impl Pass<'_> {
         }
     }
 
-    /// `if … then … else` and `all x in …:` nest as brackets do.
+    /// Tracks nesting words: `if … then … else` and `all x in …:` nest like brackets.
     fn nest_word(&mut self, index: usize) {
         match self.word(index) {
             "if" => self.open(b'i', index),
@@ -321,7 +322,7 @@ impl Pass<'_> {
         }
     }
 
-    /// Closes the bracket of this token and reports what stands open inside it.
+    /// Closes the bracket of this token and reports the unclosed brackets inside it.
     fn close(&mut self, index: usize) {
         let token = self.tokens[index];
         let (wanted, wanted_slot) = match self.char(index) {
@@ -350,7 +351,8 @@ impl Pass<'_> {
         self.deep &= self.open.len() > MAX_DEPTH;
     }
 
-    /// Everything still open is unclosed: the next item begins, or the file ends, at token `index`.
+    /// Reports every open bracket as unclosed: the next item begins, or the file ends, at token
+    /// `index`.
     fn close_all(&mut self, index: usize) {
         let mut reported = self.deep;
         while let Some((what, at)) = self.open.pop() {
@@ -362,7 +364,8 @@ impl Pass<'_> {
         self.deep = false;
     }
 
-    /// Notes a fault, and reports it unless it follows from one that was, or there are enough.
+    /// Records a fault, and reports it unless it follows from a reported one, or there are too
+    /// many.
     fn fault(&mut self, at: u32, quiet: bool, diagnostic: impl FnOnce() -> Diagnostic) {
         let diagnostic =
             (!quiet && self.out.faults.len() < MAX_ERRORS).then(|| Box::new(diagnostic()));

@@ -1,8 +1,9 @@
-//! Checkpoints: how far sessions had come, in a few hashes that are kept elsewhere; and proofs of single records.
+//! Checkpoints: the state of sessions in a few hashes that are kept elsewhere; and inclusion proofs
+//! for single records.
 //!
-//! A checkpoint holds, for each session, the number of records, the hash of the last one and the Merkle root of their
-//! hashes; and one root over all sessions, which is what is signed. A chain that is checked against it cannot have
-//! lost its tail, nor been replaced.
+//! A checkpoint holds, for each session, the number of records, the hash of the last one and the
+//! Merkle root of their hashes; and one root over all sessions, which is signed. A chain that is
+//! checked against it cannot have lost its tail or been replaced.
 
 use crate::line::Line;
 use crate::merkle::{self, Tree};
@@ -11,15 +12,15 @@ use guard_plan::encode::Hash;
 use guard_plan::hex;
 use serde::{Deserialize, Serialize};
 
-/// The version of the forms below.
+/// The version of the formats below.
 pub const VERSION: u32 = 1;
 
-/// What the forms call themselves.
+/// The format name of a checkpoint.
 pub const CHECKPOINT: &str = "guard-checkpoint";
-/// As [`CHECKPOINT`], of a proof.
+/// The format name of a proof.
 pub const PROOF: &str = "guard-proof";
 
-/// The JSON Schemas of the forms, each with its name.
+/// Returns the JSON Schemas of the formats, each with its name.
 #[cfg(feature = "schema")]
 pub fn schemas() -> Vec<(&'static str, serde_json::Value)> {
     vec![
@@ -102,7 +103,7 @@ pub struct Proof {
     pub signature: Option<Signature>,
 }
 
-/// The tree of one session, as its records come.
+/// The Merkle tree of one session, built as its records arrive.
 #[derive(Debug, Clone, Default)]
 pub struct Growing {
     tree: Tree,
@@ -111,7 +112,7 @@ pub struct Growing {
 }
 
 impl Growing {
-    /// One more record.
+    /// Adds a record.
     pub fn push(&mut self, seq: u64, hash: &Hash) {
         if self.tree.size() == 0 {
             self.first = seq;
@@ -120,7 +121,7 @@ impl Growing {
         self.head = *hash;
     }
 
-    /// The session as a checkpoint has it.
+    /// Returns the session's entry in a checkpoint.
     pub fn entry(&self, session: &str) -> Entry {
         Entry {
             session: session.to_owned(),
@@ -133,12 +134,12 @@ impl Growing {
 }
 
 impl Entry {
-    /// Its hashes; none where they are none.
+    /// Returns its hashes; `None` if they are malformed.
     pub fn hashes(&self) -> Option<(Hash, Hash)> {
         Some((hex::decode_lower(self.head.as_bytes())?, hex::decode_lower(self.root.as_bytes())?))
     }
 
-    /// What the tree over sessions has as its leaf.
+    /// Returns its leaf in the tree over sessions.
     fn leaf(&self) -> Option<Vec<u8>> {
         let (head, root) = self.hashes()?;
         let mut leaf = b"guard session\0".to_vec();
@@ -152,29 +153,29 @@ impl Entry {
     }
 }
 
-/// What is signed: the root over sessions, and how many there are.
+/// Returns the signed message: the root over sessions, and their number.
 fn message(sessions: u64, root: &Hash) -> Vec<u8> {
     [&b"guard checkpoint 1\0"[..], &sessions.to_be_bytes(), root].concat()
 }
 
-/// Why a checkpoint or a proof is not believed.
+/// The reason why a checkpoint or a proof is rejected.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Doubt {
-    /// It has another form: what is wrong with it.
+    /// The format is invalid: the problem.
     Form(String),
-    /// Its root is not that of what it holds.
+    /// The root does not match the content.
     Root,
-    /// The record is not what was hashed.
+    /// The record does not match its hash.
     Record,
     /// The record does not belong to the session, or the session not to the checkpoint.
     Path,
-    /// It is not signed, but should be.
+    /// The signature is missing.
     Unsigned,
-    /// The signature is not of this.
+    /// The signature does not match the content.
     Signature,
-    /// Somebody else has signed: the key.
+    /// The signature is by another key: that key.
     Stranger(String),
-    /// It leads to another checkpoint's root.
+    /// The proof leads to the root of another checkpoint.
     Other,
 }
 
@@ -196,11 +197,11 @@ impl std::fmt::Display for Doubt {
 impl std::error::Error for Doubt {}
 
 impl Checkpoint {
-    /// A checkpoint of sessions, which need not be sorted.
+    /// Returns a checkpoint of sessions, in any order.
     ///
     /// # Errors
     ///
-    /// Where two have one id, or hashes are none.
+    /// Returns an error if two sessions have the same id or a hash is malformed.
     pub fn new(mut sessions: Vec<Entry>, key: Option<&SigningKey>) -> Result<Checkpoint, Doubt> {
         sessions.sort_by(|a, b| a.session.cmp(&b.session));
         let root = root(&sessions)?;
@@ -212,11 +213,11 @@ impl Checkpoint {
         Ok(Checkpoint { format, version: VERSION, sessions, root, signature })
     }
 
-    /// Reads one, and checks that it holds together.
+    /// Parses a checkpoint and checks that it is consistent.
     ///
     /// # Errors
     ///
-    /// Where it is something else, or was changed.
+    /// Returns an error if the text is not a checkpoint or was changed.
     pub fn parse(text: &str) -> Result<Checkpoint, Doubt> {
         let read: Checkpoint =
             serde_json::from_str(text).map_err(|error| Doubt::Form(error.to_string()))?;
@@ -231,27 +232,28 @@ impl Checkpoint {
         Ok(read)
     }
 
-    /// Whether it was signed with a key.
+    /// Checks that the checkpoint was signed with a key.
     ///
     /// # Errors
     ///
-    /// Where it was not, or with another.
+    /// Returns an error if it is unsigned or was signed with another key.
     pub fn signed_by(&self, key: &PublicKey) -> Result<(), Doubt> {
         signed_by(self.signature.as_ref(), key)
     }
 
-    /// A session in it.
+    /// Returns the entry of a session.
     pub fn entry(&self, session: &str) -> Option<&Entry> {
         let place = self.sessions.binary_search_by(|entry| entry.session.as_str().cmp(session));
         place.ok().map(|place| &self.sessions[place])
     }
 
-    /// That a record belongs to a session in it. `hashes` are those of the session's records, from the first on, which
-    /// are read once.
+    /// Proves that a record belongs to a session in the checkpoint. `hashes` are those of the
+    /// session's records, from the first on; they are read once.
     ///
     /// # Errors
     ///
-    /// Where the session or the record is not in it, or the hashes are not those it was made of.
+    /// Returns an error if the checkpoint does not contain the session or the record, or was made
+    /// from other hashes.
     pub fn prove(
         &self,
         session: &str,
@@ -293,11 +295,12 @@ impl Checkpoint {
 }
 
 impl Proof {
-    /// Reads one, and checks that it holds together: the record leads to the root that it names.
+    /// Parses a proof and checks that it is consistent: the record leads to the root that the proof
+    /// names.
     ///
     /// # Errors
     ///
-    /// Where it is something else, or does not hold.
+    /// Returns an error if the text is not a proof or the proof does not hold.
     pub fn parse(text: &str) -> Result<Proof, Doubt> {
         let read: Proof =
             serde_json::from_str(text).map_err(|error| Doubt::Form(error.to_string()))?;
@@ -328,25 +331,25 @@ impl Proof {
         }
     }
 
-    /// The number of the record that it proves.
+    /// Returns the number of the proved record.
     pub fn seq(&self) -> Option<u64> {
         Line::read(self.record.as_bytes()).ok().map(|line| line.seq)
     }
 
-    /// Whether the checkpoint that it leads to was signed with a key.
+    /// Checks that the checkpoint that the proof leads to was signed with a key.
     ///
     /// # Errors
     ///
-    /// Where it was not, or with another.
+    /// Returns an error if it is unsigned or was signed with another key.
     pub fn signed_by(&self, key: &PublicKey) -> Result<(), Doubt> {
         signed_by(self.signature.as_ref(), key)
     }
 
-    /// Whether it leads to a checkpoint.
+    /// Checks that the proof leads to a checkpoint.
     ///
     /// # Errors
     ///
-    /// Where it leads elsewhere.
+    /// Returns an error if it leads to another root.
     pub fn belongs(&self, checkpoint: &Checkpoint) -> Result<(), Doubt> {
         let same =
             self.root == checkpoint.root && self.sessions == checkpoint.sessions.len() as u64;
@@ -385,7 +388,7 @@ fn known(format: &str, expected: &str, version: u32) -> Result<(), Doubt> {
     }
 }
 
-/// The root over sessions, which are sorted and have one id each.
+/// Returns the root over sessions, which are sorted and have distinct ids.
 fn root(sessions: &[Entry]) -> Result<Hash, Doubt> {
     let sorted = sessions.windows(2).all(|two| two[0].session < two[1].session);
     if !sorted {
@@ -398,7 +401,7 @@ fn root(sessions: &[Entry]) -> Result<Hash, Doubt> {
     Ok(tree.root())
 }
 
-/// The hash of a session's entry, the leaf of the tree over sessions.
+/// Returns the hash of a session's entry, the leaf of the tree over sessions.
 fn anchored(entry: &Entry) -> Result<Hash, Doubt> {
     let none = || Doubt::Form(format!("a hash of session `{}` is none", entry.session));
     let leaf = entry.leaf().ok_or_else(none)?;

@@ -1,7 +1,7 @@
-//! The key that keeps secrets out of traces, and in reach of whoever holds it.
+//! The key that encrypts secrets in traces for its holder.
 //!
-//! One key of 32 bytes serves a folder or a database; each session has its own keys, made from it and the session's id.
-//! Nothing here signs: see checkpoints for that.
+//! One key of 32 bytes serves a folder or a database; each session has its own keys, derived from
+//! it and the session's id. Nothing here signs; see checkpoints.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
@@ -17,21 +17,21 @@ use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// Bytes of a nonce of XChaCha20.
+/// The length of an XChaCha20 nonce, in bytes.
 const NONCE: usize = 24;
 
-/// A key for the secrets of many sessions. It is not printed.
+/// A key for the secrets of many sessions. Its debug output omits the key.
 #[derive(Clone)]
 pub struct Keys(Hash);
 
-/// Why there is no key.
+/// The reason why there is no key.
 #[derive(Debug)]
 pub enum KeyError {
-    /// The file cannot be read or made.
+    /// The file cannot be read or created.
     Io(PathBuf, io::Error),
-    /// The file holds something else than 64 hexadecimal digits.
+    /// The file does not hold exactly 64 hexadecimal digits.
     NoKey(PathBuf),
-    /// The system has no randomness.
+    /// The system provides no randomness.
     Random(String),
 }
 
@@ -58,19 +58,27 @@ impl fmt::Debug for Keys {
 }
 
 impl Keys {
-    /// A key that is given.
+    /// Returns the given key.
     pub fn new(key: Hash) -> Keys {
         Keys(key)
     }
 
-    /// A new key, of the system's randomness.
+    /// Generates a key from the system's randomness.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the system provides no randomness.
     pub fn random() -> Result<Keys, KeyError> {
         let mut key = [0; 32];
         getrandom::fill(&mut key).map_err(|error| KeyError::Random(error.to_string()))?;
         Ok(Keys(key))
     }
 
-    /// The key in a file: 64 hexadecimal digits.
+    /// Reads the key in a file: 64 hexadecimal digits.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the file cannot be read or does not hold a key.
     pub fn read(path: &Path) -> Result<Keys, KeyError> {
         let text =
             fs::read_to_string(path).map_err(|error| KeyError::Io(path.to_owned(), error))?;
@@ -78,7 +86,12 @@ impl Keys {
         Ok(Keys(key))
     }
 
-    /// The key in a file, which is made where it is missing, for its owner alone.
+    /// Reads the key in a file; a missing file is created with a new key, readable by its owner
+    /// only.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the file cannot be read or created, or does not hold a key.
     pub fn read_or_make(path: &Path) -> Result<Keys, KeyError> {
         let fail = |error| KeyError::Io(path.to_owned(), error);
         match Keys::read(path) {
@@ -89,7 +102,7 @@ impl Keys {
             fs::create_dir_all(folder).map_err(fail)?;
         }
         let keys = Keys::random()?;
-        // Written whole under another name first: nobody reads half a key.
+        // The key is first written under another name: no reader sees half a key.
         let mut name = path.as_os_str().to_owned();
         name.push(format!(".{}", std::process::id()));
         let draft = PathBuf::from(name);
@@ -100,7 +113,7 @@ impl Keys {
         let mut file = options.open(&draft).map_err(fail)?;
         file.write_all(format!("{}\n", hex::encode(&keys.0)).as_bytes()).map_err(fail)?;
         file.sync_all().map_err(fail)?;
-        // Whoever comes second takes what the first has made.
+        // A process that comes second uses the key of the first.
         let linked = fs::hard_link(&draft, path);
         let _ = fs::remove_file(&draft);
         match linked {
@@ -109,13 +122,13 @@ impl Keys {
         }
     }
 
-    /// The tag of a snapshot: over the session, the number of records before it, the hash of the last one, and what it
-    /// holds.
+    /// Returns the tag of a snapshot: over the session, the number of records before it, the hash
+    /// of the last one, and the content.
     pub(crate) fn tag(&self, session: &str, head: (u64, &Hash), bytes: &[u8]) -> Hash {
         self.tagging(session, head, bytes).finalize().into_bytes().into()
     }
 
-    /// Whether a tag is that of a snapshot; it takes as long whatever the answer.
+    /// Returns whether a tag matches a snapshot, in constant time.
     pub(crate) fn bears(
         &self,
         session: &str,
@@ -138,7 +151,7 @@ impl Keys {
         tag
     }
 
-    /// The keys of one session.
+    /// Returns the keys of one session.
     pub fn session(&self, id: &str) -> SessionKeys {
         let derive = |use_: &str| mac(&self.0, &[use_.as_bytes(), b"\0", id.as_bytes()]);
         SessionKeys {
@@ -149,8 +162,9 @@ impl Keys {
     }
 }
 
-/// The keys of one session: marks, and seals by XChaCha20-Poly1305 whose nonce is made from what is sealed, so
-/// that no nonce serves two texts, even where a session is taken up twice from one place.
+/// The keys of one session: marks, and seals by XChaCha20-Poly1305. The nonce is derived from the
+/// sealed text, so no nonce serves two texts, even if a session is resumed twice from the same
+/// record.
 #[derive(Clone)]
 pub struct SessionKeys {
     mark: Hash,

@@ -1,7 +1,7 @@
-//! What becomes of traces: they are kept, sealed, checked, taken up again and decided again.
+//! Traces: storage, sealing, verification, resumption and replay.
 //!
-//! The kernel writes records (`guard_runtime::Recorder`); what a record is stands in `guard_plan::record`. Here is what
-//! needs files, databases and keys, so that neither of the two does.
+//! The kernel writes records (`guard_runtime::Recorder`), which `guard_plan::record` defines. This
+//! crate contains the parts that need files, databases and keys, so the other two do not.
 
 pub mod checkpoint;
 pub mod import;

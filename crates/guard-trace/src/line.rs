@@ -1,7 +1,8 @@
-//! A line of a trace by its fixed form: number, kind and hashes, without reading what it says.
+//! A line of a trace by its fixed format: number, kind and hashes, without parsing its payload.
 //!
-//! `guard_plan::record::Chain` writes every line as `{"seq":N,"time":"…","kind":"…",…,"prev":"…","hash":"…"}`, so the
-//! chain can be followed at the speed of SHA-256. What a record says is for `Record::parse`.
+//! `guard_plan::record::Chain` writes every line as
+//! `{"seq":N,"time":"…","kind":"…",…,"prev":"…","hash":"…"}`, so the chain can be followed at the
+//! speed of SHA-256. `Record::parse` parses the whole record.
 
 use guard_plan::encode::Hash;
 use guard_plan::hex;
@@ -15,43 +16,43 @@ const HASH: &[u8] = b"\",\"hash\":\"";
 const END: &[u8] = b"\"}";
 const DIGITS: usize = 64;
 
-/// Bytes from `,"prev"` to the end of a line.
+/// The number of bytes from `,"prev"` to the end of a line.
 const TAIL: usize = PREV.len() + DIGITS + HASH.len() + DIGITS + END.len();
 
-/// What the form of a line shows.
+/// The fixed fields of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Line<'l> {
     /// Its number.
     pub seq: u64,
-    /// The session's clock, as it is written.
+    /// The session's clock, as written.
     pub time: &'l str,
-    /// What kind of record it is, as it is written.
+    /// The kind of record, as written.
     pub kind: &'l str,
     /// The hash of the record before it.
     pub prev: Hash,
-    /// Its own hash, as it says.
+    /// The record's own hash, as written.
     pub hash: Hash,
-    /// What the hash is of.
+    /// The hashed bytes.
     pub body: &'l [u8],
 }
 
-/// What is wrong with the form of a line.
+/// A format error of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Flaw {
-    /// It does not end as a record does: it was cut, or is none.
+    /// The line does not end like a record: it was cut, or is not a record.
     Cut,
-    /// It does not begin as a record does.
+    /// The line does not begin like a record.
     NoRecord,
-    /// It is not UTF-8.
+    /// The line is not UTF-8.
     NotText,
 }
 
 impl<'l> Line<'l> {
-    /// Reads the form of a line, without its end.
+    /// Reads the fixed fields of a line without its line break.
     ///
     /// # Errors
     ///
-    /// Where it has another form. Whether its hash is right is for [`Line::is_intact`] to say.
+    /// Returns an error if the format differs. [`Line::is_intact`] checks the hash.
     pub fn read(line: &'l [u8]) -> Result<Line<'l>, Flaw> {
         let text = std::str::from_utf8(line).map_err(|_| Flaw::NotText)?;
         let tail = line.len().checked_sub(TAIL).ok_or(Flaw::Cut)?;
@@ -66,13 +67,13 @@ impl<'l> Line<'l> {
         Ok(Line { seq, time, kind, prev, hash, body })
     }
 
-    /// Whether its hash is that of what it says.
+    /// Returns whether its hash matches its content.
     pub fn is_intact(&self) -> bool {
         Hash::from(Sha256::digest(self.body)) == self.hash
     }
 }
 
-/// The hashes at the end of a line.
+/// Returns the hashes at the end of a line.
 fn ends(tail: &[u8]) -> Option<(Hash, Hash)> {
     let rest = tail.strip_prefix(PREV)?;
     let (prev, rest) = rest.split_at(DIGITS);
@@ -82,7 +83,7 @@ fn ends(tail: &[u8]) -> Option<(Hash, Hash)> {
     Some((hex::decode_lower(prev)?, hex::decode_lower(hash)?))
 }
 
-/// The text after `before`, up to a quotation mark, and where that stands.
+/// Returns the text between `before` and the next quotation mark, and the position of that mark.
 fn quoted<'l>(text: &'l str, at: usize, before: &[u8]) -> Option<(&'l str, usize)> {
     let from = at + before.len();
     if text.as_bytes().get(at..from)? != before {
@@ -92,31 +93,32 @@ fn quoted<'l>(text: &'l str, at: usize, before: &[u8]) -> Option<(&'l str, usize
     Some((&text[from..from + length], from + length))
 }
 
-/// Where a chain stands: its first record, its next number, and the hash of its last record.
+/// The head of a chain: its first record, its next number, and the hash of its last record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Head {
-    /// The number of the first record that is kept; those before it went when a snapshot took their place.
+    /// The number of the first stored record; earlier records were dropped when a snapshot replaced
+    /// them.
     pub first: u64,
-    /// The number of the next record: how many there have been.
+    /// The number of the next record, which is the number of records so far.
     pub version: u64,
-    /// The hash of the last record, zeros where there is none.
+    /// The hash of the last record; zeros if there is none.
     pub hash: Hash,
 }
 
-/// Why a line does not follow.
+/// The reason why a line does not follow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Break {
-    /// It has another form.
+    /// Its format is invalid.
     Form(Flaw),
-    /// Its hash is not of what it says: it was changed.
+    /// Its hash does not match its content: it was changed.
     Changed,
-    /// It names another record as the one before it.
+    /// It names another record as its predecessor.
     Prev,
-    /// Its number is another.
+    /// Its number is wrong.
     Seq {
-        /// The number that it has.
+        /// The number found.
         found: u64,
-        /// The number that it should have.
+        /// The number expected.
         expected: u64,
     },
     /// The trace begins in the middle, and not with a snapshot.
@@ -140,16 +142,16 @@ impl std::fmt::Display for Break {
 }
 
 impl Head {
-    /// Whether there are no records.
+    /// Returns whether there are no records.
     pub fn is_empty(&self) -> bool {
         self.version == self.first
     }
 
-    /// The chain with one more line.
+    /// Returns the chain with one more line.
     ///
     /// # Errors
     ///
-    /// Where the line is not intact, or does not follow.
+    /// Returns an error if the line is not intact or does not follow.
     pub fn follow(&self, line: &[u8]) -> Result<Head, Break> {
         let line = Line::read(line).map_err(Break::Form)?;
         if !line.is_intact() {
@@ -158,14 +160,14 @@ impl Head {
         self.follow_intact(&line)
     }
 
-    /// The chain with one more line, whose own hash was looked at elsewhere.
+    /// Returns the chain with one more line, whose own hash was checked elsewhere.
     ///
     /// # Errors
     ///
-    /// Where the line does not follow.
+    /// Returns an error if the line does not follow.
     pub fn follow_intact(&self, line: &Line<'_>) -> Result<Head, Break> {
         let next = |first| Head { first, version: line.seq.saturating_add(1), hash: line.hash };
-        // What a snapshot stands for may be gone: a trace may begin with one.
+        // The records before a snapshot may have been dropped: a trace may begin with a snapshot.
         if self.version == 0 && line.seq > 0 && line.kind == "snapshot" {
             return Ok(next(line.seq));
         }

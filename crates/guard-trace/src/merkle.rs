@@ -1,4 +1,5 @@
-//! Merkle trees as RFC 6962 has them: leaves and nodes are hashed apart, so that none can pass for the other.
+//! Merkle trees as in RFC 6962: leaves and nodes are hashed with different prefixes, so one cannot
+//! pass for the other.
 
 use guard_plan::encode::Hash;
 use sha2::{Digest, Sha256};
@@ -12,20 +13,20 @@ fn node(left: &Hash, right: &Hash) -> Hash {
     Sha256::new().chain_update([1]).chain_update(left).chain_update(right).finalize().into()
 }
 
-/// A tree that grows leaf by leaf, and holds no more than a hash for each of its levels.
+/// A tree that grows leaf by leaf, and stores at most one hash per level.
 #[derive(Debug, Clone, Default)]
 pub struct Tree {
     size: u64,
-    /// The roots of the full trees that it is made of, the largest first.
+    /// The roots of the full subtrees, the largest first.
     peaks: Vec<Hash>,
 }
 
 impl Tree {
-    /// One more leaf.
+    /// Adds a leaf.
     pub fn push(&mut self, data: &[u8]) {
         let mut hash = leaf(data);
         for _ in 0..self.size.trailing_ones() {
-            // INVARIANT: each one bit of the size is a peak.
+            // INVARIANT: there is a peak for each one bit of the size.
             let left = self.peaks.pop().expect("a peak for each bit");
             hash = node(&left, &hash);
         }
@@ -33,12 +34,12 @@ impl Tree {
         self.size += 1;
     }
 
-    /// How many leaves it has.
+    /// The number of leaves.
     pub fn size(&self) -> u64 {
         self.size
     }
 
-    /// Its root; that of no leaves is the hash of nothing.
+    /// Returns its root; the root of an empty tree is the hash of the empty string.
     pub fn root(&self) -> Hash {
         let mut peaks = self.peaks.iter().rev();
         let Some(last) = peaks.next() else { return Sha256::digest([]).into() };
@@ -46,16 +47,16 @@ impl Tree {
     }
 }
 
-/// Why a path cannot be made.
+/// The reason why a path cannot be built: too few leaves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TooFew;
 
-/// The path from a leaf to the root of a tree of `size` leaves, from below, and the root. Leaves are read once, in
-/// their order.
+/// Returns the path from a leaf to the root of a tree of `size` leaves, from below, and the root.
+/// Leaves are read once, in order.
 ///
 /// # Errors
 ///
-/// Where there are fewer leaves than `size`, or `index` is none of them.
+/// Returns an error if there are fewer leaves than `size`, or `index` is not less than `size`.
 pub fn path(
     index: u64,
     size: u64,
@@ -69,7 +70,8 @@ pub fn path(
     Ok((path, root))
 }
 
-/// The root of the next `size` leaves; the siblings on the way to one of them go to `path`. As deep as the tree.
+/// Returns the root of the next `size` leaves; the siblings on the path to the requested leaf are
+/// added to `path`. The recursion is as deep as the tree.
 fn walk(
     size: u64,
     index: Option<u64>,
@@ -95,7 +97,8 @@ fn walk(
     Ok(node(&left, &right))
 }
 
-/// The root that a path leads to from a leaf (RFC 9162 §2.1.3.2); none where the path has not its length.
+/// Returns the root that a path leads to from a leaf (RFC 9162 §2.1.3.2); `None` if the path has
+/// the wrong length.
 pub fn climb(index: u64, size: u64, data: &[u8], path: &[Hash]) -> Option<Hash> {
     let (mut at, mut last) = (index, size.checked_sub(1)?);
     if at > last {

@@ -1,6 +1,6 @@
-//! Lines and records, one at a time, from wherever they come; nothing is held but the line at hand.
+//! Lines and records, one at a time, from any reader; only the current line is held.
 //!
-//! Hostile input is bounded: a line that is too long is passed over to its end, and said to be so.
+//! Hostile input is bounded: a line that is too long is skipped to its end, and reported.
 
 use guard_plan::encode::Hash;
 use guard_plan::hex;
@@ -9,10 +9,10 @@ use sha2::{Digest, Sha256};
 use std::fmt;
 use std::io::{self, BufRead, Read};
 
-/// Most bytes of a line: what a record may hold of files and arguments, and room to spare.
+/// The maximum length of a line, in bytes: larger than any record with its files and arguments.
 pub const LINE_BYTES: usize = 64 << 20;
 
-/// Lines of bytes, without their ends.
+/// Lines of bytes, without line breaks.
 #[derive(Debug)]
 pub struct Lines<R> {
     reader: R,
@@ -25,16 +25,16 @@ pub struct Lines<R> {
 /// One line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Line<'l> {
-    /// With its end behind it.
+    /// A line that ends with a line break.
     Whole(&'l [u8]),
-    /// The last one, and its end is missing.
+    /// The last line, without its line break.
     Open(&'l [u8]),
-    /// Longer than any line may be.
+    /// A line beyond the maximum length.
     TooLong,
 }
 
 impl<R: BufRead> Lines<R> {
-    /// The lines that a reader gives.
+    /// Returns the lines of a reader.
     pub fn new(reader: R) -> Lines<R> {
         Lines { reader, line: Vec::new(), number: 0, bytes: 0, max: LINE_BYTES }
     }
@@ -44,16 +44,16 @@ impl<R: BufRead> Lines<R> {
         self.number
     }
 
-    /// How many bytes were read.
+    /// The number of bytes read.
     pub fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// The next line; none at the end.
+    /// Returns the next line; `None` at the end.
     ///
     /// # Errors
     ///
-    /// Of the reader.
+    /// Returns the error of the reader.
     pub fn next_line(&mut self) -> io::Result<Option<Line<'_>>> {
         self.line.clear();
         let limit = self.max as u64 + 1;
@@ -77,12 +77,12 @@ impl<R: BufRead> Lines<R> {
         Ok(Some(Line::Open(&self.line)))
     }
 
-    /// What comes after the last line.
+    /// Returns the input after the last line.
     pub fn rest(&mut self) -> &mut R {
         &mut self.reader
     }
 
-    /// To the end of the line.
+    /// Skips to the end of the line.
     fn skip(&mut self) -> io::Result<()> {
         self.line = Vec::new();
         loop {
@@ -101,32 +101,32 @@ impl<R: BufRead> Lines<R> {
     }
 }
 
-/// What is wrong with a line of a trace.
+/// A problem with a line of a trace.
 #[derive(Debug)]
 pub enum Flaw {
     /// It cannot be read.
     Io(io::Error),
     /// It is longer than [`LINE_BYTES`].
     TooLong,
-    /// It was cut: the last line, without its end.
+    /// It was cut: it is the last line, without a line break.
     Cut,
-    /// It is no record; why.
+    /// It is not a record: the reason.
     NoRecord(String),
-    /// It was changed: its hash is another.
+    /// It was changed: its hash does not match.
     Changed,
     /// It does not follow the record before it.
     Prev,
-    /// Its number is another.
+    /// Its number is wrong.
     Seq {
-        /// The number that it has.
+        /// The number found.
         found: u64,
-        /// The number that it should have.
+        /// The number expected.
         expected: u64,
     },
 }
 
 impl Flaw {
-    /// Whether the chain is broken, and the record could be read all the same.
+    /// Returns whether the chain is broken although the record could be read.
     pub fn is_of_chain(&self) -> bool {
         matches!(self, Flaw::Changed | Flaw::Prev | Flaw::Seq { .. })
     }
@@ -152,9 +152,9 @@ impl std::error::Error for Flaw {}
 #[derive(Debug)]
 pub struct Records<R> {
     lines: Lines<R>,
-    /// The hash of the last record and the number of the next, where the chain is checked.
+    /// The hash of the last record and the number of the next, if the chain is checked.
     chain: Option<(Hash, u64)>,
-    /// A broken chain has been said once.
+    /// True once a broken chain was reported.
     said: bool,
 }
 
@@ -167,17 +167,17 @@ pub struct Entry<'l> {
     pub line: &'l [u8],
     /// The number of the line, from 1.
     pub number: u64,
-    /// What is wrong with the chain here, if something is.
+    /// The problem of the chain at this record, if any.
     pub flaw: Option<Flaw>,
 }
 
 impl<R: BufRead> Records<R> {
-    /// The records of a trace.
+    /// Returns the records of a trace.
     pub fn new(reader: R) -> Records<R> {
         Records { lines: Lines::new(reader), chain: Some(([0; 32], 0)), said: false }
     }
 
-    /// Whether the chain holds is not looked at.
+    /// Disables the check of the hash chain.
     #[must_use]
     pub fn unchecked(self) -> Records<R> {
         Records { chain: None, ..self }
@@ -188,16 +188,17 @@ impl<R: BufRead> Records<R> {
         self.lines.number()
     }
 
-    /// How many bytes were read.
+    /// The number of bytes read.
     pub fn bytes(&self) -> u64 {
         self.lines.bytes()
     }
 
-    /// The next record; none at the end. A broken chain is said once, with the record at which it breaks.
+    /// Returns the next record; `None` at the end. A broken chain is reported once, with the record
+    /// at which it breaks.
     ///
     /// # Errors
     ///
-    /// Where the line is no record. The next one may be one again.
+    /// Returns an error if the line is not a record. The next line may be a record again.
     pub fn next_record(&mut self) -> Result<Option<Entry<'_>>, Flaw> {
         let (line, open) = loop {
             match self.lines.next_line().map_err(Flaw::Io)? {
@@ -224,16 +225,16 @@ impl<R: BufRead> Records<R> {
     }
 }
 
-/// What stands before the hash of a line.
+/// The text before the hash of a line.
 const HASH: &[u8] = b",\"hash\":\"";
 
-/// Goes on in the chain; says where it is broken.
+/// Follows the chain; returns its problem, if any.
 fn follow(chain: &mut (Hash, u64), record: &Record, line: &[u8]) -> Option<Flaw> {
     // Another session may follow in the same file.
     if record.seq == 0 && record.kind() == Kind::Open && chain.1 > 0 {
         *chain = ([0; 32], 0);
     }
-    // What a snapshot stands for may be gone: a trace may begin with one.
+    // The records before a snapshot may have been dropped: a trace may begin with a snapshot.
     let begins = chain.1 == 0 && record.kind() == Kind::Snapshot;
     let (prev, expected) = *chain;
     let end = line.len().saturating_sub(HASH.len() + 64 + 2);

@@ -1,7 +1,8 @@
-//! A session again, from its trace alone (semantics §17).
+//! Resumes a session from its trace alone (semantics §17).
 //!
-//! Every recorded event is decided again with the answers the world gave then, and every record must come out as it
-//! was, byte for byte: what goes on is what was. A snapshot stands for the records before it.
+//! Every recorded event is decided again with the recorded answers of the world, and every record
+//! must be reproduced byte for byte: the resumed session equals the original. A snapshot replaces
+//! the records before it.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
@@ -14,33 +15,33 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
-/// A session that goes on where its trace ends.
+/// A session that continues where its trace ends.
 #[derive(Debug)]
 pub struct Resumed {
     /// The session.
     pub session: Session,
-    /// What writes its next record.
+    /// The recorder of its next record.
     pub recorder: Recorder,
-    /// What the host has answered for its probes, by probe.
+    /// The host's answers for its probes, by probe.
     pub answers: Vec<(Box<str>, Json)>,
 }
 
-/// Why a session does not go on.
+/// The reason why a session cannot be resumed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ResumeError {
-    /// There is no record.
+    /// The trace has no record.
     Empty,
-    /// The trace is of something else; says of what, as `plan, sha256:…`.
+    /// The trace belongs to another plan: `plan, sha256:…`.
     Mismatch(String),
-    /// A record, by its place from 1, is broken; says how.
+    /// A record, by its position from 1, is broken: the problem.
     Broken(u64, String),
-    /// A record, by its place from 1, is not what this plan decides.
+    /// A record, by its position from 1, differs from this plan's decision.
     Diverged(u64),
-    /// A record, by its place from 1, holds hashes of secrets, and does not seal them.
+    /// A record, by its position from 1, holds hashes of secrets without seals.
     Secrets(u64),
-    /// What a record seals does not open with this key.
+    /// The seals of a record cannot be opened with this key.
     Key(u64),
-    /// A snapshot, by its place from 1, cannot be used.
+    /// A snapshot, by its position from 1, cannot be used.
     Snapshot(u64, RecallError),
 }
 
@@ -66,7 +67,7 @@ impl fmt::Display for ResumeError {
 impl std::error::Error for ResumeError {}
 
 impl ResumeError {
-    /// The number of the record that it is about; that of the first where it is about none.
+    /// The number of the record concerned; that of the first record if none is.
     pub fn record(&self) -> u64 {
         match self {
             ResumeError::Empty | ResumeError::Mismatch(_) => 0,
@@ -79,11 +80,12 @@ impl ResumeError {
     }
 }
 
-/// Takes a session up from the lines of its trace: all of them, or those from a snapshot on.
+/// Resumes a session from the lines of its trace: all of them, or those from a snapshot on.
 ///
 /// # Errors
 ///
-/// Where a line is broken or not what the plan decides, is of another plan, or holds secrets that the keys do not open.
+/// Returns an error if a line is broken, differs from the plan's decision, belongs to another plan,
+/// or holds secrets that the keys do not open.
 pub fn resume<'l>(
     kernel: &Kernel,
     secrets: &Arc<dyn Secrets>,
@@ -98,8 +100,8 @@ pub fn resume<'l>(
     Ok(resumed)
 }
 
-/// Everything a session needs to go on but its trace: kept by stores, and in snapshots. Sealed where the guard has
-/// secrets; none where nobody can seal them. The number is that of the next record.
+/// Serializes the session's memory without its trace, for stores and snapshots. Sealed if the guard
+/// has secrets; `None` if they cannot be sealed. The number is that of the next record.
 pub fn remember(
     kernel: &Kernel,
     session: &Session,
@@ -119,11 +121,13 @@ pub fn remember(
     }
 }
 
-/// The session that a store remembers. The number is that of its next record, the hash that of its last.
+/// Restores the session from a store's memory. The number is that of its next record, the hash that
+/// of its last.
 ///
 /// # Errors
 ///
-/// Where the bytes are not what [`remember`] gave for a session of this plan, with these secrets.
+/// Returns an error if the bytes were not written by [`remember`] for a session of this plan, with
+/// these secrets.
 pub fn recall(
     kernel: &Kernel,
     secrets: &Arc<dyn Secrets>,
@@ -192,7 +196,7 @@ fn of_this_plan(kernel: &Kernel, plan: &str) -> Result<(), ResumeError> {
     Err(ResumeError::Mismatch(format!("plan, {plan}")))
 }
 
-/// The session of a snapshot, before its record is written again.
+/// Returns the session of a snapshot, before its record is written again.
 fn recalled(
     kernel: &Kernel,
     secrets: &Arc<dyn Secrets>,
@@ -216,11 +220,11 @@ fn recalled(
 }
 
 impl Resumed {
-    /// Takes the next record of its trace.
+    /// Replays the next record of the trace.
     ///
     /// # Errors
     ///
-    /// As [`resume`]; the session is of no use then.
+    /// See [`resume`]; the session is unusable after an error.
     pub fn again(
         &mut self,
         kernel: &Kernel,
@@ -255,7 +259,7 @@ impl Resumed {
     }
 }
 
-/// Answers for probes: the last for each counts.
+/// Stores answers for probes: the last one for each counts.
 fn keep(kept: &mut Vec<(Box<str>, Json)>, answers: &Json) {
     let Json::Object(members) = answers else { return };
     for (name, json) in members {
@@ -266,7 +270,7 @@ fn keep(kept: &mut Vec<(Box<str>, Json)>, answers: &Json) {
     }
 }
 
-/// The record with what it seals in the place of the hashes.
+/// Returns the record with its sealed parts in place of the hashes.
 fn revealed(mut record: Record, secrets: &dyn Secrets, at: u64) -> Result<Record, ResumeError> {
     if let Some(sealed) = record.sealed() {
         let clear = secrets.unseal(record.seq, sealed).ok_or(ResumeError::Key(at))?;
@@ -276,7 +280,8 @@ fn revealed(mut record: Record, secrets: &dyn Secrets, at: u64) -> Result<Record
     Ok(record)
 }
 
-/// Whether a record came out as it was. Where hashes of secrets were decided on, that is why it did not.
+/// Checks that a record was reproduced. If hashes of secrets were read, they are reported as the
+/// cause of a difference.
 fn same(again: &[u8], line: &str, at: u64) -> Result<(), ResumeError> {
     if again == line.as_bytes() {
         return Ok(());
@@ -285,8 +290,8 @@ fn same(again: &[u8], line: &str, at: u64) -> Result<(), ResumeError> {
     Err(if marked { ResumeError::Secrets(at) } else { ResumeError::Diverged(at) })
 }
 
-/// The record of a snapshot: all that the session remembers, for those who drop the records before it. None where
-/// the guard has secrets that nobody can seal.
+/// Writes the record of a snapshot: the session's whole memory, so that the records before it can
+/// be dropped. `None` if the guard has secrets that cannot be sealed.
 pub fn snapshot(
     kernel: &Kernel,
     resumed: &Resumed,

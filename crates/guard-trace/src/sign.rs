@@ -1,6 +1,7 @@
 //! Signatures of checkpoints: Ed25519, keys in files.
 //!
-//! These keys have nothing to do with those that keep secrets: whoever may check a trace need not read what is sealed.
+//! These keys are independent of the keys for secrets: a verifier of a trace need not be able to
+//! read sealed data.
 
 use crate::keys::KeyError;
 use ed25519_dalek::{Signature, Signer, VerifyingKey};
@@ -13,10 +14,10 @@ use std::path::{Path, PathBuf};
 const PRIVATE: &str = "guard-signing-key ed25519 ";
 const PUBLIC: &str = "guard-public-key ed25519 ";
 
-/// A key that signs. It is not printed.
+/// A signing key. Its debug output omits the key.
 pub struct SigningKey(ed25519_dalek::SigningKey);
 
-/// A key that says who has signed.
+/// A public key, which identifies the signer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PublicKey(VerifyingKey);
 
@@ -27,26 +28,26 @@ impl fmt::Debug for SigningKey {
 }
 
 impl SigningKey {
-    /// A key that is given.
+    /// Returns the given key.
     pub fn new(bytes: [u8; 32]) -> SigningKey {
         SigningKey(ed25519_dalek::SigningKey::from_bytes(&bytes))
     }
 
-    /// The key in a file that [`SigningKey::make`] wrote.
+    /// Reads the key in a file that [`SigningKey::make`] wrote.
     ///
     /// # Errors
     ///
-    /// Where it cannot be read, or holds something else.
+    /// Returns an error if the file cannot be read or does not hold a key.
     pub fn read(path: &Path) -> Result<SigningKey, KeyError> {
         Ok(SigningKey::new(read(path, PRIVATE)?))
     }
 
-    /// Makes a key and writes it, for its owner alone, with the public one beside it; gives back where that is.
-    /// Nothing is overwritten.
+    /// Generates a key and writes it, readable by its owner only, with the public key beside it;
+    /// returns the path of the public key. Existing files are not overwritten.
     ///
     /// # Errors
     ///
-    /// Where one of the files is there, or cannot be made.
+    /// Returns an error if one of the files exists or cannot be created.
     pub fn make(path: &Path) -> Result<(SigningKey, PathBuf), KeyError> {
         let mut bytes = [0; 32];
         getrandom::fill(&mut bytes).map_err(|error| KeyError::Random(error.to_string()))?;
@@ -62,12 +63,12 @@ impl SigningKey {
         Ok((key, beside))
     }
 
-    /// The key that checks what this one signs.
+    /// Returns the public key for this key's signatures.
     pub fn public(&self) -> PublicKey {
         PublicKey(self.0.verifying_key())
     }
 
-    /// Signs.
+    /// Signs a message.
     pub fn sign(&self, message: &[u8]) -> [u8; 64] {
         self.0.sign(message).to_bytes()
     }
@@ -80,16 +81,16 @@ impl fmt::Display for PublicKey {
 }
 
 impl PublicKey {
-    /// A key by its 64 hexadecimal digits.
+    /// Parses a key from 64 hexadecimal digits.
     pub fn parse(digits: &str) -> Option<PublicKey> {
         VerifyingKey::from_bytes(&hex::decode(digits)?).ok().map(PublicKey)
     }
 
-    /// The key in a file: a public one, or the public one of a signing key.
+    /// Reads the key in a file: a public key, or the public key of a signing key.
     ///
     /// # Errors
     ///
-    /// Where it cannot be read, or holds something else.
+    /// Returns an error if the file cannot be read or does not hold a key.
     pub fn read(path: &Path) -> Result<PublicKey, KeyError> {
         match read(path, PUBLIC) {
             Ok(bytes) => VerifyingKey::from_bytes(&bytes)
@@ -100,7 +101,7 @@ impl PublicKey {
         }
     }
 
-    /// Whether this key has signed that.
+    /// Returns whether this key has signed a message.
     pub fn signed(&self, message: &[u8], signature: &[u8; 64]) -> bool {
         self.0.verify_strict(message, &Signature::from_bytes(signature)).is_ok()
     }

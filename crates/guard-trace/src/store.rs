@@ -1,8 +1,8 @@
-//! Stores: where the records of sessions are kept, and what a caller may rely on.
+//! Stores: the storage of session records, and the guarantees to the caller.
 //!
-//! A store takes a commit whole or not at all, after what it has and nothing else, and says so only when it is as
-//! durable as was asked for. It follows the chain and reads nothing else of a record. What a record means, and what
-//! a session remembers, is for the runtime.
+//! A store accepts a commit as a whole or not at all, only directly after its last record, and
+//! acknowledges it only when it has the requested durability. It follows the hash chain and reads
+//! no other part of a record. The runtime interprets the records and the session's memory.
 
 mod error;
 mod folder;
@@ -20,167 +20,174 @@ use guard_plan::encode::Hash;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// The longest id of a session, in bytes.
+/// The maximum length of a session id, in bytes.
 pub const MAX_ID: usize = 128;
 
-/// How durable a commit is when a store acknowledges it.
+/// The durability of an acknowledged commit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Durability {
-    /// On disk, each by itself.
+    /// Each commit is synchronised to disk separately.
     #[default]
     Full,
-    /// On disk, together with what others commit meanwhile; it waits for them at most this long.
+    /// Commits are synchronised to disk in groups; the store waits at most this long for further
+    /// ones.
     Batch(Duration),
-    /// With the operating system: it survives the end of the process, and not that of the machine.
+    /// Handed to the operating system: the commit survives the end of the process, but not a crash
+    /// of the machine.
     Off,
 }
 
-/// A session as a store has it.
+/// A session as stored.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Begun {
-    /// Where its chain stands; all zeros where the store knows nothing of it.
+    /// The head of its chain; all zeros if the store does not know the session.
     pub head: Head,
-    /// The last snapshot that the host left, where it is what the host left.
+    /// The last snapshot of the host, if it is authentic.
     pub snapshot: Option<Taken>,
-    /// Something stood in the place of a snapshot and was not used: it was changed, or made with another key.
+    /// True if a snapshot was rejected: it was changed, or made with another key.
     pub distrusted: bool,
-    /// The records after the snapshot, all where there is none; without their ends.
+    /// The records after the snapshot, or all records; without line breaks.
     pub records: Vec<String>,
 }
 
-/// A snapshot: what a session remembered after a record.
+/// A snapshot: the session's memory after a record.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Taken {
-    /// How many records there had been.
+    /// The number of records before it.
     pub version: u64,
-    /// The hash of the last one.
+    /// The hash of the last record.
     pub hash: Hash,
-    /// What the host gave.
+    /// The bytes from the host.
     pub bytes: Vec<u8>,
 }
 
-/// What is to be kept, whole or not at all.
+/// A commit, stored as a whole or not at all.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Commit<'c> {
-    /// How many records the caller knows of.
+    /// The number of records that the caller knows.
     pub version: u64,
-    /// The next ones, without their ends.
+    /// The next records, without line breaks.
     pub records: &'c [&'c str],
-    /// What the session remembers after them, in a form of the host's.
+    /// The session's memory after them, in the host's format.
     pub snapshot: Option<&'c [u8]>,
-    /// What is charged to budgets that sessions share.
+    /// The charges to budgets that sessions share.
     pub charges: &'c [Charge<'c>],
 }
 
 /// A charge to a budget that the sessions of one store share.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Charge<'c> {
-    /// The budget, as hosts name it.
+    /// The budget's name, chosen by the host.
     pub key: &'c str,
-    /// How much, in 10⁻⁶ units; never negative.
+    /// The amount, in units of 10⁻⁶; never negative.
     pub amount: i64,
-    /// What may be spent in all, in 10⁻⁶ units.
+    /// The total limit, in units of 10⁻⁶.
     pub limit: i64,
 }
 
-/// What became of a commit.
+/// The result of a commit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Committed {
-    /// It is kept.
+    /// The commit is stored.
     Yes(Head),
-    /// Others have committed to the session since; nothing is kept. The caller begins again.
+    /// Another process has committed to the session since; nothing is stored. The caller begins the
+    /// session again.
     Conflict {
-        /// How many records there are.
+        /// The number of records.
         version: u64,
     },
-    /// A charge passes its limit; nothing is kept.
+    /// A charge exceeds its limit; nothing is stored.
     OverBudget {
         /// The budget.
         key: String,
-        /// What is spent of it, in 10⁻⁶ units.
+        /// The amount spent, in units of 10⁻⁶.
         spent: i64,
     },
 }
 
-/// Records in their order, each without its end.
+/// Records in order, each without its line break.
 pub type Records<'s> = Box<dyn Iterator<Item = Result<String, StoreError>> + Send + 's>;
 
-/// Where traces are kept. Every method may be called from any thread.
+/// A store of traces. Every method may be called from any thread.
 pub trait Store: Send + Sync {
-    /// Takes a session up, or begins it. Where a store lets one process have a session at a time, it is ours until
-    /// [`Store::release`]. After a failed commit, this is what makes the session usable again.
+    /// Resumes or begins a session. If a store lets only one process use a session at a time, the
+    /// session belongs to this process until [`Store::release`]. After a failed commit, this call
+    /// makes the session usable again.
     ///
     /// # Errors
     ///
-    /// Where the session is damaged, in use, or cannot be read.
+    /// Returns an error if the session is damaged, in use, or cannot be read.
     fn begin(&self, session: &str) -> Result<Begun, StoreError>;
 
-    /// Keeps records. When this returns, they are as durable as the store was asked for.
+    /// Stores records. On return they have the store's durability.
     ///
     /// # Errors
     ///
-    /// Where they do not follow what is there ([`StoreError::Misfit`]), or cannot be written. After an error in
-    /// writing the session stays readable, and every further commit to it is refused until it is begun again.
+    /// Returns an error if the records do not follow the stored ones ([`StoreError::Misfit`]) or
+    /// cannot be written. After a write error the session stays readable, and every further commit
+    /// to it is refused until it is begun again.
     fn commit(&self, session: &str, commit: &Commit<'_>) -> Result<Committed, StoreError>;
 
-    /// Gives a session up; others may have it.
+    /// Releases a session for other processes.
     fn release(&self, session: &str);
 
-    /// All sessions with a record, sorted.
+    /// Returns all sessions with a record, sorted.
     ///
     /// # Errors
     ///
-    /// Where the store cannot be read.
+    /// Returns an error if the store cannot be read.
     fn sessions(&self) -> Result<Vec<String>, StoreError>;
 
-    /// Where the chain of a session stands; none where the store knows nothing of it.
+    /// Returns the head of a session's chain; `None` if the store does not know the session.
     ///
     /// # Errors
     ///
-    /// Where the store cannot be read, or the last record is none.
+    /// Returns an error if the store cannot be read, or the last line is not a record.
     fn head(&self, session: &str) -> Result<Option<Head>, StoreError>;
 
-    /// The records of a session from a number on, read as they are asked for. They are not checked.
+    /// Returns the records of a session from a number on, read lazily. They are not verified.
     ///
     /// # Errors
     ///
-    /// Where the store cannot be read.
+    /// Returns an error if the store cannot be read.
     fn records(&self, session: &str, from: u64) -> Result<Records<'_>, StoreError>;
 
-    /// The last snapshot that the host left; whether something else stood in its place.
+    /// Returns the last snapshot of the host, and whether another one was rejected.
     ///
     /// # Errors
     ///
-    /// Where the store cannot be read.
+    /// Returns an error if the store cannot be read.
     fn snapshot(&self, session: &str) -> Result<(Option<Taken>, bool), StoreError>;
 
-    /// What is spent of a budget that sessions share, in 10⁻⁶ units.
+    /// Returns the amount spent of a budget that sessions share, in units of 10⁻⁶.
     ///
     /// # Errors
     ///
-    /// Where the store cannot be read.
+    /// Returns an error if the store cannot be read.
     fn spent(&self, key: &str) -> Result<i64, StoreError>;
 
-    /// Drops the records of a session before the one with this number, which must be a snapshot record.
+    /// Drops the records of a session before the one with this number, which must be a snapshot
+    /// record.
     ///
     /// # Errors
     ///
-    /// Where it is none, or the store cannot be written.
+    /// Returns an error if that record is not a snapshot, or the store cannot be written.
     fn forget(&self, session: &str, before: u64) -> Result<(), StoreError>;
 
-    /// Drops a session whole; whether there was one.
+    /// Removes a whole session; returns whether it existed.
     ///
     /// # Errors
     ///
-    /// Where it is in use, or the store cannot be written.
+    /// Returns an error if the session is in use, or the store cannot be written.
     fn remove(&self, session: &str) -> Result<bool, StoreError>;
 }
 
-/// Whether an id can be that of a session in a store: ids become file names, and move from store to store.
+/// Checks that an id is valid for a session in a store: ids become file names, and move from store
+/// to store.
 ///
 /// # Errors
 ///
-/// [`StoreError::BadSession`].
+/// Returns [`StoreError::BadSession`] if it is not.
 pub fn check_id(session: &str) -> Result<(), StoreError> {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
     let fits = !session.is_empty() && session.len() <= MAX_ID && !session.starts_with('.');
@@ -190,7 +197,7 @@ pub fn check_id(session: &str) -> Result<(), StoreError> {
     }
 }
 
-/// Where the key of a store lies that has none named: beside a database, inside a folder.
+/// Returns the default path of a store's key: beside a database, inside a folder.
 pub fn key_path(store: &Path) -> PathBuf {
     if store.is_dir() {
         return store.join(".key");
@@ -200,13 +207,14 @@ pub fn key_path(store: &Path) -> PathBuf {
     name.into()
 }
 
-/// Opens what is there: a folder of JSON Lines, or a database. A path that names nothing becomes a database where its
-/// extension is `db`, `sqlite` or `sqlite3`, otherwise a folder. The key is the file at [`key_path`] where none is
-/// named, and is made where it is missing; it comes back, since it keeps the secrets of sessions too.
+/// Opens a store: a folder of JSON Lines, or a database. A path that does not exist becomes a
+/// database if its extension is `db`, `sqlite` or `sqlite3`, otherwise a folder. The default key is
+/// the file at [`key_path`], which is created if it is missing; it is returned, since it also
+/// encrypts the secrets of sessions.
 ///
 /// # Errors
 ///
-/// Where it is something else, or cannot be used.
+/// Returns an error if the path is not a store or cannot be used.
 pub fn open(
     path: &Path,
     durability: Durability,
@@ -226,11 +234,12 @@ pub fn open(
     Ok((store, keys))
 }
 
-/// Opens what is there, and makes nothing. Without a key snapshots are neither trusted nor shown.
+/// Opens an existing store and creates nothing. Without a key, snapshots are neither trusted nor
+/// shown.
 ///
 /// # Errors
 ///
-/// Where nothing is there, or it is something else.
+/// Returns an error if the path does not exist or is not a store.
 pub fn open_existing(
     path: &Path,
     durability: Durability,
@@ -242,20 +251,20 @@ pub fn open_existing(
     })
 }
 
-/// Whether a path has the extension of a database.
+/// Returns whether a path has the extension of a database.
 pub fn is_database_name(path: &Path) -> bool {
     path.extension().is_some_and(|e| e == "db" || e == "sqlite" || e == "sqlite3")
 }
 
-/// What a commit comes to, before anything is written.
+/// The result of checking a commit, before anything is written.
 pub(crate) enum Fit {
-    /// It can be written; the chain stands here then.
+    /// The commit can be written; this is the new head.
     Yes(Head),
-    /// Others were first.
+    /// Another process has committed since.
     Conflict(u64),
 }
 
-/// Whether a commit follows a chain.
+/// Checks whether a commit follows a chain.
 pub(crate) fn fit(head: &Head, commit: &Commit<'_>) -> Result<Fit, StoreError> {
     if head.version != commit.version {
         return Ok(Fit::Conflict(head.version));
@@ -273,7 +282,7 @@ pub(crate) fn fit(head: &Head, commit: &Commit<'_>) -> Result<Fit, StoreError> {
     Ok(Fit::Yes(next))
 }
 
-/// What is spent of a budget with one more charge; none where it passes the limit.
+/// Returns the amount spent of a budget after one more charge; `None` if it exceeds the limit.
 pub(crate) fn charged(spent: i64, charge: &Charge<'_>) -> Result<Option<i64>, StoreError> {
     if charge.amount < 0 {
         let why = format!("a charge to `{}` is negative", charge.key);
@@ -282,10 +291,11 @@ pub(crate) fn charged(spent: i64, charge: &Charge<'_>) -> Result<Option<i64>, St
     Ok(spent.checked_add(charge.amount).filter(|sum| *sum <= charge.limit))
 }
 
-/// What budgets come to.
+/// The new amounts spent, by budget.
 pub(crate) type Sums<'c> = Vec<(&'c str, i64)>;
 
-/// The charges of a commit, added to what is spent; what each key comes to, or the one that passes its limit.
+/// Adds the charges of a commit to the amounts spent; returns the new amount for each key, or the
+/// key that exceeds its limit.
 pub(crate) fn charge_all<'c>(
     charges: &'c [Charge<'c>],
     mut spent: impl FnMut(&str) -> Result<i64, StoreError>,

@@ -1,7 +1,8 @@
-//! Verification: whether a trace is what was written, and if not, which record lies.
+//! Verification: checks that a trace is as it was written, and names the records that are not.
 //!
-//! Traces are read as a stream. Hashing needs no order, so pieces of one trace are hashed on several cores; following
-//! the chain needs it, and costs next to nothing. Whether a record's verdict is right is for replay to say.
+//! Traces are read as a stream. Hashing needs no order, so pieces of one trace are hashed on
+//! several cores; following the chain needs order, and is cheap. Replay checks whether a verdict is
+//! right.
 
 mod finding;
 mod links;
@@ -17,66 +18,67 @@ use links::Links;
 use std::io::Read;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// The most findings that are kept of one trace; the rest is counted.
+/// The maximum number of findings kept per trace; further ones are only counted.
 pub const MAX_FINDINGS: usize = 50;
 
-/// What a trace is held against, beside itself.
+/// The references that a trace is verified against.
 #[derive(Debug, Clone, Default)]
 pub struct Against {
-    /// The id that its session should have.
+    /// The expected session id.
     pub session: Option<String>,
-    /// Its Merkle root is wanted.
+    /// True if its Merkle root is needed.
     pub tree: bool,
-    /// How far it had come when a checkpoint was made.
+    /// The session's entry in a checkpoint.
     pub entry: Option<Entry>,
-    /// A snapshot that the store has of it.
+    /// The store's snapshot of the session.
     pub snapshot: Option<Taken>,
-    /// Whether the snapshot that the store has of it is not to be trusted.
+    /// True if the store's snapshot was rejected.
     pub distrusted: bool,
 }
 
-/// How far a verification has come, for whoever watches it or ends it.
+/// The progress of a verification, for observers.
 #[derive(Debug, Default)]
 pub struct Watch {
-    /// Bytes that were read.
+    /// The number of bytes read.
     pub bytes: AtomicU64,
-    /// Set by whoever wants it to end; what was found until then is reported.
+    /// Set to end the verification early; the findings so far are reported.
     pub stop: AtomicBool,
 }
 
-/// What verification found of one trace.
+/// The result of verifying one trace.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Verified {
-    /// How many records it holds.
+    /// The number of records.
     pub records: u64,
-    /// How many bytes.
+    /// The number of bytes.
     pub bytes: u64,
-    /// Where its chain stands.
+    /// The head of its chain.
     pub head: Head,
     /// The session that its first record names.
     pub session: Option<String>,
-    /// The session as a checkpoint would have it, where its root was wanted, its id is known and nothing is wrong.
+    /// The session's entry for a checkpoint, if its root was requested, its id is known and there
+    /// are no findings.
     pub entry: Option<Entry>,
-    /// What is wrong, in the order of the trace; at most [`MAX_FINDINGS`].
+    /// The findings, in the order of the trace; at most [`MAX_FINDINGS`].
     pub findings: Vec<Finding>,
-    /// How many more there are.
+    /// The number of further findings.
     pub more: u64,
-    /// It was not read to its end: somebody wanted no more.
+    /// True if the verification was ended early.
     pub interrupted: bool,
 }
 
 impl Verified {
-    /// Whether nothing is wrong.
+    /// Returns whether there are no findings.
     pub fn is_sound(&self) -> bool {
         self.findings.is_empty() && !self.interrupted
     }
 }
 
-/// Verifies a trace that is read from a file or from standard input.
+/// Verifies a trace from a file or from standard input.
 ///
 /// # Errors
 ///
-/// Where it cannot be read. What is wrong with what can be read is a finding.
+/// Returns an error if the input cannot be read. Problems in readable input are findings.
 pub fn reader(
     from: &mut (dyn Read + Send),
     against: &Against,
@@ -91,7 +93,7 @@ pub fn reader(
 ///
 /// # Errors
 ///
-/// Where it cannot be read.
+/// Returns an error if the store cannot be read.
 pub fn stored(
     store: &dyn Store,
     session: &str,
@@ -101,7 +103,7 @@ pub fn stored(
 ) -> Result<Verified, StoreError> {
     let expected = store.head(session)?;
     let mut records = store.records(session, 0)?;
-    // What others commit meanwhile is theirs.
+    // Concurrent commits by others are not verified.
     let mut left = expected.map_or(0, |head| head.version - head.first);
     let mut failed = None;
     let mut next = || {
@@ -126,7 +128,8 @@ pub fn stored(
     if let Some(error) = failed {
         return Err(error);
     }
-    // More than it says, and nobody has committed meanwhile: somebody has put them there.
+    // More records than the head says, without a concurrent commit: they were added outside of the
+    // store.
     let added = left == 0 && records.next().is_some() && store.head(session)? == expected;
     // INVARIANT: no piece above is an error.
     let mut verified = verified.unwrap_or_else(|_| Links::new(against).end(false, 0));

@@ -1,4 +1,4 @@
-//! The command line as clap sees it.
+//! The command line, parsed by clap.
 
 use crate::commands;
 use crate::failure::Outcome;
@@ -44,7 +44,7 @@ pub enum Command {
 }
 
 impl Command {
-    /// Does it.
+    /// Runs the command.
     pub fn run(&self, term: &Term) -> Outcome {
         match self {
             Command::Check(args) => commands::check::run(args, term),

@@ -1,4 +1,4 @@
-//! `guard.toml`: what a project says once instead of on every command line.
+//! `guard.toml`: the settings of a project, instead of command-line options.
 
 use crate::failure::{Failure, reason};
 use crate::near;
@@ -9,20 +9,20 @@ pub const NAME: &str = "guard.toml";
 
 const KEYS: [&str; 5] = ["include", "exclude", "warnings-as-errors", "min-coverage", "max-steps"];
 
-/// What `guard.toml` says; the defaults where there is none.
+/// The content of `guard.toml`; the defaults if there is none.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Config {
-    /// The folder the file stands in: the project's root.
+    /// The folder of the file: the project's root.
     pub root: Option<PathBuf>,
     /// Globs of the files a directory walk takes; all `.guard` files where empty.
     pub include: Vec<String>,
     /// Globs of the files it leaves out.
     pub exclude: Vec<String>,
-    /// Warnings count as errors.
+    /// True if warnings count as errors.
     pub warnings_as_errors: bool,
-    /// Percent of the clause sides that tests must exercise.
+    /// The minimum percentage of rule outcomes that tests must exercise.
     pub min_coverage: Option<f64>,
-    /// Worst-case steps no tool may exceed.
+    /// The maximum worst-case number of steps of a tool.
     pub max_steps: Option<u64>,
 }
 
@@ -54,7 +54,7 @@ impl Config {
     }
 }
 
-/// What is wrong, and what to do about it.
+/// The problem, and a suggestion.
 type Problem = (String, Option<String>);
 
 fn parse(text: &str) -> Result<Config, Problem> {

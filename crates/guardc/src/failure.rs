@@ -1,55 +1,55 @@
-//! How a command ends: exit codes, and errors of usage or input and output.
+//! The ending of a command: exit codes, and errors of usage or input and output.
 
 pub use guard_sdk::sources::reason;
 
 use std::io;
 
-/// How a command that did its work ended.
+/// The ending of a command that did its work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Exit {
     /// Nothing to report: exit code 0.
     Fine,
     /// There are findings: exit code 1.
     Findings,
-    /// Nothing of what was judged is left: exit code 3.
+    /// No part of the judged text is valid: exit code 3.
     Lost,
-    /// Whether there are any could not be told: exit code 3.
+    /// The result is unknown: exit code 3.
     Unknown,
 }
 
 impl Exit {
-    /// `Findings` where there are any.
+    /// Returns `Findings` if there are any.
     pub fn findings(any: bool) -> Exit {
         if any { Exit::Findings } else { Exit::Fine }
     }
 }
 
-/// Why a command could not do its work: exit code 2.
+/// The reason why a command could not do its work: exit code 2.
 #[derive(Debug)]
 pub enum Failure {
-    /// Whoever read our output has gone; nothing is left to say.
+    /// The reader of our output is gone; nothing is reported.
     Pipe,
-    /// What is wrong, and what to do about it.
+    /// The problem and a suggestion.
     Message {
         /// One line: lower case, no full stop, user text in backticks.
         message: String,
-        /// What to do.
+        /// The suggestion.
         help: Option<String>,
     },
-    /// Already said on standard error.
+    /// Already reported on standard error.
     Said,
 }
 
-/// What every command returns.
+/// The result of every command.
 pub type Outcome = Result<Exit, Failure>;
 
 impl Failure {
-    /// A failure that says `message`.
+    /// Returns a failure with a message.
     pub fn new(message: impl Into<String>) -> Failure {
         Failure::Message { message: message.into(), help: None }
     }
 
-    /// Says what to do about it.
+    /// Adds a suggestion.
     #[must_use]
     pub fn help(self, text: impl Into<String>) -> Failure {
         match self {
@@ -60,7 +60,7 @@ impl Failure {
         }
     }
 
-    /// Says what to do, if there is anything to say.
+    /// Adds a suggestion, if there is one.
     #[must_use]
     pub fn maybe_help(self, text: Option<String>) -> Failure {
         match text {

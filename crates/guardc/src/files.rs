@@ -11,7 +11,7 @@ use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-/// A failure to read `path`, with the near miss among its neighbours.
+/// The failure for an unreadable `path`, with a suggestion from the same folder.
 pub fn unreadable(path: &Path, why: &str) -> Failure {
     let failure = Failure::new(format!("cannot read `{}`: {why}", display(path)));
     if path.exists() {
@@ -28,7 +28,7 @@ pub fn unreadable(path: &Path, why: &str) -> Failure {
     failure.maybe_help(near.map(|near| format!("did you mean `{}`?", display(&folder.join(near)))))
 }
 
-/// Writes a file whole or not at all: a neighbour is written first, then takes its place.
+/// Writes a file atomically: a temporary file is written first, then replaces it.
 pub fn write_atomic(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
     let fail = |error: &std::io::Error| {
         Failure::new(format!("cannot write `{}`: {}", display(path), reason(error)))
@@ -36,7 +36,7 @@ pub fn write_atomic(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
     if path.is_dir() {
         return Err(fail(&std::io::ErrorKind::IsADirectory.into()));
     }
-    // A link stays a link, and a device a device: what it leads to is replaced, or written in place.
+    // Links and devices are kept: the target is replaced, or written in place.
     let target = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     if std::fs::metadata(&target).is_ok_and(|meta| !meta.is_file()) {
         return std::fs::write(&target, bytes).map_err(|e| fail(&e));
@@ -59,17 +59,18 @@ pub fn write_atomic(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
     })
 }
 
-/// One text to work on.
+/// One input text.
 pub struct Input {
-    /// Where it stands; for standard input, where it would.
+    /// Its path; for standard input, the assumed path.
     pub path: PathBuf,
-    /// Found by walking a directory rather than named.
+    /// True if found in a directory rather than named.
     pub walked: bool,
-    /// Given on standard input.
+    /// True if given on standard input.
     pub stdin: bool,
 }
 
-/// The `.guard` files that `paths` name: files as they are, directories walked. Without paths: here.
+/// Returns the `.guard` files that `paths` name: files as given, directories searched. By default
+/// the current directory.
 pub fn find(
     paths: &[PathBuf],
     stdin_filename: Option<&Path>,

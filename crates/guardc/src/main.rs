@@ -1,7 +1,7 @@
 //! The command line of Guard: arguments, files, colours, exit codes.
 //!
-//! Everything that decides lives elsewhere: the compiler makes plans, the kernel gives verdicts. Here are
-//! only the ways to reach them from a shell, and the words in which they answer.
+//! Other crates make all decisions: the compiler builds plans, the kernel gives verdicts. This
+//! crate makes them available from a shell, and formats their output.
 
 mod cli;
 mod commands;
@@ -32,7 +32,7 @@ fn main() -> ExitCode {
     let cli = match parsed {
         Ok(cli) => cli,
         Err(error) => {
-            // Help and version are no errors, and nobody reading them is none either.
+            // Help and version are not errors; a closed output is not one either.
             let _ = error.print();
             return ExitCode::from(if error.use_stderr() { 2 } else { 0 });
         }
@@ -49,14 +49,15 @@ fn main() -> ExitCode {
     }
 }
 
-/// Says a failure on standard error.
+/// Reports a failure on standard error.
 fn say(term: &Term, failure: &Failure) {
     if let Failure::Message { message, help } = failure {
         term.error(message, help.as_deref());
     }
 }
 
-/// The value of `--color`, needed before the arguments are parsed so that usage errors obey it too.
+/// Returns the value of `--color`, which is needed before the arguments are parsed, since it also
+/// applies to usage errors.
 fn color_flag() -> ColorChoice {
     let args: Vec<String> = std::env::args_os().map(|a| a.to_string_lossy().into_owned()).collect();
     let value = args.iter().enumerate().find_map(|(i, arg)| {

@@ -1,4 +1,4 @@
-//! How far long work over bytes has come: rate and time left, on a terminal only.
+//! The progress of long work over bytes: rate and remaining time, on a terminal only.
 
 use crate::term::Term;
 use std::io::Write;
@@ -6,7 +6,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// Says on standard error how far the work has come; silent in the first second and off a terminal.
+/// Reports progress on standard error; silent in the first second and without a terminal.
 pub struct Meter {
     verb: &'static str,
     total: u64,
@@ -16,13 +16,13 @@ pub struct Meter {
 }
 
 impl Meter {
-    /// Work over so many bytes; none where nobody knows how many.
+    /// Returns a meter for a total in bytes; zero if it is unknown.
     pub fn new(term: &Term, verb: &'static str, total: u64) -> Meter {
         let shown = Mutex::new(None);
         Meter { verb, total, active: term.err_tty, started: Instant::now(), shown }
     }
 
-    /// Looks at a count of bytes that others keep, until they say that it has ended and wake us.
+    /// Follows a byte count that other threads update, until they signal the end.
     pub fn follow(&self, bytes: &AtomicU64, ended: &AtomicBool) {
         while !ended.load(Ordering::Acquire) {
             std::thread::park_timeout(Duration::from_millis(250));
@@ -30,12 +30,12 @@ impl Meter {
         }
     }
 
-    /// So much is done now.
+    /// Sets the progress.
     pub fn show(&self, done: u64) {
         if !self.active || self.started.elapsed() < Duration::from_secs(1) {
             return;
         }
-        // Whoever finds it taken has nothing to say.
+        // Another thread is showing the progress already.
         let Ok(mut shown) = self.shown.try_lock() else { return };
         if shown.is_none_or(|last| last.elapsed() >= Duration::from_millis(200)) {
             *shown = Some(Instant::now());

@@ -1,8 +1,8 @@
-//! Near misses: the name somebody probably meant.
+//! Near misses: the name that was probably meant.
 
 pub use guard_plan::near::nearest;
 
-/// `did you mean …?`, where something else is near.
+/// Returns `did you mean …?`, if another name is near.
 pub fn did_you_mean<'a>(
     word: &str,
     candidates: impl IntoIterator<Item = &'a str>,

@@ -1,4 +1,4 @@
-//! Plans: compiled here from a guard, or loaded from what was compiled before.
+//! Plans: compiled from a guard, or loaded from a compiled file.
 
 use crate::config::Config;
 use crate::failure::Failure;
@@ -9,7 +9,7 @@ use guard_plan::{LoadedPlan, load};
 pub use guard_sdk::sources::is_plan;
 use std::path::Path;
 
-/// Opens a guard or a plan, whichever it is; none where the guard has errors, which have been said.
+/// Opens a guard or a plan; `None` if the guard has errors, which have been reported.
 pub fn open(path: &Path, config: &Config, term: &Term) -> Result<Option<LoadedPlan>, Failure> {
     if path.as_os_str() != "-" {
         let bytes = files::read_bytes(path).map_err(|why| files::unreadable(path, &why))?;
@@ -24,7 +24,7 @@ pub fn open(path: &Path, config: &Config, term: &Term) -> Result<Option<LoadedPl
     compiled.compilation.output.map(|output| loaded(output.plan, output.sources)).transpose()
 }
 
-/// A plan that was just compiled, as a kernel takes it.
+/// Converts a compiled plan to the form that a kernel takes.
 pub fn loaded(
     plan: guard_plan::plan::Plan,
     sources: guard_plan::plan::Sources,

@@ -1,4 +1,4 @@
-//! A session with a clock and a world of its own, for tests and for playing by hand.
+//! A session with a simulated clock and world, for tests and interactive use.
 
 mod simulated;
 
@@ -18,13 +18,13 @@ use guard_runtime::Learned;
 use guard_sdk::{Guard, Proposed, Session, SessionError, Settled, Stopped, TextOptions};
 use std::fmt::Write as _;
 
-/// When every simulated session begins: a Monday morning.
+/// The start of every simulated session: a Monday morning.
 pub const START: &str = "2026-01-05T09:00:00Z";
 
 /// The workspace of every simulated session.
 pub const WORKSPACE: &str = "/workspace";
 
-/// How many characters of a call's arguments stand in the trace.
+/// The maximum length of a call's arguments in the trace, in characters.
 const MAX_ARGS: usize = 2000;
 
 /// A plan ready to decide.
@@ -82,7 +82,7 @@ impl Play {
         }
     }
 
-    /// Begins again, with what the host gives a session.
+    /// Begins again, with opening data from the host.
     pub fn open(&mut self, data: &Json) -> Result<(), String> {
         self.reopen(self.start, Some(data))?;
         let mut text = String::new();
@@ -122,7 +122,8 @@ impl Play {
         Ok((call, proposed))
     }
 
-    /// The arguments of a call for the trace: secrets hidden, control characters escaped, not too long.
+    /// Formats the arguments of a call for the trace: secrets hidden, control characters escaped,
+    /// truncated.
     fn arguments(&self, tool: &str, args: &Json) -> String {
         let plan = self.session.guard().plan();
         let declared = plan.tools.iter().find(|one| one.wire_name == tool || one.name == tool);
@@ -144,14 +145,14 @@ impl Play {
         render::cut(&shown.to_string(), MAX_ARGS)
     }
 
-    /// The user says something.
+    /// Processes a user message.
     pub fn prompt(&mut self, text: &str) -> Result<Learned, String> {
         let learned = self.now().prompt(text).map_err(|e| e.to_string())?.into_outcome();
         self.note(&format!("prompt {text:?}: {} learned", learned.learned));
         Ok(learned)
     }
 
-    /// The agent would stop.
+    /// Decides a stop of the agent.
     pub fn stop(&mut self) -> Result<Stopped, String> {
         let stopped = self.now().stop(None).map_err(|e| e.to_string())?.into_outcome();
         self.note(match stopped.decision {
@@ -161,7 +162,7 @@ impl Play {
         Ok(stopped)
     }
 
-    /// The harness judges the criteria of an item.
+    /// Judges the criteria of an item.
     pub fn verify(&mut self, item: &str) -> Result<ItemChange, String> {
         let moved = self.now().verify_item(item).map_err(|e| e.to_string())?;
         let change = moved.into_outcome().change;
@@ -169,7 +170,7 @@ impl Play {
         Ok(change)
     }
 
-    /// The harness moves an item.
+    /// Moves an item.
     pub fn move_item(
         &mut self,
         item: &str,
@@ -183,12 +184,12 @@ impl Play {
         Ok(change)
     }
 
-    /// What could be done next, ranked; nothing changes.
+    /// Returns the ranked next actions; nothing changes.
     pub fn advise(&mut self) -> Advice {
         self.now().advise()
     }
 
-    /// What the last event delivered.
+    /// Returns the feedback of the last event.
     pub fn feedback(&self) -> &[Delivered] {
         &self.feedback
     }
@@ -217,12 +218,12 @@ impl Play {
         self.now().preview(tool, args).verdict
     }
 
-    /// The value of an expression now, or why it has none; nothing changes.
+    /// Evaluates an expression now; nothing changes.
     pub fn evaluate(&mut self, expr: &Expr) -> Result<Value, Fault> {
         self.now().evaluate(expr)
     }
 
-    /// The value of an expression as a person reads it.
+    /// Formats the value of an expression.
     pub fn show(&mut self, expr: &Expr, ty: TypeId) -> String {
         match self.evaluate(expr) {
             Ok(value) => render::value(&self.session.guard().plan().types, ty, &value),
@@ -262,7 +263,7 @@ impl Play {
         Ok(())
     }
 
-    /// The host reports use.
+    /// Records usage that the host reports.
     pub fn usage(&mut self, unit: &str, amount: i64) -> Result<(), String> {
         self.now().usage(unit, amount).map_err(|e| e.to_string())?;
         self.note(&format!("used {} {unit}", decimal::format(amount)));
@@ -276,13 +277,13 @@ impl Play {
         Ok(())
     }
 
-    /// The clock advances.
+    /// Advances the clock.
     pub fn advance(&mut self, millis: i64) -> Result<(), String> {
         self.now = self.now.checked_add(millis).ok_or("the clock does not reach so far")?;
         Ok(())
     }
 
-    /// The clock is set. Before anything has happened, that is when the session begins; afterwards the clock
+    /// Sets the clock. Before the first event this sets the session's start; afterwards the clock
     /// never runs backwards.
     pub fn set_clock(&mut self, time: i64) -> Result<(), String> {
         if self.trace.is_empty() {
@@ -295,22 +296,22 @@ impl Play {
         Ok(())
     }
 
-    /// The clock, as it is written.
+    /// Returns the formatted time.
     pub fn time(&self) -> String {
         time::format_rfc3339(self.now)
     }
 
-    /// Milliseconds since the session began.
+    /// Returns the milliseconds since the session's start.
     pub fn elapsed(&self) -> i64 {
         self.now - self.start
     }
 
-    /// Why the session is halted, if it is.
+    /// Returns the reason of a halt, if the session is halted.
     pub fn halted(&self) -> Option<String> {
         self.session.state().halted().map(|halt| format!("{} ({})", halt.message, halt.rule))
     }
 
-    /// The state variables, rendered.
+    /// Returns the formatted state variables.
     pub fn state(&self) -> Vec<(String, String)> {
         let plan = self.session.guard().plan();
         let vars = (0..).zip(&plan.state);
@@ -325,7 +326,7 @@ impl Play {
         .collect()
     }
 
-    /// Budgets: `usd`, `12.00 of 50 spent`.
+    /// Returns the budgets: `usd`, `12.00 of 50 spent`.
     pub fn budgets(&self) -> Vec<(String, String)> {
         let units = (0..).zip(&self.session.guard().plan().units);
         units
@@ -337,7 +338,7 @@ impl Play {
             .collect()
     }
 
-    /// Everything that has happened, a line each.
+    /// Returns the trace, one line per event.
     pub fn trace(&self) -> String {
         if self.trace.is_empty() { "nothing has happened yet\n".into() } else { self.trace.clone() }
     }
@@ -348,7 +349,7 @@ impl Play {
     }
 }
 
-/// A change of an item, in words.
+/// Describes a change of an item.
 fn changed(change: &ItemChange) -> String {
     let ItemChange { item, after, by, reasons, .. } = change;
     let before = change.before.as_ref().map_or(String::new(), |before| format!("{before} -> "));

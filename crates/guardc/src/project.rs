@@ -1,4 +1,4 @@
-//! From a file on disk to a compilation: names, loading, and what is shown.
+//! From a file on disk to a compilation: names, loading, and displayed paths.
 
 use crate::config::Config;
 use crate::failure::Failure;
@@ -10,14 +10,14 @@ use std::path::Path;
 
 /// A root, compiled.
 pub struct Compiled {
-    /// What the compiler says.
+    /// The compiler's result.
     pub compilation: Compilation,
-    /// Its files, named as they are shown here.
+    /// Its files, with displayed names.
     pub shown: Vec<SourceFile>,
 }
 
 impl Compiled {
-    /// Prints what is wrong, to standard error.
+    /// Prints the problems to standard error.
     pub fn print_errors(&self, term: &crate::term::Term) {
         let mut report = Report::of_one();
         report.add(&self.shown, &self.compilation.diagnostics);
@@ -25,14 +25,14 @@ impl Compiled {
         report.print_to_stderr(term);
     }
 
-    /// Whether the file at this project path was read.
+    /// Returns whether the file at this project path was read.
     pub fn reads(&self, path: &Path) -> bool {
         let shown = files::display(&files::normalize(path));
         self.shown.iter().any(|file| file.path == shown)
     }
 }
 
-/// Reads `input`, wherever it is.
+/// Reads `input`.
 pub fn read(input: &Input) -> Result<String, Failure> {
     if input.stdin {
         let text = files::read_bounded(std::io::stdin().lock()).and_then(files::utf8);
@@ -41,13 +41,13 @@ pub fn read(input: &Input) -> Result<String, Failure> {
     files::read_text(&input.path).map_err(|why| files::unreadable(&input.path, &why))
 }
 
-/// Compiles `text`, which stands (or would stand) at `path`.
+/// Compiles `text`, which is (or would be) at `path`.
 pub fn compile(path: &Path, text: String, config: &Config) -> Compiled {
     let source = sources::compile(path, text, config.root.as_deref());
     Compiled { compilation: source.compilation, shown: source.shown }
 }
 
-/// Compiles the one guard a command works on; its problems are printed and are a failure to go on.
+/// Compiles the guard of a command; problems are printed and end the command.
 pub fn compile_one(
     path: &Path,
     config: &Config,
@@ -61,7 +61,7 @@ pub fn compile_one(
     Ok(None)
 }
 
-/// Compiles one guard, whatever becomes of it.
+/// Compiles one guard, with or without problems.
 pub fn compile_alone(path: &Path, config: &Config) -> Result<Compiled, Failure> {
     let stdin = path.as_os_str() == "-";
     let shown = if stdin { Path::new("stdin.guard") } else { path };

@@ -1,8 +1,8 @@
-//! Ends by signal: the commands of a guard lead process groups of their own, which a Ctrl-C on the terminal does not
-//! reach, and are ended with us.
+//! Signal handling: the commands of a guard lead their own process groups, which a Ctrl-C on the
+//! terminal does not reach, so they are killed with this process.
 
-/// From now on an interrupt, a request to end or a hang-up first ends all commands that run. Signals that are
-/// ignored, as under `nohup`, stay so.
+/// Installs handlers: an interrupt, a termination request or a hang-up first kills all running
+/// commands. Ignored signals, as under `nohup`, stay ignored.
 #[cfg(unix)]
 pub fn end_commands_with_us() {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
@@ -10,7 +10,7 @@ pub fn end_commands_with_us() {
     let ignored = ignored();
     let heeded = [SIGHUP, SIGINT, SIGTERM].into_iter();
     let heeded = heeded.filter(|signal| ignored & (1 << (signal - 1)) == 0);
-    // Without handlers we end as ever, and commands end by their time limits.
+    // Without handlers the process ends as usual, and commands end by their time limits.
     let Ok(mut signals) = Signals::new(heeded) else { return };
     std::thread::spawn(move || {
         for signal in signals.forever() {
@@ -22,11 +22,12 @@ pub fn end_commands_with_us() {
     });
 }
 
-/// There are no such signals.
+/// This system has no such signals.
 #[cfg(not(unix))]
 pub fn end_commands_with_us() {}
 
-/// The signals that whoever started us has made us ignore, a bit each, where the system says so.
+/// Returns the signals that the parent process has set to be ignored, one bit each, if the system
+/// reports them.
 #[cfg(unix)]
 fn ignored() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();

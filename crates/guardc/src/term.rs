@@ -1,4 +1,4 @@
-//! The terminal: whether to colour, and writing without panics.
+//! The terminal: colours, and writing without panics.
 
 use crate::failure::Failure;
 use std::io::{self, IsTerminal, Write};
@@ -15,10 +15,10 @@ pub enum ColorChoice {
     Never,
 }
 
-/// Paints text, or leaves it alone.
+/// Colours text, if enabled.
 #[derive(Debug, Clone, Copy)]
 pub struct Style {
-    /// Escape codes are written.
+    /// True if escape codes are written.
     pub on: bool,
 }
 
@@ -27,52 +27,52 @@ impl Style {
         if self.on { format!("\u{1b}[{code}m{text}\u{1b}[0m") } else { text.to_owned() }
     }
 
-    /// What matters.
+    /// For important text.
     pub fn bold(self, text: &str) -> String {
         self.paint("1", text)
     }
 
-    /// What is beside the point.
+    /// For secondary text.
     pub fn dim(self, text: &str) -> String {
         self.paint("2", text)
     }
 
-    /// Refusals and errors.
+    /// For refusals and errors.
     pub fn red(self, text: &str) -> String {
         self.paint("1;31", text)
     }
 
-    /// What went well.
+    /// For successes.
     pub fn green(self, text: &str) -> String {
         self.paint("32", text)
     }
 
-    /// Warnings, and what waits for somebody.
+    /// For warnings and pending calls.
     pub fn yellow(self, text: &str) -> String {
         self.paint("33", text)
     }
 
-    /// Places and names.
+    /// For positions and names.
     pub fn cyan(self, text: &str) -> String {
         self.paint("36", text)
     }
 }
 
-/// What a command needs to know of where its words go.
+/// The output streams of a command.
 #[derive(Debug, Clone, Copy)]
 pub struct Term {
     /// For standard output.
     pub out: Style,
     /// For standard error.
     pub err: Style,
-    /// Standard output is a terminal.
+    /// True if standard output is a terminal.
     pub out_tty: bool,
-    /// Standard error is a terminal.
+    /// True if standard error is a terminal.
     pub err_tty: bool,
 }
 
 impl Term {
-    /// Looks at the streams, the environment and the flag, in rising order of weight.
+    /// Reads the streams, the environment and the flag, in increasing priority.
     pub fn new(choice: ColorChoice) -> Term {
         let out_tty = io::stdout().is_terminal();
         let err_tty = io::stderr().is_terminal();
@@ -81,23 +81,23 @@ impl Term {
         Term { out, err, out_tty, err_tty }
     }
 
-    /// Writes to standard output, all of it.
+    /// Writes a text to standard output.
     pub fn print(&self, text: &str) -> Result<(), Failure> {
         self.write(text.as_bytes())
     }
 
-    /// Writes bytes to standard output, all of them.
+    /// Writes bytes to standard output.
     pub fn write(&self, bytes: &[u8]) -> Result<(), Failure> {
         let mut stdout = io::stdout().lock();
         stdout.write_all(bytes).and_then(|()| stdout.flush()).map_err(|e| Failure::output(&e))
     }
 
-    /// Says a line on standard error; nobody listening is no reason to stop.
+    /// Writes a line to standard error; a closed stream is ignored.
     pub fn note(&self, line: &str) {
         let _ = writeln!(io::stderr().lock(), "{line}");
     }
 
-    /// Says an error on standard error.
+    /// Writes an error to standard error.
     pub fn error(&self, message: &str, help: Option<&str>) {
         self.note(&format!("{} {message}", self.err.red("error:")));
         if let Some(help) = help {
@@ -106,7 +106,7 @@ impl Term {
     }
 }
 
-/// The flag decides; then `NO_COLOR`, then `FORCE_COLOR`; then whether somebody can see it.
+/// The flag decides; then `NO_COLOR`, then `FORCE_COLOR`; then whether the stream is a terminal.
 fn wants_color(choice: ColorChoice, tty: bool) -> bool {
     let set = |name: &str| std::env::var_os(name).is_some_and(|v| !v.is_empty() && v != "0");
     match choice {
@@ -118,12 +118,13 @@ fn wants_color(choice: ColorChoice, tty: bool) -> bool {
     }
 }
 
-/// `1 error`, `3 errors`.
+/// Formats a count: `1 error`, `3 errors`.
 pub fn count(n: usize, one: &str) -> String {
     if n == 1 { format!("1 {one}") } else { format!("{n} {one}s") }
 }
 
-/// Says on standard error how far a long run has come; silent in the first second and off a terminal.
+/// Reports the progress of a long run on standard error; silent in the first second and without a
+/// terminal.
 pub struct Progress {
     started: std::time::Instant,
     total: usize,
@@ -133,7 +134,7 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// Progress of `total` things being `verb`.
+    /// Returns the progress of `total` items being `verb`.
     pub fn new(term: &Term, verb: &'static str, total: usize) -> Progress {
         Progress {
             started: std::time::Instant::now(),
@@ -144,7 +145,7 @@ impl Progress {
         }
     }
 
-    /// The `done`-th is about to begin.
+    /// Reports that item number `done` is about to begin.
     pub fn at(&mut self, done: usize, name: &str) {
         if self.active && self.started.elapsed().as_millis() > 1000 {
             self.shown = true;

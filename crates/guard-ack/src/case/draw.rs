@@ -1,21 +1,22 @@
-//! Placeholders: names, paths and amounts of a case, drawn from the seed of a run, so that nothing can be written for
-//! them.
+//! Placeholders: names, paths and amounts of a case, drawn from the seed of a run, so that adapters
+//! cannot hard-code them.
 //!
-//! `<<kind:name>>` stands for the same text wherever it stands in a case. Guards have no `<<`, so the two cannot be
-//! mixed up. Kinds: `tool` and `word` (a name), `path` (of a file, relative), `dir` (of a folder), `int` (`<<int:n 2..=9>>`
-//! where it is first used; elsewhere `<<int:n>>`, `<<int:n+1>>`, `<<int:n-1>>`).
+//! `<<kind:name>>` stands for the same text everywhere in a case. Guards contain no `<<`, so the
+//! two cannot be confused. Kinds: `tool` and `word` (a name), `path` (of a file, relative), `dir`
+//! (of a folder), `int` (`<<int:n 2..=9>>` at its first use; elsewhere `<<int:n>>`, `<<int:n+1>>`,
+//! `<<int:n-1>>`).
 
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 
-/// Why a placeholder cannot be filled in, and on which line.
+/// A placeholder error and its line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Bad {
-    /// From 1.
+    /// The line, from 1.
     pub line: usize,
-    /// What is wrong.
+    /// The problem.
     pub message: String,
-    /// What may be meant.
+    /// A suggested correction.
     pub help: Option<String>,
 }
 
@@ -24,7 +25,7 @@ const HEADS: [&str; 16] = [
     "ba", "de", "fi", "go", "ku", "la", "me", "ni", "po", "ru", "sa", "te", "vi", "wo", "xu", "za",
 ];
 
-/// A text drawn for a name in a run: the same for the same seed.
+/// Draws bytes for a name in a run: the same for the same seed.
 pub fn draw(seed: u64, case: &str, what: &str, round: u32) -> [u8; 32] {
     let mut hasher = Sha256::new();
     hasher.update(seed.to_be_bytes());
@@ -35,12 +36,16 @@ pub fn draw(seed: u64, case: &str, what: &str, round: u32) -> [u8; 32] {
     hasher.finalize().into()
 }
 
-/// A pronounceable word that is no keyword.
+/// Returns a pronounceable word that is not a keyword.
 fn word(bytes: &[u8]) -> String {
     bytes.iter().take(4).map(|byte| HEADS[usize::from(byte % 16)]).collect()
 }
 
-/// A text with its placeholders filled in.
+/// Fills in the placeholders of a text.
+///
+/// # Errors
+///
+/// Returns the first invalid placeholder.
 pub fn fill(text: &str, seed: u64, case: &str) -> Result<String, Bad> {
     let mut drawn = Drawn { seed, case, texts: BTreeMap::new(), ints: BTreeMap::new() };
     let mut out = String::with_capacity(text.len());
@@ -95,7 +100,7 @@ impl Drawn<'_> {
                 "path" => format!("{}/{}.txt", word(&bytes[..2]), word(&bytes[4..])),
                 _ => word(&bytes),
             };
-            // Two names stand for two texts.
+            // Two names stand for two different texts.
             if !self.texts.values().any(|taken| *taken == text) {
                 self.texts.insert(key, text.clone());
                 return text;

@@ -1,6 +1,6 @@
-//! Cases: what the model does, what the world is like, what must be seen. One file, one claim.
+//! Cases: the model's script, the world, and the expectations. Each file tests one claim.
 //!
-//! [`Case`] is the file as it is written, checked; `docs/reference/ack.md` describes it.
+//! [`Case`] is the checked file; `docs/reference/ack.md` describes it.
 
 pub mod draw;
 mod read;
@@ -14,39 +14,39 @@ use std::collections::BTreeMap;
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Case {
-    /// Its area and name, from where it stands.
+    /// Its area and name, from its file path.
     #[serde(skip)]
     pub name: String,
-    /// The clause it judges.
+    /// The clause that it tests.
     pub clause: String,
-    /// What it shows, in one sentence.
+    /// The tested claim, in one sentence.
     pub claim: String,
-    /// The capabilities without which it is skipped.
+    /// The capabilities that it needs; without them it is skipped.
     pub needs: Vec<String>,
     /// The guard.
     pub guard: String,
-    /// When the first run begins, RFC 3339.
+    /// The start of the first run, RFC 3339.
     #[serde(default = "start")]
     pub start: String,
-    /// What the guard may learn from at the start.
+    /// The opening data that the guard may learn from.
     pub data: Option<toml::Value>,
-    /// The contract that the last output is judged by.
+    /// The contract that judges the last output.
     pub contract: Option<String>,
-    /// The tools of the agent that no turn calls, and those of the framework's own.
+    /// The agent's tools that no turn calls, and the framework's own tools.
     #[serde(default)]
     pub tools: Vec<ToolFile>,
-    /// What is outside.
+    /// The outside world.
     #[serde(default)]
     pub world: WorldFile,
-    /// The faults that it is there for.
+    /// The faults that it must detect.
     #[serde(default)]
     pub kills: Vec<String>,
-    /// The turns of its only run.
+    /// The turns of a single run.
     #[serde(default)]
     turn: Vec<TurnFile>,
-    /// What is expected of its only run.
+    /// The expectations of a single run.
     expect: Option<Expect>,
-    /// Its runs, where there are several.
+    /// The runs, if there are several.
     #[serde(default)]
     pub run: Vec<RunFile>,
 }
@@ -61,25 +61,25 @@ fn start() -> String {
 pub struct ToolFile {
     /// Its name.
     pub name: String,
-    /// Whether it is the framework's own.
+    /// True if it is the framework's own.
     #[serde(default)]
     pub native: bool,
 }
 
-/// What is outside.
+/// The outside world.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct WorldFile {
-    /// The files there are, with what they hold.
+    /// The files with their contents.
     #[serde(default)]
     pub files: BTreeMap<String, String>,
-    /// Whether there is a workspace at all.
+    /// True if there is a workspace.
     #[serde(default = "yes")]
     pub workspace: bool,
-    /// What those say who are asked to approve, by role, in order; the last stays.
+    /// The answers to requests for approval, by role, in order; the last one repeats.
     #[serde(default)]
     pub approvals: BTreeMap<String, Vec<ApprovalFile>>,
-    /// What probes answer, by the turns of the model; the last stays.
+    /// The answers of probes, by the turns of the model; the last one repeats.
     #[serde(default)]
     pub probes: BTreeMap<String, Vec<toml::Value>>,
 }
@@ -103,11 +103,11 @@ fn yes() -> bool {
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ApprovalFile {
-    /// Whether it is granted.
+    /// True if the approval is granted.
     pub granted: bool,
-    /// For how long, in the language's notation; for an hour where it is not said.
+    /// The validity, in the language's notation; by default one hour.
     pub lasts: Option<String>,
-    /// How long it takes until somebody answers.
+    /// The delay of the answer.
     pub takes: Option<String>,
 }
 
@@ -115,18 +115,18 @@ pub struct ApprovalFile {
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RunFile {
-    /// The session; runs of the same name go on.
+    /// The session; runs with the same name continue it.
     #[serde(default = "main_session")]
     pub session: String,
-    /// What is done before it.
+    /// The steps before the run.
     #[serde(default)]
     pub before: Vec<Step>,
-    /// What the user says.
+    /// The message of the user.
     #[serde(default = "prompt")]
     pub prompt: String,
-    /// What the model does.
+    /// The turns of the model.
     pub turn: Vec<TurnFile>,
-    /// What must be seen.
+    /// The expectations.
     pub expect: Expect,
 }
 
@@ -138,37 +138,37 @@ fn prompt() -> String {
     "Do the work.".into()
 }
 
-/// Something done between runs.
+/// A step between runs.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(tag = "do", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Step {
-    /// A session's state is asked for and kept under a name.
+    /// Requests a session's snapshot and stores it under a name.
     Snapshot {
-        /// Of which session.
+        /// The session.
         #[serde(default = "main_session")]
         session: String,
-        /// Under which name.
+        /// The name of the snapshot.
         name: String,
     },
-    /// A session is made what it was.
+    /// Restores a session.
     Restore {
-        /// Which.
+        /// The session.
         #[serde(default = "main_session")]
         session: String,
-        /// From what.
+        /// The name of the snapshot.
         name: String,
     },
-    /// A session is forgotten.
+    /// Deletes a session.
     Reset {
-        /// Which.
+        /// The session.
         #[serde(default = "main_session")]
         session: String,
     },
-    /// The adapter is ended, and another started.
+    /// Ends the adapter and starts another.
     Restart {},
-    /// Time passes.
+    /// Advances the time.
     Wait {
-        /// How much, in the language's notation.
+        /// The duration, in the language's notation.
         takes: String,
     },
 }
@@ -177,51 +177,51 @@ pub enum Step {
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TurnFile {
-    /// What must be shown when it is asked for.
+    /// The texts that must be shown when the model is asked.
     #[serde(default)]
     pub sees: Vec<Sees>,
-    /// What passes until the model answers.
+    /// The time until the model answers.
     pub after: Option<String>,
-    /// What happens outside before it answers.
+    /// The outside events before it answers.
     #[serde(default)]
     pub host: Vec<toml::Value>,
-    /// What the model used, by unit, as decimal text.
+    /// The usage of the model, by unit, as decimal text.
     #[serde(default)]
     pub usage: BTreeMap<String, String>,
-    /// What it says beside its calls.
+    /// The model's text beside its calls.
     pub say: Option<String>,
-    /// What it calls.
+    /// The calls.
     #[serde(default)]
     pub calls: Vec<CallFile>,
-    /// The calls are held until the adapter has nothing else to begin, and end in the order opposite to that in which
-    /// they began.
+    /// True if the calls are held until the adapter has nothing else to begin; they end in the
+    /// reverse order of their beginnings.
     #[serde(default)]
     pub overlap: bool,
-    /// It would stop.
+    /// True if the model wants to stop.
     #[serde(default)]
     pub stop: bool,
-    /// With this output.
+    /// The output of the stop.
     pub output: Option<String>,
-    /// Why the producer stopped.
+    /// The reason why the producer stopped.
     pub finish_reason: Option<String>,
 }
 
-/// What must be shown.
+/// An expectation on the shown texts.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Sees {
-    /// In the answer to this call; anywhere where it is not said.
+    /// The call whose answer is searched; by default all messages.
     pub call: Option<String>,
-    /// These texts.
+    /// The texts that must be shown.
     #[serde(default)]
     pub has: Texts,
-    /// None of these.
+    /// The texts that must not be shown.
     #[serde(default)]
     pub lacks: Texts,
-    /// Each so often.
+    /// The number of times each text must be shown.
     #[serde(default = "once")]
     pub times: usize,
-    /// The clause that is broken otherwise, where it is not the case's own.
+    /// The clause that is broken otherwise; by default the case's own.
     pub clause: Option<String>,
 }
 
@@ -250,23 +250,23 @@ impl From<OneOrMore> for Texts {
     }
 }
 
-/// A call of the model, with what comes of it if it runs.
+/// A call of the model, and its result if it runs.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CallFile {
-    /// By which the case refers to it.
+    /// The id used in the case.
     pub id: String,
-    /// What is called.
+    /// The tool.
     pub tool: String,
-    /// With what.
+    /// The arguments.
     #[serde(default)]
     pub args: toml::Table,
-    /// Whether it fails.
+    /// True if it fails.
     #[serde(default)]
     pub fails: bool,
-    /// What it gives.
+    /// The result.
     pub result: Option<toml::Value>,
-    /// How long it takes.
+    /// The duration.
     pub takes: Option<String>,
     /// The files it writes.
     #[serde(default)]
@@ -276,56 +276,56 @@ pub struct CallFile {
     pub removes: Vec<String>,
 }
 
-/// What must be seen of a run, whole: what is not said here must not happen.
+/// The complete expectations of a run: events that are not listed must not happen.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Expect {
-    /// The calls that are run, in the order in which they begin.
+    /// The calls that run, in the order in which they begin.
     pub executed: Vec<String>,
-    /// How the loop ends.
+    /// The way the loop ends.
     pub ended: String,
     /// Sets of calls that run at the same time.
     #[serde(default)]
     pub together: Vec<Vec<String>>,
-    /// Sets of calls no two of which run at the same time.
+    /// Sets of calls that never overlap.
     #[serde(default)]
     pub apart: Vec<Vec<String>>,
-    /// Who is asked to approve what: `CALL ROLE`.
+    /// The requests for approval: `CALL ROLE`.
     #[serde(default)]
     pub approvals: Vec<String>,
-    /// Parts of the contract's report.
+    /// The expected parts of the contract's report.
     pub report: Option<toml::Table>,
-    /// What stands in the trace.
+    /// The expectations of the trace.
     pub trace: Option<TraceFile>,
-    /// In cases that need `replay`: a verdict is turned round at this record before the trace is played again, and that
-    /// must be found. The chain is made whole again.
+    /// For cases that need `replay`: the verdict of this record is reversed before the replay,
+    /// which must detect it. The hash chain is recomputed.
     pub diverges: Option<u64>,
 }
 
-/// What stands in a trace.
+/// The expectations of a trace.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TraceFile {
-    /// How many records of each kind; other kinds may be there.
+    /// The number of records of each kind; other kinds may occur.
     #[serde(default)]
     pub kinds: BTreeMap<String, usize>,
     /// The decisions of its proposals, in order.
     pub decisions: Option<Vec<String>>,
-    /// Texts that stand in it.
+    /// The texts that it contains.
     #[serde(default)]
     pub has: Texts,
-    /// Texts that do not.
+    /// The texts that it must not contain.
     #[serde(default)]
     pub lacks: Texts,
 }
 
 impl Case {
-    /// Of which tier it is: that of its clause.
+    /// Returns the tier of its clause.
     pub fn tier(&self) -> u8 {
         crate::clause::find(&self.clause).map_or(0, |clause| clause.tier)
     }
 
-    /// Every call of the script.
+    /// Returns every call of the script.
     pub fn calls(&self) -> impl Iterator<Item = &CallFile> {
         self.run.iter().flat_map(|run| &run.turn).flat_map(|turn| &turn.calls)
     }

@@ -1,4 +1,4 @@
-//! From the text of a case to a [`Case`], strictly: what is not known is an error with its place.
+//! Parses the text of a case strictly: an unknown member is an error with its position.
 
 use super::{Case, Expect, RunFile, Step, TurnFile, draw};
 use crate::clause;
@@ -8,14 +8,14 @@ use guard_plan::time;
 use std::collections::BTreeSet;
 use std::fmt;
 
-/// What is wrong with a case.
+/// A problem of a case.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
-    /// Where it stands, from 1; 0 where nobody can say.
+    /// The line, from 1; 0 if unknown.
     pub line: usize,
-    /// What is wrong.
+    /// The problem.
     pub message: String,
-    /// What would put it right.
+    /// A suggested correction.
     pub help: Option<String>,
 }
 
@@ -26,7 +26,11 @@ impl fmt::Display for Problem {
     }
 }
 
-/// Reads the case `name` for a run with this seed. All that is wrong is reported, not only the first.
+/// Parses the case `name` for a run with this seed.
+///
+/// # Errors
+///
+/// Returns all problems of the case.
 pub fn parse(name: &str, text: &str, seed: u64) -> Result<Case, Vec<Problem>> {
     let filled = draw::fill(text, seed, name)
         .map_err(|bad| vec![Problem { line: bad.line, message: bad.message, help: bad.help }])?;
@@ -40,7 +44,7 @@ pub fn parse(name: &str, text: &str, seed: u64) -> Result<Case, Vec<Problem>> {
     if reader.problems.is_empty() { Ok(case) } else { Err(reader.problems) }
 }
 
-/// What the TOML reader says, with the near miss among what it expected.
+/// Converts an error of the TOML parser, with the nearest expected name.
 fn unreadable(text: &str, error: &toml::de::Error) -> Problem {
     let line = error.span().map_or(0, |span| line_of(text, span.start));
     let message = error.message().lines().next().unwrap_or_default().to_owned();
@@ -67,7 +71,7 @@ impl Reader<'_> {
         self.problems.push(Problem { line, message: message.into(), help });
     }
 
-    /// One way to hold runs, however they are written.
+    /// Normalizes the runs to one form.
     fn runs(&mut self, case: &mut Case) {
         let turns = std::mem::take(&mut case.turn);
         let expect = case.expect.take();

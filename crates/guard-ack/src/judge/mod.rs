@@ -1,7 +1,8 @@
-//! Compares what was seen of a run with what its case expects: a list of broken promises.
+//! Compares the observations of a run with the expectations of its case, and lists the broken
+//! promises.
 //!
-//! Beside what a case says there is what every run must keep: each call is answered once, what runs is what the model
-//! called, the loop goes on until it may stop.
+//! Besides its case, every run must keep some general promises: each call is answered once, only
+//! calls of the model run, and the loop continues until it may stop.
 
 mod shown;
 mod trace;
@@ -15,25 +16,25 @@ use crate::world::{json_of, table};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// A promise that was broken, and how that was observed.
+/// A broken promise and the observation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Broken {
     /// The clause.
     pub clause: String,
-    /// Where: the run and the turn, in words.
+    /// The position: the run and the turn.
     pub at: String,
-    /// What should have been seen.
+    /// The expected observation.
     pub expected: String,
-    /// What was.
+    /// The actual observation.
     pub observed: String,
 }
 
-/// What a run is judged by.
+/// The inputs for judging a run.
 struct Bench<'a> {
     case: &'a Case,
     run: &'a RunFile,
     seen: &'a RunSeen,
-    /// By the case's id of a call: the adapter's.
+    /// Maps the case's id of a call to the adapter's.
     ids: &'a BTreeMap<String, String>,
     number: usize,
     broken: Vec<Broken>,
@@ -58,8 +59,8 @@ pub fn run(
     std::mem::take(&mut bench.broken)
 }
 
-/// What a run did that its case forbids, though it never came to its end: calls that must not run, approvals that must
-/// not be asked for.
+/// Returns the forbidden actions of a run that did not end: calls that must not run, and approvals
+/// that must not be requested.
 pub fn overstepped(
     case: &Case,
     number: usize,
@@ -89,7 +90,7 @@ pub fn overstepped(
 }
 
 impl Bench<'_> {
-    /// A broken promise of the case's own clause.
+    /// Adds a broken promise of the case's own clause.
     fn own(
         &mut self,
         turn: Option<usize>,
@@ -197,7 +198,7 @@ impl Bench<'_> {
         let seen: Vec<String> =
             seen.map(|one| format!("{} {}", self.name(&one.call), one.role)).collect();
         let expected = &self.run.expect.approvals;
-        // Who is asked first is the adapter's to choose.
+        // The adapter chooses the order of the requests.
         let sorted = |list: &[String]| {
             let mut list = list.to_vec();
             list.sort();
@@ -233,7 +234,7 @@ impl Bench<'_> {
                 true => "it was asked again after its last stop".to_owned(),
                 false => format!("it was asked {asked} times"),
             };
-            // Whether a stop is held up is what such cases are about.
+            // Cases of this kind test the blocking of stops.
             let own = matches!(self.case.tier(), 4) || self.case.clause == "LOOP-4";
             let clause = if own { self.case.clause.clone() } else { "LOOP-4".into() };
             self.breaks(&clause, Some(asked.min(turns).saturating_sub(1)), expected, observed);
@@ -282,7 +283,7 @@ impl Bench<'_> {
     }
 }
 
-/// Whether a value holds all that another says: members of objects, elements of lists in their order.
+/// Returns whether a value contains all of another: members of objects, elements of lists in order.
 fn holds(seen: &Value, expected: &Value) -> bool {
     match (seen, expected) {
         (Value::Object(seen), Value::Object(expected)) => expected
@@ -296,7 +297,7 @@ fn holds(seen: &Value, expected: &Value) -> bool {
     }
 }
 
-/// Judges what playing a trace again came to.
+/// Judges the result of replaying a trace.
 pub fn replayed(case: &Case, number: usize, seen: Option<&Replayed>) -> Vec<Broken> {
     let run = &case.run[number];
     let diverges = run.expect.diverges;

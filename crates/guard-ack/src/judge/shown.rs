@@ -1,4 +1,4 @@
-//! What the model was shown, turn by turn.
+//! Judges the messages shown to the model, turn by turn.
 
 use super::Bench;
 use crate::case::Sees;
@@ -6,7 +6,7 @@ use crate::protocol::{Message, Role};
 use crate::world::json_of;
 use serde_json::Value;
 
-/// How much of a text is quoted.
+/// The maximum length of a quoted text, in characters.
 const QUOTED: usize = 600;
 
 /// Judges every turn of a run.
@@ -25,7 +25,7 @@ pub fn turns(bench: &mut Bench) {
     }
 }
 
-/// The model is asked with the prompt of the user.
+/// Checks that the model is asked with the user's prompt.
 fn prompted(bench: &mut Bench, messages: &[Message]) {
     let prompt = &bench.run.prompt;
     if !messages
@@ -38,7 +38,8 @@ fn prompted(bench: &mut Bench, messages: &[Message]) {
     }
 }
 
-/// Each call of the turn before is answered once, and what was run shows what it gave.
+/// Checks that each call of the previous turn is answered once, and that a call that ran shows its
+/// result.
 fn answered(bench: &mut Bench, at: usize, messages: &[Message]) {
     let Some(before) = bench.run.turn.get(at - 1) else { return };
     for call in &before.calls {
@@ -88,7 +89,7 @@ fn answers(message: &Message, wire: &str) -> bool {
     message.role == Role::Tool && message.call.as_deref() == Some(wire)
 }
 
-/// What must stand in a text that shows a value, however it is laid out.
+/// Returns the texts that any rendering of a value must contain.
 fn leaves(value: &Value) -> Vec<String> {
     match value {
         Value::String(text) => vec![text.clone()],
@@ -102,7 +103,7 @@ fn sight(bench: &mut Bench, at: usize, messages: &[Message], sees: &Sees) {
     let wire = sees.call.as_ref().and_then(|id| bench.ids.get(id)).cloned();
     let looked: Vec<&Message> = match &wire {
         Some(wire) => messages.iter().filter(|message| answers(message, wire)).collect(),
-        // What the model said itself is shown back to it, and is no sight.
+        // The model's own messages are shown back to it, and do not count.
         None => messages.iter().filter(|message| message.role != Role::Assistant).collect(),
     };
     let count =
@@ -132,7 +133,7 @@ fn sight(bench: &mut Bench, at: usize, messages: &[Message], sees: &Sees) {
     }
 }
 
-/// Messages, shortened.
+/// Quotes messages, shortened.
 fn quoted<'m>(messages: impl Iterator<Item = &'m Message>) -> String {
     let texts: Vec<String> = messages.map(|message| format!("{:?}", message.text)).collect();
     match texts.is_empty() {

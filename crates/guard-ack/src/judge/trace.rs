@@ -1,4 +1,4 @@
-//! The trace that a run left behind: its chain is checked here, not believed.
+//! Judges the trace of a run; its hash chain is recomputed, not trusted.
 
 use super::Bench;
 use guard_plan::hex;
@@ -6,10 +6,10 @@ use guard_plan::record::{Payload, Record, verify_chain};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 
-/// What stands behind the payload of a record: `,"prev":"…","hash":"…"}` with two hashes of 64 digits.
+/// The length of the end of a record: `,"prev":"…","hash":"…"}` with two hashes of 64 digits.
 const TAIL: usize = 9 + 64 + 1 + 9 + 64 + 2;
 
-/// Judges the trace, where the case asks for one.
+/// Judges the trace, if the case has expectations of it.
 pub fn judge(bench: &mut Bench) {
     let Some(expected) = &bench.run.expect.trace else { return };
     let trace = bench.seen.end.as_ref().and_then(|end| end.trace.as_deref());
@@ -71,8 +71,8 @@ fn decisions(records: &[Record]) -> Vec<String> {
     decisions.map(|word| word.as_str().unwrap_or_default().to_owned()).collect()
 }
 
-/// A trace in which the decision of one record is turned round; the chain is made whole again. None where that record
-/// has no decision.
+/// Returns the trace with the decision of one record reversed and the hash chain recomputed; `None`
+/// if that record has no decision.
 pub fn tampered(trace: &[String], at: u64) -> Option<Vec<String>> {
     let mut prev = "0".repeat(64);
     let mut out = Vec::with_capacity(trace.len());
@@ -89,7 +89,7 @@ pub fn tampered(trace: &[String], at: u64) -> Option<Vec<String>> {
     Some(out)
 }
 
-/// The verdict is the first decision that stands in a record.
+/// Reverses the first decision in a record, which is its verdict.
 fn turned(body: &str) -> Option<String> {
     let (deny, allow) = ("\"decision\":\"deny\"", "\"decision\":\"allow\"");
     match (body.find(deny), body.find(allow)) {

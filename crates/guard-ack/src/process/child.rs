@@ -1,4 +1,4 @@
-//! A child process that leads its process group, and is ended with all it has started.
+//! A child process that leads its process group, and is killed with all processes it has started.
 
 use super::lines::{self, Line};
 use crate::adapter::{Kind, Trouble};
@@ -10,13 +10,14 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Stands in the environment of everything a child starts, so that it is found even where it left the group.
+/// A variable in the environment of all processes that a child starts, to find them even outside of
+/// the group.
 const MARK: &str = "GUARD_ACK_CHILD";
-/// How many lines wait for a child that does not read.
+/// The maximum number of lines that wait for a child that does not read.
 const WAITING: usize = 64;
-/// How often it is looked whether a silent child is still there.
+/// The interval between checks that a silent child is still alive.
 const LOOK: Duration = Duration::from_millis(50);
-/// How long a child has for ending when nothing more comes.
+/// The time that a child has to end after its input is closed.
 const GRACE: Duration = Duration::from_millis(300);
 
 static STARTED: AtomicU64 = AtomicU64::new(0);
@@ -25,16 +26,20 @@ static STARTED: AtomicU64 = AtomicU64::new(0);
 pub struct Child {
     process: std::process::Child,
     mark: String,
-    /// None: it was told that nothing more comes.
+    /// The child's input; `None` once it is closed.
     told: Option<SyncSender<Vec<u8>>>,
     lines: Receiver<Line>,
     stderr: Arc<Mutex<Vec<u8>>>,
-    /// Where it puts what it keeps for itself; it goes after the child has gone.
+    /// The child's folder for its own files; removed after the child.
     _folder: Workspace,
 }
 
 impl Child {
     /// Starts a command.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the process cannot be started.
     pub fn start(argv: &[String], env: &[(String, String)]) -> Result<Child, Trouble> {
         let trouble = |message: String| Trouble::new(Kind::Start, message);
         let (binary, arguments) =
@@ -73,7 +78,11 @@ impl Child {
         })
     }
 
-    /// Tells it a line, without waiting until it reads it.
+    /// Sends it a line, without waiting for it to be read.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the child does not read its input.
     pub fn say(&mut self, line: Vec<u8>) -> Result<(), Trouble> {
         let told = self.told.as_ref().is_some_and(|told| told.try_send(line).is_ok());
         if told {
@@ -85,8 +94,8 @@ impl Child {
         })
     }
 
-    /// Its next line; none where it is silent for so long. One that has ended says nothing more, though something it
-    /// started may hold its output open.
+    /// Returns its next line; `None` after this time of silence. A child that has ended sends no
+    /// more lines, although a process it started may hold its output open.
     pub fn hear(&mut self, wait: Duration) -> Option<Line> {
         let until = Instant::now() + wait;
         loop {
@@ -103,13 +112,13 @@ impl Child {
         }
     }
 
-    /// The end of what it wrote for people.
+    /// Returns the end of its standard error.
     pub fn stderr(&self) -> String {
         let bytes = self.stderr.lock().unwrap_or_else(PoisonError::into_inner);
         String::from_utf8_lossy(&bytes).trim_end().to_owned()
     }
 
-    /// In words, once it says nothing more.
+    /// Describes how it ended, after its output is closed.
     pub fn how_it_ended(&mut self) -> String {
         match self.wait(GRACE) {
             Some(how) => format!("it ended ({how})"),
@@ -117,7 +126,7 @@ impl Child {
         }
     }
 
-    /// How it ended, if it does within some time.
+    /// Returns how it ended, if it ends within some time.
     fn wait(&mut self, grace: Duration) -> Option<String> {
         let until = Instant::now() + grace;
         loop {
@@ -129,7 +138,8 @@ impl Child {
         }
     }
 
-    /// How it has ended. It is looked at, not reaped: the number of its group stays its own until the group is killed.
+    /// Returns how it ended. The process is inspected, not reaped: its group id stays reserved
+    /// until the group is killed.
     #[cfg(unix)]
     fn ended(&mut self) -> Option<String> {
         use rustix::process::{WaitId, WaitIdOptions, waitid};
@@ -155,7 +165,7 @@ impl Child {
 
 impl Drop for Child {
     fn drop(&mut self) {
-        // Whoever reads to the end of its input may clean up; nobody is waited for for long.
+        // A child that reads its input to the end may clean up, but only for a short time.
         self.told = None;
         self.wait(GRACE);
         #[cfg(unix)]
@@ -171,8 +181,8 @@ impl Drop for Child {
     }
 }
 
-/// Ends what has left the group: whoever still carries the mark in its environment. Where the system does not say, only
-/// the group is ended.
+/// Kills the processes that have left the group, found by the mark in their environment. If the
+/// system does not show environments, only the group is killed.
 #[cfg(unix)]
 fn end_marked(mark: &str) {
     use rustix::process::{Pid, Signal, kill_process};

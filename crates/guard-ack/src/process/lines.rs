@@ -1,4 +1,4 @@
-//! Lines from a pipe, bounded: a process that says too much has to wait, or is not heard any more.
+//! Lines from a pipe, bounded: a process that sends too much has to wait, or is no longer read.
 
 use crate::protocol::MAX_LINE;
 pub use guard_plan::lines::Line;
@@ -7,7 +7,7 @@ use std::io::{BufReader, Read};
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// How much of standard error is kept.
+/// The length of the kept end of standard error, in bytes.
 const TAIL: usize = 8 << 10;
 
 /// The lines of a pipe, read on a thread of its own. No more than two are held.
@@ -30,7 +30,7 @@ pub fn follow(pipe: impl Read + Send + 'static) -> Receiver<Line> {
     lines
 }
 
-/// The end of what a pipe says, read on a thread of its own without end.
+/// Keeps the end of a pipe's output, read on a separate thread.
 pub fn tail(mut pipe: impl Read + Send + 'static) -> Arc<Mutex<Vec<u8>>> {
     let tail = Arc::new(Mutex::new(Vec::new()));
     let shared = Arc::clone(&tail);

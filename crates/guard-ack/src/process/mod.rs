@@ -1,7 +1,8 @@
-//! An adapter as a process: a line protocol over its standard input and output, with a deadline on every step.
+//! An adapter as a process: a line protocol over its standard input and output, with a deadline on
+//! every step.
 //!
-//! Here alone runs a real clock. A process is never waited for: one that hangs, floods or speaks garbage is ended with
-//! all it has started, and that is reported.
+//! Only this module uses a real clock. It never waits indefinitely: a process that hangs, floods or
+//! sends invalid messages is killed with all processes it has started, and that is reported.
 
 mod child;
 mod lines;
@@ -19,9 +20,9 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-/// How many messages one run may take.
+/// The maximum number of messages in one run.
 const MAX_MESSAGES: usize = 20_000;
-/// How much of a line that is no message is quoted, in characters.
+/// The maximum length of a quoted invalid line, in characters.
 const QUOTED: usize = 200;
 
 /// A command that is started once for each case.
@@ -29,11 +30,11 @@ const QUOTED: usize = 200;
 pub struct Command {
     /// The binary and its arguments; no shell.
     pub argv: Vec<String>,
-    /// What stands in its environment beside ours.
+    /// Additional environment variables.
     pub env: Vec<(String, String)>,
-    /// How long one step may take.
+    /// The time limit of one step.
     pub patience: Duration,
-    /// How long a silence is, after which calls that are held end.
+    /// The silence after which held calls end.
     pub quiet: Duration,
 }
 
@@ -58,7 +59,7 @@ struct Process {
     left: usize,
 }
 
-/// What one line turned out to be.
+/// The classification of a line.
 enum Said {
     Answer(Value),
     Request(Request),
@@ -70,7 +71,7 @@ impl Process {
         self.child.say(format!("{line}\n").into_bytes())
     }
 
-    /// Asks for something, and answers what is asked meanwhile.
+    /// Sends a request, and answers the adapter's requests until its response.
     fn ask<T: DeserializeOwned>(
         &mut self,
         method: &str,
@@ -124,7 +125,7 @@ impl Process {
         Trouble::new(Kind::Hang, message)
     }
 
-    /// One line, looked at.
+    /// Reads and classifies one line.
     fn hear(&mut self, id: &Value, wait: Duration) -> Result<Said, Trouble> {
         let line = match self.child.hear(wait) {
             None => return Ok(Said::Silence),
@@ -203,7 +204,7 @@ impl Process {
         self.tell(&json!({ "id": id, "result": result }))
     }
 
-    /// Answers the calls that have ended; whether there were any.
+    /// Answers the calls that have ended; returns whether there were any.
     fn release(&mut self, talk: &mut Talk, idle: bool) -> Result<bool, Trouble> {
         let mut any = false;
         while let Some((call, done)) = talk.world.as_mut().and_then(|world| world.ended(idle)) {
@@ -216,9 +217,9 @@ impl Process {
     }
 }
 
-/// What is going on while something is asked of an adapter.
+/// The state of a pending request to an adapter.
 struct Talk<'w> {
-    /// By call: the request for it that is not answered yet.
+    /// By call: its unanswered request.
     pending: BTreeMap<String, Value>,
     world: Option<&'w mut dyn World>,
 }

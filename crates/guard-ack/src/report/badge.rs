@@ -3,10 +3,11 @@
 use super::tiers;
 use crate::run::Report;
 
-/// Width of a character, in tenths of a pixel; near enough for a badge.
+/// The width of a character, in tenths of a pixel; approximate.
 const CHAR: usize = 66;
 
-/// An SVG that says how far an adapter goes: the tiers without a finding, or how many cases failed.
+/// Returns an SVG with the adapter's result: the tiers without a finding, or the number of failed
+/// cases.
 pub fn badge(report: &Report) -> String {
     let wrong = report.outcomes.iter().filter(|one| one.is_finding()).count();
     let whole = tiers(report).iter().filter(|tier| tier.passed == tier.total).count();

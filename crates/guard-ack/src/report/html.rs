@@ -1,4 +1,4 @@
-//! The matrix: adapters × tiers × claims, one page that needs nothing else.
+//! The matrix: adapters × tiers × claims, as one self-contained page.
 
 use super::{findings, rerun, tiers};
 use crate::clause;
@@ -13,7 +13,7 @@ pre{background:#f6f6f8;padding:.6rem;overflow:auto;max-height:24rem;white-space:
 dt{font-weight:600}@media(prefers-color-scheme:dark){body{background:#161618;color:#e8e8ea}th,td{border-color:#3a3a3f}\
 .passed{background:#143d1f}.failed{background:#551a16}.errored{background:#4f3a0c}.skipped{background:#29292d;color:#9a9aa2}pre{background:#202024}}";
 
-/// One page for several adapters, each with the command that starts it.
+/// Returns one page for several adapters, each with its start command.
 pub fn html(reports: &[(&Report, &str)]) -> String {
     let mut out = format!(
         "<!doctype html>\n<html lang=\"en\"><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width\">\

@@ -8,7 +8,8 @@ use crate::run::{Outcome, Report, Verdict};
 use crate::suite::Unreadable;
 use serde_json::{Value, json};
 
-/// Everything, in the order of the cases; the last member says that the report is whole.
+/// Returns the whole report, in the order of the cases; the last member marks the report as
+/// complete.
 pub fn json(report: &Report, command: &str) -> Value {
     let cases = report.outcomes.iter().map(|one| {
         let broken: Vec<Value> = match &one.verdict {
@@ -60,7 +61,11 @@ pub fn json(report: &Report, command: &str) -> Value {
     })
 }
 
-/// A report that was written by [`json()`], and the command in it. One without its closing member is none.
+/// Parses a report that was written by [`json()`], and its command.
+///
+/// # Errors
+///
+/// Returns an error if the text is not a complete report.
 pub fn read(text: &str) -> Result<(Report, String), String> {
     let value: Value = serde_json::from_str(text).map_err(|error| error.to_string())?;
     if value["report"] != "guard-ack/1" {

@@ -4,7 +4,7 @@ use super::{findings, rerun};
 use crate::run::{Outcome, Report, Verdict};
 use quick_junit::{NonSuccessKind, TestCase, TestCaseStatus, TestSuite};
 
-/// One suite, one test per case; cases that cannot be read are errors.
+/// Returns one suite, with one test per case; unreadable cases are errors.
 pub fn junit(report: &Report, command: &str) -> String {
     let mut suite = TestSuite::new("guard-ack");
     for outcome in &report.outcomes {

@@ -5,7 +5,7 @@ use crate::run::Report;
 use guard_plan::markup::escape;
 use std::fmt::Write as _;
 
-/// A table of the tiers, and a folded section for each finding.
+/// Returns a table of the tiers, and a folded section for each finding.
 pub fn markdown(report: &Report, command: &str) -> String {
     let mut out =
         format!("### Guard conformance: {} {}\n\n", report.adapter.name, report.adapter.version);
@@ -62,7 +62,7 @@ pub fn markdown(report: &Report, command: &str) -> String {
     out
 }
 
-/// As code, whatever is in it.
+/// Formats any text as code.
 fn code(text: &str) -> String {
     let line = text.replace(['\n', '\r'], " ");
     let longest = line.split(|c| c != '`').map(str::len).max().unwrap_or(0);

@@ -1,4 +1,4 @@
-//! What came of a run, for people and programs: text, JSON, JUnit, Markdown, HTML, a badge.
+//! The report of a run, for people and programs: text, JSON, JUnit, Markdown, HTML, a badge.
 
 pub mod badge;
 pub mod html;
@@ -14,23 +14,23 @@ use crate::run::{Outcome, Report, Verdict};
 /// The counts of one tier.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Tier {
-    /// From 1.
+    /// The number, from 1.
     pub number: u8,
     /// Its name.
     pub name: &'static str,
-    /// How many cases were judged or skipped.
+    /// The number of judged or skipped cases.
     pub total: usize,
-    /// How many passed.
+    /// The number of passed cases.
     pub passed: usize,
-    /// How many failed.
+    /// The number of failed cases.
     pub failed: usize,
-    /// How many errored.
+    /// The number of errored cases.
     pub errored: usize,
-    /// How many were skipped.
+    /// The number of skipped cases.
     pub skipped: usize,
 }
 
-/// The counts of each tier that has cases.
+/// Returns the counts of each tier that has cases.
 pub fn tiers(report: &Report) -> Vec<Tier> {
     let mut tiers: Vec<Tier> =
         (1..).zip(TIERS).map(|(number, name)| Tier { number, name, ..Tier::default() }).collect();
@@ -55,7 +55,7 @@ pub fn counts(report: &Report) -> String {
     words.map(|(count, word)| format!("{count} {word}")).collect::<Vec<_>>().join(", ")
 }
 
-/// What was broken or went wrong, in lines: promise, expected, observed.
+/// Returns the findings of an outcome as lines: promise, expected, observed.
 fn findings(outcome: &Outcome) -> Vec<(String, String, String)> {
     match &outcome.verdict {
         Verdict::Failed(broken) => broken
@@ -77,10 +77,10 @@ fn findings(outcome: &Outcome) -> Vec<(String, String, String)> {
     }
 }
 
-/// The command that runs one case again.
+/// Returns the command that runs one case again.
 pub fn rerun(report: &Report, outcome: &Outcome, command: &str) -> String {
     let (name, seed) = (&outcome.name, report.seed);
-    // Generated cases are made again: their number is the last part of the name.
+    // Generated cases are generated again: their number is the last part of the name.
     let number = name.contains("/generated_").then(|| name.rsplit('_').next()).flatten();
     let generate = number.map(|number| format!(" --generate {number}")).unwrap_or_default();
     format!("guardc ack run{generate} --case {name} --seed {seed} -- {command}")

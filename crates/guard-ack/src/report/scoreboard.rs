@@ -1,10 +1,12 @@
-//! The scoreboard: adapters side by side, tier by tier. Nothing of it depends on when or where they were judged.
+//! The scoreboard: adapters side by side, tier by tier. It is independent of the time and place of
+//! the runs.
 
 use super::tiers;
 use crate::run::Report;
 use std::fmt::Write as _;
 
-/// A table of adapters and tiers, with what each does not declare. The command is the one that starts the adapter.
+/// Returns a table of adapters and tiers, with the capabilities that each lacks. The command starts
+/// the adapter.
 pub fn scoreboard(reports: &[(&Report, &str)]) -> String {
     let mut out = String::from("# Scoreboard\n\n");
     let Some((first, _)) = reports.first() else { return out };

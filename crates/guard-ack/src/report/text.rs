@@ -5,12 +5,12 @@ use crate::run::{Outcome, Report, Verdict};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
-/// How many findings are shown whole.
+/// The number of findings shown in full.
 const WHOLE: usize = 4;
-/// How many more are named: all of it should fit a screen.
+/// The number of further findings listed: the report should fit a screen.
 const NAMED: usize = 12;
 
-/// A table of the tiers, and what is wrong below it. `command` is how the adapter is started.
+/// Returns a table of the tiers, followed by the findings. `command` starts the adapter.
 pub fn text(report: &Report, command: &str) -> String {
     let mut out = String::new();
     let version = &report.adapter.version;
@@ -32,7 +32,8 @@ pub fn text(report: &Report, command: &str) -> String {
     }
     let found = || report.outcomes.iter().filter(|one| one.is_finding());
     found().take(WHOLE).for_each(|outcome| finding(report, outcome, command, &mut out));
-    // Whoever breaks one promise in the first tier breaks it everywhere: the rest is a list.
+    // An adapter that breaks a promise of the first tier breaks it in many cases: the rest is only
+    // listed.
     let more = found().count().saturating_sub(WHOLE);
     if more > 0 {
         let _ = writeln!(out, "\n{more} more, all shown whole with `--format html` or `json`:\n");
@@ -61,7 +62,7 @@ pub fn text(report: &Report, command: &str) -> String {
     out
 }
 
-/// What is wrong with a case, and the command that plays it again.
+/// Writes the problem of a case, and the command that runs it again.
 fn finding(report: &Report, outcome: &Outcome, command: &str, out: &mut String) {
     let word = outcome.verdict.word().to_uppercase();
     let _ = writeln!(out, "\n{word}  {}: {}", outcome.name, outcome.claim);
@@ -84,7 +85,7 @@ fn finding(report: &Report, outcome: &Outcome, command: &str, out: &mut String) 
     let _ = writeln!(out, "  again     {}", rerun(report, outcome, command));
 }
 
-/// What was skipped, by what is not declared.
+/// Writes the skipped cases, by missing capability.
 fn skipped(report: &Report, out: &mut String) {
     let missing = report.outcomes.iter().filter_map(|one| match &one.verdict {
         Verdict::Skipped(missing) => Some(missing.as_str()),

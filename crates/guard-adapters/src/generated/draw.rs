@@ -1,4 +1,4 @@
-//! Random guards and scripts, small enough that most sessions get somewhere.
+//! Random guards and scripts, small enough that most sessions reach an end.
 
 use super::rng::Rng;
 use super::scenario::{Call, Grant, Scenario, Tool, Turn};
@@ -19,14 +19,14 @@ const SYLLABLES: [&str; 16] = [
     "ba", "de", "fi", "go", "ku", "la", "me", "ni", "po", "ru", "sa", "te", "vi", "wo", "xu", "za",
 ];
 
-/// What is drawn, and what it is drawn from.
+/// The state of drawing a scenario.
 struct Drawing {
     rng: Rng,
     words: Vec<String>,
     tools: Vec<Tool>,
 }
 
-/// A scenario of a run; it may not compile.
+/// Draws a scenario of a run; its guard may not compile.
 pub fn scenario(seed: u64, number: u64, attempt: u64) -> Scenario {
     let rng = Rng::new(seed.wrapping_add(attempt << 48), number);
     let mut drawing = Drawing { rng, words: Vec::new(), tools: Vec::new() };
@@ -56,7 +56,7 @@ pub fn scenario(seed: u64, number: u64, attempt: u64) -> Scenario {
 }
 
 impl Drawing {
-    /// A new word, no part of another.
+    /// Draws a new word that is not part of another.
     fn word(&mut self) -> String {
         loop {
             let word: String = (0..4).map(|_| *self.rng.pick(&SYLLABLES)).collect();
@@ -173,7 +173,7 @@ impl Drawing {
         };
         let rng = &mut self.rng;
         let usd = rng.pick(&["5", "3.00", "20"]).to_string();
-        // Costs without a budget do not compile, and the scenario is drawn again.
+        // Costs without a budget do not compile; then the scenario is drawn again.
         maybe(rng, 60, format!("budget usd = {usd}"), &mut items);
         let (calls, cap) = (2 + rng.below(6), 4 + rng.below(12));
         maybe(rng, 20, format!("budget calls = {calls}"), &mut items);
@@ -265,7 +265,7 @@ impl Drawing {
         if !stop {
             let count = 1 + self.rng.below(4).saturating_sub(1);
             for _ in 0..count {
-                // The same call over and over is what some rules are about.
+                // Some rules concern repeated identical calls.
                 let again = turn.calls.last().cloned().filter(|_| self.rng.chance(20));
                 let call = again.unwrap_or_else(|| self.call());
                 turn.calls.push(call);
@@ -317,7 +317,7 @@ impl Drawing {
         }
     }
 
-    /// Arguments that are wrong, now and then.
+    /// Sometimes makes arguments invalid.
     fn spoil(&mut self, args: &mut Map<String, Value>) {
         match self.rng.below(30) {
             0 => {

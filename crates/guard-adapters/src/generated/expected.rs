@@ -1,4 +1,4 @@
-//! What a case expects: what was seen of the reference evaluator.
+//! The expectations of a case: the observations on the reference evaluator.
 
 use super::scenario::Scenario;
 use guard_ack::RunSeen;
@@ -7,10 +7,10 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-/// What is expected of a scenario.
+/// The expectations of a scenario.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Expected {
-    /// By turn, as they stand in a case.
+    /// By turn, as written in a case.
     pub sees: Vec<Vec<String>>,
     pub executed: Vec<String>,
     pub approvals: Vec<String>,
@@ -20,12 +20,12 @@ pub struct Expected {
 }
 
 impl Expected {
-    /// What may stand there before anything is known.
+    /// Returns the expectations before anything is known.
     pub fn nothing() -> Expected {
         Expected { ended: "stopped".into(), ..Expected::default() }
     }
 
-    /// What was seen.
+    /// Returns the expectations from the observations.
     pub fn of(scenario: &Scenario, seen: &RunSeen) -> Expected {
         let ids = ids(scenario, seen);
         let id = |wire: &str| ids.get(wire).cloned().unwrap_or_default();
@@ -58,7 +58,7 @@ impl Expected {
         expected
     }
 
-    /// The end of a case.
+    /// Writes the end of a case.
     pub fn toml(&self, out: &mut String) {
         let list = |items: &[String]| Value::from(items.to_vec());
         let _ = writeln!(out, "\n[expect]\nexecuted = {}", list(&self.executed));
@@ -75,7 +75,7 @@ impl Expected {
     }
 }
 
-/// By the id of a call on the line: that in the case.
+/// Maps the id of a call in the protocol to its id in the case.
 fn ids(scenario: &Scenario, seen: &RunSeen) -> BTreeMap<String, String> {
     let last = seen.shown.last().map_or(&[] as &[Message], Vec::as_slice);
     let said = last.iter().filter(|message| message.role == Role::Assistant);
@@ -88,13 +88,13 @@ fn ids(scenario: &Scenario, seen: &RunSeen) -> BTreeMap<String, String> {
     ids
 }
 
-/// How often a text is shown: the model's own words do not count.
+/// Returns how often a text is shown, excluding the model's own messages.
 fn times(messages: &[Message], text: &str) -> usize {
     let heard = messages.iter().filter(|message| message.role != Role::Assistant);
     heard.map(|message| message.text.matches(text).count()).sum()
 }
 
-/// What is shown, by turn: what is new at the turn at which it is, and all once more at the last.
+/// Returns the shown texts, by turn: the new texts of each turn, and all texts at the last turn.
 fn sees(scenario: &Scenario, seen: &RunSeen, ids: &BTreeMap<String, String>) -> Vec<Vec<String>> {
     let mut sees: Vec<Vec<String>> = Vec::new();
     let mut known: Vec<(String, &'static str)> = Vec::new();

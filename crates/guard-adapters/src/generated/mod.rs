@@ -1,6 +1,7 @@
-//! Generated scenarios: random guards, scripts and worlds, whose expectations come from the reference evaluator.
+//! Generated scenarios: random guards, scripts and worlds, with expectations from the reference
+//! evaluator.
 //!
-//! What comes out is the text of a case like any other: the judge stays ignorant of compiler and runtime.
+//! The output is the text of an ordinary case, so the judge is independent of compiler and runtime.
 
 mod draw;
 mod expected;
@@ -14,12 +15,12 @@ use guard_ack::case::{self, Case};
 use guard_ack::{Contestant, Played, RunSeen, play};
 use scenario::Scenario;
 
-/// A guard that does not compile is drawn again, this often.
+/// The maximum number of draws to get a guard that compiles.
 const DRAWS: u64 = 60;
-/// How often a script is made to fit its guard, before it is given up.
+/// The maximum number of attempts to fit a script to its guard.
 const FITS: usize = 8;
 
-/// A scenario with what is expected of it.
+/// A scenario with its expectations.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Generated {
     /// Its area and name.
@@ -36,20 +37,21 @@ impl Generated {
         (0..DRAWS).find_map(|attempt| made(draw::scenario(seed, number, attempt), &name))
     }
 
-    /// Scenarios from 1 on.
+    /// Generates the scenarios from 1 on.
     pub fn all(seed: u64, count: u64) -> Vec<Generated> {
         (1..=count).filter_map(|number| Generated::draw(seed, number)).collect()
     }
 
-    /// Leaves out turns, calls and parts of the guard as long as the contestant does not pass.
+    /// Removes turns, calls and parts of the guard while the contestant still fails.
     pub fn shrunk(self, contestant: &dyn Contestant, seed: u64) -> Generated {
-        // Another name: it is not what the generator gives under that one.
+        // The name is changed, since the generator gives a different case under the original name.
         let name = self.name.rsplit('/').next().unwrap_or_default();
         let name = name.replace("generated_", "shrunk_");
         let mut best = self;
         while let Some(smaller) = shrink::smaller(&best.scenario).into_iter().find_map(|scenario| {
             let smaller = made(scenario, &name)?;
-            // What was left out may have been added again: then nothing is gained, and this would never end.
+            // Fitting may have added the removed part again: without progress the loop would not
+            // end.
             let shorter = smaller.text.len() < best.text.len();
             (shorter && fails(&smaller, contestant, seed)).then_some(smaller)
         }) {
@@ -59,7 +61,7 @@ impl Generated {
     }
 }
 
-/// Whether a contestant breaks a promise, or cannot be judged.
+/// Returns whether a contestant breaks a promise, or cannot be judged.
 fn fails(generated: &Generated, contestant: &dyn Contestant, seed: u64) -> bool {
     let Ok(case) = case::parse(&generated.name, &generated.text, seed) else { return false };
     match play(&case, contestant, "", seed, &|_| None).0 {
@@ -69,8 +71,8 @@ fn fails(generated: &Generated, contestant: &dyn Contestant, seed: u64) -> bool 
     }
 }
 
-/// A scenario that ends with a stop that is allowed, with its expectations. None: its guard does not compile, or its
-/// script cannot be made to fit.
+/// Completes a scenario so that it ends with an allowed stop, and adds its expectations. `None` if
+/// its guard does not compile, or its script cannot be fitted.
 fn made(mut scenario: Scenario, name: &str) -> Option<Generated> {
     crate::reference::compiled(&scenario.guard())?;
     for _ in 0..FITS {
@@ -79,7 +81,8 @@ fn made(mut scenario: Scenario, name: &str) -> Option<Generated> {
             continue;
         }
         let expected = Expected::of(&scenario, &seen);
-        // Where it matters whether calls run one by one, they are held, and only those who run several are asked.
+        // If the result depends on serial execution, the calls are held, and only adapters with
+        // parallel calls are tested.
         let serial = || self::seen(&scenario, name, true).map(|it| Expected::of(&scenario, &it));
         let held = |turn: &scenario::Turn| turn.calls.len() > 1 && !turn.overlap;
         if scenario.turns.iter().any(held) && serial().as_ref() != Some(&expected) {
@@ -92,7 +95,8 @@ fn made(mut scenario: Scenario, name: &str) -> Option<Generated> {
     None
 }
 
-/// Cuts what comes after the end, or adds a stop where the last was blocked. Whether nothing was to be done.
+/// Removes the turns after the end, or adds a stop if the last one was blocked. Returns whether the
+/// script already fitted.
 fn fits(scenario: &mut Scenario, seen: &RunSeen) -> bool {
     if seen.beyond {
         let last = scenario.turns.iter().rev().find(|turn| turn.calls.is_empty()).cloned();
@@ -105,7 +109,7 @@ fn fits(scenario: &mut Scenario, seen: &RunSeen) -> bool {
     fits
 }
 
-/// What is seen of the reference evaluator. None where it cannot play it.
+/// Returns the observations on the reference evaluator; `None` if it cannot run the scenario.
 fn seen(scenario: &Scenario, name: &str, serial: bool) -> Option<RunSeen> {
     let text = scenario.toml(&Expected::nothing());
     let name = format!("{}/{name}", scenario.clause().0);

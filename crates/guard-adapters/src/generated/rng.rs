@@ -1,11 +1,11 @@
 //! A small seeded generator, so that a scenario is named by two numbers.
 
-/// SplitMix64: every seed gives another sequence, the same one on every machine.
+/// SplitMix64: each seed gives a different sequence, the same on every machine.
 #[derive(Debug, Clone)]
 pub struct Rng(u64);
 
 impl Rng {
-    /// The sequence of a scenario of a run.
+    /// Returns the sequence of a scenario of a run.
     pub fn new(seed: u64, number: u64) -> Rng {
         let mut rng = Rng(seed ^ number.wrapping_mul(0xD1B5_4A32_D192_ED03));
         rng.bits();
@@ -20,17 +20,17 @@ impl Rng {
         z ^ (z >> 31)
     }
 
-    /// A number below `n`, which is not 0.
+    /// Returns a number below `n`, which must not be 0.
     pub fn below(&mut self, n: usize) -> usize {
         (self.bits() % n as u64) as usize
     }
 
-    /// True `percent` times in a hundred.
+    /// Returns true with a probability of `percent` in a hundred.
     pub fn chance(&mut self, percent: usize) -> bool {
         self.below(100) < percent
     }
 
-    /// One of the items.
+    /// Picks one of the items.
     pub fn pick<'t, T>(&mut self, items: &'t [T]) -> &'t T {
         &items[self.below(items.len())]
     }

@@ -1,19 +1,19 @@
-//! A scenario: a guard in parts that can be left out one by one, a script, and its text as a case.
+//! A scenario: a guard in separately removable parts, a script, and its text as a case.
 
 use super::expected::Expected;
 use serde_json::{Map, Value};
 use std::fmt::Write as _;
 
-/// A guard, a script, a world.
+/// A guard, a script and a world.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Scenario {
-    /// Everything of the guard but tools, each whole.
+    /// All parts of the guard except tools.
     pub items: Vec<String>,
     pub tools: Vec<Tool>,
     pub turns: Vec<Turn>,
-    /// What roles answer, in order.
+    /// The answers of roles, in order.
     pub approvals: Vec<(String, Vec<Grant>)>,
-    /// What the session begins with.
+    /// The opening data of the session.
     pub data: Option<String>,
 }
 
@@ -21,7 +21,7 @@ pub struct Scenario {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Tool {
     pub name: String,
-    /// As they are declared.
+    /// The parameters, as declared.
     pub params: &'static [(&'static str, &'static str)],
     pub clauses: Vec<String>,
 }
@@ -33,18 +33,18 @@ pub struct Grant {
     pub lasts: Option<&'static str>,
 }
 
-/// A turn of the model: a stop where it has no calls.
+/// A turn of the model; a turn without calls is a stop.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Turn {
     pub after: Option<&'static str>,
-    /// Tokens it used.
+    /// The number of tokens used.
     pub usage: Option<usize>,
-    /// What the user says.
+    /// The message of the user.
     pub prompt: Option<String>,
     pub calls: Vec<Call>,
-    /// The calls are held until nothing else can begin.
+    /// True if the calls are held until no other call can begin.
     pub overlap: bool,
-    /// Of a stop.
+    /// The output of a stop.
     pub output: Option<String>,
 }
 
@@ -61,7 +61,7 @@ pub struct Call {
 }
 
 impl Scenario {
-    /// The text of the guard.
+    /// Returns the text of the guard.
     pub fn guard(&self) -> String {
         let mut out = String::from("guard generated\n");
         for item in &self.items {
@@ -83,17 +83,17 @@ impl Scenario {
         out
     }
 
-    /// The id of a call.
+    /// Returns the id of a call.
     pub fn id(turn: usize, call: usize) -> String {
         format!("c{}{}", turn + 1, ["a", "b", "c", "d"].get(call).unwrap_or(&"z"))
     }
 
-    /// Whether calls are held to run beside each other.
+    /// Returns whether calls are held to run in parallel.
     pub fn is_parallel(&self) -> bool {
         self.turns.iter().any(|turn| turn.overlap)
     }
 
-    /// The area and the clause that say best what it is about.
+    /// Returns the area and the clause that best describe the scenario.
     pub fn clause(&self) -> (&'static str, &'static str) {
         let guard = self.guard();
         let has = |word: &str| guard.contains(word);
@@ -108,7 +108,7 @@ impl Scenario {
         }
     }
 
-    /// The capabilities that it needs.
+    /// Returns the capabilities that it needs.
     fn needs(&self) -> Vec<&'static str> {
         const WORDS: [(&str, &str); 10] = [
             ("effect ", "effects"),
@@ -133,7 +133,7 @@ impl Scenario {
         needs
     }
 
-    /// The case, with what is expected of it.
+    /// Returns the case with its expectations.
     pub fn toml(&self, expected: &Expected) -> String {
         let mut out = format!("clause = \"{}\"\n", self.clause().1);
         out.push_str("claim = \"The adapter does what the reference evaluator decides\"\n");

@@ -1,8 +1,8 @@
-//! Scenarios with one thing less.
+//! Scenarios with one part removed.
 
 use super::scenario::{Call, Scenario, Turn};
 
-/// Every scenario with one thing less, the largest steps first.
+/// Returns every scenario with one part removed, the largest parts first.
 pub fn smaller(scenario: &Scenario) -> Vec<Scenario> {
     let mut all = Vec::new();
     let turns = scenario.turns.len();

@@ -1,4 +1,4 @@
-//! What goes wrong when a call is put to the guard.
+//! Faults in proposing a call to the guard.
 
 use crate::duty::{Gate, Work};
 use crate::fault::Fault;
@@ -8,7 +8,7 @@ use guard_plan::verdict::{Code, Decision};
 use guard_runtime::Proposed;
 use serde_json::{Value, json};
 
-/// What becomes of a call that the guard is not asked about.
+/// Returns the outcome of a call that the guard is not asked about.
 pub(crate) fn before(work: &mut Work, call: &Call) -> Option<Gate> {
     let native = work.run.tools.iter().any(|tool| tool.native && tool.name == call.tool);
     let same = |known: &Call| known.tool == call.tool && known.args == call.args;
@@ -41,7 +41,7 @@ pub(crate) fn before(work: &mut Work, call: &Call) -> Option<Gate> {
     }
 }
 
-/// The call as the guard is told of it.
+/// Returns the call as reported to the guard.
 pub(crate) fn told(work: &Work, call: &Call) -> Call {
     let mut told = call.clone();
     let plan = work.engine.kernel.plan();
@@ -90,7 +90,7 @@ fn coerce(args: &mut Value) {
     }
 }
 
-/// As a reader does that knows but one kind of number.
+/// Converts numbers like a parser with only one kind of number.
 fn float(args: &mut Value) {
     let Value::Object(members) = args else { return };
     for value in members.values_mut() {
@@ -111,7 +111,7 @@ fn trim(args: &mut Value) {
     }
 }
 
-/// What becomes of a call in spite of its verdict.
+/// Returns the outcome of a call in spite of its verdict.
 pub(crate) fn judged(work: &mut Work, call: &Call, proposed: &Proposed) -> Option<Gate> {
     let verdict = &proposed.verdict;
     let only = |code: Code| verdict.reasons.iter().all(|reason| reason.code == code);

@@ -1,4 +1,4 @@
-//! What goes wrong at the end.
+//! Faults at the end of a run.
 
 use crate::duty::Work;
 use crate::fault::Fault;
@@ -6,7 +6,7 @@ use guard_ack::protocol::{End, Ended};
 use guard_plan::record::StopDecision;
 use guard_runtime::Stopped;
 
-/// What the adapter takes for the answer to a stop.
+/// Returns the answer to a stop that the adapter uses.
 pub(crate) fn stopped(work: &mut Work, mut stopped: Stopped) -> Stopped {
     let held = match work.fault {
         Fault::HeldAtDeadline => stopped.bypassed.as_deref() == Some("deadline"),
@@ -37,7 +37,7 @@ pub(crate) fn stopped(work: &mut Work, mut stopped: Stopped) -> Stopped {
     stopped
 }
 
-/// What is handed over instead of the end.
+/// Returns the result that is reported instead of the correct one.
 pub(crate) fn ended(work: &mut Work, mut end: End) -> End {
     match work.fault {
         Fault::DropsOutput => end.output = None,

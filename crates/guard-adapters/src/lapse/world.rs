@@ -1,4 +1,4 @@
-//! What goes wrong between the adapter and the world: what the model is shown, and what really runs.
+//! Faults between the adapter and the world: wrong messages to the model, and wrong tool runs.
 
 use crate::fault::Fault;
 use guard_ack::protocol::{Approval, ApprovalRequest, Call, Done, Message, Role, Turn};
@@ -8,13 +8,13 @@ use serde_json::{Value, json};
 /// The end of a block of feedback.
 const END: &str = "</feedback>";
 
-/// A world that is told something else than it should be.
+/// A world that receives wrong reports.
 pub(crate) struct Lapsing<'w> {
     pub fault: Fault,
     pub world: &'w mut dyn World,
-    /// How many messages were shown before.
+    /// The number of messages shown before.
     pub shown: usize,
-    /// Feedback that is shown late or again: before which message it was.
+    /// Feedback that is shown late or again.
     pub late: Vec<Message>,
     /// Calls that run a second time.
     pub twice: Vec<String>,
@@ -25,7 +25,7 @@ impl<'w> Lapsing<'w> {
         Lapsing { fault, world, shown: 0, late: Vec::new(), twice: Vec::new() }
     }
 
-    /// The conversation as the model is shown it.
+    /// Returns the conversation as shown to the model.
     fn told(&mut self, messages: &[Message]) -> Vec<Message> {
         let mut told = messages.to_vec();
         let new = self.shown.min(told.len());

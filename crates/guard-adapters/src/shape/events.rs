@@ -1,5 +1,5 @@
-//! An event loop: everything that happens is an event in a queue, and between turns nothing is kept but the trace, from
-//! which the session is taken up again.
+//! An event loop: every event goes through a queue, and between turns only the trace is kept, from
+//! which the session is resumed.
 
 use crate::duty::{Gate, Work, with_feedback};
 use crate::engine::Engine;
@@ -9,19 +9,19 @@ use guard_ack::{Kind, Trouble};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// What happens.
+/// An event of the loop.
 enum Happens {
-    /// It is the model's turn.
+    /// The model is asked.
     Ask,
-    /// The model calls.
+    /// The model calls a tool.
     Called(Call),
     /// A call has ended.
     Ended(Call, Done),
-    /// The model would stop.
+    /// The model wants to stop.
     Stops(Turn),
 }
 
-/// The loop.
+/// Runs the loop.
 pub fn run(work: &mut Work) -> Result<End, Trouble> {
     work.begin()?;
     let mut queue = VecDeque::from([Happens::Ask]);
@@ -79,7 +79,7 @@ pub fn run(work: &mut Work) -> Result<End, Trouble> {
     Ok(work.abandoned())
 }
 
-/// Takes the session up again from its trace alone.
+/// Resumes the session from its trace alone.
 fn resume(work: &mut Work) -> Result<(), Trouble> {
     let kernel = Arc::clone(&work.engine.kernel);
     let again = Engine::again(&kernel, &work.engine.lines, work.run.workspace.as_deref());

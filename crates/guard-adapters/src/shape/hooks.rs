@@ -1,13 +1,14 @@
-//! A framework with hooks: it begins the calls of a turn together, and calls back before and after each.
+//! A framework with hooks: it starts the calls of a turn together, and runs a hook before and after
+//! each.
 //!
-//! What the hook after a call has to say is shown as a message of its own behind the answer.
+//! The output of the hook after a call is shown as a separate message after the answer.
 
 use crate::duty::{Gate, Work};
 use crate::fault::Fault;
 use guard_ack::Trouble;
 use guard_ack::protocol::{Call, End, Role};
 
-/// The loop of the framework.
+/// Runs the loop of the framework.
 pub fn run(work: &mut Work) -> Result<End, Trouble> {
     work.begin()?;
     while let Some(turn) = work.ask_model()? {
@@ -55,7 +56,7 @@ fn calls(work: &mut Work, calls: &[Call]) -> Result<(), Trouble> {
     Ok(())
 }
 
-/// The hook before a call. What it gives back is why the call waits.
+/// Runs the hook before a call. Returns the reason if the call waits.
 fn before<'c>(
     work: &mut Work,
     call: &'c Call,

@@ -1,5 +1,5 @@
-//! Middleware: a function around each tool. The framework runs one call after another, so nothing is ever in flight
-//! beside another, and feedback goes into the answer.
+//! Middleware: a function around each tool. The framework runs one call after another, so calls
+//! never overlap, and feedback is part of the answer.
 
 use crate::duty::{Gate, Work, with_feedback};
 use crate::fault::Fault;
@@ -7,7 +7,7 @@ use guard_ack::Trouble;
 use guard_ack::protocol::{Call, Done, End, ToolOutcome};
 use serde_json::json;
 
-/// The loop of the framework.
+/// Runs the loop of the framework.
 pub fn run(work: &mut Work) -> Result<End, Trouble> {
     work.begin()?;
     loop {
@@ -25,7 +25,7 @@ pub fn run(work: &mut Work) -> Result<End, Trouble> {
     }
 }
 
-/// The function around a tool: what the model reads.
+/// Wraps a tool; returns the text for the model.
 fn around(work: &mut Work, call: &Call) -> Result<String, Trouble> {
     if work.fault == Fault::RunsFirst {
         let done = next(work, call);
@@ -41,7 +41,7 @@ fn around(work: &mut Work, call: &Call) -> Result<String, Trouble> {
     }
 }
 
-/// The tool itself.
+/// Runs the tool itself.
 fn next(work: &mut Work, call: &Call) -> Done {
     work.world.begin(call);
     let ended = work.world.ended(true).map(|(_, done)| done);

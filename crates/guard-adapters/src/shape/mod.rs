@@ -10,16 +10,16 @@ use guard_ack::Trouble;
 use guard_ack::clause;
 use guard_ack::protocol::End;
 
-/// How an adapter sits in its framework.
+/// The integration of an adapter in its framework.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shape {
     /// The framework runs the loop and calls hooks before and after a tool, and before a stop.
     Hooks,
     /// A function around each tool; calls run one after another.
     Middleware,
-    /// Something between the client and the tool server, which sees messages and no loop.
+    /// A proxy between the client and the tool server, which sees messages and no loop.
     Proxy,
-    /// An event loop whose session is taken up again from its trace after every turn.
+    /// An event loop whose session is resumed from its trace after every turn.
     Events,
 }
 
@@ -37,12 +37,12 @@ impl Shape {
         }
     }
 
-    /// What it declares.
+    /// Returns its declared capabilities.
     pub fn capabilities(self) -> Vec<&'static str> {
         let lacks: &[&str] = match self {
             Shape::Hooks | Shape::Events => &[],
             Shape::Middleware => &["parallel_calls"],
-            // The framework's own tools never come by.
+            // The framework's own tools bypass the proxy.
             Shape::Proxy => &["native_tools"],
         };
         let names = clause::capabilities().iter().map(|one| one.name);

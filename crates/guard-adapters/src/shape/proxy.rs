@@ -1,5 +1,5 @@
-//! A proxy between a client and a tool server: requests come in, responses go out, in whatever order the server answers.
-//! The client shows responses in the order of its requests.
+//! A proxy between a client and a tool server: the server answers requests in any order, and the
+//! client shows the responses in the order of its requests.
 
 use crate::duty::{Gate, Work, with_feedback};
 use crate::fault::Fault;
@@ -7,7 +7,7 @@ use guard_ack::Trouble;
 use guard_ack::protocol::{Call, End};
 use std::collections::{BTreeMap, VecDeque};
 
-/// The client's loop.
+/// Runs the client's loop.
 pub fn run(work: &mut Work) -> Result<End, Trouble> {
     work.begin()?;
     while let Some(turn) = work.ask_model()? {
@@ -27,18 +27,18 @@ pub fn run(work: &mut Work) -> Result<End, Trouble> {
     Ok(work.abandoned())
 }
 
-/// What is on its way.
+/// The pending requests.
 #[derive(Default)]
 struct Proxy<'c> {
-    /// Sent on, by id.
+    /// The forwarded calls, by id.
     sent: BTreeMap<String, &'c Call>,
-    /// Kept back, with why.
+    /// The held calls, with the reasons.
     kept: VecDeque<(&'c Call, String)>,
     responses: BTreeMap<String, String>,
 }
 
 impl<'c> Proxy<'c> {
-    /// Sends requests on or answers them itself, until each has its response.
+    /// Forwards requests or answers them itself, until each has its response.
     fn forward(
         mut self,
         work: &mut Work,

@@ -1,7 +1,7 @@
-//! A session as it would be after a call has succeeded, as far as anybody can say before.
+//! The predicted session after a successful call, as far as it is known in advance.
 //!
-//! What the call writes is simulated by the effects' own stage. What conditions ask of the history and the
-//! budgets is answered here: such nodes become the leaves they would evaluate to.
+//! The effects stage simulates the writes of the call. Nodes that read the history and the budgets
+//! are replaced by their predicted values here.
 
 use super::Supposition;
 use super::expression::part;
@@ -9,25 +9,25 @@ use guard_plan::plan::{Expr, FactId, IndexId, Node, NodeId, ToolId, UnitId, VarI
 use guard_plan::value::Value;
 use std::borrow::Cow;
 
-/// Keys in longer conditions are not looked at: that costs the square of the length.
+/// Longer conditions are not searched for keys: the cost is quadratic in their length.
 const MAX_NODES: usize = 500;
 
 /// A call that has succeeded.
 pub(super) struct After<'c> {
     pub tool: ToolId,
-    /// None where nobody has chosen them.
+    /// The arguments; `None` if they are not chosen.
     pub args: Option<&'c [Value]>,
     /// The simulated values of variables.
     pub writes: &'c [(VarId, Value)],
-    /// Variables that have a new value nobody can say.
+    /// Variables with an unknown new value.
     pub unknown: &'c [VarId],
-    /// Facts that it may have taught.
+    /// Facts that the call may have taught.
     pub facts: &'c [FactId],
     pub charges: &'c [(UnitId, i64)],
 }
 
 impl After<'_> {
-    /// An expression in which what the call has changed of history and budgets stands as values.
+    /// Returns an expression with the changed history and budget nodes replaced by values.
     pub fn rewritten<'e>(&self, cx: &Supposition<'_, '_>, expr: &'e Expr) -> Cow<'e, Expr> {
         let mut changed = Cow::Borrowed(expr);
         for (at, node) in expr.0.iter().enumerate() {
@@ -36,7 +36,7 @@ impl After<'_> {
             }
         }
         match changed {
-            // The children of a node that has become a leaf are nobody's.
+            // The children of a node that has become a leaf are unused.
             Cow::Owned(changed) => {
                 let root = changed.0.len() as NodeId - 1;
                 Cow::Owned(part(&changed, root))
@@ -47,7 +47,7 @@ impl After<'_> {
 
     fn leaf(&self, cx: &Supposition<'_, '_>, expr: &Expr, node: &Node) -> Option<Node> {
         match node {
-            // Nothing is later than the call itself.
+            // No event is later than the call itself.
             Node::Called { since: Some(since), .. } | Node::Failed { since: Some(since), .. }
                 if *since == self.tool =>
             {
@@ -84,7 +84,7 @@ impl After<'_> {
         charge.map_or(0, |(_, amount)| *amount)
     }
 
-    /// Whether the call has the arguments that a key asks for.
+    /// Returns whether the call has the arguments that a key requires.
     fn has_key(
         &self,
         cx: &Supposition<'_, '_>,
@@ -100,7 +100,7 @@ impl After<'_> {
         })
     }
 
-    /// Whether a condition depends on what nobody can say of the call.
+    /// Returns whether a condition depends on an unknown result of the call.
     pub fn may_change(&self, expr: &Expr) -> bool {
         expr.0.iter().any(|node| match node {
             Node::State(var) => self.unknown.contains(var),
@@ -114,7 +114,7 @@ impl After<'_> {
     }
 }
 
-/// The leaf of a scalar.
+/// Returns the literal node of a scalar.
 fn literal(value: &Value) -> Option<Node> {
     Some(match value {
         Value::None => Node::None,

@@ -8,16 +8,17 @@ use guard_plan::decimal;
 use guard_plan::plan::{Risk, Tool, ToolId};
 use guard_plan::value::Value;
 
-/// Neither parameter grows past a million: from there on outcomes change nothing that six places show.
+/// The maximum of each parameter, one million: beyond it an outcome changes none of the six decimal
+/// places.
 const MAX: i64 = 1_000_000 * ONE;
-/// Successes and failures of a default prior together.
+/// The sum of successes and failures of a default prior.
 const PRIOR_SUM: i64 = 3 * ONE;
-/// The least successes of a default prior.
+/// The minimum number of successes of a default prior.
 const LEAST_ALPHA: i64 = 300_000;
-/// What a cost that depends on more than the guard counts as, a part of the budget.
+/// The assumed cost of a call whose cost is unknown, as a fraction of the budget.
 const UNKNOWN_COST: i64 = ONE / 4;
 
-/// The belief in the success of a tool.
+/// Returns the belief in the success of a tool.
 pub(super) fn of(scene: &Scene<'_>, id: ToolId) -> Belief {
     let tool = &scene.plan.tools[id as usize];
     let (alpha, beta) = match &tool.prior {
@@ -47,7 +48,7 @@ fn default_prior(scene: &Scene<'_>, tool: &Tool) -> (i64, i64) {
     (alpha, PRIOR_SUM - alpha)
 }
 
-/// The greatest part of a whole budget that the tool itself says it costs.
+/// Returns the largest declared cost of the tool, as a fraction of a whole budget.
 fn expected_cost(scene: &Scene<'_>, tool: &Tool) -> i64 {
     let plan = scene.plan;
     let mut sums = vec![0_i64; plan.units.len()];
@@ -67,24 +68,24 @@ fn expected_cost(scene: &Scene<'_>, tool: &Tool) -> i64 {
     sums.into_iter().max().unwrap_or(0)
 }
 
-/// The part of something that is expected, where it comes with success only.
+/// Returns the expected fraction of a gain that comes only with success.
 pub(super) fn expected(belief: &Belief, part: i64) -> i64 {
     let (alpha, beta) = (i128::from(belief.alpha.0), i128::from(belief.beta.0));
     fixed::quotient(alpha * i128::from(part), (alpha + beta) * i128::from(ONE))
 }
 
-/// By how much the variance is expected to shrink with one more outcome, as a part of what the first outcome of
-/// a tool nobody knows anything of, Beta(1, 1), takes from it: `36·αβ / (n²(n + 1)²)`, n = α + β, at most 1.
+/// Returns the expected reduction of the variance by one more outcome, relative to the reduction by
+/// the first outcome of an unknown tool, Beta(1, 1): `36·αβ / (n²(n + 1)²)`, n = α + β, at most 1.
 pub(super) fn info(belief: &Belief) -> i64 {
     const TWELVE: i128 = 1_000_000_000_000;
     let (alpha, beta) = (i128::from(belief.alpha.0), i128::from(belief.beta.0));
     let n = alpha + beta;
-    // INVARIANT: both are at most 10¹², so no product passes 10³⁷.
+    // INVARIANT: both are at most 10¹², so no product exceeds 10³⁷.
     let spread = alpha * beta * TWELVE / (n * n);
     let after = n + i128::from(ONE);
     let shrink = spread * 36 * TWELVE / (after * after);
     let shrink = i64::try_from(shrink.min(TWELVE)).unwrap_or(i64::MAX);
-    // Of twelve places six are left.
+    // Reduces twelve decimal places to six.
     decimal::divide(shrink, ONE * ONE).unwrap_or(0)
 }
 

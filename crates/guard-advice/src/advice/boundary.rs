@@ -1,4 +1,4 @@
-//! How near a simulated state comes to the boundaries of invariants and of the types of variables.
+//! The nearness of a simulated state to the boundaries of invariants and variable types.
 
 use super::Supposition;
 use super::expression::part;
@@ -6,10 +6,10 @@ use super::fixed::{self, HALF, ONE};
 use guard_plan::plan::{CompareOp, Expr, InvariantId, Node, NodeId, Risk, Tool, TypeDef, VarId};
 use guard_plan::value::Value;
 
-/// Longer invariants hold or they do not: nobody measures how near they come to that.
+/// For longer invariants only truth is tested, not nearness.
 const MAX_NODES: usize = 500;
 
-/// The danger of an action: what is declared, and how near it comes to a boundary.
+/// Returns the danger of an action, from its declared danger and its nearness to a boundary.
 pub(super) fn risk(tool: &Tool, nearness: i64) -> i64 {
     let declared = match tool.risk {
         Risk::Low => 0,
@@ -21,8 +21,9 @@ pub(super) fn risk(tool: &Tool, nearness: i64) -> i64 {
     fixed::either(declared + irreversible, nearness)
 }
 
-/// How near the writes of a call bring the state to the nearest boundary: 0 far, 1 on it or past it. A boundary
-/// that the call does not bring nearer does not count; one that depends on what nobody can say counts half.
+/// Returns how near the writes of a call bring the state to the nearest boundary: 0 is far, 1 is on
+/// it or beyond. A boundary that the call does not approach does not count; one that depends on
+/// unknown values counts half.
 pub(super) fn nearness<'s, 'h>(
     cx: &Supposition<'s, 'h>,
     tool: &Tool,
@@ -52,7 +53,7 @@ fn approached(before: i64, after: i64) -> i64 {
     if after > before { after } else { 0 }
 }
 
-/// The two ends of a range, each for itself.
+/// Measures the two ends of a range separately.
 fn of_type(def: &TypeDef, before: &Value, after: &Value) -> i64 {
     let (TypeDef::Int { min, max }
     | TypeDef::Decimal { min, max }
@@ -81,7 +82,8 @@ fn number(value: &Value) -> Option<i128> {
     }
 }
 
-/// What a margin is measured by: the bound, or the greater of the two sides where there is none or it is zero.
+/// Returns the scale of a margin: the bound, or the larger of the two sides if there is none or it
+/// is zero.
 fn scale(bound: Option<i128>, a: i128, b: i128) -> i128 {
     match bound {
         Some(bound) if bound != 0 => bound.abs(),
@@ -89,7 +91,7 @@ fn scale(bound: Option<i128>, a: i128, b: i128) -> i128 {
     }
 }
 
-/// How near a margin is, on a scale: 1 where there is none.
+/// Returns the nearness for a margin on a scale: 1 if there is no margin.
 fn close(margin: i128, scale: i128) -> i64 {
     if margin <= 0 {
         return ONE;
@@ -104,14 +106,14 @@ fn close(margin: i128, scale: i128) -> i64 {
 fn of_invariant(cx: &Supposition<'_, '_>, id: InvariantId) -> i64 {
     let expr = &cx.scene.plan.invariants[id as usize].condition;
     let root = (expr.0.len() - 1) as NodeId;
-    // Looking at each part costs the square of the length.
+    // Testing each part costs quadratic time.
     if expr.0.len() > MAX_NODES {
         return truth(cx, expr, root, true);
     }
     of_node(cx, expr, root, true)
 }
 
-/// How near a condition is to ceasing to be `wanted`.
+/// Returns how near a condition is to no longer being `wanted`.
 fn of_node(cx: &Supposition<'_, '_>, expr: &Expr, id: NodeId, wanted: bool) -> i64 {
     let of = |id: &NodeId, wanted| of_node(cx, expr, *id, wanted);
     match (&expr.0[id as usize], wanted) {
@@ -130,7 +132,7 @@ fn of_node(cx: &Supposition<'_, '_>, expr: &Expr, id: NodeId, wanted: bool) -> i
     }
 }
 
-/// The comparison that holds exactly if the given one is `wanted`; none for equality.
+/// Returns the comparison that holds exactly if the given one is `wanted`; `None` for equality.
 fn ordered(op: CompareOp, wanted: bool) -> Option<CompareOp> {
     use CompareOp::{Eq, Ge, Gt, Le, Lt, Ne};
     Some(match (op, wanted) {
@@ -142,7 +144,7 @@ fn ordered(op: CompareOp, wanted: bool) -> Option<CompareOp> {
     })
 }
 
-/// The value of a part of an expression.
+/// Evaluates a part of an expression.
 fn value(cx: &Supposition<'_, '_>, expr: &Expr, id: NodeId) -> Option<Value> {
     cx.evaluate(&part(expr, id)).ok()
 }
@@ -154,7 +156,7 @@ fn truth(cx: &Supposition<'_, '_>, expr: &Expr, id: NodeId, wanted: bool) -> i64
 fn margin(cx: &Supposition<'_, '_>, expr: &Expr, op: CompareOp, a: NodeId, b: NodeId) -> i64 {
     let side = |id: NodeId| value(cx, expr, id).as_ref().and_then(number);
     let (Some(left), Some(right)) = (side(a), side(b)) else {
-        // Neither numbers nor a distance: the comparison holds or it does not.
+        // The values are not numbers, so there is no distance: the comparison holds or does not.
         return match (value(cx, expr, a), value(cx, expr, b)) {
             (Some(left), Some(right)) if holds(op, &left, &right) => 0,
             _ => ONE,
@@ -176,11 +178,13 @@ fn margin(cx: &Supposition<'_, '_>, expr: &Expr, op: CompareOp, a: NodeId, b: No
     } else {
         None
     };
-    // A margin of −1 is a broken condition, one of 0 a state on its edge: both are as near as can be.
+    // A margin of −1 is a violated condition, 0 a state on the boundary: both have the maximum
+    // nearness.
     close(margin, scale(bound, left, right))
 }
 
-/// Whether an order holds between values that are no numbers; a missing one is in no order.
+/// Returns whether a comparison holds between values that are not numbers; a missing value is not
+/// ordered.
 fn holds(op: CompareOp, left: &Value, right: &Value) -> bool {
     let order = match (left, right) {
         (Value::Time(left), Value::Time(right)) => left.cmp(right),

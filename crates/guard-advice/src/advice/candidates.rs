@@ -1,4 +1,4 @@
-//! Candidates: the calls that are judged, with what the kernel says of each and what it would do.
+//! Candidates: the possible calls, with the kernel's verdict and the predicted changes of each.
 
 use super::after::After;
 use super::expression::is_fixed;
@@ -15,33 +15,33 @@ use guard_runtime::{Assumed, Hypothesis, HypotheticalCall, Proposal};
 
 pub use guard_plan::advice::Status;
 
-/// Most combinations of arguments of a tool that are judged one by one.
+/// The maximum number of argument combinations of a tool that are judged individually.
 const MAX_COMBINATIONS: usize = 32;
 
-/// A call, or a tool whose arguments nobody has chosen.
+/// A call, or a tool without chosen arguments.
 #[derive(Clone)]
 pub(super) struct Candidate {
     pub tool: ToolId,
-    /// None where nobody has chosen them.
+    /// The arguments; `None` if they are not chosen.
     pub args: Option<Json>,
     pub values: Option<Vec<Value>>,
     pub status: Status,
     pub reasons: Vec<Reason>,
-    /// What it costs, in units of 10⁻⁶.
+    /// The charges, in units of 10⁻⁶.
     pub charges: Vec<(UnitId, i64)>,
-    /// Units of which it may cost more.
+    /// Units of which the call may cost more.
     pub open_units: Vec<UnitId>,
-    /// How much further the goals would be if it succeeded.
+    /// The progress of the goals if the call succeeds.
     pub gain: i64,
-    /// How near it comes to a boundary.
+    /// The nearness to a boundary.
     pub nearness: i64,
-    /// Requirements that do not hold.
+    /// The unmet requirements.
     pub unmet: Vec<Unmet>,
-    /// A `deny` refuses it that depends on nothing but its arguments.
+    /// True if a `deny` that depends only on the arguments refuses the call.
     pub never: bool,
 }
 
-/// All candidates of a tool; at least one.
+/// Returns all candidates of a tool; at least one.
 pub(super) fn of(
     scene: &Scene<'_>,
     goals: &Goals<'_>,
@@ -58,7 +58,8 @@ pub(super) fn of(
     }
 }
 
-/// All arguments of a tool, if they are few: the last parameter changes fastest.
+/// Returns all argument combinations of a tool, if they are few; the last parameter changes
+/// fastest.
 fn combinations(types: &[TypeDef], tool: &Tool) -> Option<Vec<Vec<Value>>> {
     let mut all = vec![Vec::new()];
     for param in &tool.params {
@@ -76,7 +77,7 @@ fn combinations(types: &[TypeDef], tool: &Tool) -> Option<Vec<Vec<Value>>> {
     Some(all)
 }
 
-/// All values of a type, if they are few; the missing option last.
+/// Returns all values of a type, if they are few; the missing option comes last.
 fn domain(types: &[TypeDef], ty: TypeId) -> Option<Vec<Value>> {
     match types.get(ty as usize)? {
         TypeDef::Bool => Some(vec![Value::Bool(false), Value::Bool(true)]),
@@ -97,7 +98,7 @@ fn domain(types: &[TypeDef], ty: TypeId) -> Option<Vec<Value>> {
     }
 }
 
-/// The arguments as a caller writes them; missing options are left out.
+/// Returns the arguments as a caller writes them, without missing options.
 fn written(types: &[TypeDef], tool: &Tool, values: &[Value]) -> Json {
     let given = tool.params.iter().zip(values).filter(|(_, value)| **value != Value::None);
     let member = given.map(|(param, value)| {
@@ -136,7 +137,7 @@ fn open(
 ) -> Option<Candidate> {
     let tool = &scene.plan.tools[id as usize];
     let verdict = if scene.session.halted().is_some() {
-        // A halted session looks at nothing else, arguments included.
+        // A halted session reads nothing else, not even the arguments.
         checked(scene, tool, &Json::Object(Vec::new()), world)
     } else {
         scene.read(world, |hypothesis| Some(hypothesis.verdict(&hypothesis.call(id, None)?)))?
@@ -147,7 +148,7 @@ fn open(
     Some(Candidate { status: status(&verdict), reasons: verdict.reasons, ..candidate })
 }
 
-/// The verdict of the kernel on a call.
+/// Returns the kernel's verdict on a call.
 fn checked(scene: &Scene<'_>, tool: &Tool, args: &Json, world: &mut Remembered<'_>) -> Verdict {
     let proposal = Proposal { call: "", tool: &tool.wire_name, args: args.into(), now: scene.now };
     scene.kernel.check(scene.session, &proposal, world).verdict
@@ -162,7 +163,7 @@ fn status(verdict: &Verdict) -> Status {
     }
 }
 
-/// What a call would do; `observed` are the variables that only its result will say.
+/// Predicts the changes of a call; `observed` are the variables that depend on its result.
 fn foreseen(
     scene: &Scene<'_>,
     hypothesis: &Hypothesis<'_>,
@@ -186,7 +187,7 @@ fn foreseen(
     };
     let assumed = Assumed { call: values.map(|values| (id, values)), writes: &[] };
     let supposed = Supposition { scene, hypothesis, assumed };
-    // The frame that counts is that of the tool, whatever is known of its arguments.
+    // The frame of the tool applies, whether or not its arguments are known.
     let frame = &scene.plan.tools[id as usize];
     Some(Candidate {
         tool: id,
@@ -203,7 +204,7 @@ fn foreseen(
     })
 }
 
-/// Whether a `deny` refuses a call whatever becomes of the session.
+/// Returns whether a `deny` refuses a call in every state of the session.
 fn never(supposed: &Supposition<'_, '_>, call: &HypotheticalCall<'_>) -> bool {
     let mut denies = call.tool().denies.iter();
     denies.any(|deny| {

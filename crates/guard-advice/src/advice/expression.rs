@@ -1,13 +1,13 @@
-//! Parts of expressions, as expressions of their own.
+//! Extraction of parts of expressions.
 
 use guard_plan::plan::{Expr, Node, NodeId};
 
-/// The part of an expression whose root is a node: the nodes that the root reaches, numbered anew.
+/// Returns the part of an expression below a node: the reachable nodes, renumbered.
 pub(super) fn part(expr: &Expr, root: NodeId) -> Expr {
     let count = root as usize + 1;
     let mut reached = vec![false; count];
     reached[root as usize] = true;
-    // Children precede parents, so that one look backwards reaches all.
+    // Children precede parents, so one backward pass finds all reachable nodes.
     for id in (0..count).rev() {
         if reached[id] {
             expr.0[id].for_each_child(&mut |child| reached[child as usize] = true);
@@ -24,12 +24,13 @@ pub(super) fn part(expr: &Expr, root: NodeId) -> Expr {
     Expr(nodes)
 }
 
-/// Whether an expression has the same value in every session.
+/// Returns whether an expression has the same value in every session.
 pub(super) fn is_constant(expr: &Expr) -> bool {
     is_fixed(expr) && !expr.0.iter().any(|node| matches!(node, Node::Param(_)))
 }
 
-/// Whether an expression has the same value at every time of a session: it reads literals and arguments only.
+/// Returns whether an expression has the same value at every time of a session: it reads only
+/// literals and arguments.
 pub(super) fn is_fixed(expr: &Expr) -> bool {
     let moves = |node: &Node| matches!(node, Node::State(_) | Node::Result | Node::Text);
     !expr.0.iter().any(|node| moves(node) || node.asks())

@@ -1,4 +1,4 @@
-//! Parts of one, as decimals of six places. Products and quotients are rounded half to even.
+//! Fractions as decimals with six places. Products and quotients are rounded half to even.
 
 use guard_plan::decimal;
 use guard_plan::value::DECIMAL_ONE;
@@ -8,18 +8,18 @@ pub(super) const ONE: i64 = DECIMAL_ONE;
 /// One half.
 pub(super) const HALF: i64 = ONE / 2;
 
-/// The product of two parts of one.
+/// Multiplies two fractions.
 pub(super) fn times(a: i64, b: i64) -> i64 {
     decimal::multiply(a, b).unwrap_or(ONE)
 }
 
-/// A quotient at twelve places, where further ones are made of it.
+/// Divides with twelve decimal places, for intermediate results.
 pub(super) fn twelve(a: i64, b: i64) -> i128 {
     const TWELVE: i128 = 1_000_000_000_000;
     i128::from(a) * TWELVE / i128::from(b.max(1))
 }
 
-/// The quotient of two numbers of one scale, 0 to 1; 0 where there is nothing to divide by.
+/// Returns the quotient of two numbers of one scale, between 0 and 1; 0 if the divisor is 0.
 pub(super) fn quotient(a: i128, b: i128) -> i64 {
     if a <= 0 || b <= 0 {
         return 0;
@@ -30,7 +30,7 @@ pub(super) fn quotient(a: i128, b: i128) -> i64 {
     i64::try_from(whole + i128::from(up)).unwrap_or(ONE).min(ONE)
 }
 
-/// Which part of a whole an amount is: 0 to 1. All of it where there is nothing to be a part of.
+/// Returns an amount as a fraction of a whole, between 0 and 1; 1 if the whole is 0.
 pub(super) fn part(amount: i64, whole: i64) -> i64 {
     if amount <= 0 {
         0
@@ -41,7 +41,7 @@ pub(super) fn part(amount: i64, whole: i64) -> i64 {
     }
 }
 
-/// `1 − (1 − a)(1 − b)`: of two independent dangers, that one of them comes true.
+/// `1 − (1 − a)(1 − b)`: the probability of at least one of two independent events.
 pub(super) fn either(a: i64, b: i64) -> i64 {
     ONE - times(ONE - a, ONE - b)
 }

@@ -1,4 +1,4 @@
-//! Goals: how far they are, and how far they would be after a call.
+//! Goals: their progress now, and their predicted progress after a call.
 
 use super::after::After;
 use super::fixed::{self, ONE};
@@ -11,13 +11,13 @@ use guard_runtime::Assumed;
 /// The goals of a plan in a session.
 pub(super) struct Goals<'k> {
     goals: &'k [Goal],
-    /// Whether each condition holds now, by goal.
+    /// By goal: true for each condition that holds now.
     holds: Vec<Vec<bool>>,
     overall: Option<i64>,
 }
 
 impl<'k> Goals<'k> {
-    /// How the goals are now.
+    /// Evaluates the goals now.
     pub fn now(scene: &Scene<'k>, world: &mut Remembered<'_>) -> Goals<'k> {
         let goals = scene.plan.goals.as_slice();
         let holds: Vec<Vec<bool>> = scene.read(world, |hypothesis| {
@@ -29,13 +29,13 @@ impl<'k> Goals<'k> {
         Goals { goals, holds, overall }
     }
 
-    /// The mean of the goals' progress; none without goals.
+    /// Returns the mean progress of the goals; `None` without goals.
     pub fn overall(&self) -> Option<i64> {
         self.overall
     }
 
-    /// How much further the goals would be after a call that succeeds, as a part of what is left to do. A condition
-    /// that depends on what nobody can say counts half, unless what is known makes it true.
+    /// Returns the progress after a successful call, as a fraction of the remaining distance. A
+    /// condition that depends on unknown values counts half, unless the known values make it true.
     pub fn gain<'s, 'h>(&self, cx: &Supposition<'s, 'h>, after: &After<'s>) -> i64 {
         let cx = &cx.after(after.writes);
         let then = |(_, expr): &(String, Expr)| {
@@ -54,12 +54,12 @@ impl<'k> Goals<'k> {
         fixed::quotient(gained, left)
     }
 
-    /// Whether there is anything to lead to.
+    /// Returns whether there are goals.
     pub fn any(&self) -> bool {
         !self.goals.is_empty()
     }
 
-    /// The variables that conditions read.
+    /// Returns the variables that conditions read.
     pub fn reads(&self) -> Vec<VarId> {
         let conditions = self.goals.iter().flat_map(|goal| &goal.conditions);
         let nodes = conditions.flat_map(|(_, expr)| &expr.0);
@@ -91,7 +91,7 @@ fn halves(holds: bool) -> i64 {
     if holds { 2 } else { 0 }
 }
 
-/// The part of conditions that hold, from the halves each counts for.
+/// Returns the fraction of conditions that hold, from the halves that each counts for.
 fn part(halves: impl Iterator<Item = i64>) -> i64 {
     let (mut sum, mut whole) = (0, 0);
     for half in halves {

@@ -1,4 +1,5 @@
-//! The graph of requirements: what a call still needs, and what the calls that lead to it are worth.
+//! The graph of requirements: the unmet requirements of a call, and the values of the calls that
+//! lead to it.
 
 use super::candidates::Candidate;
 use super::unmet::{Alternative, Unmet};
@@ -8,7 +9,7 @@ use guard_plan::plan::ToolId;
 use guard_plan::verdict::{Code, Decision};
 use std::collections::BTreeMap;
 
-/// All candidates, and what each is worth.
+/// All candidates and their values.
 pub(super) struct Graph {
     candidates: Vec<Candidate>,
     by_tool: BTreeMap<ToolId, Vec<usize>>,
@@ -16,7 +17,8 @@ pub(super) struct Graph {
 }
 
 impl Graph {
-    /// Judges what each candidate is worth: what it gains, or its share of what it leads to.
+    /// Computes the value of each candidate: its gain, or its share of the candidates that it leads
+    /// to.
     pub fn new(candidates: Vec<Candidate>, beliefs: &BTreeMap<ToolId, Belief>) -> Graph {
         let mut by_tool: BTreeMap<ToolId, Vec<usize>> = BTreeMap::new();
         for (at, candidate) in candidates.iter().enumerate() {
@@ -28,8 +30,8 @@ impl Graph {
         graph
     }
 
-    /// Hands worth down to what is still required, until nothing changes. A share is at most half of what it is
-    /// a share of, so that even a circle comes to rest.
+    /// Propagates values to the required calls until nothing changes. A share is at most half of
+    /// its source, so the propagation also ends in a cycle.
     fn share(&mut self, beliefs: &BTreeMap<ToolId, Belief>) {
         let edges: Vec<(usize, Vec<usize>)> = self.edges();
         for _ in 0..=self.by_tool.len() {
@@ -52,7 +54,8 @@ impl Graph {
         }
     }
 
-    /// From each candidate that calls can unblock to the candidates that would do it.
+    /// Returns the edges from each candidate that calls can unblock to the candidates that unblock
+    /// it.
     fn edges(&self) -> Vec<(usize, Vec<usize>)> {
         let blocked = self.candidates.iter().enumerate();
         let blocked = blocked.filter(|(_, one)| !one.unmet.is_empty() && !is_hopeless(one));
@@ -63,7 +66,7 @@ impl Graph {
         blocked.map(|(at, one)| (at, to(one))).collect()
     }
 
-    /// The candidates that an alternative admits.
+    /// Returns the candidates that match an alternative.
     fn admitted(&self, alternative: &Alternative) -> Vec<usize> {
         let all = self.by_tool.get(&alternative.tool).into_iter().flatten().copied();
         all.filter(|at| admits(alternative, &self.candidates[*at])).collect()
@@ -77,7 +80,7 @@ impl Graph {
         self.worth[at]
     }
 
-    /// The best of a tool's candidates, as they are scored; the first of equals.
+    /// Returns the best of a tool's candidates by score; the first of equals.
     pub fn of_tool(
         &self,
         id: ToolId,
@@ -87,7 +90,8 @@ impl Graph {
         scored.min_by_key(super::Scored::rank)
     }
 
-    /// What an alternative itself still needs: of the calls that would do, the one that needs least.
+    /// Returns the unmet requirements of an alternative: of the matching calls, those of the call
+    /// with the fewest.
     pub fn unmet(&self, alternative: &Alternative) -> &[Unmet] {
         let admitted = self.admitted(alternative).into_iter();
         let unmet = admitted.map(|at| self.candidates[at].unmet.as_slice());
@@ -95,7 +99,7 @@ impl Graph {
     }
 }
 
-/// Whether a candidate is the call that an alternative needs, or could be made it.
+/// Returns whether a candidate is the call that an alternative requires, or could become it.
 fn admits(alternative: &Alternative, candidate: &Candidate) -> bool {
     let mut key = alternative.key.iter();
     candidate.tool == alternative.tool
@@ -104,7 +108,7 @@ fn admits(alternative: &Alternative, candidate: &Candidate) -> bool {
         })
 }
 
-/// Whether something stands in the way that no other call removes.
+/// Returns whether a candidate has an obstacle that no other call removes.
 fn is_hopeless(candidate: &Candidate) -> bool {
     let hopeless = |code| {
         matches!(

@@ -1,4 +1,4 @@
-//! What an action waits for, in words and in the order in which it is to be done.
+//! The needs of an action, as text and in the order in which they are to be met.
 
 use super::Scene;
 use super::candidates::Candidate;
@@ -10,10 +10,10 @@ use guard_plan::plan::ToolId;
 use guard_plan::render;
 use guard_plan::verdict::{Code, Decision, Reason};
 
-/// Most calls in a chain.
+/// The maximum number of calls in a chain.
 const MAX_CHAIN: usize = 16;
 
-/// Everything a candidate waits for, in the order of its reasons; all missing calls are one chain.
+/// Returns all needs of a candidate, in the order of its reasons; all missing calls form one chain.
 pub(super) fn of(scene: &Scene<'_>, graph: &Graph, candidate: &Candidate) -> Vec<Need> {
     let mut needs: Vec<Need> = Vec::new();
     let mut chained = false;
@@ -34,7 +34,7 @@ pub(super) fn of(scene: &Scene<'_>, graph: &Graph, candidate: &Candidate) -> Vec
     needs
 }
 
-/// The calls still to make, those first that others need; none if nobody knows any.
+/// Returns the calls still to make, in the order of their requirements; `None` if they are unknown.
 fn chain(scene: &Scene<'_>, graph: &Graph, candidate: &Candidate) -> Option<Need> {
     let mut links = Links { scene, graph, done: vec![], names: vec![], words: vec![] };
     links.before(&candidate.unmet);
@@ -42,7 +42,7 @@ fn chain(scene: &Scene<'_>, graph: &Graph, candidate: &Candidate) -> Option<Need
     (!words.is_empty()).then(|| Need { code: Code::Requires, names, text: words.join(", then ") })
 }
 
-/// A chain in the making.
+/// A chain under construction.
 struct Links<'s> {
     scene: &'s Scene<'s>,
     graph: &'s Graph,
@@ -52,7 +52,7 @@ struct Links<'s> {
 }
 
 impl Links<'_> {
-    /// Adds what some requirements need, each after what it needs itself.
+    /// Adds the needs of some requirements, each after its own needs.
     fn before(&mut self, unmet: &[Unmet]) {
         let mut unmet: Vec<&Unmet> = unmet.iter().collect();
         unmet.sort_by_cached_key(|unmet| self.words_of(unmet));
@@ -61,7 +61,8 @@ impl Links<'_> {
                 continue;
             }
             self.done.push(one.clone());
-            // Which of several alternatives is taken is not ours to say, so what they need is not either.
+            // The choice among several alternatives is left to the caller, so their needs are not
+            // added.
             if let [only] = one.0.as_slice() {
                 let graph = self.graph;
                 self.before(graph.unmet(only));
@@ -109,7 +110,7 @@ impl Links<'_> {
     }
 }
 
-/// A need that is no missing call.
+/// Returns a need that is not a missing call.
 fn other(reason: &Reason) -> Need {
     let text = match reason.code {
         Code::Approval => format!("approval of {}", reason.needs.join(", ")),

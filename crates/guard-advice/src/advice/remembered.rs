@@ -1,4 +1,4 @@
-//! A world that is asked each question once, however many calls are judged.
+//! A world that is asked each question at most once, however many calls are judged.
 
 use guard_plan::json::Json;
 use guard_plan::plan::Command;
@@ -34,7 +34,7 @@ impl<'w> Remembered<'w> {
     }
 }
 
-/// An answer that was given before, or a new one.
+/// Returns an earlier answer, or asks for a new one.
 fn once<K: Hash + Eq, A: Clone>(known: &mut HashMap<K, A>, key: K, ask: impl FnOnce() -> A) -> A {
     known.entry(key).or_insert_with(ask).clone()
 }

@@ -6,20 +6,21 @@ use guard_plan::value::Value;
 use guard_runtime::HypotheticalCall;
 use std::collections::BTreeSet;
 
-/// A requirement that does not hold: one of these must succeed. In order.
+/// An unmet requirement: one of these alternatives must succeed. In order.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Unmet(pub Vec<Alternative>);
 
-/// A call that would do.
+/// A call that would meet the requirement.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Alternative {
     pub tool: ToolId,
-    /// The values that it must have for these parameters.
+    /// The required values of these parameters.
     pub key: Vec<(u32, Value)>,
 }
 
 impl Unmet {
-    /// The requirements of a call that do not hold, in order; those that the same calls meet are one.
+    /// Returns the unmet requirements of a call, in order; requirements that the same calls meet
+    /// are merged.
     pub fn all(supposed: &Supposition<'_, '_>, call: &HypotheticalCall<'_>) -> Vec<Unmet> {
         let applies = call.tool().requires.iter().filter(|requires| {
             !requires.rule.shadow && requires.when.as_ref().is_none_or(|when| supposed.holds(when))
@@ -45,7 +46,7 @@ impl Unmet {
 enum Standing {
     Met,
     Missing(Alternative),
-    /// Its key has no value, so that no call would do.
+    /// Its key has no value, so no call can meet it.
     Faulty,
 }
 

@@ -1,4 +1,5 @@
-//! What advice shows of a session besides the actions: goals, state, budgets, history. Bounded, without secrets.
+//! The parts of advice besides the actions: goals, state, budgets, history. Bounded, without
+//! secrets.
 
 use super::Scene;
 use super::goals::Goals;
@@ -10,12 +11,12 @@ use guard_plan::{decimal, render};
 use guard_runtime::LastSettlement;
 use std::cmp::Reverse;
 
-/// Most state variables that are shown.
+/// The maximum number of state variables shown.
 const MAX_STATE: usize = 50;
-/// Most tools whose history is shown.
+/// The maximum number of tools whose history is shown.
 const MAX_RECENT: usize = 10;
 
-/// The advice, from its actions in their order.
+/// Builds the advice from its ordered actions.
 pub(super) fn advice(scene: &Scene<'_>, goals: &Goals<'_>, actions: Vec<Action>) -> Advice {
     let plan = scene.plan;
     let total = plan.deadline;
@@ -36,7 +37,7 @@ pub(super) fn advice(scene: &Scene<'_>, goals: &Goals<'_>, actions: Vec<Action>)
     }
 }
 
-/// The variables that goals read, then the others by name.
+/// Returns the variables that goals read, then the others by name.
 fn state(scene: &Scene<'_>, goals: &Goals<'_>) -> Vec<Shown> {
     let plan = scene.plan;
     let mut vars = goals.reads();
@@ -76,7 +77,7 @@ fn budgets(scene: &Scene<'_>) -> Vec<BudgetView> {
     views
 }
 
-/// The tools that were settled last.
+/// Returns the tools that were settled last.
 fn recent(scene: &Scene<'_>) -> Vec<Recent> {
     let tools = (0..).zip(&scene.plan.tools);
     let mut settled: Vec<(LastSettlement, ToolId, &Tool)> = tools

@@ -1,33 +1,36 @@
-//! What a reasoner chose, read from whatever it said.
+//! A reasoner's choice, parsed from its reply.
 
 use guard_plan::json::Json;
 use guard_plan::render;
 
-/// Most bytes of a reply.
+/// The maximum length of a reply, in bytes.
 pub const MAX_REPLY_BYTES: usize = 1 << 20;
 
-/// What a reasoner chose.
+/// A reasoner's choice.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Choice {
-    /// To do something: `{"action": "…", "args": {…}, "reasoning": "…"}`.
+    /// Calls a tool: `{"action": "…", "args": {…}, "reasoning": "…"}`.
     Act {
         /// The name of a tool.
         action: String,
-        /// The arguments, an object; none where they are left to the advice.
+        /// The arguments, an object; `None` if the advice chooses them.
         args: Option<Json>,
-        /// Why.
+        /// The reasoning.
         reasoning: String,
     },
-    /// To stop: `{"stop": true, "reasoning": "…"}`.
+    /// Stops: `{"stop": true, "reasoning": "…"}`.
     Stop {
-        /// Why.
+        /// The reasoning.
         reasoning: String,
     },
 }
 
 impl Choice {
-    /// Reads a reply: one JSON object and nothing else. Members it does not know are ignored; the error says what
-    /// is wrong.
+    /// Parses a reply: exactly one JSON object. Unknown members are ignored.
+    ///
+    /// # Errors
+    ///
+    /// Returns the problem of the reply.
     pub fn read(text: &str) -> Result<Choice, String> {
         if text.len() > MAX_REPLY_BYTES {
             return Err(format!("the reply is longer than {MAX_REPLY_BYTES} bytes"));

@@ -1,4 +1,4 @@
-//! The order of a round.
+//! The steps of a round.
 
 mod calls;
 
@@ -15,24 +15,24 @@ use guard_plan::time;
 use guard_plan::verdict::{Code, Reason};
 use guard_runtime::{Event, Outcome, Stop, Stopped, Turn};
 
-/// A drive under way.
+/// A running drive.
 pub(super) struct Driver<'d, 'o> {
     session: &'d mut dyn DriveSession,
     io: &'d mut DriveIo<'o>,
     limits: &'d Limits,
     progress: Progress,
     rounds: Vec<Round>,
-    /// What became of the last round, in words.
+    /// The outcome of the last round, as text.
     last: Option<String>,
     /// The feedback of the last round.
     feedback: Vec<Delivered>,
-    /// It stopped although something was missing.
+    /// True if it stopped although checks failed.
     incomplete: bool,
-    /// The goals are reached and the drive was not let go; asked again when something has changed.
+    /// True if the goals are reached but the stop was blocked; asked again after a change.
     held: bool,
 }
 
-/// A call that somebody wants.
+/// A proposed call.
 struct Call {
     tool: String,
     args: Json,
@@ -40,7 +40,7 @@ struct Call {
     value: Option<Decimal>,
 }
 
-/// Why a drive ends in the middle of a round.
+/// The result of a step, or the reason why the drive ends in the middle of a round.
 type Ended<T> = Result<T, End>;
 
 impl<'d, 'o> Driver<'d, 'o> {
@@ -91,7 +91,7 @@ impl<'d, 'o> Driver<'d, 'o> {
         self.session.advise(now)
     }
 
-    /// Whether there is a further round; the error says why not.
+    /// Checks whether there is a further round; the error is the reason for the end.
     fn end(&mut self, advice: &Advice) -> Ended<()> {
         if advice.reached() && !self.held {
             if self.stop("every goal is reached")? {
@@ -112,7 +112,7 @@ impl<'d, 'o> Driver<'d, 'o> {
         end.map_or(Ok(()), Err)
     }
 
-    /// Asks the kernel whether the drive may stop, and keeps what is missing for the reasoner to hear.
+    /// Asks the kernel whether the drive may stop, and keeps the failed checks for the reasoner.
     fn stop(&mut self, reason: &str) -> Ended<bool> {
         let now = self.now();
         match self.step(&Event::Stop(Stop { reason: Some(reason), now }))? {
@@ -128,12 +128,12 @@ impl<'d, 'o> Driver<'d, 'o> {
         }
     }
 
-    /// Keeps what the reasoner is to hear at its next situation.
+    /// Keeps a text for the reasoner's next situation.
     fn say(&mut self, words: String) {
         self.last = Some(report::cut(&words));
     }
 
-    /// One choice and what becomes of it.
+    /// Performs one choice.
     fn round(&mut self, advice: &Advice) -> Ended<()> {
         let now = self.now();
         let mut round = Round {
@@ -182,7 +182,7 @@ impl<'d, 'o> Driver<'d, 'o> {
         }
     }
 
-    /// What the reasoner says to the advice.
+    /// Asks the reasoner for a choice.
     fn ask(&mut self, advice: &Advice) -> Result<Choice, String> {
         let last = self.last.take();
         let feedback = record::rendered(&std::mem::take(&mut self.feedback));
@@ -213,8 +213,8 @@ impl<'d, 'o> Driver<'d, 'o> {
         Ok(())
     }
 
-    /// The call that a reasoner named. An action is heard by the name that the advice gives it, then as the
-    /// kernel hears it; arguments that are left out are those that the advice judged.
+    /// Returns the call that a reasoner named. An action is looked up first by its name in the
+    /// advice, then as the kernel does; omitted arguments are those of the advice.
     fn named(&self, advice: &Advice, action: &str, args: Option<Json>) -> Call {
         let advised = advice.actions.iter().find(|advised| advised.tool == action);
         let advised =
@@ -230,7 +230,8 @@ impl<'d, 'o> Driver<'d, 'o> {
         Call { tool, args, fallback: false, value: value.map(|one| one.value) }
     }
 
-    /// An invalid choice: the best action that is ready takes its place, or one that only has to become so.
+    /// Replaces an invalid choice: by the best action that is ready, or one that only has to become
+    /// ready.
     fn instead(&mut self, advice: &Advice, why: &str, round: &mut Round) -> Ended<()> {
         self.say(format!("your choice was not taken: {why}"));
         round.invalid = Some(report::cut(why));
@@ -241,7 +242,7 @@ impl<'d, 'o> Driver<'d, 'o> {
         let action = advice.best().or_else(|| advice.actions.iter().find(unready));
         let Some((action, args)) = action.and_then(|one| Some((one, one.args.clone()?))) else {
             self.progress.idled();
-            // Without a proposal nothing else has become of the round.
+            // Without a proposal the round has no other outcome.
             if round.proposed.is_some() {
                 round.outcome = RoundOutcome::Refused;
             }
@@ -252,7 +253,7 @@ impl<'d, 'o> Driver<'d, 'o> {
         match self.perform(&call, round)? {
             Ok(()) => {}
             Err(why) if only_unready(round) => self.wait(&why, round),
-            // The world has changed since it was judged.
+            // The world has changed since the action was judged.
             Err(_) => {
                 self.progress.idled();
                 round.outcome = RoundOutcome::Refused;
@@ -261,8 +262,8 @@ impl<'d, 'o> Driver<'d, 'o> {
         Ok(())
     }
 
-    /// Waits for what is not ready: until its probe is asked again where the guard says when, else longer each
-    /// time. What has been given up is not waited for.
+    /// Waits for a probe that is not ready: until its next attempt if the guard defines one, else
+    /// longer each time. A probe that has given up is not awaited.
     fn wait(&mut self, why: &str, round: &mut Round) {
         let reasons = round.proposed.iter().flat_map(|put| &put.reasons);
         let probes: Vec<&String> = reasons.flat_map(|reason| &reason.needs).collect();
@@ -300,13 +301,13 @@ impl<'d, 'o> Driver<'d, 'o> {
     }
 }
 
-/// Whether what was proposed only has to become ready.
+/// Returns whether the proposed call only has to become ready.
 fn only_unready(round: &Round) -> bool {
     let unready = |reason: &Reason| reason.code == Code::NotReady;
     round.proposed.as_ref().is_some_and(|put| put.reasons.iter().all(unready))
 }
 
-/// An outcome of another event.
+/// The end for an outcome that belongs to another event.
 fn strange() -> End {
     End::Error("the kernel answers another event".into())
 }

@@ -5,56 +5,56 @@ use guard_plan::json::Json;
 use guard_plan::plan::Millis;
 use guard_runtime::{Event, Kernel, Outcome, Session, World};
 
-/// What a reasoner is asked.
+/// The input of a reasoner.
 #[derive(Debug, Clone, Copy)]
 pub struct Situation<'t> {
-    /// What could be done.
+    /// The possible actions.
     pub advice: &'t Advice,
-    /// The same as text, led by what became of the last round and by its feedback.
+    /// The same as text, after the outcome and the feedback of the last round.
     pub text: &'t str,
-    /// What became of the last round, in words.
+    /// The outcome of the last round, as text.
     pub last: Option<&'t str>,
-    /// The feedback that the guard gave in the last round; may be empty.
+    /// The feedback of the guard in the last round; may be empty.
     pub feedback: &'t str,
 }
 
-/// What a reasoner says.
+/// A reasoner's reply.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Reply {
     /// Its choice, as JSON; see [`Choice`](super::Choice).
     Text(String),
-    /// It took too long. Who waits and for how long is the reasoner's affair.
+    /// It timed out. The reasoner itself implements the time limit.
     TimedOut,
-    /// It gave no usable answer; why.
+    /// It gave no usable answer: the reason.
     Failed(String),
 }
 
-/// Whoever chooses what to do next.
+/// Chooses the next action.
 pub trait Reasoner {
-    /// Chooses.
+    /// Returns the choice for a situation.
     fn choose(&mut self, situation: &Situation<'_>) -> Reply;
 }
 
 /// How a call ended.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ToolOutcome {
-    /// It did what it should; with its result, if it has one.
+    /// It succeeded; with its result, if any.
     Success(Option<Json>),
-    /// It failed; what it said.
+    /// It failed: the error text.
     Failure(String),
 }
 
-/// Whoever runs the calls that the kernel has allowed.
+/// Runs the calls that the kernel has allowed.
 pub trait Tools {
-    /// Runs one to its end. The tool is named by its wire name.
+    /// Runs a call to its end. The tool is given by its wire name.
     fn run(&mut self, tool: &str, args: &Json) -> ToolOutcome;
 }
 
 /// The time, in milliseconds since 1970.
 pub trait Clock {
-    /// What time it is.
+    /// Returns the current time.
     fn now(&mut self) -> Millis;
-    /// Comes back when it is at least so late.
+    /// Waits at least until this time.
     fn wait_until(&mut self, at: Millis);
 }
 
@@ -65,28 +65,28 @@ pub struct Wanted<'a> {
     pub tool: &'a str,
     /// The arguments.
     pub args: &'a Json,
-    /// Whose approval is needed.
+    /// The role whose approval is needed.
     pub role: &'a str,
-    /// What the guard says of it.
+    /// The guard's message.
     pub message: &'a str,
 }
 
-/// An approval of exactly the call that was asked about.
+/// An approval of exactly the requested call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Approved {
-    /// By whom.
+    /// The name of the approver.
     pub by: String,
-    /// From when on it is gone; one hour where that is not said.
+    /// The time when the approval expires; by default after one hour.
     pub expires: Option<Millis>,
 }
 
-/// Whoever approves calls.
+/// Approves calls.
 pub trait Approvals {
-    /// Asks for an approval; none if nobody gives it.
+    /// Asks for an approval; `None` if it is refused.
     fn ask(&mut self, wanted: &Wanted<'_>) -> Option<Approved>;
 }
 
-/// Nobody approves anything.
+/// Approves no call.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Nobody;
 
@@ -148,10 +148,10 @@ impl DriveSession for UnrecordedSession<'_> {
 pub struct DriveIo<'d> {
     /// Chooses.
     pub reasoner: &'d mut dyn Reasoner,
-    /// Runs.
+    /// Runs the calls.
     pub tools: &'d mut dyn Tools,
     /// Tells the time, and waits.
     pub clock: &'d mut dyn Clock,
-    /// Approves.
+    /// Approves calls.
     pub approvals: &'d mut dyn Approvals,
 }

@@ -1,4 +1,4 @@
-//! What a drive remembers from round to round, to know when it gets nowhere.
+//! The progress of a drive over its rounds, to detect when it is stuck.
 
 use super::Limits;
 use guard_plan::drive::End;
@@ -8,7 +8,7 @@ use guard_plan::plan::Millis;
 use guard_plan::value::Value;
 use std::collections::HashSet;
 
-/// Counts of rounds in a row.
+/// Counts of consecutive rounds.
 #[derive(Debug, Default)]
 pub(super) struct Progress {
     /// The calls that have succeeded, by tool and arguments.
@@ -20,12 +20,12 @@ pub(super) struct Progress {
 }
 
 impl Progress {
-    /// A choice was valid or not.
+    /// Counts a valid or invalid choice.
     pub fn chose(&mut self, valid: bool) {
         self.invalid = if valid { 0 } else { self.invalid.saturating_add(1) };
     }
 
-    /// A call has succeeded.
+    /// Counts a successful call.
     pub fn succeeded(&mut self, tool: &str, args: &Json, changed: bool) {
         (self.failures, self.waits) = (0, 0);
         let call = [Value::String(tool.into()), Value::Json(Box::new(args.clone()))];
@@ -36,7 +36,7 @@ impl Progress {
         }
     }
 
-    /// A call has failed.
+    /// Counts a failed call.
     pub fn failed(&mut self, changed: bool) {
         self.failures = self.failures.saturating_add(1);
         if changed {
@@ -46,19 +46,19 @@ impl Progress {
         }
     }
 
-    /// A round has brought nothing.
+    /// Counts a round without progress.
     pub fn idled(&mut self) {
         self.idle = self.idle.saturating_add(1);
     }
 
-    /// How long to wait for something that is not ready; longer each time in a row.
+    /// Returns the delay for a probe that is not ready; longer each time in a row.
     pub fn wait(&mut self, limits: &Limits) -> Millis {
         let factor = 1_i64.checked_shl(self.waits.min(40)).unwrap_or(i64::MAX);
         self.waits = self.waits.saturating_add(1);
         limits.wait.max(1).saturating_mul(factor).min(limits.longest_wait.max(1))
     }
 
-    /// The limit that has been reached.
+    /// Returns the limit that was reached.
     pub fn end(&self, limits: &Limits, rounds: u64) -> Option<End> {
         if self.failures >= limits.failures {
             Some(End::Failures)

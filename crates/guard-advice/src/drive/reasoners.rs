@@ -1,4 +1,4 @@
-//! Reasoners that need no model: one that follows a list, one that speaks JSON lines to whoever it is given.
+//! Reasoners without a model: one that follows a list, and one that exchanges JSON lines.
 
 use super::choice::MAX_REPLY_BYTES;
 use super::io::{Reasoner, Reply, Situation};
@@ -7,20 +7,20 @@ use guard_plan::lines::{Line, read_line};
 use std::collections::VecDeque;
 use std::io::{self, BufRead, Write};
 
-/// Says one thing after another; after the last, that it wants to stop.
+/// Gives one reply after another; after the last, it stops.
 #[derive(Debug, Clone, Default)]
 pub struct Scripted {
     replies: VecDeque<Reply>,
 }
 
 impl Scripted {
-    /// A reasoner that says these.
+    /// Returns a reasoner with these replies.
     pub fn new(replies: impl IntoIterator<Item = impl Into<String>>) -> Scripted {
         let replies = replies.into_iter().map(|text| Reply::Text(text.into()));
         Scripted { replies: replies.collect() }
     }
 
-    /// A reasoner that replies so.
+    /// Returns a reasoner with these typed replies.
     pub fn replying(replies: impl IntoIterator<Item = Reply>) -> Scripted {
         Scripted { replies: replies.into_iter().collect() }
     }
@@ -33,8 +33,9 @@ impl Reasoner for Scripted {
     }
 }
 
-/// Writes one line for each situation, `{"advice": {…}, "text": "…", "last": "…", "feedback": "…"}`, and reads
-/// one line. Who is at the other end, and how long it may take, is for whoever made the pipes.
+/// Writes one line for each situation,
+/// `{"advice": {…}, "text": "…", "last": "…", "feedback": "…"}`, and reads one line. The creator of
+/// the pipes chooses the peer and its time limit.
 #[derive(Debug)]
 pub struct JsonLines<R, W> {
     reader: R,
@@ -42,7 +43,7 @@ pub struct JsonLines<R, W> {
 }
 
 impl<R: BufRead, W: Write> JsonLines<R, W> {
-    /// Speaks over these.
+    /// Returns a reasoner over these pipes.
     pub fn new(reader: R, writer: W) -> Self {
         JsonLines { reader, writer }
     }

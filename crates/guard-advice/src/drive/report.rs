@@ -1,28 +1,28 @@
-//! What the report keeps of a round: bounded, and without secrets.
+//! The report of a round: bounded, and without secrets.
 
 use guard_plan::decode::{holds_secrets, is_secret};
 use guard_plan::json::Json;
 use guard_plan::render;
 use guard_runtime::Kernel;
 
-/// Longest text that is kept of what a reasoner or a tool said, in characters.
+/// The maximum length of a text from a reasoner or a tool, in characters.
 pub(super) const MAX_WORDS: usize = 500;
-/// Longest arguments that are kept whole, in bytes.
+/// The maximum length of arguments that are kept whole, in bytes.
 const MAX_ARGS: usize = 2_000;
 
-/// At most so much of a text.
+/// Truncates a text.
 pub(super) fn cut(text: &str) -> String {
     render::cut(text, MAX_WORDS)
 }
 
-/// The arguments of a call as a report may show them.
+/// Returns the arguments of a call for a report.
 pub(super) fn args(kernel: &Kernel, tool: &str, args: &Json) -> Json {
     let shown = hidden(kernel, tool, args);
     let text = shown.to_string();
     if text.len() <= MAX_ARGS { shown } else { Json::string(&render::cut(&text, MAX_ARGS / 4)) }
 }
 
-/// The arguments, those that are or hold secrets replaced as a whole.
+/// Returns the arguments; those that are or hold secrets are replaced as a whole.
 fn hidden(kernel: &Kernel, tool: &str, args: &Json) -> Json {
     let plan = kernel.plan();
     let (Some(id), Json::Object(members)) = (kernel.tool(tool), args) else {
@@ -37,7 +37,7 @@ fn hidden(kernel: &Kernel, tool: &str, args: &Json) -> Json {
     Json::Object(members.iter().map(member).collect())
 }
 
-/// What the reasoner hears of a result; nothing where it may hold secrets.
+/// Returns the result for the reasoner; empty if it may hold secrets.
 pub(super) fn result(kernel: &Kernel, tool: &str, result: &Json) -> Option<String> {
     let plan = kernel.plan();
     let secrets = kernel.tool(tool).is_some_and(|id| {

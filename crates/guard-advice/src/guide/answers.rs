@@ -1,11 +1,11 @@
-//! How verdicts read, and what to do about each.
+//! The verdicts, and the right reaction to each.
 
 use super::Page;
 use guard_plan::plan::{Plan, Tool};
 use guard_plan::verdict::Code;
 use guard_plan::words::{self, rules};
 
-/// The four verdicts, and the reason codes that this guard can give.
+/// Describes the four verdicts, and the reason codes that this guard can give.
 pub(super) fn answers(plan: &Plan, page: &mut Page) {
     page.block("## What the guard answers");
     page.item("allow: the call runs.");
@@ -26,7 +26,7 @@ pub(super) fn answers(plan: &Plan, page: &mut Page) {
     }
 }
 
-/// Whether a plan can give this reason.
+/// Returns whether a plan can give this reason.
 fn can(plan: &Plan, code: Code) -> bool {
     let any = |holds: &dyn Fn(&Tool) -> bool| plan.tools.iter().any(holds);
     match code {

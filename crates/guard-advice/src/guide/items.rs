@@ -1,4 +1,5 @@
-//! Lifecycles: the tools that make and move items, and what only the harness does.
+//! Lifecycles: the tools that create and move items, and the actions that only the harness can
+//! take.
 
 use super::tools::{common, own, parameter};
 use super::{Page, listed, paragraph};
@@ -6,7 +7,7 @@ use guard_plan::plan::{Actor, CriterionKind, Lifecycle, Plan, ServedOp, Tool};
 use guard_plan::words::rules::code;
 use guard_plan::words::session;
 
-/// Every lifecycle with its tools.
+/// Describes every lifecycle with its tools.
 pub(super) fn items(plan: &Plan, page: &mut Page) {
     if plan.lifecycles.is_empty() {
         return;

@@ -1,4 +1,4 @@
-//! What holds for the whole session: its bounds, its state, feedback, completion, goals.
+//! The rules on the whole session: its bounds, its state, feedback, completion, goals.
 
 use super::{Page, listed, paragraph};
 use guard_plan::plan::{CheckKind, Plan, SourceKind, Unit};
@@ -6,7 +6,7 @@ use guard_plan::words::rules::{because, code};
 use guard_plan::words::{self, Shows, session};
 use guard_plan::{decimal, time};
 
-/// What a guard does, and the bounds of the session.
+/// Describes the guard and the bounds of the session.
 pub(super) fn opening(plan: &Plan, page: &mut Page) {
     page.block(format!("# Your tools, under the guard `{}`", plan.guard));
     let others = if plan.default_allow {
@@ -33,7 +33,7 @@ fn budget(unit: &Unit) -> Option<String> {
     unit.budget.map(|budget| format!("{} {}{host}", decimal::format(budget), unit.name))
 }
 
-/// The state that rules speak of, what must stay true of it, and what the guard learns.
+/// Describes the state that rules read, its invariants, and the learned facts.
 pub(super) fn state(plan: &Plan, page: &mut Page) {
     let shows = Shows { plan, tool: None };
     if !plan.state.is_empty() {
@@ -77,7 +77,7 @@ fn facts(plan: &Plan, page: &mut Page) {
     }
 }
 
-/// That feedback comes, when, and what is none.
+/// Describes when feedback comes, and how to recognise it.
 pub(super) fn feedback(plan: &Plan, page: &mut Page) {
     if plan.feedback.is_empty() {
         return;
@@ -95,7 +95,7 @@ pub(super) fn feedback(plan: &Plan, page: &mut Page) {
     }
 }
 
-/// What must hold before the agent may stop.
+/// Describes the conditions of a stop.
 pub(super) fn completion(plan: &Plan, page: &mut Page) {
     let Some(completion) = &plan.completion else {
         return;
@@ -122,7 +122,7 @@ pub(super) fn completion(plan: &Plan, page: &mut Page) {
     }
 }
 
-/// What progress is measured against.
+/// Describes the goals that progress is measured by.
 pub(super) fn goals(plan: &Plan, page: &mut Page) {
     if plan.goals.is_empty() {
         return;

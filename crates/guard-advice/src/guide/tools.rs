@@ -1,4 +1,4 @@
-//! Tools with what governs each, and what governs several of them.
+//! Tools with their rules, and the rules on several tools.
 
 use super::{Page, listed, paragraph};
 use guard_plan::plan::{Field, Plan, Risk, Tool};
@@ -6,10 +6,11 @@ use guard_plan::words;
 use guard_plan::words::rules::{self, About, Said};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A rule that a policy says of several tools in the same words.
+/// A rule that a policy applies to several tools with the same text.
 type Common<'a> = (&'a str, About, String);
 
-/// The tools that are not served by the kernel; those of lifecycles stand with their items.
+/// Describes the tools that the kernel does not serve; those of lifecycles are described with their
+/// items.
 pub(super) fn tools(plan: &Plan, page: &mut Page) {
     let common = common(plan);
     page.block("## Tools");
@@ -58,7 +59,7 @@ pub(super) fn parameter(plan: &Plan, field: &Field) -> String {
     format!("`{}`: {}{missing}{secret}", field.name, words::plain(plan, inner))
 }
 
-/// The rules of one tool that are not common to several, each a phrase.
+/// Returns the rules of one tool that are not common to several, each a phrase.
 pub(super) fn own(
     plan: &Plan,
     tool: &Tool,
@@ -104,7 +105,7 @@ fn nature(tool: &Tool) -> Option<String> {
     (!said.is_empty()).then(|| said.join(", "))
 }
 
-/// What it does to the state, and which invariants that can break.
+/// Describes the changes to the state, and the invariants that they can violate.
 fn changes(effects: &[String], said: &[Said]) -> Option<String> {
     if effects.is_empty() {
         return None;
@@ -120,7 +121,7 @@ fn changes(effects: &[String], said: &[Said]) -> Option<String> {
     Some(format!("changes {}{keeps}", effects.join(", ")))
 }
 
-/// A phrase, with the policy's name where a policy says it of this tool alone.
+/// Returns a phrase, with the policy's name if a policy applies it to this tool alone.
 fn with_policy(tool: &Tool, said: &Said) -> String {
     match said.rule {
         Some(rule) if rule.owner != tool.name => format!("{} (`{}`)", said.text, rule.owner),
@@ -145,7 +146,7 @@ fn phrase(about: About, text: &str) -> String {
     }
 }
 
-/// What is said of a tool and matters to its callers.
+/// Returns the rules on a tool that matter to its callers.
 fn said<'a>(plan: &'a Plan, tool: &'a Tool) -> Vec<Said<'a>> {
     let monitored = |said: &Said| {
         said.about == About::Keeps
@@ -157,14 +158,14 @@ fn said<'a>(plan: &'a Plan, tool: &'a Tool) -> Vec<Said<'a>> {
     all
 }
 
-/// What a rule of a policy is told apart by.
+/// Returns the key that identifies a rule of a policy.
 fn key<'a>(tool: &Tool, said: &Said<'a>) -> Option<Common<'a>> {
     let rule = said.rule.filter(|rule| rule.owner != tool.name)?;
     let spoken = !matches!(said.about, About::Keeps | About::ObserveKeeps | About::Result);
     spoken.then(|| (rule.owner.as_str(), said.about, said.text.clone()))
 }
 
-/// Which tools have which rules in common, two at least.
+/// Returns the common rules with their tools, at least two.
 pub(super) fn common(plan: &Plan) -> BTreeMap<Common<'_>, BTreeSet<u32>> {
     let mut found: BTreeMap<Common, BTreeSet<u32>> = BTreeMap::new();
     for (id, tool) in (0..).zip(&plan.tools) {
@@ -176,7 +177,7 @@ pub(super) fn common(plan: &Plan) -> BTreeMap<Common<'_>, BTreeSet<u32>> {
     found
 }
 
-/// Rules of policies, each said once for all the tools it governs.
+/// Describes the rules of policies, each once for all its tools.
 pub(super) fn shared(plan: &Plan, page: &mut Page) {
     let mut sets: BTreeMap<(String, BTreeSet<u32>), Vec<String>> = BTreeMap::new();
     for ((owner, about, text), tools) in common(plan) {
@@ -195,12 +196,12 @@ pub(super) fn shared(plan: &Plan, page: &mut Page) {
     }
 }
 
-/// A limit on identical calls counts each tool by itself (semantics §3.6).
+/// A limit on identical calls counts each tool separately (semantics §3.6).
 fn counts_apart(text: &str) -> bool {
     text.contains("with the same arguments")
 }
 
-/// The names of a set of tools, or what is left out where that is shorter.
+/// Returns the names of a set of tools, or its exceptions if they are shorter.
 fn set(plan: &Plan, tools: &BTreeSet<u32>) -> String {
     let name = |tool: &Tool| format!("`{}`", tool.wire_name);
     let missing: Vec<String> = (0..)

@@ -1,4 +1,4 @@
-//! Records and long enums, spelled out once.
+//! Records and long enums, each described once.
 
 use super::Page;
 use super::tools::parameter;
@@ -7,7 +7,7 @@ use guard_plan::words;
 use guard_plan::words::rules::code;
 use std::collections::BTreeSet;
 
-/// The types that parameters, fields and state name.
+/// Describes the types of parameters, fields and state.
 pub(super) fn types(plan: &Plan, page: &mut Page) {
     let mut named = BTreeSet::new();
     let params = plan.tools.iter().flat_map(|tool| &tool.params).map(|field| field.ty);
@@ -37,7 +37,7 @@ pub(super) fn types(plan: &Plan, page: &mut Page) {
     }
 }
 
-/// Criteria and evidence are spelled out with the items. No type of a guard has a blank in its name.
+/// Criteria and evidence are described with the items. No type name in a guard contains whitespace.
 fn of_items(def: &TypeDef) -> bool {
     matches!(def, TypeDef::Record { name, .. } if name.starts_with("lifecycle "))
 }

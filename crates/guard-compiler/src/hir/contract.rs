@@ -11,15 +11,15 @@ pub struct Contract {
     pub name: String,
     /// Its documentation.
     pub doc: String,
-    /// Its name in the source.
+    /// The position of its name in the source.
     pub span: Span,
     /// The document: the envelope's fields and the item lists.
     pub record: RecordId,
     /// Its item lists.
     pub lists: Vec<ItemList>,
-    /// How large things may be.
+    /// The limits on sizes and depths.
     pub bounds: Bounds,
-    /// What members may refer to.
+    /// The references of members.
     pub references: Vec<Reference>,
 }
 
@@ -30,17 +30,17 @@ pub struct ItemList {
     pub path: Vec<String>,
     /// The list whose items hold this one.
     pub within: Option<usize>,
-    /// The field of the document's record, or of the item's record around it.
+    /// The field of the document's record, or of the outer item's record.
     pub field: usize,
-    /// What one item looks like.
+    /// The shape of an item.
     pub shape: ItemShape,
-    /// How many are kept.
+    /// The maximum number of kept items.
     pub max: Option<u64>,
     /// The member that ranks them.
     pub by: Option<String>,
 }
 
-/// What an item looks like.
+/// The shape of an item.
 #[derive(Debug, Clone)]
 pub enum ItemShape {
     /// A record.
@@ -52,24 +52,24 @@ pub enum ItemShape {
 /// `reference a.b in e`.
 #[derive(Debug, Clone)]
 pub struct Reference {
-    /// The list whose items refer; none for a member of the envelope.
+    /// The list whose items refer; `None` for a member of the envelope.
     pub list: Option<usize>,
-    /// The way to what refers, by member.
+    /// The path to the referring member.
     pub path: Vec<String>,
-    /// What it may refer to.
+    /// The allowed values.
     pub allowed: Allowed,
-    /// As text.
+    /// The reference as text.
     pub text: String,
     /// The clause.
     pub span: Span,
 }
 
-/// What a reference may refer to.
+/// The allowed values of a reference.
 #[derive(Debug, Clone)]
 pub enum Allowed {
     /// The rows of a fact.
     Fact(FactId),
-    /// A list that the host hands over under this name.
+    /// A list that the host provides under this name.
     Given(String),
     /// A collection.
     Values(Expr),

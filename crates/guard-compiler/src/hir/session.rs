@@ -1,4 +1,4 @@
-//! What speaks of a whole session: probes, sources, lifecycles, feedback, completion, goals.
+//! The session-wide items: probes, sources, lifecycles, feedback, completion, goals.
 
 use super::{
     AttestId, ContractId, Expr, Field, Learn, LifecycleId, Message, RuleMeta, ToolId, Type,
@@ -15,7 +15,7 @@ pub struct Command {
     pub argv: Vec<String>,
     /// The environment variables it is given, sorted.
     pub env: Vec<String>,
-    /// How long it may take.
+    /// The time limit.
     pub within: Millis,
 }
 
@@ -24,46 +24,46 @@ pub struct Command {
 pub struct Probe {
     /// Its name.
     pub name: String,
-    /// What it answers.
+    /// The type of its answer.
     pub returns: Type,
-    /// Who is asked.
+    /// The source of its answer.
     pub asks: ProbeAsks,
-    /// An answer younger than this is used again.
+    /// The maximum age of a reused answer.
     pub every: Option<Millis>,
-    /// How long to wait after a failed attempt.
+    /// The delays after failed attempts.
     pub backoff: Option<Backoff>,
-    /// How long one question may take.
+    /// The time limit of one question.
     pub timeout: Millis,
-    /// How long after the first of a row of failed attempts it is given up.
+    /// The time after the first of consecutive failed attempts when it gives up.
     pub within: Option<Millis>,
 }
 
-/// Who answers a probe.
+/// The source of a probe's answer.
 #[derive(Debug, Clone)]
 pub enum ProbeAsks {
     /// The host, by the probe's name.
     Host,
     /// A command's status or output.
     Command(Command),
-    /// Whether this file exists.
+    /// The existence of this file.
     File(String),
 }
 
-/// What is learned from what the host itself reports.
+/// Facts learned from the host's own reports.
 #[derive(Debug, Clone)]
 pub struct Source {
-    /// From what.
+    /// The kind of report.
     pub kind: SourceKind,
-    /// What it teaches, and who says so.
+    /// Its lessons, with their rules.
     pub learns: Vec<(RuleMeta, Learn)>,
 }
 
-/// What the kernel does where it serves a tool.
+/// The action of the kernel for a tool that it serves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Served {
-    /// Of which lifecycle.
+    /// The lifecycle.
     pub lifecycle: LifecycleId,
-    /// What; transitions by position in the program.
+    /// The action; transitions by position in the program.
     pub op: ServedOp,
 }
 
@@ -74,21 +74,21 @@ pub struct Lifecycle {
     pub name: String,
     /// Its documentation.
     pub doc: String,
-    /// Its name in the source.
+    /// The position of its name in the source.
     pub span: Span,
-    /// What an item says.
+    /// The fields of an item.
     pub fields: Vec<Field>,
     /// Its states, in order of mention.
     pub states: Vec<String>,
-    /// The first.
+    /// The initial state.
     pub initial: usize,
-    /// The last ones.
+    /// The final states.
     pub finals: Vec<usize>,
     /// Its transitions.
     pub transitions: Vec<Transition>,
     /// The kinds of criteria an item may have.
     pub criteria: Vec<CriterionKind>,
-    /// Who is asked after how many rejections.
+    /// The role to ask after a number of rejections.
     pub escalate: Option<Escalate>,
 }
 
@@ -97,84 +97,84 @@ pub struct Lifecycle {
 pub struct Transition {
     /// Its name.
     pub name: String,
-    /// Its name in the source.
+    /// The position of its name in the source.
     pub span: Span,
-    /// Who makes it.
+    /// The actor that makes it.
     pub actor: Actor,
-    /// From which states.
+    /// The source states.
     pub from: Vec<usize>,
-    /// To which.
+    /// The target state.
     pub to: usize,
-    /// It requires evidence.
+    /// True if it requires evidence.
     pub evidence: bool,
-    /// Made when the criteria pass, or when they fail.
+    /// True if it is made when the criteria pass, false if when they fail.
     pub criteria: Option<bool>,
 }
 
-/// Advice.
+/// A feedback provider.
 #[derive(Debug, Clone)]
 pub struct Feedback {
     /// Its name.
     pub name: String,
-    /// Its name in the source.
+    /// The position of its name in the source.
     pub span: Span,
-    /// Any of them wakes it.
+    /// The triggers, any of which wakes it.
     pub triggers: Vec<Trigger>,
-    /// The first whose condition holds speaks.
+    /// The blocks; the first one whose condition holds is delivered.
     pub blocks: Vec<Block>,
 }
 
-/// What wakes a provider.
+/// A trigger of a provider.
 #[derive(Debug, Clone)]
 pub enum Trigger {
-    /// So many judged events after it last spoke.
+    /// A number of judged events after its last message.
     Calls(u32),
-    /// So long after it last spoke.
+    /// A time after its last message.
     Every(Millis),
-    /// A file is there, once.
+    /// A file exists for the first time.
     Created(String),
-    /// One of these was denied; any call where there are none.
+    /// A call of one of these tools was denied; of any tool if there is no list.
     Denied(Option<Vec<ToolId>>),
     /// A condition becomes true.
     Becomes(Expr),
 }
 
-/// What a provider says.
+/// A message of a provider.
 #[derive(Debug, Clone)]
 pub struct Block {
-    /// How grave it is.
+    /// The severity.
     pub severity: Severity,
-    /// Only when this is true.
+    /// The condition.
     pub when: Option<Expr>,
-    /// What it says.
+    /// The message.
     pub message: Message,
-    /// Lines under it: whether it is a suggestion, and its text.
+    /// The lines under it: true for a suggestion, and the text.
     pub notes: Vec<(bool, Message)>,
 }
 
-/// What must hold before the agent may stop.
+/// The conditions for a stop.
 #[derive(Debug, Clone)]
 pub struct Completion {
     /// The block.
     pub span: Span,
-    /// How often a stop may be blocked.
+    /// The maximum number of blocked stops.
     pub at_most: u32,
-    /// All must hold.
+    /// The checks, all of which must hold.
     pub checks: Vec<Check>,
 }
 
 /// One check.
 #[derive(Debug, Clone)]
 pub struct Check {
-    /// What it asks.
+    /// The kind of check.
     pub kind: CheckKind,
-    /// It as text.
+    /// The check as text.
     pub text: String,
-    /// Where it stands.
+    /// The position in the source.
     pub span: Span,
 }
 
-/// Every check; each is the plan's of the same name (`guard_plan::plan::CheckKind`).
+/// Every check; each is the plan's check of the same name (`guard_plan::plan::CheckKind`).
 #[derive(Debug, Clone)]
 #[allow(missing_docs, reason = "documented once, at the plan's check of the same name")]
 pub enum CheckKind {
@@ -191,32 +191,32 @@ pub enum CheckKind {
     Score(Expr),
 }
 
-/// Several dimensions in one verdict.
+/// An attestation: several dimensions in one verdict.
 #[derive(Debug, Clone)]
 pub struct Attest {
     /// Its name.
     pub name: String,
-    /// Its name in the source.
+    /// The position of its name in the source.
     pub span: Span,
     /// Its dimensions.
     pub dimensions: Vec<(String, Check)>,
 }
 
-/// What progress is measured against.
+/// A goal, which progress is measured by.
 #[derive(Debug, Clone)]
 pub struct Goal {
     /// Its name.
     pub name: String,
     /// Its documentation.
     pub doc: String,
-    /// Its name in the source.
+    /// The position of its name in the source.
     pub span: Span,
-    /// What is to become true, as text and as an expression.
+    /// The conditions, as text and as expressions.
     pub conditions: Vec<(String, Expr)>,
 }
 
 impl Check {
-    /// Visits the check and all below it.
+    /// Visits the check and all checks below it.
     pub fn walk<'a>(&'a self, visit: &mut dyn FnMut(&'a Check)) {
         visit(self);
         if let CheckKind::All(checks) | CheckKind::Any(checks) = &self.kind {

@@ -1,4 +1,5 @@
-//! Tables: what the plan keeps once, in an order that does not depend on the order of declarations.
+//! Tables: the parts that the plan stores once, in an order independent of the order of
+//! declarations.
 
 use super::expr;
 use crate::hir::{self, ClauseKind, Expr, ExprKind, Program, Type};
@@ -6,14 +7,15 @@ use guard_plan::plan::{self, Monitor, SuccessIndex, TypeDef, TypeId, Window};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 
-/// Elements of a collection where the guard states no bound, so that every walk is bounded.
+/// The assumed maximum number of elements of a collection without a declared bound, so that every
+/// iteration is bounded.
 const DEFAULT_ELEMENTS: u64 = 10_000;
 
-/// Declarations in the plan's order, and back.
+/// The mapping between declarations and the plan's order.
 pub(crate) struct Sorted {
-    /// Declaration by position in the plan.
+    /// Declaration, by position in the plan.
     pub order: Vec<usize>,
-    /// Position in the plan by declaration.
+    /// Position in the plan, by declaration.
     position: Vec<u32>,
 }
 
@@ -28,13 +30,13 @@ impl Sorted {
         Sorted { order, position }
     }
 
-    /// Where the declaration stands in the plan.
+    /// Returns a declaration's position in the plan.
     pub fn of(&self, declared: usize) -> u32 {
         self.position[declared]
     }
 }
 
-/// Everything expressions refer to by number.
+/// The tables that expressions refer to by index.
 pub(crate) struct Tables<'p> {
     program: &'p Program,
     pub state: Sorted,
@@ -48,23 +50,23 @@ pub(crate) struct Tables<'p> {
     pub attests: Sorted,
     pub contracts: Sorted,
     pub commands: BTreeSet<hir::Command>,
-    /// Some rule asks where a value comes from.
+    /// True if some rule reads the origin of a value.
     pub origins: bool,
     pub regexes: BTreeSet<Rc<str>>,
     pub paths: BTreeSet<String>,
     pub monitors: BTreeMap<String, Monitor>,
     pub indexes: Vec<SuccessIndex>,
     pub windows: Vec<Window>,
-    /// Tools (by declaration) whose last arguments, and whose last results, are asked for.
+    /// Tools (by declaration) whose last arguments, and whose last results, are read.
     pub keeps_args: BTreeSet<usize>,
     pub keeps_result: BTreeSet<usize>,
     types: HashMap<String, TypeId>,
     rows: Vec<TypeDef>,
-    /// Where each of the collected things stands in its table.
+    /// The position of each collected entry in its table.
     places: Places,
 }
 
-/// Positions in the sorted tables, so that looking one up does not depend on how many there are.
+/// Positions in the sorted tables, for look-ups in constant time.
 #[derive(Default)]
 struct Places {
     regexes: HashMap<Rc<str>, u32>,
@@ -118,12 +120,12 @@ impl<'p> Tables<'p> {
         self.program.state[var].name.clone()
     }
 
-    /// The states of a lifecycle, by name.
+    /// Returns the states of a lifecycle, sorted by name.
     pub fn states(&self, lifecycle: &hir::Lifecycle) -> Sorted {
         Sorted::by(lifecycle.states.len(), |at| lifecycle.states[at].clone())
     }
 
-    /// The transitions of a lifecycle, by name.
+    /// Returns the transitions of a lifecycle, sorted by name.
     pub fn transitions(&self, lifecycle: &hir::Lifecycle) -> Sorted {
         Sorted::by(lifecycle.transitions.len(), |at| lifecycle.transitions[at].name.clone())
     }
@@ -176,7 +178,7 @@ impl<'p> Tables<'p> {
         self.places.windows = numbered(self.windows.iter().cloned());
     }
 
-    /// The files and commands that triggers, checks and probes name.
+    /// Collects the files and commands in triggers, checks and probes.
     fn named_outside(&mut self, program: &Program) {
         for trigger in program.feedback.iter().flat_map(|f| &f.triggers) {
             if let hir::Trigger::Created(path) = trigger {
@@ -197,7 +199,7 @@ impl<'p> Tables<'p> {
         });
     }
 
-    /// The number of a command that was collected.
+    /// Returns the index of a collected command.
     pub fn command(&self, command: &hir::Command) -> u32 {
         place(&self.places.commands, command)
     }
@@ -216,28 +218,28 @@ impl<'p> Tables<'p> {
         self.monitors = found;
     }
 
-    /// The number of a monitor that was collected.
+    /// Returns the index of a collected monitor.
     pub fn monitor(&self, monitor: &Monitor) -> u32 {
         place(&self.places.monitors, &format!("{monitor:?}"))
     }
 
-    /// The number of a regular expression that was collected.
+    /// Returns the index of a collected regular expression.
     pub fn regex(&self, pattern: &str) -> u32 {
         place(&self.places.regexes, pattern)
     }
 
-    /// The number of a path that was collected.
+    /// Returns the index of a collected path.
     pub fn path(&self, path: &str) -> u32 {
         place(&self.places.paths, path)
     }
 
-    /// The number of the memory of these parameters of a tool.
+    /// Returns the index of the memory for these parameters of a tool.
     pub fn index(&self, tool: hir::ToolId, key: &[(u32, Expr)]) -> u32 {
         let wanted = (self.tools.of(tool), key.iter().map(|(p, _)| *p).collect());
         place(&self.places.indexes, &wanted)
     }
 
-    /// The number of the memory of the times of a tool's calls.
+    /// Returns the index of the memory for the times of a tool's calls.
     pub fn window(&self, tool: hir::ToolId, failures: bool, within: i64) -> u32 {
         place(&self.places.windows, &Window { tool: self.tools.of(tool), failures, within })
     }
@@ -303,7 +305,7 @@ impl<'p> Tables<'p> {
         plan::Field { name: field.name.clone(), ty: self.intern(&field.ty), secret: field.secret }
     }
 
-    /// A name for a type that says all of it and nothing of the order of declarations.
+    /// Returns a complete name of a type, independent of the order of declarations.
     fn key(&self, ty: &Type) -> String {
         match ty {
             Type::Enum(id) => format!("enum {}", self.program.enums[*id].name),
@@ -317,22 +319,22 @@ impl<'p> Tables<'p> {
         }
     }
 
-    /// The number of a type that was collected.
+    /// Returns the index of a collected type.
     pub fn ty(&self, ty: &Type) -> TypeId {
         self.types.get(&self.key(ty)).copied().unwrap_or(0)
     }
 
-    /// The number of a type as it is needed to render a value: without refinements.
+    /// Returns the index of a type for rendering: without refinements.
     pub fn shown_ty(&self, ty: &Type) -> TypeId {
         self.ty(&plain(ty))
     }
 
-    /// The rows of the type table.
+    /// Returns the rows of the type table.
     pub fn type_rows(&self) -> Vec<TypeDef> {
         self.rows.clone()
     }
 
-    /// Limits by who declares them, what they count, and by what.
+    /// Sorts limits by owner, scope and key.
     fn sort_limits(&mut self) {
         let p = self.program;
         let mut uses: HashMap<usize, (String, String)> = HashMap::new();
@@ -369,7 +371,7 @@ where
     places.get(wanted).copied().unwrap_or(0)
 }
 
-/// The type without its refinements.
+/// Returns the type without its refinements.
 pub(crate) fn plain(ty: &Type) -> Type {
     match ty {
         Type::Int(..) => Type::int(),
@@ -395,7 +397,7 @@ fn patterns(ty: &Type, out: &mut BTreeSet<Rc<str>>) {
     }
 }
 
-/// Every type that values are decoded to.
+/// Visits every type that values are decoded to.
 fn each_type(program: &Program, visit: &mut dyn FnMut(&Type)) {
     for (at, _) in program.enums.iter().enumerate().skip(hir::BUILTIN_ENUMS) {
         visit(&Type::Enum(at));
@@ -430,7 +432,7 @@ fn each_requirement<'p>(program: &'p Program, visit: &mut dyn FnMut(&'p hir::Req
     }
 }
 
-/// Every expression of the program, roots only.
+/// Visits the root of every expression of the program.
 pub(crate) fn each_expr<'p>(program: &'p Program, visit: &mut dyn FnMut(&'p Expr)) {
     program.state.iter().for_each(|v| visit(&v.init));
     for invariant in &program.invariants {
@@ -480,7 +482,7 @@ fn message_exprs<'p>(message: Option<&'p hir::Message>, visit: &mut dyn FnMut(&'
     }
 }
 
-/// Every expression of a clause, roots only.
+/// Visits the root of every expression of a clause.
 pub(crate) fn clause_exprs<'p>(clause: &'p ClauseKind, visit: &mut dyn FnMut(&'p Expr)) {
     match clause {
         ClauseKind::Requires { any_of, when } => {

@@ -1,16 +1,18 @@
-//! Frames and conflicts: which invariants a tool can break, and which unsettled calls it must wait for.
+//! Frames and conflicts: the invariants that a tool can violate, and the unsettled calls it must
+//! wait for.
 
 use super::collect::{Tables, clause_exprs};
 use crate::hir::{ClauseKind, Expr, ExprKind, Program, Tool};
 use guard_plan::plan::{Plan, Touch};
 use std::collections::{BTreeSet, HashMap};
 
-/// What a tool's decision reads, and what its settlement may write; all by declaration.
+/// The state that a tool's decision reads, and the state that its settlement may write; by
+/// declaration.
 #[derive(Default)]
 struct Footprint {
     read_vars: BTreeSet<usize>,
     read_facts: BTreeSet<usize>,
-    /// Tools whose history is asked.
+    /// The tools whose history is read.
     read_history: BTreeSet<usize>,
     effect_vars: BTreeSet<usize>,
     observe_vars: BTreeSet<usize>,
@@ -50,8 +52,8 @@ pub(super) fn fill(program: &Program, tables: &Tables, plan: &mut Plan) {
     }
 }
 
-/// Whether a call of `tool` must wait for an unsettled one of `other`, worked out for this pair alone: what
-/// the precomputed conflicts must agree with.
+/// Returns whether a call of `tool` must wait for an unsettled one of `other`, computed for this
+/// pair alone: the precomputed conflicts must agree with it.
 pub(crate) fn waits_for(program: &Program, tool: usize, other: usize) -> bool {
     let (mine, theirs) = (footprint(&program.tools[tool]), footprint(&program.tools[other]));
     let written: BTreeSet<usize> =

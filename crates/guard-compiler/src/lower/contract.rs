@@ -7,7 +7,7 @@ use guard_plan::plan;
 impl Lowering<'_> {
     pub(super) fn contract(&mut self, contract: &hir::Contract) -> plan::Contract {
         let span = self.span(contract.span);
-        // By path, so that a list stands after the one around it.
+        // Sorted by path, so that a list comes after the list around it.
         let mut order: Vec<usize> = (0..contract.lists.len()).collect();
         order.sort_by_key(|at| &contract.lists[*at].path);
         let place =

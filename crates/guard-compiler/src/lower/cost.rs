@@ -1,17 +1,18 @@
 //! Costs: the worst-case number of steps of deciding each tool's calls.
 //!
-//! A step is the evaluation of one node. A quantifier takes its body as often as its collection may have
-//! elements; what is no parameter, variable or literal counts with the default bound.
+//! A step is the evaluation of one node. A quantifier evaluates its body once per possible element
+//! of its collection; a collection that is not a parameter, variable or literal counts with the
+//! default bound.
 
 use guard_plan::plan::{
     Expr, Message, Node, Part, Plan, Show, Step, Target, Tool, TypeDef, TypeId,
 };
 use guard_plan::typing::{required, type_of};
 
-/// The bound a guard is held to.
+/// The maximum number of steps of a guard.
 pub(crate) const MAX_STEPS: u64 = 10_000_000;
 
-/// Elements of a collection whose bound is not known here.
+/// The assumed number of elements of a collection with an unknown bound.
 const UNKNOWN_ELEMENTS: u64 = 10_000;
 
 /// Fills in the step bound of every tool.
@@ -80,7 +81,7 @@ fn steps(plan: &Plan, tool: &Tool, e: &Expr) -> u64 {
     costs.last().copied().unwrap_or(0)
 }
 
-/// How many elements the collection at a node may have.
+/// Returns the maximum number of elements of the collection at a node.
 fn elements(plan: &Plan, tool: &Tool, e: &Expr, node: u32) -> u64 {
     match &e.0[node as usize] {
         Node::List(xs) | Node::Set(xs) => xs.len() as u64,

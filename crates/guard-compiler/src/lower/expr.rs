@@ -4,14 +4,14 @@ use super::collect::Tables;
 use crate::hir::{Expr, ExprKind, Field, Program};
 use guard_plan::plan::{self, Monitor, Node, NodeId, TemporalOp};
 
-/// The expression as nodes; the root is the last.
+/// Returns the expression as nodes; the root is the last.
 pub(crate) fn flatten(tables: &Tables, e: &Expr) -> plan::Expr {
     let mut nodes = Vec::new();
     push(tables, e, &mut nodes);
     plan::Expr(nodes)
 }
 
-/// The monitor of a temporal operator.
+/// Returns the monitor of a temporal operator.
 pub(crate) fn monitor(
     tables: &Tables,
     op: TemporalOp,
@@ -33,7 +33,7 @@ fn node(t: &Tables, e: &Expr, out: &mut Vec<Node>) -> Node {
         xs.iter().map(|x| push(t, x, out)).collect()
     };
     match &e.kind {
-        // Nothing that was reported is lowered.
+        // Programs with reported errors are not lowered.
         K::None | K::Error => Node::None,
         K::Bool(b) => Node::Bool(*b),
         K::Int(v) => Node::Int(*v),
@@ -118,7 +118,7 @@ fn node(t: &Tables, e: &Expr, out: &mut Vec<Node>) -> Node {
     }
 }
 
-/// Whether the expression reads anything marked `secret`.
+/// Returns whether the expression reads a value marked `secret`.
 pub(crate) fn is_secret(program: &Program, e: &Expr, params: &[Field]) -> bool {
     let mut secret = false;
     e.walk(&mut |part| {
@@ -135,7 +135,8 @@ pub(crate) fn is_secret(program: &Program, e: &Expr, params: &[Field]) -> bool {
     secret
 }
 
-/// The outermost readable places of an expression: parameters, variables, their parts, clocks and budgets.
+/// Returns the outermost readable places of an expression: parameters, variables, their parts,
+/// clocks and budgets.
 pub(crate) fn places(e: &Expr) -> Vec<&Expr> {
     let mut found = Vec::new();
     add_places(e, &mut found);
@@ -147,7 +148,7 @@ fn add_places<'e>(e: &'e Expr, found: &mut Vec<&'e Expr>) {
         found.push(e);
         return;
     }
-    // What stands under a binder varies from element to element.
+    // A place under a binder varies from element to element.
     if let ExprKind::Quantified { over, .. } = &e.kind {
         over.iter().for_each(|o| add_places(o, found));
         return;
@@ -169,7 +170,7 @@ fn is_place(e: &Expr) -> bool {
     }
 }
 
-/// A place as its author would write it.
+/// Formats a place in the author's notation.
 pub(crate) fn label(program: &Program, e: &Expr, params: &[Field]) -> String {
     let inner = |e: &Expr| label(program, e, params);
     match &e.kind {

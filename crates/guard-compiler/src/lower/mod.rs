@@ -1,7 +1,8 @@
-//! Lowering: from the checked program to the plan. Total: whatever was checked has a plan.
+//! Lowering: from the checked program to the plan. Total: every checked program has a plan.
 //!
-//! Everything is put in an order that does not depend on the order of declarations, so that the same guard,
-//! shuffled, has the same plan byte for byte. Source positions go beside the plan. What decides faster is `optimize`'s.
+//! The order of the plan is independent of the order of declarations, so that the same guard,
+//! shuffled, has the same plan byte for byte. Source positions are stored beside the plan.
+//! `optimize` makes decisions faster.
 
 mod collect;
 mod conflicts;
@@ -22,7 +23,7 @@ use guard_syntax::span::Span;
 
 pub(crate) use cost::{MAX_STEPS, fill as count_steps};
 
-/// The plan of a program, and where its rules stand.
+/// Returns the plan of a program, and the positions of its rules.
 pub(crate) fn lower(program: &Program, files: &[SourceFile]) -> (Plan, Sources) {
     let tables = Tables::collect(program);
     let mut lowering = Lowering { program, tables, spans: Vec::new() };
@@ -51,7 +52,7 @@ pub(crate) fn lower_expectations(
     }
 }
 
-/// The state variables an expression reads, to show what they are.
+/// Returns the state variables that an expression reads, to show their values.
 fn read_variables(tables: &Tables, e: &hir::Expr) -> Vec<(String, plan::Expr, plan::TypeId)> {
     let mut shown: Vec<(String, plan::Expr, plan::TypeId)> = Vec::new();
     e.walk(&mut |part| {
@@ -68,7 +69,7 @@ fn read_variables(tables: &Tables, e: &hir::Expr) -> Vec<(String, plan::Expr, pl
 struct Lowering<'p> {
     program: &'p Program,
     tables: Tables<'p>,
-    /// Spans by provisional number, in order of encounter.
+    /// Spans by provisional number, in order of first use.
     spans: Vec<Span>,
 }
 
@@ -182,7 +183,7 @@ impl Lowering<'_> {
         RuleMeta { owner: rule.owner.clone(), doc: rule.doc.clone(), shadow: rule.shadow, span }
     }
 
-    /// A provisional number; the final one follows the order of the plan.
+    /// Returns a provisional number; the final one follows the order of the plan.
     fn span(&mut self, span: Span) -> SpanId {
         self.spans.push(span);
         (self.spans.len() - 1) as SpanId
@@ -209,7 +210,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// What a condition reads of arguments and state, to be shown beside a refusal.
+    /// Returns the arguments and state that a condition reads, to be shown with a refusal.
     fn shows(&self, condition: &hir::Expr, params: &[hir::Field]) -> Vec<plan::Show> {
         let mut shown: Vec<plan::Show> = Vec::new();
         for place in expr::places(condition) {
@@ -243,7 +244,7 @@ impl Lowering<'_> {
     }
 }
 
-/// Where the lines of a text begin.
+/// The starts of the lines of a text.
 struct Lines<'t> {
     text: &'t str,
     starts: Vec<usize>,
@@ -256,7 +257,7 @@ impl<'t> Lines<'t> {
         Lines { text, starts }
     }
 
-    /// Line and column, both from 1, columns in characters.
+    /// Returns the line and column, both from 1, columns in characters.
     fn locate(&self, offset: usize) -> (u32, u32) {
         let line = self.starts.partition_point(|start| *start <= offset).max(1);
         let start = self.starts[line - 1];

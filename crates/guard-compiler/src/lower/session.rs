@@ -1,4 +1,4 @@
-//! What speaks of a whole session: sources, lifecycles, feedback, completion, attests, goals.
+//! The session-wide items: sources, lifecycles, feedback, completion, attests, goals.
 
 use super::Lowering;
 use super::tools::by_content;
@@ -85,7 +85,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// What the kernel does where it serves a tool.
+    /// Returns the action of the kernel for a tool that it serves.
     pub(super) fn served(&self, served: hir::Served) -> plan::Served {
         let lifecycle = &self.program.lifecycles[served.lifecycle];
         let op = match served.op {
@@ -137,7 +137,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// What a condition can change with; none where time alone, or the world, can change it.
+    /// Returns the events that can change a condition; `None` if time or the world can change it.
     fn reads(&self, condition: &hir::Expr) -> Option<Vec<Touch>> {
         let tables = &self.tables;
         let history = |tool: &usize| Touch::History(tables.tools.of(*tool));
@@ -197,7 +197,7 @@ impl Lowering<'_> {
         plan::Attest { name: attest.name.clone(), span, dimensions }
     }
 
-    /// Appends a check after those it is made of, and gives its place.
+    /// Appends a check after its children, and returns its position.
     fn check(&mut self, check: &hir::Check, out: &mut Vec<plan::Check>) -> u32 {
         let span = self.span(check.span);
         let kind = match &check.kind {
@@ -239,7 +239,7 @@ impl Lowering<'_> {
     }
 }
 
-/// Every span of what is lowered here, in the order in which they are numbered.
+/// Visits every span of the parts lowered here, in the order of their numbers.
 pub(super) fn spans(plan: &mut plan::Plan) -> impl Iterator<Item = &mut plan::SpanId> {
     let sources = plan.sources.iter_mut().flat_map(|s| &mut s.learns).map(|l| &mut l.rule.span);
     let lifecycles = plan.lifecycles.iter_mut().flat_map(|lifecycle| {

@@ -1,11 +1,11 @@
-//! Tools: their clauses by kind, each kind in an order of its own content.
+//! Tools: their clauses by kind, each kind sorted by content.
 
 use super::Lowering;
 use crate::hir::{self, Clause, ClauseKind, Field};
 use guard_plan::plan::{self, RuleMeta, Tool};
 
 impl Lowering<'_> {
-    /// The plan of a tool, without conflicts and costs, which need the whole plan.
+    /// Returns the plan of a tool, without conflicts and costs, which need the whole plan.
     pub(super) fn tool(&mut self, declared: hir::ToolId) -> Tool {
         let tool = &self.program.tools[declared];
         let span = self.span(tool.span);
@@ -171,7 +171,7 @@ impl Lowering<'_> {
     }
 }
 
-/// Every rule of a tool, in the order in which their spans are numbered.
+/// Visits every rule of a tool, in the order of the span numbers.
 pub(super) fn rules(tool: &mut Tool) -> impl Iterator<Item = &mut RuleMeta> {
     let requires = tool.requires.iter_mut().map(|r| &mut r.rule);
     let denies = tool.denies.iter_mut().map(|r| &mut r.rule);
@@ -186,7 +186,7 @@ pub(super) fn rules(tool: &mut Tool) -> impl Iterator<Item = &mut RuleMeta> {
     first.chain(ready).chain(observes).chain(learns).chain(reconciles)
 }
 
-/// Puts the rules of each kind in an order that depends on what they say, not on where they stand.
+/// Sorts the rules of each kind by content, not by position.
 fn sort(tool: &mut Tool) {
     tool.requires.iter_mut().for_each(|r| r.any_of.sort_by_cached_key(|a| format!("{a:?}")));
     by_content(&mut tool.requires, |r| &mut r.rule);
@@ -201,7 +201,7 @@ fn sort(tool: &mut Tool) {
     tool.limits.sort_by_cached_key(|l| format!("{l:?}"));
 }
 
-/// Sorts by everything but the span, which tells only equal rules apart.
+/// Sorts by everything but the span, which only separates equal rules.
 pub(super) fn by_content<T: std::fmt::Debug>(
     rules: &mut Vec<T>,
     meta: fn(&mut T) -> &mut RuleMeta,

@@ -1,10 +1,10 @@
-//! `drop`: rules that can never say anything are not asked. What they touch stays as it was, since calls in
-//! flight wait by what is written, not by what is asked.
+//! `drop`: removes rules that can never apply. Their reads and writes stay declared, since calls in
+//! flight wait for declared writes, not for evaluated rules.
 
 use super::Work;
 use guard_plan::plan::{Expr, Node, Plan, Tool, ToolId};
 
-/// Drops rules and guards of rules whose conditions are known.
+/// Drops rules, and guards of rules, whose conditions are constant.
 pub(super) fn drop_rules(work: &mut Work<'_>) {
     let always: Vec<bool> =
         work.plan.invariants.iter().map(|one| known(&one.condition) == Some(true)).collect();
@@ -28,7 +28,7 @@ fn known(expr: &Expr) -> Option<bool> {
     }
 }
 
-/// A condition that always holds is none.
+/// Removes a condition that always holds.
 fn unguard(when: &mut Option<Expr>) {
     when.take_if(|when| known(when) == Some(true));
 }
@@ -55,7 +55,8 @@ fn conditions(tool: &mut Tool, gone: &mut Vec<String>) {
         }
         !never(&requires.when)
     });
-    // One that always holds stays: the help of a refusal follows only requirements without any.
+    // An approval whose condition always holds stays: the help of a refusal follows only
+    // unconditional requirements.
     tool.approvals.retain(|approval| {
         if never(&approval.when) {
             gone.push(format!("approval {} when false", approval.role));

@@ -1,14 +1,14 @@
-//! What is known of expressions without evaluating them: whether they can fault, whether they can be missing.
+//! Static facts about expressions: the possibility of a fault, and of a missing option.
 
 use super::tree::Tree;
 use guard_plan::builtin::{Builtin, Gives};
 use guard_plan::plan::{Node, Plan, QuantifierOp, ToolId, TypeDef, TypeId};
 
-/// The types that the passes ask for.
+/// The types that the passes use.
 pub(super) struct Facts {
-    /// By type: whether it is an option.
+    /// By type: true for an option.
     options: Vec<bool>,
-    /// By type: whether it is a list, set or map.
+    /// By type: true for a list, set or map.
     collections: Vec<bool>,
     state: Vec<TypeId>,
     params: Vec<Vec<TypeId>>,
@@ -34,11 +34,12 @@ impl Facts {
         }
     }
 
-    /// Whether it has a value whatever happens, and asks the world nothing: then it does not matter whether or
-    /// when it is evaluated.
+    /// Returns whether it always has a value and does not ask the world: then the time of its
+    /// evaluation does not matter.
     pub fn total(&self, tool: Option<ToolId>, tree: &Tree) -> bool {
         let itself = match &tree.node {
-            // Arithmetic may overflow, options may be empty, monitors keep the faults of their operands.
+            // Arithmetic may overflow, options may be empty, monitors keep the faults of their
+            // operands.
             Node::Neg(_) | Node::Arith(..) | Node::Unwrap(_) | Node::Temporal(_) => false,
             Node::Exists(_) | Node::Probe(_) => false,
             Node::RemainingTime => self.deadline,
@@ -55,7 +56,7 @@ impl Facts {
         itself && tree.kids.iter().all(|kid| self.total(tool, kid))
     }
 
-    /// Whether it never is the missing option.
+    /// Returns whether it is never the missing option.
     pub fn present(&self, tool: Option<ToolId>, tree: &Tree) -> bool {
         let kid = |at: usize| tree.kids.get(at).is_some_and(|kid| self.present(tool, kid));
         match &tree.node {
@@ -80,7 +81,7 @@ impl Facts {
         }
     }
 
-    /// Whether it is a collection whatever happens; what is `json` may be anything.
+    /// Returns whether it is always a collection; `json` may be anything.
     fn is_collection(&self, tool: Option<ToolId>, tree: &Tree) -> bool {
         let typed = |ty: TypeId| self.collections.get(ty as usize).is_some_and(|is| *is);
         match &tree.node {
@@ -100,7 +101,7 @@ impl Facts {
     }
 }
 
-/// Whether a builtin has a value for all arguments of its kinds.
+/// Returns whether a builtin has a value for all arguments of its kinds.
 fn never_faults(builtin: Builtin) -> bool {
     use Builtin as B;
     matches!(

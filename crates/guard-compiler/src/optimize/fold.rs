@@ -1,4 +1,5 @@
-//! `fold`: what depends on nothing is worked out. What would fault stays, and faults when it is evaluated.
+//! `fold`: evaluates constant expressions. An expression with a fault stays, and faults when it is
+//! evaluated.
 
 use super::Work;
 use super::facts::Facts;
@@ -33,8 +34,8 @@ fn kid(mut tree: Tree, at: usize) -> Tree {
     tree.kids.swap_remove(at)
 }
 
-/// A connective of which one side is known. The right side is not needed where the left decides; the left is
-/// not needed where the right decides and the left cannot fault.
+/// Simplifies a connective with one constant operand. The right operand is dropped if the left one
+/// decides; the left operand is dropped if the right one decides and the left cannot fault.
 fn connective(facts: &Facts, tool: Option<ToolId>, tree: Tree) -> Tree {
     let (left, right) = (tree.kids[0].known(), tree.kids[1].known());
     let total = facts.total(tool, &tree.kids[0]);
@@ -57,7 +58,7 @@ fn connective(facts: &Facts, tool: Option<ToolId>, tree: Tree) -> Tree {
     }
 }
 
-/// A quantifier over nothing.
+/// Simplifies a quantifier over an empty collection.
 fn empty(tree: Tree) -> Tree {
     let Node::Quantified { op, over, .. } = &tree.node else { return tree };
     let nothing = |kid: &Tree| {
@@ -75,7 +76,7 @@ fn empty(tree: Tree) -> Tree {
     })
 }
 
-/// The value of an operation on constants; none where it is not one, or faults.
+/// Evaluates an operation on constants; `None` if the operands are not constant, or it faults.
 fn computed(tree: &Tree) -> Option<Value> {
     let kids: Vec<Value> = tree.kids.iter().map(Tree::constant).collect::<Option<_>>()?;
     let value: Result<Value, Fault> = match (&tree.node, kids.as_slice()) {

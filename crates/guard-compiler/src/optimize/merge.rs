@@ -1,4 +1,5 @@
-//! `merge`: several patterns asked of one text become one expression, and so does a glob that is written out.
+//! `merge`: combines several patterns on one text into one expression, and compiles a literal glob
+//! to a pattern.
 
 use super::Work;
 use super::order::open;
@@ -7,7 +8,7 @@ use guard_plan::builtin::Builtin;
 use guard_plan::plan::{Node, RegexId};
 use std::cell::RefCell;
 
-/// The most memory a compiled expression may take, as for one that was written.
+/// The maximum size of a compiled expression, the same as for a written one.
 const SIZE_LIMIT: usize = 1 << 20;
 
 /// Merges the patterns of every deciding expression.
@@ -24,7 +25,7 @@ pub(super) fn merge(work: &mut Work<'_>) {
     work.notes.patterns = Some(work.plan.regexes.clone());
 }
 
-/// `x matches a or x matches b`, side by side, is one question.
+/// Combines adjacent alternatives: `x matches a or x matches b`.
 fn alternatives(total: &dyn Fn(&Tree) -> bool, tree: Tree, table: &RefCell<Vec<String>>) -> Tree {
     let before = tree.clone();
     let mut operands = Vec::new();
@@ -65,13 +66,13 @@ fn join(
     Some(Tree { node: Node::Matches(0, id), kids: a.kids.clone() })
 }
 
-/// One that was merged before is a row of groups already.
+/// Groups a pattern; one that was merged before is already a sequence of groups.
 fn grouped(pattern: &str) -> String {
     format!("(?:{pattern})")
 }
 
-/// Whether a pattern means the same inside of a group: one in which blanks and `#` are not what they seem
-/// might swallow what follows.
+/// Returns whether a pattern means the same inside a group: a pattern with special whitespace and
+/// `#` could make the following text a comment.
 fn plain(pattern: &str) -> bool {
     let flags = pattern.match_indices("(?").map(|(at, _)| &pattern[at + 2..]);
     flags.into_iter().all(|rest| {
@@ -80,7 +81,7 @@ fn plain(pattern: &str) -> bool {
     })
 }
 
-/// The number of a pattern; none where it does not compile.
+/// Returns the index of a pattern; `None` if it does not compile.
 fn number(pattern: String, table: &RefCell<Vec<String>>) -> Option<RegexId> {
     if let Some(at) = table.borrow().iter().position(|known| *known == pattern) {
         return Some(at as RegexId);
@@ -91,7 +92,7 @@ fn number(pattern: String, table: &RefCell<Vec<String>>) -> Option<RegexId> {
     Some((table.len() - 1) as RegexId)
 }
 
-/// `glob(x, "…")` is a match of the whole text.
+/// Converts `glob(x, "…")` to a match of the whole text.
 fn glob(tree: Tree, table: &RefCell<Vec<String>>) -> Tree {
     let [_, Tree { node: Node::String(glob), .. }] = tree.kids.as_slice() else { return tree };
     let Some(id) = number(regex_of(glob), table) else { return tree };
@@ -100,7 +101,7 @@ fn glob(tree: Tree, table: &RefCell<Vec<String>>) -> Tree {
     Tree { node: Node::Matches(0, id), kids }
 }
 
-/// `*` is any run without `/`, `**` any run, `?` one character but `/`.
+/// Converts a glob: `*` is any run without `/`, `**` any run, `?` one character but `/`.
 fn regex_of(glob: &str) -> String {
     let mut out = String::from(r"\A(?s:");
     let mut chars = glob.chars().peekable();

@@ -1,8 +1,9 @@
-//! Optimization: from the plan as lowered to one that decides the same with less work.
+//! Optimization: from the plan as lowered to an equivalent plan with less work per decision.
 //!
-//! The law every pass obeys: whatever happens in a session, verdicts, reasons with their order, and state are
-//! the same as before, faults included. Each pass is a file and a verb; [`PASSES`] is the whole of it. What
-//! depends on the machine (compiled expressions, dispatch, bit sets) is not here but in the kernel.
+//! Every pass preserves the behaviour: in every session, verdicts, reasons with their order, and
+//! state are the same as before, faults included. Each pass is a file and a verb; [`PASSES`] lists
+//! all of them. The kernel contains the machine-dependent optimizations (compiled expressions,
+//! dispatch, bit sets).
 
 mod drop;
 mod facts;
@@ -35,10 +36,10 @@ const PASSES: [Pass; 7] = [
     Pass { verb: "count", run: |work| crate::lower::count_steps(work.plan) },
 ];
 
-/// Characters of an expression that an explanation shows.
+/// The maximum length of an expression in an explanation, in characters.
 const SHOWN: usize = 300;
 
-/// What the passes work on.
+/// The input and output of the passes.
 struct Work<'p> {
     plan: &'p mut Plan,
     facts: Facts,
@@ -48,7 +49,7 @@ struct Work<'p> {
     notes: notes::Notes,
 }
 
-/// The optimized plan, and what was done.
+/// Returns the optimized plan, and the rewrites.
 pub(crate) fn optimize(lowered: &Plan) -> (Plan, Vec<Rewrite>) {
     let mut plan = lowered.clone();
     let facts = Facts::of(lowered);
@@ -63,11 +64,11 @@ pub(crate) fn optimize(lowered: &Plan) -> (Plan, Vec<Rewrite>) {
 }
 
 impl Work<'_> {
-    /// Puts every expression that is evaluated to decide through a rewriting, and notes what it changed.
+    /// Rewrites every expression that is evaluated for a decision, and records the changes.
     fn rewrite(&mut self, rewrite: impl Fn(&Facts, Option<ToolId>, tree::Tree) -> tree::Tree) {
         let (facts, notes, verb) = (&self.facts, &mut self.notes, self.verb);
         visit::deciding(self.plan, &mut |tool, expr| {
-            // A leaf is as simple as can be.
+            // A leaf cannot be simplified.
             if expr.0.len() < 2 {
                 return;
             }

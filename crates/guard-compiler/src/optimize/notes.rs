@@ -1,4 +1,4 @@
-//! What the passes did, for explanations.
+//! The changes of the passes, for explanations.
 
 use super::SHOWN;
 use guard_plan::plan::{Expr, Plan, Rewrite, ToolId};
@@ -6,13 +6,13 @@ use guard_plan::render;
 use guard_plan::words::{self, Shows};
 use std::collections::HashMap;
 
-/// What was done so far.
+/// The changes so far.
 #[derive(Default)]
 pub(super) struct Notes {
     notes: Vec<Note>,
-    /// The notes of each tool.
+    /// The indexes of the notes, by tool.
     of: HashMap<Option<ToolId>, Vec<usize>>,
-    /// The patterns that expressions refer to, where passes have added some.
+    /// The patterns that expressions refer to, if passes have added some.
     pub patterns: Option<Vec<String>>,
 }
 
@@ -28,7 +28,7 @@ enum What {
 }
 
 impl Notes {
-    /// An expression was rewritten; a rewriting of what was rewritten before goes on from there.
+    /// Records a rewritten expression; a second rewrite continues the first.
     pub fn rewritten(
         &mut self,
         verb: &'static str,
@@ -52,12 +52,12 @@ impl Notes {
         self.notes.push(Note { tool, verbs: vec![verb], what });
     }
 
-    /// Something of a tool is not asked any more.
+    /// Records a rule of a tool that is no longer evaluated.
     pub fn dropped(&mut self, verb: &'static str, tool: ToolId, what: String) {
         self.notes.push(Note { tool: Some(tool), verbs: vec![verb], what: What::Dropped(what) });
     }
 
-    /// All of it in words.
+    /// Returns all changes as text.
     pub fn said(mut self, lowered: &Plan) -> Vec<Rewrite> {
         let patterns = self.patterns.take();
         let shown = patterns.map(|regexes| Plan { regexes, ..lowered.clone() });
@@ -73,7 +73,7 @@ impl Notes {
             let passes = note.verbs.into_iter().map(String::from).collect();
             Rewrite { tool: tool.map(|tool| tool.name.clone()), passes, before, after }
         };
-        // The plan has its rules in an order that does not depend on that of the source; so do the notes.
+        // The rules in the plan are ordered independently of the source; so are the notes.
         let mut notes = self.notes;
         notes.sort_by_key(|note| (note.tool.is_none(), note.tool));
         notes.into_iter().map(said).collect()

@@ -1,6 +1,8 @@
-//! `order`: of operands that cannot fault and ask nobody, the cheapest is evaluated first.
+//! `order`: of operands that cannot fault and do not ask the world, the cheapest is evaluated
+//! first.
 //!
-//! The others keep their places, and nothing moves past them: whether they are reached must not change.
+//! The others keep their positions, and no operand moves past them, since their evaluation must not
+//! change.
 
 use super::Work;
 use super::facts::Facts;
@@ -20,7 +22,8 @@ fn node(facts: &Facts, tool: Option<ToolId>, tree: Tree) -> Tree {
     }
 }
 
-/// Both connectives are associative, faults included: a chain is judged from left to right however it leans.
+/// Both connectives are associative, faults included: a chain is evaluated from left to right in
+/// any grouping.
 fn chain(
     facts: &Facts,
     tool: Option<ToolId>,
@@ -45,7 +48,7 @@ fn chain(
     joined.unwrap_or(before)
 }
 
-/// The operands of a chain, from left to right.
+/// Collects the operands of a chain, from left to right.
 pub(super) fn open(tree: Tree, join: &Node, operands: &mut Vec<Tree>) {
     if tree.node != *join {
         return operands.push(tree);
@@ -53,7 +56,7 @@ pub(super) fn open(tree: Tree, join: &Node, operands: &mut Vec<Tree>) {
     tree.kids.into_iter().for_each(|kid| open(kid, join, operands));
 }
 
-/// What an evaluation takes, roughly: in leaves.
+/// Estimates the cost of an evaluation, in leaves.
 fn cost(tree: &Tree) -> u64 {
     let kids: u64 = tree.kids.iter().map(cost).fold(0, u64::saturating_add);
     let itself: u64 = match &tree.node {
@@ -62,7 +65,7 @@ fn cost(tree: &Tree) -> u64 {
         Node::Index(..) | Node::Within(..) | Node::Origin(_) => 8,
         Node::In(..) => 4 + tree.size(),
         Node::Call(..) => 15,
-        // A body is evaluated more than once, most often.
+        // A body is usually evaluated more than once.
         Node::Quantified { .. } => return kids.saturating_mul(16),
         _ => 1,
     };

@@ -1,4 +1,4 @@
-//! `simplify`: conditions in fewer steps, with the same value or the same fault.
+//! `simplify`: conditions with fewer steps, and the same value or the same fault.
 
 use super::Work;
 use super::facts::Facts;
@@ -35,8 +35,8 @@ fn first(mut tree: Tree) -> Tree {
     tree.kids.swap_remove(0)
 }
 
-/// `not not a` is `a`; `not a == b` is `a != b`, missing or not; an order turns round only where both sides are
-/// always there.
+/// `not not a` is `a`; `not a == b` is `a != b`, missing or not; an ordering is reversed only if
+/// both sides are always present.
 fn negation(facts: &Facts, tool: Option<ToolId>, tree: Tree) -> Tree {
     let inner = &tree.kids[0];
     match inner.node {
@@ -60,7 +60,7 @@ fn negation(facts: &Facts, tool: Option<ToolId>, tree: Tree) -> Tree {
     }
 }
 
-/// `a == true` is `a`, where `a` is always there.
+/// `a == true` is `a`, if `a` is always present.
 fn equality(facts: &Facts, tool: Option<ToolId>, tree: Tree) -> Tree {
     let known = (tree.kids[0].known(), tree.kids[1].known());
     let (truth, other) = match known {
@@ -77,7 +77,8 @@ fn equality(facts: &Facts, tool: Option<ToolId>, tree: Tree) -> Tree {
     if truth { side } else { Tree::one(Node::Not, side) }
 }
 
-/// `if c then true else false` is `c`; two equal branches need no condition that cannot fault.
+/// `if c then true else false` is `c`; with two equal branches, a condition that cannot fault is
+/// dropped.
 fn choice(facts: &Facts, tool: Option<ToolId>, tree: Tree) -> Tree {
     let [condition, then, other] = tree.kids.as_slice() else { return tree };
     match (then.known(), other.known()) {
@@ -91,7 +92,7 @@ fn choice(facts: &Facts, tool: Option<ToolId>, tree: Tree) -> Tree {
     }
 }
 
-/// Membership in one thing that is written out is equality.
+/// Membership in a literal with one element is equality.
 fn membership(tree: Tree) -> Tree {
     let single = matches!(&tree.kids[1].node, Node::List(ids) | Node::Set(ids) if ids.len() == 1);
     if !single {

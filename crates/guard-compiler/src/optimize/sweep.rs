@@ -1,13 +1,13 @@
-//! `sweep`: patterns that were made on the way and that nothing asks for are not kept.
+//! `sweep`: removes patterns that passes added and no expression uses.
 //!
-//! Those of the plan as lowered keep their numbers, asked for or not: expressions beside the plan (what a test
-//! expects, what a tool asks of a session) refer to them.
+//! The patterns of the plan as lowered keep their indexes, used or not: expressions beside the plan
+//! (expectations of tests, queries of tools on a session) refer to them.
 
 use super::{Work, visit};
 use guard_plan::plan::{Node, RegexId};
 use std::collections::BTreeMap;
 
-/// Keeps, of the patterns that passes have added, those that are asked for, sorted.
+/// Keeps, of the patterns that passes have added, the used ones, sorted.
 pub(super) fn sweep(work: &mut Work<'_>) {
     let first = work.lowered.regexes.len() as RegexId;
     let plan = &mut *work.plan;

@@ -1,9 +1,9 @@
-//! Expressions as trees, in which they are easily rewritten.
+//! Expressions as trees, which are easy to rewrite.
 
 use guard_plan::plan::{Expr, Node, NodeId};
 use guard_plan::value::Value;
 
-/// A node with its children, whose numbers in `node` mean nothing and are zero.
+/// A node with its children; the child indexes in `node` are unused and zero.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Tree {
     pub node: Node,
@@ -11,7 +11,7 @@ pub(super) struct Tree {
 }
 
 impl Tree {
-    /// The tree of an expression, which is never empty.
+    /// Returns the tree of an expression, which is never empty.
     pub fn of(expr: &Expr) -> Tree {
         let mut done: Vec<Option<Tree>> = Vec::with_capacity(expr.0.len());
         for node in &expr.0 {
@@ -37,17 +37,17 @@ impl Tree {
         Tree::leaf(Node::Bool(value))
     }
 
-    /// A node of one child.
+    /// A node with one child.
     pub fn one(node: fn(NodeId) -> Node, kid: Tree) -> Tree {
         Tree { node: node(0), kids: vec![kid] }
     }
 
-    /// A node of two children.
+    /// A node with two children.
     pub fn two(node: fn(NodeId, NodeId) -> Node, a: Tree, b: Tree) -> Tree {
         Tree { node: node(0, 0), kids: vec![a, b] }
     }
 
-    /// The expression: children first, in order.
+    /// Returns the expression: children first, in order.
     pub fn flat(self) -> Expr {
         let mut nodes = Vec::new();
         self.push(&mut nodes);
@@ -70,12 +70,12 @@ impl Tree {
         rewrite(Tree { node, kids })
     }
 
-    /// How many nodes it has.
+    /// The number of its nodes.
     pub fn size(&self) -> u64 {
         1 + self.kids.iter().map(Tree::size).sum::<u64>()
     }
 
-    /// Its truth, where it is one that stands there.
+    /// Returns its truth value, if it is a literal.
     pub fn known(&self) -> Option<bool> {
         match self.node {
             Node::Bool(value) => Some(value),
@@ -83,7 +83,7 @@ impl Tree {
         }
     }
 
-    /// Its value, where it depends on nothing.
+    /// Returns its value, if it is constant.
     pub fn constant(&self) -> Option<Value> {
         let all = || self.kids.iter().map(Tree::constant).collect::<Option<Vec<_>>>();
         Some(match &self.node {
@@ -102,7 +102,7 @@ impl Tree {
         })
     }
 
-    /// The leaf of a value, where it has one.
+    /// Returns the leaf of a value, if it has one.
     pub fn of_value(value: Value) -> Option<Tree> {
         Some(Tree::leaf(match value {
             Value::None => Node::None,

@@ -1,11 +1,12 @@
-//! Where the expressions of a plan are.
+//! Visits the expressions of a plan.
 
 use guard_plan::plan::*;
 
 type Visit<'v> = &'v mut dyn FnMut(Option<ToolId>, &mut Expr);
 
-/// Every expression that is evaluated to decide, with the tool whose parameters it reads. What only messages
-/// show, initial values, goals and completion stay as they were written.
+/// Visits every expression that is evaluated for a decision, with the tool whose parameters it
+/// reads. Expressions that only messages show, initial values, goals and completion stay as
+/// written.
 pub(super) fn deciding(plan: &mut Plan, visit: Visit<'_>) {
     for (id, tool) in (0..).zip(&mut plan.tools) {
         self::tool(tool, &mut |expr| visit(Some(id), expr));

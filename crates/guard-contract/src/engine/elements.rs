@@ -1,4 +1,4 @@
-//! In a list: its units one by one.
+//! Reads the units of a list.
 
 use super::members::Key;
 use super::{Engine, Open, Phase, Turn};
@@ -53,7 +53,8 @@ impl Engine {
             b'"' => match self.read_key(t, self.at) {
                 Key::More => false,
                 Key::Named(name, ..) if self.is_member(&name) => {
-                    // A member of what is around the list: its bracket is missing.
+                    // A member of the object around the list: the list's closing bracket is
+                    // missing.
                     self.fix(Fix::Closer, self.at);
                     self.trailing_list_comma();
                     self.end_list();
@@ -72,7 +73,7 @@ impl Engine {
         }
     }
 
-    /// Whether the object around the list has such a member.
+    /// Returns whether the object around the list has such a member.
     fn is_member(&mut self, name: &str) -> bool {
         match self.object().and_then(|object| object.item) {
             None => self.p.envelope.has(name),
@@ -80,7 +81,7 @@ impl Engine {
         }
     }
 
-    /// A unit follows: whether a comma was missing before it.
+    /// Begins a unit; records a comma that is missing before it.
     pub(super) fn begin_unit(&mut self) {
         let at = self.at;
         let Some(listing) = self.listing() else { return };
@@ -91,7 +92,8 @@ impl Engine {
         }
     }
 
-    /// A closing brace: one too many if an item follows; else the list's bracket is missing.
+    /// Handles a closing brace: it is superfluous if an item follows; otherwise the list's bracket
+    /// is missing.
     fn stray_brace(&mut self, t: &Turn<'_>) -> bool {
         let rest = t.w.from(self.at);
         let Some(list) = self.listing().map(|listing| listing.list) else { return false };
@@ -108,12 +110,12 @@ impl Engine {
                 Lead::Key(name) => self.p.lists[list].own.has(name),
                 _ => false,
             },
-            // A member follows, so it is the list's bracket that is missing, not the object's.
+            // A member follows, so the list's bracket is missing, not the object's.
             Some(b'"') if next > behind => true,
             Some(b',' | b'}' | b']' | b'`' | b'<') | None => false,
             Some(b'"') => return self.lose_unit(t, "expected `,` or `]`"),
             Some(_) if line => false,
-            // Junk, which nothing can be concluded from.
+            // Unknown text, from which nothing can be concluded.
             Some(_) => return self.lose_unit(t, "expected `,` or `]`"),
         };
         self.fix(Fix::Closer, self.at);
@@ -126,7 +128,7 @@ impl Engine {
         true
     }
 
-    /// The list that is open ends; what was kept of a list within an item goes into it.
+    /// Ends the open list; the kept units of a list within an item are moved into the item.
     pub(super) fn end_list(&mut self) {
         let Some(Open::List(listing)) = self.stack.pop() else { return };
         let name = self.p.lists[listing.list].member.clone();
@@ -139,7 +141,8 @@ impl Engine {
         self.phase = Phase::Members;
     }
 
-    /// What is no object, where one should be: a unit if it is a value of its own.
+    /// Reads a value that is not an object where an object is expected: it is a unit if it is a
+    /// complete value.
     fn lone_scalar(&mut self, t: &Turn<'_>) -> bool {
         let rest = t.w.from(self.at);
         let cap = self.cap();
@@ -156,7 +159,7 @@ impl Engine {
                 None if !t.w.end => false,
                 Some(b'"') => match self.read_key(t, self.at + lex::blanks(rest, next + 1)) {
                     Key::More => false,
-                    // It has taken the list's own bracket.
+                    // It includes the list's own closing bracket.
                     Key::Named(name, ..) if self.is_member(&name) => {
                         self.lose_unit(t, "it is not closed")
                     }
@@ -169,7 +172,7 @@ impl Engine {
         }
     }
 
-    /// Something unreadable stands where a unit should.
+    /// Skips unreadable text in the place of a unit.
     fn lose_unit(&mut self, t: &Turn<'_>, why: &'static str) -> bool {
         self.begin_unit();
         let Some(list) = self.listing().map(|listing| listing.list) else { return false };

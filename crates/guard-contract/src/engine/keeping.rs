@@ -1,4 +1,4 @@
-//! Where judged units go: into their list, or into quarantine.
+//! Moves judged units into their list or into quarantine.
 
 use super::Engine;
 use super::unit::HEAD;
@@ -7,7 +7,7 @@ use crate::keep::Rank;
 use guard_plan::report::{Extent, Item, Quarantined, Reason, SNIPPET, SpanKind};
 
 impl Engine {
-    /// The place of the next unit of a list.
+    /// Returns the index of the next unit of a list.
     pub(super) fn next_index(&mut self, list: usize) -> u64 {
         let counted = self.p.lists[list].within.is_some();
         let inner = self.listing().filter(|listing| counted && listing.list == list);
@@ -19,7 +19,7 @@ impl Engine {
         *count - 1
     }
 
-    /// Counts an item in: it is kept, or the one that it drives out is quarantined.
+    /// Counts an item: it is kept, or the item that it replaces is quarantined.
     pub(super) fn keep(&mut self, list: usize, rank: Rank, item: Item) {
         let (start, end) = (item.at.start as usize, item.at.end as usize);
         let twice = self.listing().is_some_and(|listing| listing.list == list && listing.twice);
@@ -61,7 +61,7 @@ impl Engine {
         u64::from(self.p.contract.bounds.quarantine)
     }
 
-    /// Puts a unit into quarantine.
+    /// Moves a unit into quarantine.
     pub(super) fn quarantine(
         &mut self,
         list: usize,
@@ -98,7 +98,7 @@ impl Engine {
     }
 }
 
-/// The first characters of a unit.
+/// Returns the first characters of a unit.
 fn snippet(raw: &[u8]) -> String {
     let head = &raw[..raw.len().min(HEAD)];
     String::from_utf8_lossy(head).chars().take(SNIPPET).collect()

@@ -1,5 +1,5 @@
-//! In an object: its members one by one. An envelope is always read so; an item only where it holds lists and does not
-//! read as a whole.
+//! Reads the members of an object. An envelope is always read member by member; an item only if it
+//! holds lists and cannot be parsed as a whole.
 
 use super::{Engine, Listing, Object, Open, Phase, Turn};
 use crate::boundary::{self, LONGEST_NAME, Lead};
@@ -12,14 +12,14 @@ use guard_plan::report::{Fix, Reason, SpanKind};
 
 /// A key with its colon.
 pub(super) enum Key {
-    /// Its name, how long it is with its colon, and how it was repaired.
+    /// Its name, its length with the colon, and its repair.
     Named(Box<str>, usize, Option<Fix>),
     None,
     More,
 }
 
 impl Engine {
-    /// Goes over a gap; false where it is not known how it ends. `Err` where a comment is none.
+    /// Skips a gap; returns false if its end is not known yet. `Err` for an invalid comment.
     pub(super) fn over_gap(&mut self, t: &Turn<'_>) -> Result<bool, ()> {
         let mut fixes = Vec::new();
         match gap(t.w.from(self.at), 0, |fix, at| fixes.push((fix, at))) {
@@ -30,7 +30,7 @@ impl Engine {
             }
             Err(NoGap::Bad(_)) => Err(()),
             Err(NoGap::More(pending)) => {
-                // What stands before it is behind us.
+                // The text before it is already consumed.
                 fixes.iter().for_each(|(fix, at)| self.fix(*fix, self.at + at));
                 self.at += pending;
                 if t.w.end {
@@ -81,7 +81,7 @@ impl Engine {
             b']' => {
                 self.fix(Fix::Closer, self.at);
                 match self.stack.len() {
-                    // It closes nothing.
+                    // The bracket closes nothing.
                     1 => self.at += 1,
                     _ => self.end_object(t, self.at),
                 }
@@ -103,7 +103,8 @@ impl Engine {
         }
     }
 
-    /// An item stands where a key should: its list was closed too soon, or its beginning was lost.
+    /// Handles an item in the place of a key: its list was closed too soon, or its beginning was
+    /// lost.
     fn lost_list(&mut self, t: &Turn<'_>) -> bool {
         let within = self.object().and_then(|object| object.item);
         match boundary::lead(t.w.from(self.at), 0) {
@@ -126,7 +127,7 @@ impl Engine {
         }
     }
 
-    /// A key that may stand here.
+    /// Reads a key at this position.
     pub(super) fn read_key(&self, t: &Turn<'_>, at: usize) -> Key {
         let rest = t.w.from(at);
         let near = &rest[..rest.len().min(2 * LONGEST_NAME)];
@@ -148,7 +149,7 @@ impl Engine {
             Err(_) => return Key::None,
         };
         let colon = lex::blanks(near, end);
-        // Whether the text ends in the key is not known before something follows it, whatever it holds.
+        // A text that may end in the key is undecided until further text follows.
         let Some(follows) = near.get(colon) else { return more() };
         let Ok(name) = str::from_utf8(&near[1..end - 1]) else { return Key::None };
         let name = lex::unescape(name).into();
@@ -185,7 +186,7 @@ impl Engine {
         true
     }
 
-    /// Whether the text ends within the key that begins here, or before its value.
+    /// Returns whether the text ends within the key that begins here, or before its value.
     fn ends_in_key(&self, t: &Turn<'_>) -> bool {
         let rest = t.w.from(self.at);
         match lex::string(rest, 0) {
@@ -195,7 +196,7 @@ impl Engine {
         }
     }
 
-    /// The value of the member whose key was read.
+    /// Reads the value of the member whose key was read.
     fn member_value(&mut self, t: &Turn<'_>, byte: u8) -> bool {
         let Some(object) = self.object() else { return false };
         let Some((name, key)) = object.key.clone() else { return false };
@@ -224,7 +225,7 @@ impl Engine {
         self.member_read(t, name, key, field, twice, read)
     }
 
-    /// A list begins behind its bracket.
+    /// Begins a list after its bracket.
     pub(super) fn open_list(&mut self, list: usize, at: usize) {
         self.attach();
         if let Some(object) = self.object() {
@@ -238,7 +239,7 @@ impl Engine {
         self.phase = Phase::Elements;
     }
 
-    /// The object that is open is an envelope with lists: a document begins.
+    /// Begins a document: the open object is an envelope with lists.
     fn attach(&mut self) {
         let Some(Open::Object(object)) = self.stack.first_mut() else { return };
         if object.attached {
@@ -252,14 +253,14 @@ impl Engine {
         self.flush();
     }
 
-    /// The same again, once it is one.
+    /// Moves the members again, once the object is an envelope.
     pub(super) fn flush_late(&mut self) {
         if matches!(self.stack.first(), Some(Open::Object(object)) if object.attached) {
             self.flush();
         }
     }
 
-    /// Hands what the outermost object holds to the document.
+    /// Moves the members of the outermost object to the document.
     fn flush(&mut self) {
         let Some(Open::Object(object)) = self.stack.first_mut() else { return };
         self.draft.truncated |= std::mem::take(&mut self.cut);
@@ -279,7 +280,7 @@ impl Engine {
         }
     }
 
-    /// An object ends here.
+    /// Ends an object here.
     pub(super) fn end_object(&mut self, t: &Turn<'_>, end: usize) {
         let Some(Open::Object(object)) = self.stack.last_mut() else { return };
         if let Some(list) = object.item {
@@ -288,11 +289,11 @@ impl Engine {
         let (start, known) = (object.start, object.known);
         let alone = self.draft.is_empty() && self.best.is_none() && !self.around.prose;
         if known == 0 && !alone && !object.attached {
-            // Some other JSON in the prose.
+            // Other JSON in the prose.
             self.marks.cover(start, end, SpanKind::Text);
         } else {
             if !object.attached {
-                // Without lists: the head of items that stand by themselves, or a document of its own.
+                // An object without lists: the head of separate items, or a document of its own.
                 let joins = self.draft.framed && !self.draft.envelope;
                 if !self.draft.is_empty() && !joins {
                     self.finish_draft();
@@ -307,7 +308,7 @@ impl Engine {
         (self.at, self.phase) = (end, Phase::Top);
     }
 
-    /// An item that was read member by member ends here; it is judged now.
+    /// Ends an item that was read member by member, and judges it.
     fn end_item(&mut self, t: &Turn<'_>, list: usize, end: usize) {
         let Some(Open::Object(object)) = self.stack.pop() else { return };
         let object: Object = *object;

@@ -1,6 +1,7 @@
-//! Behind something unreadable: the next place at which an item, a list or a document can begin, or a list end.
+//! After unreadable text: finds the next position where an item, a list or a document can begin, or
+//! a list can end.
 //!
-//! Looks at JSON's own quotes only, and only behind a separator or at the beginning of a line.
+//! Considers only JSON's own quotes, and only after a separator or at the beginning of a line.
 
 use super::unit::HEAD;
 use super::{Engine, Open, Phase, Turn};
@@ -9,7 +10,7 @@ use crate::judge::Refusal;
 use crate::lex::blanks;
 use guard_plan::report::{Reason, SpanKind};
 
-/// A unit that is lost.
+/// A lost unit.
 #[derive(Debug)]
 pub(super) struct Gone {
     pub list: usize,
@@ -22,31 +23,32 @@ pub(super) struct Gone {
 /// A search.
 #[derive(Debug)]
 pub(super) struct Search {
-    /// How far it has come.
+    /// The position reached.
     from: usize,
-    /// Where the unit that is lost begins.
+    /// The start of the lost unit.
     start: usize,
     gone: Option<Gone>,
     head: Option<Vec<u8>>,
-    /// The last byte before that is no blank, and whether a line has begun since.
+    /// The last non-whitespace byte before the position, and whether a line has begun since.
     before: (u8, bool),
 }
 
-/// Where reading goes on.
+/// The position where reading continues.
 enum Next {
-    /// At an item of the list at this place on the stack; of this list where the stack's object holds none yet.
+    /// An item of the list at this position on the stack, or of this list if the stack's object
+    /// holds none yet.
     Item(usize),
-    /// At a member of the object at this place on the stack.
+    /// A member of the object at this position on the stack.
     Member(usize),
-    /// At an item of a list that is not open, in the object at this place.
+    /// An item of a list that is not open, in the object at this position.
     Lost(usize, usize),
-    /// At the end of the innermost list.
+    /// The end of the innermost list.
     ListEnd,
     /// Outside of documents.
     Top,
 }
 
-/// What a place turns out to be.
+/// The classification of a position.
 enum Found {
     Nothing,
     More,
@@ -58,7 +60,7 @@ impl Search {
         Search { from, start, gone, head: None, before: (0, false) }
     }
 
-    /// A bracket right before the place where the search begins.
+    /// Records a bracket directly before the start of the search.
     pub fn behind(&mut self, byte: Option<u8>, start: usize) {
         if self.from == start + 1
             && let Some(byte) = byte
@@ -67,7 +69,7 @@ impl Search {
         }
     }
 
-    /// The first byte that must stay at hand.
+    /// Returns the first offset that must stay available.
     pub fn hold(&self) -> usize {
         if self.gone.is_none() || self.head.is_some() {
             self.from
@@ -76,7 +78,7 @@ impl Search {
         }
     }
 
-    /// What stands before a place: looks back no further than where the search began.
+    /// Returns the context before a position; looks back at most to the start of the search.
     fn before(&self, bytes: &[u8], at: usize) -> (u8, bool) {
         let mut line = false;
         for byte in bytes[..at].iter().rev() {
@@ -130,7 +132,7 @@ impl Engine {
         }
     }
 
-    /// What stands at a brace, quote or bracket.
+    /// Classifies a brace, quote or bracket.
     fn place(&self, t: &Turn<'_>, bytes: &[u8], at: usize) -> Found {
         let Phase::Search(search) = &self.phase else { return Found::Nothing };
         let more = if t.w.end { Found::Nothing } else { Found::More };
@@ -171,7 +173,7 @@ impl Engine {
             None if self.p.envelope.has(name) || self.p.frame_of(name).is_some() => {
                 return Found::Here(Next::Top);
             }
-            // Nothing showed that it is an envelope.
+            // No evidence has shown that it is an envelope.
             Some(Open::Object(object)) if !object.attached && object.known == 0 => {
                 let frame = line && self.p.frame_of(name).is_some();
                 if frame {
@@ -197,7 +199,7 @@ impl Engine {
         }
     }
 
-    /// A member's key: of a list of any object that is open, or of the innermost object outside of lists.
+    /// A member's key: for a list of any open object, or for the innermost object outside of lists.
     fn member_of(&self, name: &str, list: bool) -> Found {
         for (place, open) in self.stack.iter().enumerate().rev() {
             let Open::Object(object) = open else { continue };
@@ -215,7 +217,7 @@ impl Engine {
         Found::Nothing
     }
 
-    /// A bracket that ends the innermost list: what follows shows that.
+    /// A bracket ends the innermost list if the text after it shows so.
     fn end_of_list(&self, bytes: &[u8], at: usize, more: Found) -> Found {
         if !matches!(self.stack.last(), Some(Open::List(_))) {
             return Found::Nothing;
@@ -228,7 +230,7 @@ impl Engine {
             None => return more,
             Some(b',') => self.member_follows(bytes, next + 1, around.item),
             Some(b'}') => match around.item {
-                // Where the text ends behind it, so does the document.
+                // If the text ends after it, the document ends too.
                 None if matches!(more, Found::Nothing) => document_ends(bytes, next).or(Some(true)),
                 None => document_ends(bytes, next),
                 Some(list) => self.item_ends(bytes, next, list),
@@ -242,7 +244,8 @@ impl Engine {
         }
     }
 
-    /// Whether a member of an object follows a comma; none where the bytes end too soon to say.
+    /// Returns whether a member of an object follows a comma; `None` if the bytes end too soon to
+    /// decide.
     fn member_follows(&self, bytes: &[u8], at: usize, item: Option<usize>) -> Option<bool> {
         let quote = blanks(bytes, at);
         if *bytes.get(quote)? != b'"' {
@@ -256,7 +259,7 @@ impl Engine {
         Some(key.is_some_and(|(name, _)| names.has(name)))
     }
 
-    /// Whether a brace ends an item of a list: another one follows, or the list's end.
+    /// Returns whether a brace ends an item of a list: another item or the end of the list follows.
     fn item_ends(&self, bytes: &[u8], brace: usize, list: usize) -> Option<bool> {
         let next = blanks(bytes, brace + 1);
         Some(match bytes.get(next)? {
@@ -274,7 +277,7 @@ impl Engine {
         })
     }
 
-    /// What was lost ends here.
+    /// Ends the lost text here.
     fn lost(&mut self, t: &Turn<'_>, end: usize) {
         let Phase::Search(search) = std::mem::replace(&mut self.phase, Phase::Top) else { return };
         let Some(Gone { list, index, start, reason, error }) = search.gone else { return };
@@ -310,7 +313,7 @@ impl Engine {
                 self.phase = Phase::Elements;
             }
         }
-        // Whatever was due before is not missed.
+        // A separator expected before is not reported as missing.
         match self.stack.last_mut() {
             Some(Open::Object(object)) => {
                 (object.comma, object.fresh, object.last) = (None, true, None);
@@ -321,7 +324,7 @@ impl Engine {
         self.at = at;
     }
 
-    /// Closes what is open inside of a place on the stack.
+    /// Closes the open objects and lists inside a position on the stack.
     fn close_to(&mut self, t: &Turn<'_>, place: usize, at: usize) {
         while self.stack.len() > place + 1 {
             match self.stack.last() {
@@ -338,7 +341,7 @@ impl Engine {
     }
 }
 
-/// Whether a brace ends the document: the text ends behind it, or the line or the fence.
+/// Returns whether a brace ends the document: the text, the line or the fence ends after it.
 fn document_ends(bytes: &[u8], brace: usize) -> Option<bool> {
     let behind = blanks(bytes, brace + 1);
     match bytes.get(behind) {

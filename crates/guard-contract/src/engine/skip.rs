@@ -1,4 +1,4 @@
-//! Over a unit that is too large to be read, to its end, as its brackets and strings tell.
+//! Skips a unit that is too large to be parsed, to its end, by matching brackets and strings.
 
 use super::search::Gone;
 use super::unit::HEAD;
@@ -6,15 +6,15 @@ use super::{Engine, Phase, Turn};
 use crate::judge::Refusal;
 use crate::lex;
 
-/// A unit that is gone over.
+/// A skipped unit.
 #[derive(Debug)]
 pub(super) struct Skip {
     start: usize,
-    /// The unit; none where it is a member.
+    /// The unit; `None` for a member.
     gone: Option<Gone>,
     back: Box<Phase>,
     head: Vec<u8>,
-    /// How far it is gone over.
+    /// The position reached.
     pos: usize,
     depth: usize,
     in_string: bool,
@@ -26,12 +26,12 @@ impl Skip {
         Skip { start, gone, back, head: Vec::new(), pos: start, depth: 0, in_string: false }
     }
 
-    /// The first byte that must stay at hand.
+    /// Returns the first offset that must stay available.
     pub fn hold(&self, at: usize) -> usize {
         if self.head.is_empty() { at } else { self.pos }
     }
 
-    /// Goes on; where the unit ends, if that is known.
+    /// Continues; returns the end of the unit, if known.
     fn go(&mut self, bytes: &[u8]) -> Option<usize> {
         let mut i = 0;
         while i < bytes.len() {
@@ -72,7 +72,7 @@ impl Engine {
     pub(super) fn skip(&mut self, t: &Turn<'_>) -> bool {
         let Phase::Skip(skip) = &mut self.phase else { return false };
         if skip.head.is_empty() {
-            // A unit that is too large is longer than its snippet, or all of the text that is left.
+            // A unit that is too large is longer than its snippet, or is the rest of the text.
             let head = t.w.from(skip.start);
             if head.len() < HEAD && !t.w.end {
                 return false;

@@ -1,11 +1,11 @@
-//! Outside of documents: prose, fences, what the producer thinks, and where documents begin.
+//! Reads the text outside of documents: prose, fences, reasoning, and the beginnings of documents.
 
 use super::{Engine, Object, Open, Phase, Turn};
 use crate::boundary::{self, Lead};
 use crate::draft::Draft;
 use guard_plan::report::SpanKind;
 
-/// Tags around what is thought rather than said.
+/// The tags around reasoning text.
 const TAGS: [(&str, &str); 6] = [
     ("<think>", "</think>"),
     ("<thinking>", "</thinking>"),
@@ -16,22 +16,22 @@ const TAGS: [(&str, &str); 6] = [
 ];
 const LONGEST_TAG: usize = 13;
 
-/// What stands around the place that is looked at.
+/// The context of the current position.
 #[derive(Debug, Default)]
 pub(super) struct Around {
-    /// Something other than blanks on this line.
+    /// True if the line has a non-whitespace character.
     pub inked: bool,
-    /// A double quote on this line.
+    /// True if the line has a double quote.
     quoted: bool,
-    /// Prose since the last document.
+    /// True if there is prose since the last document.
     pub prose: bool,
-    /// In a fence.
+    /// True in a fence.
     fenced: bool,
-    /// The last byte that is no blank is a comma.
+    /// True if the last non-whitespace byte is a comma.
     comma: bool,
 }
 
-/// What begins at a brace.
+/// The structure that begins at a brace.
 enum Start {
     Prose,
     /// An object that is read member by member.
@@ -94,7 +94,7 @@ impl Engine {
         (self.around.inked, self.around.prose, self.around.comma) = (true, true, false);
     }
 
-    /// Everything up to here is decided.
+    /// Marks everything up to here as decided.
     fn stay(&mut self, len: usize) -> bool {
         if len > 0 {
             self.marks.set(self.at, SpanKind::Text);
@@ -103,7 +103,8 @@ impl Engine {
         false
     }
 
-    /// What begins at a brace. Objects in JSON's quotes always count; others only where they surely stand in no string.
+    /// Classifies a brace. Objects in JSON's quotes always count; others only if they are certainly
+    /// not inside a string.
     fn start(&self, rest: &[u8], i: usize, end: bool) -> Start {
         let nothing_yet = self.draft.is_empty() && self.best.is_none();
         let at = match boundary::opening(rest, i) {
@@ -119,7 +120,7 @@ impl Engine {
             Lead::Empty if nothing_yet && !self.around.prose => Start::Object,
             Lead::Empty => Start::Prose,
             Lead::More if !end => Start::More,
-            // The text ends in its first key.
+            // The text ends in the object's first key.
             Lead::More if nothing_yet => Start::Object,
             Lead::More => Start::Prose,
             Lead::Other if self.around.quoted => Start::Prose,
@@ -132,7 +133,8 @@ impl Engine {
         }
     }
 
-    /// The list of the items that stand by themselves right before: an object with a strange key is one of them.
+    /// Returns the list of the separate items directly before: an object with an unknown key is one
+    /// of them.
     fn neighbour(&self) -> Option<usize> {
         let among = self.draft.framed || (self.draft.envelope && self.draft.total() == 0);
         let list = self.p.top.iter().copied().max_by_key(|list| self.draft.units[*list]);
@@ -159,7 +161,7 @@ impl Engine {
         self.phase = Phase::Members;
     }
 
-    /// An item that stands by itself.
+    /// Reads a separate item.
     fn frame(&mut self, t: &Turn<'_>, list: usize) -> bool {
         let near = !self.around.prose || self.around.comma;
         let continues = self.draft.envelope && !self.draft.framed && near;
@@ -180,7 +182,7 @@ impl Engine {
         true
     }
 
-    /// Whether a tag of reasoning stands at the beginning of some bytes; then it is behind us.
+    /// Skips a reasoning tag at the beginning of some bytes; returns whether there is one.
     fn tag(&mut self, bytes: &[u8], i: usize) -> bool {
         let is = |tag: &str| {
             bytes.get(..tag.len()).is_some_and(|b| b.eq_ignore_ascii_case(tag.as_bytes()))
@@ -200,7 +202,8 @@ impl Engine {
         true
     }
 
-    /// What came so far was thought, not said: a closing tag whose opening one is not part of the text.
+    /// Marks the text so far as reasoning: it ends with a closing tag whose opening tag is not part
+    /// of the text.
     fn all_was_thought(&mut self, end: usize) {
         self.draft = Draft::new(&self.p);
         self.best = None;

@@ -1,4 +1,4 @@
-//! One unit or member value: read, repaired, judged, kept or quarantined.
+//! One unit or member value: read, repaired, judged, and kept or quarantined.
 
 use super::search::{Gone, Search};
 use super::skip::Skip;
@@ -9,22 +9,23 @@ use crate::lex::{self, Stop};
 use crate::repair::{Broken, Leads, Outcome, Repaired, repair};
 use guard_plan::report::{Extent, Quarantined, Reason, SNIPPET, SpanKind};
 
-/// How much of a unit is held on to for its snippet, in bytes: enough for its characters, whatever they are.
+/// The length of a unit's stored beginning, in bytes: enough for the characters of its snippet in
+/// any encoding length.
 pub(super) const HEAD: usize = 4 * (SNIPPET + 1);
 
-/// How reading a value ended.
+/// The result of reading a value.
 pub(super) enum Read {
-    /// As it stands, this long.
+    /// Valid JSON of this length.
     Strict(usize),
     Repaired(Repaired),
     Broken(Broken),
-    /// Too long or too deep to be read; says which.
+    /// Too long or too deeply nested to be parsed: the reason.
     Large(String),
     More,
 }
 
 impl Engine {
-    /// The most bytes of a value.
+    /// The maximum length of a value, in bytes.
     pub(super) fn cap(&self) -> usize {
         usize::try_from(self.p.contract.bounds.bytes).unwrap_or(usize::MAX).clamp(1, 1 << 31)
     }
@@ -56,7 +57,7 @@ impl Engine {
         }
     }
 
-    /// The unit of the open list that begins here.
+    /// Reads the unit of the open list that begins here.
     pub(super) fn unit(&mut self, t: &Turn<'_>) -> bool {
         let Some(list) = self.listing().map(|listing| listing.list) else { return false };
         let start = self.at;
@@ -85,8 +86,8 @@ impl Engine {
         true
     }
 
-    /// Items that a unit has swallowed, because its brackets are not closed: then what stands behind it does not fit.
-    /// None where that is not known yet.
+    /// Returns the items that a unit with unclosed brackets includes: the text after it then does
+    /// not fit. `None` if that is not known yet.
     fn swallowed(
         &mut self,
         t: &Turn<'_>,
@@ -109,7 +110,7 @@ impl Engine {
         Some(whole)
     }
 
-    /// An item that stands by itself.
+    /// Reads a separate item.
     pub(super) fn lone_unit(&mut self, t: &Turn<'_>, list: usize) -> bool {
         let start = self.at;
         let read = self.read(t, start, Some(list));
@@ -138,7 +139,7 @@ impl Engine {
         })
     }
 
-    /// What becomes of a unit that was read.
+    /// Handles the result of reading a unit.
     fn unit_read(&mut self, t: &Turn<'_>, list: usize, read: Read) {
         let start = self.at;
         match read {
@@ -164,7 +165,7 @@ impl Engine {
         }
     }
 
-    /// Judges a unit from the start, as it was repaired.
+    /// Judges a repaired unit from its start.
     fn repaired_unit(&mut self, t: &Turn<'_>, list: usize, start: usize, done: &Repaired) {
         let result = match self.tape.read(&done.text) {
             Ok(len) if len == done.text.len() => t.judge.unit(list, &self.tape, &done.text),
@@ -183,7 +184,8 @@ impl Engine {
         self.settle(list, (start, start + done.len), result, raw, false);
     }
 
-    /// Keeps or quarantines a judged unit. `strict` says that what is inside stands in the text as it is.
+    /// Keeps or quarantines a judged unit. `strict` is true if its parts stand in the text
+    /// unchanged.
     fn settle(
         &mut self,
         list: usize,
@@ -222,7 +224,8 @@ impl Engine {
         }
     }
 
-    /// A unit that cannot be read: what reads well inside of it is taken out, then the next one is looked for.
+    /// Handles a unit that cannot be parsed: extracts the well-formed items inside it, then
+    /// searches for the next unit.
     pub(super) fn broken(&mut self, t: &Turn<'_>, list: usize, broken: Broken) {
         let start = self.at;
         let Broken { at, why, cut, suspect, whole } = broken;
@@ -270,7 +273,7 @@ impl Engine {
         self.look_from(end.max(start + suspect), end, None);
     }
 
-    /// A unit that was found inside of a broken one.
+    /// Reads a unit found inside a broken one.
     fn piece(&mut self, t: &Turn<'_>, list: usize, at: (usize, usize)) {
         let bytes = t.w.part(at.0, at.1);
         self.found_again = true;
@@ -296,12 +299,12 @@ impl Engine {
         self.marks.set(at.1, SpanKind::Quarantined);
     }
 
-    /// Looks for the next place at which reading can go on.
+    /// Starts a search for the next position where reading can continue.
     pub(super) fn look_from(&mut self, from: usize, start: usize, gone: Option<Gone>) {
         self.phase = Phase::Search(Search::new(from, start, gone));
     }
 
-    /// What stands right before the place from which something is looked for counts too.
+    /// Takes the byte directly before the start of a search into account.
     fn look_behind(&mut self, t: &Turn<'_>, start: usize) {
         if let Phase::Search(search) = &mut self.phase {
             search.behind(t.w.from(start).first().copied(), start);

@@ -1,4 +1,4 @@
-//! The value of a member, of an envelope or of an item that is put together: taken, or lost.
+//! The value of a member, of an envelope or of an item read member by member: accepted or lost.
 
 use super::skip::Skip;
 use super::unit::Read;
@@ -9,7 +9,8 @@ use crate::repair::Broken;
 use guard_plan::report::Reason;
 
 impl Engine {
-    /// Whether something stands behind a member's value that shows that it has ended; none where that is not known yet.
+    /// Returns whether the text after a member's value shows that the value has ended; `None` if
+    /// that is not known yet.
     fn delimited(&self, t: &Turn<'_>, start: usize, read: Read) -> Option<Read> {
         let len = match &read {
             Read::Strict(len) => *len,
@@ -37,7 +38,7 @@ impl Engine {
         Some(Read::Broken(Broken { at: next, why, cut: false, suspect, whole: Vec::new() }))
     }
 
-    /// What becomes of a member's value that was read.
+    /// Handles the result of reading a member's value.
     pub(super) fn member_read(
         &mut self,
         t: &Turn<'_>,
@@ -96,7 +97,7 @@ impl Engine {
         true
     }
 
-    /// Takes a member whose value the tape holds.
+    /// Accepts a member whose value is on the tape.
     fn take_member(
         &mut self,
         t: &Turn<'_>,
@@ -140,12 +141,13 @@ impl Engine {
         }
     }
 
-    /// A member of the open object does not hold: the envelope loses it, an item is lost with it.
+    /// Drops an invalid member of the open object: an envelope loses the member, an item is lost
+    /// with it.
     fn lose_member(&mut self, name: &str, reason: Reason, error: String, field: Option<usize>) {
         let p = self.p.clone();
         let Some(object) = self.object() else { return };
         object.key = None;
-        // Of strange names nothing is remembered: there may be any number of them.
+        // Unknown names are not stored: their number is unbounded.
         if field.is_some() || object.item.is_some_and(|list| p.lists[list].own.has(name)) {
             object.seen.push(name.into());
         }
@@ -164,7 +166,7 @@ impl Engine {
         }
     }
 
-    /// A member that occurs twice does not hold, whichever of them one would take.
+    /// Drops a member that occurs twice: neither occurrence is valid.
     fn draft_forget(&mut self, field: usize) {
         if let Some(Open::Object(object)) = self.stack.first()
             && object.attached
@@ -173,7 +175,8 @@ impl Engine {
         }
     }
 
-    /// Nothing of the open object can be read from here on; the next place where something can is looked for.
+    /// Skips the rest of the open object, and searches for the next position where reading can
+    /// continue.
     pub(super) fn lose_members(&mut self, why: &str) -> bool {
         let start = self.at;
         let error = format!("{why}, at byte {start}");

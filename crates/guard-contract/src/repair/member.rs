@@ -38,7 +38,7 @@ impl Repairer<'_> {
         match self.bytes.get(self.at) {
             None => return Err(Halt::More),
             Some(b':') => self.at += 1,
-            // Never between two strings, behind a bare word, or over the end of a line.
+            // Never between two strings, after a bare word, or across the end of a line.
             Some(b'-' | b'0'..=b'9' | b't' | b'f' | b'n') if key == b'"' && !found.line => {
                 self.fix(Fix::Colon);
             }

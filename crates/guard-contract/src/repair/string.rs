@@ -1,15 +1,15 @@
-//! Strings in other quotes than JSON's, and with raw control characters.
+//! Strings in quotes other than JSON's, and with raw control characters.
 
 use super::{Halt, Repairer};
 use crate::lex;
 use guard_plan::report::Fix;
 
-/// Quotes that begin a string, and what ends it.
+/// The opening quotes of a string, and the closing quotes.
 const QUOTES: [(&str, &str); 6] =
     [("\"", "\""), ("'", "'"), ("`", "`"), ("“", "”"), ("‘", "’"), ("„", "“")];
 
 impl Repairer<'_> {
-    /// Rewrites the string that begins here.
+    /// Repairs the string that begins here.
     pub(super) fn string(&mut self, byte: u8) -> Result<(), Halt> {
         let rest = &self.bytes[self.at..];
         if byte >= 0x80 && rest.len() < 3 && !self.end {
@@ -30,7 +30,7 @@ impl Repairer<'_> {
         if other { self.ended() } else { Ok(()) }
     }
 
-    /// Up to and with the closing quote.
+    /// Reads up to and including the closing quote.
     fn content(&mut self, close: &[u8], other: bool) -> Result<(), Halt> {
         loop {
             let from = self.at;
@@ -47,7 +47,8 @@ impl Repairer<'_> {
                     self.out.extend_from_slice(b"\\\"");
                     self.at += 1;
                 }
-                // What is not JSON's quote ends on its line: so it swallows little if it is none.
+                // A string in other quotes must end on its line, so a stray quote includes little
+                // text.
                 b'\n' if other => return self.bad("the string does not end on its line"),
                 b'\n' => self.control(b"\\n"),
                 b'\r' => self.control(b"\\r"),
@@ -66,7 +67,7 @@ impl Repairer<'_> {
         }
     }
 
-    /// Where the next byte is that means something in other quotes.
+    /// Returns the position of the next byte with a meaning in other quotes.
     fn ordinary(&self) -> usize {
         let rest = &self.bytes[self.at..];
         let plain = |b: &u8| matches!(b, 0x20..=0x7E) && !matches!(b, b'"' | b'\'' | b'\\' | b'`');
@@ -92,7 +93,7 @@ impl Repairer<'_> {
         Ok(())
     }
 
-    /// Behind other quotes something must stand that shows that the string has ended.
+    /// Checks that the text after other quotes shows that the string has ended.
     fn ended(&mut self) -> Result<(), Halt> {
         let at = lex::blanks(self.bytes, self.at);
         match self.bytes.get(at) {

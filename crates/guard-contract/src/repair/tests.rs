@@ -5,7 +5,7 @@ fn run(text: &str, end: bool) -> Outcome {
     repair(text.as_bytes(), end, &Leads { own: &own, sure: &own })
 }
 
-/// What comes out, `!` where nothing does; behind it what was fixed.
+/// Compares the output (`!` if there is none) and the repairs.
 fn check(text: &str, expected: &str, fixes: &[Fix]) {
     let (out, found) = match run(text, true) {
         Outcome::Done(done) => {

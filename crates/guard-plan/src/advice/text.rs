@@ -1,28 +1,28 @@
 //! Advice as text for a reasoner.
 //!
-//! Its numbers are those of the advice, in full. Whatever comes out of a session is escaped and short, so that
-//! no value can pass for a heading.
+//! The numbers are those of the advice, in full. Session data is escaped and truncated, so that no
+//! value can pass for a heading.
 
 use super::{Action, Advice, BudgetView, Decimal, Param, Recent};
 use crate::json;
 use crate::{render, time};
 use std::fmt::Write as _;
 
-/// Most actions in the text; the others are the least valuable.
+/// The maximum number of actions in the text; the least valuable ones are omitted.
 pub const MAX_ACTIONS: usize = 50;
-/// Longest documentation or title, in characters.
+/// The maximum length of documentation or a title, in characters.
 const MAX_WORDS: usize = 200;
-/// Longest arguments, in characters.
+/// The maximum length of arguments, in characters.
 const MAX_ARGS: usize = 1_000;
 
-/// What the reasoner is to give back.
+/// The instructions for the reasoner's answer.
 const ANSWER: &str = "Choose an action. Return one JSON object and nothing else:\n\
     {\"action\": \"...\", \"args\": {...}, \"reasoning\": \"...\"}\n\
     or, to end the session:\n\
     {\"stop\": true, \"reasoning\": \"...\"}\n";
 
 impl Action {
-    /// Its part of the text.
+    /// Returns its part of the text.
     pub fn text(&self) -> String {
         let mut out = String::new();
         action_to(self, &mut out);
@@ -146,7 +146,7 @@ fn arguments_to(action: &Action, out: &mut String) {
     }
 }
 
-/// What an action costs besides the call itself.
+/// Describes the cost of an action besides the call itself.
 fn cost(action: &Action) -> String {
     let prices = action.cost.iter().filter(|price| price.unit != "calls" || price.at_least);
     let prices = prices.map(|price| {
@@ -167,7 +167,7 @@ fn risk(action: &Action) -> &'static str {
     }
 }
 
-/// A part of one as a percentage, exactly.
+/// Formats a fraction as an exact percentage.
 fn percent(part: Decimal) -> String {
     format!("{}%", crate::decimal::format(part.0.saturating_mul(100)))
 }

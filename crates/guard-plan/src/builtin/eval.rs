@@ -1,4 +1,4 @@
-//! The evaluation of the builtins; total, whatever they are given.
+//! The evaluation of the builtins; total for all arguments.
 
 use crate::json::Json;
 use crate::value::{DECIMAL_ONE, Fault, Value};
@@ -7,7 +7,7 @@ use std::cmp::Ordering;
 
 type Evaluated = Result<Value, Fault>;
 
-/// Finds parts of a text.
+/// Extracts parts of a text.
 type Extractor = fn(&str, super::extract::Emit);
 
 /// The fault of arguments that do not have the declared kinds.
@@ -120,7 +120,7 @@ enum Token {
     AnyRun,
 }
 
-/// Runs the pattern as a set of positions: never more than pattern times text.
+/// Matches the pattern with a set of positions, in time proportional to pattern times text.
 fn glob_matches(text: &str, pattern: &str) -> bool {
     let mut tokens = Vec::new();
     let mut chars = pattern.chars().peekable();
@@ -185,7 +185,8 @@ pub(super) fn version_at_least(args: &[&Value]) -> Evaluated {
     Ok(Value::Bool(order.is_some_and(Ordering::is_ge)))
 }
 
-/// The numbers of a version without trailing zeros, whether it is a release, and its pre-release parts.
+/// Returns the numbers of a version without trailing zeros, whether it is a release, and its
+/// pre-release parts.
 fn version_parts(text: &str) -> Option<(Vec<u64>, bool, Vec<PreRelease<'_>>)> {
     let text = text.strip_prefix('v').unwrap_or(text);
     let text = text.split_once('+').map_or(text, |(version, _)| version);
@@ -235,7 +236,8 @@ pub(super) fn round(args: &[&Value]) -> Evaluated {
     Ok(Value::Int(decimal::round(*units)))
 }
 
-/// What an extractor finds in a string, or in the strings of `json`, each once, in order.
+/// Returns the results of an extractor on a string, or on the strings of `json`, each once, in
+/// order.
 pub(super) fn extracted(args: &[&Value], extract: Extractor) -> Evaluated {
     let mut seen = std::collections::HashSet::new();
     let mut found = Vec::new();

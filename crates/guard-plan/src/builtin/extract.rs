@@ -12,10 +12,10 @@ pub(crate) mod unreadable;
 use crate::time::parse_format;
 use unreadable::element;
 
-/// Takes what an extractor finds.
+/// Receives the results of an extractor.
 pub(crate) type Emit<'a> = &'a mut dyn FnMut(&str);
 
-/// Longest IBAN, in characters.
+/// The maximum length of an IBAN, in characters.
 const MAX_IBAN: usize = 34;
 
 /// Calls `visit` for each maximal run of characters that satisfy `is`, with the characters beside it.
@@ -47,7 +47,7 @@ fn is_address_char(c: char) -> bool {
     c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '%' | '+' | '-' | '@')
 }
 
-/// Local part and domain of a text that is an e-mail address as a whole.
+/// Returns the local part and domain of a text that is an e-mail address as a whole.
 pub(super) fn address(text: &str) -> Option<(&str, &str)> {
     let (local, domain) = text.split_once('@')?;
     let dotted = |part: &str| !part.is_empty() && part.split('.').all(|label| !label.is_empty());
@@ -79,7 +79,8 @@ fn is_word_char(c: char) -> bool {
         && !matches!(c, '<' | '>' | '"' | '`' | '“' | '”' | '«' | '»')
 }
 
-/// A word without the punctuation around it. A closing bracket stays where the word opens it.
+/// Returns a word without the punctuation around it. A closing bracket is kept if the word opens
+/// it.
 fn trimmed(word: &str) -> &str {
     let mut word = word.trim_start_matches(['(', '[', '{', '\'', ',', ';', ':']);
     let surplus = |open: char, close: char| {
@@ -141,7 +142,7 @@ pub(crate) fn ibans(text: &str, emit: Emit) {
     }
 }
 
-/// The longest valid IBAN that these bytes begin with, and how many bytes it took.
+/// Returns the longest valid IBAN at the start of these bytes, and its length in bytes.
 fn iban(bytes: &[u8]) -> Option<(String, usize)> {
     if !bytes.first()?.is_ascii_uppercase() {
         return None;
@@ -178,7 +179,7 @@ fn iban(bytes: &[u8]) -> Option<(String, usize)> {
     found
 }
 
-/// The remainder by 97 after one more character.
+/// Returns the remainder by 97 after one more character.
 fn step(remainder: u32, byte: u8) -> u32 {
     match byte {
         b'0'..=b'9' => (remainder * 10 + u32::from(byte - b'0')) % 97,
@@ -247,7 +248,7 @@ pub(crate) fn quoted(text: &str, emit: Emit) {
         let inner = &rest[at + open.len_utf8()..];
         rest = inner;
         for (i, (_, close)) in PAIRS.iter().enumerate().filter(|(_, pair)| pair.0 == open) {
-            // Once a closing mark is nowhere ahead it is not looked for again.
+            // If a closing mark does not occur ahead, it is not searched for again.
             match (!unclosed[i]).then(|| inner.find(*close)).flatten() {
                 Some(end) => {
                     if end > 0 {

@@ -1,10 +1,10 @@
-//! The strict JSON reader: one pass, bounded depth.
+//! The strict JSON parser: one pass, bounded depth.
 
 use super::{Json, JsonError, MAX_DEPTH};
 use std::borrow::Cow;
 use std::collections::HashSet;
 
-/// Objects up to this size are searched for duplicate keys pair by pair.
+/// The largest object that is searched for duplicate keys pair by pair.
 const FEW_MEMBERS: usize = 12;
 
 struct Failure(usize, Cow<'static, str>);
@@ -24,7 +24,7 @@ pub(super) fn parse(text: &str) -> Result<Json, JsonError> {
     document.map_err(|Failure(at, message)| error(text, at, message))
 }
 
-/// The error at a byte offset, with its line and column.
+/// Returns the error at a byte offset, with its line and column.
 pub(super) fn error(text: &str, at: usize, message: Cow<'static, str>) -> JsonError {
     let before = text.get(..at).unwrap_or(text);
     let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
@@ -206,7 +206,7 @@ impl Reader<'_> {
         if self.at == start { self.fail("expected a digit") } else { Ok(()) }
     }
 
-    /// Moves to the next quote, backslash or control character.
+    /// Advances to the next quote, backslash or control character.
     fn plain(&mut self) {
         let rest = &self.bytes[self.at..];
         let special = |byte: &u8| *byte == b'"' || *byte == b'\\' || *byte < 0x20;

@@ -1,9 +1,9 @@
-//! Of a node: which nodes of its expression it is made of, and whether it asks for more than they say.
+//! The children of a node, and the session data that it reads.
 
 use super::{Node, NodeId};
 
 impl Node {
-    /// Whether it asks for history, time, budgets, facts or the world.
+    /// Returns whether it reads history, time, budgets, facts or the world.
     pub fn asks(&self) -> bool {
         matches!(
             self,

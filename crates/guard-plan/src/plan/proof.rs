@@ -1,11 +1,11 @@
-//! What is proved of a plan, with certificates that need not be trusted.
+//! The proofs of a plan, with certificates that need not be trusted.
 //!
-//! What a certificate is about, and what makes it one, is said in `guard-proof`, which checks it.
+//! `guard-proof` defines and checks the certificates.
 
 use super::*;
 
 impl Plan {
-    /// Whether something is claimed to be proved. The proofs of a plan that runs stand in order.
+    /// Returns whether a claim is listed as proved. The proofs of a runnable plan are sorted.
     pub fn claims(&self, claim: Claim) -> bool {
         self.proofs.binary_search_by_key(&claim, |proof| proof.claim).is_ok()
     }
@@ -53,7 +53,7 @@ pub enum Claim {
 }
 
 impl Claim {
-    /// The tool it is about.
+    /// Returns the tool concerned.
     pub fn tool(self) -> ToolId {
         match self {
             Claim::Observed { tool, .. }

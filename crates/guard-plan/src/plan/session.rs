@@ -1,4 +1,4 @@
-//! What speaks of a whole session: probes, sources, lifecycles, feedback, completion, goals.
+//! The session-wide parts of a plan: probes, sources, lifecycles, feedback, completion, goals.
 
 use super::*;
 

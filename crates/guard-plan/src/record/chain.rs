@@ -1,4 +1,4 @@
-//! The chain of hashes: made here, and checked here.
+//! The hash chain: written and verified here.
 
 use super::{Kind, Record};
 use crate::encode::Hash;
@@ -10,13 +10,13 @@ use serde::Serialize;
 use sha2::{Digest, Sha256};
 use std::fmt;
 
-/// What stands before the hash of a line.
+/// The text before the hash of a line.
 const HASH: &str = ",\"hash\":\"";
 
-/// Hexadecimal digits of a hash.
+/// The number of hexadecimal digits of a hash.
 const DIGITS: usize = 64;
 
-/// Writes records, each chained to the one before, into one buffer that is used again and again.
+/// Writes records, each chained to the previous one, into one reused buffer.
 #[derive(Debug, Clone)]
 pub struct Chain {
     seq: u64,
@@ -32,7 +32,7 @@ impl Default for Chain {
 }
 
 impl Chain {
-    /// Goes on after a record: the next number, and the hash of the last one.
+    /// Continues after a record, given the next sequence number and the hash of the last record.
     pub fn from(seq: u64, prev: Hash) -> Chain {
         Chain { seq, prev, line: Vec::new(), text: String::new() }
     }
@@ -47,7 +47,7 @@ impl Chain {
         &self.prev
     }
 
-    /// Writes one record; the line is without its end.
+    /// Writes one record; the returned line has no line break.
     pub fn append(
         &mut self,
         time: Millis,
@@ -71,7 +71,7 @@ impl Chain {
         text.push_str(",\"payload\":");
         self.line.clear();
         self.line.extend_from_slice(text.as_bytes());
-        // INVARIANT: writing to memory does not fail, and no payload has keys that are no strings.
+        // INVARIANT: writing to memory does not fail, and all keys of a payload are strings.
         serde_json::to_writer(&mut self.line, payload).expect("a payload is plain data");
         text.clear();
         text.push_str(",\"prev\":\"");
@@ -89,21 +89,21 @@ impl Chain {
     }
 }
 
-/// What a sound trace came to.
+/// The result of verifying an intact trace.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Verified {
-    /// How many records there are.
+    /// The number of records.
     pub records: u64,
-    /// The hash of the last one.
+    /// The hash of the last record.
     pub hash: Hash,
 }
 
-/// Where a trace is broken, and how.
+/// The first break of a trace.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChainError {
     /// The line, from 1.
     pub line: u64,
-    /// What is wrong with it.
+    /// The problem.
     pub message: String,
 }
 
@@ -115,7 +115,11 @@ impl fmt::Display for ChainError {
 
 impl std::error::Error for ChainError {}
 
-/// Checks a whole trace, its lines without their ends; the first break is reported.
+/// Verifies a whole trace, given its lines without line breaks.
+///
+/// # Errors
+///
+/// Returns the first break.
 pub fn verify_chain<'l>(lines: impl IntoIterator<Item = &'l str>) -> Result<Verified, ChainError> {
     let mut verified = Verified { records: 0, hash: [0; 32] };
     for line in lines {
@@ -126,7 +130,7 @@ pub fn verify_chain<'l>(lines: impl IntoIterator<Item = &'l str>) -> Result<Veri
     Ok(verified)
 }
 
-/// The hash of a line that is sound after the one with hash `prev`.
+/// Returns the hash of a line, after checking that it follows the one with hash `prev`.
 fn verify(line: &str, seq: u64, prev: &Hash) -> Result<Hash, String> {
     let end = || line.len().checked_sub(HASH.len() + DIGITS + 2);
     let (body, tail) = end().and_then(|at| line.split_at_checked(at)).ok_or("it is cut")?;

@@ -1,4 +1,5 @@
-//! What a record holds that the kernel does not decide: answers of the host, reports of contracts, snapshots.
+//! The parts of a record that the kernel does not decide: answers of the host, reports of
+//! contracts, snapshots.
 
 use super::{Asked, Payload, Record};
 use crate::json::Json;
@@ -16,7 +17,7 @@ pub struct Answers<'a> {
     pub sealed: Option<String>,
 }
 
-/// What a record shows as hashes of secrets, as it was: the content of `sealed`.
+/// The clear text of the hashed secrets of a record: the content of `sealed`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Clear<'a> {
     /// The arguments.
@@ -25,41 +26,41 @@ pub struct Clear<'a> {
     /// The result.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "super::present")]
     pub result: Option<Cow<'a, Json>>,
-    /// What the session was opened with.
+    /// The opening data of the session.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "super::present")]
     pub data: Option<Cow<'a, Json>>,
     /// The answers of the host.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "super::present")]
     pub answers: Option<Cow<'a, Json>>,
-    /// What the world was asked.
+    /// The questions put to the world.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub asked: Option<Cow<'a, [Asked]>>,
 }
 
 impl Clear<'_> {
-    /// Whether there is nothing to seal.
+    /// Returns whether there is nothing to seal.
     pub fn is_empty(&self) -> bool {
         *self == Clear::default()
     }
 
-    /// As it is sealed.
+    /// Serializes it for sealing.
     pub fn to_bytes(&self) -> Vec<u8> {
         // INVARIANT: writing to memory does not fail, and every key is a string.
         serde_json::to_vec(self).expect("it is plain data")
     }
 
-    /// What was sealed.
+    /// Parses the sealed bytes.
     ///
     /// # Errors
     ///
-    /// In words, where the bytes are something else.
+    /// Returns a description of the problem if the bytes are something else.
     pub fn from_bytes(bytes: &[u8]) -> Result<Clear<'static>, String> {
         serde_json::from_slice(bytes).map_err(|error| error.to_string())
     }
 }
 
 impl Record {
-    /// What of it is sealed.
+    /// Returns the sealed part.
     pub fn sealed(&self) -> Option<&str> {
         match &self.payload {
             Payload::Open(it) => it.sealed.as_deref(),
@@ -75,7 +76,7 @@ impl Record {
         }
     }
 
-    /// Puts what was sealed where its hashes are.
+    /// Replaces the hashes by the clear text.
     pub fn reveal(&mut self, clear: Clear<'static>) {
         let Clear { args, result, data, answers, asked } = clear;
         let (shown, asks) = match &mut self.payload {

@@ -1,16 +1,17 @@
-//! What a record holds of a whole session: runs of commands, feedback, items, prompts, stops.
+//! The parts of a record that concern a whole session: runs of commands, feedback, items, prompts,
+//! stops.
 
 use super::{Asked, Note, is_false, is_zero};
 use crate::plan::{Actor, Severity};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
-/// Most characters kept of what a command printed (semantics §12).
+/// The maximum stored length of a command's output, in characters (semantics §12).
 pub const OUTPUT_CHARS: usize = 1000;
-/// Most bytes of a command's standard output that a probe may answer with (semantics §9).
+/// The maximum length of a command's standard output as a probe's answer, in bytes (semantics §9).
 pub const STDOUT_BYTES: usize = 64 << 10;
 
-/// Most bytes of a file that is judged by a contract (semantics §12).
+/// The maximum size of a file that a contract judges, in bytes (semantics §12).
 pub const TEXT_BYTES: usize = 1 << 20;
 
 /// What a file that is judged by a contract holds (semantics §12).
@@ -29,7 +30,7 @@ pub enum Content {
 }
 
 impl Content {
-    /// What bytes hold; more than [`TEXT_BYTES`] of them are too large.
+    /// Returns the content of bytes; more than [`TEXT_BYTES`] are too large.
     pub fn of(bytes: Vec<u8>) -> Content {
         match String::from_utf8(bytes) {
             Ok(text) => Content::Text(text.into()).bounded(),
@@ -38,7 +39,7 @@ impl Content {
         }
     }
 
-    /// Too large where it is longer than a record keeps.
+    /// Replaces content that exceeds the size limit of a record.
     pub fn bounded(self) -> Content {
         match self {
             Content::Text(text) if text.len() > TEXT_BYTES => Content::TooLarge,
@@ -78,7 +79,8 @@ pub enum RunEnd {
 }
 
 impl Ran {
-    /// Cuts what is longer than a record keeps; `stdout` goes where nobody asks for it.
+    /// Truncates output that exceeds the size limit of a record; drops `stdout` if no probe reads
+    /// it.
     pub fn bounded(mut self, keeps_stdout: bool) -> Ran {
         let chars = self.output.chars().count();
         if let Some((at, _)) = self.output.char_indices().nth(chars.saturating_sub(OUTPUT_CHARS)) {
@@ -111,7 +113,7 @@ pub struct Delivered {
     pub judged: u64,
 }
 
-/// The text of a round of feedback: its blocks, an empty line between them.
+/// Returns the text of a round of feedback: its blocks, separated by an empty line.
 pub fn rendered(delivered: &[Delivered]) -> String {
     delivered.iter().map(|one| one.text.as_str()).collect::<Vec<_>>().join("\n\n")
 }

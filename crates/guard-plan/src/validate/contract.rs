@@ -1,12 +1,12 @@
-//! The structure of contracts: lists stand behind those around them, in fields that hold them.
+//! The structure of contracts: a list comes after the lists around it, in a field that holds it.
 
 use super::expression::Scope;
 use super::{Check, Checker, ascending, ensure, in_range};
 use crate::plan::*;
 
-/// Most lists of a contract, and most references.
+/// The maximum number of lists, and of references, in a contract.
 const MAX_PARTS: usize = 1000;
-/// The deepest that an item may be allowed to nest.
+/// The maximum nesting depth that a contract may allow for an item.
 const MAX_DEPTH: u32 = 100;
 
 impl Checker<'_> {
@@ -33,7 +33,7 @@ impl Checker<'_> {
         })
     }
 
-    /// The fields of a record.
+    /// Returns the fields of a record.
     fn members(&self, ty: TypeId) -> Result<&[Field], String> {
         self.ty(ty)?;
         match &self.plan.types[ty as usize] {

@@ -4,32 +4,32 @@ use super::{Check, ensure, in_range};
 use crate::plan::*;
 use crate::url::Url;
 
-/// Most nodes of one expression.
+/// The maximum number of nodes in one expression.
 const MAX_EXPR_NODES: usize = 1 << 16;
-/// Deepest nesting.
+/// The maximum nesting depth.
 const MAX_DEPTH: u32 = 256;
 
-/// What an expression may refer to.
+/// The data that an expression may refer to.
 #[derive(Clone, Copy)]
 pub(super) struct Scope<'s> {
-    /// How many parameters there are.
+    /// The number of parameters.
     pub params: usize,
-    /// State, history and time.
+    /// True if it may read state, history and time.
     pub state: bool,
-    /// Files and probes.
+    /// True if it may read files and probes.
     pub world: bool,
-    /// The call's result.
+    /// True if it may read the call's result.
     pub result: bool,
-    /// The text of a prompt.
+    /// True if it may read the text of a prompt.
     pub text: bool,
-    /// Only monitors before this one.
+    /// The monitors it may read: only those before this one.
     pub monitors: Option<usize>,
     /// The slots bound from outside.
     pub bound: &'s [u32],
 }
 
 impl Scope<'static> {
-    /// Nothing but constants.
+    /// The scope of constants.
     pub const CONSTANT: Scope<'static> = Scope {
         params: 0,
         state: false,
@@ -40,7 +40,7 @@ impl Scope<'static> {
         bound: &[],
     };
 
-    /// Everything but parameters and a result.
+    /// The scope of everything but parameters and a result.
     pub const COMMITTED: Scope<'static> = Scope { state: true, world: true, ..Scope::CONSTANT };
 }
 
@@ -79,7 +79,7 @@ pub(super) fn expression(plan: &Plan, scope: &Scope<'_>, expr: &Expr) -> Check {
     Ok(())
 }
 
-/// Whether a quantifier around the node binds the slot in its body.
+/// Returns whether a quantifier around the node binds the slot in its body.
 fn is_bound(nodes: &[Node], parents: &[Option<u32>], id: usize, slot: u32) -> bool {
     let mut child = id;
     while let Some(parent) = parents[child] {
@@ -95,7 +95,7 @@ fn is_bound(nodes: &[Node], parents: &[Option<u32>], id: usize, slot: u32) -> bo
     false
 }
 
-/// A key has as many values as the memory, which is one of the tool's.
+/// Checks that a key has as many values as the memory, which belongs to the tool.
 pub(super) fn key(plan: &Plan, index: IndexId, tool: ToolId, values: usize) -> Check {
     in_range(index, plan.indexes.len(), "memory")?;
     let index = &plan.indexes[index as usize];
@@ -103,7 +103,7 @@ pub(super) fn key(plan: &Plan, index: IndexId, tool: ToolId, values: usize) -> C
     ensure(fits, || "a key that is not of its memory".into())
 }
 
-/// Whether what a node refers to exists, and may be referred to here.
+/// Checks that the entities a node refers to exist, and are in scope.
 fn references(plan: &Plan, scope: &Scope<'_>, node: &Node) -> Check {
     if needs_state(node) {
         ensure(scope.state, || "more than a constant".into())?;
@@ -186,7 +186,7 @@ fn references(plan: &Plan, scope: &Scope<'_>, node: &Node) -> Check {
     }
 }
 
-/// Whether a node reads state, history, time or the world.
+/// Returns whether a node reads state, history, time or the world.
 fn needs_state(node: &Node) -> bool {
     matches!(node, Node::State(_)) || node.asks()
 }

@@ -1,12 +1,13 @@
-//! The tools of lifecycles: their parameters are those of what they do (semantics §11).
+//! The tools of lifecycles: their parameters are those of their action (semantics §11).
 
 use super::{Check, ensure, in_range};
 use crate::plan::*;
 
-/// Whether a type is what a parameter or field of this name must have; refinements are the guard's.
+/// Returns whether a type is the required one of a parameter or field of this name; the guard may
+/// add refinements.
 type Fits = fn(&Plan, TypeId) -> bool;
 
-/// What an acceptance criterion says, each an option.
+/// The fields of an acceptance criterion, each an option.
 const CRITERION: &[(&str, Fits)] = &[
     ("file", is_path),
     ("contains", is_string),
@@ -15,7 +16,7 @@ const CRITERION: &[(&str, Fits)] = &[
     ("probe", is_string),
 ];
 
-/// What a piece of evidence says, each an option.
+/// The fields of a piece of evidence, each an option.
 const EVIDENCE: &[(&str, Fits)] = &[("call", is_string), ("file", is_path), ("sha256", is_string)];
 
 /// Checks a tool that the kernel serves.
@@ -87,7 +88,8 @@ fn option(plan: &Plan, ty: TypeId) -> Option<TypeId> {
     }
 }
 
-/// A list of records of exactly these fields, in whatever order, each an option.
+/// Returns whether a type is a list of records with exactly these fields, in any order, each an
+/// option.
 fn is_list_of(plan: &Plan, ty: TypeId, expected: &[(&str, Fits)]) -> bool {
     let Some(TypeDef::List { of, .. }) = def(plan, ty) else { return false };
     let Some(TypeDef::Record { fields, .. }) = def(plan, *of) else { return false };

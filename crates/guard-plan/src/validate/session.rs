@@ -1,15 +1,16 @@
-//! The structure of what speaks of a whole session: probes, sources, lifecycles, feedback, completion, goals.
+//! The structure of the session-wide parts of a plan: probes, sources, lifecycles, feedback,
+//! completion, goals.
 
 use super::expression::Scope;
 use super::{Check, Checker, ascending, ensure, in_range, unique};
 use crate::plan::*;
 use crate::value::DECIMAL_ONE;
 
-/// Most checks of a completion or of a dimension.
+/// The maximum number of checks of a completion or of a dimension.
 const MAX_CHECKS: usize = 10_000;
-/// Deepest nesting of checks.
+/// The maximum nesting depth of checks.
 const MAX_CHECK_DEPTH: u32 = 64;
-/// Most words of a command.
+/// The maximum number of words of a command.
 const MAX_WORDS: usize = 1000;
 
 impl Checker<'_> {
@@ -43,7 +44,7 @@ impl Checker<'_> {
         self.ends()
     }
 
-    /// What a session works towards.
+    /// Checks the goals and the completion of a session.
     fn ends(&mut self) -> Check {
         let plan = self.plan;
         for attest in &plan.attests {
@@ -137,7 +138,7 @@ impl Checker<'_> {
         }
     }
 
-    /// A tree of checks, used once each; only dimensions of an attest score.
+    /// Checks a tree of checks, each used once; only dimensions of an attest score.
     fn checks(&mut self, checks: &Checks, scores: bool) -> Check {
         let all = &checks.0;
         ensure(!all.is_empty(), || "it has no checks".into())?;
@@ -182,7 +183,7 @@ impl Checker<'_> {
                 in_range(*id, plan.lifecycles.len(), "lifecycle")?;
                 in_range(*state, plan.lifecycles[*id as usize].states.len(), "state")
             }
-            // An attest within an attest could be one within itself.
+            // A nested attest could contain itself.
             CheckKind::Attest(_) if scores => Err("an attest in an attest".into()),
             CheckKind::Attest(id) => in_range(*id, plan.attests.len(), "attest"),
             CheckKind::Condition(condition) => self.expression(&Scope::COMMITTED, condition),

@@ -1,8 +1,8 @@
-//! Bytes from which a value comes back exactly as it was: what snapshots of sessions hold.
+//! Lossless bytes of values, for snapshots of sessions.
 //!
-//! Not canonical, unlike those of [`key`](crate::key): opaque JSON keeps the text of its numbers. Reading takes hostile
-//! bytes: depth is bounded, and nothing is reserved that the bytes do not hold. Whether a value is of its type is not
-//! asked here.
+//! Not canonical, unlike those of [`key`](crate::key): opaque JSON keeps the text of its numbers.
+//! The reader accepts untrusted bytes: the depth is bounded, and memory is allocated only for data
+//! that is present. The type of a value is not checked here.
 
 use super::{Fault, Value};
 use crate::json::Json;
@@ -12,7 +12,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// How deep values lie in one another at most; types of plans are flatter.
+/// The maximum nesting depth of values; types of plans are less deep.
 const MAX_DEPTH: usize = 64;
 
 impl Value {
@@ -43,7 +43,7 @@ impl Value {
         }
     }
 
-    /// The value that all of the bytes are of.
+    /// Parses a value that uses all of the bytes.
     pub fn read(bytes: &[u8]) -> Option<Value> {
         let mut reader = Reader { rest: bytes, depth: 0 };
         let value = reader.value()?;
@@ -87,7 +87,7 @@ impl<'b> Reader<'b> {
         self.take(8)?.try_into().ok().map(i64::from_le_bytes)
     }
 
-    /// A count of things that take a byte at least.
+    /// Reads a count of elements with at least one byte each.
     fn count(&mut self) -> Option<usize> {
         usize::try_from(self.number()?).ok().filter(|count| *count <= self.rest.len())
     }
@@ -137,7 +137,7 @@ impl<'b> Reader<'b> {
 }
 
 impl Serialize for Value {
-    /// As its bytes.
+    /// Serializes as its bytes.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut bytes = Vec::new();
         self.write(&mut bytes);
@@ -152,7 +152,7 @@ impl<'de> Deserialize<'de> for Value {
     }
 }
 
-/// A fault as it is kept.
+/// The stored form of a fault.
 #[derive(Serialize, Deserialize)]
 enum Kept<'a> {
     DivisionByZero,
@@ -161,7 +161,7 @@ enum Kept<'a> {
     NegativeCost(Cow<'a, str>),
     NoDeadline,
     NoAnswer(Cow<'a, str>),
-    /// An overflow too: it says the same.
+    /// Also for an overflow, which has the same message.
     Decode(Cow<'a, str>),
 }
 

@@ -1,4 +1,4 @@
-//! Expressions of a plan as the author's notation.
+//! Expressions of a plan in the author's notation.
 
 use super::duration;
 use super::ty::{element, open};
@@ -8,16 +8,16 @@ use crate::plan::{
     TemporalOp, Tool, TypeDef, TypeId, UrlPart,
 };
 
-/// What names in an expression mean: the plan, and the tool whose parameters it reads.
+/// The context of names in an expression: the plan, and the tool whose parameters it reads.
 #[derive(Clone, Copy)]
 pub struct Shows<'a> {
     /// The plan.
     pub plan: &'a Plan,
-    /// The tool, where the expression belongs to one.
+    /// The tool, if the expression belongs to one.
     pub tool: Option<&'a Tool>,
 }
 
-/// An expression as text.
+/// Formats an expression.
 pub fn expr(shows: &Shows, expr: &Expr) -> String {
     let printer = Printer { shows, nodes: &expr.0 };
     expr.0
@@ -26,7 +26,7 @@ pub fn expr(shows: &Shows, expr: &Expr) -> String {
         .map_or_else(|| "?".into(), |root| printer.node(root as NodeId, 0, None))
 }
 
-/// A message with its values in braces.
+/// Formats a message, with its values in braces.
 pub fn template(shows: &Shows, message: &Message) -> String {
     message
         .parts
@@ -40,7 +40,7 @@ pub fn template(shows: &Shows, message: &Message) -> String {
 
 const WEEKDAYS: [&str; 7] = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"];
 
-/// What is known of a type, enough to name a variant.
+/// Partial type information, enough to name a variant.
 #[derive(Clone, Copy)]
 enum Hint {
     Type(TypeId),
@@ -53,7 +53,8 @@ struct Printer<'a> {
 }
 
 impl Printer<'_> {
-    /// A node, in parentheses where it binds looser than `tight`. Children precede parents, so this ends.
+    /// Formats a node, in parentheses if it binds less tightly than `tight`. Children precede
+    /// parents, so the recursion ends.
     fn node(&self, id: NodeId, tight: u8, hint: Option<Hint>) -> String {
         let Some(node) = self.nodes.get(id as usize) else {
             return "?".into();
@@ -62,7 +63,7 @@ impl Printer<'_> {
         if level < tight { format!("({text})") } else { text }
     }
 
-    /// The binding level of a node (see the reference of the syntax) and its text.
+    /// Returns the binding level of a node (see the syntax reference) and its text.
     fn level(&self, node: &Node, id: NodeId, hint: Option<Hint>) -> (u8, String) {
         let sub = |child: &NodeId, tight: u8| self.node(*child, tight, None);
         let two = |a: &NodeId, op: &str, b: &NodeId, left: u8, right: u8| {
@@ -279,7 +280,7 @@ impl Printer<'_> {
         }
     }
 
-    /// The type of a node, where it is easily known.
+    /// Returns the type of a node, if it is easily known.
     fn ty(&self, id: NodeId) -> Option<TypeId> {
         let plan = self.shows.plan;
         match self.nodes.get(id as usize)? {
@@ -315,7 +316,7 @@ impl Printer<'_> {
         }
     }
 
-    /// The hint for the elements of a collection hinted at; an enum stands for itself.
+    /// Returns the hint for the elements of a collection; an enum is its own hint.
     fn elements(&self, hint: Option<Hint>) -> Option<Hint> {
         match hint {
             Some(Hint::Type(id)) => Some(Hint::Type(element(self.shows.plan, id).unwrap_or(id))),
@@ -351,7 +352,7 @@ fn word(text: &str) -> String {
     if plain { text.to_owned() } else { quoted(text) }
 }
 
-/// The plan has no names for bound variables: `x`, `y`, `z`, `x4`.
+/// Names a bound variable, since the plan has no names for them: `x`, `y`, `z`, `x4`.
 fn local(slot: u32) -> String {
     match slot {
         0 => "x".into(),

@@ -1,19 +1,19 @@
-//! What the reason codes of verdicts mean, and what to do about them.
+//! The meaning of the reason codes of verdicts, and their remedies.
 
 use crate::verdict::Code;
 
-/// A reason code in words.
+/// A reason code, explained.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Meaning {
-    /// What it means, as the end of a sentence.
+    /// Its meaning, as the end of a sentence.
     pub means: &'static str,
-    /// What whoever made the call can do.
+    /// The remedy for the caller.
     pub remedy: &'static str,
-    /// What the guard's author can do; empty where nothing.
+    /// The remedy for the guard's author; empty if there is none.
     pub author: &'static str,
 }
 
-/// What a code means.
+/// Returns the meaning of a code.
 pub fn meaning(code: Code) -> Meaning {
     let (means, remedy) = match code {
         Code::UnknownTool => ("the guard declares no tool of this name", "Call a declared tool."),

@@ -1,12 +1,12 @@
-//! What governs a tool, said clause by clause in the kernel's order, with who says it.
+//! The rules on a tool, clause by clause in the kernel's order, with their owners.
 //!
-//! Every text is a phrase without its frame: explanations, references and guides put their own words around it.
+//! Every text is a phrase; explanations, references and guides put their own words around it.
 
 use super::{Shows, duration, effect, expr, limit, requires, target, template, ty};
 use crate::decimal;
 use crate::plan::{Expr, Message, Plan, Risk, RuleMeta, Tool};
 
-/// What a phrase speaks of.
+/// The subject of a phrase.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum About {
     /// A `requires` clause.
@@ -23,15 +23,15 @@ pub enum About {
     Keeps,
     /// An approval.
     Approval,
-    /// The gate of what is irreversible and critical.
+    /// The gate of tools that are irreversible and critical.
     Gate,
     /// A probe that must answer `true`.
     Ready,
-    /// The type of the result, and whose word it is.
+    /// The type of the result, and its trust level.
     Result,
-    /// An observation that halts the session where it breaks something.
+    /// An observation that halts the session if it violates a rule.
     Observe,
-    /// An observation that is only reported where it breaks something.
+    /// An observation that is only reported if it violates a rule.
     ObserveWarn,
     /// An invariant that its observations can break.
     ObserveKeeps,
@@ -44,27 +44,27 @@ pub enum About {
 /// One phrase about a tool.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Said<'a> {
-    /// What it speaks of.
+    /// Its subject.
     pub about: About,
-    /// Who says it and where; none where the guard as a whole does.
+    /// The rule and its owner; `None` for the guard as a whole.
     pub rule: Option<&'a RuleMeta>,
     /// The phrase, with expressions and names in backticks.
     pub text: String,
 }
 
-/// Text as code, on one line, whatever it holds.
+/// Formats any text as code, on one line.
 pub fn code(text: &str) -> String {
     let line = super::line(text);
     if line.contains('`') { format!("`` {line} ``") } else { format!("`{line}`") }
 }
 
-/// `: "why"`, or nothing.
+/// Formats a reason: `: "why"`, or nothing.
 pub fn because(shows: &Shows, message: &Option<Message>) -> String {
     let said = message.as_ref().map(|m| format!(": \"{}\"", super::line(&template(shows, m))));
     said.unwrap_or_default()
 }
 
-/// What is judged before a call, in the kernel's order.
+/// Returns the rules checked before a call, in the kernel's order.
 pub fn before<'a>(plan: &'a Plan, tool: &'a Tool) -> Vec<Said<'a>> {
     let shows = Shows { plan, tool: Some(tool) };
     let mut out = Vec::new();
@@ -103,7 +103,7 @@ pub fn before<'a>(plan: &'a Plan, tool: &'a Tool) -> Vec<Said<'a>> {
     out
 }
 
-/// The invariants of a frame.
+/// Returns the invariants of a frame.
 fn keeps<'a>(plan: &'a Plan, about: About, frame: &[u32]) -> Vec<Said<'a>> {
     let invariants = frame.iter().filter_map(|id| plan.invariants.get(*id as usize));
     let said = invariants.map(|invariant| {
@@ -114,7 +114,7 @@ fn keeps<'a>(plan: &'a Plan, about: About, frame: &[u32]) -> Vec<Said<'a>> {
     said.collect()
 }
 
-/// Approvals, the gate and probes.
+/// Returns approvals, the gate and probes.
 fn permits<'a>(shows: &Shows<'a>, tool: &'a Tool) -> Vec<Said<'a>> {
     let mut out = Vec::new();
     for approval in &tool.approvals {
@@ -134,7 +134,7 @@ fn permits<'a>(shows: &Shows<'a>, tool: &'a Tool) -> Vec<Said<'a>> {
     out
 }
 
-/// What follows a call that succeeded.
+/// Returns the rules applied after a successful call.
 pub fn after<'a>(plan: &'a Plan, tool: &'a Tool) -> Vec<Said<'a>> {
     let shows = Shows { plan, tool: Some(tool) };
     let mut out = Vec::new();
@@ -161,7 +161,7 @@ pub fn after<'a>(plan: &'a Plan, tool: &'a Tool) -> Vec<Said<'a>> {
     out
 }
 
-/// Whether a call needs an approval without anybody having asked for one (semantics §3.9).
+/// Returns whether a call needs an approval without an explicit rule (semantics §3.9).
 pub fn gated(tool: &Tool) -> bool {
     tool.irreversible && tool.risk == Risk::Critical
 }

@@ -1,4 +1,4 @@
-//! What speaks of a whole session in words: checks, triggers, probes, transitions.
+//! The session-wide parts of a plan as text: checks, triggers, probes, transitions.
 
 use super::rules::code;
 use super::{Shows, duration, expr, line, template};
@@ -7,21 +7,21 @@ use crate::plan::{
     Severity, Transition, Trigger,
 };
 
-/// A check and how deep it stands below others.
+/// A check with its indentation level.
 pub type Indented = (usize, String);
 
-/// Checks as the lines of a nested list, in the order in which they are judged.
+/// Formats checks as the lines of a nested list, in the order in which they are judged.
 pub fn checks(plan: &Plan, checks: &Checks) -> Vec<Indented> {
     let mut out = Vec::new();
     let Some(root) = checks.0.len().checked_sub(1) else {
         return out;
     };
-    // A root of `all` is what a list of checks says anyway.
+    // A root of `all` is implied by a list of checks.
     let mut todo: Vec<(usize, usize)> = match &checks.0[root].kind {
         CheckKind::All(parts) => parts.iter().rev().map(|p| (*p as usize, 0)).collect(),
         _ => vec![(root, 0)],
     };
-    // Children precede parents and are used once, so this ends.
+    // Children precede parents and are used once, so the loop ends.
     while let Some((at, depth)) = todo.pop() {
         let Some(check) = checks.0.get(at) else {
             continue;
@@ -36,7 +36,7 @@ pub fn checks(plan: &Plan, checks: &Checks) -> Vec<Indented> {
     out
 }
 
-/// One check, without those below it.
+/// Formats one check, without those below it.
 fn check(plan: &Plan, kind: &CheckKind, text: &str) -> String {
     let path = |id: &u32| code(plan.paths.get(*id as usize).map_or("?", String::as_str));
     match kind {
@@ -68,7 +68,7 @@ fn check(plan: &Plan, kind: &CheckKind, text: &str) -> String {
     }
 }
 
-/// A command's words as a shell would take them.
+/// Formats a command's words in shell notation.
 pub fn command(command: &Command) -> String {
     let word = |word: &String| {
         let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,@%+".contains(c);
@@ -77,7 +77,7 @@ pub fn command(command: &Command) -> String {
     command.argv.iter().map(word).collect::<Vec<_>>().join(" ")
 }
 
-/// `every 30s`: what wakes a provider.
+/// Formats a trigger of a provider: `every 30s`.
 pub fn trigger(plan: &Plan, trigger: &Trigger) -> String {
     let tool = |id: &u32| plan.tools.get(*id as usize).map_or("?", |t| t.name.as_str());
     match trigger {
@@ -99,7 +99,7 @@ pub fn trigger(plan: &Plan, trigger: &Trigger) -> String {
     }
 }
 
-/// A block of a provider: its condition, its message, and the lines under it.
+/// Formats a block of a provider: its condition, its message, and the lines under it.
 pub fn block(plan: &Plan, block: &Block) -> String {
     let shows = Shows { plan, tool: None };
     let when = match &block.when {
@@ -124,7 +124,7 @@ pub fn severity(severity: Severity) -> &'static str {
     }
 }
 
-/// Who answers a probe.
+/// Describes who answers a probe.
 pub fn asks(plan: &Plan, probe: &Probe) -> String {
     match probe.asks {
         ProbeAsks::Host => "the host".into(),
@@ -147,7 +147,7 @@ pub fn actor(actor: Actor) -> &'static str {
     }
 }
 
-/// The name of a state.
+/// Returns the name of a state.
 pub fn state_name(items: &Lifecycle, state: u32) -> &str {
     items.states.get(state as usize).map_or("?", String::as_str)
 }
@@ -158,14 +158,14 @@ pub fn moves(items: &Lifecycle, transition: &Transition) -> String {
     format!("{} → {}", from.join(" or "), code(state_name(items, transition.to)))
 }
 
-/// A transition as a sentence: what it moves, and what it needs for that.
+/// Formats a transition as a sentence: its states and its conditions.
 pub fn step(items: &Lifecycle, transition: &Transition) -> String {
     let comma = if transition.evidence { "," } else { "" };
     let text = format!("{}{comma} {}", moves(items, transition), condition(transition));
     text.trim_end().to_owned()
 }
 
-/// What a transition takes beside its state; empty where nothing.
+/// Describes the conditions of a transition besides its state; empty if there are none.
 pub fn condition(transition: &Transition) -> &'static str {
     match (transition.evidence, transition.criteria) {
         (true, _) => "requires evidence",
@@ -175,7 +175,7 @@ pub fn condition(transition: &Transition) -> &'static str {
     }
 }
 
-/// What a criterion of a kind says.
+/// Describes a kind of criterion.
 pub fn criterion(kind: CriterionKind) -> &'static str {
     match kind {
         CriterionKind::File => "a file exists",

@@ -1,4 +1,4 @@
-//! Types in words.
+//! Types as text.
 
 use super::duration;
 use super::rules::code;
@@ -6,7 +6,7 @@ use crate::decimal;
 use crate::plan::{Field, Plan, TypeDef, TypeId};
 use std::fmt::Display;
 
-/// A type as an author would write it, near enough to read.
+/// Formats a type approximately in the author's notation.
 pub fn ty(plan: &Plan, id: TypeId) -> String {
     let Some(def) = plan.types.get(id as usize) else {
         return "?".into();
@@ -79,11 +79,11 @@ pub fn parameters(plan: &Plan, params: &[Field]) -> String {
     params.iter().map(one).collect::<Vec<_>>().join(", ")
 }
 
-/// Most variants of an enum that are named where it is used.
+/// The maximum number of an enum's variants that are listed at its use.
 const FEW: usize = 8;
 
-/// A type as a sentence has it: `whole number from 1 to 5`, `list of text, at most 7`. Records, and enums of many
-/// variants, go by their names.
+/// Describes a type for a sentence: `whole number from 1 to 5`, `list of text, at most 7`. Records
+/// and enums with many variants are given by name.
 pub fn plain(plan: &Plan, id: TypeId) -> String {
     let Some(def) = plan.types.get(id as usize) else {
         return "?".into();
@@ -126,7 +126,7 @@ fn one_of(name: &str, variants: &[String]) -> String {
     format!("one of {}", names.join(", "))
 }
 
-/// Whether a type is spelled out apart from where it is used.
+/// Returns whether a type is described separately from its uses.
 pub fn apart(def: &TypeDef) -> bool {
     match def {
         TypeDef::Record { .. } => true,
@@ -135,7 +135,7 @@ pub fn apart(def: &TypeDef) -> bool {
     }
 }
 
-/// The type of a part, in parentheses where it says more than a few words.
+/// Formats the type of a part, in parentheses if it is longer than a few words.
 fn part(plan: &Plan, id: TypeId) -> String {
     let text = plain(plan, id);
     if text.contains([',', ';']) { format!("({text})") } else { text }
@@ -159,7 +159,7 @@ fn between<T: Copy>(
     }
 }
 
-/// The type under an option.
+/// Returns the type inside an option.
 pub fn open(plan: &Plan, id: TypeId) -> TypeId {
     match plan.types.get(id as usize) {
         Some(TypeDef::Option { of }) => *of,
@@ -167,7 +167,7 @@ pub fn open(plan: &Plan, id: TypeId) -> TypeId {
     }
 }
 
-/// The type of the elements of a collection.
+/// Returns the type of the elements of a collection.
 pub fn element(plan: &Plan, id: TypeId) -> Option<TypeId> {
     match plan.types.get(open(plan, id) as usize)? {
         TypeDef::List { of, .. } | TypeDef::Set { of, .. } | TypeDef::Map { of, .. } => Some(*of),

@@ -1,14 +1,14 @@
-//! Contracts made ready for the checks that judge files by them (semantics §12).
+//! The compiled contracts for the checks that validate files against them (semantics §12).
 
 use guard_contract::{Checker, Schemas};
 use guard_plan::plan::{CheckKind, ContractId, Plan};
 use std::collections::BTreeSet;
 use std::fmt;
 
-/// A contract by which checks judge files.
+/// A contract that checks validate files against.
 pub(crate) struct CompiledContract {
     pub contract: ContractId,
-    /// None where no check asks for it; or why it cannot be made ready.
+    /// The checker; `None` if no check uses the contract, or the reason why it cannot be compiled.
     pub checker: Result<Option<Checker>, String>,
 }
 
@@ -18,7 +18,7 @@ impl fmt::Debug for CompiledContract {
     }
 }
 
-/// The contracts of a plan, made ready where a check asks for them.
+/// Compiles the contracts of a plan that a check uses.
 pub(crate) fn compile(plan: &Plan, schemas: &dyn Schemas) -> Box<[CompiledContract]> {
     let attests = plan.attests.iter().flat_map(|attest| &attest.dimensions).map(|one| &one.checks);
     let checks = plan.completion.iter().map(|completion| &completion.checks).chain(attests);

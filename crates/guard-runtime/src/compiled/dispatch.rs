@@ -1,16 +1,16 @@
-//! Dispatch: from the name of a tool to its number, by a perfect hash.
+//! Dispatch from the name of a tool to its id, by a perfect hash.
 //!
-//! Each name falls into a bucket, and each bucket has a seed with which its names fall into slots of their own:
-//! a look-up is one hash and one comparison, however many tools there are. Nobody but the plan's author
-//! chooses the names; a plan made to collide only loses the speed.
+//! Each name falls into a bucket, and each bucket has a seed that gives its names distinct slots: a
+//! look-up is one hash and one comparison, whatever the number of tools. Only the plan's author
+//! chooses the names; a plan with colliding names is slower but still correct.
 
 use guard_plan::plan::ToolId;
 use std::collections::HashMap;
 
-/// A name and its tool, where there is one.
+/// A name and its tool; `None` if the slot is empty.
 type Slot = Option<(Box<str>, ToolId)>;
 
-/// Seeds that are tried for a bucket.
+/// The number of seeds tried for a bucket.
 const SEEDS: u32 = 4096;
 /// An odd number without pattern (the golden ratio).
 const MIX: u64 = 0x9E37_79B9_7F4A_7C15;
@@ -20,12 +20,12 @@ const MIX: u64 = 0x9E37_79B9_7F4A_7C15;
 pub(crate) struct Dispatch {
     seeds: Box<[u32]>,
     slots: Box<[Slot]>,
-    /// Names for which no seed was found.
+    /// The names for which no seed was found.
     rest: HashMap<Box<str>, ToolId>,
 }
 
 impl Dispatch {
-    /// Takes names, the first of equal ones.
+    /// Builds the table; of equal names the first is kept.
     pub fn new<'n>(names: impl Iterator<Item = (&'n str, ToolId)>) -> Dispatch {
         let mut unique: HashMap<&str, ToolId> = HashMap::new();
         let mut order = Vec::new();
@@ -44,7 +44,7 @@ impl Dispatch {
         for (name, id) in order {
             buckets[dispatch.bucket(hash(name))].push((name, id));
         }
-        // The fullest buckets while there is most room.
+        // The fullest buckets are placed first, while the most slots are free.
         let mut order: Vec<usize> = (0..buckets.len()).collect();
         order.sort_by_key(|at| std::cmp::Reverse(buckets[*at].len()));
         for at in order {
@@ -92,7 +92,7 @@ impl Dispatch {
     }
 }
 
-/// Eight bytes at a time.
+/// Hashes eight bytes at a time.
 fn hash(name: &str) -> u64 {
     let mut hash = (name.len() as u64).wrapping_mul(MIX);
     let mut take = |word: u64| {

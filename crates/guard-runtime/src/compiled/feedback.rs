@@ -1,27 +1,27 @@
-//! The providers of feedback, found by what can wake them (semantics §10).
+//! The feedback providers, indexed by the events that can wake them (semantics §10).
 
 use super::prepare::Prepared;
 use guard_plan::plan::{Millis, Node, PathId, Plan, ProviderId, Tool, ToolId, Touch, Trigger};
 use std::collections::BTreeSet;
 
-/// The providers of a plan, by what can wake them.
+/// The providers of a plan, indexed by the events that can wake them.
 #[derive(Debug, Default)]
 pub(crate) struct Providers {
     pub all: Box<[Ready]>,
     pub created: Box<[(ProviderId, PathId)]>,
     pub edges: Box<[(ProviderId, Prepared)]>,
-    /// Edges that may change at any time.
+    /// The edges that may change at any time.
     pub always: Box<[u32]>,
-    /// Edges that may change with a settled call, by its tool.
+    /// The edges that may change with a settled call, by its tool.
     pub by_tool: Box<[Box<[u32]>]>,
-    /// Edges that read facts, which prompts teach too.
+    /// The edges that read facts, which prompts also teach.
     pub by_fact: Box<[u32]>,
-    /// Who hears of a denial, by the tool.
+    /// The providers that react to a denial, by tool.
     pub denied: Box<[Box<[ProviderId]>]>,
     pub denied_any: Box<[ProviderId]>,
 }
 
-/// What is prepared of one provider.
+/// The prepared expressions of one provider.
 #[derive(Debug)]
 pub(crate) struct Ready {
     pub calls: Option<u32>,
@@ -82,7 +82,7 @@ impl Providers {
         }
     }
 
-    /// Whether there are any.
+    /// Returns whether the plan has providers.
     pub fn any(&self) -> bool {
         !self.all.is_empty()
     }
@@ -106,7 +106,8 @@ impl Ready {
     }
 }
 
-/// What a condition reads, ascending; none if it may change at any time, whatever the plan says.
+/// Returns the state that a condition reads, ascending; `None` if the condition may change at any
+/// time, whatever the plan declares.
 fn reads_of(condition: &Prepared, declared: &[Touch]) -> Option<BTreeSet<Touch>> {
     let mut reads: BTreeSet<Touch> = declared.iter().copied().collect();
     for op in condition.ops() {
@@ -139,7 +140,7 @@ fn reads_of(condition: &Prepared, declared: &[Touch]) -> Option<BTreeSet<Touch>>
     Some(reads)
 }
 
-/// Whether the settlement of a call may change something of what is read.
+/// Returns whether the settlement of a call may change some of the state that is read.
 fn meets(reads: &BTreeSet<Touch>, id: ToolId, tool: &Tool) -> bool {
     let targets = tool.effects.iter().map(|effect| effect.target.var);
     let targets = targets.chain(tool.observes.iter().map(|observe| observe.target.var));

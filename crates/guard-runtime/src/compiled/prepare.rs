@@ -1,6 +1,6 @@
-//! The expressions of a plan made ready to run: constant collections are built once.
+//! The prepared expressions of a plan: constant collections are built once.
 //!
-//! Mirrors the plan rule by rule; names, texts and numbers stay there.
+//! Mirrors the plan rule by rule; names, texts and numbers stay in the plan.
 
 use guard_plan::decode::{holds_secrets, is_secret};
 use guard_plan::plan;
@@ -11,22 +11,22 @@ use guard_plan::value::Value;
 use regex::{RegexSet, RegexSetBuilder};
 use std::collections::BTreeMap;
 
-/// Most bytes that the patterns of one screen may take, compiled.
+/// The largest compiled size of the patterns of one screen, in bytes.
 const SCREEN_BYTES: usize = 4 << 20;
 
 /// One step of a prepared expression.
 #[derive(Debug, Clone)]
 pub(crate) enum Op {
-    /// A value known in advance.
+    /// A constant value.
     Const(Value),
-    /// Something to evaluate.
+    /// A node to evaluate.
     Node(Node),
-    /// A part of a variable, which most often is there: fields and entries all the way.
+    /// A part of a variable, reached by fields and entries only. The part usually exists.
     Place(Node),
 }
 
 impl Op {
-    /// The node, where it is no constant.
+    /// Returns the node; `None` for a constant.
     pub fn node(&self) -> Option<&Node> {
         match self {
             Op::Const(_) => None,
@@ -54,7 +54,7 @@ impl Prepared {
         expr.as_ref().map(Prepared::new)
     }
 
-    /// The step with an index; the loader has checked that there is one.
+    /// Returns the step with an index. The loader has checked that the index is valid.
     pub fn op(&self, id: u32) -> &Op {
         &self.0[id as usize]
     }
@@ -70,7 +70,7 @@ impl Prepared {
     }
 }
 
-/// Marks the outermost nodes of the ways into variables.
+/// Marks the outermost node of each path into a variable.
 fn mark_places(ops: &mut [Op]) {
     let mut ways = vec![false; ops.len()];
     let mut outermost = vec![false; ops.len()];
@@ -98,7 +98,7 @@ fn mark_places(ops: &mut [Op]) {
     }
 }
 
-/// The value of a node that depends on nothing.
+/// Returns the value of a node that depends on no input.
 fn constant(ops: &[Op], node: &Node) -> Option<Value> {
     let child = |id: &u32| literal(&ops[*id as usize]);
     let all = |ids: &[u32]| ids.iter().map(child).collect::<Option<Vec<_>>>();
@@ -135,12 +135,12 @@ fn literal(op: &Op) -> Option<Value> {
 #[derive(Debug)]
 pub(crate) struct Tool {
     pub requires: Box<[Requires]>,
-    /// What requirements without further conditions need: bits of the tools that have succeeded, by word.
+    /// The unconditional requirements: bits of the tools that must have succeeded, by word.
     pub needs: Box<[(u32, u64)]>,
-    /// The other requirements, by place.
+    /// The other requirements, by position.
     pub conditional: Box<[u32]>,
     pub denies: Box<[Prepared]>,
-    /// Denies that no screen stands before, by place.
+    /// The denies that no screen covers, by position.
     pub unscreened: Box<[u32]>,
     pub screens: Box<[Screen]>,
     pub limits: Box<[Option<Prepared>]>,
@@ -152,50 +152,51 @@ pub(crate) struct Tool {
     /// What its clauses read, as far as trust goes.
     pub readings: Readings,
     pub reconciles: Box<[Prepared]>,
-    /// Irreversible and critical.
+    /// True if the tool is irreversible and critical.
     pub gated: bool,
-    /// By parameter: whether it is asked for after the call; empty where none is.
+    /// By parameter: true if a rule reads it after the call; empty if none is read.
     pub retains: Box<[bool]>,
-    /// The result is asked for after the call.
+    /// True if a rule reads the result after the call.
     pub reads_result: bool,
-    /// Its parameters or result hold secrets.
+    /// True if the parameters or the result hold secrets.
     pub secrets: bool,
-    /// Some effects are in shadow.
+    /// True if some effects are in shadow.
     pub shadow_effects: bool,
-    /// What needs no check, where nothing has refused the call so far.
+    /// The facts that need no check, provided nothing has refused the call so far.
     pub proven: Proven,
-    /// Of a served tool with criteria or evidence: where what they say stands in their record, in the order of
-    /// the names in `served`.
+    /// For a served tool with criteria or evidence: the positions of their fields in the record, in
+    /// the order of the names in `served`.
     pub says: Box<[usize]>,
 }
 
-/// `when`, and the keys of the alternatives.
+/// The `when` condition and the keys of the alternatives.
 #[derive(Debug)]
 pub(crate) struct Requires {
     pub when: Option<Prepared>,
     pub keys: Box<[Option<Box<[Prepared]>>]>,
 }
 
-/// Patterns of one parameter, of which several denies ask one each: where none matches, none of them denies.
+/// The patterns of one parameter that several denies match, one each. If no pattern matches, none
+/// of these denies applies.
 #[derive(Debug)]
 pub(crate) struct Screen {
     pub param: u32,
     pub patterns: RegexSet,
-    /// By place.
+    /// The denies, by position.
     pub denies: Box<[u32]>,
 }
 
 /// A target and the operand.
 #[derive(Debug)]
 pub(crate) struct Effect {
-    /// Only the part that is written need be looked at: no other effect writes the variable, and no invariant
-    /// of the frame reads it.
+    /// True if only the written part must be checked: no other effect writes the variable, and no
+    /// invariant of the frame reads it.
     pub part: bool,
     pub target: Target,
     pub value: Option<Prepared>,
 }
 
-/// The key expressions of a target's path; none for its fields.
+/// The key expressions of a target's path; `None` for a field.
 pub(crate) type Target = Box<[Option<Prepared>]>;
 
 /// The expressions of a lesson.
@@ -304,16 +305,16 @@ impl Readings {
 /// What is proved of a tool, its certificates checked (semantics §15).
 #[derive(Debug, Default)]
 pub(crate) struct Proven {
-    /// Invariants of which parts are proved, ascending: what is left of each.
+    /// The invariants that are proved in part, ascending, each with its unproved parts.
     pub preserved: Box<[(InvariantId, Box<[Prepared]>)]>,
-    /// Variables that its effects leave in their types, ascending.
+    /// The variables whose refinements the tool's effects preserve, ascending.
     pub refined: Box<[VarId]>,
-    /// Invariants that its observations keep, ascending.
+    /// The invariants that the tool's observations preserve, ascending.
     pub observed: Box<[InvariantId]>,
 }
 
 impl Proven {
-    /// What the plan proves of a tool.
+    /// Collects the facts that the plan proves about a tool.
     pub fn new(plan: &Plan, id: ToolId) -> Proven {
         let claims = || plan.proofs.iter().map(|proof| proof.claim);
         let mut invariants: Vec<InvariantId> = claims()
@@ -329,7 +330,7 @@ impl Proven {
                 let claim = Claim::Preserved { tool: id, invariant, part: *part };
                 !plan.claims(claim)
             });
-            // Children precede parents: what stands up to a node holds all of it.
+            // Children precede parents: the parts up to a node contain its whole subtree.
             parts
                 .map(|(_, root)| Prepared::new(&Expr(condition.0[..=root as usize].to_vec())))
                 .collect()
@@ -351,17 +352,18 @@ impl Proven {
         }
     }
 
-    /// What is left to check of an invariant; none where that is all of it.
+    /// Returns the unproved parts of an invariant; `None` if the whole invariant must be checked.
     pub fn left(&self, invariant: InvariantId) -> Option<&[Prepared]> {
         let at = self.preserved.binary_search_by_key(&invariant, |(id, _)| *id).ok()?;
         Some(&self.preserved[at].1)
     }
 }
 
-/// Sets of tools as words of bits, each with its place.
+/// Sets of tools as words of bits, each with its index.
 type Words = Box<[(u32, u64)]>;
 
-/// Requirements that ask for nothing but that tools have succeeded, as bits, and the places of the others.
+/// Splits the requirements: bits for those that only require tools to have succeeded, and the
+/// positions of the others.
 fn needs(tool: &plan::Tool) -> (Words, Box<[u32]>) {
     let (mut words, mut others) = (BTreeMap::new(), Vec::new());
     for (place, requires) in (0..).zip(&tool.requires) {
@@ -377,7 +379,8 @@ fn needs(tool: &plan::Tool) -> (Words, Box<[u32]>) {
     (words.into_iter().collect(), others.into())
 }
 
-/// The denies that match one parameter against a pattern each, by parameter, and the places of the others.
+/// Splits the denies: those that match one parameter against one pattern, by parameter, and the
+/// positions of the others.
 fn screens(tool: &plan::Tool, regexes: &[String]) -> (Box<[u32]>, Box<[Screen]>) {
     let mut asked: BTreeMap<u32, Vec<(u32, &str)>> = BTreeMap::new();
     for (place, deny) in (0..).zip(&tool.denies) {
@@ -389,7 +392,7 @@ fn screens(tool: &plan::Tool, regexes: &[String]) -> (Box<[u32]>, Box<[Screen]>)
     let mut screens = Vec::new();
     for (param, asked) in asked.into_iter().filter(|(_, asked)| asked.len() > 1) {
         let mut patterns = RegexSetBuilder::new(asked.iter().map(|(_, pattern)| pattern));
-        // Too large a set is none: then each pattern is asked by itself.
+        // If the set exceeds the size limit, each pattern is matched separately.
         if let Ok(patterns) = patterns.size_limit(SCREEN_BYTES).build() {
             let denies = asked.iter().map(|(place, _)| *place).collect();
             screens.push(Screen { param, patterns, denies });
@@ -400,7 +403,7 @@ fn screens(tool: &plan::Tool, regexes: &[String]) -> (Box<[u32]>, Box<[Screen]>)
     (others, screens.into())
 }
 
-/// Whether an effect can be tried on the part of the variable alone that it writes.
+/// Returns whether an effect can be simulated on only the part of the variable that it writes.
 fn is_part(plan: &plan::Plan, tool: &plan::Tool, effect: &plan::Effect) -> bool {
     let var = effect.target.var;
     let writers = tool.effects.iter().filter(|other| other.target.var == var).count();
@@ -411,7 +414,7 @@ fn is_part(plan: &plan::Plan, tool: &plan::Tool, effect: &plan::Effect) -> bool 
     writers == 1 && !effect.target.path.is_empty() && !tool.frame.iter().any(reads)
 }
 
-/// By parameter: whether an observation, a lesson or a reconciliation reads it, or a later rule.
+/// By parameter: true if an observation, a lesson, a reconciliation or a later rule reads it.
 fn retains(tool: &plan::Tool) -> Box<[bool]> {
     let mut read = vec![tool.keeps_args; tool.params.len()];
     let mut look = |expr: &Expr| {
@@ -438,12 +441,13 @@ fn retains(tool: &plan::Tool) -> Box<[bool]> {
     if read.contains(&true) { read.into() } else { Box::default() }
 }
 
-/// What a criterion says, each an option.
+/// The fields of a criterion, each an option.
 const CRITERION: [&str; 5] = ["file", "contains", "command", "git_commit", "probe"];
-/// What a piece of evidence says, each an option.
+/// The fields of a piece of evidence, each an option.
 const EVIDENCE: [&str; 3] = ["call", "file", "sha256"];
 
-/// Where the fields of criteria or evidence stand, which are the last parameter where there are any.
+/// The positions of the fields of criteria or evidence, which are the last parameter if the tool
+/// has any.
 fn says(tool: &plan::Tool, types: &[plan::TypeDef]) -> Box<[usize]> {
     let def = |ty: plan::TypeId| types.get(ty as usize);
     let Some(last) = tool.params.last() else { return Box::default() };

@@ -1,11 +1,11 @@
-//! Exact arithmetic: what does not fit is a fault.
+//! Exact arithmetic: a result out of range is a fault.
 
 use crate::val::{Val, confused};
 use guard_plan::decimal;
 use guard_plan::plan::ArithOp;
 use guard_plan::value::Fault;
 
-/// The name of an operation in the fault of its overflow.
+/// The name of an operation, for the fault of its overflow.
 fn name(op: ArithOp) -> &'static str {
     match op {
         ArithOp::Add => "addition",
@@ -16,7 +16,7 @@ fn name(op: ArithOp) -> &'static str {
     }
 }
 
-/// One operation on two values of fitting types.
+/// Applies one operation to two values of matching types.
 pub(crate) fn arith<'r>(op: ArithOp, a: &Val<'_>, b: &Val<'_>) -> Result<Val<'r>, Fault> {
     use ArithOp::{Add, Div, Mul, Rem, Sub};
     let overflow = || Fault::Overflow(name(op));
@@ -47,7 +47,7 @@ pub(crate) fn arith<'r>(op: ArithOp, a: &Val<'_>, b: &Val<'_>) -> Result<Val<'r>
     number.ok_or_else(overflow)
 }
 
-/// None where the result does not fit.
+/// Returns `None` if the result is out of range.
 fn int(op: ArithOp, a: i64, b: i64) -> Result<Option<i64>, Fault> {
     Ok(match op {
         ArithOp::Add => a.checked_add(b),
@@ -55,12 +55,12 @@ fn int(op: ArithOp, a: i64, b: i64) -> Result<Option<i64>, Fault> {
         ArithOp::Mul => a.checked_mul(b),
         ArithOp::Div | ArithOp::Rem if b == 0 => return Err(Fault::DivisionByZero),
         ArithOp::Div => a.checked_div(b),
-        // The one remainder whose quotient does not fit is 0, which does.
+        // `i64::MIN % -1`: the quotient overflows, but the remainder is 0.
         ArithOp::Rem => Some(a.wrapping_rem(b)),
     })
 }
 
-/// The number with the other sign.
+/// Negates a number.
 pub(super) fn negate<'r>(value: &Val<'_>) -> Result<Val<'r>, Fault> {
     let negated = match value {
         Val::Int(number) => number.checked_neg().map(Val::Int),

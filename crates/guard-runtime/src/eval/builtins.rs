@@ -1,4 +1,4 @@
-//! Builtins that need no copy of what they look at.
+//! Builtins that read their operands without copying them.
 
 use super::context::{Context, Scope};
 use crate::compiled::prepare::Prepared;
@@ -8,8 +8,8 @@ use guard_plan::plan::NodeId;
 use guard_plan::value::{Fault, Value};
 
 impl<'a> Context<'a> {
-    /// The value of such a builtin; none where it is another, or looks at something unusual. What was evaluated
-    /// in vain is evaluated again, to the same value.
+    /// Evaluates such a builtin; `None` for another builtin or an unusual operand. The general
+    /// evaluation then evaluates the operands again, to the same values.
     pub(super) fn viewed(
         &self,
         expr: &'a Prepared,

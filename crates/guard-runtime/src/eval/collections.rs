@@ -9,7 +9,7 @@ use guard_plan::value::{Fault, Value};
 use std::collections::{BTreeMap, BTreeSet, btree_map, btree_set};
 use std::{slice, vec};
 
-/// Sets up to this size are searched one by one rather than by an owned key.
+/// The largest set that is searched linearly rather than by an owned key.
 const FEW: usize = 8;
 
 /// The elements of a collection, each with its key or index.
@@ -25,7 +25,7 @@ pub(crate) enum Items<'a> {
 }
 
 impl<'a> Items<'a> {
-    /// The elements of a list, set, map, or of either kind of `json`.
+    /// Returns the elements of a list, set, map, or `json` array or object.
     pub fn of(value: Val<'a>) -> Result<Items<'a>, Fault> {
         Ok(match value {
             Val::Ref(Value::List(items)) => Items::List(0, items.iter()),
@@ -56,7 +56,7 @@ impl<'a> Items<'a> {
         }
     }
 
-    /// How many are left.
+    /// The number of elements left.
     pub fn count(&self) -> usize {
         match self {
             Items::List(_, items) => items.len(),
@@ -70,7 +70,7 @@ impl<'a> Items<'a> {
         }
     }
 
-    /// Whether one bound name means the key.
+    /// Returns whether a single bound name stands for the key.
     pub fn by_key(&self) -> bool {
         matches!(self, Items::Map(_) | Items::OwnMap(_))
     }
@@ -104,14 +104,14 @@ impl<'a> Iterator for Items<'a> {
     }
 }
 
-/// What a quantifier has found so far.
+/// The intermediate result of a quantifier.
 struct Tally {
     op: QuantifierOp,
     found: i128,
 }
 
 impl Tally {
-    /// Takes one body; whether that settles it.
+    /// Takes one body value; returns whether the result is now decided.
     fn take(&mut self, body: &Val<'_>) -> Result<bool, Fault> {
         match (self.op, body) {
             (QuantifierOp::All | QuantifierOp::Any | QuantifierOp::Count, _) => {
@@ -197,7 +197,7 @@ impl<'a> Context<'a> {
         tally.value(settled)
     }
 
-    /// Membership; a collection that is written out is not built for it.
+    /// Evaluates membership; a collection literal is not built for it.
     pub(super) fn is_in(
         &self,
         expr: &'a Prepared,
@@ -218,7 +218,7 @@ impl<'a> Context<'a> {
     }
 }
 
-/// Whether an element is in a collection, a key in a map, a part in a string.
+/// Returns whether a collection contains an element, a map a key, or a string a substring.
 fn contains(collection: &Val<'_>, element: &Val<'_>) -> Result<bool, Fault> {
     if element.is_none() || collection.is_none() {
         return Ok(false);
@@ -245,7 +245,8 @@ fn in_set(items: &BTreeSet<Value>, element: &Val<'_>) -> bool {
     items.contains(&element.clone().into_value())
 }
 
-/// The element of a list, the entry of a map, or either of `json`; none where there is none.
+/// Returns the element of a list, the entry of a map, or either of `json`; a missing option if it
+/// does not exist.
 pub(super) fn index<'a>(value: Val<'a>, key: &Val<'_>) -> Evaluated<'a> {
     let at = || match key {
         Val::Int(number) => usize::try_from(*number).ok(),

@@ -8,13 +8,13 @@ use guard_plan::plan::VarId;
 use guard_plan::value::{Fault, Value};
 use std::cell::{Cell, RefCell};
 
-/// Most steps of one decision, whatever the plan says of itself.
+/// The maximum number of evaluation steps of one decision, whatever the plan declares.
 const FUEL: u64 = 20_000_000;
 
-/// What the evaluations of one decision share.
+/// The resources that the evaluations of one decision share.
 pub(crate) struct Decision {
     pub fuel: Cell<u64>,
-    /// For keys, so that looking one up needs no allocation.
+    /// A reused buffer for keys, so that a look-up allocates nothing.
     pub buffer: RefCell<Vec<u8>>,
 }
 
@@ -24,7 +24,7 @@ impl Default for Decision {
     }
 }
 
-/// What an expression may read.
+/// The inputs that an expression may read.
 #[derive(Clone, Copy)]
 pub(crate) struct Context<'a> {
     pub compiled: &'a CompiledPlan,
@@ -37,7 +37,8 @@ pub(crate) struct Context<'a> {
     pub args: &'a [Val<'a>],
     /// Simulated values of state variables, before the session's own.
     pub writes: &'a [(VarId, Value)],
-    /// The decoded result of the call; of a source what it reads, which is a text if it is a prompt.
+    /// The decoded result of the call; for a source, the data it reads (a text if the source is a
+    /// prompt).
     pub result: Option<&'a Value>,
 }
 

@@ -1,4 +1,4 @@
-//! The nodes that ask the history, the budgets, the clock and the facts.
+//! The nodes that read the history, the budgets, the clock and the facts.
 
 use super::context::{Context, Evaluated, Scope};
 use crate::compiled::prepare::Prepared;
@@ -72,7 +72,8 @@ impl<'a> Context<'a> {
         })
     }
 
-    /// Whether a stamp is there, after the last success of a tool, and young enough.
+    /// Returns whether a stamp exists, is later than the last success of a tool, and is recent
+    /// enough.
     pub fn counts(
         &self,
         stamp: Option<Stamp>,
@@ -105,7 +106,7 @@ impl<'a> Context<'a> {
         Ok(stamp)
     }
 
-    /// Looks up the bytes of some values; a missing one is nowhere.
+    /// Looks up the key bytes of some values; a missing option is never found.
     fn with_keys<T>(
         &self,
         expr: &'a Prepared,

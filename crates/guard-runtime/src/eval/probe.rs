@@ -1,4 +1,4 @@
-//! Probes: asked when it is their turn, remembered otherwise (semantics §9).
+//! Probes: asked when due, otherwise answered from memory (semantics §9).
 
 use super::context::Context;
 use crate::compiled::resolved;
@@ -9,7 +9,7 @@ use guard_plan::record::{Ran, RunEnd, STDOUT_BYTES};
 use guard_plan::value::{Fault, Value};
 
 impl Context<'_> {
-    /// The attempts to ask a probe, this decision's among them.
+    /// Returns the attempts to ask a probe, including those of this decision.
     pub fn attempts(&self, id: ProbeId) -> Attempts {
         if let Some(attempts) = self.answers.probed(id) {
             return attempts;

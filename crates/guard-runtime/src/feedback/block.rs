@@ -1,4 +1,4 @@
-//! The blocks of feedback as text; nothing interpolated can end one or begin another.
+//! Renders feedback blocks as text. Interpolated text cannot end a block or begin another.
 
 use crate::compiled::prepare::Prepared;
 use crate::eval::context::Context;
@@ -7,7 +7,7 @@ use guard_plan::record::Delivered;
 use guard_plan::render;
 use guard_plan::value::Fault;
 
-/// What a provider says: its first block whose condition holds, if there is one.
+/// Returns the message of a provider: its first block whose condition holds, if any.
 pub(super) fn of<'a>(
     cx: &Context<'a>,
     feedback: &Feedback,
@@ -57,7 +57,7 @@ fn message(cx: &Context<'_>, message: &Message, out: &mut String) -> Result<(), 
     Ok(())
 }
 
-/// A name between apostrophes; compiled guards have none that needs this.
+/// A name in single quotes; the names in compiled guards need no escaping.
 fn attribute(name: &str) -> String {
     let mut out = String::with_capacity(name.len());
     for c in name.chars() {

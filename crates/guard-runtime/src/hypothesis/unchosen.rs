@@ -1,7 +1,8 @@
-//! A tool without what its arguments decide: to judge a call whose arguments nobody has chosen.
+//! A tool reduced to the rules that do not depend on its arguments, to judge a call whose arguments
+//! are not chosen.
 //!
-//! Every rule that is left says the same whatever the arguments. So a call that these rules refuse is refused
-//! with any arguments; one that they let pass may still be.
+//! Every remaining rule gives the same result for all arguments. So a call that these rules refuse
+//! is refused with any arguments; a call that they allow may still be refused.
 
 use crate::compiled::{CompiledPlan, prepare};
 use guard_plan::plan::{
@@ -9,13 +10,13 @@ use guard_plan::plan::{
     VarId,
 };
 
-/// What is left of a tool, and what is not known without arguments.
+/// The reduced tool, and the parts that depend on the arguments.
 pub(super) struct Unchosen {
     pub tool: Tool,
     pub ready: prepare::Tool,
-    /// Variables that the call writes in a way that nobody can say.
+    /// The variables that the call writes with unknown values.
     pub unknown: Vec<VarId>,
-    /// Units of which it costs more than what is left of it says.
+    /// The units of which the call costs more than the reduced tool charges.
     pub units: Vec<UnitId>,
 }
 
@@ -55,7 +56,7 @@ impl Unchosen {
     }
 }
 
-/// Whether an expression reads an argument.
+/// Returns whether an expression reads an argument.
 fn reads_argument(expr: &Expr) -> bool {
     expr.0.iter().any(|node| matches!(node, Node::Param(_)))
 }
@@ -70,7 +71,7 @@ fn target_reads_argument(target: &Target) -> bool {
     target.path.iter().any(|step| matches!(step, Step::Index(key) if reads_argument(key)))
 }
 
-/// A message with the names of arguments in place of their values.
+/// Returns a message with the names of arguments in place of their values.
 fn without_arguments(message: Message) -> Message {
     let part = |part: Part| match part {
         Part::Value(Show { label, expr, .. }) if reads_argument(&expr) => Part::Text(label),

@@ -8,9 +8,9 @@ use std::collections::VecDeque;
 /// One counter of a session, for all keys.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) enum Counter {
-    /// Times of the latest calls, never more than the limit.
+    /// The times of the latest calls, at most as many as the limit.
     Window(Window),
-    /// Calls of the session, or in flight.
+    /// The number of calls in the session or in flight.
     Count(Counts),
 }
 
@@ -20,7 +20,7 @@ pub(crate) struct Window {
     count: usize,
     plain: VecDeque<Millis>,
     keyed: Keyed<VecDeque<Millis>>,
-    /// At this many keys those without recent calls are forgotten.
+    /// The number of keys at which those without recent calls are removed.
     sweep_at: usize,
 }
 
@@ -30,15 +30,15 @@ pub(crate) struct Counts {
     keyed: Keyed<u32>,
 }
 
-/// How full a counter is; of a window that is not full no more than that is said exactly.
+/// The usage of a counter; for a window that is not full, only that fact is exact.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Usage {
     pub used: u32,
-    /// When the next call is possible, where time alone makes it so.
+    /// The time when the next call is possible, if it depends on time alone.
     pub next: Option<Millis>,
 }
 
-/// Keys a window has before the first sweep.
+/// The number of keys in a window before the first sweep.
 const FIRST_SWEEP: usize = 64;
 
 impl Counter {
@@ -55,7 +55,7 @@ impl Counter {
         }
     }
 
-    /// Takes span and count of a limit; whether it is a counter of such a limit.
+    /// Sets the span and count of a limit; returns whether this is a valid counter of such a limit.
     pub fn adopt(&mut self, limit: &Limit) -> bool {
         match (self, limit.scope) {
             (Counter::Window(window), LimitScope::Window(span)) => {
@@ -69,7 +69,7 @@ impl Counter {
         }
     }
 
-    /// How full it is now.
+    /// Returns the current usage.
     pub fn usage(&self, key: Option<&[u8]>, now: Millis) -> Usage {
         match self {
             Counter::Window(window) => window.usage(key, now),
@@ -94,7 +94,7 @@ impl Counter {
         }
     }
 
-    /// Forgets a call that is no longer in flight.
+    /// Removes a call that is no longer in flight.
     pub fn remove(&mut self, key: Option<&[u8]>) {
         let Counter::Count(counts) = self else { return };
         let Some(key) = key else {
@@ -117,7 +117,8 @@ impl Window {
             return Usage { used: 0, next: None };
         };
         let old = |time: &Millis| now.saturating_sub(*time) >= self.span;
-        // Whether it is full is one look; how full, only the message of a full one asks.
+        // One look-up decides whether the window is full; the exact count is computed only for the
+        // message of a full one.
         let decisive = times.len().checked_sub(self.count).and_then(|at| times.get(at));
         if self.count > 0 && decisive.is_none_or(old) {
             return Usage { used: times.len().min(self.count - 1) as u32, next: None };

@@ -8,31 +8,32 @@ use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-/// How many rows there are by some bytes.
+/// The number of rows by key bytes.
 type Counts = HashMap<Box<[u8]>, u32>;
 
-/// The rows of one fact; the oldest goes first when it is full.
+/// The rows of one fact; a full table evicts the oldest row.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Table {
     keys: usize,
     max: usize,
-    /// By key.
+    /// The rows, by key.
     rows: Keyed<Row>,
-    /// Keys by the number their row came in as.
+    /// The keys, by the sequence number of their row.
     #[serde(skip)]
     order: BTreeMap<u64, Box<[u8]>>,
     arrivals: u64,
-    /// How many rows begin with some columns, for each number of columns but that of the key.
+    /// The number of rows that begin with some column values, for each number of columns but that
+    /// of the key.
     #[serde(skip)]
     prefixes: Vec<(usize, Counts)>,
 }
 
-/// A row, and how it came in.
+/// A row and its source.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct Row {
     number: u64,
     value: Value,
-    /// The call, `prompt N` or `start`; many rows share it.
+    /// The source: the call id, `prompt N` or `start`; many rows share it.
     by: Arc<str>,
 }
 
@@ -53,7 +54,7 @@ impl Table {
         }
     }
 
-    /// Works out again what follows from the rows; whether they can be rows of a fact.
+    /// Computes the derived data of the rows; returns whether they are valid rows of a fact.
     pub fn adopt(&mut self, fact: &Fact, types: &[TypeDef], fits: &dyn Fn(&Value) -> bool) -> bool {
         let Table { keys, max, prefixes, .. } = Table::new(fact, types);
         (self.keys, self.max, self.prefixes) = (keys, max, prefixes);
@@ -77,12 +78,12 @@ impl Table {
         self.rows.len()
     }
 
-    /// The row with a key.
+    /// Returns the row with a key.
     pub fn row(&self, key: &[u8]) -> Option<&Value> {
         self.rows.get(key).map(|row| &row.value)
     }
 
-    /// Whether some row begins with these columns.
+    /// Returns whether some row begins with these columns.
     pub fn known(&self, columns: usize, key: &[u8]) -> bool {
         if columns == self.keys {
             return self.rows.contains_key(key);
@@ -91,13 +92,14 @@ impl Table {
         prefix.is_some_and(|(_, rows)| rows.contains_key(key))
     }
 
-    /// The rows that came in from a number on, in that order: number, row, and who taught it.
+    /// Returns the rows from a sequence number on, in order: number, row and source.
     pub fn rows_from(&self, number: u64) -> impl Iterator<Item = (u64, &Value, &str)> {
         let rows = self.order.range(number..).filter_map(|(_, key)| self.rows.get(key));
         rows.map(|row| (row.number, &row.value, &*row.by))
     }
 
-    /// Adds a row, or replaces the one with its key in place. Whether the oldest went for it.
+    /// Adds a row, or replaces the row with its key in place. Returns whether the oldest row was
+    /// evicted.
     pub fn add(&mut self, row: Vec<Value>, by: &Arc<str>) -> bool {
         let bytes = key::of(row.get(..self.keys).unwrap_or(&row));
         let row = Value::Record(row);
@@ -162,7 +164,7 @@ mod tests {
         assert!(!known(&table, &[int(1), int(10)]));
         assert!(table.add(vec![int(3), int(30)], &call));
         assert_eq!(table.len(), 2);
-        // Replacing a row did not make it younger.
+        // Replacing a row does not change its age.
         assert!(!known(&table, &[int(1)]) && !known(&table, &[int(1), int(11)]));
         assert!(known(&table, &[int(2)]) && known(&table, &[int(3)]));
     }

@@ -1,4 +1,5 @@
-//! What a session remembers of the providers of feedback (semantics §10): their cadence and their last words.
+//! A session's memory of the feedback providers (semantics §10): their cadence and their last
+//! messages.
 
 use guard_plan::plan::{Millis, ProviderId, Severity};
 use guard_plan::record::Delivered;
@@ -8,54 +9,54 @@ use std::collections::BTreeSet;
 /// The memory of all providers.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct Memory {
-    /// How many events were judged.
+    /// The number of judged events.
     pub judged: u64,
     pub providers: Box<[Provider]>,
-    /// When `every N calls` is due: the number of the judged event, by provider.
+    /// The due points of `every N calls`: the number of the judged event, by provider.
     #[serde(skip)]
     pub by_count: BTreeSet<(u64, ProviderId)>,
-    /// When `every D` is due, by provider.
+    /// The due times of `every D`, by provider.
     #[serde(skip)]
     pub by_time: BTreeSet<(Millis, ProviderId)>,
-    /// The `created` triggers that were not used, by their place in the plan's order.
+    /// The unused `created` triggers, by their position in the plan's order.
     pub created: Vec<u32>,
     pub edges: Box<[Edge]>,
-    /// Edges that have to be looked at although nothing they read has changed.
+    /// The edges that must be evaluated although no state that they read has changed.
     pub stale: BTreeSet<u32>,
 }
 
 /// The memory of one provider.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct Provider {
-    /// Where it stands in `by_count` and `by_time`.
+    /// Its entries in `by_count` and `by_time`.
     pub due: (Option<u64>, Option<Millis>),
     pub spoke: u64,
     pub last: Option<(Delivered, Millis)>,
 }
 
-/// What a condition was at the last judgement.
+/// The value of a condition at the last judgement.
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
 pub(crate) struct Edge {
     pub was: bool,
 }
 
-/// What a provider of feedback has said.
+/// The messages of a feedback provider.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Spoken<'s> {
-    /// How often.
+    /// The number of messages.
     pub times: u64,
-    /// Its last words.
+    /// The text of the last message.
     pub text: &'s str,
-    /// How grave they were.
+    /// The severity of the last message.
     pub severity: Severity,
-    /// When it said them.
+    /// The time of the last message.
     pub time: Millis,
     /// The number of the judged event.
     pub judged: u64,
 }
 
 impl Memory {
-    /// Moves the cadence of a provider on; the spans are those of its triggers.
+    /// Sets the next due points of a provider; the spans are those of its triggers.
     pub fn due(&mut self, id: ProviderId, count: Option<u64>, time: Option<Millis>) {
         let provider = &mut self.providers[id as usize];
         let (old_count, old_time) = std::mem::replace(&mut provider.due, (count, time));
@@ -65,7 +66,8 @@ impl Memory {
         self.by_time.extend(time.map(|at| (at, id)));
     }
 
-    /// Works out again what follows from the rest; whether it is like a new memory of the same providers.
+    /// Computes the derived data; returns whether the memory has the shape of a new one for the
+    /// same providers.
     pub fn adopt(&mut self, new: &Memory) -> bool {
         (self.by_count, self.by_time) = Default::default();
         for (id, provider) in (0..).zip(&self.providers) {
@@ -80,7 +82,7 @@ impl Memory {
             && self.stale.last().is_none_or(|last| *last < edges)
     }
 
-    /// What a provider has said, if it has.
+    /// Returns the messages of a provider, if any.
     pub fn spoken(&self, id: ProviderId) -> Option<Spoken<'_>> {
         let provider = self.providers.get(id as usize)?;
         let (delivered, time) = provider.last.as_ref()?;

@@ -1,4 +1,4 @@
-//! Calls between *allow* and *settled*, and the drafts of calls that may become so.
+//! Calls between *allow* and *settled*, and the drafts of calls under decision.
 
 use super::items::Action;
 use guard_plan::plan::{LimitId, Plan, ToolId, UnitId, VarId};
@@ -6,18 +6,18 @@ use guard_plan::value::Value;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
-/// A call that was allowed and is not settled.
+/// A call that is allowed and not settled.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct Flight {
-    /// Grows with each allowed call.
+    /// The sequence number, which grows with each allowed call.
     pub number: u64,
     pub call: String,
-    /// None for a tool that the guard does not declare, or arguments it could not read.
+    /// The tool; `None` if the guard does not declare it or could not read the arguments.
     pub tool: Option<ToolId>,
-    /// Only where something after the call asks for them.
+    /// The arguments; kept only if a rule reads them after the call.
     pub args: Vec<Value>,
     pub draft: Draft,
-    /// Of a served call, which is never kept: what it does, or why it cannot.
+    /// For a served call, which is never kept: its action, or the reason why it is impossible.
     #[serde(skip)]
     pub action: Option<Box<Result<Action, String>>>,
 }
@@ -32,22 +32,22 @@ impl Flight {
     }
 }
 
-/// What a call would change; its buffers are used again and again.
+/// The changes that a call would make; its buffers are reused.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct Draft {
     /// The simulated values of state variables.
     pub writes: Vec<(VarId, Value)>,
-    /// Of other variables, the simulated values of parts.
+    /// The simulated values of parts, for other variables.
     pub parts: Vec<Part>,
     /// The steps to all parts.
     pub steps: Vec<PartStep>,
-    /// What it costs, in units of 10⁻⁶.
+    /// The charges, in units of 10⁻⁶.
     pub charges: Vec<(UnitId, i64)>,
     /// The counters that count it.
     pub counted: Vec<(LimitId, Option<Span>)>,
-    /// The approvals it uses, by their place.
+    /// The approvals it uses, by position.
     pub approvals: Vec<usize>,
-    /// Its keys in the tool's memories, in their order.
+    /// Its keys in the tool's memories, in order.
     pub keys: Vec<Span>,
     /// The bytes of all keys.
     pub bytes: Vec<u8>,
@@ -57,13 +57,13 @@ pub(crate) struct Draft {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Part {
     pub var: VarId,
-    /// The way to it: a range of the draft's steps, never empty.
+    /// The path to it: a range of the draft's steps, never empty.
     pub steps: (usize, usize),
-    /// Its value; none: the entry is deleted.
+    /// Its value; `None` if the entry is deleted.
     pub value: Option<Value>,
 }
 
-/// A step on the way to a part.
+/// A step on the path to a part.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub(crate) enum PartStep {
     Field(u32),
@@ -95,7 +95,7 @@ impl Draft {
         self.bytes.clear();
     }
 
-    /// Whether all places it names are there: in its own bytes, and in a plan.
+    /// Returns whether all positions it names exist: in its own bytes, and in a plan.
     pub fn is_of(&self, plan: &Plan) -> bool {
         let len = self.bytes.len();
         let inside = |span: &Span| span.0 <= span.1 && span.1 as usize <= len;
@@ -112,14 +112,14 @@ impl Draft {
             && self.keys.iter().all(inside)
     }
 
-    /// Keeps the key that was appended to the bytes since `start`, shortened.
+    /// Stores the key that was appended to the bytes since `start`, shortened.
     pub fn span_from(&mut self, start: usize) -> Span {
         guard_plan::key::shorten(start, &mut self.bytes);
-        // INVARIANT: a key is short, and a call has few; the bytes never pass 32 bits.
+        // INVARIANT: a key is short, and a call has few; the bytes never exceed 32 bits.
         Span(start as u32, self.bytes.len() as u32)
     }
 
-    /// Keeps a text among the bytes.
+    /// Stores a text among the bytes.
     pub fn text(&mut self, text: &str) -> Span {
         let start = self.bytes.len();
         self.bytes.extend_from_slice(text.as_bytes());
@@ -127,7 +127,7 @@ impl Draft {
         Span(start as u32, self.bytes.len() as u32)
     }
 
-    /// Writes a part of a variable, whose value this is; whether the part is there.
+    /// Writes a part into the variable with this value; returns whether the part exists.
     pub fn write_part(&mut self, part: usize, value: &mut Value) -> bool {
         let new = self.parts[part].value.take();
         let (first, end) = self.parts[part].steps;
@@ -164,7 +164,7 @@ impl Draft {
         }
     }
 
-    /// The bytes of a key.
+    /// Returns the bytes of a key.
     pub fn key(&self, span: Span) -> &[u8] {
         &self.bytes[span.range()]
     }

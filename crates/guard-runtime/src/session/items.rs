@@ -1,4 +1,5 @@
-//! The items of lifecycles (semantics §11): found, counted and paged without looking at the others.
+//! The items of lifecycles (semantics §11): looked up, counted and paged without scanning the
+//! others.
 
 use guard_plan::plan::Millis;
 use guard_plan::plan::{Actor, CommandId, Lifecycle, LifecycleId, Plan, ProbeId};
@@ -6,13 +7,13 @@ use guard_plan::value::Value;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
-/// Most items of one lifecycle.
+/// The maximum number of items of one lifecycle.
 pub(crate) const MAX_ITEMS: usize = 100_000;
 
 /// The items of one lifecycle.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct Items {
-    /// By number, from 1.
+    /// The items, by number from 1.
     all: Vec<Item>,
     /// The numbers in each state.
     #[serde(skip)]
@@ -23,15 +24,15 @@ pub(crate) struct Items {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Item {
     state: u32,
-    /// In the order of the lifecycle's.
+    /// The field values, in the order of the lifecycle's fields.
     pub fields: Vec<Value>,
     pub criteria: Vec<Criterion>,
-    /// Of the last transition that required some.
+    /// The evidence of the last transition that required some.
     pub evidence: Vec<Evidence>,
     pub rejections: u32,
     pub created: Millis,
     pub last: Last,
-    /// Why it was rejected last, or what its criteria lack.
+    /// The reasons of the last rejection, or the unmet criteria.
     pub reasons: Vec<String>,
 }
 
@@ -40,24 +41,24 @@ pub(crate) struct Item {
 pub(crate) struct Last {
     pub time: Millis,
     pub actor: Actor,
-    /// By position; none for its creation.
+    /// The transition, by position; `None` for the creation of the item.
     pub transition: Option<u32>,
-    /// The call, or who did it.
+    /// The call, or the person who made the change.
     pub by: Box<str>,
 }
 
-/// What a served call does once it is allowed.
+/// The action of a served call once it is allowed.
 #[derive(Debug, Clone)]
 pub(crate) enum Action {
-    /// A new item.
+    /// Creates an item.
     Create(Vec<Value>, Vec<Criterion>),
-    /// A page of the items in a state, after a number.
+    /// Lists a page of the items in a state, after a number.
     List(Option<u32>, u32),
-    /// A transition of the item with a number.
+    /// Makes a transition of the item with a number.
     Move(u32, u32, Option<Vec<Evidence>>),
 }
 
-/// What an item must fulfil.
+/// A criterion that an item must meet.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Criterion {
     File(Box<str>),
@@ -67,11 +68,11 @@ pub(crate) enum Criterion {
     Probe(ProbeId),
 }
 
-/// What speaks for an item.
+/// A piece of evidence for an item.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Evidence {
     Call(Box<str>),
-    /// With the hash it had.
+    /// A file and its hash at that time.
     File(Box<str>, Box<str>),
 }
 
@@ -96,7 +97,7 @@ impl Item {
         }
     }
 
-    /// Its state, by position.
+    /// The item's state, by position.
     pub fn state(&self) -> u32 {
         self.state
     }
@@ -107,14 +108,14 @@ pub(crate) fn id(lifecycle: &Lifecycle, number: u32) -> String {
     format!("{}-{number}", lifecycle.name)
 }
 
-/// The lifecycle and the number of an item with an id, whether or not there is one.
+/// Returns the lifecycle and number in an item id, even if no such item exists.
 pub(crate) fn place(plan: &Plan, id: &str) -> Option<(LifecycleId, u32)> {
     let (name, number) = parse(id)?;
     let at = plan.lifecycles.binary_search_by(|one| one.name.as_str().cmp(name)).ok()?;
     Some((at as LifecycleId, number))
 }
 
-/// The name and number of an id, if it is written as ids are.
+/// Returns the name and number of an id, if it has the form of an id.
 pub(crate) fn parse(id: &str) -> Option<(&str, u32)> {
     let (name, number) = id.rsplit_once('-')?;
     let digits = number.bytes().all(|byte| byte.is_ascii_digit()) && !number.starts_with('0');
@@ -126,7 +127,7 @@ impl Items {
         Items { all: Vec::new(), by_state: vec![BTreeSet::new(); lifecycle.states.len()].into() }
     }
 
-    /// Works out again what follows from the items; whether they can be items of a lifecycle.
+    /// Computes the derived data of the items; returns whether they are valid items of a lifecycle.
     pub fn adopt(&mut self, lifecycle: &Lifecycle, fits: &dyn Fn(&Item) -> bool) -> bool {
         let mut new = Items::new(lifecycle);
         if self.all.len() > MAX_ITEMS {
@@ -149,17 +150,17 @@ impl Items {
         self.all.len()
     }
 
-    /// The item with a number.
+    /// Returns the item with a number.
     pub fn get(&self, number: u32) -> Option<&Item> {
         self.all.get((number as usize).checked_sub(1)?)
     }
 
-    /// The same, to be changed; its state is changed by [`Items::enter`].
+    /// Returns the item with a number, mutably; its state is changed by [`Items::enter`].
     pub fn get_mut(&mut self, number: u32) -> Option<&mut Item> {
         self.all.get_mut((number as usize).checked_sub(1)?)
     }
 
-    /// Adds an item, and gives its number.
+    /// Adds an item and returns its number.
     pub fn add(&mut self, item: Item) -> u32 {
         // INVARIANT: there are never more than MAX_ITEMS.
         let number = self.all.len() as u32 + 1;
@@ -168,7 +169,7 @@ impl Items {
         number
     }
 
-    /// An item enters a state.
+    /// Moves an item to a state.
     pub fn enter(&mut self, number: u32, state: u32) {
         let Some(item) = (number as usize).checked_sub(1).and_then(|at| self.all.get_mut(at))
         else {
@@ -179,12 +180,12 @@ impl Items {
         item.state = state;
     }
 
-    /// How many items are in a state.
+    /// The number of items in a state.
     pub fn count(&self, state: u32) -> usize {
         self.by_state.get(state as usize).map_or(0, BTreeSet::len)
     }
 
-    /// The first numbers after one: of all items, or of those in a state.
+    /// Returns the first numbers after a given one: of all items, or of those in a state.
     pub fn page(&self, state: Option<u32>, after: u32, most: usize) -> Vec<u32> {
         let first = after.saturating_add(1);
         match state {
@@ -196,7 +197,7 @@ impl Items {
         }
     }
 
-    /// The first numbers that are not in a state, ascending, and how many there are.
+    /// Returns the first numbers that are not in a state, ascending, and their count.
     pub fn outside(&self, state: u32, most: usize) -> (Vec<u32>, usize) {
         let others = || {
             (0..)

@@ -1,4 +1,4 @@
-//! Where values were first seen (semantics §8): digests only, the first so many.
+//! The origins of values (semantics §8): digests only, up to a maximum number.
 
 use super::sorted;
 use guard_plan::origin::{MAX_SEEN, Origin};
@@ -10,7 +10,7 @@ use std::collections::HashMap;
 /// The first half of a SHA-256.
 pub(crate) type Short = [u8; 16];
 
-/// A text by its digest, so that what is remembered of it is small whatever it is.
+/// Returns a text's digest, so that every remembered text has the same small size.
 pub(crate) fn short(text: &str) -> Short {
     let digest: [u8; 32] = Sha256::digest(text.as_bytes()).into();
     let mut short = Short::default();
@@ -27,12 +27,12 @@ pub(crate) struct Origins {
 }
 
 impl Origins {
-    /// How many values it knows, and whether it takes more.
+    /// Returns the number of known values, and whether the table accepts more.
     pub fn size(&self) -> (usize, bool) {
         (self.seen.len(), self.full)
     }
 
-    /// Sees something; says so once when no more is remembered.
+    /// Records values; returns a note the first time that the table is full.
     pub fn noting(&mut self, see: impl FnOnce(&mut Origins)) -> Option<Note> {
         if self.full {
             return None;
@@ -47,7 +47,7 @@ impl Origins {
         })
     }
 
-    /// Takes a value, unless it is known or there is no room.
+    /// Records a value, unless it is known or the table is full.
     pub fn see(&mut self, text: &str, origin: Origin) {
         if self.full || text.is_empty() {
             return;
@@ -60,7 +60,7 @@ impl Origins {
         }
     }
 
-    /// Where a value was first seen.
+    /// Returns the origin where a value was first seen.
     pub fn of(&self, text: &str) -> Origin {
         self.seen.get(&short(text)).copied().unwrap_or(Origin::Unknown)
     }

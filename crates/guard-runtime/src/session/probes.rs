@@ -1,32 +1,32 @@
-//! What a session remembers of a probe: its last answer, and how long it has been failing (semantics §9).
+//! A session's memory of a probe: its last answer, and the duration of its failure (semantics §9).
 
 use guard_plan::plan::{Backoff, Millis, Probe};
 use guard_plan::value::{DECIMAL_ONE, Fault, Value};
 use serde::{Deserialize, Serialize};
 
-/// The first wait after a failed attempt.
+/// The delay after the first failed attempt, in milliseconds.
 const FIRST_WAIT: Millis = 1000;
 
-/// What a probe answered, or why it did not.
+/// The answer of a probe, or the reason why it did not answer.
 pub(crate) type Answer = Result<Value, Fault>;
 
 /// The attempts to ask one probe.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct Attempts {
-    /// The last one.
+    /// The last attempt.
     last: Option<(Millis, Answer)>,
-    /// The first of the failed ones that ended with the last.
+    /// The time of the first attempt in the current series of failures.
     failing: Option<Millis>,
-    /// How long to wait after the last, where it failed.
+    /// The delay after the last attempt, if it failed.
     wait: Millis,
 }
 
-/// When a probe may be asked (semantics §9).
+/// The time when a probe may be asked (semantics §9).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Turn {
     /// At the next question.
     Now,
-    /// From then on; until then its last answer holds.
+    /// At this time; until then its last answer holds.
     At(Millis),
     /// Never again.
     Never,
@@ -38,7 +38,7 @@ impl Attempts {
         self.last.as_ref().map(|(_, answer)| answer)
     }
 
-    /// Whether the world may be asked at a time.
+    /// Returns when the world may be asked, at a given time.
     pub fn turn(&self, probe: &Probe, now: Millis) -> Turn {
         let Some((last, answer)) = &self.last else { return Turn::Now };
         let mut next = *last;
@@ -57,7 +57,7 @@ impl Attempts {
         }
     }
 
-    /// The attempts with one more.
+    /// Returns the attempts with one more.
     pub fn with(&self, probe: &Probe, answer: Answer, now: Millis) -> Attempts {
         if !matches!(answer, Err(_) | Ok(Value::Bool(false))) {
             return Attempts { last: Some((now, answer)), failing: None, wait: 0 };
@@ -107,7 +107,7 @@ mod tests {
         let fresh = Attempts::default().with(&probe, Ok(Value::Int(1)), 0);
         assert_eq!(fresh.turn(&probe, 499), Turn::At(500));
         assert_eq!(fresh.turn(&probe, 500), Turn::Now);
-        // No answer is nothing to use again.
+        // A failed attempt leaves no answer to reuse.
         let failed = fresh.with(&probe, Err(Fault::DivisionByZero), 1_000);
         assert_eq!(failed.turn(&probe, 1_000), Turn::Now);
         let failed = failed.with(&probe, Ok(Value::Bool(false)), 2_600);

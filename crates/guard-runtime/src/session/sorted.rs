@@ -1,11 +1,11 @@
-//! Hash maps that are written in the order of their keys: the same memory, the same bytes.
+//! Hash maps that are serialized in key order: the same memory gives the same bytes.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::collections::HashMap;
 use std::hash::Hash;
 use std::ops::{Deref, DerefMut};
 
-/// What is kept by the bytes of keys.
+/// A map by key bytes.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(bound(serialize = "V: Serialize", deserialize = "V: Deserialize<'de>"))]
 pub(crate) struct Keyed<V>(#[serde(with = "crate::session::sorted")] HashMap<Box<[u8]>, V>);
@@ -30,7 +30,7 @@ impl<V> DerefMut for Keyed<V> {
     }
 }
 
-/// Writes a map as its entries, sorted.
+/// Serializes a map as its entries, sorted.
 pub(crate) fn serialize<K: Ord + Serialize, V: Serialize, S: Serializer>(
     map: &HashMap<K, V>,
     serializer: S,
@@ -40,7 +40,7 @@ pub(crate) fn serialize<K: Ord + Serialize, V: Serialize, S: Serializer>(
     serializer.collect_seq(entries)
 }
 
-/// Reads entries; of a key that comes twice the last.
+/// Deserializes entries; of a repeated key, the last entry is kept.
 pub(crate) fn deserialize<'de, K, V, D>(deserializer: D) -> Result<HashMap<K, V>, D::Error>
 where
     K: Deserialize<'de> + Eq + Hash,

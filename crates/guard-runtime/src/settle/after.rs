@@ -1,4 +1,4 @@
-//! The call that has succeeded, for the rules that run after it, and what they write and note.
+//! A succeeded call, for the rules that run after it, and their writes and notes.
 
 use crate::compiled::CompiledPlan;
 use crate::eval::context::{Context, Decision};
@@ -11,7 +11,7 @@ use guard_plan::plan::VarId;
 use guard_plan::record::NoteKind;
 use guard_plan::value::Value;
 
-/// What the rules after a call read.
+/// The inputs of the rules that run after a call.
 pub(super) struct After<'s> {
     pub call: Call<'s>,
     pub args: Vec<Value>,
@@ -21,7 +21,7 @@ pub(super) struct After<'s> {
 }
 
 impl After<'_> {
-    /// Runs something that reads the session.
+    /// Runs a function that reads the session.
     pub fn read<T>(
         &self,
         compiled: &CompiledPlan,
@@ -34,7 +34,7 @@ impl After<'_> {
     }
 }
 
-/// Writes a variable, and keeps its value before for the record.
+/// Writes a variable, and keeps its previous value for the record.
 pub(super) fn write(session: &mut Session, var: VarId, value: Value) {
     let before = std::mem::replace(&mut session.state[var as usize], value);
     if !session.changes.iter().any(|(changed, _)| *changed == var) {
@@ -42,7 +42,7 @@ pub(super) fn write(session: &mut Session, var: VarId, value: Value) {
     }
 }
 
-/// Notes something; the gravest kind halts the session.
+/// Adds a note; the most severe kind halts the session.
 pub(super) fn note(
     session: &mut Session,
     settled: &mut Settled,

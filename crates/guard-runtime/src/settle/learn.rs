@@ -1,4 +1,4 @@
-//! Learning: results, prompts and what a session is opened with fill facts.
+//! Learning: results, prompts and opening data fill facts.
 
 use super::after::After;
 use crate::compiled::prepare;
@@ -13,10 +13,10 @@ use guard_plan::plan::{Field, Learn, TypeDef, TypeId};
 use guard_plan::value::{Fault, Value};
 use std::sync::Arc;
 
-/// Most rows that one call may teach one fact.
+/// The maximum number of rows that one call may teach one fact.
 const MAX_ROWS: usize = 100_000;
 
-/// A row, or why there is none.
+/// A row, or the fault that prevents it.
 pub(crate) type Row = Result<Vec<Value>, Fault>;
 
 /// Adds the rows that a result teaches.
@@ -50,7 +50,7 @@ pub(super) fn learn(
     settled.notes.append(&mut learned.notes);
 }
 
-/// Adds the rows of one lesson, taught by a call, a prompt or the start.
+/// Adds the rows of one lesson, taught by a call, a prompt or the session's start.
 pub(crate) fn take_rows(
     compiled: &CompiledPlan,
     session: &mut Session,
@@ -138,7 +138,7 @@ fn lesson<'s>(
     }
 }
 
-/// The values of each column: one, or those of a list or set in its place.
+/// The values of each column: a single one, or the elements of a list or set.
 fn columns<'s>(
     cx: &Context<'s>,
     rule: &Learn,
@@ -182,7 +182,7 @@ fn is_unreadable(value: &Value) -> bool {
     matches!(value, Value::String(text) if guard_plan::builtin::is_unreadable(text))
 }
 
-/// A value of the column's type.
+/// Converts a value to the column's type.
 fn fit(cx: &Context<'_>, ty: TypeId, value: Value) -> Result<Value, Fault> {
     let compiled = cx.compiled;
     let matches = |id, text: &str| compiled.matches(id, text);

@@ -1,4 +1,5 @@
-//! Temporal monitors: each operator over the past is one or two truths, stepped with every state.
+//! Temporal monitors: each operator over the past keeps one or two truth values, updated with every
+//! state.
 
 use crate::compiled::CompiledPlan;
 use crate::eval::context::{Context, Decision};
@@ -21,7 +22,7 @@ pub(crate) fn begin_monitors(compiled: &CompiledPlan, session: &mut Session) {
     step_monitors(compiled, session);
 }
 
-/// Takes the committed state into account.
+/// Updates the monitors with the committed state.
 pub(crate) fn step_monitors(compiled: &CompiledPlan, session: &mut Session) {
     let mut world = NoWorld;
     for (id, monitor) in compiled.plan().monitors.iter().enumerate() {
@@ -46,7 +47,7 @@ fn step(monitor: &Monitor, before: &Truth, operand: Maybe, trigger: Maybe) -> Tr
     Truth { value, operand }
 }
 
-/// True if either is, whatever the other; a fault if that leaves it open.
+/// True if either operand is true; otherwise a fault if an operand is one.
 fn or(a: Maybe, b: Maybe) -> Maybe {
     match (a, b) {
         (Ok(true), _) | (_, Ok(true)) => Ok(true),
@@ -68,7 +69,7 @@ mod tests {
     use super::*;
     use guard_plan::plan::{Expr, Node};
 
-    /// Runs an operator over operands (and triggers) and gives what it says at each.
+    /// Runs an operator over operands (and triggers) and returns its value at each step.
     fn run(op: TemporalOp, operands: &str, triggers: &str) -> String {
         let monitor = Monitor { op, of: Expr(vec![Node::Bool(true)]), trigger: None };
         let mut truth = Truth { value: Ok(op == TemporalOp::Historically), operand: Ok(false) };

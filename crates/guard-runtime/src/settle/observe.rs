@@ -1,4 +1,4 @@
-//! Observations: what a result shows becomes state.
+//! Observations: values from a result are written to the state.
 
 use super::after::{After, note, write};
 use crate::compiled::CompiledPlan;
@@ -11,10 +11,11 @@ use guard_plan::plan::{EffectOp, Observe, TypeDef, VarId};
 use guard_plan::record::NoteKind;
 use guard_plan::value::{Fault, Value};
 
-/// Where to write, and what.
+/// The path to write, and the value.
 type Observed = Result<(Vec<Way>, Value), Fault>;
 
-/// Evaluates all observations, writes those that fit, and checks what they may break.
+/// Evaluates all observations, writes those that fit, and checks the invariants that they may
+/// violate.
 pub(crate) fn observe(
     compiled: &CompiledPlan,
     session: &mut Session,
@@ -55,7 +56,7 @@ pub(crate) fn observe(
     check_observed(compiled, session, after, settled);
 }
 
-/// What was observed, decoded where it is `json` and the variable is not.
+/// Returns the observed value, decoded if it is `json` and the variable is not.
 fn observed(
     compiled: &CompiledPlan,
     cx: &Context<'_>,
@@ -76,7 +77,7 @@ fn observed(
     })
 }
 
-/// The variable with what was observed in it, if that is one of its type.
+/// Returns the variable with the observed value in it, if that has the variable's type.
 fn fit(
     compiled: &CompiledPlan,
     session: &Session,
@@ -127,7 +128,7 @@ fn check_observed(
     }
 }
 
-/// Whether every observation that writes one of the variables only warns.
+/// Returns whether every observation that writes one of the variables only warns.
 fn only_warns(rules: &[Observe], reads: &[VarId]) -> bool {
     rules
         .iter()

@@ -1,4 +1,4 @@
-//! Approvals: somebody said yes to exactly this call.
+//! Approvals: a person has approved exactly this call.
 
 use super::Call;
 use crate::eval::context::Context;
@@ -11,10 +11,10 @@ use guard_plan::key;
 use guard_plan::plan::{Millis, ServedOp, ToolId};
 use guard_plan::verdict::{Code, Reason};
 
-/// A role whose approval is needed, and the age it accepts.
+/// A role whose approval is needed, and the maximum age of the approval.
 type Needed<'a> = (&'a str, Option<Millis>);
 
-/// Checks the approvals a call needs, and drafts their use.
+/// Checks the approvals that a call needs, and drafts their use.
 pub(crate) fn check<'a>(
     cx: &Context<'a>,
     call: Call<'a>,
@@ -73,7 +73,8 @@ pub(crate) fn check<'a>(
     draft.bytes.truncate(grants.start);
 }
 
-/// Who must approve that an item moves which was rejected too often, and why (semantics §11).
+/// Returns the role that must approve the move of an item that was rejected too often, and the
+/// reason (semantics §11).
 fn escalated<'a>(cx: &Context<'a>, call: Call<'_>) -> Option<(&'a str, Reason)> {
     let served = call.tool.served.as_ref()?;
     let ServedOp::Move(_) = served.op else { return None };
@@ -94,7 +95,7 @@ fn escalated<'a>(cx: &Context<'a>, call: Call<'_>) -> Option<(&'a str, Reason)> 
     Some((role, reason))
 }
 
-/// Adds a role, or makes the age it accepts the least one asked for.
+/// Adds a role, or reduces its maximum age to the smaller one.
 fn need<'a>(needed: &mut Few<Needed<'a>>, role: &'a str, within: Option<Millis>) {
     if let Some((_, least)) = needed.iter_mut().find(|(known, _)| *known == role) {
         *least = [*least, within].into_iter().flatten().min();
@@ -103,7 +104,7 @@ fn need<'a>(needed: &mut Few<Needed<'a>>, role: &'a str, within: Option<Millis>)
     needed.push((role, within));
 }
 
-/// A list that needs no allocation for its first element, which most often is the only one.
+/// A list that stores its first element, usually the only one, without allocation.
 struct Few<T>(Option<T>, Vec<T>);
 
 impl<T> Default for Few<T> {
@@ -138,7 +139,7 @@ struct Grants<'a> {
     all: &'a [Grant],
     tool: ToolId,
     now: Millis,
-    /// The canonical arguments begin there, among the bytes of the draft.
+    /// The start of the canonical arguments among the bytes of the draft.
     start: usize,
 }
 
@@ -153,7 +154,8 @@ impl<'a> Grants<'a> {
         Grants { all, tool: call.id, now: cx.now, start }
     }
 
-    /// The place of the one that expires first, of those in a role and young enough.
+    /// Returns the position of the approval that expires first, among those in a role and recent
+    /// enough.
     fn first(&self, draft: &Draft, role: Option<&str>, within: Option<Millis>) -> Option<usize> {
         let key = draft.bytes.get(self.start..).unwrap_or_default();
         let accepted = self.all.iter().enumerate().filter(|(_, grant)| {

@@ -8,10 +8,10 @@ use guard_plan::plan::{Field, TypeDef};
 use guard_plan::value::Value;
 use std::borrow::Cow;
 
-/// Parameters up to this many need no allocation.
+/// The maximum number of parameters without allocation.
 const FEW: usize = 8;
 
-/// The typed arguments of a call, as far as possible borrowed from the JSON.
+/// The typed arguments of a call, borrowed from the JSON if possible.
 #[allow(clippy::large_enum_variant, reason = "the large one is there so that nothing is boxed")]
 pub(crate) enum Decoded<'a> {
     Few([Val<'a>; FEW], usize),
@@ -48,7 +48,7 @@ impl<'a> Decoded<'a> {
     }
 }
 
-/// Decodes the arguments of a call into `arguments`, or says everything that is wrong with them.
+/// Decodes the arguments of a call into `arguments`, or reports every problem.
 pub(crate) fn decode<'a>(
     compiled: &CompiledPlan,
     workspace: &str,
@@ -59,7 +59,7 @@ pub(crate) fn decode<'a>(
     let matches = |id, text: &str| compiled.matches(id, text);
     let decoder = compiled.decoder(workspace, false, &matches);
     if quick(&decoder, params, json, arguments).is_none() {
-        // The full decoder finds every problem, or none after all.
+        // The full decoder finds every problem, or finds that there is none.
         *arguments = Decoded::none();
         let values = decoder.arguments(params, json)?;
         values.into_iter().for_each(|value| arguments.push(Val::own(value)));
@@ -67,7 +67,7 @@ pub(crate) fn decode<'a>(
     Ok(())
 }
 
-/// Takes the arguments, if all is well.
+/// Decodes the arguments if they have no problem.
 fn quick<'a>(
     decoder: &Decoder<'_>,
     params: &[Field],
@@ -77,7 +77,7 @@ fn quick<'a>(
     let Json::Object(members) = json else { return None };
     let mut found = 0;
     for (at, param) in params.iter().enumerate() {
-        // Most callers keep the order of the declaration.
+        // Most callers follow the order of the declaration.
         let member = members.get(at).filter(|(name, _)| **name == *param.name);
         let member = member.or_else(|| members.iter().find(|(name, _)| **name == *param.name));
         found += usize::from(member.is_some());

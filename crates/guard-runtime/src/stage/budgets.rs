@@ -10,7 +10,7 @@ use guard_plan::value::{DECIMAL_ONE, Fault};
 use guard_plan::verdict::{Code, Reason};
 use guard_plan::{decimal, time};
 
-/// Checks what a declared tool costs, and drafts the charges.
+/// Checks the costs of a declared tool, and drafts the charges.
 pub(crate) fn check<'a>(
     cx: &Context<'a>,
     call: Call<'a>,
@@ -90,7 +90,7 @@ fn exhausted(cx: &Context<'_>, id: UnitId) -> Option<Reason> {
     Some(cx.reason_at(Code::Budget, &unit.name, Some(unit.span), message))
 }
 
-/// What the budgets would say if the costs in shadow were charged.
+/// Reports the budget findings that would result if the costs in shadow were charged.
 fn shadowed(cx: &Context<'_>, draft: &Draft, in_shadow: &[(UnitId, i64)], findings: &mut Findings) {
     let mut sums = Vec::new();
     for (unit, amount) in in_shadow {

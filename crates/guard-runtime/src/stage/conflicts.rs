@@ -1,4 +1,4 @@
-//! Conflicts: unsettled calls that may write what this one depends on.
+//! Conflicts: unsettled calls that may write state that this call depends on.
 
 use super::Call;
 use crate::eval::context::Context;

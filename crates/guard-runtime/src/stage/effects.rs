@@ -1,4 +1,4 @@
-//! Effects and invariants: the call is tried on a copy of the state.
+//! Effects and invariants: the call is simulated on a copy of the state.
 
 mod parts;
 
@@ -14,9 +14,9 @@ use guard_plan::plan::{InvariantId, VarId};
 use guard_plan::value::{Fault, Value};
 use guard_plan::verdict::{Code, Reason};
 
-/// The same as [`check`], of a call that went through all stages before: where none has refused it, what is proved is not
-/// looked at; and only at the parts of variables that are written, where that is enough. What is not as it should be is
-/// found, and told, the long way.
+/// Checks a call that has passed through all earlier stages, like [`check`] but faster: if no stage
+/// has refused the call, proved invariants are skipped and, if that suffices, only the written
+/// parts of variables are read. A call with a problem takes the slow path, which reports it.
 pub(crate) fn check_parts<'a>(
     cx: &Context<'a>,
     call: Call<'a>,
@@ -37,7 +37,7 @@ pub(crate) fn check_parts<'a>(
     check_all_but(cx, call, proven, draft, findings);
 }
 
-/// Simulates the effects of a call, drafts them, and checks all that they may break.
+/// Simulates the effects of a call, drafts them, and checks all invariants that they may violate.
 pub(crate) fn check<'a>(
     cx: &Context<'a>,
     call: Call<'a>,
@@ -64,7 +64,8 @@ fn check_all_but<'a>(
     }
 }
 
-/// Effects in shadow are simulated too where no proofs are given: they are about the others alone.
+/// Simulates the effects. Effects in shadow are simulated too if no proofs are given, since proofs
+/// cover only the others.
 fn simulate<'a>(
     cx: &Context<'a>,
     call: Call<'a>,
@@ -96,7 +97,7 @@ fn simulate<'a>(
     }
 }
 
-/// Checks the invariants that the call may break.
+/// Checks the invariants that the call may violate.
 fn frame(
     cx: &Context<'_>,
     call: Call<'_>,
@@ -105,8 +106,8 @@ fn frame(
     findings: &mut Findings,
 ) {
     let after = Context { writes, ..*cx };
-    // What is proved rests on all before it: once something has refused the call, its reasons are complete only if
-    // everything is looked at.
+    // A proof assumes that all earlier checks passed: once something has refused the call, its
+    // reasons are complete only if everything is checked.
     let proven = proven.filter(|_| findings.refuse_nothing());
     for id in &call.tool.frame {
         match proven.and_then(|proven| proven.left(*id)) {
@@ -116,7 +117,7 @@ fn frame(
     }
 }
 
-/// The simulated value of a variable, at first a copy of the committed one.
+/// Returns the simulated value of a variable, initially a copy of the committed one.
 pub(super) fn simulated<'w>(
     cx: &Context<'_>,
     writes: &'w mut Vec<(VarId, Value)>,
@@ -149,7 +150,7 @@ fn refinements(
     }
 }
 
-/// Whether the parts that are not proved hold.
+/// Returns whether the unproved parts hold.
 fn holds_in_part(after: &Context<'_>, parts: &[Prepared]) -> bool {
     parts.iter().all(|part| {
         let holds: Result<Val<'_>, Fault> = after.eval(part);

@@ -1,4 +1,5 @@
-//! Lifecycles: what a served call would do to items, or why it may not (semantics §11).
+//! Lifecycles: the changes that a served call would make to items, or the reason why it may not
+//! (semantics §11).
 
 use super::Call;
 use crate::eval::context::Context;
@@ -13,10 +14,10 @@ use guard_plan::render;
 use guard_plan::value::Value;
 use guard_plan::verdict::Code;
 
-/// Why something may not be, in words.
+/// A reason for a refusal, as text.
 type Lack = String;
 
-/// Checks a served call, and gives what it does; a message where it may not.
+/// Checks a served call and returns its action, or a message if it is refused.
 pub(crate) fn check<'a>(
     cx: &Context<'a>,
     call: Call<'a>,
@@ -114,7 +115,7 @@ fn moves(
     if lacks.is_empty() { Ok(Action::Move(number, at, evidence)) } else { Err(lacks) }
 }
 
-/// The number of an item of this lifecycle.
+/// Returns the number of an item of this lifecycle.
 fn number(cx: &Context<'_>, served: &Served, lifecycle: &Lifecycle, id: &str) -> Result<u32, Lack> {
     let known = |number: &u32| cx.session.items[served.lifecycle as usize].get(*number).is_some();
     let number = items::parse(id).filter(|(name, _)| *name == lifecycle.name);
@@ -123,7 +124,7 @@ fn number(cx: &Context<'_>, served: &Served, lifecycle: &Lifecycle, id: &str) ->
     })
 }
 
-/// Why a transition does not begin in the state of an item, and which ones do.
+/// Explains why a transition does not begin in the state of an item, and lists those that do.
 pub(crate) fn misplaced(
     lifecycle: &Lifecycle,
     transition: &Transition,
@@ -149,7 +150,7 @@ pub(crate) fn misplaced(
     Some(message)
 }
 
-/// The records of the last argument.
+/// Returns the records of the last argument.
 fn records<'c>(cx: &'c Context<'_>) -> &'c [Value] {
     match cx.args.last().and_then(Val::compound) {
         Some(Value::List(items)) => items,
@@ -157,7 +158,7 @@ fn records<'c>(cx: &'c Context<'_>) -> &'c [Value] {
     }
 }
 
-/// What a record says, in the order of the names that it may say.
+/// Returns the fields of a record, in the order of the field names.
 fn said<'v>(call: Call<'_>, record: &'v Value) -> Vec<&'v Value> {
     let Value::Record(fields) = record else { return Vec::new() };
     call.ready.says.iter().map(|at| fields.get(*at).unwrap_or(&Value::None)).collect()
@@ -228,7 +229,7 @@ fn criterion(
     Err(format!("items of `{}` have no criterion {}", lifecycle.name, name_of(kind)))
 }
 
-/// The path, if it lies in the workspace.
+/// Returns the path, if it lies in the workspace.
 fn inside(cx: &Context<'_>, path: &str) -> Result<Box<str>, Lack> {
     match found::inside(cx.session, path) {
         Found::Holds => Ok(path.into()),
@@ -247,7 +248,7 @@ fn evidence(cx: &Context<'_>, call: Call<'_>, record: &Value) -> Result<Evidence
     }
 }
 
-/// A call that succeeded.
+/// Checks that a call has succeeded.
 fn called(cx: &Context<'_>, id: &str) -> Result<(), Lack> {
     let shown = render::cut(id, 100);
     if cx.session.flights.iter().any(|flight| flight.call == id) {
@@ -261,7 +262,7 @@ fn called(cx: &Context<'_>, id: &str) -> Result<(), Lack> {
     }
 }
 
-/// A file that is there, with its hash.
+/// Checks that a file exists, and returns it with its hash.
 fn hashed(cx: &Context<'_>, path: &str, wanted: Option<&str>) -> Result<Evidence, Lack> {
     let path = inside(cx, path)?;
     let name = found::shown(cx.session, &path);

@@ -11,7 +11,7 @@ use guard_plan::value::Fault;
 use guard_plan::verdict::{Code, Decision, Reason};
 use guard_plan::{secrecy, time};
 
-/// Checks the counters a call is held to, and drafts its counting.
+/// Checks the counters that apply to a call, and drafts its counting.
 pub(crate) fn check<'a>(
     cx: &Context<'a>,
     call: Call<'a>,
@@ -36,7 +36,7 @@ pub(crate) fn check<'a>(
     }
 }
 
-/// The key under which a call is counted.
+/// Returns the key under which a call is counted.
 fn key<'a>(
     cx: &Context<'a>,
     call: Call<'a>,
@@ -92,7 +92,7 @@ fn full(cx: &Context<'_>, call: Call<'_>, limit: &Limit, used: &LimitUse, usage:
     reason
 }
 
-/// The key a call is counted by, for a message; a key read from a secret is one.
+/// Renders the key of a call for a message; a key that is read from a secret is hidden.
 fn shown_key(cx: &Context<'_>, call: Call<'_>, used: &LimitUse) -> Option<String> {
     let (by, ty) = used.by.as_ref().zip(used.by_type)?;
     let value = cx.eval_shown(&Prepared::new(by)).ok()?;

@@ -26,7 +26,7 @@ pub(crate) fn check<'a>(cx: &Context<'a>, call: Call<'a>, findings: &mut Finding
     }
 }
 
-/// When it makes sense to ask again.
+/// Returns the time when asking again is useful.
 fn help(cx: &Context<'_>, id: ProbeId) -> String {
     let probe = &cx.compiled.plan().probes[id as usize];
     match cx.attempts(id).turn(probe, cx.now) {

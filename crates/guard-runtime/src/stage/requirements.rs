@@ -1,4 +1,4 @@
-//! Requirements: what must have succeeded before.
+//! Requirements: tools that must have succeeded before.
 
 use super::Call;
 use crate::compiled::prepare::Prepared;
@@ -10,10 +10,10 @@ use guard_plan::value::Fault;
 use guard_plan::verdict::{Code, Decision, Reason};
 use guard_plan::{key, render, secrecy, time};
 
-/// Most names in the help.
+/// The maximum number of names in the help.
 const MAX_CHAIN: usize = 16;
 
-/// How an alternative stands.
+/// The status of an alternative.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Standing {
     Missing,
@@ -65,7 +65,7 @@ fn one_of<'a>(
     }
 }
 
-/// How the best alternative stands. A fault counts only where none holds.
+/// Returns the status of the best alternative. A fault counts only if no alternative holds.
 fn standing<'a>(
     cx: &Context<'a>,
     requires: &Requires,
@@ -113,7 +113,7 @@ fn one<'a>(
     Ok(standing)
 }
 
-/// Whether a call of a tool, with a key where there is one, is in flight.
+/// Returns whether a call of a tool, with its key if any, is in flight.
 fn in_flight(cx: &Context<'_>, tool: ToolId, key: Option<&Key>, bytes: &[u8]) -> bool {
     let place = |key: &Key| {
         let indexes = &cx.compiled.plan().tools[tool as usize].indexes;
@@ -181,7 +181,8 @@ fn described(cx: &Context<'_>, call: Call<'_>, alternative: &Requirement) -> Str
     out
 }
 
-/// The tools still to call, in order: what a tool requires of itself, unconditionally, comes before it.
+/// Collects the tools still to call, in order: a tool's own unconditional requirements come before
+/// it.
 fn missing_before(cx: &Context<'_>, tool: ToolId, chain: &mut Vec<ToolId>, depth: usize) {
     if chain.contains(&tool) || depth > MAX_CHAIN {
         return;

@@ -33,7 +33,7 @@ fn one<'a>(cx: &Context<'a>, call: Call<'a>, place: usize, findings: &mut Findin
 }
 
 fn denied(cx: &Context<'_>, deny: &Deny) -> Reason {
-    // What would help: the condition that holds the call back, or the one that would let it pass.
+    // The help: the condition that refuses the call, or the one that would allow it.
     let help = match deny.text.strip_prefix("unless ") {
         Some(wanted) => format!("allowed only if {wanted}"),
         None => format!("denied {}", deny.text),

@@ -1,4 +1,4 @@
-//! Checks, judged in order on the committed state, and what each lacks in words.
+//! Checks, judged in order on the committed state, and their failures as text.
 
 use crate::compiled::checks::Tree;
 use crate::compiled::prepare::Prepared;
@@ -10,16 +10,16 @@ use guard_plan::plan::{AttestId, Check, CheckKind, LifecycleId, PathId};
 use guard_plan::record::Missing;
 use guard_plan::value::DECIMAL_ONE;
 
-/// Most files or items named in one message.
+/// The maximum number of files or items named in one message.
 const NAMED: usize = 3;
 
-/// A check that does not hold, and what it lacks.
+/// A failed check and its problem.
 struct Lack {
     check: u32,
     message: String,
 }
 
-/// Checks under judgement.
+/// The judge of the checks.
 #[derive(Clone, Copy)]
 struct Judge<'j, 'a> {
     cx: &'j Context<'a>,
@@ -28,7 +28,7 @@ struct Judge<'j, 'a> {
     attests: &'a [Box<[Tree]>],
 }
 
-/// What the completion lacks.
+/// Returns the failed checks of the completion.
 pub(crate) fn missing(cx: &Context<'_>) -> Vec<Missing> {
     let Some(completion) = &cx.compiled.plan().completion else { return Vec::new() };
     let (checks, ready) = (&completion.checks.0, &cx.compiled.checks);
@@ -46,7 +46,7 @@ impl Judge<'_, '_> {
         (self.checks.len() - 1) as u32
     }
 
-    /// What a check lacks; nothing if it holds.
+    /// Returns the failures of a check; empty if it holds.
     fn lacks(&self, id: u32) -> Vec<Lack> {
         let message = match &self.checks[id as usize].kind {
             CheckKind::All(children) => return self.all(children),
@@ -57,7 +57,7 @@ impl Judge<'_, '_> {
         message.map(|message| Lack { check: id, message }).into_iter().collect()
     }
 
-    /// In order, up to the first that does not hold; files side by side are judged as one.
+    /// Judges the children in order, up to the first that fails; adjacent files are judged as one.
     fn all(&self, children: &[u32]) -> Vec<Lack> {
         let is_file = |id: &u32| matches!(self.checks[*id as usize].kind, CheckKind::File(_));
         let mut rest = children;
@@ -76,7 +76,7 @@ impl Judge<'_, '_> {
         Vec::new()
     }
 
-    /// In order, up to the first that holds.
+    /// Judges the children in order, up to the first that holds.
     fn any(&self, children: &[u32]) -> Option<String> {
         let mut alternatives = Vec::with_capacity(children.len());
         for child in children {
@@ -90,7 +90,7 @@ impl Judge<'_, '_> {
         Some(alternatives.join("; or "))
     }
 
-    /// A check without others in it.
+    /// Judges a check without children.
     fn one(&self, id: u32, kind: &CheckKind) -> Option<String> {
         let path = |path: &PathId| &*self.cx.session.paths[*path as usize];
         match kind {
@@ -115,7 +115,7 @@ impl Judge<'_, '_> {
         }
     }
 
-    /// Files that must all be there.
+    /// Judges files that must all exist.
     fn files(&self, group: &[u32]) -> Option<Lack> {
         let (mut first, mut missing, mut others) = (None, Vec::new(), Vec::new());
         for id in group {
@@ -185,7 +185,7 @@ impl Judge<'_, '_> {
         }
     }
 
-    /// All dimensions are judged, and those at zero named.
+    /// Judges all dimensions, and names those at zero.
     fn attest(&self, id: AttestId) -> Option<String> {
         let attest = &self.cx.compiled.plan().attests[id as usize];
         let dimensions = attest.dimensions.iter().zip(&self.attests[id as usize]);
@@ -202,7 +202,7 @@ impl Judge<'_, '_> {
     }
 }
 
-/// The first few of some phrases, and how many more there are.
+/// Lists the first few phrases, and the number of further ones.
 fn few(phrases: &[String], count: usize, last: &str) -> String {
     let shown = &phrases[..phrases.len().min(NAMED)];
     let more = count - shown.len();

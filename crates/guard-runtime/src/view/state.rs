@@ -1,4 +1,4 @@
-//! A session as JSON, for people and tools. Secrets stay inside.
+//! A session as JSON, for people and tools. Secrets are excluded.
 
 use crate::kernel::Kernel;
 use crate::page::object;
@@ -26,7 +26,7 @@ fn spoken_json(spoken: &Spoken<'_>) -> Json {
 }
 
 impl Session {
-    /// Its state, budgets, history and calls in flight.
+    /// Returns its state, budgets, history and calls in flight.
     pub fn state_json(&self, kernel: &Kernel) -> Json {
         let plan = kernel.plan();
         let secret = &mut |_: &_| Json::string(render::SECRET);
@@ -66,8 +66,8 @@ impl Session {
         object(members)
     }
 
-    /// What only some guards have: feedback, items, probes, origins, a completion. Counts and last words; the
-    /// items themselves have pages of their own.
+    /// Adds the parts that only some guards have: feedback, items, probes, origins, a completion.
+    /// Counts and last messages only; items have pages of their own.
     fn parts_json(&self, kernel: &Kernel, members: &mut Vec<(&str, Json)>) {
         let plan = kernel.plan();
         if !plan.feedback.is_empty() {

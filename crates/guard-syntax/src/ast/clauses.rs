@@ -1,17 +1,17 @@
-//! Tools, groups, policies, invariants and facts, and the clauses that govern calls.
+//! Tools, groups, policies, invariants and facts, and the clauses of tools and policies.
 
 use super::*;
 
 /// `tool NAME(params) { clauses }` or `tool "real-name" as NAME(params) { clauses }`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Tool {
-    /// The name the harness uses, where it is no identifier.
+    /// The wire name that the harness uses, if it is not an identifier.
     pub real_name: Option<Str>,
     /// Its name in the guard.
     pub name: Ident,
     /// Its parameters.
     pub params: Vec<Field>,
-    /// What governs it.
+    /// The clauses.
     pub clauses: Vec<Clause>,
 }
 
@@ -24,14 +24,14 @@ pub struct Group {
     pub members: ToolSet,
 }
 
-/// A set of tools: members in source order.
+/// A set of tools, with its members in source order.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ToolSet {
     /// `deploy`, `{ a, b }`, `tag x`, `"mcp__*"`, `all`.
     pub members: Vec<Member>,
     /// Written without braces (one member only).
     pub bare: bool,
-    /// Where it stands.
+    /// The position in the source.
     pub span: SpanEq,
 }
 
@@ -40,7 +40,7 @@ pub struct ToolSet {
 pub enum Member {
     /// A tool or a group, by name.
     Name(Ident),
-    /// `tag NAME`: every tool that bears the tag.
+    /// `tag NAME`: every tool with the tag.
     Tag(Ident),
     /// `"mcp__github__*"`: every declared tool whose real name matches the glob.
     Glob(Str),
@@ -53,9 +53,9 @@ pub enum Member {
 pub struct Policy {
     /// Its name.
     pub name: Ident,
-    /// Which tools it governs.
+    /// The tools that it governs.
     pub tools: ToolSet,
-    /// The whole policy is in shadow.
+    /// True if the whole policy is in shadow.
     pub shadow: bool,
     /// Its clauses.
     pub clauses: Vec<Clause>,
@@ -66,9 +66,9 @@ pub struct Policy {
 pub struct Clause {
     /// The `///` lines before it.
     pub docs: Vec<String>,
-    /// Preceded by `shadow`.
+    /// True if preceded by `shadow`.
     pub shadow: bool,
-    /// What it says.
+    /// The kind of clause.
     pub kind: ClauseKind,
     /// The whole clause.
     pub span: SpanEq,
@@ -79,7 +79,7 @@ pub struct Clause {
 pub enum ClauseKind {
     /// `requires R, R [when e | unless e]`: all of the listed requirements.
     Requires {
-        /// Each must hold; the alternatives of one are joined by `or`.
+        /// The requirements, all of which must hold; the alternatives of one are joined by `or`.
         all: Vec<Vec<Requirement>>,
         /// `when e` / `unless e`.
         guard: Option<Guard>,
@@ -88,7 +88,7 @@ pub enum ClauseKind {
     Deny {
         /// The condition.
         guard: Guard,
-        /// Why, with interpolation.
+        /// The reason, with interpolation.
         because: Option<Template>,
     },
     /// `limit …`.
@@ -97,7 +97,7 @@ pub enum ClauseKind {
     Costs {
         /// The amount.
         amount: Expr,
-        /// Of what.
+        /// The unit.
         unit: Ident,
     },
     /// `risk LEVEL`: `low`, `medium`, `high`, `critical`.
@@ -106,9 +106,9 @@ pub enum ClauseKind {
     Irreversible,
     /// `approval ROLE [within D] [when e | unless e]`.
     Approval {
-        /// Who approves.
+        /// The role that approves.
         role: Ident,
-        /// How long an approval is good for.
+        /// The maximum age of an approval.
         within: Option<Literal>,
         /// `when e` / `unless e`.
         guard: Option<Guard>,
@@ -119,11 +119,11 @@ pub enum ClauseKind {
     Effect(Vec<Effect>),
     /// `observe TARGET = e [halt | warn]`.
     Observe {
-        /// What is written.
+        /// The written target.
         target: Target,
         /// The value, over `result`.
         value: Expr,
-        /// What a broken invariant does: `halt` or `warn`; `halt` when not said.
+        /// The reaction to a violated invariant: `halt` or `warn`; `halt` by default.
         on_break: Option<Ident>,
     },
     /// `learn FACT(…) …`.
@@ -132,16 +132,16 @@ pub enum ClauseKind {
     Reconcile(Expr),
     /// `prior Beta(a, b)`.
     Prior {
-        /// Imagined successes.
+        /// The prior number of successes.
         alpha: Literal,
-        /// Imagined failures.
+        /// The prior number of failures.
         beta: Literal,
     },
     /// `returns TYPE`.
     Returns(Type),
     /// `tags a, b`.
     Tags(Vec<Ident>),
-    /// `name "…"`: the name a person reads.
+    /// `name "…"`: the display name.
     Name(Str),
     /// `trusted` (whole result) or `trusted result.a.b`.
     Trusted(Vec<Ident>),
@@ -152,7 +152,7 @@ pub enum ClauseKind {
 /// `when e` or `unless e`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Guard {
-    /// Written `unless`.
+    /// True if written as `unless`.
     pub unless: bool,
     /// The condition.
     pub condition: Expr,
@@ -165,9 +165,9 @@ pub struct Requirement {
     pub tool: Ident,
     /// `(path)` or `(path: target)`.
     pub keys: Vec<Arg>,
-    /// After this tool's last success.
+    /// The requirement must be met after this tool's last success.
     pub since: Option<Ident>,
-    /// Not longer ago than this.
+    /// The maximum age of the success.
     pub within: Option<Literal>,
     /// The whole requirement.
     pub span: SpanEq,
@@ -176,15 +176,15 @@ pub struct Requirement {
 /// `limit N …`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Limit {
-    /// How many.
+    /// The maximum count.
     pub count: Literal,
-    /// Of what, over which span.
+    /// The scope of the count.
     pub scope: LimitScope,
     /// `by e`: a count per value of `e`.
     pub by: Option<Expr>,
 }
 
-/// What a limit counts over.
+/// The scope of a limit.
 #[derive(Debug, Clone, PartialEq)]
 pub enum LimitScope {
     /// `per D`: a sliding window.
@@ -200,9 +200,9 @@ pub enum LimitScope {
 /// One statement of an `effect`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Effect {
-    /// What it does.
+    /// The operation.
     pub kind: EffectKind,
-    /// What it writes.
+    /// The written target.
     pub target: Target,
     /// The whole statement.
     pub span: SpanEq,
@@ -234,7 +234,7 @@ pub enum EffectKind {
 pub struct Target {
     /// The variable.
     pub var: Ident,
-    /// The way into it.
+    /// The path into it.
     pub path: Vec<Step>,
     /// The whole target.
     pub span: SpanEq,
@@ -271,7 +271,7 @@ pub struct Arg {
     pub value: Expr,
 }
 
-/// How an invariant is held.
+/// The mode of an invariant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum InvariantMode {
     /// Checked before every call that could break it.
@@ -280,7 +280,7 @@ pub enum InvariantMode {
     Monitor,
     /// Must be proved when the guard is compiled.
     Proved,
-    /// Evaluated, recorded as would deny.
+    /// Evaluated and recorded as a shadow denial.
     Shadow,
 }
 
@@ -289,11 +289,11 @@ pub enum InvariantMode {
 pub struct Invariant {
     /// Its name.
     pub name: Ident,
-    /// How it is held.
+    /// The mode.
     pub mode: InvariantMode,
-    /// What must be true.
+    /// The condition.
     pub condition: Expr,
-    /// Why, for the denied agent.
+    /// The reason, for the denied agent.
     pub because: Option<Template>,
 }
 
@@ -304,15 +304,16 @@ pub struct Fact {
     pub name: Ident,
     /// Its columns; `key` marks those that identify a row.
     pub columns: Vec<Field>,
-    /// How many rows are kept.
+    /// The maximum number of rows.
     pub max: Option<Literal>,
 }
 
-/// `source NAME { learn … }`: `prompt` (the user's words, as `text`) or `start` (given at session start).
+/// `source NAME { learn … }`: `prompt` (the user's message, as `text`) or `start` (the opening
+/// data).
 #[derive(Debug, Clone, PartialEq)]
 pub struct Source {
     /// `prompt` or `start`.
     pub name: Ident,
-    /// What is learned from it.
+    /// The lessons learned from it.
     pub learns: Vec<Spanned<Learn>>,
 }

@@ -5,9 +5,9 @@ use super::*;
 /// A message with interpolation: `"{path} is outside"`; `{{` and `}}` are literal braces.
 #[derive(Debug, Clone)]
 pub struct Template {
-    /// Text and expressions, in order; no two texts adjacent, no text empty.
+    /// Text and expressions, in order; texts are neither adjacent nor empty.
     pub parts: Vec<TemplatePart>,
-    /// With the quotes.
+    /// The position, including the quotes.
     pub span: Span,
 }
 
@@ -29,9 +29,9 @@ pub enum TemplatePart {
 /// An expression (reference §4).
 #[derive(Debug, Clone)]
 pub struct Expr {
-    /// What it is.
+    /// The kind of expression.
     pub kind: ExprKind,
-    /// Where it stands, parentheses excluded.
+    /// The position, without parentheses.
     pub span: Span,
 }
 
@@ -62,7 +62,7 @@ pub enum ExprKind {
     Field(Box<Expr>, Ident),
     /// `e[i]`.
     Index(Box<Expr>, Box<Expr>),
-    /// `e[*]`: every element, in what a `learn` teaches.
+    /// `e[*]`: every element, in a `learn` clause.
     Each(Box<Expr>),
     /// `name(args)`: a builtin, a history question, a conversion.
     Call(Ident, Vec<Arg>),
@@ -82,11 +82,11 @@ pub enum ExprKind {
     If(Box<Expr>, Box<Expr>, Box<Expr>),
     /// `all x in xs: p`, `any x in xs: p`, `count(x in xs: p)`, `sum(x in xs: e)`.
     Quantified {
-        /// Which.
+        /// The quantifier.
         op: Quantifier,
         /// One name, or several in step with `zip(…)` or map entries.
         binders: Vec<Ident>,
-        /// What they range over.
+        /// The collection.
         over: Box<Expr>,
         /// The body.
         body: Box<Expr>,

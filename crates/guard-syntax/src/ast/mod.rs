@@ -1,8 +1,8 @@
 //! The abstract syntax tree of a `.guard` file.
 //!
-//! One type per construct of the language reference, spans everywhere, literals as they were written
-//! (their values are judged by the compiler's `types` room). Knows nothing about names, types or pest.
-//! Equality of trees ignores spans: two files that say the same are equal however they are laid out.
+//! One type per construct of the language reference, with spans everywhere and literals as written
+//! (the compiler's `types` module evaluates them). Independent of names, types and pest. Equality
+//! of trees ignores spans: two files with the same content but different layout are equal.
 
 mod clauses;
 mod expr;
@@ -19,9 +19,9 @@ use crate::span::Span;
 /// A node that occupies a range of the source. Equality compares the value only.
 #[derive(Debug, Clone)]
 pub struct Spanned<T> {
-    /// What was written.
+    /// The node.
     pub node: T,
-    /// Where it was written.
+    /// The position.
     pub span: Span,
 }
 
@@ -41,11 +41,12 @@ pub type Literal = Spanned<String>;
 /// One source file: header, then items in any order (language reference §3).
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct File {
-    /// The `//!` lines at the top, without the marker and one following blank.
+    /// The `//!` lines at the top, without the marker and one following space.
     pub docs: Vec<String>,
-    /// `guard NAME`, absent in a library file and where it is broken.
+    /// `guard NAME`; absent in a library file or if it is invalid.
     pub header: Option<Header>,
-    /// Everything after the header, in source order. Broken items are absent; their diagnostics are not.
+    /// The items after the header, in source order. Invalid items are absent; their diagnostics are
+    /// not.
     pub items: Vec<Item>,
 }
 
@@ -56,13 +57,13 @@ pub struct Header {
     pub name: Ident,
     /// `edition N`, as written.
     pub edition: Option<Literal>,
-    /// The whole guard is in shadow: evaluated and recorded, without effect.
+    /// True if the whole guard is in shadow: evaluated and recorded, without effect.
     pub shadow: bool,
     /// The whole header line.
     pub span: SpanEq,
 }
 
-/// A span that never distinguishes two trees.
+/// A span that is ignored when trees are compared.
 #[derive(Debug, Clone, Copy)]
 pub struct SpanEq(pub Span);
 
@@ -77,9 +78,9 @@ impl PartialEq for SpanEq {
 pub struct Item {
     /// The `///` lines before it.
     pub docs: Vec<String>,
-    /// What it declares.
+    /// The declaration.
     pub kind: ItemKind,
-    /// From its first keyword to its end, documentation excluded.
+    /// The range from its first keyword to its end, without documentation.
     pub span: SpanEq,
 }
 
@@ -132,7 +133,7 @@ pub enum ItemKind {
     Test(Test),
 }
 
-/// What a `use` names.
+/// The target of a `use`.
 #[derive(Debug, Clone, PartialEq)]
 pub enum UseTarget {
     /// `use "common/limits.guard"`.
@@ -155,7 +156,7 @@ pub struct Enum {
 pub struct Variant {
     /// The variant's text.
     pub name: Ident,
-    /// Written as a string literal.
+    /// True if written as a string literal.
     pub quoted: bool,
 }
 
@@ -177,9 +178,9 @@ pub struct Field {
     pub name: Ident,
     /// Its type.
     pub ty: Type,
-    /// Marked `secret`, written before the type: `token: secret string`.
+    /// True if marked `secret`, which is written before the type: `token: secret string`.
     pub secret: bool,
-    /// Marked `key`, written after the type; fact columns only.
+    /// True if marked `key`, which is written after the type; only for fact columns.
     pub key: bool,
     /// The whole field.
     pub span: SpanEq,
@@ -190,7 +191,7 @@ pub struct Field {
 pub struct Alias {
     /// Its name.
     pub name: Ident,
-    /// What it stands for.
+    /// The type that it stands for.
     pub ty: Type,
 }
 
@@ -203,7 +204,7 @@ pub struct StateVar {
     pub name: Ident,
     /// Its type.
     pub ty: Type,
-    /// Its value when a session begins.
+    /// The initial value of a session.
     pub init: Expr,
     /// The whole declaration.
     pub span: SpanEq,
@@ -212,9 +213,9 @@ pub struct StateVar {
 /// `budget UNIT = N [host]`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Budget {
-    /// What is counted.
+    /// The unit.
     pub unit: Ident,
-    /// How much of it there is.
+    /// The amount.
     pub amount: Literal,
     /// The host reports what is spent; no tool needs to cost any.
     pub host: bool,
@@ -225,11 +226,11 @@ pub struct Budget {
 pub struct Type {
     /// The type without refinements.
     pub kind: TypeKind,
-    /// Followed by `?`. The refinements speak of the value when there is one.
+    /// True if followed by `?`. The refinements apply to a present value.
     pub optional: bool,
     /// Refinements in source order.
     pub refinements: Vec<Refinement>,
-    /// Where it stands.
+    /// The position in the source.
     pub span: Span,
 }
 
@@ -254,7 +255,7 @@ pub enum TypeKind {
     Map(Box<Type>, Box<Type>),
 }
 
-/// What narrows a type (reference §4).
+/// A refinement of a type (reference §4).
 #[derive(Debug, Clone, PartialEq)]
 pub enum Refinement {
     /// `in LO..=HI`, `in LO..HI`, `in LO..`, `in ..=HI`.
@@ -263,9 +264,9 @@ pub enum Refinement {
         low: Option<Literal>,
         /// Upper bound.
         high: Option<Literal>,
-        /// `..=` rather than `..`.
+        /// True for `..=` rather than `..`.
         inclusive: bool,
-        /// Where it stands.
+        /// The position in the source.
         span: SpanEq,
     },
     /// `max N`: length of a string in characters, bytes when written as a size (`1MiB`), elements of a collection.

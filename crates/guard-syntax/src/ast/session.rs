@@ -1,4 +1,4 @@
-//! What speaks of a whole session: lifecycles, probes, feedback, completion, attests, goals, contracts.
+//! The session-wide items: lifecycles, probes, feedback, completion, attests, goals, contracts.
 
 use super::*;
 
@@ -26,9 +26,9 @@ pub enum LifecycleClause {
     Criteria(Vec<Ident>),
     /// `escalate to ROLE after N rejections`.
     Escalate {
-        /// Who is told.
+        /// The role to ask.
         role: Ident,
-        /// After how many rejections of one item.
+        /// The number of rejections of one item.
         after: Literal,
     },
 }
@@ -40,9 +40,9 @@ pub struct Transition {
     pub actor: Ident,
     /// Its name.
     pub name: Ident,
-    /// From which states.
+    /// The source states.
     pub from: Vec<Ident>,
-    /// To which state.
+    /// The target state.
     pub to: Ident,
     /// `requires evidence`.
     pub evidence: bool,
@@ -71,22 +71,22 @@ pub enum ProbeClause {
         /// The environment variables it is given.
         env: Vec<Str>,
     },
-    /// `file "p"`: whether it exists.
+    /// `file "p"`: true if the file exists.
     File(Str),
     /// `host`: the host answers by name; the default.
     Host,
-    /// `every D`: not asked more often.
+    /// `every D`: the minimum interval between questions.
     Every(Literal),
     /// `backoff FACTOR up to D`.
     Backoff {
-        /// Each wait is this many times the one before.
+        /// The factor between consecutive delays.
         factor: Literal,
-        /// Never waiting longer.
+        /// The maximum delay.
         up_to: Literal,
     },
-    /// `timeout D`: one question.
+    /// `timeout D`: the time limit of one question.
     Timeout(Literal),
-    /// `within D`: all attempts together.
+    /// `within D`: the time limit of all attempts together.
     Within(Literal),
 }
 
@@ -95,13 +95,13 @@ pub enum ProbeClause {
 pub struct Feedback {
     /// Its name.
     pub name: Ident,
-    /// What wakes it; any of them.
+    /// The triggers, any of which wakes it.
     pub triggers: Vec<Spanned<Trigger>>,
-    /// The first block whose condition holds speaks.
+    /// The blocks; the first one whose condition holds is delivered.
     pub blocks: Vec<FeedbackBlock>,
 }
 
-/// What wakes a feedback provider.
+/// A trigger of a feedback provider.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Trigger {
     /// `every N calls`.
@@ -121,9 +121,9 @@ pub enum Trigger {
 pub struct FeedbackBlock {
     /// `info`, `caution` or `warning`.
     pub severity: Ident,
-    /// When it speaks.
+    /// The condition.
     pub condition: BlockCondition,
-    /// What it says.
+    /// The message.
     pub message: Template,
     /// `observe` and `suggest` lines, in source order.
     pub notes: Vec<Note>,
@@ -131,10 +131,10 @@ pub struct FeedbackBlock {
     pub span: SpanEq,
 }
 
-/// When a feedback block speaks.
+/// The condition of a feedback block.
 #[derive(Debug, Clone, PartialEq)]
 pub enum BlockCondition {
-    /// Nothing said.
+    /// No condition.
     Always,
     /// `when e` / `unless e`.
     Guard(Guard),
@@ -145,7 +145,7 @@ pub enum BlockCondition {
 /// A line under a feedback message.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Note {
-    /// `suggest` rather than `observe`.
+    /// True for `suggest` rather than `observe`.
     pub suggest: bool,
     /// Its text.
     pub text: Template,
@@ -156,14 +156,14 @@ pub struct Note {
 pub struct Completion {
     /// `at most N blocks`.
     pub at_most: Option<Literal>,
-    /// All must pass.
+    /// The checks, all of which must pass.
     pub checks: Vec<Check>,
 }
 
 /// One completion check.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Check {
-    /// What it asks.
+    /// The kind of check.
     pub kind: CheckKind,
     /// The whole check.
     pub span: SpanEq,
@@ -222,7 +222,7 @@ pub struct Attest {
 pub struct Goal {
     /// Its name.
     pub name: Ident,
-    /// What is to become true.
+    /// The conditions to reach.
     pub conditions: Vec<Expr>,
 }
 
@@ -242,13 +242,13 @@ pub enum ContractClause {
     Field(Field),
     /// `items NAME[.NAME]: SHAPE [max N] [by KEY]`.
     Items {
-        /// The member that holds the items; within the items of another list after its name.
+        /// The member that holds the items; for a nested list, after the name of the outer list.
         path: Vec<Ident>,
-        /// What one item looks like.
+        /// The shape of an item.
         shape: ItemShape,
-        /// How many are kept.
+        /// The maximum number of kept items.
         max: Option<Literal>,
-        /// Best first, by this key.
+        /// The key that ranks items, best first.
         by: Option<Ident>,
     },
     /// `bounds { depth 8, string 4000, bytes 1MiB, quarantine 20 }`.
@@ -257,7 +257,7 @@ pub enum ContractClause {
     Reference {
         /// The member that refers.
         path: Vec<Ident>,
-        /// What it may refer to.
+        /// The allowed values.
         allowed: Expr,
     },
 }

@@ -7,14 +7,14 @@ use super::*;
 pub struct Test {
     /// Its title.
     pub title: Str,
-    /// What happens, in order.
+    /// The steps, in order.
     pub steps: Vec<TestStep>,
 }
 
 /// One step of a scenario.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TestStep {
-    /// What it does or expects.
+    /// The kind of step.
     pub kind: TestStepKind,
     /// The whole step.
     pub span: SpanEq,
@@ -32,22 +32,22 @@ pub struct ToolCall {
 /// Every step of a scenario.
 #[derive(Debug, Clone, PartialEq)]
 pub enum TestStepKind {
-    /// `ok CALL [as NAME] [returns e]` / `fails CALL`: must be allowed; then it runs.
+    /// `ok CALL [as NAME] [returns e]` / `fails CALL`: the call must be allowed, and then runs.
     Run {
-        /// It succeeds.
+        /// True if it succeeds.
         success: bool,
-        /// What is called.
+        /// The call.
         call: ToolCall,
         /// The call's id, for evidence.
         name: Option<Ident>,
         /// What it returns.
         returns: Option<Expr>,
     },
-    /// `allowed CALL`: would be allowed; nothing runs.
+    /// `allowed CALL`: the call would be allowed; it does not run.
     Allowed(ToolCall),
     /// `denied CALL [by CODE[(names)]] [because "…"]`.
     Denied {
-        /// What is asked.
+        /// The proposed call.
         call: ToolCall,
         /// The reason code expected among the reasons.
         by: Option<Ident>,
@@ -58,14 +58,14 @@ pub enum TestStepKind {
     },
     /// `asks CALL [of ROLE]`.
     Asks {
-        /// What is asked.
+        /// The proposed call.
         call: ToolCall,
-        /// Who must approve.
+        /// The role that must approve.
         of: Option<Ident>,
     },
     /// `waits CALL [for TOOL]`.
     Waits {
-        /// What is asked.
+        /// The proposed call.
         call: ToolCall,
         /// The tool whose call is in flight.
         for_tool: Option<Ident>,
@@ -76,18 +76,18 @@ pub enum TestStepKind {
     Finish {
         /// The started call.
         name: Ident,
-        /// It succeeds.
+        /// True if it succeeds.
         success: bool,
         /// What it returns.
         returns: Option<Expr>,
     },
     /// `approve CALL by ROLE [within D]`.
     Approve {
-        /// Exactly this call.
+        /// The exact call.
         call: ToolCall,
-        /// Who approves.
+        /// The role that approves.
         role: Ident,
-        /// For how long.
+        /// The validity of the approval.
         within: Option<Literal>,
     },
     /// `after D`: the clock advances.
@@ -98,40 +98,41 @@ pub enum TestStepKind {
     Exists(bool, Str),
     /// `file "p" contains "…"`: a file with this content exists.
     File(Str, Str),
-    /// `probe NAME = e`: what the probe answers from now on.
+    /// `probe NAME = e`: the probe's answer from now on.
     Probe(Ident, Expr),
-    /// `usage N UNIT`: the host reports use.
+    /// `usage N UNIT`: the host reports usage.
     Usage(Literal, Ident),
-    /// `prompt "…"`: the user speaks.
+    /// `prompt "…"`: a message from the user.
     Prompt(Str),
-    /// `expect e`: true of state, history and clock now.
+    /// `expect e`: a condition on the current state, history and clock.
     Expect(Expr),
     /// `halted`: the session is halted.
     Halted,
     /// `resume by ROLE`.
     Resume(Ident),
-    /// `feedback NAME [contains "…"]`: delivered by the step before.
+    /// `feedback NAME [contains "…"]`: feedback delivered by the previous step.
     Feedback(Ident, Option<Str>),
     /// `no feedback [NAME]`.
     NoFeedback(Option<Ident>),
     /// `stop allowed|blocked|bypassed|incomplete [because "…"]`.
     Stop(Ident, Option<Str>),
-    /// `data e`, first: what the session is opened with.
+    /// `data e`, as the first step: the opening data of the session.
     Data(Expr),
-    /// `command "a" "b" exits N [contains "…"]` or `… times out`: what the command does from now on.
+    /// `command "a" "b" exits N [contains "…"]` or `… times out`: the command's result from now on.
     Command {
         /// The binary and its arguments.
         argv: Vec<Str>,
-        /// Its exit status; none where it does not end.
+        /// The exit status; `None` if it times out.
         exits: Option<Literal>,
-        /// What it prints.
+        /// The output.
         output: Option<Str>,
     },
     /// `git committed` / `git uncommitted`.
     Git(bool),
-    /// `verify "ITEM" [because "…"]`: the harness looks at its criteria; what it says contains the text.
+    /// `verify "ITEM" [because "…"]`: the harness judges its criteria; the resulting reasons
+    /// contain the text.
     Verify(Str, Option<Str>),
-    /// `move "ITEM" by TRANSITION [because "…"]`: the harness moves it, for this reason.
+    /// `move "ITEM" by TRANSITION [because "…"]`: the harness moves it, with this reason.
     Move(Str, Ident, Option<Str>),
     /// `item "ITEM" is STATE`.
     Item(Str, Ident),
@@ -143,15 +144,15 @@ pub enum TestStepKind {
         contract: Ident,
         /// The lines of the text.
         lines: Vec<Str>,
-        /// What remains of it.
+        /// The expected state of the report.
         state: Ident,
-        /// It is cut.
+        /// True if the text is cut.
         truncated: bool,
-        /// How many items survive.
+        /// The number of valid items.
         items: Option<Literal>,
-        /// Why units did not, in their order.
+        /// The reasons of the quarantined units, in order.
         quarantined: Vec<Ident>,
-        /// What the report says.
+        /// A text that the report contains.
         contains: Option<Str>,
     },
 }

@@ -1,5 +1,5 @@
-//! The items made of their own kinds of clauses: lifecycles, probes, feedback, completion, attestations and
-//! contracts.
+//! Parses the items with their own kinds of clauses: lifecycles, probes, feedback, completion,
+//! attestations and contracts.
 
 use super::build::Builder;
 use super::grammar::{Node, Parts, Rule};

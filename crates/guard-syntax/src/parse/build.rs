@@ -1,7 +1,7 @@
-//! The builder: words, strings, literals and documentation, and the diagnostics found on the way.
+//! The builder: words, strings, literals and documentation, and their diagnostics.
 //!
-//! Every reading function returns `None` only where the grammar has let something through that it should
-//! not have; the item is then dropped.
+//! A function returns `None` only for text that the grammar should have rejected; the item is then
+//! dropped.
 
 use super::Loose;
 use super::grammar::{Node, Parts, Rule};
@@ -11,17 +11,19 @@ use crate::errors;
 use crate::lexical::{CommentKind, Scan};
 use crate::span::{FileId, Span};
 
-/// Turns what pest read into the tree.
+/// Converts pest's nodes to the tree.
 pub(super) struct Builder<'t> {
     pub file: FileId,
     pub diagnostics: Vec<Diagnostic>,
-    /// Where in the file the text given to pest begins; negative where a misspelled keyword was repaired.
+    /// The position in the file of the text given to pest; negative after the correction of a
+    /// misspelled keyword.
     pub base: i64,
-    /// Too deep an expression was met in the current item.
+    /// True if the current item contains an expression that is too deep.
     pub too_deep: bool,
     text: &'t str,
     scan: &'t Scan,
-    /// `///` comments: start of the token they precede, index of the comment, and whether taken.
+    /// `///` comments: the start of the following token, the index of the comment, and true if it
+    /// is used.
     docs: Vec<Doc>,
 }
 
@@ -45,7 +47,8 @@ impl<'t> Builder<'t> {
         self.diagnostics.push(diagnostic);
     }
 
-    /// All diagnostics, with a warning for documentation that documents nothing; what is left of the comments.
+    /// Returns all diagnostics, with a warning for unattached documentation, and the remaining
+    /// comments.
     pub fn finish(mut self) -> (Vec<Diagnostic>, Loose) {
         let mut loose = Loose { comments: Vec::new(), docs: Vec::new() };
         let quiet = !self.diagnostics.is_empty() || !self.scan.faults.is_empty();
@@ -74,7 +77,7 @@ impl<'t> Builder<'t> {
         (self.diagnostics, loose)
     }
 
-    /// The `//!` lines before the first token.
+    /// Returns the `//!` lines before the first token.
     pub fn file_docs(&mut self) -> Vec<String> {
         let mut lines = Vec::new();
         for doc in &mut self.docs {
@@ -87,7 +90,7 @@ impl<'t> Builder<'t> {
         lines
     }
 
-    /// The `///` lines right before the token at `start` of the file.
+    /// Returns the `///` lines directly before the token at `start`.
     fn docs_before(&mut self, start: u32) -> Vec<String> {
         let from = self.docs.partition_point(|d| d.before < start);
         let mut lines = Vec::new();
@@ -122,12 +125,12 @@ impl<'t> Builder<'t> {
         SpanEq(self.span(node))
     }
 
-    /// A word as it stands.
+    /// Returns a word as written.
     pub fn ident(&self, node: &Node) -> Ident {
         Ident { node: node.as_str().to_owned(), span: self.span(node) }
     }
 
-    /// The keyword a node consists of.
+    /// Returns the keyword of a node.
     pub fn word(&self, node: &Node) -> Ident {
         self.ident(node)
     }
@@ -136,7 +139,7 @@ impl<'t> Builder<'t> {
         parts.accept(Rule::name).map(|node| self.checked(&node))
     }
 
-    /// A name, which no reserved word can be.
+    /// Returns a name, which must not be a reserved word.
     pub fn checked(&mut self, node: &Node) -> Ident {
         let ident = self.ident(node);
         if is_reserved(&ident.node) {
@@ -145,7 +148,7 @@ impl<'t> Builder<'t> {
         ident
     }
 
-    /// All names that follow.
+    /// Returns all names that follow.
     pub fn names(&mut self, parts: &mut Parts) -> Vec<Ident> {
         std::iter::from_fn(|| self.name(parts)).collect()
     }
@@ -174,19 +177,19 @@ impl<'t> Builder<'t> {
         parts.accept(Rule::string).map(|node| self.string(&node))
     }
 
-    /// All strings that follow.
+    /// Returns all strings that follow.
     pub fn strings(&mut self, parts: &mut Parts) -> Vec<Str> {
         std::iter::from_fn(|| self.take_string(parts)).collect()
     }
 
-    /// `/re/` without its slashes, `\/` unescaped.
+    /// Returns `/re/` without its slashes, with `\/` unescaped.
     pub fn regex(&self, node: &Node) -> Str {
         let inner = node.as_str();
         let inner = inner.get(1..inner.len().saturating_sub(1)).unwrap_or("");
         Str { node: inner.replace("\\/", "/"), span: self.span(node) }
     }
 
-    /// The text that `raw`, which stands at `at` of the file, means.
+    /// Unescapes `raw`, which begins at `at` in the file.
     pub fn unescape(&mut self, raw: &str, at: u32) -> String {
         let Some(first) = raw.find('\\') else { return raw.to_owned() };
         let mut out = String::with_capacity(raw.len());
@@ -213,7 +216,7 @@ impl<'t> Builder<'t> {
     }
 }
 
-/// Whether a word can never be a name.
+/// Returns whether a word is reserved.
 pub(crate) fn is_reserved(word: &str) -> bool {
     matches!(
         word,
@@ -245,7 +248,7 @@ pub(crate) fn is_reserved(word: &str) -> bool {
     )
 }
 
-/// What the escape at the start of `raw` means, and its length.
+/// Returns the character of the escape at the start of `raw`, and its length.
 fn escape(raw: &str) -> (Option<char>, usize) {
     let mut chars = raw.chars().skip(1);
     let Some(kind) = chars.next() else { return (None, 1) };
@@ -260,7 +263,7 @@ fn escape(raw: &str) -> (Option<char>, usize) {
     (meant, 1 + kind.len_utf8())
 }
 
-/// `\u{1F600}`: one to six hexadecimal digits.
+/// Reads `\u{1F600}`: one to six hexadecimal digits.
 fn unicode_escape(raw: &str) -> (Option<char>, usize) {
     let digits: String = raw.chars().skip(3).take_while(char::is_ascii_hexdigit).take(7).collect();
     let length = 3 + digits.len() + 1;
@@ -273,7 +276,7 @@ fn unicode_escape(raw: &str) -> (Option<char>, usize) {
     (code.and_then(char::from_u32), length)
 }
 
-/// What kind of literal a text is.
+/// The kind of a literal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum LiteralKind {
     Number,
@@ -281,7 +284,7 @@ pub(crate) enum LiteralKind {
     Size,
 }
 
-/// Which literal `text` is, if it is one.
+/// Returns the kind of literal that `text` is, if it is one.
 pub(crate) fn literal_kind(text: &str) -> Option<LiteralKind> {
     let whole = text.trim_start_matches(|c: char| c.is_ascii_digit());
     let rest = whole
@@ -299,7 +302,7 @@ pub(crate) fn literal_kind(text: &str) -> Option<LiteralKind> {
     is_duration(text).then_some(LiteralKind::Duration)
 }
 
-/// Digits and a unit, repeated.
+/// Returns whether a text is digits and a unit, repeated.
 fn is_duration(text: &str) -> bool {
     let mut rest = text;
     while !rest.is_empty() {
@@ -316,7 +319,7 @@ fn is_duration(text: &str) -> bool {
     true
 }
 
-/// The text of a documentation line, without the marker and one following blank.
+/// Returns the text of a documentation line, without the marker and one following space.
 fn doc_text(text: &str, start: u32, end: u32) -> String {
     let line = text.get(start as usize + 3..end as usize).unwrap_or("");
     line.strip_prefix(' ').unwrap_or(line).trim_end().to_owned()

@@ -8,7 +8,7 @@ use crate::ast::{
 };
 
 impl Builder<'_> {
-    /// The clauses of an optional `{ … }`.
+    /// Parses the clauses of an optional `{ … }`.
     pub fn take_clauses(&mut self, parts: &mut Parts) -> Option<Vec<Clause>> {
         match parts.accept(Rule::clauses) {
             Some(node) => Parts::of(node).map(|clause| self.clause(clause)).collect(),
@@ -69,7 +69,7 @@ impl Builder<'_> {
         })
     }
 
-    /// `when e` or `unless e`.
+    /// Parses `when e` or `unless e`.
     pub fn take_guard(&mut self, parts: &mut Parts) -> Option<Guard> {
         let mut inner = Parts::of(parts.accept(Rule::guard)?);
         let unless = inner.next()?.as_rule() == Rule::unless_word;

@@ -1,23 +1,23 @@
-//! The insides of block items: what each kind of block is made of, and where one element ends and the next
-//! begins when the block as a whole does not parse.
+//! The elements of block items: the kind of element of each block, and the boundaries between
+//! elements if the block as a whole does not parse.
 
 use super::build::is_reserved;
 use super::explain::Site;
 use super::grammar::Rule;
 use crate::lexical::TokenKind;
 
-/// What a block is made of.
+/// The elements of a kind of block.
 #[derive(Clone, Copy)]
 pub(super) struct Kind {
-    /// Reads one element.
+    /// The rule for one element.
     pub rule: Rule,
-    /// Reads one element and the end.
+    /// The rule for one element followed by the end.
     pub only: Rule,
-    /// What an element is called.
+    /// The name of an element in messages.
     pub called: &'static str,
-    /// A few of them.
+    /// Some examples.
     pub examples: &'static str,
-    /// The words that begin one; empty where names do.
+    /// The keywords that begin an element; empty if names do.
     pub keywords: &'static [&'static str],
 }
 
@@ -64,7 +64,7 @@ const PROBE: [&str; 8] =
     ["returns", "command", "file", "host", "every", "backoff", "timeout", "within"];
 const CHECKS: [&str; 8] = ["file", "command", "git", "every", "attest", "all", "any", "at"];
 
-/// What the block of an item is made of, for items that are blocks.
+/// Returns the kind of elements of an item that is a block.
 pub(super) fn kind_of(of: Rule) -> Option<Kind> {
     Some(match of {
         Rule::tool | Rule::policy => kind(
@@ -112,7 +112,7 @@ pub(super) fn kind_of(of: Rule) -> Option<Kind> {
     })
 }
 
-/// The rest of [`kind_of`]: what advises, judges and tests.
+/// The rest of [`kind_of`]: items for advice, completion and tests.
 fn kind_of_judging(of: Rule) -> Option<Kind> {
     Some(match of {
         Rule::feedback => kind(
@@ -155,7 +155,7 @@ fn kind_of_judging(of: Rule) -> Option<Kind> {
     })
 }
 
-/// Whether an element begins here for sure.
+/// Returns whether an element certainly begins here.
 pub(super) fn begins(kind: Kind, site: &Site, index: usize) -> bool {
     let word = site.word(index);
     let next = site.kind(index + 1);
@@ -194,7 +194,7 @@ pub(super) fn begins(kind: Kind, site: &Site, index: usize) -> bool {
     }
 }
 
-/// Whether a keyword on a new line begins an element, however broken the one before it is.
+/// Returns whether a keyword on a new line begins an element, even after an invalid one.
 pub(super) fn begins_afresh(kind: Kind, site: &Site, index: usize) -> bool {
     matches!(kind.rule, Rule::clause | Rule::step | Rule::block)
         && site.fresh_line(index)
@@ -205,7 +205,7 @@ pub(super) fn begins_afresh(kind: Kind, site: &Site, index: usize) -> bool {
         && (kind.rule != Rule::clause || site.word(index + 1) != ":")
 }
 
-/// How an element is written, by its keyword.
+/// Returns the syntax of an element, by its keyword.
 pub(super) fn usage(keyword: &str) -> Option<&'static str> {
     Some(match keyword {
         "requires" => {
@@ -261,7 +261,7 @@ fn begins_clause(site: &Site, index: usize) -> bool {
     }
 }
 
-/// Whether an element may end with this token.
+/// Returns whether an element may end with this token.
 pub(super) fn ends(site: &Site, index: usize) -> bool {
     match site.kind(index) {
         Some(TokenKind::Open) | None => false,
@@ -280,7 +280,7 @@ pub(super) fn ends(site: &Site, index: usize) -> bool {
     }
 }
 
-/// Whether a word on a new line begins an element, as far as anyone can tell.
+/// Returns whether a word on a new line probably begins an element.
 pub(super) fn may_begin(site: &Site, index: usize) -> bool {
     let word = site.word(index);
     let goes_on = matches!(

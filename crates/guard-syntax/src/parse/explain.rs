@@ -1,7 +1,8 @@
-//! What is wrong with a text that does not parse, in one diagnostic.
+//! Explains in one diagnostic why a text does not parse.
 //!
-//! Reads the text once more to learn where it stops and what could have stood there, looks for a slip that
-//! people make, and otherwise says what was found and what was expected, in the words of the reference.
+//! Parses the text again to find the position of the failure and the tokens that could follow,
+//! looks for a common mistake, and otherwise reports the found and the expected text in the terms
+//! of the reference.
 
 use super::build::is_reserved;
 use super::elements;
@@ -12,7 +13,7 @@ use crate::lexical::{Token, TokenKind};
 use crate::nearest::nearest;
 use crate::span::{FileId, Span};
 
-/// A stretch of tokens of a text.
+/// A range of tokens of a text.
 #[derive(Clone, Copy)]
 pub(super) struct Site<'t> {
     pub file: FileId,
@@ -51,7 +52,7 @@ impl<'t> Site<'t> {
         self.text.get(self.start()..self.end()).unwrap_or("")
     }
 
-    /// Whether a token is the first on its line.
+    /// Returns whether a token is the first on its line.
     pub fn fresh_line(&self, index: usize) -> bool {
         let (Some(token), Some(before)) =
             (self.token(index), index.checked_sub(1).and_then(|i| self.token(i)))
@@ -64,12 +65,13 @@ impl<'t> Site<'t> {
     }
 }
 
-/// Says why the text of `site` is not what `rule` reads; `next` is what may follow it.
+/// Explains why the text of `site` does not match `rule`; `next` describes the text that may follow
+/// it.
 pub(super) fn explain(site: Site, rule: Rule, next: &str) -> Diagnostic {
     explain_text(site, rule, site.slice(), next)
 }
 
-/// As [`explain`], of a text that stands in for the one at `site`.
+/// Like [`explain`], for a text that replaces the one at `site`.
 pub(super) fn explain_text(site: Site, rule: Rule, text: &str, next: &str) -> Diagnostic {
     let stop = grammar::stop(rule, text);
     let (at, expected) = stop.map_or((0, Vec::new()), |stop| (stop.at, stop.expected));
@@ -96,7 +98,7 @@ const OPERATORS: [&str; 21] = [
     "+", "-", "*", "/", "%", "else", "not", "matches",
 ];
 
-/// The mistakes that people make often.
+/// Detects common mistakes.
 fn slip(site: &Site, index: usize, expected: &[Rule]) -> Option<Diagnostic> {
     let inside = index < site.last;
     let found = if inside { site.word(index) } else { "" };
@@ -147,7 +149,7 @@ fn slip(site: &Site, index: usize, expected: &[Rule]) -> Option<Diagnostic> {
     None
 }
 
-/// What an operator of another language is called here.
+/// Returns the Guard equivalent of an operator of another language.
 fn foreign(found: &str) -> Option<&'static str> {
     Some(match found {
         "&&" | "&" => "and",
@@ -159,7 +161,7 @@ fn foreign(found: &str) -> Option<&'static str> {
     })
 }
 
-/// `f (x)`, `xs [0]`.
+/// Detects a separated bracket: `f (x)`, `xs [0]`.
 fn separated_bracket(site: &Site, index: usize, inside: bool) -> Option<Diagnostic> {
     let open = site.word(index);
     let before = index.checked_sub(1).filter(|&i| inside && i >= site.first)?;
@@ -180,7 +182,7 @@ fn is_value(rule: Rule) -> bool {
     matches!(rule, Rule::reference | Rule::literal | Rule::paren | Rule::prefix_op | Rule::list)
 }
 
-/// Whether a rule begins with a name.
+/// Returns whether a rule begins with a name.
 fn names(rule: Rule) -> bool {
     matches!(
         rule,
@@ -203,7 +205,7 @@ fn names(rule: Rule) -> bool {
     )
 }
 
-/// The keywords among what was expected.
+/// Returns the keywords among the expected rules.
 fn words(expected: &[Rule]) -> Vec<&'static str> {
     expected.iter().flat_map(|rule| keywords(*rule)).copied().collect()
 }
@@ -252,7 +254,7 @@ fn keywords(rule: Rule) -> &'static [&'static str] {
     }
 }
 
-/// How the reference calls what a rule reads; empty where it goes without saying.
+/// Returns the reference's name of a rule; empty if it is obvious.
 fn called(rule: Rule) -> &'static str {
     match rule {
         Rule::expr | Rule::branch | Rule::reference => "a value",
@@ -307,7 +309,7 @@ fn called(rule: Rule) -> &'static str {
     }
 }
 
-/// What was expected, as an enumeration of at most four.
+/// Lists the expected texts, at most four.
 fn phrase(expected: &[Rule], next: &str) -> String {
     let mut names: Vec<String> = Vec::new();
     let mut push = |name: String| {
@@ -321,7 +323,7 @@ fn phrase(expected: &[Rule], next: &str) -> String {
             (name, _) => push(name.to_owned()),
         }
     }
-    // Behind a value anything may follow; the operators go without saying.
+    // After a value anything may follow; operators are not listed.
     if names.len() > 1 || expected.contains(&Rule::EOI) {
         names.retain(|name| name != "an operator" || next.is_empty());
     }
@@ -336,7 +338,7 @@ fn phrase(expected: &[Rule], next: &str) -> String {
     }
 }
 
-/// What to write, where the expectation alone does not say it.
+/// Returns a suggestion, if the expectation alone is not enough.
 fn help(expected: &[Rule]) -> Option<&'static str> {
     let wants = |rule| expected.contains(&rule);
     if wants(Rule::then_word) || wants(Rule::else_word) {

@@ -1,8 +1,8 @@
-//! Expressions: precedence climbing over the flat list of operands and operators that the grammar gives.
+//! Expressions: precedence climbing over the grammar's flat list of operands and operators.
 //!
-//! The climbing keeps its own stack, so that a long chain of operators costs heap and never call stack; a
-//! tree deeper than [`MAX_DEPTH`] is reported and never built. Only brackets recurse, and their nesting was
-//! bounded before.
+//! The climbing keeps its own stack, so a long chain of operators uses heap and no call stack; a
+//! tree deeper than [`MAX_DEPTH`] is reported and never built. Only brackets recurse, and their
+//! nesting was limited before.
 
 use super::MAX_DEPTH;
 use super::build::{Builder, LiteralKind, literal_kind};
@@ -15,11 +15,11 @@ use crate::span::Span;
 struct Value {
     expr: Expr,
     depth: usize,
-    /// Its top is a comparison without parentheses, written here.
+    /// The position of its root, if that is a comparison without parentheses.
     comparison: Option<Span>,
 }
 
-/// An operator that waits for its right side.
+/// An operator that waits for its right operand.
 enum Pending {
     Unary(UnaryOp, Span),
     If { condition: Box<Value>, then: Box<Value>, span: Span },
@@ -27,7 +27,7 @@ enum Pending {
     Binary(Infix, Value),
 }
 
-/// An infix operator; `else` is one, too.
+/// An infix operator, including `else`.
 #[derive(Clone, Copy)]
 enum Infix {
     Op(BinaryOp),
@@ -63,7 +63,7 @@ impl Infix {
         })
     }
 
-    /// How tightly the operator of `level` binds on its left and on its right.
+    /// Returns how tightly an operator of `level` binds on its left and on its right.
     fn binding(level: u8) -> (u8, u8) {
         let right_associative = matches!(level, 1 | 9);
         if right_associative { (2 * level + 1, 2 * level) } else { (2 * level, 2 * level + 1) }
@@ -71,7 +71,7 @@ impl Infix {
 }
 
 impl Pending {
-    /// How tightly it holds on to what follows it.
+    /// Returns how tightly it binds on its right.
     fn right(&self) -> u8 {
         match self {
             Pending::Unary(UnaryOp::Neg, _) => 20,
@@ -83,7 +83,7 @@ impl Pending {
     }
 }
 
-/// The precedence level of an operator, as the reference numbers them.
+/// Returns the precedence level of an operator, numbered as in the reference.
 pub(crate) fn level(op: BinaryOp) -> u8 {
     use BinaryOp as B;
     match op {
@@ -99,7 +99,7 @@ pub(crate) fn level(op: BinaryOp) -> u8 {
     }
 }
 
-/// The expression being climbed.
+/// An expression under construction.
 struct Climb {
     pending: Vec<Pending>,
     value: Option<Value>,
@@ -183,7 +183,7 @@ impl Builder<'_> {
         Some(())
     }
 
-    /// Everything on the left that binds tighter than an operator of `level`.
+    /// Returns the left operand: everything that binds tighter than an operator of `level`.
     fn left_side(&mut self, climb: &mut Climb, level: u8, operator: Span) -> Option<Value> {
         let (left, _) = Infix::binding(level);
         let mut value = climb.value.take()?;
@@ -231,7 +231,7 @@ impl Builder<'_> {
         }
     }
 
-    /// A node over one value.
+    /// Builds a node with one child.
     fn over(&mut self, of: Value, span: Span, make: impl FnOnce(Box<Expr>) -> ExprKind) -> Value {
         if of.depth >= MAX_DEPTH {
             self.deep(span);
@@ -241,7 +241,7 @@ impl Builder<'_> {
         Value { expr: Expr { kind: make(Box::new(of.expr)), span }, depth, comparison: None }
     }
 
-    /// A node over two values.
+    /// Builds a node with two children.
     fn join(
         &mut self,
         a: Value,
@@ -378,7 +378,7 @@ impl Builder<'_> {
         Some(self.bounded(ExprKind::Map(entries), depth, span))
     }
 
-    /// A node over values of which the deepest has `depth`.
+    /// Builds a node, given the depth of its deepest child.
     fn bounded(&mut self, kind: ExprKind, depth: usize, span: Span) -> Value {
         if depth >= MAX_DEPTH {
             self.deep(span);

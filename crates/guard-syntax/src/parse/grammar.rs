@@ -1,4 +1,4 @@
-//! The one place where pest runs. Its types never leave `parse`.
+//! The only module that runs pest. Its types never leave `parse`.
 
 use pest::Parser as _;
 use pest::error::{ErrorVariant, InputLocation};
@@ -9,27 +9,28 @@ use pest::iterators::{Pair, Pairs};
 #[allow(missing_docs)]
 struct Grammar;
 
-/// One node of what pest read.
+/// One node of pest's output.
 pub(super) type Node<'i> = Pair<'i, Rule>;
 
-/// Where reading stopped, counted from the start of what was read, and what could have stood there.
+/// The position where parsing stopped, from the start of the text, and the possible tokens there.
 #[derive(Debug)]
 pub(super) struct Stop {
     pub at: usize,
     pub expected: Vec<Rule>,
 }
 
-/// Reads `text`, the whole of it, as `rule`.
+/// Parses the whole `text` as `rule`.
 pub(super) fn whole(rule: Rule, text: &str) -> Option<Node<'_>> {
     prefix(rule, text).filter(|node| node.as_str().len() == text.len())
 }
 
-/// Reads the start of `text` as `rule`.
+/// Parses the start of `text` as `rule`.
 pub(super) fn prefix(rule: Rule, text: &str) -> Option<Node<'_>> {
     Grammar::parse(rule, text).ok()?.next()
 }
 
-/// Reads `text` as a rule that ends with the end of the text, and says where that fails.
+/// Parses `text` as a rule that includes the end of the text, and returns the position of the
+/// failure.
 pub(super) fn stop(rule: Rule, text: &str) -> Option<Stop> {
     let error = Grammar::parse(rule, text).err()?;
     let at = match error.location {
@@ -43,7 +44,7 @@ pub(super) fn stop(rule: Rule, text: &str) -> Option<Stop> {
     Some(Stop { at, expected })
 }
 
-/// The nodes inside a node, read from left to right.
+/// The child nodes of a node, read from left to right.
 #[derive(Clone)]
 pub(super) struct Parts<'i>(Pairs<'i, Rule>);
 
@@ -52,12 +53,12 @@ impl<'i> Parts<'i> {
         Parts(node.into_inner())
     }
 
-    /// The next node, if it is of this rule.
+    /// Returns the next node, if it has this rule.
     pub fn accept(&mut self, rule: Rule) -> Option<Node<'i>> {
         if self.0.peek()?.as_rule() == rule { self.0.next() } else { None }
     }
 
-    /// Whether the next node is of this rule; consumes it then.
+    /// Returns whether the next node has this rule, and consumes it in that case.
     pub fn has(&mut self, rule: Rule) -> bool {
         self.accept(rule).is_some()
     }

@@ -8,7 +8,7 @@ use crate::ast::{
     Policy, Record, Source, Spanned, StateVar, Tool, ToolSet, UseTarget, Variant,
 };
 
-/// The rule that reads the item a keyword begins.
+/// Returns the rule of the item that a keyword begins.
 pub(super) fn rule_of(keyword: &str) -> Option<Rule> {
     Some(match keyword {
         "use" => Rule::use_item,
@@ -59,7 +59,7 @@ impl Builder<'_> {
         Some(Header { name, edition, shadow: parts.has(Rule::shadow), span })
     }
 
-    /// The item whose text begins at `base` of the file.
+    /// Builds the item whose text begins at `base` in the file.
     pub fn item(&mut self, base: i64, node: Node) -> Option<Item> {
         self.base = base;
         self.too_deep = false;

@@ -1,7 +1,7 @@
-//! Messages: strings whose braces hold expressions.
+//! Messages: strings with expressions in braces.
 //!
-//! The text between braces is unescaped as the rest of the string is, and then read as an expression, so
-//! `"{m[\"k\"]}"` reads `m["k"]`.
+//! The text between braces is unescaped like the rest of the string, and then parsed as an
+//! expression, so `"{m[\"k\"]}"` means `m["k"]`.
 
 use super::build::Builder;
 use super::grammar::{self, Node, Parts, Rule};
@@ -61,7 +61,7 @@ impl Builder<'_> {
         Span { file: self.file, start: at + start as u32, end: at + end as u32 }
     }
 
-    /// Reads `{e}` at `open`; returns where the text goes on.
+    /// Reads `{e}` at `open`; returns the position where the text continues.
     fn interpolation(
         &mut self,
         raw: &str,
@@ -93,7 +93,7 @@ impl Builder<'_> {
         close + 1
     }
 
-    /// Reads `text`, which stands at `start` of the file, as an expression.
+    /// Parses `text`, which begins at `start` in the file, as an expression.
     fn embedded(&mut self, text: &str, start: u32) -> Option<Expr> {
         let blank = text.len() - text.trim_start().len();
         let trimmed = text.trim();
@@ -131,7 +131,7 @@ impl Builder<'_> {
     }
 }
 
-/// Where the escape at `start` ends.
+/// Returns the end of the escape at `start`.
 fn escape_end(raw: &str, start: usize) -> usize {
     let unicode = raw[start + 1..].starts_with("u{");
     let close = raw[start..].bytes().take(10).position(|b| b == b'}');
@@ -142,7 +142,8 @@ fn escape_end(raw: &str, start: usize) -> usize {
     start + 1 + skipped
 }
 
-/// The `}` that closes the `{` at the start of `raw`; strings and nested braces are passed over.
+/// Returns the `}` that closes the `{` at the start of `raw`; strings and nested braces are
+/// skipped.
 fn closing_brace(raw: &str) -> Option<usize> {
     let bytes = raw.as_bytes();
     let mut depth = 0usize;
@@ -151,7 +152,7 @@ fn closing_brace(raw: &str) -> Option<usize> {
     while let Some(&b) = bytes.get(pos) {
         match b {
             b'\\' if in_string && bytes.get(pos + 1) == Some(&b'\\') => {
-                // An escaped backslash escapes, inside the string, whatever comes next.
+                // An escaped backslash escapes the next character inside the string.
                 pos += if bytes.get(pos + 2) == Some(&b'\\') { 3 } else { 2 };
             }
             b'\\' if bytes.get(pos + 1) == Some(&b'"') => {

@@ -1,6 +1,6 @@
-//! Text to tree, in rooms: `build` reads words and literals, `expr` expressions, `types` types and fields,
-//! `items`, `clauses`, `blocks` and `scenario` what their names say; `recover` finds out what is wrong with
-//! an item that does not parse. Nothing here decides what a name means.
+//! Parser: `build` reads words and literals, `expr` expressions, `types` types and fields; `items`,
+//! `clauses`, `blocks` and `scenario` read the constructs of these names; `recover` finds the
+//! errors in an item that does not parse. Names are not resolved here.
 
 mod blocks;
 mod build;
@@ -26,30 +26,30 @@ pub(crate) use expr::level;
 use build::Builder;
 use std::borrow::Cow;
 
-/// How deep brackets and operators nest.
+/// The maximum nesting depth of brackets and operators.
 pub const MAX_DEPTH: usize = 128;
 
-/// How long a file may be, in bytes.
+/// The maximum length of a file, in bytes.
 pub const MAX_BYTES: usize = 16 * 1024 * 1024;
 
-/// After this many errors a file is not worth more.
+/// The maximum number of errors reported per file.
 pub(crate) const MAX_ERRORS: usize = 100;
 
-/// What a text says, as far as it could be read, and what is wrong with it.
+/// The result of parsing: the tree as far as it could be read, and the diagnostics.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Parse {
-    /// The tree; broken items and clauses are absent from it.
+    /// The tree, without invalid items and clauses.
     pub file: ast::File,
-    /// In source order.
+    /// The diagnostics, in source order.
     pub diagnostics: Vec<Diagnostic>,
 }
 
-/// Reads a `.guard` text. Never fails, never panics, takes linear time.
+/// Parses a `.guard` text. Never fails, never panics, takes linear time.
 pub fn parse(file: FileId, text: &str) -> Parse {
     read(file, text).0
 }
 
-/// Whether a text can stand where the grammar wants a name.
+/// Returns whether a text is a name for the grammar.
 pub(crate) fn is_name(text: &str) -> bool {
     let mut bytes = text.bytes();
     bytes.next().is_some_and(|b| b.is_ascii_alphabetic() || b == b'_')
@@ -57,16 +57,16 @@ pub(crate) fn is_name(text: &str) -> bool {
         && !build::is_reserved(text)
 }
 
-/// What the formatter needs to know about comments.
+/// The comments, for the formatter.
 #[derive(Debug, Default)]
 pub(crate) struct Loose {
-    /// Those that document nothing, in order.
+    /// The comments that are not documentation, in order.
     pub comments: Vec<Comment>,
-    /// For each documented node: where it starts and where its documentation does.
+    /// For each documented node: its start and the start of its documentation.
     pub docs: Vec<(u32, u32)>,
 }
 
-/// As [`parse`], with what the formatter needs to know about the text.
+/// Parses like [`parse`], and also returns the formatter's input.
 pub(crate) fn read(file: FileId, text: &str) -> (Parse, Scan, Structure, Loose) {
     if text.len() > MAX_BYTES {
         let diagnostics = vec![errors::too_large(Span::new(file, 0, 0), text.len())];
@@ -94,7 +94,7 @@ pub(crate) fn read(file: FileId, text: &str) -> (Parse, Scan, Structure, Loose) 
     (Parse { file: tree, diagnostics }, scan, structure, loose)
 }
 
-/// The text with every comment overwritten by blanks; all places stay where they are.
+/// Returns the text with every comment overwritten by spaces; all positions stay the same.
 fn without_comments<'t>(text: &'t str, scan: &Scan) -> Cow<'t, str> {
     if scan.comments.is_empty() {
         return Cow::Borrowed(text);
@@ -108,7 +108,7 @@ fn without_comments<'t>(text: &'t str, scan: &Scan) -> Cow<'t, str> {
     Cow::Owned(out)
 }
 
-/// What reads one file.
+/// The parser of one file.
 struct Parser<'t> {
     file: FileId,
     text: &'t str,
@@ -140,7 +140,7 @@ impl<'t> Parser<'t> {
         first: &mut Option<Span>,
         tree: &mut ast::File,
     ) {
-        // The words on the first line that the header can have.
+        // The words on the first line that can belong to the header.
         let site = self.site(chunk.first, chunk.last);
         let words = (chunk.first + 1..chunk.last.min(chunk.first + 5))
             .take_while(|&i| !site.fresh_line(i))
@@ -168,7 +168,7 @@ impl<'t> Parser<'t> {
         self.recover_item(chunk, rule)
     }
 
-    /// Whether a lexical or bracket fault lies in the chunk.
+    /// Returns whether the chunk contains a lexical or bracket fault.
     fn faulty(&self, chunk: Chunk) -> bool {
         !self.faults(chunk).is_empty()
     }
@@ -181,7 +181,7 @@ impl<'t> Parser<'t> {
         &faults[from..to.max(from)]
     }
 
-    /// First byte and one past the last byte of a chunk.
+    /// Returns the first byte of a chunk, and the byte after it.
     fn bounds(&self, chunk: Chunk) -> (usize, usize) {
         let tokens = &self.scan.tokens[chunk.first..chunk.last];
         match (tokens.first(), tokens.last()) {

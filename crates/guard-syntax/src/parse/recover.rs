@@ -1,7 +1,8 @@
-//! Recovery: what is wrong inside an item that does not parse, and what of it can be kept.
+//! Recovery: finds the errors inside an item that does not parse, and keeps its valid parts.
 //!
-//! A block item is cut into its elements; each that parses goes into the tree, each that does not gives one
-//! error. Where a lexical or bracket fault lies in an element, that fault has been reported and is enough.
+//! A block item is split into its elements; a valid element is added to the tree, an invalid one
+//! gives one error. A lexical or bracket fault in an element was already reported, and no second
+//! error is added.
 
 use super::build::Builder;
 use super::elements::{self, CLAUSES, Kind};
@@ -15,10 +16,10 @@ use crate::lexical::{Token, TokenKind};
 use crate::nearest::nearest;
 use crate::structure::ITEM_KEYWORDS;
 
-/// What may stand after an item.
+/// The text that may follow an item.
 const NEXT_ITEM: &str = "the next item";
 
-/// A stretch of tokens that is read as one element; unsure cuts are taken back if that helps.
+/// A range of tokens that is parsed as one element; an uncertain cut is undone if that helps.
 struct Cut {
     first: usize,
     sure: bool,
@@ -33,7 +34,7 @@ impl<'t> Parser<'t> {
         !self.faulty(Chunk { first, last })
     }
 
-    /// Something at the top level that no item keyword begins.
+    /// Handles top-level text that begins with no item keyword.
     pub(super) fn unknown_item(&mut self, chunk: Chunk) -> Option<Item> {
         let token = self.scan.tokens[chunk.first];
         let word = token.text(self.text);
@@ -54,7 +55,7 @@ impl<'t> Parser<'t> {
         None
     }
 
-    /// The item that the chunk would be if its first word were `keyword`.
+    /// Returns the item that the chunk would be if its first word were `keyword`.
     fn repaired(&mut self, chunk: Chunk, keyword: &str) -> Option<Item> {
         let (rule, site) = (rule_of(keyword)?, self.site(chunk.first, chunk.last));
         let length = site.word(chunk.first).len();
@@ -73,7 +74,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// An item that does not parse as a whole.
+    /// Recovers an item that does not parse as a whole.
     pub(super) fn recover_item(&mut self, chunk: Chunk, rule: Rule) -> Option<Item> {
         let body = elements::kind_of(rule).and_then(|kind| Some((kind, self.block(chunk)?)));
         let Some((kind, (open, close))) = body else {
@@ -104,7 +105,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// The good item that a chunk begins with, when something else on a new line follows it.
+    /// Returns the valid item at the start of a chunk that is followed by other text on a new line.
     fn leading_item(&mut self, chunk: Chunk, rule: Rule) -> Option<Item> {
         let site = self.site(chunk.first, chunk.last);
         let node = grammar::prefix(rule, site.slice())?;
@@ -116,7 +117,7 @@ impl<'t> Parser<'t> {
         kept.then(|| self.builder.item(site.start() as i64, node)).flatten()
     }
 
-    /// The braces of a block item: its last ones at the top level that are not a tool set.
+    /// Returns the braces of a block item: the last top-level ones that are not a tool set.
     fn block(&self, chunk: Chunk) -> Option<(usize, Option<usize>)> {
         let mut index = chunk.first;
         let mut found = None;
@@ -147,7 +148,7 @@ impl<'t> Parser<'t> {
         Some(partners[at].1 as usize)
     }
 
-    /// The item with nothing between its braces.
+    /// Parses the item with an empty block.
     fn head(&mut self, chunk: Chunk, rule: Rule, open: usize) -> Option<Item> {
         let site = self.site(chunk.first, open + 1);
         let text = format!("{}}}", site.slice());
@@ -161,7 +162,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// The elements between two tokens.
+    /// Splits the tokens between two positions into elements.
     fn cut(&self, kind: Kind, first: usize, last: usize) -> Vec<(usize, usize)> {
         let site = self.site(first, last);
         let mut cuts: Vec<Cut> = Vec::new();
@@ -187,7 +188,7 @@ impl<'t> Parser<'t> {
         self.join_unsure(kind, cuts, last)
     }
 
-    /// Takes an unsure cut back where the joined text parses and the first part alone does not.
+    /// Undoes an uncertain cut if the joined text parses and the first part alone does not.
     fn join_unsure(&self, kind: Kind, cuts: Vec<Cut>, last: usize) -> Vec<(usize, usize)> {
         let mut out: Vec<(usize, usize)> = Vec::new();
         for (n, cut) in cuts.iter().enumerate() {
@@ -208,7 +209,7 @@ impl<'t> Parser<'t> {
         grammar::whole(kind.rule, self.trimmed(first, last).slice()).is_some()
     }
 
-    /// Without the separators at its end.
+    /// Removes the separators at the end.
     fn trimmed(&self, first: usize, mut last: usize) -> Site<'t> {
         while last > first + 1 && matches!(self.site(0, 0).word(last - 1), "," | ";") {
             last -= 1;
@@ -254,7 +255,7 @@ impl<'t> Parser<'t> {
         self.builder.report(explain::explain(site, kind.only, &next));
     }
 
-    /// What stands after the closing brace of an item.
+    /// Reports the text after the closing brace of an item.
     fn leftover(&mut self, first: usize, last: usize) {
         if self.clean(first, last) {
             let site = self.site(first, last);
@@ -298,7 +299,7 @@ impl Builder<'_> {
         }
     }
 
-    /// Says why the text between the braces of a message is no expression.
+    /// Explains why the text between the braces of a message is not an expression.
     pub(super) fn explain_expression(&mut self, text: &str, tokens: &[Token]) {
         let site = Site { file: self.file, text, tokens, first: 0, last: tokens.len() };
         let diagnostic = explain::explain(site, Rule::only_expr, "`}`");

@@ -20,7 +20,7 @@ impl Builder<'_> {
         Some(TestStep { kind, span })
     }
 
-    /// The steps about calls.
+    /// Parses the steps about calls.
     fn call_step(&mut self, rule: Rule, mut parts: Parts) -> Option<TestStepKind> {
         Some(match rule {
             Rule::st_run => {
@@ -59,7 +59,7 @@ impl Builder<'_> {
         })
     }
 
-    /// The steps about the world, and the expectations.
+    /// Parses the steps about the world, and the expectations.
     fn world_step(&mut self, rule: Rule, mut parts: Parts) -> Option<TestStepKind> {
         Some(match rule {
             Rule::st_after => TestStepKind::After(self.take_literal(&mut parts)?),
@@ -104,7 +104,7 @@ impl Builder<'_> {
         })
     }
 
-    /// The steps about commands, items and advice.
+    /// Parses the steps about commands, items and advice.
     fn session_step(&mut self, rule: Rule, mut parts: Parts) -> Option<TestStepKind> {
         Some(match rule {
             Rule::st_data => TestStepKind::Data(self.take_expr(&mut parts)?),
@@ -191,7 +191,7 @@ impl Builder<'_> {
         self.take_expr(&mut Parts::of(node))
     }
 
-    /// The string inside `because "…"` or `contains "…"`.
+    /// Returns the string in `because "…"` or `contains "…"`.
     fn take_quoted(&mut self, parts: &mut Parts, rule: Rule) -> Option<Str> {
         let node = parts.accept(rule)?;
         self.take_string(&mut Parts::of(node))

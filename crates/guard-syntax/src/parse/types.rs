@@ -58,7 +58,7 @@ impl Builder<'_> {
         parts.accept(Rule::regex).map(|node| self.regex(&node))
     }
 
-    /// `max N` as a clause of its own.
+    /// Parses `max N` as a separate clause.
     pub fn take_max(&mut self, parts: &mut Parts) -> Option<Literal> {
         let node = parts.accept(Rule::max)?;
         self.take_literal(&mut Parts::of(node))
@@ -76,7 +76,7 @@ impl Builder<'_> {
         Some(Field { docs, name, ty, secret, key, span })
     }
 
-    /// The fields inside `params` or `fields`.
+    /// Returns the fields in `params` or `fields`.
     pub fn fields(&mut self, node: Node) -> Option<Vec<Field>> {
         Parts::of(node).map(|field| self.field(field)).collect()
     }

@@ -1,4 +1,4 @@
-//! The insides of lifecycles, probes, feedback, completion, attestations and contracts.
+//! Prints the contents of lifecycles, probes, feedback, completion, attestations and contracts.
 
 use super::clauses::{guard, names};
 use super::expr;
@@ -19,7 +19,7 @@ fn dotted(path: &[Ident]) -> String {
     path.iter().map(|n| n.node.as_str()).collect::<Vec<_>>().join(".")
 }
 
-/// The environment of a command.
+/// Prints the environment of a command.
 fn given(env: &[Str]) -> String {
     if env.is_empty() { String::new() } else { format!(" env{}", strings(env)) }
 }
@@ -117,7 +117,7 @@ enum Entry<'a> {
 impl Element for Entry<'_> {
     fn span(&self) -> Span {
         match self {
-            // The words around the number: nearly enough for comments.
+            // The range of the words around the number, precise enough for comments.
             Entry::AtMost(n) => {
                 Span { start: n.span.start.saturating_sub(8), end: n.span.end + 7, ..n.span }
             }
@@ -149,7 +149,7 @@ fn trigger(trigger: &Trigger) -> String {
         Trigger::Denied(Some(tools)) => format!("on denied {}", text::tools(tools)),
         Trigger::When(e) => {
             let condition = expr::flat(e);
-            // `created(…)` and `denied` would be triggers of their own.
+            // `created(…)` and `denied` would be read as triggers.
             let clash = condition.starts_with("created(") || condition.starts_with("denied");
             if clash { format!("on ({condition})") } else { format!("on {condition}") }
         }
@@ -231,7 +231,8 @@ impl Element for Check {
     }
 }
 
-/// Whether a condition would begin another check, or go on with the condition before it.
+/// Returns whether a condition would be read as another check, or as a continuation of the previous
+/// condition.
 fn reads_as_check(text: &str) -> bool {
     let word = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').next().unwrap_or("");
     text.starts_with('-') || matches!(word, "file" | "command" | "git" | "every" | "attest" | "at")

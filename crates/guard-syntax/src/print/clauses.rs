@@ -9,7 +9,7 @@ use crate::ast::{
 };
 use crate::span::Span;
 
-/// Names with commas between them.
+/// Joins names with commas.
 pub(super) fn names(names: &[Ident]) -> String {
     names.iter().map(|n| n.node.as_str()).collect::<Vec<_>>().join(", ")
 }
@@ -79,7 +79,7 @@ fn pieces(kind: &ClauseKind) -> Vec<Piece<'_>> {
     }
 }
 
-/// The clauses without expressions.
+/// Prints the clauses without expressions.
 fn short(kind: &ClauseKind) -> String {
     let path = |word: &str, path: &[Ident]| {
         let steps: String = path.iter().map(|n| format!(".{}", n.node)).collect();
@@ -98,7 +98,7 @@ fn short(kind: &ClauseKind) -> String {
     }
 }
 
-/// `when e` or `unless e`.
+/// Prints `when e` or `unless e`.
 pub(super) fn guard<'a>(pieces: &mut Vec<Piece<'a>>, guard: Option<&'a Guard>, may_break: bool) {
     let Some(guard) = guard else { return };
     pieces.push(if may_break { Piece::Break } else { Piece::text(" ") });

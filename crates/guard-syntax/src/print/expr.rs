@@ -1,4 +1,4 @@
-//! Expressions: with the parentheses they need, on one line or on several.
+//! Prints expressions: with the necessary parentheses, on one line or on several.
 
 use super::text;
 use crate::ast::{Arg, BinaryOp, Expr, ExprKind, Ident, Quantifier, UnaryOp};
@@ -7,33 +7,33 @@ use crate::parse::level;
 /// The soft width of a line.
 pub(super) const WIDTH: usize = 100;
 
-/// What stands around an expression.
+/// The context of an expression.
 #[derive(Clone, Copy)]
 struct Around {
     /// The loosest level that needs no parentheses.
     min: u8,
-    /// Nothing of the same expression follows on the right.
+    /// True if no part of the same expression follows on the right.
     tail: bool,
-    /// Inside a `then` branch, where `else` ends the branch.
+    /// True inside a `then` branch, where `else` ends the branch.
     branch: bool,
-    /// The last thing of its text, so that a name may follow.
+    /// True for the last expression of its text, so that a name may follow.
     last: bool,
 }
 
 const FREE: Around = Around { min: 0, tail: true, branch: false, last: true };
 const ENCLOSED: Around = Around { last: false, ..FREE };
 
-/// An expression on one line.
+/// Prints an expression on one line.
 pub(super) fn flat(e: &Expr) -> String {
     write(e, FREE, &mut Layout::flat())
 }
 
-/// An expression between brackets, on one line.
+/// Prints an expression between brackets, on one line.
 pub(super) fn enclosed(e: &Expr) -> String {
     write(e, ENCLOSED, &mut Layout::flat())
 }
 
-/// An expression that begins in `column`; its further lines are indented by `indent`.
+/// Prints an expression that begins in `column`; further lines are indented by `indent`.
 pub(super) fn laid_out(e: &Expr, column: usize, indent: usize) -> String {
     let line = flat(e);
     if column + width(&line) <= WIDTH {
@@ -47,7 +47,7 @@ pub(super) fn width(text: &str) -> usize {
     text.chars().count()
 }
 
-/// How to lay out: on one line, or broken with this indent.
+/// The layout: on one line, or broken with this indent.
 #[derive(Clone, Copy)]
 struct Layout {
     indent: Option<usize>,
@@ -58,7 +58,7 @@ impl Layout {
         Layout { indent: None }
     }
 
-    /// A line end where the layout breaks, a blank where it does not.
+    /// Returns a line break in a broken layout, otherwise a space.
     fn line(self) -> String {
         self.indent.map_or(" ".to_owned(), |n| format!("\n{}", " ".repeat(n)))
     }
@@ -67,7 +67,7 @@ impl Layout {
         Layout { indent: self.indent.map(|n| n + 2) }
     }
 
-    /// For a part that fits on a line of its own, flat.
+    /// Returns the flat layout for a part that fits on its own line.
     fn for_part(self, part: &Expr, around: Around) -> Self {
         match self.indent {
             Some(n) if n + 8 + width(&write(part, around, &mut Layout::flat())) > WIDTH => {
@@ -78,7 +78,7 @@ impl Layout {
     }
 }
 
-/// How tightly the top of an expression binds.
+/// Returns how tightly the root of an expression binds.
 fn binds(e: &Expr) -> u8 {
     match &e.kind {
         ExprKind::If(..) | ExprKind::Quantified { op: Quantifier::All | Quantifier::Any, .. } => 0,
@@ -93,11 +93,11 @@ fn binds(e: &Expr) -> u8 {
 
 fn write(e: &Expr, around: Around, layout: &mut Layout) -> String {
     let own = binds(e);
-    // Open to the right: fine at the end, behind a loose operator.
+    // Open to the right: allowed at the end, after a loose operator.
     let open = own == 0 && (!around.tail || around.min > 4);
     let loose = own > 0 && own < around.min;
     let bare_else = around.branch && matches!(e.kind, ExprKind::Else(..));
-    // `probe` before a name would ask a probe.
+    // `probe` before a name would be read as a probe.
     let probe =
         around.last && around.tail && matches!(&e.kind, ExprKind::Name(name) if name == "probe");
     if open || loose || bare_else || probe {
@@ -173,7 +173,7 @@ fn binary(op: BinaryOp, l: &Expr, r: &Expr, around: Around, layout: &mut Layout)
         };
         return format!("{left}{line}{} {right}", symbol(op));
     }
-    // A chain of one operator breaks before each of its links.
+    // A chain of one operator is broken before each of its operators.
     let same_on_left = matches!(&l.kind, ExprKind::Binary(inner, ..) if *inner == op && level != 1);
     let left = if same_on_left {
         write(l, left_around, layout)
@@ -253,7 +253,7 @@ fn postfix_base(of: &Expr, layout: &mut Layout) -> String {
 }
 
 fn call_args(name: &str, args: &[Arg], layout: &mut Layout) -> String {
-    // `count(x in xs)` would begin an aggregate.
+    // `count(x in xs)` would be read as an aggregate.
     let guarded = matches!(name, "count" | "sum");
     let one = |arg: &Arg| match &arg.name {
         Some(name) => format!("{}: {}", name.node, enclosed(&arg.value)),
@@ -263,7 +263,8 @@ fn call_args(name: &str, args: &[Arg], layout: &mut Layout) -> String {
     sequence("(", args.iter().map(one).collect(), ")", layout)
 }
 
-/// Parts between brackets, each on its own line where the layout breaks and one line would be too long.
+/// Prints parts between brackets, each on its own line if the layout is broken and one line would
+/// be too long.
 fn sequence(open: &str, parts: Vec<String>, close: &str, layout: &mut Layout) -> String {
     let line = format!("{open}{}{close}", parts.join(", "));
     match layout.indent {

@@ -1,4 +1,4 @@
-//! Items, and the shape that all blocks share.
+//! Prints items, and the common layout of blocks.
 
 use super::expr::{WIDTH, width};
 use super::page::Page;
@@ -9,13 +9,13 @@ use crate::ast::{
 };
 use crate::span::Span;
 
-/// What stands on a line of its own in a block.
+/// An element on its own line in a block.
 pub(super) trait Element {
     fn span(&self) -> Span;
     fn docs(&self) -> &[String] {
         &[]
     }
-    /// Comments before this place move in front of the element.
+    /// Returns the position up to which comments move in front of the element.
     fn front_end(&self, _page: &Page) -> u32 {
         self.span().end
     }
@@ -26,7 +26,7 @@ pub(super) trait Element {
 pub(super) enum Piece<'a> {
     Text(String),
     Expr(&'a Expr),
-    /// A blank, or a new line where the whole does not fit.
+    /// A space, or a line break if the whole does not fit.
     Break,
 }
 
@@ -37,7 +37,7 @@ impl Piece<'_> {
 }
 
 impl Page<'_> {
-    /// Writes pieces on one line if they fit, else with a new line at each break.
+    /// Writes pieces on one line if they fit, otherwise with a line break at each break.
     pub fn flow(&mut self, pieces: &[Piece]) {
         let mut line = String::new();
         for piece in pieces {
@@ -64,7 +64,8 @@ impl Page<'_> {
         self.indent -= 2;
     }
 
-    /// ` { … }`: one element a line; a single one stays on the line where the author had it there.
+    /// Writes ` { … }`: one element per line; a single element stays on the line if the author
+    /// wrote it there.
     pub fn block<E: Element>(&mut self, span: Span, elements: &[E]) {
         self.push(" {");
         if elements.is_empty() && !self.comment_before(span.end) {
@@ -84,13 +85,13 @@ impl Page<'_> {
             self.out.truncate(mark);
         }
         if self.trying {
-            // What is tried on one line does not fit: whoever tries sees the line end.
+            // The attempt on one line fails: the caller sees the line break.
             return self.push("\n");
         }
         self.lines(span, elements);
     }
 
-    /// The elements of a block that is open, and its end.
+    /// Writes the elements of an open block, and its end.
     fn lines<E: Element>(&mut self, span: Span, elements: &[E]) {
         let open = self.opened(span);
         self.trail(open + 1);
@@ -107,7 +108,7 @@ impl Page<'_> {
         self.push("}");
     }
 
-    /// Comments of an item before this place move in front of it.
+    /// Returns the position up to which comments of an item move in front of it.
     pub fn front_end(&self, item: &Item) -> u32 {
         let span = item.span.0;
         match &item.kind {
@@ -203,7 +204,7 @@ impl Page<'_> {
         }
     }
 
-    /// Fields in braces: on one line where the author had them there.
+    /// Writes fields in braces: on one line if the author wrote them so.
     pub fn fields(&mut self, span: Span, fields: &[Field]) {
         let all: Vec<String> = fields.iter().map(text::field).collect();
         let line = format!(" {{ {} }}", all.join(", "));
@@ -216,7 +217,7 @@ impl Page<'_> {
         }
     }
 
-    /// Fields in parentheses; `more` is the width of what follows on the line.
+    /// Writes fields in parentheses; `more` is the width of the rest of the line.
     fn params(&mut self, fields: &[Field], more: usize) {
         let all: Vec<String> = fields.iter().map(text::field).collect();
         let line = format!("({})", all.join(", "));
@@ -316,7 +317,7 @@ impl Element for Member {
     fn span(&self) -> Span {
         match self {
             Member::Name(name) | Member::Glob(name) => name.span,
-            // The mark `tag ` stands before the name.
+            // The mark `tag ` precedes the name.
             Member::Tag(name) => Span { start: name.span.start.saturating_sub(4), ..name.span },
             Member::All(span) => span.0,
         }
@@ -357,7 +358,7 @@ impl Element for Expr {
     }
     fn print(&self, page: &mut Page) {
         let text = super::expr::laid_out(self, page.column(), page.indent + 2);
-        // Behind another condition a leading minus would subtract.
+        // After another condition a leading minus would be read as subtraction.
         if text.starts_with('-') {
             page.push(&format!("({text})"));
         } else {

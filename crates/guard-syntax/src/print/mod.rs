@@ -1,7 +1,7 @@
-//! Tree to text, in the one canonical layout: two blanks of indentation, a soft width of 100 columns.
+//! Prints a tree in the canonical layout: two spaces of indentation, a soft width of 100 columns.
 //!
-//! `page` writes lines and comments, `expr` and `text` what stands inside a line, `items`, `blocks`, `clauses`
-//! and `steps` what their names say. Decides nothing about meaning, and nothing an author could set.
+//! `page` writes lines and comments, `expr` and `text` the contents of a line; `items`, `blocks`,
+//! `clauses` and `steps` print the constructs of these names. The layout has no options.
 
 mod blocks;
 mod clauses;
@@ -19,12 +19,16 @@ use crate::span::FileId;
 use crate::structure::Structure;
 use page::{Page, Source};
 
-/// The text of a tree. Reading it gives the tree back.
+/// Prints a tree. Parsing the text gives the same tree.
 pub fn print(file: &File) -> String {
     write(file, Page::new(None))
 }
 
-/// The text in canonical layout, with all its comments; its errors if it has any.
+/// Formats a text in the canonical layout, with all its comments.
+///
+/// # Errors
+///
+/// Returns the errors of the text, if it has any.
 pub fn format(text: &str) -> Result<String, Vec<Diagnostic>> {
     let (parse, scan, structure, loose) = parse::read(FileId(0), text);
     if parse.diagnostics.iter().any(Diagnostic::is_error) {
@@ -41,7 +45,7 @@ fn source<'t>(text: &'t str, scan: &Scan, structure: &Structure, loose: Loose) -
     Source { text, comments: loose.comments, docs: loose.docs, brackets }
 }
 
-/// Items of the same class stay together where the author put them together.
+/// Adjacent items of the same class stay together as the author wrote them.
 fn class(item: &Item) -> u8 {
     match &item.kind {
         ItemKind::Use(_) => 1,
@@ -91,7 +95,7 @@ fn write(file: &File, mut page: Page) -> String {
         }
         before = Some(this);
     }
-    // A blank line follows the documentation anyhow.
+    // A blank line follows the documentation in any case.
     page.dangling(u32::MAX, file.header.is_none() && file.items.is_empty());
     if !page.out.is_empty() && !page.out.ends_with('\n') {
         page.push("\n");

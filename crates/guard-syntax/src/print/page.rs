@@ -1,19 +1,19 @@
 //! The page being written: indentation, comments, blank lines.
 //!
-//! Knows nothing about the tree but spans and documentation. Without a source it writes no comments and no
-//! blank lines but those the layout demands.
+//! Uses only the spans and documentation of the tree. Without a source it writes no comments, and
+//! only the blank lines that the layout requires.
 
 use crate::lexical::{Comment, CommentKind};
 use crate::span::Span;
 
-/// What the formatter knows about the text it formats.
+/// The formatter's information about the source text.
 pub(super) struct Source<'t> {
     pub text: &'t str,
-    /// The comments that document nothing, in order.
+    /// The comments that are not documentation, in order.
     pub comments: Vec<Comment>,
-    /// For each documented node: where it starts and where its documentation does.
+    /// For each documented node: its start and the start of its documentation.
     pub docs: Vec<(u32, u32)>,
-    /// For each closing bracket its opening one, sorted by closing one.
+    /// For each closing bracket its opening one, sorted by the closing one.
     pub brackets: Vec<(u32, u32)>,
 }
 
@@ -21,7 +21,7 @@ pub(super) struct Source<'t> {
 pub(super) struct Page<'t> {
     pub out: String,
     pub indent: usize,
-    /// What is being written counts only if it fits on one line.
+    /// True while testing if the text fits on one line.
     pub trying: bool,
     source: Option<Source<'t>>,
     /// The next comment to write.
@@ -37,7 +37,7 @@ impl<'t> Page<'t> {
         self.out.push_str(text);
     }
 
-    /// A new line, indented.
+    /// Begins a new line, indented.
     pub fn line(&mut self) {
         if !self.out.is_empty() {
             self.out.push('\n');
@@ -45,20 +45,20 @@ impl<'t> Page<'t> {
         self.out.extend(std::iter::repeat_n(' ', self.indent));
     }
 
-    /// How far the current line is filled.
+    /// Returns the width of the current line.
     pub fn column(&self) -> usize {
         let start = self.out.rfind('\n').map_or(0, |n| n + 1);
         self.out[start..].chars().count()
     }
 
-    /// Whether the author wrote this on one line and without comments.
+    /// Returns whether the author wrote this on one line and without comments.
     pub fn was_one_line(&self, span: Span) -> bool {
         let Some(source) = &self.source else { return false };
         let text = source.text.get(span.start as usize..span.end as usize);
         text.is_some_and(|t| !t.contains('\n')) && !self.comment_before(span.end)
     }
 
-    /// Whether a comment that is still to be written stands before `end`.
+    /// Returns whether an unwritten comment stands before `end`.
     pub fn comment_before(&self, end: u32) -> bool {
         self.peek().is_some_and(|c| c.start < end)
     }
@@ -67,7 +67,7 @@ impl<'t> Page<'t> {
         self.source.as_ref()?.comments.get(self.next).copied()
     }
 
-    /// The brace that `span` ends with: where it was opened.
+    /// Returns the position of the opening brace for the brace at the end of `span`.
     pub fn opened(&self, span: Span) -> u32 {
         let Some(source) = &self.source else { return span.end };
         let close = span.end.saturating_sub(1);
@@ -80,7 +80,7 @@ impl<'t> Page<'t> {
         }
     }
 
-    /// Whether an empty line stands before this place in the source.
+    /// Returns whether an empty line stands before this position in the source.
     pub fn blank_before(&self, place: u32) -> bool {
         let Some(source) = &self.source else { return false };
         let Some(before) = source.text.get(..place as usize) else { return false };
@@ -88,7 +88,7 @@ impl<'t> Page<'t> {
         before[before.len() - gap..].bytes().filter(|&b| b == b'\n').count() > 1
     }
 
-    /// Where a node starts, its documentation included.
+    /// Returns the start of a node, including its documentation.
     pub fn start(&self, start: u32) -> u32 {
         let Some(source) = &self.source else { return start };
         source
@@ -126,7 +126,7 @@ impl<'t> Page<'t> {
         }
     }
 
-    /// The next comment on its own line, with the blank line it had.
+    /// Writes the next comment on its own line, with its preceding blank line.
     fn own_line(&mut self, first: &mut bool) {
         if !*first && self.peek().is_some_and(|c| self.blank_before(c.start)) {
             self.out.push('\n');
@@ -155,7 +155,7 @@ impl<'t> Page<'t> {
         }
     }
 
-    /// The comment behind what ends at `end`, on the same line.
+    /// Writes the comment after the element that ends at `end`, on the same line.
     pub fn trail(&mut self, end: u32) {
         let (Some(comment), Some(source)) = (self.peek(), &self.source) else { return };
         let gap = source.text.get(end as usize..comment.start as usize);
@@ -165,7 +165,7 @@ impl<'t> Page<'t> {
         }
     }
 
-    /// The comments before a closing bracket, each on its own line.
+    /// Writes the comments before a closing bracket, each on its own line.
     pub fn dangling(&mut self, close: u32, mut first: bool) {
         while self.comment_before(close) {
             self.own_line(&mut first);

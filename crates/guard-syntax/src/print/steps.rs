@@ -1,4 +1,4 @@
-//! The steps of scenarios.
+//! Prints the steps of scenarios.
 
 use super::blocks::strings;
 use super::clauses::names;
@@ -63,7 +63,7 @@ fn pieces(kind: &TestStepKind) -> Vec<Piece<'_>> {
     }
 }
 
-/// What is expected of a report.
+/// Prints the expectations of a report.
 fn reported(kind: &TestStepKind) -> String {
     let TestStepKind::Report { state, truncated, items, quarantined, contains, .. } = kind else {
         return String::new();
@@ -77,7 +77,7 @@ fn reported(kind: &TestStepKind) -> String {
     format!("is {}{cut}{items}{lost}{}", state.node, quoted("contains", contains.as_ref()))
 }
 
-/// The steps that stay on one line.
+/// Prints the steps that stay on one line.
 fn line(kind: &TestStepKind) -> String {
     match kind {
         TestStepKind::Allowed(c) => format!("allowed {}", call(c)),

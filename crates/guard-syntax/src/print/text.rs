@@ -1,10 +1,10 @@
-//! The text of strings, messages, regular expressions and types.
+//! Prints strings, messages, regular expressions and types.
 
 use super::expr;
 use crate::ast::{Arg, Field, Member, Refinement, Template, TemplatePart, ToolSet, Type, TypeKind};
 use std::fmt::Write as _;
 
-/// A string literal.
+/// Prints a string literal.
 pub(super) fn string(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 2);
     out.push('"');
@@ -29,7 +29,7 @@ fn escape(text: &str, out: &mut String) {
     }
 }
 
-/// A message: braces doubled, expressions between single ones.
+/// Prints a message: braces doubled, expressions in single braces.
 pub(super) fn message(template: &Template) -> String {
     let mut out = String::from("\"");
     for part in &template.parts {
@@ -39,7 +39,7 @@ pub(super) fn message(template: &Template) -> String {
             }
             TemplatePart::Expr(e) => {
                 let text = expr::enclosed(e);
-                // `{{` would be a brace.
+                // `{{` would be read as a brace.
                 let pad = if text.starts_with('{') || text.ends_with('}') { " " } else { "" };
                 let _ = write!(out, "{{{pad}");
                 escape(&text, &mut out);
@@ -51,12 +51,12 @@ pub(super) fn message(template: &Template) -> String {
     out
 }
 
-/// A regular expression between slashes.
+/// Prints a regular expression between slashes.
 pub(super) fn regex(text: &str) -> String {
     format!("/{}/", text.replace('/', "\\/"))
 }
 
-/// A name where the grammar allows one, else a string: keys of maps.
+/// Prints a key of a map: a name if the grammar allows one, otherwise a string.
 pub(super) fn key(text: &str) -> String {
     if crate::parse::is_name(text) { text.to_owned() } else { string(text) }
 }
@@ -118,7 +118,7 @@ pub(super) fn member(member: &Member) -> String {
     }
 }
 
-/// A set of tools on one line.
+/// Prints a set of tools on one line.
 pub(super) fn tools(set: &ToolSet) -> String {
     let members: Vec<String> = set.members.iter().map(member).collect();
     match (set.bare, members.is_empty()) {

@@ -1,10 +1,11 @@
-//! Transcripts of Claude Code: `tool_use` of the assistant, `tool_result` of the user, one message a line.
+//! Transcripts of Claude Code: `tool_use` of the assistant, `tool_result` of the user, one message
+//! per line.
 
 use super::session::Outcome;
 use super::{Give, Importer, arguments, text_of, time_of};
 use guard_plan::json::Json;
 
-/// One line of a transcript.
+/// Imports one line of a transcript.
 pub(super) fn value(importer: &mut Importer, json: &Json, give: &mut Give<'_>) {
     let text = |json: &Json, name: &str| json.get(name).and_then(Json::as_str).map(str::to_owned);
     let kind = text(json, "type").unwrap_or_default();
@@ -58,7 +59,7 @@ pub(super) fn value(importer: &mut Importer, json: &Json, give: &mut Give<'_>) {
     }
 }
 
-/// What a tool gave: as an object where the line has one, else as text.
+/// Returns the result of a tool: an object if the line has one, otherwise a text.
 fn result(json: &Json, block: &Json, results: usize) -> Json {
     match json.get("toolUseResult") {
         Some(object @ (Json::Object(_) | Json::Array(_))) if results == 1 => object.clone(),

@@ -4,7 +4,7 @@ use super::session::Outcome;
 use super::{Give, Importer, arguments, text_of, time_of};
 use guard_plan::json::Json;
 
-/// The JSON-RPC message of a line: the line itself, or a member of what somebody has put around it.
+/// Returns the JSON-RPC message of a line: the line itself, or a member of an object around it.
 pub(super) fn message(json: &Json) -> Option<&Json> {
     let is_message = |json: &&Json| json.get("jsonrpc").is_some();
     Some(json).filter(is_message).or_else(|| match json {
@@ -13,7 +13,7 @@ pub(super) fn message(json: &Json) -> Option<&Json> {
     })
 }
 
-/// One line; a batch is a list.
+/// Imports one line; a batch is a list.
 pub(super) fn value(importer: &mut Importer, json: &Json, at: Option<i64>, give: &mut Give<'_>) {
     if let Json::Array(items) = json {
         return items.iter().for_each(|item| value(importer, item, at, give));

@@ -1,8 +1,9 @@
-//! Logs of others as sessions, so that a guard can be tried on what an agent already did.
+//! Imports logs of other tools as sessions, to test a guard on the past calls of an agent.
 //!
-//! What ran, ran: a call of a log stands as allowed, its outcome as it is logged. The records that come out have no
-//! chain and prove nothing; they are for `replay` alone. Logs are hostile input: what is not understood is counted with
-//! its cause, never lost in silence, and nothing is held but calls that have no outcome yet.
+//! A call in a log counts as allowed, with its logged outcome. The resulting records have no hash
+//! chain and prove nothing; they are only for `replay`. Logs are hostile input: lines that are not
+//! understood are counted by cause, never dropped silently, and only calls without an outcome are
+//! held in memory.
 
 mod claude;
 mod mcp;
@@ -17,26 +18,27 @@ use guard_plan::{render, time};
 use session::{Builder, Outcome};
 use std::collections::HashMap;
 
-/// Most sessions of one file.
+/// The maximum number of sessions in one file.
 const SESSIONS: usize = 10_000;
-/// Most causes that are told apart.
+/// The maximum number of distinct causes.
 const CAUSES: usize = 50;
 
-/// The forms of logs that are understood.
+/// The supported log formats.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
-    /// Transcripts of Claude Code, one object a line.
+    /// Transcripts of Claude Code, one object per line.
     ClaudeCode,
     /// Messages with `tool_calls`, or items of the Responses API.
     OpenAi,
     /// JSON-RPC messages of the Model Context Protocol.
     Mcp,
-    /// `{tool, args, outcome}`, one a line.
+    /// `{tool, args, outcome}`, one per line.
     Plain,
 }
 
 impl Form {
-    /// The form of a log in which this value stands; none where it says nothing.
+    /// Detects the format of a log that contains this value; `None` if the value is not specific to
+    /// a format.
     pub fn of(json: &Json) -> Option<Form> {
         let has = |name: &str| json.get(name).is_some();
         let text = |name: &str| json.get(name).and_then(Json::as_str);
@@ -57,7 +59,7 @@ impl Form {
         (text("tool").is_some() || text("prompt").is_some()).then_some(Form::Plain)
     }
 
-    /// As it is written on the command line.
+    /// Returns its name on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Form::ClaudeCode => "claude-code",
@@ -68,47 +70,47 @@ impl Form {
     }
 }
 
-/// Who gets the records: with the session that they are of.
+/// The consumer of the records, called with the session's id.
 pub type Give<'g> = dyn FnMut(&str, Record) + 'g;
 
-/// Reads one log.
+/// Importer of one log.
 #[derive(Debug)]
 pub struct Importer {
     form: Option<Form>,
-    /// What a session is called that has no name in the log.
+    /// The name of a session that has no name in the log.
     name: String,
     file: String,
     sessions: HashMap<String, Builder>,
     passed: Vec<PassedOver>,
-    /// The number of the line at hand.
+    /// The number of the current line.
     line: u64,
     calls: u64,
 }
 
 impl Importer {
-    /// Reads a log of a form, or of the one that its first lines show.
+    /// Returns an importer for a format, or for the format that the first lines show.
     pub fn new(form: Option<Form>, file: &str, name: &str) -> Importer {
         let (file, name) = (file.to_owned(), name.to_owned());
         let (sessions, passed) = (HashMap::new(), Vec::new());
         Importer { form, name, file, sessions, passed, line: 0, calls: 0 }
     }
 
-    /// The form, as soon as it is known.
+    /// Returns the format, once it is known.
     pub fn form(&self) -> Option<Form> {
         self.form
     }
 
-    /// How many calls there were so far.
+    /// The number of calls so far.
     pub fn calls(&self) -> u64 {
         self.calls
     }
 
-    /// What was passed over so far.
+    /// The lines skipped so far.
     pub fn passed_over(&self) -> &[PassedOver] {
         &self.passed
     }
 
-    /// One line. Where text stands before the JSON, as in logs of servers, a time may stand in it.
+    /// Imports one line. If text precedes the JSON, as in server logs, it may contain the time.
     pub fn line(&mut self, number: u64, line: &[u8], give: &mut Give<'_>) {
         self.line = number;
         let Ok(text) = std::str::from_utf8(line) else { return self.pass("it is not UTF-8") };
@@ -136,13 +138,13 @@ impl Importer {
         }
     }
 
-    /// A line that could not even be held.
+    /// Counts a line that exceeds the size limit.
     pub fn too_long(&mut self, number: u64) {
         self.line = number;
         self.pass("it is longer than 64 MiB");
     }
 
-    /// One value of a log, read already.
+    /// Imports one parsed value of a log.
     pub fn value(&mut self, number: u64, json: &Json, at: Option<i64>, give: &mut Give<'_>) {
         self.line = number;
         let Some(form) = self.form.or_else(|| Form::of(json)) else {
@@ -157,7 +159,7 @@ impl Importer {
         }
     }
 
-    /// The log has ended: calls without an outcome have none.
+    /// Ends the log: pending calls have no outcome.
     pub fn end(&mut self) {
         let open: u64 = self.sessions.values().map(Builder::open).sum();
         if open > 0 {
@@ -170,7 +172,7 @@ impl Importer {
         }
     }
 
-    /// The session of a line.
+    /// Returns the session of a line.
     fn session(&mut self, name: Option<&str>) -> Option<&mut Builder> {
         let name = name.unwrap_or(&self.name).to_owned();
         if self.sessions.len() >= SESSIONS && !self.sessions.contains_key(&name) {
@@ -222,7 +224,7 @@ impl Importer {
         builder.prompt(at, text).into_iter().for_each(|record| give(session, record));
     }
 
-    /// Counts a line that is passed over.
+    /// Counts a skipped line.
     fn pass(&mut self, why: &str) {
         let why = render::cut(why, 200);
         let room = self.passed.len() < CAUSES;
@@ -237,10 +239,11 @@ impl Importer {
     }
 }
 
-/// The last millisecond of the year 9999: later times cannot be written.
+/// The last millisecond of the year 9999: later times cannot be formatted.
 const LAST: i64 = 253_402_300_799_999;
 
-/// A time in a log: RFC 3339, or seconds or milliseconds since 1970. What makes no sense is no time.
+/// Parses a time in a log: RFC 3339, or seconds or milliseconds since 1970. `None` if it is
+/// invalid.
 fn time_of(json: &Json) -> Option<i64> {
     written_time(json).filter(|time| (0..=LAST).contains(time))
 }
@@ -249,7 +252,7 @@ fn written_time(json: &Json) -> Option<i64> {
     let named = ["timestamp", "time", "ts", "created_at"].iter().find_map(|name| json.get(name))?;
     match named {
         Json::String(text) => time::parse_rfc3339(text),
-        // The year 5138 in seconds is 1973 in milliseconds.
+        // The year 5138 in seconds is the year 1973 in milliseconds.
         Json::Int(number) if number.unsigned_abs() >= 100_000_000_000 => Some(*number),
         Json::Int(number) => number.checked_mul(1000),
         Json::Number(text) => {
@@ -261,7 +264,7 @@ fn written_time(json: &Json) -> Option<i64> {
     }
 }
 
-/// The texts of a content: a string, or blocks of which some are texts.
+/// Returns the texts of a content: a string, or the text blocks of a list.
 fn text_of(content: &Json) -> Option<String> {
     match content {
         Json::String(text) => Some(text.to_string()),
@@ -278,7 +281,7 @@ fn text_of(content: &Json) -> Option<String> {
     }
 }
 
-/// Arguments that may be written as a text.
+/// Returns the arguments, which may be JSON in a string.
 fn arguments(json: Option<&Json>) -> Json {
     match json {
         None | Some(Json::Null) => Json::Object(Vec::new()),

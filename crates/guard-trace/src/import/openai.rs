@@ -1,10 +1,10 @@
-//! Messages with `tool_calls`, one a line or a list of them, and items of the Responses API.
+//! Messages with `tool_calls`, one per line or in a list, and items of the Responses API.
 
 use super::session::Outcome;
 use super::{Give, Importer, arguments, text_of, time_of};
 use guard_plan::json::Json;
 
-/// One value: a message, an item, a list of these, or an object that holds one.
+/// Imports one value: a message, an item, a list of these, or an object that holds one.
 pub(super) fn value(importer: &mut Importer, json: &Json, give: &mut Give<'_>) {
     let id = ["session", "session_id", "conversation_id", "thread_id", "id"]
         .iter()
@@ -14,7 +14,7 @@ pub(super) fn value(importer: &mut Importer, json: &Json, give: &mut Give<'_>) {
     if let Json::Array(items) = json {
         items.iter().for_each(|item| value(importer, item, give));
     } else if lists.is_empty() {
-        // The id of a message is not that of its session.
+        // The id of a message is not the id of its session.
         let session = ["session", "session_id", "conversation_id", "thread_id"];
         let session = session.iter().find_map(|name| json.get(name).and_then(Json::as_str));
         message(importer, json, session, give);
@@ -91,7 +91,7 @@ fn message(importer: &mut Importer, json: &Json, session: Option<&str>, give: &m
     }
 }
 
-/// What a tool gave, which is a text: as JSON where it is such.
+/// Returns the result of a tool, which is a text: parsed if it is JSON.
 fn result(content: Option<&Json>) -> Json {
     let content = content.unwrap_or(&Json::Null);
     let Some(text) = text_of(content) else { return content.clone() };

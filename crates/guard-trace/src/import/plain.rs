@@ -1,10 +1,11 @@
-//! `{"tool": …, "args": {…}, "outcome": "success"}`, one call a line; `{"prompt": …}` is what the user said.
+//! `{"tool": …, "args": {…}, "outcome": "success"}`, one call per line; `{"prompt": …}` is a user
+//! message.
 
 use super::session::Outcome;
 use super::{Give, Importer, arguments, time_of};
 use guard_plan::json::Json;
 
-/// One line.
+/// Imports one line.
 pub(super) fn value(importer: &mut Importer, json: &Json, give: &mut Give<'_>) {
     if let Json::Array(items) = json {
         return items.iter().for_each(|item| value(importer, item, give));
@@ -30,7 +31,7 @@ pub(super) fn value(importer: &mut Importer, json: &Json, give: &mut Give<'_>) {
         Ending::Failure => Outcome::Failure,
         Ending::Denied => return,
     };
-    // It ends when it began: a line has one time.
+    // The call ends at its start time: a line has only one time.
     let at = at.or_else(|| importer.sessions.get(&session).and_then(|it| it.now()));
     importer.outcome(&session, at, "", outcome, give);
 }
@@ -42,7 +43,7 @@ enum Ending {
     Denied,
 }
 
-/// How a call ended; one that says nothing has succeeded, unless it has an `error`.
+/// Returns the ending of a call; without an outcome it succeeded, unless it has an `error`.
 fn ending(outcome: Option<&Json>, json: &Json) -> Option<Ending> {
     Some(match outcome {
         None if json.get("error").is_some_and(|error| *error != Json::Null) => Ending::Failure,

@@ -1,4 +1,4 @@
-//! One session of a log as records: its clock, its calls that have no outcome yet.
+//! One session of a log as records: its clock and its pending calls.
 
 use guard_plan::json::Json;
 use guard_plan::plan::Millis;
@@ -8,30 +8,30 @@ use guard_plan::verdict::{Decision, Verdict};
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-/// When a session begins whose log holds no times: 2000-01-01.
+/// The start of a session whose log has no times: 2000-01-01.
 const BEGIN: Millis = 946_684_800_000;
-/// How far apart the events of such a session are.
+/// The interval between the events of such a session, in milliseconds.
 const STEP: Millis = 1000;
-/// Most calls that wait for their outcome.
+/// The maximum number of pending calls.
 const PENDING: usize = 10_000;
-/// Where a session works whose log does not say.
+/// The workspace of a session whose log does not name one.
 pub(super) const NOWHERE: &str = "/workspace";
 
-/// What became of a call in a log.
+/// The outcome of a call in a log.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Outcome {
     Success(Json),
     Failure,
 }
 
-/// The records of one session, as they come.
+/// Builds the records of one session as they arrive.
 #[derive(Debug)]
 pub(super) struct Builder {
     name: String,
     workspace: Option<String>,
     now: Option<Millis>,
     seq: u64,
-    /// By the id in the log: the id in the session.
+    /// Maps the id in the log to the id in the session.
     pending: HashMap<String, String>,
     calls: u64,
 }
@@ -51,24 +51,24 @@ impl Builder {
         self.now
     }
 
-    /// Whether a call with this id of the log is under way.
+    /// Returns whether a call with this log id is pending.
     pub fn has(&self, id: &str) -> bool {
         self.pending.contains_key(id)
     }
 
-    /// How many calls have no outcome.
+    /// The number of calls without an outcome.
     pub fn open(&self) -> u64 {
         self.pending.len() as u64
     }
 
-    /// Where it works; what is said first counts.
+    /// Sets the workspace; the first one given is kept.
     pub fn workspace(&mut self, path: Option<&str>) {
         if self.workspace.is_none() {
             self.workspace = path.filter(|path| path.starts_with('/')).map(str::to_owned);
         }
     }
 
-    /// The clock goes on: to the time of the log, or by a second.
+    /// Advances the clock: to the time of the log, or by one second.
     fn tick(&mut self, at: Option<Millis>) -> Millis {
         let now = match (self.now, at) {
             (None, at) => at.unwrap_or(BEGIN),
@@ -113,7 +113,7 @@ impl Builder {
         Record { seq, time, call, payload, prev: String::new(), hash: String::new() }
     }
 
-    /// The user has said something. Calls that were under way then have been broken off.
+    /// Records a user message. Calls that are pending at that time were aborted.
     pub fn prompt(&mut self, at: Option<Millis>, text: &str) -> Vec<Record> {
         let mut left: Vec<String> = self.pending.drain().map(|(_, call)| call).collect();
         left.sort_unstable();
@@ -133,7 +133,7 @@ impl Builder {
         records
     }
 
-    /// A call that was made; none where one with this id is under way, or too many are.
+    /// Records a call; `None` if one with this id is pending, or too many are.
     pub fn call(
         &mut self,
         at: Option<Millis>,
@@ -146,7 +146,7 @@ impl Builder {
             return None;
         }
         self.calls += 1;
-        // Ids of some logs are used again and again.
+        // Some logs reuse ids.
         let call = match id {
             "" => format!("call-{}", self.calls),
             id if id.parse::<i64>().is_ok() => format!("call-{id}-{}", self.calls),
@@ -179,7 +179,7 @@ impl Builder {
         Some(self.record(at, Some(call), Payload::Propose(propose)))
     }
 
-    /// The outcome of a call; none where no such call is under way.
+    /// Records the outcome of a call; `None` if no such call is pending.
     pub fn outcome(
         &mut self,
         at: Option<Millis>,

@@ -1,9 +1,9 @@
-//! Logs of each form, and what is no log.
+//! Logs of each format, and invalid logs.
 
 use super::*;
 use guard_plan::record::Payload;
 
-/// What a log comes to: a line for each record, and what was passed over.
+/// Renders the import of a log: a line for each record, and the skipped lines.
 fn told(form: Option<Form>, log: &str) -> String {
     let mut importer = Importer::new(form, "log", "s");
     let mut out = String::new();
@@ -125,7 +125,7 @@ fn plain() {
     );
 }
 
-/// Whatever stands in a log, nothing panics, and every line is used or counted.
+/// For every log, the importer does not panic, and every line is used or counted.
 #[test]
 fn hostile() {
     let deep = format!("{}{}", "[".repeat(500), "]".repeat(500));

@@ -1,4 +1,4 @@
-//! A proposal, decided again: what it would come to, what it came to, and what cannot be said of it.
+//! Replay of a proposal: the new decision, the recorded one, and the cases that cannot be decided.
 
 use super::Replay;
 use super::compare::same_feedback;
@@ -10,27 +10,27 @@ use guard_plan::replayed::Aspect;
 use guard_plan::verdict::{Code, Decision, Verdict};
 use guard_runtime::{Ending, Outcome, Proposal, Proposed, Settlement};
 
-/// What a plan would say of a call.
+/// The decision that a plan would make on a call.
 struct Foreseen<'a> {
-    /// The verdict; none where nobody looked.
+    /// The verdict; `None` if the call was not evaluated.
     verdict: Option<Verdict>,
-    /// The question on whose answer it depends, which nobody knows.
+    /// The unrecorded question whose answer decides the verdict.
     unsaid: Option<String>,
-    /// The answers under which the session goes on.
+    /// The answers with which the session continues.
     world: Then<'a>,
 }
 
-/// What a decision is when its one missing answer is put both ways.
+/// The decision with both possible answers to its one missing question.
 enum Supposed {
-    /// The same; with one of the answers.
+    /// The same with both; with one of the answers.
     Said(Verdict, bool),
-    /// Another; with this answer as it was recorded.
+    /// They differ; with this answer the decision is as recorded.
     Goes(bool),
-    /// Another, and never as recorded; or it cannot be put both ways.
+    /// They differ, and neither is as recorded; or the question is not yes or no.
     Open,
 }
 
-/// Whether a refusal may come from a missing answer: nothing else refuses.
+/// Returns whether a refusal may come from a missing answer: nothing else refuses.
 fn depends_on_world(verdict: &Verdict) -> bool {
     let from_world =
         |code| matches!(code, Code::EvaluationError | Code::NotReady | Code::Lifecycle);
@@ -41,13 +41,13 @@ fn depends_on_world(verdict: &Verdict) -> bool {
             .all(|reason| reason.decision != Decision::Deny || from_world(reason.code))
 }
 
-/// A result in a few words.
+/// Summarizes a result.
 fn short(json: &Json) -> String {
     guard_plan::render::cut(&json.to_string(), 100)
 }
 
 impl Replay<'_> {
-    /// A proposal, decided again.
+    /// Replays a proposal.
     pub(super) fn propose(
         &mut self,
         record: &Record,
@@ -57,13 +57,14 @@ impl Replay<'_> {
     ) -> Option<Outcome> {
         let kernel = &self.judge.kernel;
         let was = then.verdict.decision;
-        // No rule looks into arguments that could not be read.
+        // No rule reads arguments that could not be parsed.
         let looks = |args| self.judge.looks.at_call(kernel, proposal.tool, args);
         let blind = hidden.asked || (hidden.body && proposal.args.json().is_some_and(looks));
         let Foreseen { verdict, unsaid, mut world } = self.foresee(proposal, &then.asked, was);
         let goes = verdict.as_ref().is_none_or(|verdict| verdict.decision == Decision::Allow);
         let mut proposed = None;
-        // A call that did not run then, and would now, leaves no mark: nobody knows what it would have come to.
+        // A call that was refused then and would be allowed now changes nothing: its outcome is
+        // unknown.
         if was == Decision::Allow || !goes {
             match kernel.propose(&mut self.session, proposal, &mut world) {
                 Ok(now) => proposed = Some(now),
@@ -96,7 +97,7 @@ impl Replay<'_> {
         proposed.map(Outcome::Proposed)
     }
 
-    /// What the plan would say of a call, before anything is done.
+    /// Evaluates a call without changing the session.
     fn foresee<'a>(
         &mut self,
         proposal: &Proposal<'_>,
@@ -105,7 +106,7 @@ impl Replay<'_> {
     ) -> Foreseen<'a> {
         let mut foreseen = Foreseen { verdict: None, unsaid: None, world: Then::new(asked) };
         if self.recorder.is_some() && was == Decision::Allow {
-            // It can hardly be otherwise, and the one who looks twice pays twice.
+            // A second evaluation would cost as much and hardly ever differ.
             return foreseen;
         }
         let mut world = Then::new(asked);
@@ -131,14 +132,14 @@ impl Replay<'_> {
         foreseen
     }
 
-    /// Whether a refused call leaves something in the session: a cadence, an answer of a probe.
+    /// Returns whether a refused call changes the session: a cadence, or a probe's answer.
     fn remembers_refusals(&self) -> bool {
         let plan = self.judge.kernel.plan();
         !plan.feedback.is_empty() || !plan.probes.is_empty()
     }
 
-    /// Decides with the one missing answer put both ways. Nothing is guessed: only where both ways come to the same
-    /// decision is it said.
+    /// Decides with both answers to the one missing question. Nothing is guessed: a decision is
+    /// reported only if both answers lead to it.
     fn suppose(&mut self, proposal: &Proposal<'_>, world: &Then<'_>, was: Decision) -> Supposed {
         if world.open {
             return Supposed::Open;
@@ -151,7 +152,7 @@ impl Replay<'_> {
                 &mut world,
                 &mut self.scratch,
             );
-            // A second question shows itself only when the first is answered.
+            // A second missing question appears only when the first is answered.
             (answer, now.verdict, world.open)
         });
         if !ways[0].2 && !ways[1].2 && ways[0].1.decision == ways[1].1.decision {
@@ -163,7 +164,7 @@ impl Replay<'_> {
         goes.map_or(Supposed::Open, |(answer, ..)| Supposed::Goes(*answer))
     }
 
-    /// A call that the kernel served, then or now.
+    /// Replays a call that the kernel served, then or now.
     fn served(
         &mut self,
         record: &Record,
@@ -178,7 +179,7 @@ impl Replay<'_> {
                 self.said.aspect(record, Aspect::Item, &then, &now, self.unsure);
             }
             (Some(result), None) => {
-                // The host runs it now; what the kernel did then is the best that is known of it.
+                // The host runs it now; the result that the kernel gave then is the best available.
                 let ending = Ending::Success(Some(result));
                 let settlement = Settlement { call: proposal.call, ending, now: proposal.now };
                 let _ =

@@ -1,29 +1,29 @@
-//! What was said and what is said now, side by side.
+//! Comparison of recorded and new verdicts.
 
 use guard_plan::record::{Delivered, StopDecision};
 use guard_plan::verdict::{Code, Reason, Verdict};
 
-/// Whether two reasons say the same. Where the rule stands does not matter.
+/// Returns whether two reasons are equal. The position of the rule is ignored.
 pub(super) fn same_reason(a: &Reason, b: &Reason) -> bool {
     (a.code, a.decision) == (b.code, b.decision)
         && (&a.rule, &a.message, &a.help) == (&b.rule, &b.message, &b.help)
         && (&a.needs, &a.values) == (&b.needs, &b.values)
 }
 
-/// Whether two verdicts give the same reasons.
+/// Returns whether two verdicts give the same reasons.
 pub(super) fn same_reasons(a: &Verdict, b: &Verdict) -> bool {
     a.reasons.len() == b.reasons.len()
         && a.reasons.iter().zip(&b.reasons).all(|(a, b)| same_reason(a, b))
 }
 
-/// The reasons that decide one of two verdicts and are not given for the other.
+/// Returns the reasons that decide one of two verdicts and are not given for the other.
 pub(super) fn deciding<'v>(of: &'v Verdict, beside: &Verdict) -> Vec<&'v Reason> {
     let new = |reason: &&Reason| {
         let rule = |other: &Reason| (other.code, &other.rule) == (reason.code, &reason.rule);
         reason.decision == of.decision && !beside.reasons.iter().any(rule)
     };
     let mut found: Vec<&Reason> = of.reasons.iter().filter(new).collect();
-    // What could not be evaluated, for want of an answer perhaps, is beside the point where something else decides.
+    // An evaluation error, perhaps from a missing answer, is irrelevant if another reason decides.
     if found.iter().any(|reason| reason.code != Code::EvaluationError) {
         found.retain(|reason| reason.code != Code::EvaluationError);
     }
@@ -33,12 +33,12 @@ pub(super) fn deciding<'v>(of: &'v Verdict, beside: &Verdict) -> Vec<&'v Reason>
     found
 }
 
-/// Whether the agent read the same.
+/// Returns whether the agent received the same feedback.
 pub(super) fn same_feedback(a: &[Delivered], b: &[Delivered]) -> bool {
     a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.text == b.text)
 }
 
-/// A stop in a word.
+/// Returns a word for a stop decision.
 pub(super) fn mark_of(decision: StopDecision, incomplete: bool) -> &'static str {
     match (decision, incomplete) {
         (StopDecision::Block, _) => "block",
@@ -47,7 +47,7 @@ pub(super) fn mark_of(decision: StopDecision, incomplete: bool) -> &'static str 
     }
 }
 
-/// Which members of two records differ, of the payload one by one.
+/// Lists the members in which two records differ; those of the payload individually.
 pub(super) fn parts(a: &[u8], b: &[u8]) -> String {
     let read = |line| serde_json::from_slice::<serde_json::Value>(line).unwrap_or_default();
     let (mut a, mut b) = (read(a), read(b));

@@ -1,14 +1,14 @@
-//! What of a record is known by marks only, and whether a guard would look at it.
+//! The parts of a record that are known only as marks, and the rules that read them.
 
 use guard_plan::json::Json;
 use guard_plan::plan::{Plan, TypeDef, TypeId};
 use guard_plan::record::{Asked, Clear, Payload, Record};
 use guard_runtime::{Kernel, Secrets};
 
-/// What begins a mark; 64 hexadecimal digits follow.
+/// The prefix of a mark; 64 hexadecimal digits follow.
 const MARK: &str = "secret:";
 
-/// Puts what was sealed in its place, where there is a key for it.
+/// Replaces marks with the sealed values, if the key is known.
 pub(super) fn reveal(record: &mut Record, secrets: Option<&dyn Secrets>) {
     let clear = record.sealed().and_then(|sealed| {
         let bytes = secrets?.unseal(record.seq, sealed)?;
@@ -19,17 +19,17 @@ pub(super) fn reveal(record: &mut Record, secrets: Option<&dyn Secrets>) {
     }
 }
 
-/// Which parts of a record are known by marks only.
+/// The parts of a record that are known only as marks.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Hidden {
-    /// Arguments, a result, or the data of the start.
+    /// True if the arguments, the result, or the opening data contain marks.
     pub body: bool,
-    /// What the world answered.
+    /// True if the world's answers contain marks.
     pub asked: bool,
 }
 
 impl Hidden {
-    /// Looks through a record, whose secrets have been revealed as far as they can be.
+    /// Searches a record, whose secrets have been revealed as far as possible.
     pub fn of(record: &Record) -> Hidden {
         let (body, asked): (Option<&Json>, &[Asked]) = match &record.payload {
             Payload::Open(it) => (it.data.as_deref(), &[]),
@@ -57,7 +57,8 @@ fn is_marked(asked: &Asked) -> bool {
     }
 }
 
-/// Whether some text is a mark. An agent may write such a text itself; then it cannot be said what it was, either.
+/// Returns whether some text is a mark. An agent may write such a text itself; then the original is
+/// unknown as well.
 fn holds_marks(json: &Json) -> bool {
     match json {
         Json::String(text) => is_mark(text),
@@ -72,8 +73,8 @@ fn is_mark(text: &str) -> bool {
     digits.is_some_and(|digits| digits.len() == 64 && digits.bytes().all(|b| b.is_ascii_hexdigit()))
 }
 
-/// By tool and parameter: whether a rule or a type looks into it. Marks that nobody looks into are as good as what
-/// they stand for: equal secrets have equal marks.
+/// By tool and parameter: true if a rule or a type reads the value. A mark that no rule reads is as
+/// good as its secret: equal secrets have equal marks.
 #[derive(Debug, Clone)]
 pub(super) struct Looks(Vec<Vec<bool>>);
 
@@ -81,7 +82,7 @@ impl Looks {
     pub fn new(plan: &Plan) -> Looks {
         let tools = plan.tools.iter().map(|tool| {
             let mut read = vec![false; tool.params.len()];
-            // The nodes of a tool's expressions stand in its JSON form, whatever clause they are of.
+            // The JSON form of a tool contains the nodes of all its expressions.
             let json = serde_json::to_value(tool).unwrap_or_default();
             params(&json, &mut read);
             for (read, param) in read.iter_mut().zip(&tool.params) {
@@ -92,7 +93,7 @@ impl Looks {
         Looks(tools.collect())
     }
 
-    /// Whether the guard would look at something of a call that is known by its mark only.
+    /// Returns whether the guard would read a part of a call that is known only as a mark.
     pub fn at_call(&self, kernel: &Kernel, tool: &str, args: &Json) -> bool {
         let Some(id) = kernel.tool(tool) else { return false };
         let (tool, read) = (&kernel.plan().tools[id as usize], &self.0[id as usize]);
@@ -104,7 +105,7 @@ impl Looks {
     }
 }
 
-/// Whether the guard would look into the result of a call.
+/// Returns whether the guard would read the result of a call.
 pub(super) fn looks_into_result(kernel: &Kernel) -> bool {
     let plan = kernel.plan();
     plan.origins
@@ -116,7 +117,7 @@ pub(super) fn looks_into_result(kernel: &Kernel) -> bool {
         })
 }
 
-/// Any text is one of the type.
+/// Returns whether every text is a value of the type.
 fn is_plain(plan: &Plan, ty: TypeId) -> bool {
     match plan.types.get(ty as usize) {
         Some(TypeDef::Option { of }) => is_plain(plan, *of),

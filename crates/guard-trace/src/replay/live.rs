@@ -1,4 +1,4 @@
-//! One session that is decided again, record by record.
+//! One session under replay, record by record.
 
 use super::compare::{self, mark_of, same_feedback};
 use super::hidden::{self, Hidden, looks_into_result};
@@ -13,29 +13,29 @@ use guard_runtime::{
 };
 use std::sync::Arc;
 
-/// No session has so many records; numbers go on after those of hostile ones.
+/// No session has this many records; the numbers of hostile ones continue after it.
 const LAST: u64 = u64::MAX / 2;
 
-/// One session on its way.
+/// The replay of one session.
 #[derive(Debug)]
 pub struct Replay<'k> {
     pub(super) judge: &'k Judge,
     pub(super) session: Session,
     secrets: Option<Arc<dyn Secrets>>,
-    /// Makes the records again; only where the plan is the recorded one.
+    /// Writes the records again; only if the plan is the recorded one.
     pub(super) recorder: Option<Recorder>,
     pub(super) scratch: Scratch,
-    /// Something before could not be said, so that the session may be another.
+    /// True if an earlier event could not be decided, so that the session may differ.
     pub(super) unsure: bool,
     pub(super) said: Replayed,
 }
 
 impl<'k> Replay<'k> {
-    /// Begins with the first record of a session. The line is the record as it stands in the trace.
+    /// Begins with the first record of a session. The line is the record as written in the trace.
     ///
     /// # Errors
     ///
-    /// Where the record does not begin a session, or none can be opened so.
+    /// Returns an error if the record does not begin a session, or the session cannot be opened.
     pub fn begin(
         judge: &'k Judge,
         options: Options<'_>,
@@ -91,7 +91,7 @@ impl<'k> Replay<'k> {
         Ok(replay)
     }
 
-    /// Begins with a snapshot, which only the plan that it is of can read.
+    /// Begins with a snapshot, which only the plan that wrote it can read.
     fn recalled(
         judge: &'k Judge,
         options: Options<'_>,
@@ -123,11 +123,11 @@ impl<'k> Replay<'k> {
         })
     }
 
-    /// The next record.
+    /// Replays the next record.
     ///
     /// # Errors
     ///
-    /// Where it is of no event that may stand here.
+    /// Returns an error if its event is invalid here.
     pub fn record(&mut self, mut record: Record, line: Option<&[u8]>) -> Result<(), ReplayError> {
         self.said.records += 1;
         if record.seq >= LAST {
@@ -135,14 +135,14 @@ impl<'k> Replay<'k> {
         }
         match record.payload {
             Payload::Open(_) => return Err(ReplayError::Again),
-            // Not of the kernel, which goes on as if they were not there.
+            // These records are not kernel events; the kernel skips them.
             Payload::Answers(_) | Payload::Contract(_) | Payload::Snapshot(_) => {
                 self.follow(&record);
                 return Ok(());
             }
             _ => {}
         }
-        // What is sealed cannot be sealed again without the key.
+        // A sealed part cannot be sealed again without the key.
         let closed = record.sealed().is_some() && self.secrets.is_none();
         hidden::reveal(&mut record, self.secrets.as_deref());
         let hidden = match self.said.options.foreign {
@@ -170,12 +170,12 @@ impl<'k> Replay<'k> {
         Ok(())
     }
 
-    /// What it all came to.
+    /// Returns the result of the replay.
     pub fn end(self) -> Replayed {
         self.said
     }
 
-    /// Goes on after a record as it stands in the trace.
+    /// Continues after a record as written in the trace.
     fn follow(&mut self, record: &Record) {
         if self.recorder.is_some() {
             let hash = hex::decode(&record.hash).unwrap_or_default();
@@ -184,7 +184,7 @@ impl<'k> Replay<'k> {
         }
     }
 
-    /// With the plan of the record: makes the record again, and looks whether it is the same to the byte.
+    /// Replays with the recorded plan: writes the record again and compares it byte for byte.
     fn again(
         &mut self,
         record: &Record,
@@ -217,7 +217,7 @@ impl<'k> Replay<'k> {
         let mut world = Then::new(&then.asked);
         let Ok(settled) = self.judge.kernel.settle(&mut self.session, settlement, &mut world)
         else {
-            // The call is not in flight: this plan did not allow it.
+            // The call is not in flight: this plan refused it.
             self.said.recorded.skipped += 1;
             return None;
         };
@@ -246,7 +246,7 @@ impl<'k> Replay<'k> {
         Some(Outcome::Settled(settled))
     }
 
-    /// Approvals, usage, resumes, prompts, stops, items.
+    /// Replays approvals, usage, resumes, prompts, stops and items.
     fn other(&mut self, record: &Record, event: &Event<'_>, hidden: Hidden) -> Option<Outcome> {
         let asked = replay::world(record);
         let mut world = Then::new(asked.0);
@@ -296,7 +296,7 @@ impl<'k> Replay<'k> {
     }
 }
 
-/// Without a key, marks that nobody compares.
+/// Without a key, returns marks that are never compared.
 fn replayed_secrets(secrets: Option<&Arc<dyn Secrets>>) -> Arc<dyn Secrets> {
     secrets.cloned().unwrap_or_else(|| Arc::new(Salt::new(b"")))
 }

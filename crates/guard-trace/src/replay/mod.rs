@@ -1,9 +1,9 @@
-//! Recorded sessions, decided again: by the plan they were recorded with, or by another.
+//! Replay of recorded sessions: with the plan they were recorded with, or with another.
 //!
-//! With the same plan everything comes out as it was, to the byte. With another, every recorded event is given to it one
-//! after the other, and what it says otherwise is counted in two views (replay reference): *as recorded*, to the end of
-//! each session, and *strict*, up to the first difference. What cannot be known is counted apart and never guessed.
-//! Reads no files; one record at a time is held.
+//! With the same plan every record is reproduced byte for byte. With another, each recorded event
+//! is decided by it in order, and the differences are counted in two views (replay reference): *as
+//! recorded*, to the end of each session, and *strict*, up to the first difference. Unknown
+//! outcomes are counted separately and never guessed. Reads no files; one record at a time is held.
 
 mod call;
 mod compare;
@@ -23,7 +23,7 @@ use hidden::Looks;
 use std::fmt;
 use std::sync::Arc;
 
-/// A plan ready to decide recorded sessions; one serves many at once.
+/// A compiled plan that replays recorded sessions; one serves many at once.
 #[derive(Debug)]
 pub struct Judge {
     kernel: Kernel,
@@ -34,11 +34,11 @@ pub struct Judge {
 }
 
 impl Judge {
-    /// Makes a plan ready.
+    /// Compiles a plan.
     ///
     /// # Errors
     ///
-    /// Where no kernel can be made of it.
+    /// Returns an error if no kernel can be built from it.
     pub fn new(loaded: LoadedPlan) -> Result<Judge, KernelError> {
         let kernel = Kernel::new(loaded)?;
         let shown = Arc::new(kernel.plan().clone());
@@ -56,18 +56,18 @@ impl Judge {
     }
 }
 
-/// Why a session cannot be decided again.
+/// The reason why a session cannot be replayed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ReplayError {
-    /// It does not begin with its beginning.
+    /// The trace does not begin with an opening record.
     NoOpening,
-    /// It begins with a snapshot of another plan.
+    /// The trace begins with a snapshot of another plan.
     Snapshot,
-    /// Its snapshot cannot be used; says why.
+    /// The snapshot cannot be used: the reason.
     Recall(String),
-    /// A session that has begun begins again.
+    /// The session is opened a second time.
     Again,
-    /// A record makes no sense: its time or an amount cannot be read.
+    /// A record is invalid: its time or an amount cannot be read.
     Senseless,
     /// The kernel cannot open it.
     Open(StepError),
@@ -90,15 +90,15 @@ impl fmt::Display for ReplayError {
 
 impl std::error::Error for ReplayError {}
 
-/// What of a replay is kept, and what it may know.
+/// The options of a replay.
 #[derive(Debug, Clone, Copy)]
 pub struct Options<'k> {
     /// The key of sealed secrets.
     pub keys: Option<&'k Keys>,
-    /// How many differences of a session are kept in full.
+    /// The number of differences kept in full per session.
     pub keep: usize,
-    /// How many marks of its timeline.
+    /// The number of timeline marks kept per session.
     pub marks: usize,
-    /// The session was not decided by a guard: what ran, ran.
+    /// True if no guard decided the session: every call ran.
     pub foreign: bool,
 }

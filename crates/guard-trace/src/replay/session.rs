@@ -1,4 +1,4 @@
-//! What the replay of one session came to, as it is counted.
+//! The result of replaying one session, as counts.
 
 use super::Options;
 use super::compare::{deciding, same_reasons};
@@ -11,42 +11,43 @@ use guard_plan::{render, secrecy, time};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Longest arguments of a difference, in characters.
+/// The maximum length of a difference's arguments, in characters.
 const ARGS_CHARS: usize = 200;
 
-/// A rule that makes a difference: its code, its owner, where it stands, and the decisions then and now.
+/// A rule that makes a difference: its code, its owner, its position, and the decisions then and
+/// now.
 pub type Rule = (Code, String, Option<String>, Decision, Decision);
 
-/// One session that was decided again.
+/// A replayed session.
 #[derive(Debug, Clone)]
 pub struct Replayed {
     /// Its id.
     pub session: String,
-    /// The guard that was recorded.
+    /// The recorded guard.
     pub guard: String,
     /// The content hash of its plan.
     pub plan: String,
-    /// It is the plan that decided now.
+    /// True if the recorded plan is also the replaying plan.
     pub own: bool,
-    /// Its records were compared to the byte, all of them.
+    /// True if all its records were compared byte for byte.
     pub exact: bool,
-    /// When it began, in milliseconds.
+    /// The start time, in milliseconds.
     pub start: Millis,
     /// Its clock at the end.
     pub end: Millis,
-    /// How many records it has.
+    /// The number of records.
     pub records: u64,
-    /// Everything.
+    /// The view of the whole session.
     pub recorded: View,
-    /// Up to the first difference; complete when the session is.
+    /// The view up to the first difference; complete if the session is.
     pub strict: View,
-    /// Which rules make the difference.
+    /// The rules that make a difference.
     pub rules: BTreeMap<Rule, u64>,
-    /// The first differences; the file is for whoever knows it.
+    /// The first differences; the caller fills in the file.
     pub differences: Vec<Difference>,
-    /// How many more there are.
+    /// The number of further differences.
     pub unlisted: u64,
-    /// Its calls, and what else differs; the first so many.
+    /// The calls and other differences, up to the limit.
     pub marks: Vec<Mark>,
     pub(super) options: Kept,
     /// The plan that decides now: it says what is secret.
@@ -55,7 +56,7 @@ pub struct Replayed {
     diverged: bool,
 }
 
-/// What of the options a session remembers.
+/// The options that a session remembers.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Kept {
     pub foreign: bool,
@@ -93,7 +94,7 @@ impl Replayed {
         }
     }
 
-    /// Its lane of a timeline.
+    /// Returns its row of a timeline.
     pub fn lane(&self, file: &str) -> Lane {
         Lane {
             file: file.to_owned(),
@@ -152,7 +153,7 @@ impl Replayed {
         self.diverged = true;
     }
 
-    /// A stop, a halt or an item that comes out otherwise.
+    /// Counts a stop, a halt or an item with a different outcome.
     pub(super) fn aspect(
         &mut self,
         record: &Record,
@@ -175,7 +176,8 @@ impl Replayed {
         self.diverged = true;
     }
 
-    /// Feedback that is another. What an agent reads may change what it does, but need not: the strict view goes on.
+    /// Counts different feedback. It may change the agent's next actions, but need not: the strict
+    /// view continues.
     pub(super) fn words(
         &mut self,
         record: &Record,
@@ -212,7 +214,7 @@ impl Replayed {
         self.diverged = true;
     }
 
-    /// Keeps a difference, if there is room.
+    /// Stores a difference, up to the limit.
     pub(super) fn differs(
         &mut self,
         record: &Record,

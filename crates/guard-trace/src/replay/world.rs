@@ -1,19 +1,20 @@
-//! The world as a record remembers it, and what it does not remember.
+//! The world as recorded, and the missing answers.
 
 use guard_plan::json::Json;
 use guard_plan::plan::Command;
 use guard_plan::record::{Asked, Content, Ran};
 use guard_runtime::World;
 
-/// The answers of a record. A question that was not asked then has no answer; it is remembered that it was missing.
+/// The answers of a record. A question that was not asked then has no answer, and is noted as
+/// missing.
 #[derive(Debug)]
 pub(super) struct Then<'a> {
     asked: &'a [Asked],
-    /// What is answered to a missing question of yes or no.
+    /// The assumed answer to a missing yes-or-no question.
     supposed: Option<bool>,
-    /// The first missing question, in words.
+    /// The first missing question, as text.
     pub missing: Option<String>,
-    /// Another question was missing as well, or one that is not of yes or no.
+    /// True if a second question is missing, or one that is not yes or no.
     pub open: bool,
 }
 
@@ -22,7 +23,7 @@ impl<'a> Then<'a> {
         Then { asked, supposed: None, missing: None, open: false }
     }
 
-    /// The same world, were the answer to the one missing question this.
+    /// Returns the same world with this answer to the missing question.
     pub fn supposing(&self, answer: bool) -> Then<'a> {
         Then { supposed: Some(answer), ..Then::new(self.asked) }
     }
@@ -40,7 +41,7 @@ impl<'a> Then<'a> {
         None
     }
 
-    /// A question of yes or no.
+    /// Answers a yes-or-no question.
     fn whether(
         &mut self,
         find: impl Fn(&Asked) -> Option<Option<bool>>,

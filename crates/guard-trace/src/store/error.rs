@@ -1,44 +1,44 @@
-//! Why a store does not do what it was asked, and how that is said.
+//! The errors of a store, and their messages.
 
 use crate::keys::KeyError;
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Why a store does not do what it was asked.
+/// The error of a store operation.
 #[derive(Debug)]
 pub enum StoreError {
-    /// The id of a session is not 1 to 128 letters, digits, `-`, `_` or `.`, the first of them no `.`.
+    /// The session id is not 1 to 128 letters, digits, `-`, `_` or `.`, or begins with `.`.
     BadSession(String),
-    /// What should be committed does not follow what is there, or makes no sense. Nothing was written.
+    /// The commit does not follow the stored records, or is invalid. Nothing was written.
     Misfit(String),
-    /// Somebody else has it, and did not give it up in time.
+    /// Another process uses it, and did not release it in time.
     Locked(PathBuf),
-    /// No room is left.
+    /// The disk is full.
     Full(PathBuf),
     /// It cannot be read or written.
     Io(PathBuf, String),
-    /// What is there is not what was written.
+    /// The stored data is not as it was written.
     Damaged {
         /// The file.
         path: PathBuf,
-        /// The session, where it is known.
+        /// The session, if known.
         session: Option<String>,
-        /// The number of the record, where it is known.
+        /// The number of the record, if known.
         record: Option<u64>,
-        /// What is wrong.
+        /// The problem.
         why: String,
     },
-    /// The store is of another version of Guard.
+    /// The store was written by another version of Guard.
     Version {
         /// The file.
         path: PathBuf,
         /// Its version.
         found: i64,
-        /// Ours.
+        /// The supported version.
         known: i64,
     },
-    /// The file is something else.
+    /// The file is not a store.
     NoStore(PathBuf),
     /// An earlier commit of the session failed: it is refused until the session is begun again.
     Refused(String),
@@ -82,7 +82,7 @@ impl fmt::Display for StoreError {
 impl std::error::Error for StoreError {}
 
 impl StoreError {
-    /// An error of input or output on a file.
+    /// Converts an IO error on a file.
     pub(crate) fn io(path: &Path, error: &io::Error) -> StoreError {
         match error.kind() {
             io::ErrorKind::StorageFull
@@ -93,7 +93,7 @@ impl StoreError {
         }
     }
 
-    /// Whether it says something of the disk, and so of what may have been written.
+    /// Returns whether it concerns the disk, so that the state of earlier writes is unknown.
     pub(crate) fn is_of_writing(&self) -> bool {
         !matches!(
             self,

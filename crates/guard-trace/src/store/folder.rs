@@ -1,7 +1,7 @@
-//! A folder of traces: JSON Lines, one file a session, locked while somebody has it.
+//! A folder of traces: JSON Lines, one file per session, locked while in use.
 //!
-//! A record that was cut by a crash was never acknowledged, and goes. Files are synchronised one by one: there is
-//! nothing to do together, so `batch` is as `full` here.
+//! A record cut by a crash was never acknowledged, and is removed. Files are synchronised one by
+//! one: commits cannot be grouped, so `batch` equals `full` here.
 
 mod budgets;
 mod file;
@@ -20,10 +20,11 @@ use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// What a snapshot file begins with.
+/// The first bytes of a snapshot file.
 const MAGIC: &[u8; 16] = b"GUARD SNAPSHOT1\n";
 
-/// Bytes of a snapshot file before what the host gave: magic, version, hash, tag, place in the trace.
+/// The length of the header of a snapshot file, in bytes: magic, version, hash, tag, position in
+/// the trace.
 const HEADER: usize = 16 + 8 + 32 + 32 + 8;
 
 /// A folder of traces.
@@ -36,11 +37,12 @@ pub struct FolderStore {
 }
 
 impl FolderStore {
-    /// Opens a folder, which is made where it is missing. Without a key no snapshot is written or trusted.
+    /// Opens a folder, which is created if it is missing. Without a key no snapshot is written or
+    /// trusted.
     ///
     /// # Errors
     ///
-    /// Where it cannot be made.
+    /// Returns an error if the folder cannot be created.
     pub fn open(
         dir: &Path,
         durability: Durability,
@@ -50,11 +52,11 @@ impl FolderStore {
         Ok(FolderStore { dir: dir.to_owned(), durability, keys, held: Mutex::default() })
     }
 
-    /// The file of a session.
+    /// Returns the path of a session's file.
     ///
     /// # Errors
     ///
-    /// Where its id can be no file's name.
+    /// Returns an error if its id is not a valid file name.
     pub fn path(&self, session: &str) -> Result<PathBuf, StoreError> {
         check_id(session)?;
         Ok(self.dir.join(format!("{session}.jsonl")))
@@ -64,7 +66,7 @@ impl FolderStore {
         self.dir.join(format!("{session}.snapshot"))
     }
 
-    /// The session's file, locked; opened where we do not have it.
+    /// Returns the session's locked file; opens it if this process does not have it.
     fn hold(&self, session: &str) -> Result<Arc<Mutex<Held>>, StoreError> {
         let path = self.path(session)?;
         let mut held = lock(&self.held);
@@ -77,14 +79,16 @@ impl FolderStore {
         Ok(new)
     }
 
-    /// A new file is safe only when its folder is; not every system can say so.
+    /// A new file is durable only if its folder is synchronised too; not every system supports
+    /// that.
     fn sync_dir(&self) {
         if self.durability != Durability::Off {
             let _ = File::open(&self.dir).and_then(|dir| dir.sync_all());
         }
     }
 
-    /// The snapshot of a session, and where in its file the trace goes on; whether there was one that lies.
+    /// Returns the snapshot of a session with the position in its file where the trace continues,
+    /// and whether a snapshot was rejected.
     fn taken(&self, session: &str) -> (Option<(Taken, Reading)>, bool) {
         let mut bytes = Vec::new();
         let read =
@@ -111,7 +115,7 @@ impl FolderStore {
         })
     }
 
-    /// Writes a snapshot. The trace does without it: where this fails, the session is taken up from its records.
+    /// Writes a snapshot. It is optional: if this fails, the session is resumed from its records.
     fn keep_snapshot(&self, session: &str, held: &Held, bytes: &[u8]) {
         let Some(keys) = &self.keys else { return };
         let offset = held.len.to_be_bytes();
@@ -179,7 +183,8 @@ impl Store for FolderStore {
             Fit::Conflict(version) => return Ok(Committed::Conflict { version }),
         };
         if !commit.charges.is_empty() {
-            // First the money, then the record: a crash between the two spends too much, never too little.
+            // The budget is written before the record: a crash between the two counts too much,
+            // never too little.
             let budgets = budgets::Budgets::lock(&self.dir)?;
             match charge_all(commit.charges, |key| Ok(budgets.spent(key)))? {
                 Ok(sums) => budgets.keep(sums).inspect_err(|_| held.broken = true)?,
@@ -212,7 +217,7 @@ impl Store for FolderStore {
 
     fn head(&self, session: &str) -> Result<Option<Head>, StoreError> {
         let path = self.path(session)?;
-        // Nobody else writes to what we hold.
+        // No other process writes to a file that we hold.
         let ours = lock(&self.held).get(session).cloned();
         if let Some(held) = ours {
             let held = lock(&held);
@@ -254,7 +259,7 @@ impl Store for FolderStore {
         let place = place.filter(|at| *at < records.len()).ok_or_else(|| no_snapshot(before))?;
         check_snapshot(&records[place], before)?;
         let fail = |error| StoreError::io(&path, &error);
-        // Where it lies in the file is no longer true; the snapshot record stands for it.
+        // Its file position is no longer valid; the snapshot record replaces it.
         let _ = fs::remove_file(self.snapshot_path(session));
         let draft = self.dir.join(format!(".{session}.jsonl"));
         let mut new = Held::draft(&draft)?;
@@ -286,7 +291,8 @@ impl Store for FolderStore {
     }
 }
 
-/// A lock that a panicking thread leaves behind is taken over: what it guards is marked broken before it is changed.
+/// Takes over a lock that a panicking thread leaves: the guarded data is marked broken before it is
+/// changed.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

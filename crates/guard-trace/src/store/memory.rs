@@ -1,4 +1,4 @@
-//! A store in memory: for tests, and for sessions that nobody needs later.
+//! A store in memory: for tests, and for temporary sessions.
 
 use super::{
     Begun, Commit, Committed, Fit, Records, Store, StoreError, Taken, charge_all, check_id, fit,
@@ -7,7 +7,8 @@ use crate::line::{Head, Line};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// A store in memory. Its clones are the same store. Nobody else can reach its snapshots, so they bear no tags.
+/// A store in memory. Clones share the store. No other process can reach its snapshots, so they
+/// have no tags.
 #[derive(Debug, Clone, Default)]
 pub struct MemoryStore(Arc<Mutex<Kept>>);
 
@@ -25,19 +26,19 @@ struct Session {
 }
 
 impl Session {
-    /// The place of the record with a number.
+    /// Returns the position of the record with a number.
     fn place(&self, seq: u64) -> usize {
         usize::try_from(seq.saturating_sub(self.head.first)).unwrap_or(usize::MAX)
     }
 }
 
 impl MemoryStore {
-    /// An empty store.
+    /// Returns an empty store.
     pub fn new() -> MemoryStore {
         MemoryStore::default()
     }
 
-    /// A lock that a panicking thread leaves behind is taken over: every change below is made in one step.
+    /// Takes over a lock that a panicking thread leaves: every change below is made in one step.
     fn lock(&self) -> MutexGuard<'_, Kept> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -137,7 +138,7 @@ impl Store for MemoryStore {
     }
 }
 
-/// Refuses to drop what no snapshot stands for.
+/// Refuses to drop records that no snapshot replaces.
 pub(super) fn check_snapshot(line: &str, seq: u64) -> Result<(), StoreError> {
     match Line::read(line.as_bytes()) {
         Ok(line) if line.kind == "snapshot" && line.seq == seq => Ok(()),

@@ -1,7 +1,8 @@
-//! A database of traces: SQLite, which several processes use at once.
+//! A database of traces: SQLite, shared by several processes.
 //!
-//! Each commit is one transaction; with `batch`, one transaction for whatever all sessions of this process commit
-//! meanwhile, written by a thread of its own. The schema stands in `schema.rs`, the statements in `rows.rs`.
+//! Each commit is one transaction; with `batch`, a separate thread writes one transaction for the
+//! commits of all sessions of this process. The schema is in `schema.rs`, the statements are in
+//! `rows.rs`.
 
 mod batch;
 mod rows;
@@ -19,7 +20,7 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// How many records are read at once.
+/// The number of records read at once.
 const PAGE: usize = 256;
 
 /// A database of traces.
@@ -29,16 +30,17 @@ pub struct SqliteStore {
     keys: Option<Keys>,
     connection: Mutex<Connection>,
     batch: Option<Batch>,
-    /// The sessions that could not be written.
+    /// The sessions with a failed write.
     broken: Mutex<HashSet<String>>,
 }
 
 impl SqliteStore {
-    /// Opens a database, or makes it. Without a key no snapshot is written or trusted.
+    /// Opens a database, or creates it. Without a key no snapshot is written or trusted.
     ///
     /// # Errors
     ///
-    /// Where it is another file, of another version, or cannot be used.
+    /// Returns an error if the file is not a Guard database, has another version, or cannot be
+    /// used.
     pub fn open(
         path: &Path,
         durability: Durability,
@@ -47,11 +49,11 @@ impl SqliteStore {
         SqliteStore::make(path, durability, keys, true)
     }
 
-    /// Opens a database that is there.
+    /// Opens an existing database.
     ///
     /// # Errors
     ///
-    /// As [`SqliteStore::open`], and where nothing is there.
+    /// See [`SqliteStore::open`]; also if the file does not exist.
     pub fn open_existing(
         path: &Path,
         durability: Durability,
@@ -107,7 +109,7 @@ impl SqliteStore {
     }
 }
 
-/// Does something in one transaction that nobody else writes in; nothing is done where it fails.
+/// Runs a function in one write transaction; nothing is changed if it fails.
 fn writing<T>(
     path: &Path,
     connection: &mut Connection,
@@ -116,7 +118,7 @@ fn writing<T>(
     let fail = |error| rows::error(path, &error);
     let begun = Transaction::new(connection, TransactionBehavior::Immediate);
     let transaction = begun.map_err(fail)?;
-    // Dropped without a commit, it is rolled back.
+    // If it is dropped without a commit, it is rolled back.
     let done = write(&Rows { path, connection: &transaction })?;
     transaction.commit().map_err(fail)?;
     Ok(done)
@@ -205,7 +207,7 @@ impl Store for SqliteStore {
     }
 }
 
-/// A session with the records after its snapshot, checked.
+/// Reads a session with the verified records after its snapshot.
 fn begin(rows: &Rows<'_>, session: &str, keys: Option<&Keys>) -> Result<Begun, StoreError> {
     let Some(found) = rows.session(session)? else { return Ok(Begun::default()) };
     let (snapshot, distrusted) = snapshot(rows, &found, session, keys)?;
@@ -227,7 +229,7 @@ fn begin(rows: &Rows<'_>, session: &str, keys: Option<&Keys>) -> Result<Begun, S
     Ok(Begun { head, snapshot, distrusted, records })
 }
 
-/// The snapshot of a session, where its tag is ours; whether there is another.
+/// Returns the snapshot of a session if its tag is valid, and whether one was rejected.
 fn snapshot(
     rows: &Rows<'_>,
     found: &rows::Session,

@@ -1,58 +1,58 @@
-//! What can be wrong with a trace, in words.
+//! The findings on a trace, as text.
 
 use crate::line::Flaw;
 use std::fmt;
 
-/// Something that is wrong with a trace, and where.
+/// A problem of a trace, and its position.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
-    /// The line, from 1; none where it is about something that is not there.
+    /// The line, from 1; `None` if the finding is about a missing record.
     pub line: Option<u64>,
-    /// Where the line begins, in bytes.
+    /// The offset of the line, in bytes.
     pub offset: Option<u64>,
-    /// The number of the record that lies or is missing, where it is known.
+    /// The number of the wrong or missing record, if known.
     pub record: Option<u64>,
-    /// What is wrong.
+    /// The problem.
     pub trouble: Trouble,
 }
 
-/// What is wrong with a trace.
+/// A problem of a trace.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Trouble {
-    /// The line is no record: it was cut, or is something else.
+    /// The line is not a record: it was cut, or is something else.
     Form(Flaw),
-    /// The last line has no end: it was cut.
+    /// The last line has no line break: it was cut.
     Torn,
-    /// What the record says is not what was hashed.
+    /// The record does not match its hash.
     Changed,
-    /// The record that follows names another one in its place: it was replaced, with its hash.
+    /// The next record names another predecessor: this record was replaced, with its hash.
     Replaced,
-    /// Records from here up to this one, which is missing too, are not there.
+    /// The records from here up to this one, inclusive, are missing.
     Missing(u64),
-    /// There are two records with this number: one of them was inserted.
+    /// Two records have this number: one of them was inserted.
     Twice,
-    /// It does not belong where it stands: it was moved or inserted.
+    /// The record does not belong here: it was moved or inserted.
     Misplaced,
     /// The trace begins in the middle, and not with a snapshot.
     Beheaded,
-    /// The session that it names is another.
+    /// It names another session.
     Session(String),
-    /// The trace ends before the record that a checkpoint has seen last.
+    /// The trace ends before the last record of a checkpoint.
     Truncated,
-    /// A checkpoint has seen another record here: the trace before it is another.
+    /// A checkpoint has another record here: the trace before it differs.
     Forked,
-    /// The root that a checkpoint has is not that of these records.
+    /// The Merkle root of these records differs from that of a checkpoint.
     Root,
-    /// What a checkpoint has seen went when a snapshot took its place; nothing here can be compared.
+    /// The records of the checkpoint were replaced by a snapshot; they cannot be compared.
     Compacted,
-    /// The store says that the chain ends elsewhere.
+    /// The store's head of the chain differs.
     End,
-    /// The stored snapshot is not what was stored, or not of this session at this record.
+    /// The stored snapshot was changed, or is not from this session at this record.
     Snapshot,
 }
 
 impl Trouble {
-    /// A word for programs.
+    /// Returns an identifier for programs.
     pub fn word(&self) -> &'static str {
         match self {
             Trouble::Form(_) => "no_record",

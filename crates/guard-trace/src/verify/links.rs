@@ -1,4 +1,5 @@
-//! The links of a chain, followed line by line: what breaks it is named, and the chain is taken up behind it.
+//! The links of a chain, followed line by line: each break is named, and the chain is continued
+//! after it.
 
 use super::finding::{Finding, Trouble};
 use super::pieces::{Fact, Link};
@@ -8,38 +9,38 @@ use crate::line::Head;
 use guard_plan::encode::Hash;
 use guard_plan::hex;
 
-/// The chain as it may also be, and what is wrong then.
+/// An alternative continuation of the chain, and its findings.
 struct Other {
     head: Head,
-    /// The place of a finding, and what it is in truth where the chain goes on from here.
+    /// The index of a finding, and its replacement if the chain continues from here.
     instead: Option<(usize, Option<u64>, Trouble)>,
-    /// What then is wrong besides.
+    /// An additional finding in that case.
     besides: Option<Finding>,
 }
 
-/// What was wrong with the line before.
+/// The problem of the previous line.
 #[derive(Clone, Copy, PartialEq)]
 enum Excuse {
     None,
-    /// It was no record, and may stand for one.
+    /// It was not a record, and may stand for one.
     NoRecord,
-    /// Its hash is not its own; the next record may name another.
+    /// Its hash did not match; the next record may name another.
     Hash,
 }
 
-/// A chain that is being followed.
+/// A chain that is followed.
 pub struct Links<'a> {
     against: &'a Against,
-    /// Where the chain stands, or should.
+    /// The head of the chain, actual or expected.
     head: Head,
-    /// Where a record did not follow, the chain may yet go on from here.
+    /// After a record that did not follow, the alternative continuation.
     other: Option<Other>,
-    /// What the next line may do without being wrong itself.
+    /// The deviation that the next line may have without a finding.
     excuse: Excuse,
     begun: bool,
-    /// Everything so far is linked: a Merkle root means something.
+    /// The Merkle tree, if everything so far is linked.
     growing: Option<Growing>,
-    /// The checkpoint's session as these records have it.
+    /// True once the checkpoint's session was compared with these records.
     compared: bool,
     snapshot_seen: bool,
     session: Option<String>,
@@ -51,7 +52,7 @@ pub struct Links<'a> {
 }
 
 impl<'a> Links<'a> {
-    /// A chain that has not begun.
+    /// Returns a chain without records.
     pub fn new(against: &'a Against) -> Links<'a> {
         Links {
             against,
@@ -71,7 +72,7 @@ impl<'a> Links<'a> {
         }
     }
 
-    /// The next lines.
+    /// Processes the next lines.
     pub fn take(&mut self, facts: Vec<Fact>) {
         for fact in facts {
             self.lines += 1;
@@ -141,8 +142,8 @@ impl<'a> Links<'a> {
         self.accept(link);
     }
 
-    /// A record that does not follow. Either something before it is wrong, or it does not belong here: then the next one
-    /// goes on from where the chain is now.
+    /// Handles a record that does not follow. Either an earlier record is wrong, or this one does
+    /// not belong here: then the next record continues the current chain.
     fn doubt(&mut self, link: &Link, record: u64, trouble: Trouble) {
         let place = self.findings.len();
         self.found(Some(record), trouble);
@@ -151,8 +152,8 @@ impl<'a> Links<'a> {
         self.other = Some(Other { head: self.head, instead, besides: None });
     }
 
-    /// The chain goes on from where it also may be. What was found there was something else, and where it turns back,
-    /// it is this record that does not belong here.
+    /// Switches to the alternative chain. The earlier finding is replaced; if the chain later
+    /// switches back, this record does not belong here.
     fn turn(&mut self, link: &Link, other: Other) {
         let instead = other.instead.map(|(place, record, trouble)| {
             let finding = &mut self.findings[place];
@@ -168,7 +169,8 @@ impl<'a> Links<'a> {
         self.accept(link);
     }
 
-    /// The first record: the first of the session, or a snapshot in place of those before.
+    /// Processes the first record: the first of the session, or a snapshot that replaces the
+    /// earlier ones.
     fn begin(&mut self, link: &Link) {
         self.begun = true;
         let excuse = std::mem::replace(&mut self.excuse, Excuse::None);
@@ -191,7 +193,7 @@ impl<'a> Links<'a> {
         self.accept(link);
     }
 
-    /// A checkpoint that ends before the first record.
+    /// Handles a checkpoint that ends before the first record.
     fn meet_before(&mut self, entry: &Entry, link: &Link) {
         if entry.records > link.seq || link.seq == 0 {
             return;
@@ -205,7 +207,7 @@ impl<'a> Links<'a> {
         }
     }
 
-    /// A record with a number that has been.
+    /// Handles a record with a repeated number.
     fn again(&mut self, link: &Link) {
         let twice = link.seq + 1 == self.head.version;
         if twice {
@@ -233,7 +235,7 @@ impl<'a> Links<'a> {
         self.compare(link.seq, &link.hash);
     }
 
-    /// Holds a record against what a checkpoint and a snapshot have seen.
+    /// Compares a record with a checkpoint and a snapshot.
     fn compare(&mut self, seq: u64, hash: &Hash) {
         let taken = self.against.snapshot.as_ref();
         if let Some(taken) = taken.filter(|taken| taken.version == seq + 1) {
@@ -254,7 +256,7 @@ impl<'a> Links<'a> {
         }
     }
 
-    /// What it came to.
+    /// Returns the result.
     pub fn end(mut self, interrupted: bool, bytes: u64) -> Verified {
         if !interrupted {
             self.at_end();
@@ -278,7 +280,7 @@ impl<'a> Links<'a> {
         if let Some(entry) = self.against.entry.as_ref().filter(|_| !self.compared) {
             let last = entry.records.checked_sub(1);
             let known = self.records > 0 && last.is_some_and(|last| last < self.head.version);
-            // Where the record stood is another one, or none; that was said.
+            // The record there is another one or missing, which was already reported.
             if last.is_some() && !known {
                 self.add(nowhere(last, Trouble::Truncated));
             }
@@ -293,7 +295,7 @@ impl<'a> Links<'a> {
     }
 }
 
-/// Whether a chain ends where its store says; `added`: there are more records than it says.
+/// Checks that a chain ends at its store's head; `added` is true if there are more records.
 pub fn ends_as_said(verified: &mut Verified, expected: &Head, added: bool) {
     let whole = verified.findings.iter().all(|it| it.trouble == Trouble::Snapshot);
     if whole && (verified.head != *expected || added) {

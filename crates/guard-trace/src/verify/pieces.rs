@@ -1,4 +1,4 @@
-//! A trace in pieces of whole lines, and their hashes on several threads.
+//! Splits a trace into pieces of complete lines, and hashes them on several threads.
 
 use crate::line::{Flaw, Line};
 use guard_plan::encode::Hash;
@@ -8,22 +8,22 @@ use std::io::{self, Read};
 use std::sync::Mutex;
 use std::sync::mpsc::{Receiver, SyncSender, channel, sync_channel};
 
-/// Bytes of a piece, about.
+/// The approximate size of a piece, in bytes.
 pub const SIZE: usize = 1 << 20;
 
-/// The longest line that is read, in bytes; a record of a session is far below.
+/// The maximum length of a line, in bytes; a session's records are far shorter.
 pub const MAX_LINE: usize = 64 << 20;
 
-/// What a line comes to.
+/// The facts about a line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fact {
-    /// Bytes of it, with its end.
+    /// The length with its line break, in bytes.
     pub len: usize,
-    /// Its links, or what is wrong with its form.
+    /// Its links, or its format error.
     pub links: Result<Link, Flaw>,
-    /// The session that it names, where it opens one or is a snapshot at the start of a piece.
+    /// The session that it names, if it opens one or is a snapshot at the start of a piece.
     pub session: Option<String>,
-    /// It has an end.
+    /// True if it has a line break.
     pub ended: bool,
 }
 
@@ -33,30 +33,31 @@ pub struct Link {
     pub seq: u64,
     pub prev: Hash,
     pub hash: Hash,
-    /// The hash is of what it says.
+    /// True if the hash matches the content.
     pub intact: bool,
     pub snapshot: bool,
 }
 
-/// Reads whole lines, about a piece at a time.
+/// Reads complete lines, about a piece at a time.
 pub struct Pieces<'r> {
     from: &'r mut (dyn Read + Send),
-    /// What was read of a line that goes on.
+    /// The beginning of an incomplete line.
     rest: Vec<u8>,
     done: bool,
 }
 
 impl<'r> Pieces<'r> {
-    /// Pieces of what is read.
+    /// Returns the pieces of a reader.
     pub fn new(from: &'r mut (dyn Read + Send)) -> Pieces<'r> {
         Pieces { from, rest: Vec::new(), done: false }
     }
 
-    /// The next piece; none at the end. The last line may have no end.
+    /// Returns the next piece; `None` at the end. The last line may have no line break.
     ///
     /// # Errors
     ///
-    /// Where it cannot be read. A line beyond [`MAX_LINE`] ends the reading: it stands there cut.
+    /// Returns an error if the input cannot be read. A line beyond [`MAX_LINE`] ends the reading:
+    /// it appears cut.
     pub fn read(&mut self) -> io::Result<Option<Vec<u8>>> {
         let mut piece = std::mem::take(&mut self.rest);
         while !self.done {
@@ -74,7 +75,7 @@ impl<'r> Pieces<'r> {
     }
 }
 
-/// Hands over the facts of all lines, in their order; pieces are looked at on several threads, and no more than a few
+/// Passes on the facts of all lines in order; pieces are hashed on several threads, and only a few
 /// are held at a time.
 pub fn hash(
     next: &mut dyn FnMut() -> io::Result<Option<Vec<u8>>>,
@@ -111,7 +112,7 @@ fn received(pieces: &Mutex<Receiver<(u64, Vec<u8>)>>) -> Option<(u64, Vec<u8>)> 
     pieces.recv().ok()
 }
 
-/// Gives out pieces while few are out, and takes what comes back in the order in which it was given.
+/// Hands out pieces while few are pending, and receives the results in order.
 fn in_order(
     next: &mut dyn FnMut() -> io::Result<Option<Vec<u8>>>,
     work: SyncSender<(u64, Vec<u8>)>,
@@ -143,7 +144,7 @@ fn in_order(
     }
 }
 
-/// The facts of the lines of a piece.
+/// Returns the facts about the lines of a piece.
 pub fn facts(piece: &[u8]) -> Vec<Fact> {
     let mut facts = Vec::with_capacity(piece.len() / 400 + 1);
     let mut from = 0;
@@ -175,7 +176,7 @@ fn fact(whole: &[u8], first: bool) -> Fact {
     Fact { len: whole.len(), links, session, ended }
 }
 
-/// The session that a record names.
+/// Returns the session that a record names.
 fn named(line: &[u8]) -> Option<String> {
     match Record::parse(std::str::from_utf8(line).ok()?.trim_end()).ok()?.payload {
         Payload::Open(open) => Some(open.session.into_owned()),

@@ -1,4 +1,4 @@
-//! `guardc check`: everything that is wrong, in one run.
+//! `guardc check`: reports all problems in one run.
 
 mod stories;
 
@@ -68,7 +68,7 @@ struct Run {
 }
 
 impl Run {
-    /// Compiles every root; then looks at the libraries that no root has read.
+    /// Compiles every root, then checks the libraries that no root uses.
     fn all(&mut self, inputs: &[Input], config: &Config, term: &Term, cost: bool) {
         let mut progress = Progress::new(term, "checking", inputs.len());
         let mut libraries: Vec<(&Input, String)> = Vec::new();
@@ -113,7 +113,7 @@ impl Run {
         }
     }
 
-    /// A library nobody uses is read for its syntax only.
+    /// Checks only the syntax of an unused library.
     fn library(&mut self, input: &Input, text: &str) {
         let file = SourceFile { path: files::display(&input.path), text: text.to_owned() };
         self.report.roots += 1;
@@ -122,13 +122,13 @@ impl Run {
     }
 }
 
-/// Whether a text is a library: it has no `guard` header.
+/// Returns whether a text is a library: it has no `guard` header.
 pub fn is_library(text: &str) -> bool {
     let parsed = guard_syntax::parse(FileId(0), text);
     parsed.file.header.is_none() && !parsed.file.items.is_empty()
 }
 
-/// One finding for each tool over the bound of `guard.toml`.
+/// Adds a finding for each tool over the limit of `guard.toml`.
 pub fn over_bound(report: &mut Report, output: &Output, shown: &[SourceFile], max: u64) {
     for tool in output.plan.tools.iter().filter(|tool| tool.steps > max) {
         let span = output.sources.spans.get(tool.span as usize);

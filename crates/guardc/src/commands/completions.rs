@@ -1,4 +1,4 @@
-//! `guardc completions`: what a shell needs to complete our arguments.
+//! `guardc completions`: prints a shell's completion script.
 
 use crate::failure::{Exit, Outcome};
 use crate::term::Term;

@@ -1,4 +1,4 @@
-//! `guardc contract`: what a producer wrote, judged by a contract of a guard.
+//! `guardc contract`: judges a producer's output by a contract of a guard.
 
 use crate::config::Config;
 use crate::failure::{Exit, Failure, Outcome, reason};
@@ -88,7 +88,7 @@ pub fn run(args: &Args, term: &Term) -> Outcome {
     }
 }
 
-/// The place of a contract.
+/// Returns the index of a contract.
 fn find(plan: &LoadedPlan, name: &str) -> Result<usize, Failure> {
     let names = || plan.plan().contracts.iter().map(|contract| contract.name.as_str());
     names().position(|known| known == name).ok_or_else(|| {
@@ -134,7 +134,7 @@ fn check(what: &What, plan: &LoadedPlan, contract: usize, term: &Term) -> Outcom
     })
 }
 
-/// The lists that the host hands over.
+/// Reads the lists that the host provides.
 fn given(known: &[String]) -> Result<BTreeMap<String, Vec<Json>>, Failure> {
     let mut given = BTreeMap::new();
     for one in known {

@@ -1,4 +1,4 @@
-//! `guardc diff`: what one guard allows and another does not.
+//! `guardc diff`: the calls that one guard allows and another does not.
 
 use crate::config::Config;
 use crate::failure::{Exit, Failure, Outcome};
@@ -74,7 +74,7 @@ fn program(path: &Path, term: &Term) -> Result<Option<Program>, Failure> {
     Ok(compiled.and_then(|compiled| compiled.compilation.output).map(|output| output.program))
 }
 
-/// Whether something changed that must not have, or nobody knows.
+/// Returns the exit status: findings for forbidden changes, or an unknown result.
 fn exit(found: &Diff, allow: Allow) -> Exit {
     let mut judged: Vec<&Answer> = Vec::new();
     let undeclared = match allow {
@@ -97,7 +97,7 @@ fn exit(found: &Diff, allow: Allow) -> Exit {
     }
 }
 
-/// Whether nothing was found to have changed for a tool.
+/// Returns whether no change was found for a tool.
 fn is_same(tool: &ToolDiff) -> bool {
     matches!((&tool.looser, &tool.tighter), (Answer::No, Answer::No))
 }
@@ -110,7 +110,7 @@ fn heading(tool: &ToolDiff) -> String {
     }
 }
 
-/// One line that says how much changed.
+/// Returns one line with the number of changes.
 fn summary(found: &Diff) -> String {
     let is = |answer: &Answer| matches!(answer, Answer::Yes(_));
     let more = found.answers(true).filter(|a| is(a)).count();
@@ -134,7 +134,7 @@ fn summary(found: &Diff) -> String {
     if parts.is_empty() { "no tools".into() } else { parts.join(", ") }
 }
 
-/// The session of a witness, and what each guard says at its end.
+/// Formats the session of a witness, and the decision of each guard at its end.
 fn story(witness: &Witness, tool: &ToolDiff, old: &Program, new: &Program) -> String {
     let names = if tool.fate == Fate::Removed { old } else { new };
     let mut text = witness.session.ending_otherwise(names, &witness.new);

@@ -1,4 +1,4 @@
-//! `guardc version`: which build this is, for people and for tools.
+//! `guardc version`: describes this build, for people and for tools.
 
 use crate::failure::{Exit, Outcome};
 use crate::term::Term;

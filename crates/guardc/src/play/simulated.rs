@@ -1,4 +1,4 @@
-//! The world as somebody said it is: files, probes, commands, git. Asks nobody.
+//! A simulated world: files, probes, commands, git.
 
 use super::WORKSPACE;
 use guard_plan::json::Json;
@@ -9,21 +9,21 @@ use guard_runtime::World;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 
-/// The world as somebody said it is: files, probes, commands, git.
+/// A simulated world: files, probes, commands, git.
 #[derive(Debug, Clone, Default)]
 pub struct Simulated {
-    /// The files there are, by normalised path, with their contents; nothing else exists.
+    /// The existing files, by normalised path, with their contents.
     files: BTreeMap<String, String>,
-    /// What probes answer; no other answers.
+    /// The answers of probes; other probes have no answer.
     pub probes: BTreeMap<String, Json>,
-    /// What commands do: how they end, and what they print. No other can be run.
+    /// The results of commands: the ending and the output. Other commands cannot be run.
     pub commands: BTreeMap<Vec<String>, (RunEnd, String)>,
-    /// Nothing is uncommitted.
+    /// True if there are no uncommitted changes.
     pub committed: bool,
 }
 
 impl Simulated {
-    /// Puts a file there, or takes it away. Gives back its whole path.
+    /// Creates or removes a file. Returns its whole path.
     pub fn file(&mut self, name: &str, content: Option<String>) -> String {
         let whole =
             path::normalise(WORKSPACE, name).map_or_else(|_| name.to_owned(), |p| p.into_owned());

@@ -3,7 +3,7 @@
 use super::Report;
 use std::fmt::Write as _;
 
-/// One command a finding.
+/// Formats one command per finding.
 pub fn render(report: &Report) -> String {
     let mut out = String::new();
     for finding in &report.findings {
@@ -14,7 +14,7 @@ pub fn render(report: &Report) -> String {
         if let Some(help) = &finding.help {
             let _ = write!(message, "\n{help}");
         }
-        // Columns are only understood on one line.
+        // Columns are only supported within one line.
         let columns = if start.line == end.line {
             format!(",col={},endColumn={}", start.column, end.column)
         } else {

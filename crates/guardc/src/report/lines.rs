@@ -1,6 +1,6 @@
 //! From byte offsets to lines and columns.
 
-/// Where the lines of a text begin.
+/// The starts of the lines of a text.
 #[derive(Debug, Clone)]
 pub struct Lines {
     starts: Vec<usize>,
@@ -9,9 +9,9 @@ pub struct Lines {
 /// A position: line and column from 1, the column in Unicode scalar values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Position {
-    /// From 1.
+    /// The line, from 1.
     pub line: usize,
-    /// From 1.
+    /// The column, from 1.
     pub column: usize,
 }
 
@@ -22,17 +22,17 @@ impl Lines {
         Lines { starts: std::iter::once(0).chain(breaks).collect() }
     }
 
-    /// Where `offset` stands; an offset inside a character counts as its first byte.
+    /// Returns the position of `offset`; an offset inside a character counts as its first byte.
     pub fn position(&self, text: &str, offset: usize) -> Position {
         let offset = floor(text, offset);
         let line = self.starts.partition_point(|start| *start <= offset);
         let before = &text[self.starts[line - 1]..offset];
-        // A byte order mark is no column.
+        // A byte order mark does not count as a column.
         let mark = usize::from(line == 1 && before.starts_with('\u{feff}'));
         Position { line, column: before.chars().count() - mark + 1 }
     }
 
-    /// The offset of a position, where the text has it.
+    /// Returns the offset of a position, limited to the text.
     pub fn offset(&self, text: &str, line: usize, column: usize) -> usize {
         let Some(start) = line.checked_sub(1).and_then(|l| self.starts.get(l)) else {
             return text.len();
@@ -43,7 +43,7 @@ impl Lines {
         start + within
     }
 
-    /// The text of a line without its end.
+    /// Returns the text of a line without its line break.
     pub fn line<'a>(&self, text: &'a str, line: usize) -> &'a str {
         let start = self.starts.get(line.wrapping_sub(1)).copied().unwrap_or(text.len());
         text[start..].lines().next().unwrap_or_default()

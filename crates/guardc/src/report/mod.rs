@@ -1,4 +1,4 @@
-//! What is said about sources: findings of one run, over all its files, and the formats they are said in.
+//! The findings of one run, over all its files, and their output formats.
 
 mod github;
 mod json;
@@ -31,13 +31,13 @@ pub enum Format {
     Github,
 }
 
-/// One text that findings speak of.
+/// One text that findings refer to.
 pub struct Text {
-    /// The name it is shown by.
+    /// Its displayed name.
     pub name: String,
     /// The text.
     pub text: Arc<str>,
-    /// The text as it may be shown, byte for byte in the same places.
+    /// The text in displayable form, with the same byte offsets.
     pub shown: Arc<str>,
     /// Its lines.
     pub lines: Lines,
@@ -50,37 +50,37 @@ pub struct Place {
     pub file: usize,
     /// First byte.
     pub start: usize,
-    /// One past the last byte.
+    /// The byte after the last one.
     pub end: usize,
 }
 
-/// One finding: a diagnostic whose places are the report's.
+/// One finding: a diagnostic with positions in the report's texts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
     /// Its code.
     pub code: &'static str,
-    /// Keeps the guard from compiling, or is to be treated so.
+    /// True if it is or counts as an error.
     pub error: bool,
-    /// One line.
+    /// The message, one line.
     pub message: String,
-    /// The place that is wrong, and a word about it.
+    /// The position of the problem, and its label.
     pub primary: (Place, String),
-    /// Other places that matter.
+    /// Other relevant positions.
     pub secondary: Vec<(Place, String)>,
-    /// What to do.
+    /// A suggestion.
     pub help: Option<String>,
-    /// A place and what it should say instead.
+    /// A range and its replacement.
     pub fix: Option<(Place, String)>,
 }
 
-/// Everything a run has found.
+/// The findings of a run.
 #[derive(Default)]
 pub struct Report {
-    /// The texts, in the order they were met.
+    /// The texts, in order of first use.
     pub texts: Vec<Text>,
-    /// The findings, without repetitions.
+    /// The findings, without duplicates.
     pub findings: Vec<Finding>,
-    /// How many files were looked at.
+    /// The number of checked files.
     pub roots: usize,
     names: HashMap<String, usize>,
 }
@@ -91,7 +91,7 @@ impl Report {
         Report { roots: 1, ..Report::default() }
     }
 
-    /// The index of a text; the same name is the same text.
+    /// Returns the index of a text; the same name is the same text.
     pub fn text(&mut self, name: &str, text: &str) -> usize {
         *self.names.entry(name.to_owned()).or_insert_with(|| {
             self.texts.push(Text {
@@ -104,7 +104,7 @@ impl Report {
         })
     }
 
-    /// Adds the diagnostics of one compilation; `files` are named as they are to be shown.
+    /// Adds the diagnostics of one compilation; `files` have their displayed names.
     pub fn add(&mut self, files: &[SourceFile], diagnostics: &[Diagnostic]) {
         let map: Vec<usize> = files.iter().map(|f| self.text(&f.path, &f.text)).collect();
         for diagnostic in diagnostics {
@@ -137,20 +137,20 @@ impl Report {
         Place { file, start, end }
     }
 
-    /// Where a place begins and ends.
+    /// Returns the start and end positions of a range.
     pub fn positions(&self, place: Place) -> (Position, Position) {
         let text = &self.texts[place.file];
         let at = |offset| text.lines.position(&text.text, offset);
         (at(place.start), at(place.end))
     }
 
-    /// `file:line:column` of a place.
+    /// Returns `file:line:column` of a range.
     pub fn at(&self, place: Place) -> String {
         let (start, _) = self.positions(place);
         format!("{}:{}:{}", self.texts[place.file].name, start.line, start.column)
     }
 
-    /// How many findings are errors, and how many are not.
+    /// Returns the number of errors, and of other findings.
     pub fn counts(&self) -> (usize, usize) {
         let errors = self.findings.iter().filter(|f| f.error).count();
         (errors, self.findings.len() - errors)
@@ -161,17 +161,17 @@ impl Report {
         json::object(self)
     }
 
-    /// Whether the run has failed.
+    /// Returns whether the run has failed.
     pub fn failed(&self) -> bool {
         self.counts().0 > 0
     }
 
-    /// Warnings become errors.
+    /// Turns warnings into errors.
     pub fn harden(&mut self) {
         self.findings.iter_mut().for_each(|finding| finding.error = true);
     }
 
-    /// Files in order of name, findings in order of place.
+    /// Sorts files by name and findings by position.
     pub fn sort(&mut self) {
         let texts = &self.texts;
         self.findings.sort_by(|a, b| {
@@ -181,7 +181,7 @@ impl Report {
         });
     }
 
-    /// Writes all findings. At most `max` of them as text, where it is not 0.
+    /// Writes all findings, as text at most `max` of them unless it is 0.
     pub fn print(
         &self,
         term: &Term,
@@ -198,7 +198,7 @@ impl Report {
         term.print(&text)
     }
 
-    /// Writes all findings to standard error, as text, for a command whose output is something else.
+    /// Writes all findings to standard error, as text, for a command with another output.
     pub fn print_to_stderr(&self, term: &Term) {
         let to_err = Term { out: term.err, out_tty: term.err_tty, ..*term };
         term.note(self.render_text(&to_err, 0, true).trim_end());
@@ -243,8 +243,8 @@ impl Report {
     }
 }
 
-/// A text in which nothing moves the cursor, colours or hides: such characters give way to others of the same
-/// number of bytes.
+/// Replaces the characters that move the cursor, colour or hide text by others with the same number
+/// of bytes.
 pub fn visible(text: &str) -> String {
     text.chars()
         .map(|c| match c {

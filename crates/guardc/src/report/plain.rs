@@ -3,7 +3,7 @@
 use super::{Finding, Place, Report, visible};
 use std::fmt::Write as _;
 
-/// One finding: message, places with their lines and labels, help.
+/// Formats one finding: message, positions with their lines and labels, help.
 pub fn render(report: &Report, finding: &Finding) -> String {
     let severity = if finding.error { "error" } else { "warning" };
     let mut out = format!("{severity}[{}]: {}\n", finding.code, finding.message);
@@ -35,10 +35,10 @@ pub fn render(report: &Report, finding: &Finding) -> String {
     visible(&out)
 }
 
-/// How much of a line is shown.
+/// The maximum length of a shown line.
 const MAX_LINE: usize = 240;
 
-/// Whether some line to show is too long to be drawn whole.
+/// Returns whether some line is too long to be drawn as a whole.
 pub fn is_long(report: &Report, finding: &Finding) -> bool {
     let places = std::iter::once(&finding.primary).chain(&finding.secondary);
     let long = |place: Place| {
@@ -48,7 +48,8 @@ pub fn is_long(report: &Report, finding: &Finding) -> bool {
     places.into_iter().any(|(place, _)| long(*place))
 }
 
-/// The line a place begins in: how many columns are left out before it, what is shown, and the width of numbers.
+/// Returns the first line of a range: the number of omitted columns, the shown text, and the width
+/// of line numbers.
 fn line_of(report: &Report, place: Place) -> (usize, String, usize) {
     let text = &report.texts[place.file];
     let start = report.positions(place).0;
@@ -65,8 +66,8 @@ fn source_line(out: &mut String, report: &Report, place: Place) {
     let _ = writeln!(out, "{}", format!("{number:>width$} | {line}").trim_end());
 }
 
-/// Marks beneath the part of the line that a place covers, and its label. `under` is what the line was shown
-/// for.
+/// Marks the part of the line that a range covers, with its label. `under` is the range that the
+/// line was shown for.
 fn marks(out: &mut String, report: &Report, under: Place, place: Place, mark: char, label: &str) {
     let (start, end) = report.positions(place);
     let (skipped, line, width) = line_of(report, under);
@@ -83,7 +84,7 @@ fn marks(out: &mut String, report: &Report, under: Place, place: Place, mark: ch
     let _ = writeln!(out, "{:>width$} | {pad}{marks}{label}", "");
 }
 
-/// The edit in words.
+/// Describes the edit.
 pub fn fix_line(report: &Report, finding: &Finding) -> Option<String> {
     let (place, replacement) = finding.fix.as_ref()?;
     let old = &report.texts[place.file].text[place.start..place.end];

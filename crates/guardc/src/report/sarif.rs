@@ -5,7 +5,7 @@ use crate::commands::explain::codes;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
-/// A log with one run.
+/// Formats a log with one run.
 pub fn render(report: &Report) -> String {
     let used: BTreeSet<&str> = report.findings.iter().map(|f| f.code).collect();
     let rules: Vec<Value> = used.iter().map(|code| rule(code)).collect();
@@ -84,7 +84,7 @@ fn region(report: &Report, place: Place) -> Value {
     })
 }
 
-/// A relative path as a URI reference: everything unusual is percent-encoded.
+/// Formats a relative path as a URI reference: special characters are percent-encoded.
 fn uri(path: &str) -> String {
     path.bytes()
         .map(|b| match b {

@@ -6,7 +6,7 @@ use miette::{GraphicalReportHandler, GraphicalTheme, LabeledSpan, NamedSource, S
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// One finding, drawn. Places in other files follow as drawings of their own.
+/// Draws one finding. Positions in other files follow as separate drawings.
 pub fn render(report: &Report, finding: &Finding, term: &Term) -> String {
     if plain::is_long(report, finding) {
         return plain::render(report, finding);
@@ -21,7 +21,7 @@ pub fn render(report: &Report, finding: &Finding, term: &Term) -> String {
     }
 }
 
-/// A finding, or its places in one other file, as miette wants it.
+/// A finding, or its positions in one other file, in miette's form.
 #[derive(Debug)]
 struct Drawn {
     code: Option<&'static str>,

@@ -3,6 +3,7 @@
 //! Each rule is a function from the repository to complaints, one line each.
 
 mod codes;
+mod definitions;
 mod layers;
 mod layout;
 mod sources;
@@ -82,6 +83,7 @@ pub fn run(root: &Path, args: &[String]) -> Result<bool, String> {
     layers::check(&repo, &mut found)?;
     layout::check(&repo, &mut found);
     sources::check(&repo, &mut found);
+    definitions::check(&repo, &mut found);
     codes::check(&repo, &mut found);
     for note in &found.notes {
         println!("note: {note}");

@@ -1,4 +1,4 @@
-//! One call of a round: proposed, approved where it must be, run where it may be, and settled.
+//! One call of a round: proposed, approved if necessary, run if allowed, and settled.
 
 use super::{Call, Driver, Ended, strange};
 use crate::drive::io::{Approved, ToolOutcome, Wanted};
@@ -9,11 +9,12 @@ use guard_plan::verdict::{Decision, Reason, Verdict};
 use guard_runtime::{Approve, Ending, Event, Outcome, Proposal, Proposed, Settlement};
 
 impl Driver<'_, '_> {
-    /// Puts a call to the kernel, and runs it if it is allowed. The inner error says why it was not.
+    /// Proposes a call to the kernel, and runs it if it is allowed. The inner error is the reason
+    /// for a refusal.
     pub(super) fn perform(&mut self, call: &Call, round: &mut Round) -> Ended<Result<(), String>> {
         let id = format!("drive-{}{}", round.number, if call.fallback { "-fallback" } else { "" });
         let mut proposed = self.propose(&id, call)?;
-        // Nobody is asked to approve what nobody chose.
+        // No approval is requested for a call that the reasoner did not choose.
         let asks = proposed.verdict.decision == Decision::Ask && !call.fallback;
         if asks && self.approve(call, &proposed.verdict)? {
             proposed = self.propose(&id, call)?;
@@ -57,7 +58,7 @@ impl Driver<'_, '_> {
         }
     }
 
-    /// Asks everybody whose approval is missing; whether all gave it.
+    /// Asks every role whose approval is missing; returns whether all approved.
     fn approve(&mut self, call: &Call, verdict: &Verdict) -> Ended<bool> {
         let Call { tool, args, .. } = call;
         let asks = verdict.reasons.iter().filter(|reason| reason.decision == Decision::Ask);
@@ -96,7 +97,7 @@ impl Driver<'_, '_> {
         Ok(())
     }
 
-    /// A call has succeeded: one that was run, or one that the kernel has served.
+    /// Records a successful call: one that was run, or one that the kernel served.
     fn succeeded(&mut self, call: &Call, result: Option<&Json>, round: &mut Round) {
         self.held = false;
         self.progress.succeeded(&call.tool, &call.args, self.changed());
@@ -106,21 +107,21 @@ impl Driver<'_, '_> {
         self.tell(call, &format!("succeeded{}", result.unwrap_or_default()));
     }
 
-    /// Adds how a call ended to what the reasoner will hear.
+    /// Adds the ending of a call to the reasoner's next situation.
     fn tell(&mut self, call: &Call, ended: &str) {
         let before =
             self.last.take().map(|before| format!("{before}; instead ")).unwrap_or_default();
         self.say(format!("{before}`{}` {ended}", call.tool));
     }
 
-    /// Whether the last settlement has changed the state.
+    /// Returns whether the last settlement changed the state.
     fn changed(&self) -> bool {
         let mut changes = self.session.state().changes().iter();
         changes.any(|(var, before)| self.session.state().value(*var) != Some(before))
     }
 }
 
-/// Why a call was not allowed: all reasons.
+/// Returns all reasons of a refusal.
 fn words(verdict: &Verdict) -> String {
     let reason = |reason: &Reason| {
         let help =

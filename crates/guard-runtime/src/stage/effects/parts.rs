@@ -1,7 +1,7 @@
-//! Effects on parts of variables: an entry of a map is written without the map being copied.
+//! Effects on parts of variables: an entry of a map is written without copying the map.
 //!
-//! While the call is in flight nobody else writes the variable (conflicts, semantics §7), so that what was
-//! found when it was proposed is there when it settles.
+//! While the call is in flight no other call writes the variable (conflicts, semantics §7), so the
+//! parts found at its proposal still exist when it settles.
 
 use super::simulated;
 use crate::compiled::prepare;
@@ -12,7 +12,7 @@ use crate::target;
 use guard_plan::plan::{Effect, EffectOp, Step, TypeDef, TypeId};
 use guard_plan::value::Value;
 
-/// Drafts all effects of a call; none where anything is not as it should be.
+/// Drafts all effects of a call; `None` if any effect has a problem.
 pub(super) fn draft<'a>(cx: &Context<'a>, call: Call<'a>, draft: &mut Draft) -> Option<()> {
     for (effect, ready) in call.tool.effects.iter().zip(&call.ready.effects) {
         if ready.part {
@@ -52,7 +52,7 @@ fn part<'a>(
                 (ty, at) = (*of, entries.get(key));
                 let new = at.is_none();
                 let full = max.is_some_and(|max| entries.len() as u64 >= max);
-                // Only an entry as a whole can be new.
+                // Only a whole entry can be new.
                 if new && (full || !last || effect.op != EffectOp::Set) {
                     return None;
                 }
@@ -87,7 +87,7 @@ fn part<'a>(
     Some(())
 }
 
-/// The type, or that of the value of an option.
+/// Returns the type; for an option, its inner type.
 fn required<'t>(types: &'t [TypeDef], ty: &mut TypeId) -> Option<&'t TypeDef> {
     if let TypeDef::Option { of } = types.get(*ty as usize)? {
         *ty = *of;

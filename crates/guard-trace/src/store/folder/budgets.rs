@@ -1,4 +1,5 @@
-//! Budgets that the sessions of a folder share: one file of sums, replaced whole, under a lock.
+//! Budgets that the sessions of a folder share: one file of amounts, replaced as a whole, under a
+//! lock.
 
 use super::super::StoreError;
 use std::collections::BTreeMap;
@@ -6,7 +7,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
-/// The sums, which nobody else can change meanwhile.
+/// The amounts, locked against changes by other processes.
 pub struct Budgets {
     _lock: File,
     path: PathBuf,
@@ -14,7 +15,7 @@ pub struct Budgets {
 }
 
 impl Budgets {
-    /// Waits for the lock, and reads.
+    /// Waits for the lock, and reads the amounts.
     pub fn lock(dir: &Path) -> Result<Budgets, StoreError> {
         let path = dir.join(".budgets");
         let fail = |error: std::io::Error| StoreError::io(&path, &error);
@@ -35,12 +36,12 @@ impl Budgets {
         Ok(Budgets { _lock: lock, path, sums })
     }
 
-    /// What is spent of one.
+    /// Returns the amount spent of one budget.
     pub fn spent(&self, key: &str) -> i64 {
         self.sums.get(key).copied().unwrap_or_default()
     }
 
-    /// Keeps new sums; they are on disk when this returns.
+    /// Stores new amounts; they are on disk on return.
     pub fn keep(mut self, sums: Vec<(&str, i64)>) -> Result<(), StoreError> {
         self.sums.extend(sums.into_iter().map(|(key, sum)| (key.to_owned(), sum)));
         let draft = self.path.with_extension("draft");

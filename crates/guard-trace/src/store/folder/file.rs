@@ -1,4 +1,4 @@
-//! The file of one session: locked, read from a place on, appended to.
+//! The file of one session: locked, read from an offset, appended to.
 
 use super::super::StoreError;
 use crate::line::{Head, Line as RecordLine};
@@ -8,28 +8,28 @@ use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{BufReader, ErrorKind, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-/// How much is read at once from the end of a file.
+/// The block size for reading backwards from the end of a file, in bytes.
 const CHUNK: u64 = 64 << 10;
 
-/// How often a file may be replaced while we open it.
+/// The maximum number of attempts to open a file that is being replaced.
 const TRIES: usize = 100;
 
-/// What stands after the hash of a line.
+/// The text after the hash of a line.
 const END: &[u8] = b"\"}\n";
 
-/// A file that nobody else has.
+/// A file that only this process uses.
 #[derive(Debug)]
 pub struct Held {
     pub file: File,
     pub path: PathBuf,
     pub head: Head,
-    /// Bytes of whole records.
+    /// The length of the complete records, in bytes.
     pub len: u64,
-    /// Something could not be written: what the file holds is not what its session remembers.
+    /// True after a failed write: the file differs from its session's memory.
     pub broken: bool,
 }
 
-/// A place in a file, and the chain before it.
+/// An offset in a file, and the head of the chain before it.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Reading {
     pub offset: u64,
@@ -37,11 +37,12 @@ pub struct Reading {
 }
 
 impl Held {
-    /// Opens and locks a file, or begins it.
+    /// Opens and locks a file, or creates it.
     pub fn open(path: &Path) -> Result<Held, StoreError> {
         for _ in 0..TRIES {
             let held = Held::lock(path, OpenOptions::new().read(true).append(true).create(true))?;
-            // Whoever had it may have put another in its place; then we have locked what is no longer there.
+            // The previous holder may have replaced the file; then the locked file is no longer at
+            // this path.
             if is_at(&held.file, path) {
                 return Ok(held);
             }
@@ -49,7 +50,7 @@ impl Held {
         Err(StoreError::Locked(path.to_owned()))
     }
 
-    /// An empty file that will take the place of another.
+    /// Creates an empty file that will replace another.
     pub fn draft(path: &Path) -> Result<Held, StoreError> {
         let _ = std::fs::remove_file(path);
         Held::lock(path, OpenOptions::new().read(true).append(true).create_new(true))
@@ -66,7 +67,7 @@ impl Held {
         Ok(Held { file, path: path.to_owned(), head: Head::default(), len: 0, broken: false })
     }
 
-    /// The records from a place on. What was cut at the end by a crash is cut off.
+    /// Reads the records from an offset. A record cut by a crash at the end is removed.
     pub fn read(&mut self, session: &str, from: Reading) -> Result<Vec<String>, StoreError> {
         let path = self.path.clone();
         let fail = |error| StoreError::io(&path, &error);
@@ -98,7 +99,7 @@ impl Held {
         Ok(records)
     }
 
-    /// Whether the record before a place is the one that is expected there.
+    /// Returns whether the record before an offset is the expected one.
     pub fn ends_at(&mut self, at: &Reading) -> bool {
         let mut expected = guard_plan::hex::encode(&at.head.hash).into_bytes();
         expected.extend_from_slice(END);
@@ -108,8 +109,8 @@ impl Held {
         read.and_then(|_| self.file.read_exact(&mut found)).is_ok() && found == expected
     }
 
-    /// Appends whole records. After a failure nothing more is taken: what the session remembers and what the file
-    /// says are no longer the same.
+    /// Appends complete records. After a failure nothing more is accepted, since the session's
+    /// memory and the file differ.
     pub fn append(&mut self, lines: &[u8], head: Head, sync: bool) -> Result<(), StoreError> {
         self.broken = true;
         let written = self.file.write_all(lines).and_then(|()| match sync {
@@ -117,7 +118,8 @@ impl Held {
             false => Ok(()),
         });
         if let Err(error) = written {
-            // Whoever reads it next sees whole records; if this fails too, they cut it themselves.
+            // The next reader sees complete records; if this fails too, the reader truncates the
+            // file itself.
             let _ = self.file.set_len(self.len);
             return Err(StoreError::io(&self.path, &error));
         }
@@ -128,7 +130,7 @@ impl Held {
     }
 }
 
-/// Whether a file is the one at a path.
+/// Returns whether a file is the one at a path.
 #[cfg(unix)]
 fn is_at(file: &File, path: &Path) -> bool {
     use std::os::unix::fs::MetadataExt;
@@ -147,7 +149,7 @@ fn damaged(path: &Path, why: &str) -> StoreError {
     StoreError::Damaged { path: path.to_owned(), session: None, record: None, why }
 }
 
-/// The whole lines of a file, without their ends; a missing file has none.
+/// Returns the complete lines of a file, without line breaks; a missing file has none.
 pub fn lines(
     path: &Path,
 ) -> Result<impl Iterator<Item = Result<String, StoreError>> + use<>, StoreError> {
@@ -172,7 +174,7 @@ pub fn lines(
     }))
 }
 
-/// The number of the first record.
+/// Returns the number of the first record.
 fn first(path: &Path) -> Result<Option<u64>, StoreError> {
     match lines(path)?.next().transpose()? {
         None => Ok(None),
@@ -183,7 +185,7 @@ fn first(path: &Path) -> Result<Option<u64>, StoreError> {
     }
 }
 
-/// Where the chain of a file stands, by its first and its last whole line.
+/// Returns the head of a file's chain, from its first and its last complete line.
 pub fn head(path: &Path) -> Result<Option<Head>, StoreError> {
     let Some(first) = first(path)? else { return Ok(None) };
     let Some(last) = last(path).map_err(|error| StoreError::io(path, &error))? else {
@@ -195,7 +197,7 @@ pub fn head(path: &Path) -> Result<Option<Head>, StoreError> {
     }
 }
 
-/// The last whole line of a file, without its end.
+/// Returns the last complete line of a file, without its line break.
 fn last(path: &Path) -> std::io::Result<Option<Vec<u8>>> {
     let mut file = File::open(path)?;
     let mut from = file.seek(SeekFrom::End(0))?;

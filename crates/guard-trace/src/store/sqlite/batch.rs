@@ -1,7 +1,7 @@
-//! Group commit: one thread writes what all sessions of this process commit meanwhile in one transaction.
+//! Group commit: one thread writes the commits of all sessions of this process in one transaction.
 //!
-//! Whoever commits waits until the transaction that holds it is on disk. The thread waits for others no longer than
-//! the window, and not at all once every session that is open here waits for it.
+//! Each caller waits until the transaction with its commit is on disk. The thread waits for further
+//! commits at most as long as the window, and not at all once every open session is waiting.
 
 use super::super::{Charge, Commit, Committed, StoreError};
 use super::{lock, rows, writing};
@@ -14,10 +14,11 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// No transaction takes more commits than this; they would wait longer than the window for each other.
+/// The maximum number of commits in a transaction; more would wait for each other longer than the
+/// window.
 const MOST: usize = 4096;
 
-/// The thread that writes.
+/// The writing thread.
 #[derive(Debug)]
 pub struct Batch {
     queue: Arc<Queue>,
@@ -37,7 +38,7 @@ struct Waiting {
     closed: bool,
 }
 
-/// A commit that waits, with all that it holds.
+/// A waiting commit, with its data.
 #[derive(Debug)]
 struct Job {
     session: String,
@@ -66,18 +67,18 @@ impl Batch {
         Ok(Batch { queue, thread: Some(thread) })
     }
 
-    /// A session is open: it may commit.
+    /// Registers an open session, which may commit.
     pub fn enter(&self, session: &str) {
         lock(&self.queue.waiting).open.insert(session.to_owned());
     }
 
-    /// A session is no longer open.
+    /// Removes a session that is no longer open.
     pub fn leave(&self, session: &str) {
         lock(&self.queue.waiting).open.remove(session);
         self.queue.changed.notify_all();
     }
 
-    /// Commits, together with others.
+    /// Commits together with other sessions.
     pub fn commit(&self, session: &str, commit: &Commit<'_>) -> Result<Committed, StoreError> {
         let (answer, answered) = sync_channel(1);
         let charge = |it: &Charge<'_>| (it.key.to_owned(), it.amount, it.limit);
@@ -91,7 +92,8 @@ impl Batch {
         };
         let mut waiting = lock(&self.queue.waiting);
         waiting.jobs.push(job);
-        // The thread need not hear of every one: of the first, to begin to wait, and of the last, to begin to write.
+        // The thread is woken only by the first commit, to begin waiting, and by the last, to begin
+        // writing.
         let wakes = waiting.jobs.len() == 1 || waiting.is_full();
         drop(waiting);
         if wakes {
@@ -112,7 +114,7 @@ impl Drop for Batch {
 }
 
 impl Queue {
-    /// The next commits that go together; none when nobody can bring more.
+    /// Returns the next group of commits; `None` after all senders are gone.
     fn next(&self, window: Duration) -> Option<Vec<Job>> {
         let mut waiting = lock(&self.waiting);
         while waiting.jobs.is_empty() {
@@ -136,7 +138,7 @@ impl Queue {
 }
 
 impl Waiting {
-    /// Whether there is nobody to wait for.
+    /// Returns whether every open session is waiting.
     fn is_full(&self) -> bool {
         self.closed || self.jobs.len() >= self.open.len().min(MOST)
     }
@@ -153,13 +155,14 @@ impl Writer {
         while let Some(jobs) = queue.next(window) {
             let done = self.write(&jobs);
             for (job, done) in jobs.into_iter().zip(done) {
-                // Who no longer waits for the answer does not get it.
+                // The receiver may be gone.
                 let _ = job.answer.send(done);
             }
         }
     }
 
-    /// One transaction: what does not fit is left out, and where writing fails, all of it has failed.
+    /// Runs one transaction: commits that do not fit are left out; if writing fails, all commits
+    /// fail.
     fn write(&mut self, jobs: &[Job]) -> Vec<Result<Committed, StoreError>> {
         let keys = self.keys.as_ref();
         let written = writing(&self.path, &mut self.connection, |rows| {
@@ -176,7 +179,7 @@ impl Writer {
     }
 }
 
-/// The same error for another session.
+/// Returns the same error for another session.
 fn again(error: &StoreError, path: &Path) -> StoreError {
     match error {
         StoreError::Locked(path) => StoreError::Locked(path.clone()),

@@ -1,4 +1,4 @@
-//! What is read and written within a transaction.
+//! Reads and writes within a transaction.
 
 use super::super::memory::{check_snapshot, no_snapshot};
 use super::super::{Commit, Committed, Fit, StoreError, Taken, charge_all, fit};
@@ -9,7 +9,7 @@ use guard_plan::encode::Hash;
 use rusqlite::{Connection, ErrorCode, OptionalExtension, params};
 use std::path::Path;
 
-/// The most sessions, and the most records of one: places are 63 bits.
+/// The maximum number of sessions, and of records in one session: row ids have 63 bits.
 const MAX_SESSION: i64 = 1 << 31;
 const MAX_SEQ: u64 = 1 << 32;
 
@@ -25,7 +25,7 @@ pub struct Session {
     pub head: Head,
 }
 
-/// A snapshot as it lies there; nobody has looked at its tag.
+/// A stored snapshot, with an unchecked tag.
 pub struct Kept {
     version: u64,
     head: Vec<u8>,
@@ -34,7 +34,7 @@ pub struct Kept {
 }
 
 impl Kept {
-    /// The snapshot, where its tag is ours.
+    /// Returns the snapshot, if its tag is valid.
     pub fn trusted(self, session: &str, keys: Option<&Keys>) -> Option<Taken> {
         let hash: Hash = self.head.try_into().ok()?;
         let bears = keys?.bears(session, (self.version, &hash), &self.bytes, &self.tag);
@@ -43,7 +43,7 @@ impl Kept {
 }
 
 impl Rows<'_> {
-    /// The row of a session.
+    /// Returns the row of a session.
     pub fn session(&self, name: &str) -> Result<Option<Session>, StoreError> {
         let sql = "SELECT id, first, version, head FROM session WHERE name = ?1";
         let row = self.one(sql, params![name], |row| {
@@ -59,7 +59,7 @@ impl Rows<'_> {
         Ok(Some(Session { id, head }))
     }
 
-    /// The names of all sessions.
+    /// Returns the names of all sessions.
     pub fn sessions(&self) -> Result<Vec<String>, StoreError> {
         let fail = |why| error(self.path, &why);
         let sql = "SELECT name FROM session WHERE version > first ORDER BY name";
@@ -68,7 +68,7 @@ impl Rows<'_> {
         names.collect::<Result<_, _>>().map_err(fail)
     }
 
-    /// The records of a session from a number on, at most so many.
+    /// Returns the records of a session from a number on, at most `most`.
     pub fn lines(&self, of: &Session, from: u64, most: usize) -> Result<Vec<String>, StoreError> {
         let fail = |why| error(self.path, &why);
         let most = i64::try_from(most).unwrap_or(i64::MAX);
@@ -80,7 +80,8 @@ impl Rows<'_> {
         lines.collect::<Result<_, _>>().map_err(fail)
     }
 
-    /// The records of a session from a number on, at most so many, each with its number: some may be missing.
+    /// Returns the records of a session from a number on, up to a maximum, each with its number:
+    /// some may be missing.
     pub fn page(
         &self,
         name: &str,
@@ -99,7 +100,7 @@ impl Rows<'_> {
         rows.map_err(fail)?.collect::<Result<_, _>>().map_err(fail)
     }
 
-    /// The snapshot of a session.
+    /// Returns the snapshot of a session.
     pub fn snapshot(&self, of: &Session) -> Result<Option<Kept>, StoreError> {
         let sql = "SELECT version, head, tag, bytes FROM snapshot WHERE session = ?1";
         self.one(sql, params![of.id], |row| {
@@ -108,13 +109,13 @@ impl Rows<'_> {
         })
     }
 
-    /// What is spent of a budget.
+    /// Returns the amount spent of a budget.
     pub fn spent(&self, key: &str) -> Result<i64, StoreError> {
         let sql = "SELECT amount FROM spent WHERE key = ?1";
         Ok(self.one(sql, params![key], |row| row.get(0))?.unwrap_or_default())
     }
 
-    /// Takes a commit, or says why not; then nothing is written.
+    /// Writes a commit, or returns the reason for its refusal; then nothing is written.
     pub fn commit(
         &self,
         name: &str,
@@ -172,7 +173,7 @@ impl Rows<'_> {
         self.run(sql, params![id, signed(head.first), signed(head.version), head.hash])
     }
 
-    /// Drops what a snapshot record stands for.
+    /// Drops the records that a snapshot record replaces.
     pub fn forget(&self, name: &str, before: u64) -> Result<(), StoreError> {
         let found = self.session(name)?.ok_or_else(|| no_snapshot(before))?;
         let line = self.lines(&found, before, 1)?;
@@ -194,7 +195,7 @@ impl Rows<'_> {
         Ok(true)
     }
 
-    /// What is wrong with a session.
+    /// Returns the error for a damaged session.
     pub fn damaged(&self, session: &str, record: Option<u64>, why: String) -> StoreError {
         let session = Some(session.to_owned());
         StoreError::Damaged { path: self.path.to_owned(), session, record, why }
@@ -218,17 +219,17 @@ impl Rows<'_> {
     }
 }
 
-/// Where a record lies.
+/// Returns the row id of a record.
 fn place(session: i64, seq: u64) -> i64 {
     (session << 32).saturating_add(signed(seq.min(MAX_SEQ)))
 }
 
-/// Numbers are checked to be below 2³² before they come here.
+/// Callers have checked that the number is below 2³².
 fn signed(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
 
-/// An error of SQLite as one of ours.
+/// Converts an error of SQLite.
 pub fn error(path: &Path, why: &rusqlite::Error) -> StoreError {
     let io = || StoreError::Io(path.to_owned(), why.to_string());
     let damaged = || {

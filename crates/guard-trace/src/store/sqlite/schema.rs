@@ -1,4 +1,4 @@
-//! The database: its tables, its version, and how it is opened.
+//! The database: its tables, its version, and its connection settings.
 
 use super::super::{Durability, StoreError};
 use super::rows::error;
@@ -7,27 +7,28 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior};
 use std::path::Path;
 use std::time::Duration;
 
-/// What tells our databases from others: `Gurd`.
+/// The application id that identifies our databases: `Gurd`.
 pub const APPLICATION_ID: i64 = 0x4775_7264;
 
-/// The version of the tables; another is not read.
+/// The version of the tables; other versions are not read.
 pub const SCHEMA_VERSION: i64 = 1;
 
-/// How long somebody waits for others to finish writing.
+/// The time to wait for other writers.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// How often an opening is tried again that SQLite does not let wait: who opens first makes the database, and
-/// whoever comes last tidies up.
+/// The number of attempts to open a database in the cases where SQLite does not wait: while the
+/// first process creates it, or the last one cleans up.
 const TRIES: u32 = 200;
 
-/// Pages of the log after which it is moved into the database, where commits go one by one: a process that lives for
-/// one event reads no more than this when it opens the database, and leaves the log behind.
+/// The number of log pages after which the log is moved into the database, for separate commits: a
+/// short-lived process reads at most this much when it opens the database, and leaves the log
+/// behind.
 const SHORT_LOG: i64 = 100;
 
-/// As [`SHORT_LOG`], where many commits go together in a process that lasts.
+/// Like [`SHORT_LOG`], for grouped commits in a long-lived process.
 const LONG_LOG: i64 = 8000;
 
-/// The place of a record is `session << 32 | seq`: one tree, read in order.
+/// The row id of a record is `session << 32 | seq`: one tree, read in order.
 const TABLES: &str = "
 CREATE TABLE session (
   id      INTEGER PRIMARY KEY,
@@ -56,7 +57,7 @@ CREATE VIEW trace (session, seq, line) AS
   FROM record JOIN session ON session.id = record.place >> 32;
 ";
 
-/// Opens a database, and makes its tables where it is new.
+/// Opens a database, and creates its tables if it is new.
 pub fn connect(
     path: &Path,
     durability: Durability,
@@ -87,7 +88,7 @@ fn try_connect(
     let mut connection = Connection::open_with_flags(path, flags).map_err(fail)?;
     connection.busy_timeout(PATIENCE).map_err(fail)?;
     check_kind(path, &mut connection, create)?;
-    // Nobody plants triggers or functions in a file that we trust with evidence.
+    // Triggers or functions planted in the file must not run: the file holds evidence.
     for (config, on) in [
         (DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true),
         (DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false),
@@ -107,7 +108,7 @@ fn try_connect(
     Ok(connection)
 }
 
-/// Whether the file is ours and of our version; a new one becomes so.
+/// Checks that the file is ours and of our version; initializes a new one.
 fn check_kind(path: &Path, connection: &mut Connection, create: bool) -> Result<(), StoreError> {
     let fail = |why| error(path, &why);
     let read = |connection: &Connection, name| {
@@ -118,7 +119,7 @@ fn check_kind(path: &Path, connection: &mut Connection, create: bool) -> Result<
         connection.pragma_update(None, "journal_mode", "WAL").map_err(fail)?;
         let making = connection.transaction_with_behavior(TransactionBehavior::Immediate);
         let making = making.map_err(fail)?;
-        // Another process may have been quicker.
+        // Another process may have been faster.
         if is_new(&making).map_err(fail)? {
             making.execute_batch(TABLES).map_err(fail)?;
             making.pragma_update(None, "application_id", APPLICATION_ID).map_err(fail)?;
@@ -127,7 +128,7 @@ fn check_kind(path: &Path, connection: &mut Connection, create: bool) -> Result<
         making.commit().map_err(fail)?;
     }
     if id == 0 {
-        // Whoever was quicker may have made it between our looking at the one and at the other.
+        // The faster process may have created it between our two reads.
         id = read(connection, "application_id")?;
     }
     if id != APPLICATION_ID {
@@ -144,7 +145,7 @@ fn is_new(connection: &Connection) -> rusqlite::Result<bool> {
     connection.query_row(tables, [], |row| row.get::<_, i64>(0)).map(|tables| tables == 0)
 }
 
-/// Whether an error says that somebody else is at it.
+/// Returns whether an error means that another process uses the database.
 pub fn is_busy(code: ErrorCode) -> bool {
     matches!(code, ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked)
 }

@@ -1,6 +1,8 @@
-//! `guardc ack bless`: what a case expects, filled in from the reference evaluator, for somebody to look at.
+//! `guardc ack bless`: fills in the expectations of a case from the reference evaluator, for
+//! review.
 //!
-//! Only what is run and how it ends; what is shown, and who is asked, is a matter of words, which a person writes.
+//! Only the calls that run and the ending are filled in; the shown texts and the approvals are
+//! written by a person.
 
 use crate::failure::{Exit, Failure, Outcome};
 use crate::files;
@@ -10,10 +12,10 @@ use guard_ack::{Played, RunSeen, Suite, play};
 use guard_adapters::Evaluator;
 use std::path::{Path, PathBuf};
 
-/// The seed by which names and amounts are drawn.
+/// The seed for names and amounts.
 const SEED: u64 = 1;
 
-/// What is filled in, in the order in which it is written.
+/// The filled-in keys, in the order in which they are written.
 const KEYS: [&str; 2] = ["executed", "ended"];
 
 /// Fills in what cases expect, from the reference evaluator: what is run, and how it ends
@@ -52,7 +54,7 @@ pub fn run(args: &Args, term: &Term) -> Outcome {
     Ok(Exit::findings(differs && !args.write))
 }
 
-/// The text with what the reference evaluator does.
+/// Returns the text with the results of the reference evaluator.
 fn filled(path: &Path, text: &str) -> Result<String, Failure> {
     let shown = files::display(path);
     if text.contains("[[run]]") {
@@ -96,13 +98,14 @@ fn lines(run: &RunSeen) -> [String; 2] {
     [format!("executed = [{}]", executed.join(", ")), format!("ended = \"{ended}\"")]
 }
 
-/// The lines of `[expect]` that are filled in.
+/// Returns the lines of `[expect]` that are filled in.
 fn expected(text: &str) -> impl Iterator<Item = &str> {
     let of = |line: &&str| KEYS.iter().any(|key| line.starts_with(&format!("{key} =")));
     text.lines().skip_while(|line| line.trim() != "[expect]").skip(1).filter(of)
 }
 
-/// The text with these lines in its `[expect]`: in the place of those that are there, or before the others.
+/// Returns the text with these lines in its `[expect]`: they replace existing ones, or precede the
+/// others.
 fn with(text: &str, lines: &[String; 2]) -> String {
     let (before, after) = match text.split_once("[expect]\n") {
         Some((before, after)) => (before.to_owned(), after),

@@ -1,5 +1,5 @@
-//! `guardc ack doctor`: whether the wiring works, before any case. One small step after another, and a word on what to
-//! look at where one does not.
+//! `guardc ack doctor`: checks the wiring of an adapter before any case, in small steps, with a
+//! hint for each failing step.
 
 use crate::failure::{Exit, Outcome};
 use crate::term::Term;
@@ -24,7 +24,7 @@ needs = ["tool_policies"]
 guard = "guard doctor\ntool ping()\ntool pong() { requires ping }"
 "#;
 
-/// What is tried, in order: a name, what to look at where it goes wrong, the turns.
+/// The steps, in order: a name, the hint for a failure, the turns.
 const STEPS: [(&str, &str, &str); 3] = [
     (
         "a loop that ends at once",
@@ -43,7 +43,7 @@ const STEPS: [(&str, &str, &str); 3] = [
     ),
 ];
 
-/// Runs it.
+/// Runs the command.
 pub fn run(args: &Args, term: &Term) -> Outcome {
     let contestant = process::Command {
         argv: args.command.clone(),

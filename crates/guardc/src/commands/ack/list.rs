@@ -8,7 +8,7 @@ use guard_adapters::Fault;
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
-/// The seed by which cases are shown.
+/// The seed for showing cases.
 const SEED: u64 = 1;
 
 /// Lists cases, or the clauses that have none
@@ -45,7 +45,7 @@ pub struct Explain {
     pub clause: Option<String>,
 }
 
-/// Lists.
+/// Lists the cases.
 pub fn list(args: &Args, term: &Term) -> Outcome {
     if args.faults {
         let row = |fault: &Fault| {
@@ -79,7 +79,7 @@ pub fn list(args: &Args, term: &Term) -> Outcome {
     Ok(Exit::findings(!bad.is_empty()))
 }
 
-/// Whether a case judges a clause, as its own or by the way.
+/// Returns whether a case judges a clause, as its own or additionally.
 fn cites(case: &guard_ack::case::Case, id: &str) -> bool {
     let sees = case.run.iter().flat_map(|run| &run.turn).flat_map(|turn| &turn.sees);
     case.clause == id || sees.filter_map(|sees| sees.clause.as_deref()).any(|clause| clause == id)

@@ -1,6 +1,6 @@
-//! `guardc ack`: judges adapters by playing the world around them.
+//! `guardc ack`: judges adapters by simulating the world around them.
 //!
-//! The judge is `guard-ack`; here are arguments, files and exit codes.
+//! The judge is `guard-ack`; this module handles arguments, files and exit codes.
 
 mod bless;
 mod doctor;
@@ -37,7 +37,7 @@ pub enum Command {
     Adapter(ours::Args),
 }
 
-/// Does it.
+/// Runs the command.
 pub fn run(args: &Args, term: &Term) -> Outcome {
     match &args.command {
         Command::Run(args) => run::run(args, term),
@@ -51,7 +51,7 @@ pub fn run(args: &Args, term: &Term) -> Outcome {
     }
 }
 
-/// The cases of a folder, or those that came with this binary.
+/// Returns the cases of a folder, or those bundled with this binary.
 fn suite(cases: Option<&PathBuf>) -> Result<Suite, Failure> {
     let Some(folder) = cases else { return Ok(Suite::bundled()) };
     Suite::read(folder).map_err(|error| {
@@ -63,7 +63,8 @@ fn suite(cases: Option<&PathBuf>) -> Result<Suite, Failure> {
     })
 }
 
-/// What an adapter finds in its environment: where this binary is, for those that start `guardc serve`.
+/// Returns the adapter's environment: the path of this binary, for adapters that start
+/// `guardc serve`.
 fn environment() -> Vec<(String, String)> {
     let path = std::env::current_exe().ok().and_then(|path| path.to_str().map(str::to_owned));
     path.map(|path| ("GUARDC".to_owned(), path)).into_iter().collect()

@@ -17,7 +17,7 @@ pub struct Args {
     pub fault: Option<Fault>,
 }
 
-/// A fault by its name.
+/// Parses the name of a fault.
 pub fn fault(name: &str) -> Result<Fault, String> {
     let names: Vec<String> = Fault::ALL.iter().map(|fault| fault.name()).collect();
     let near = || near::did_you_mean(name, names.iter().map(String::as_str));
@@ -38,7 +38,7 @@ pub enum Ours {
 }
 
 impl Ours {
-    /// The shape.
+    /// Returns the shape.
     pub fn shape(self) -> Shape {
         match self {
             Ours::Hooks => Shape::Hooks,
@@ -49,7 +49,7 @@ impl Ours {
     }
 }
 
-/// Our engine in that shape.
+/// Returns our engine in that shape.
 pub fn mock(ours: Ours, fault: Option<Fault>, library: &Library) -> Mock<'_> {
     Mock { shape: ours.shape(), fault: fault.unwrap_or_default(), library }
 }

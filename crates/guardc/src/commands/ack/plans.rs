@@ -1,4 +1,5 @@
-//! Compiled plans of the guards of cases, for adapters that load plans: each once, in a folder that goes when we do.
+//! Compiled plans of the guards of cases, for adapters that load plans: each compiled once, in a
+//! temporary folder.
 
 use crate::config::Config;
 use crate::project;
@@ -7,7 +8,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-/// Plans by the text of their guard.
+/// Plans by the source text of their guard.
 #[derive(Default)]
 pub struct Plans {
     made: Mutex<Made>,
@@ -16,12 +17,13 @@ pub struct Plans {
 #[derive(Default)]
 struct Made {
     folder: Option<PathBuf>,
-    /// By the text of the guard: the path.
+    /// Maps the source text of a guard to the path of its plan.
     paths: HashMap<String, Option<String>>,
 }
 
 impl Plans {
-    /// Where the plan of a guard lies; none where it does not compile or cannot be written, which the adapter finds out.
+    /// Returns the path of a guard's plan; `None` if it does not compile or cannot be written,
+    /// which the adapter then reports.
     pub fn path(&self, source: &str) -> Option<String> {
         let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = made.paths.get(source) {
@@ -52,7 +54,7 @@ impl Drop for Plans {
     fn drop(&mut self) {
         if let Some(folder) = self.made.lock().unwrap_or_else(PoisonError::into_inner).folder.take()
         {
-            // Somebody may still hold one; then it is the system's to clean up.
+            // A file may still be open; then the system removes it.
             let _ = std::fs::remove_dir_all(folder);
         }
     }

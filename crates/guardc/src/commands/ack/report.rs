@@ -1,4 +1,5 @@
-//! `guardc ack report`: what earlier runs found, in another form, several adapters side by side.
+//! `guardc ack report`: converts the reports of earlier runs to another format, with several
+//! adapters side by side.
 
 use crate::failure::{Exit, Failure, Outcome};
 use crate::files;
@@ -41,7 +42,7 @@ pub enum Format {
     Scoreboard,
 }
 
-/// Reports as text; only the page and the scoreboard hold several together.
+/// Formats reports; only the page and the scoreboard combine several.
 pub fn written(format: Format, reports: &[(&Report, &str)]) -> String {
     let each = |write: &dyn Fn(&Report, &str) -> String| {
         reports
@@ -61,7 +62,7 @@ pub fn written(format: Format, reports: &[(&Report, &str)]) -> String {
     }
 }
 
-/// Runs it.
+/// Runs the command.
 pub fn run(args: &Args, term: &Term) -> Outcome {
     let mut reports = Vec::new();
     for path in &args.files {

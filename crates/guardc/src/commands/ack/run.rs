@@ -1,4 +1,4 @@
-//! `guardc ack run`: plays cases against an adapter and reports.
+//! `guardc ack run`: runs cases against an adapter and reports the results.
 
 use super::ours::{self, Ours};
 use super::plans::Plans;
@@ -74,7 +74,7 @@ fn jobs() -> usize {
     std::thread::available_parallelism().map_or(2, usize::from)
 }
 
-/// Runs it.
+/// Runs the command.
 pub fn run(args: &Args, term: &Term) -> Outcome {
     let certify = args.profile == Some(Profile::Certify);
     let other = args.cases.is_some() || args.generate.is_some();
@@ -153,7 +153,7 @@ fn judged(args: &Args, term: &Term) -> Result<Report, Failure> {
             quiet: Duration::from_millis(1000),
         }),
     };
-    // Said once, not for every case.
+    // Reported once, not for every case.
     if let Err(trouble) = contestant.start()
         && trouble.kind == Kind::Start
     {
@@ -173,7 +173,7 @@ fn suite_of(generated: &[Generated]) -> Suite {
     Suite { texts, root: "generated".into() }
 }
 
-/// Makes what failed small, and writes it where `--cases` finds it.
+/// Shrinks failed cases, and writes them to a folder that `--cases` accepts.
 fn save(
     folder: &Path,
     generated: Vec<Generated>,
@@ -202,7 +202,7 @@ fn save(
     Ok(())
 }
 
-/// How the adapter is started, as a person would type it.
+/// Returns the start command of the adapter in shell notation.
 fn shown(args: &Args) -> String {
     match args.ours {
         Some(ours) => {

@@ -1,10 +1,12 @@
-//! What an unproved invariant comes to: the shortest session in which it breaks, told with the diagnostic.
+//! Counterexamples of unproved invariants: the shortest session that violates the invariant, shown
+//! with the diagnostic.
 
 use guard_compiler::explore::{self, Limits, RuleKind};
 use guard_compiler::{Compilation, Output};
 use guard_syntax::diagnostic::Diagnostic;
 
-/// The diagnostics of a compilation; those of invariants that are not proved with a story, where one was found.
+/// Returns the diagnostics of a compilation; those of unproved invariants with a counterexample, if
+/// one was found.
 pub fn told(compilation: &Compilation) -> Vec<Diagnostic> {
     let mut diagnostics = compilation.diagnostics.clone();
     if let Some(unproved) = &compilation.unproved {

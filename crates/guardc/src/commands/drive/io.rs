@@ -11,9 +11,10 @@ use serde_json::json;
 use std::io::Write;
 use std::time::Duration;
 
-/// Takes the best action that is ready; then, where somebody approves, the best that asks.
+/// Chooses the best action that is ready; if approvals are possible, then the best one that asks
+/// for an approval.
 pub struct Best {
-    /// Somebody approves.
+    /// True if approvals are possible.
     pub approves: bool,
 }
 
@@ -44,10 +45,10 @@ impl Tools for Dry {
     }
 }
 
-/// The longest line that says how a call ended, in bytes.
+/// The longest line that reports the ending of a call, in bytes.
 const MAX_ANSWER: u64 = 16 << 20;
 
-/// Has a program run the calls.
+/// Runs the calls in an external program.
 pub struct External(pub Process);
 
 impl External {
@@ -83,7 +84,7 @@ impl Tools for External {
     }
 }
 
-/// A clock that only waiting moves.
+/// A clock that advances only by waiting.
 pub struct Simulated(pub Millis);
 
 impl Clock for Simulated {

@@ -1,4 +1,5 @@
-//! `guardc drive`: let a reasoner choose, and do what the guard allows, until the goals are reached.
+//! `guardc drive`: lets a reasoner choose actions, and performs the allowed ones, until the goals
+//! are reached.
 
 mod io;
 mod process;
@@ -103,13 +104,13 @@ pub fn run(args: &Args, term: &Term) -> Outcome {
     } else {
         term.print(&words(&report, args, term.out))?;
     }
-    // Where nobody reasons, to stop short of the goals is nobody's wish.
+    // Without a reasoner, a stop before the goals is not a choice.
     let short = report.end == End::Stopped && unasked(args) && report.progress.is_some();
     let good = matches!(report.end, End::GoalReached | End::Stopped) && !report.incomplete;
     Ok(Exit::findings(!good || short))
 }
 
-/// The best action is taken each time: nobody asks to stop.
+/// Returns whether the best action is chosen automatically, so that no reasoner asks to stop.
 fn unasked(args: &Args) -> bool {
     args.script.is_none() && args.reasoner.is_none()
 }
@@ -158,7 +159,7 @@ fn probes(args: &Args, plan: &guard_plan::LoadedPlan) -> Result<Vec<(Box<str>, J
     Ok(probes)
 }
 
-/// Whoever approves has a role that the guard asks.
+/// Checks that the guard asks the roles of the approvers.
 fn known_roles(roles: &[String], plan: &guard_plan::LoadedPlan) -> Result<(), Failure> {
     let plan = plan.plan();
     let approvals = plan.tools.iter().flat_map(|tool| &tool.approvals);
@@ -174,7 +175,7 @@ fn known_roles(roles: &[String], plan: &guard_plan::LoadedPlan) -> Result<(), Fa
     }
 }
 
-/// The report, a line for each round.
+/// Formats the report, one line per round.
 fn words(report: &DriveReport, args: &Args, style: Style) -> String {
     let mut out = String::new();
     if args.tools.is_none() {

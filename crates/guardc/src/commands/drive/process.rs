@@ -1,4 +1,4 @@
-//! A program that is told a line and answers with a line, within a time limit for both.
+//! A program that receives and answers lines, with a time limit for both.
 
 use crate::failure::{Failure, reason};
 use std::cell::Cell;
@@ -8,16 +8,20 @@ use std::rc::Rc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::time::{Duration, Instant};
 
-/// A started program; it ends with us.
+/// A running program, which is killed with this process.
 pub struct Process {
-    /// What it says.
+    /// Its output.
     pub reader: Patient,
-    /// Where it is spoken to.
+    /// Its input.
     pub writer: Mouth,
 }
 
 impl Process {
-    /// Starts a command: words parted by blanks, no shell.
+    /// Starts a command: words separated by spaces, no shell.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the program cannot be started.
     pub fn start(command: &str, patience: Duration) -> Result<Process, Failure> {
         let mut words = command.split_whitespace();
         let Some(binary) = words.next() else {
@@ -37,8 +41,8 @@ impl Process {
     }
 }
 
-/// How long the answer to what was said last may take. Who was too late once is not heard again: an answer could
-/// belong to the question before.
+/// The time limit for the answer to the last line. After a timeout no more output is read: it could
+/// belong to an earlier question.
 struct Turn {
     patience: Duration,
     until: Cell<Option<Instant>>,
@@ -50,7 +54,7 @@ impl Turn {
         self.until.set(Instant::now().checked_add(self.patience));
     }
 
-    /// What is left of it, however the time was spent.
+    /// Returns the remaining time.
     fn left(&self) -> Duration {
         match self.until.get() {
             Some(until) => until.saturating_duration_since(Instant::now()),
@@ -63,7 +67,8 @@ impl Turn {
     }
 }
 
-/// Tells a program a line at each flush, without waiting until it reads it: the time for its answer runs already.
+/// Sends a line at each flush, without waiting for it to be read: the time limit of the answer
+/// already runs.
 pub struct Mouth {
     lines: SyncSender<Vec<u8>>,
     line: Vec<u8>,
@@ -94,12 +99,12 @@ impl Write for Mouth {
     fn flush(&mut self) -> io::Result<()> {
         self.turn.begin();
         let line = std::mem::take(&mut self.line);
-        // It answered without having read the lines before, or it has gone.
+        // It answered without reading the earlier lines, or it has ended.
         self.lines.try_send(line).map_err(|_| io::Error::other("it does not read what it is told"))
     }
 }
 
-/// The output of a program, waited for only so long.
+/// The output of a program, read with a time limit.
 pub struct Patient {
     child: Child,
     pieces: Receiver<Vec<u8>>,
@@ -110,7 +115,7 @@ pub struct Patient {
 
 impl Patient {
     fn new(child: Child, output: ChildStdout, turn: Rc<Turn>) -> Patient {
-        // Bounded: a program that floods us has to wait.
+        // Bounded: a program that sends too much has to wait.
         let (send, pieces) = sync_channel(4);
         std::thread::spawn(move || {
             let mut output = BufReader::new(output);
@@ -125,8 +130,13 @@ impl Patient {
         Patient { child, pieces, piece: Vec::new(), used: 0, turn }
     }
 
-    /// Its next line, with its end, of at most so many bytes; an empty one where it has ended. Who says more is
-    /// not heard again: the rest would be taken for the next answer.
+    /// Returns its next line, with its line break, up to a maximum length; empty at the end of the
+    /// output. After a line that is too long no more output is read: the rest would be taken for
+    /// the next answer.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error after a timeout or a line that is too long.
     pub fn line(&mut self, most: u64) -> io::Result<Vec<u8>> {
         let mut line = Vec::new();
         self.take(most).read_until(b'\n', &mut line)?;
@@ -151,7 +161,7 @@ impl BufRead for Patient {
         self.turn.listens()?;
         if self.used == self.piece.len() {
             let left = self.turn.left();
-            // One that never pauses has its limit too.
+            // Output without pauses has a time limit too.
             let next = match left.is_zero() {
                 true => Err(RecvTimeoutError::Timeout),
                 false => self.pieces.recv_timeout(left),
@@ -175,7 +185,7 @@ impl BufRead for Patient {
 
 impl Drop for Patient {
     fn drop(&mut self) {
-        // It may have ended by itself.
+        // The program may have ended already.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

@@ -1,4 +1,4 @@
-//! The pages of `docs/codes/`, and what the reason codes of verdicts mean.
+//! The pages of `docs/codes/`, and the explanations of the reason codes.
 
 use guard_plan::verdict::Code;
 use guard_plan::words;
@@ -6,17 +6,17 @@ use guard_plan::words;
 /// Code and page, sorted; made by `build.rs`.
 static PAGES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/codes.rs"));
 
-/// The page of a code.
+/// Returns the page of a code.
 pub fn page(code: &str) -> Option<&'static str> {
     PAGES.iter().find(|(name, _)| name.eq_ignore_ascii_case(code)).map(|(_, page)| *page)
 }
 
-/// Every code, sorted.
+/// Returns every code, sorted.
 pub fn all() -> impl Iterator<Item = (&'static str, &'static str)> {
     PAGES.iter().copied()
 }
 
-/// The first line of a page without its mark and code.
+/// Returns the first line of a page without its mark and code.
 pub fn title(page: &str) -> &str {
     let line = page.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
     let line = line.trim_start_matches('#').trim();
@@ -24,7 +24,7 @@ pub fn title(page: &str) -> &str {
     rest.trim_start_matches([':', '.', ' ', '-', '—'])
 }
 
-/// A reason code of a verdict: what it means, and what to do.
+/// Explains a reason code: its meaning and the remedy.
 pub fn reason(code: &str) -> Option<(&'static str, String)> {
     let code = Code::ALL.into_iter().find(|c| c.as_str() == code)?;
     let meaning = words::meaning(code);
@@ -32,7 +32,7 @@ pub fn reason(code: &str) -> Option<(&'static str, String)> {
     Some((meaning.means, remedy.trim_end().to_owned()))
 }
 
-/// The names of the reason codes.
+/// Returns the names of the reason codes.
 pub fn reasons() -> impl Iterator<Item = (&'static str, &'static str)> {
     Code::ALL.into_iter().map(|code| (code.as_str(), words::meaning(code).means))
 }

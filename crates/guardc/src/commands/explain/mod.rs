@@ -1,4 +1,4 @@
-//! `guardc explain`: a code, or what a guard checks on each call.
+//! `guardc explain`: explains a code, or the checks of a guard on each call.
 
 pub mod codes;
 mod tools;
@@ -70,7 +70,7 @@ fn guard(path: &Path, tool: Option<&str>, term: &Term) -> Outcome {
         text.push_str(&tools::overview(plan, &opened.hash_text(), term.out));
         text.push_str(&tools::elsewhere(&opened.sources().rewrites));
     }
-    // A plan without proofs leaves nothing out; of one with proofs it is said again what they rest on.
+    // Without proofs the plan omits no check; with proofs, their bases are computed again.
     let verification = match plan.proofs.is_empty() {
         true => Verification::default(),
         false => verify(plan),
@@ -116,7 +116,7 @@ fn list(term: &Term) -> String {
     out
 }
 
-/// A page with its headings in bold and its code in another shade.
+/// Formats a page with bold headings and dimmed code.
 fn painted(page: &str, term: &Term) -> String {
     if !term.out.on {
         return format!("{}\n", page.trim_end());

@@ -1,4 +1,4 @@
-//! What is checked on a call of a tool, in the kernel's order.
+//! The checks on a call of a tool, in the kernel's order.
 
 use crate::commands::check::thousands;
 use crate::commands::verify::bases;
@@ -43,7 +43,7 @@ pub fn overview(plan: &Plan, hash: &str, style: Style) -> String {
     out
 }
 
-/// One tool: what stands before a call, and what follows it.
+/// Explains one tool: the checks before a call, and the rules after it.
 pub fn explain(
     plan: &Plan,
     tool: &Tool,
@@ -86,7 +86,8 @@ pub fn explain(
     out
 }
 
-/// What the plan leaves out for a tool because it is proved, and by what.
+/// Lists the checks that the plan omits for a tool because they are proved, with the bases of the
+/// proofs.
 fn proved(plan: &Plan, tool: &Tool, verification: &Verification) -> Vec<String> {
     let is_mine = |id: u32| plan.tools[id as usize].name == tool.name;
     let mut lines = Vec::new();
@@ -111,7 +112,7 @@ fn proved(plan: &Plan, tool: &Tool, verification: &Verification) -> Vec<String> 
     lines
 }
 
-/// What was optimized that is no tool's: invariants and what feedback asks.
+/// Lists the optimizations outside of tools: invariants and conditions of feedback.
 pub fn elsewhere(rewrites: &[Rewrite]) -> String {
     let others = rewrites.iter().filter(|one| one.tool.is_none());
     others.map(|one| format!("  {:<11} {}\n", "optimized", rewritten(one))).collect()
@@ -149,7 +150,7 @@ impl List<'_> {
         self.out.push_str(&format!("  {:>3}. {text}\n", self.number));
     }
 
-    /// A rule, with its policy where one says it, and whether it bites.
+    /// Adds a rule, with its policy if any, and its effect.
     fn rule(&mut self, said: &Said) {
         let invariant = matches!(said.about, About::Keeps | About::ObserveKeeps);
         let owner = said.rule.map(|rule| rule.owner.as_str());
@@ -160,7 +161,7 @@ impl List<'_> {
     }
 }
 
-/// A phrase in its frame.
+/// Formats a phrase as a sentence.
 fn sentence(said: &Said) -> String {
     let text = &said.text;
     match said.about {
@@ -191,7 +192,8 @@ fn before(plan: &Plan, list: &mut List) {
         "every argument is present, of its type, and none is unknown"
     });
     let said = rules::before(plan, tool);
-    // The guard's own calls and time stand between costs and effects, and what is proven after the invariants.
+    // Limits of the whole guard come between costs and effects, and proved rules after the
+    // invariants.
     let spent = said.iter().position(|s| s.about > About::Cost).unwrap_or(said.len());
     let kept = said.iter().position(|s| s.about > About::Keeps).unwrap_or(said.len());
     said[..spent].iter().for_each(|said| list.rule(said));

@@ -51,7 +51,7 @@ pub fn run(args: &Args, term: &Term) -> Outcome {
     finish(args, term, &done)
 }
 
-/// What came of the files.
+/// The result of formatting the files.
 #[derive(Default)]
 struct Done {
     report: Report,

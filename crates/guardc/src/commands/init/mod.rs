@@ -1,4 +1,4 @@
-//! `guardc init`: a project to start from.
+//! `guardc init`: creates a new project.
 
 use crate::config;
 use crate::failure::{Exit, Failure, Outcome, reason};

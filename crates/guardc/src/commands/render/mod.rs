@@ -1,4 +1,4 @@
-//! `guardc render`: a guard as something to read or to look at.
+//! `guardc render`: a guard as documentation or diagram.
 
 mod docs;
 mod graph;
@@ -77,7 +77,7 @@ fn by_name(files: &Files) -> Format {
     if dot { Format::Dot } else { Format::Svg }
 }
 
-/// Opens what is rendered, and writes what comes of it. A guard with errors is not rendered.
+/// Opens the guard or plan, and writes the rendering. A guard with errors is not rendered.
 fn render(files: &Files, term: &Term, what: impl Fn(&LoadedPlan) -> String) -> Outcome {
     let config = Config::discover(files.file.parent().unwrap_or(Path::new(".")))?;
     let Some(plan) = plans::open(&files.file, &config, term)? else {
@@ -95,7 +95,7 @@ fn render(files: &Files, term: &Term, what: impl Fn(&LoadedPlan) -> String) -> O
     Ok(Exit::Fine)
 }
 
-/// Whether two names are one file.
+/// Returns whether two names refer to one file.
 fn same(a: &Path, b: &Path) -> bool {
     let whole = |path: &Path| std::fs::canonicalize(path).ok();
     a == b || whole(a).is_some_and(|whole_a| Some(whole_a) == whole(b))

@@ -1,4 +1,4 @@
-//! What is read: files that are named, those in folders that are named, and the sessions of databases.
+//! The inputs of a replay: named files, files in named folders, and the sessions of databases.
 
 use crate::commands::trace::sources as stored;
 use crate::failure::{Failure, reason};
@@ -8,16 +8,16 @@ use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// One thing to read.
+/// One input.
 #[derive(Clone)]
 pub struct Source {
-    /// Where it is; `-` is standard input.
+    /// Its path; `-` is standard input.
     pub path: PathBuf,
-    /// How it is named in reports.
+    /// Its name in reports.
     pub name: String,
-    /// How long it is, as far as it is known.
+    /// Its length in bytes, if known.
     pub bytes: u64,
-    /// The session, where it is one in a database.
+    /// The session, if it is in a database.
     session: Option<(Arc<dyn Store>, String)>,
 }
 
@@ -51,7 +51,7 @@ impl Read for Stored<'_> {
 }
 
 impl Source {
-    /// What it holds, from the beginning.
+    /// Opens its content, from the beginning.
     pub fn open(&self) -> std::io::Result<Box<dyn BufRead + '_>> {
         if let Some((store, session)) = &self.session {
             let records = store.records(session, 0);
@@ -72,7 +72,8 @@ impl Source {
     }
 }
 
-/// The files that paths name: files as they are, of folders those below with one of these endings, sorted.
+/// Returns the files that paths name: files as given, and the files in folders with one of these
+/// endings, sorted.
 pub fn sources(paths: &[PathBuf], endings: &[&str]) -> Result<Vec<Source>, Failure> {
     let mut found = Vec::new();
     for path in paths {

@@ -1,4 +1,5 @@
-//! The report as one page: no scripts, nothing from elsewhere, light or dark as the reader has it.
+//! The report as one page: self-contained, without scripts, light or dark by the reader's
+//! preference.
 
 use super::text::{counted, grouped, heading, shifted, unsaid};
 use guard_plan::markup::escape;
@@ -6,9 +7,9 @@ use guard_plan::render;
 use guard_plan::replayed::{Aspect, Difference, Lane, ReplayReport, View};
 use std::fmt::Write as _;
 
-/// How wide a timeline is drawn.
+/// The width of a timeline.
 const WIDTH: f64 = 800.0;
-/// Room for a mark at each end.
+/// The margin for a mark at each end.
 const MARGIN: f64 = 6.0;
 
 const STYLE: &str = "
@@ -55,10 +56,10 @@ pub fn page(report: &ReplayReport) -> String {
     out + "</body>\n</html>\n"
 }
 
-/// A number of a view.
+/// A count of a view.
 type Of = fn(&View) -> u64;
 
-/// Both views, side by side.
+/// Writes both views, side by side.
 fn summary(out: &mut String, report: &ReplayReport) {
     let (recorded, strict) = (&report.recorded, &report.strict);
     if recorded.is_same() {
@@ -132,7 +133,7 @@ fn lanes(out: &mut String, report: &ReplayReport) {
     }
 }
 
-/// One session from its beginning to its end.
+/// Draws one session from its beginning to its end.
 fn lane(out: &mut String, lane: &Lane) {
     let x = |at: i64| {
         let part = if lane.length > 0 { at as f64 / lane.length as f64 } else { 0.0 };
@@ -172,7 +173,7 @@ fn lane(out: &mut String, lane: &Lane) {
     *out += "</svg>\n</figure>\n";
 }
 
-/// A class of our own for a word that stands in a report.
+/// Maps a word of a report to one of our classes.
 fn kind(now: &str) -> &'static str {
     match now {
         "deny" => "deny",
@@ -275,7 +276,7 @@ fn problems(out: &mut String, report: &ReplayReport) {
     *out += "</ul>\n";
 }
 
-/// What differs, in words.
+/// Names the kind of difference.
 fn name_of(aspect: Aspect) -> &'static str {
     match aspect {
         Aspect::Decision => "decision",
@@ -304,7 +305,7 @@ mod tests {
     use super::*;
     use guard_plan::replayed::{Decider, Mark};
 
-    /// What agents and logs say stays text, and nothing is fetched or run.
+    /// The text of agents and logs stays text, and nothing is fetched or run.
     #[test]
     fn nothing_is_read_as_html() {
         let evil = || "</title><script>alert('1')</script>\" onload=\"x".to_owned();

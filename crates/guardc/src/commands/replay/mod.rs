@@ -1,4 +1,4 @@
-//! `guardc replay`: recorded sessions decided again, by their own plan or by another.
+//! `guardc replay`: replays recorded sessions with their own plan or with another.
 
 mod files;
 mod html;
@@ -87,7 +87,7 @@ pub enum From {
 }
 
 impl From {
-    /// The form, where one is named.
+    /// Returns the format, if one is named.
     fn form(self) -> Option<Form> {
         match self {
             From::Auto => None,
@@ -142,7 +142,7 @@ pub fn run(args: &Args, term: &Term) -> Outcome {
     })
 }
 
-/// The plans that decide; none where a guard has errors, which have been said.
+/// Loads the deciding plans; `None` if a guard has errors, which have been reported.
 fn judges(paths: &[PathBuf], term: &Term) -> Result<Option<Vec<Judge>>, Failure> {
     let mut judges = Vec::new();
     for path in paths {
@@ -155,7 +155,7 @@ fn judges(paths: &[PathBuf], term: &Term) -> Result<Option<Vec<Judge>>, Failure>
     Ok(Some(judges))
 }
 
-/// The key that is named, or the one that lies where the traces were written.
+/// Returns the named key, or the one beside the traces.
 fn keys(args: &Args) -> Result<Option<Keys>, Failure> {
     let beside = || args.traces.iter().map(|path| key_path(path)).find(|path| path.is_file());
     let path = args.key.clone().or_else(beside);

@@ -1,13 +1,13 @@
-//! What the sessions came to together, in the order of the files whoever was done first.
+//! The sums over all sessions, in the order of the files, independent of the order of completion.
 
 use guard_plan::replayed::{Decider, Failed, PassedOver, ReplayReport, RuleCount};
 use guard_plan::time;
 use guard_trace::replay::{Judge, Replayed, Rule};
 use std::collections::BTreeMap;
 
-/// Most lanes of a timeline.
+/// The maximum number of timeline rows.
 const LANES: usize = 200;
-/// Most rules that are told apart.
+/// The maximum number of distinct rules.
 const RULES: usize = 1000;
 
 /// Sums up sessions.
@@ -15,22 +15,22 @@ const RULES: usize = 1000;
 pub struct Sum {
     report: ReplayReport,
     rules: BTreeMap<Rule, u64>,
-    /// By judge: how many sessions it decided, and how many were its own.
+    /// By judge: the number of decided sessions, and of those with its own plan.
     decided: Vec<(u64, u64)>,
     begin: Option<i64>,
     end: Option<i64>,
     list: usize,
-    /// Sessions whose records were not all compared to the byte.
+    /// The number of sessions whose records were not all compared byte for byte.
     inexact: u64,
 }
 
 impl Sum {
-    /// Nothing yet; so many differences are listed.
+    /// Returns empty sums that list up to a number of differences.
     pub fn new(judges: usize, list: usize) -> Sum {
         Sum { decided: vec![(0, 0); judges], list, ..Sum::default() }
     }
 
-    /// One session.
+    /// Adds one session.
     pub fn session(&mut self, file: &str, judge: usize, one: Replayed) {
         let report = &mut self.report;
         report.sessions += 1;
@@ -62,17 +62,17 @@ impl Sum {
         }
     }
 
-    /// Something that could not be decided again.
+    /// Adds an input that could not be replayed.
     pub fn failed(&mut self, file: &str, line: Option<u64>, message: String) {
         self.report.failures.push(Failed { file: file.to_owned(), line, message });
     }
 
-    /// Something that was passed over.
+    /// Adds a skipped input.
     pub fn passed_over(&mut self, one: PassedOver) {
         self.report.passed_over.push(one);
     }
 
-    /// The form of a log.
+    /// Sets the format of a log.
     pub fn form(&mut self, name: &str) {
         let from = self.report.from.get_or_insert_default();
         if !from.split(", ").any(|one| one == name) {
@@ -81,7 +81,7 @@ impl Sum {
         }
     }
 
-    /// What comes after.
+    /// Adds the sums of later files.
     pub fn merge(&mut self, after: Sum) {
         let (mine, its) = (&mut self.report, after.report);
         mine.sessions += its.sessions;
@@ -107,7 +107,7 @@ impl Sum {
         its.from.iter().flat_map(|from| from.split(", ")).for_each(|form| self.form(form));
     }
 
-    /// Whether all records were compared to the byte.
+    /// Returns whether all records were compared byte for byte.
     pub fn is_exact(&self) -> bool {
         self.inexact == 0
     }

@@ -6,11 +6,11 @@ use guard_plan::replayed::{Aspect, Difference, PassedOver, ReplayReport, View};
 use guard_plan::verdict::Decision;
 use std::fmt::Write as _;
 
-/// How many differences of a kind are told.
+/// The maximum number of differences shown per kind.
 const TOLD: usize = 3;
-/// How many rules.
+/// The maximum number of rules shown.
 const RULES: usize = 10;
-/// Longest arguments that are shown, in characters.
+/// The maximum length of shown arguments, in characters.
 const ARGS_CHARS: usize = 80;
 
 /// `12,431`.
@@ -31,7 +31,7 @@ pub fn counted(number: u64, one: &str) -> String {
     format!("{} {one}{}", grouped(number), if number == 1 { "" } else { "s" })
 }
 
-/// A decision as it stands in a sentence: `that were allowed would now be denied`.
+/// Describes a change of decision for a sentence: `that were allowed would now be denied`.
 pub fn shifted(then: Decision, now: Decision, count: u64) -> String {
     let were = if count == 1 { "was" } else { "were" };
     let past = match then {
@@ -49,7 +49,7 @@ pub fn shifted(then: Decision, now: Decision, count: u64) -> String {
     format!("that {past} {present}")
 }
 
-/// What is counted beside decisions on calls, in words; nothing where there is nothing.
+/// Describes the counts besides decisions on calls; empty if there are none.
 pub fn others(view: &View) -> Vec<String> {
     let stops = |count: u64, what: &str| format!("{} would now be {what}", counted(count, "stop"));
     let all = [
@@ -74,7 +74,7 @@ pub fn others(view: &View) -> Vec<String> {
     all.into_iter().filter(|(count, _)| *count > 0).map(|(_, text)| text).collect()
 }
 
-/// What cannot be said, in words.
+/// Describes the undecidable cases.
 pub fn unsaid(view: &View) -> Option<String> {
     let parts = [
         (view.unsaid.world, "nobody was asked then what this guard asks"),
@@ -94,7 +94,7 @@ pub fn unsaid(view: &View) -> Option<String> {
         .then(|| format!("{} cannot be decided, {}", counted(total, "event"), parts.join("; ")))
 }
 
-/// The first words of a report: how much was decided again, and by whom.
+/// Returns the heading of a report: the number of replayed sessions and the deciding plan.
 pub fn heading(report: &ReplayReport) -> String {
     let decided: Vec<String> = report
         .guards
@@ -158,7 +158,7 @@ fn verdicts(out: &mut String, report: &ReplayReport, exact: bool, style: Style) 
         return;
     }
     let mut decisions: Vec<_> = view.decisions.iter().collect();
-    // What bites first comes first.
+    // Denials come first.
     let order = |one: &&guard_plan::replayed::Shift| {
         (one.then != Decision::Allow, std::cmp::Reverse(one.now))
     };
@@ -210,7 +210,7 @@ fn verdicts(out: &mut String, report: &ReplayReport, exact: bool, style: Style) 
     }
 }
 
-/// Where a difference is: session, record and call.
+/// Describes the position of a difference: session, record and call.
 fn place(difference: &Difference) -> String {
     let call = difference.call.as_ref().map(|call| format!(" {}", render::cut(call, 60)));
     format!(
@@ -221,7 +221,7 @@ fn place(difference: &Difference) -> String {
     )
 }
 
-/// An empty line before what comes next.
+/// Adds an empty line before the next part.
 fn gap(out: &mut String) {
     if !out.is_empty() && !out.ends_with("\n\n") {
         out.push('\n');

@@ -1,4 +1,4 @@
-//! The work itself: file after file, several at once, one record of each at a time.
+//! The replay itself: several files in parallel, one record of each at a time.
 
 use super::files::Source;
 use super::meter::Meter;
@@ -16,28 +16,28 @@ use std::io::{BufRead, Read};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 
-/// Differences of one session that are kept in full.
+/// The number of differences kept in full per session.
 const KEEP: usize = 50;
-/// Marks of a lane.
+/// The number of marks in a timeline row.
 const MARKS: usize = 400;
-/// A large file is heard of every so many bytes.
+/// The progress interval of a large file, in bytes.
 const HEARD: u64 = 1 << 20;
 
-/// What all files are given.
+/// The common inputs of all files.
 pub struct Work<'w> {
-    /// Who decides.
+    /// The deciding plans.
     pub judges: &'w [Judge],
-    /// Logs of others; of a form, where one is named.
+    /// The format of a foreign log, if given.
     pub from: Option<Option<Form>>,
     /// The key of sealed secrets.
     pub keys: Option<&'w Keys>,
-    /// A broken chain is no reason to stop.
+    /// True if a broken chain does not stop the replay.
     pub allow_broken: bool,
-    /// Most differences that are listed.
+    /// The maximum number of listed differences.
     pub list: usize,
 }
 
-/// Decides everything again; what comes out does not depend on how many work at it.
+/// Replays everything; the result is independent of the number of threads.
 pub fn all(work: &Work<'_>, sources: &[Source], jobs: Option<usize>, meter: &Meter) -> Sum {
     let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let jobs = jobs.unwrap_or(cores).clamp(1, sources.len().max(1));
@@ -88,7 +88,7 @@ impl Work<'_> {
         Options { keys: self.keys, keep: KEEP.min(self.list), marks: MARKS, foreign }
     }
 
-    /// Who decides a session that was recorded with this plan.
+    /// Returns the judge of a session that was recorded with this plan.
     fn judge(&self, plan: &str) -> Result<usize, String> {
         if let [_] = self.judges {
             return Ok(0);
@@ -99,12 +99,12 @@ impl Work<'_> {
         })
     }
 
-    /// A trace of Guard: its sessions one after the other.
+    /// Replays a trace of Guard: its sessions one after the other.
     fn trace(&self, source: &Source, reader: Box<dyn BufRead + '_>, meter: &Meter, sum: &mut Sum) {
         let file = &source.name;
         let mut records = Records::new(reader);
         let mut live: Option<(usize, Replay<'_>)> = None;
-        // A session that cannot be decided is passed over to its end.
+        // A session that cannot be replayed is skipped to its end.
         let mut lost = false;
         let mut heard = 0;
         loop {
@@ -174,7 +174,7 @@ impl Work<'_> {
         replay.map(|replay| (plan, replay)).map_err(|error| error.to_string())
     }
 
-    /// A log of somebody else.
+    /// Replays a foreign log.
     fn log(
         &self,
         source: &Source,
@@ -196,7 +196,7 @@ impl Work<'_> {
                 Err(error) => break Some(reason(&error)),
                 Ok(Some(Line::TooLong)) => importer.too_long(number),
                 Ok(Some(Line::Whole(line) | Line::Open(line))) => {
-                    // A document that is laid out over lines is read whole.
+                    // A document that spans several lines is read as a whole.
                     let begins = line.trim_ascii_start().first().copied();
                     let part = first
                         && matches!(begins, Some(b'{' | b'['))
@@ -223,7 +223,7 @@ impl Work<'_> {
     }
 }
 
-/// The sessions of a log, which may be mixed.
+/// The sessions of a log, which may be interleaved.
 struct Sessions<'w> {
     work: &'w Work<'w>,
     order: Vec<Option<Replay<'w>>>,
@@ -254,7 +254,8 @@ impl Sessions<'_> {
     }
 }
 
-/// One document over many lines: a list of messages, or an object that holds one. Says why there is none.
+/// Parses one document over several lines: a list of messages, or an object that holds one. Returns
+/// the reason if there is none.
 fn document(
     first: Vec<u8>,
     lines: &mut Lines<Box<dyn BufRead + '_>>,
@@ -274,7 +275,7 @@ fn document(
         return Some("it is one document of more than 64 MiB".into());
     }
     let Ok(json) = Json::parse_bytes(&bytes) else {
-        // Lines after all, of which the first is broken.
+        // The file has lines after all, the first of which is broken.
         for (number, line) in (1..).zip(bytes.split(|byte| *byte == b'\n')) {
             importer.line(number, line, give);
         }

@@ -3,7 +3,7 @@
 use guard_plan::json::Json;
 use guard_plan::plan::{Plan, Tool};
 
-/// What was typed: a tool's name and its arguments.
+/// A parsed call: a tool's name and its arguments.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Typed {
     /// The tool, as typed.
@@ -12,10 +12,14 @@ pub struct Typed {
     pub args: Json,
 }
 
-/// Brackets nest at most this deep.
+/// The maximum nesting depth of brackets.
 const MAX_DEPTH: usize = 100;
 
-/// Reads one call; what follows it is given back, trimmed.
+/// Parses one call; returns the rest of the text, trimmed.
+///
+/// # Errors
+///
+/// Returns the problem of the call.
 pub fn parse<'a>(text: &'a str, plan: &Plan) -> Result<(Typed, &'a str), String> {
     let mut reader = Reader { text, at: 0, depth: 0 };
     reader.blanks();
@@ -34,7 +38,11 @@ pub fn parse<'a>(text: &'a str, plan: &Plan) -> Result<(Typed, &'a str), String>
     Ok((Typed { tool, args }, rest))
 }
 
-/// Reads one value, and nothing after it.
+/// Parses one value that uses the whole text.
+///
+/// # Errors
+///
+/// Returns the problem of the value.
 pub fn value(text: &str) -> Result<Json, String> {
     let mut reader = Reader { text, at: 0, depth: 0 };
     reader.blanks();
@@ -87,7 +95,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// `(a: 1, b)`: by name, or in the order of the tool's parameters.
+    /// Parses `(a: 1, b)`: by name, or in the order of the tool's parameters.
     fn arguments(&mut self, tool: Option<&Tool>) -> Result<Json, String> {
         self.take('(');
         let mut members: Vec<(Box<str>, Json)> = Vec::new();
@@ -120,7 +128,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The longest JSON value that begins here.
+    /// Parses the longest JSON value that begins here.
     fn json(&mut self) -> Result<Json, String> {
         let mut depth = 0usize;
         let mut in_string = false;
@@ -175,7 +183,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// `{a: 1}` is an object, `{a, b}` a set.
+    /// Parses `{a: 1}` as an object, `{a, b}` as a set.
     fn braces(&mut self) -> Result<Json, String> {
         let start = self.at;
         self.take('{');
@@ -211,7 +219,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// A number, `true`, `false`, `none`, or a word: a variant, a duration, a path.
+    /// Parses a number, `true`, `false`, `none`, or a word: a variant, a duration, a path.
     fn word(&mut self) -> Result<Json, String> {
         let word = self.run(|c| {
             !c.is_whitespace() && !matches!(c, ',' | ')' | ']' | '}' | '(' | '[' | '{' | '"')

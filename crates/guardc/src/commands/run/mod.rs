@@ -1,4 +1,4 @@
-//! `guardc run`: play the agent, and see what the guard says.
+//! `guardc run`: plays the agent interactively, and shows the guard's decisions.
 
 mod call;
 mod session;
@@ -50,8 +50,8 @@ pub fn run(args: &Args, term: &Term) -> Outcome {
     drive(&mut repl, std::io::stdin().lock(), term, typed)
 }
 
-/// Line after line until the end. Where nobody types, the lines are shown between the answers, and one that
-/// is not understood is a finding.
+/// Processes lines until the end. In a script, the lines are shown between the answers, and an
+/// invalid line is a finding.
 fn drive(repl: &mut Repl, mut input: impl BufRead, term: &Term, typed: bool) -> Outcome {
     let mut misunderstood = false;
     loop {

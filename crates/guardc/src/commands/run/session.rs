@@ -1,4 +1,4 @@
-//! What each line of a played session does.
+//! The effect of each line of an interactive session.
 
 use super::call::{self, Typed};
 use crate::commands::test::reason_lines;
@@ -15,19 +15,19 @@ use guard_sdk::Guard;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-/// What a line comes to.
+/// The result of a line.
 pub enum Said {
     /// An answer.
     Text(String),
-    /// An answer to what was not understood.
+    /// An error message for an invalid line.
     Misunderstood(String),
-    /// Nothing more.
+    /// The end of the session.
     Quit,
 }
 
 const VERBS: [&str; 5] = ["ok", "fail", "start", "finish", "approve"];
 
-/// Commands, how they are written, and what they do.
+/// The commands, their syntax and their descriptions.
 const COMMANDS: [(&str, &str, &str); 24] = [
     ("state", ":state", "the guard's variables, budgets and calls in flight"),
     ("tools", ":tools", "what can be called"),
@@ -59,7 +59,7 @@ const COMMANDS: [(&str, &str, &str); 24] = [
     ("quit", ":quit", "the end"),
 ];
 
-/// A played session.
+/// An interactive session.
 pub struct Repl<'a> {
     pub(super) guard: &'a Guard,
     pub(super) play: Play,
@@ -77,7 +77,7 @@ impl<'a> Repl<'a> {
         Ok(Repl { guard, play, style, started: BTreeMap::new(), last: None })
     }
 
-    /// What somebody who types is told first.
+    /// Returns the greeting.
     pub fn greeting(&self) -> String {
         let plan = self.guard.plan();
         let example = plan.tools.first().map_or_else(|| "lint".into(), |tool| tool.name.clone());
@@ -90,7 +90,7 @@ impl<'a> Repl<'a> {
         )
     }
 
-    /// Does what a line says.
+    /// Processes a line.
     pub fn line(&mut self, line: &str) -> Said {
         if matches!(line, ":quit" | ":q" | ":exit" | "exit" | "quit") {
             return Said::Quit;
@@ -117,7 +117,7 @@ impl<'a> Repl<'a> {
         }
     }
 
-    /// Reads a call of a tool the guard declares, or of one it would let pass.
+    /// Parses a call of a tool that the guard declares, or of one it would allow.
     fn typed<'t>(&self, text: &'t str) -> Result<(Typed, &'t str), String> {
         let plan = self.guard.plan();
         let (typed, rest) = call::parse(text, plan)?;
@@ -197,7 +197,7 @@ impl<'a> Repl<'a> {
         Ok(out)
     }
 
-    /// Feedback, as the agent would read it.
+    /// Formats feedback as the agent would read it.
     fn delivered(&self, feedback: &[Delivered]) -> String {
         rendered(feedback).lines().map(|line| format!("  {}\n", self.style.cyan(line))).collect()
     }
@@ -437,7 +437,7 @@ impl<'a> Repl<'a> {
     }
 }
 
-/// `returns VALUE`, or nothing.
+/// Parses an optional `returns VALUE`.
 fn returned(text: &str) -> Result<Option<Json>, String> {
     match text.trim() {
         "" => Ok(None),

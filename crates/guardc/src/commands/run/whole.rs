@@ -1,4 +1,4 @@
-//! What lines about the whole session do: prompts, commands, items, facts, stops.
+//! The lines about the whole session: prompts, commands, items, facts, stops.
 
 use super::call;
 use super::session::{Answer, Repl};
@@ -7,7 +7,7 @@ use guard_plan::json::Json;
 use guard_plan::record::{ItemChange, RunEnd, StopDecision};
 use std::fmt::Write as _;
 
-/// How many rows of a fact are shown.
+/// The maximum number of shown rows of a fact.
 const ROWS: usize = 50;
 
 impl Repl<'_> {
@@ -30,7 +30,7 @@ impl Repl<'_> {
         Ok("a new session\n".into())
     }
 
-    /// `"cargo" "test" exits 0`, or `… times out`.
+    /// Parses `"cargo" "test" exits 0`, or `… times out`.
     pub(super) fn simulate(&mut self, text: &str) -> Answer {
         let usage = || "write `:command \"cargo\" \"test\" exits 0`, or `times out`".to_owned();
         let end = text.rfind('"').ok_or_else(usage)?;
@@ -144,7 +144,7 @@ impl Repl<'_> {
     }
 }
 
-/// A change of an item, and what its criteria lack.
+/// Formats a change of an item, and its unmet criteria.
 fn moved(change: &ItemChange) -> String {
     let mut out = format!("{} is {}\n", change.item, change.after);
     for why in change.reasons.iter().chain(&change.unanswered) {
@@ -153,7 +153,7 @@ fn moved(change: &ItemChange) -> String {
     out
 }
 
-/// The members of an object, a line each.
+/// Formats the members of an object, one per line.
 fn members(json: &Json) -> String {
     let Json::Object(members) = json else { return format!("  {json}\n") };
     members.iter().map(|(name, value)| format!("  {name}: {value}\n")).collect()

@@ -1,5 +1,5 @@
-//! `guardc serve`: the sidecar. Any program speaks to it in lines of JSON-RPC 2.0 on standard input and
-//! output.
+//! `guardc serve`: the sidecar. Programs use it with JSON-RPC 2.0, one message per line, on
+//! standard input and output.
 
 mod answers;
 mod requests;
@@ -36,13 +36,13 @@ pub struct Args {
     pub shadow: Option<NonZeroU32>,
 }
 
-/// The N of `1/N`.
+/// Parses the N of `1/N`.
 fn one_in(text: &str) -> Result<NonZeroU32, String> {
     let every = text.strip_prefix("1/").and_then(|n| n.parse().ok());
     every.ok_or_else(|| "write it as `1/100`: one decision of a hundred".into())
 }
 
-/// A level of durability by its name.
+/// Parses the name of a durability level.
 fn durability(text: &str) -> Result<Durability, String> {
     let millis = |text: &str| text.parse().ok().map(Duration::from_millis);
     match text {
@@ -86,7 +86,7 @@ pub fn run(args: &Args, term: &Term) -> Outcome {
     }
 }
 
-/// One line in; its answer, if anybody waits for one.
+/// Processes one line; returns its answer, if one is expected.
 fn one(server: &mut Server, line: &[u8]) -> Option<String> {
     let text = match std::str::from_utf8(line) {
         Ok(text) => text,

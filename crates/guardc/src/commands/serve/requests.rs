@@ -1,4 +1,4 @@
-//! The parameters of the sidecar's methods. `docs/reference/sidecar.schema.json` says what each may be.
+//! The parameters of the sidecar's methods; `docs/reference/sidecar.schema.json` defines them.
 
 use serde::Deserialize;
 use serde_json::value::RawValue;

@@ -1,10 +1,10 @@
-//! JSON-RPC 2.0, one object a line.
+//! JSON-RPC 2.0, one object per line.
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-/// The longest line that is read.
+/// The maximum length of a line, in bytes.
 pub const MAX_LINE: usize = 16 << 20;
 
 /// A request as it arrives; what we do not know is ignored.
@@ -12,30 +12,30 @@ pub const MAX_LINE: usize = 16 << 20;
 pub struct Request {
     /// `"2.0"`.
     pub jsonrpc: Option<String>,
-    /// Kept as written; without one nobody waits for the answer.
+    /// The id, kept as written; a request without one gets no answer.
     #[serde(default, deserialize_with = "present")]
     pub id: Option<Box<RawValue>>,
-    /// What is asked.
+    /// The method.
     pub method: Option<String>,
-    /// With what.
+    /// The parameters.
     pub params: Option<Box<RawValue>>,
 }
 
-/// `null` is an id, absence is none.
+/// `null` is an id; an absent id is none.
 fn present<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Option<Box<RawValue>>, D::Error> {
     Box::<RawValue>::deserialize(from).map(Some)
 }
 
-/// What goes wrong, as the caller sees it.
+/// An error in a response.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Error {
     /// The code of JSON-RPC.
     pub number: i32,
-    /// Our own code, stable: `data.code`.
+    /// Our own stable code: `data.code`.
     pub code: &'static str,
-    /// One line.
+    /// The message, one line.
     pub message: String,
-    /// More in `data`.
+    /// An additional member of `data`.
     pub more: Option<(&'static str, Value)>,
 }
 
@@ -45,27 +45,27 @@ impl Error {
         Error { number: -32700, code: "parse_error", message: message.into(), more: None }
     }
 
-    /// The line is JSON and no request.
+    /// The line is JSON but not a request.
     pub fn request(message: impl Into<String>) -> Error {
         Error { number: -32600, code: "invalid_request", message: message.into(), more: None }
     }
 
-    /// There is no such method.
+    /// The method does not exist.
     pub fn method(code: &'static str, message: impl Into<String>) -> Error {
         Error { number: -32601, code, message: message.into(), more: None }
     }
 
-    /// The parameters are not what the method takes.
+    /// The parameters are invalid for the method.
     pub fn params(message: impl Into<String>) -> Error {
         Error { number: -32602, code: "invalid_params", message: message.into(), more: None }
     }
 
-    /// The method itself fails.
+    /// The method failed.
     pub fn failed(code: &'static str, message: impl Into<String>) -> Error {
         Error { number: -32000, code, message: message.into(), more: None }
     }
 
-    /// Adds something to `data`.
+    /// Adds a member to `data`.
     #[must_use]
     pub fn with(mut self, name: &'static str, value: Value) -> Error {
         self.more = Some((name, value));
@@ -73,7 +73,7 @@ impl Error {
     }
 }
 
-/// The answer to one request, a line without its end.
+/// Returns the answer to one request, without a line break.
 pub fn answer(id: Option<&RawValue>, result: Result<String, Error>) -> String {
     let id = id.map_or("null", RawValue::get);
     match result {

@@ -1,4 +1,4 @@
-//! The methods of the sidecar, and the sessions they speak of.
+//! The methods of the sidecar, and its sessions.
 
 use super::answers::{self, Answer};
 use super::requests::{
@@ -63,7 +63,7 @@ pub struct Server {
 pub struct StorageOptions {
     /// The folder or database of sessions that name none.
     pub at: Option<PathBuf>,
-    /// How durable a record is when it is answered.
+    /// The durability of a record when its event is answered.
     pub durability: Durability,
     /// The key file; otherwise it lies beside the traces.
     pub key: Option<PathBuf>,
@@ -77,7 +77,7 @@ impl Server {
         Server { sessions, opened: 0, guards, storage, storages, shadow }
     }
 
-    /// Answers one request with the text of its result.
+    /// Processes one request and returns the text of its result.
     pub fn call(&mut self, method: &str, params: Option<&RawValue>) -> Answer {
         let params = params.map_or("{}", RawValue::get);
         if !params.starts_with('{') {
@@ -377,7 +377,8 @@ fn known_lists(known: Json) -> Result<BTreeMap<String, Vec<Json>>, Error> {
     lists.into_iter().map(list).collect()
 }
 
-/// A part of a request that Guard reads itself, since it keeps numbers as text and sees keys given twice.
+/// Parses a part of a request with Guard's own parser, which keeps numbers as text and rejects
+/// duplicate keys.
 fn json(name: &str, raw: &RawValue) -> Result<Json, Error> {
     Json::parse(raw.get()).map_err(|error| Error::params(format!("`{name}`: {error}")))
 }

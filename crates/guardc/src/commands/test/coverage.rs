@@ -1,8 +1,8 @@
-//! Which rules the tests have seen at work: to let a call pass, and to refuse one.
+//! Coverage: the rules that the tests have seen allow a call, and refuse one.
 //!
-//! A rule has let a call pass when a call of its tool was decided and the rule raised no reason; it has
-//! refused when its reason stood in a verdict (or in the shadow beside it). Effects, costs, observations
-//! and lessons have one side only: they have happened. What the compiler has proven is not there to cover.
+//! A rule has allowed a call if a call of its tool was decided and the rule gave no reason; it has
+//! refused one if its reason was in a verdict (or in its shadow). Effects, costs, observations and
+//! lessons have only one outcome: they happened. Proved rules need no coverage.
 
 use guard_plan::LoadedPlan;
 use guard_plan::plan::{Check, CheckKind, Risk, RuleMeta, Severity, SourceKind, SpanId, Tool};
@@ -11,7 +11,7 @@ use guard_plan::verdict::{Code, Reason, Verdict};
 use guard_runtime::Stopped;
 use std::collections::BTreeMap;
 
-/// What a rule is.
+/// The kind of a rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {
     /// `requires`.
@@ -28,7 +28,7 @@ pub enum Kind {
     Invariant,
     /// `approval`.
     Approval,
-    /// Irreversible and critical.
+    /// The gate of irreversible and critical tools.
     Gate,
     /// `ready`.
     Ready,
@@ -51,13 +51,13 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// Whether there is something to refuse.
+    /// Returns whether the rule can refuse a call.
     pub fn two_sided(self) -> bool {
         use Kind::*;
         !matches!(self, Cost | Effect | Observe | Learn | Transition | Feedback)
     }
 
-    /// The word for it.
+    /// Returns its name.
     pub fn word(self) -> &'static str {
         match self {
             Kind::Requires => "requires",
@@ -80,7 +80,7 @@ impl Kind {
         }
     }
 
-    /// The code of the reasons it raises.
+    /// Returns the code of its reasons.
     fn code(self) -> Option<Code> {
         Some(match self {
             Kind::Requires => Code::Requires,
@@ -97,33 +97,33 @@ impl Kind {
     }
 }
 
-/// What makes a rule itself: its kind, its place, and what tells it from others at the same place. A policy's
-/// rule stands in the plan once for each tool, and in the source once.
+/// The identity of a rule: its kind, its position, and a text that separates rules at the same
+/// position. A policy's rule is in the plan once per tool, and in the source once.
 type Key = (Kind, Option<String>, String);
 
-/// One rule and what was seen of it.
+/// A rule and its observed outcomes.
 #[derive(Debug, Clone)]
 pub struct Rule {
-    /// What it is.
+    /// Its kind.
     pub kind: Kind,
-    /// Where it stands: an index into the plan's spans.
+    /// Its position: an index into the plan's spans.
     pub span: SpanId,
     /// `file:line:column`.
     pub at: Option<String>,
-    /// The name its reasons may give instead of a place.
+    /// The name that its reasons may give instead of a position.
     name: String,
-    /// What its reasons need, for requirements; where it and its parts stand, for checks.
+    /// The tools in its reasons, for requirements; the positions of its parts, for checks.
     needs: Vec<String>,
     /// The tools it governs, by name.
     tools: Vec<String>,
-    /// It has let a call pass, or has happened.
+    /// True if it has allowed a call, or happened.
     pub passed: bool,
-    /// It has refused.
+    /// True if it has refused a call.
     pub refused: bool,
 }
 
 impl Rule {
-    /// How many sides it has, and how many were seen.
+    /// Returns the number of its outcomes, and of the observed ones.
     pub fn sides(&self) -> (usize, usize) {
         let two = self.kind.two_sided();
         let seen = usize::from(self.passed) + usize::from(two && self.refused);
@@ -149,7 +149,7 @@ pub struct Coverage {
 }
 
 impl Coverage {
-    /// Every rule of the plan, none of them seen.
+    /// Returns the rules of the plan, without observations.
     pub fn new(plan: &LoadedPlan) -> Coverage {
         let mut coverage = Coverage { rules: BTreeMap::new() };
         for tool in &plan.plan().tools {
@@ -165,7 +165,7 @@ impl Coverage {
         coverage
     }
 
-    /// What governs the session as a whole.
+    /// Adds the session-wide rules.
     fn session(&mut self, loaded: &LoadedPlan) {
         let plan = loaded.plan();
         for source in &plan.sources {
@@ -197,26 +197,26 @@ impl Coverage {
         }
     }
 
-    /// The user has spoken, or the session was opened with something.
+    /// Records a user message, or the opening data of the session.
     pub fn taught(&mut self, kind: SourceKind) {
         self.named(Kind::Learn, source_name(kind));
     }
 
-    /// Feedback was delivered.
+    /// Records delivered feedback.
     pub fn delivered(&mut self, feedback: &[Delivered]) {
         for delivered in feedback {
             self.named(Kind::Feedback, &spoken(&delivered.provider, delivered.severity));
         }
     }
 
-    /// An item was moved.
+    /// Records a moved item.
     pub fn moved(&mut self, change: &ItemChange) {
         if let Some(transition) = &change.transition {
             self.named(Kind::Transition, &format!("{}.{transition}", change.lifecycle));
         }
     }
 
-    /// The agent would have stopped.
+    /// Records a stop.
     pub fn stopped(&mut self, stopped: &Stopped) {
         if stopped.bypassed.is_some() {
             return;
@@ -240,7 +240,7 @@ impl Coverage {
         self.rules.values()
     }
 
-    /// A call was decided.
+    /// Records a decided call.
     pub fn decided(&mut self, tool: &str, verdict: &Verdict) {
         let unread = [Code::UnknownTool, Code::InvalidArguments, Code::Halted];
         if verdict.reasons.iter().any(|reason| unread.contains(&reason.code)) {
@@ -260,12 +260,13 @@ impl Coverage {
         }
     }
 
-    /// A call was allowed: it is charged.
+    /// Records an allowed call, which is charged.
     pub fn allowed(&mut self, tool: &str) {
         self.happened(tool, &[Kind::Cost]);
     }
 
-    /// A call has succeeded: its effects are there, and what its result says if it could be read.
+    /// Records a successful call: its effects, and the lessons from its result if it could be
+    /// decoded.
     pub fn succeeded(&mut self, tool: &str, decoded: bool, reconciled: bool) {
         self.happened(tool, &[Kind::Effect]);
         if decoded {
@@ -384,7 +385,7 @@ fn spoken(provider: &str, severity: Severity) -> String {
     format!("{provider} {severity:?}")
 }
 
-/// Where a check and all it is made of stand.
+/// Returns the positions of a check and its children.
 fn within(checks: &[Check], at: u32, plan: &LoadedPlan) -> Vec<String> {
     let check = &checks[at as usize];
     let mut places: Vec<String> = plan.span_text(check.span).into_iter().collect();
@@ -394,12 +395,12 @@ fn within(checks: &[Check], at: u32, plan: &LoadedPlan) -> Vec<String> {
     places
 }
 
-/// Sides seen and sides there are.
+/// Counts the observed outcomes, and all outcomes.
 pub fn total<'a>(rules: impl Iterator<Item = &'a Rule>) -> (usize, usize) {
     rules.map(Rule::sides).fold((0, 0), |(seen, all), (sides, one)| (seen + one, all + sides))
 }
 
-/// Percent; nothing to cover is covered whole.
+/// Returns the percentage; 100 if there are no outcomes.
 pub fn percent((seen, all): (usize, usize)) -> f64 {
     if all == 0 { 100.0 } else { seen as f64 * 100.0 / all as f64 }
 }

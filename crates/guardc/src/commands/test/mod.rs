@@ -1,4 +1,5 @@
-//! `guardc test`: the scenarios of guards, on the real kernel, with a clock and a world of their own.
+//! `guardc test`: runs the scenarios of guards on the real kernel, with a simulated clock and
+//! world.
 
 mod coverage;
 mod json;
@@ -57,54 +58,54 @@ pub enum Format {
 
 /// The results of one guard.
 pub struct Suite {
-    /// Its file, as shown.
+    /// Its displayed file.
     pub file: String,
     /// Its name.
     pub guard: String,
-    /// What became of its tests, in their order.
+    /// The results of its tests, in order.
     pub ran: Vec<Ran>,
     /// Its rules.
     pub rules: Vec<ShownRule>,
 }
 
-/// A rule with what to show of it.
+/// A rule with its displayed text.
 pub struct ShownRule {
     /// The rule.
     pub rule: Rule,
-    /// `file:line:column`, as shown here; the guard's file where the rule stands nowhere.
+    /// The displayed `file:line:column`; the guard's file if the rule has no position.
     pub at: String,
     /// The first line of its text.
     pub text: String,
 }
 
-/// Everything a run of tests has found.
+/// The results of a run of tests.
 #[derive(Default)]
 pub struct Results {
-    /// One for each guard with tests.
+    /// The suites, one for each guard with tests.
     pub suites: Vec<Suite>,
-    /// How many guards had errors.
+    /// The number of guards with errors.
     pub broken: usize,
-    /// The percent of sides that must be seen.
+    /// The minimum percentage of rule outcomes.
     pub min_coverage: Option<f64>,
-    /// Coverage was asked for.
+    /// True if coverage was requested.
     pub coverage: bool,
 }
 
 impl Results {
-    /// How many tests ran, and how many failed.
+    /// Returns the number of tests, and of failed ones.
     pub fn counts(&self) -> (usize, usize) {
         let ran = || self.suites.iter().flat_map(|suite| &suite.ran);
         (ran().count(), ran().filter(|test| test.failure.is_some()).count())
     }
 
-    /// Sides of rules seen, and there.
+    /// Returns the number of observed rule outcomes, and of all.
     pub fn sides(&self) -> (usize, usize) {
         coverage::total(
             self.suites.iter().flat_map(|suite| suite.rules.iter().map(|shown| &shown.rule)),
         )
     }
 
-    /// Whether too little was seen.
+    /// Returns whether the coverage is too low.
     pub fn uncovered(&self) -> bool {
         self.min_coverage.is_some_and(|min| coverage::percent(self.sides()) < min)
     }

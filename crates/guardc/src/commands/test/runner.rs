@@ -1,4 +1,4 @@
-//! One scenario, step by step, until a step is not as it says.
+//! Runs one scenario, step by step, until a step fails.
 
 use super::coverage::Coverage;
 use crate::failure::Failure;
@@ -16,32 +16,32 @@ use guard_sdk::{Guard, Proposed};
 use guard_syntax::span::Span;
 use std::collections::BTreeMap;
 
-/// What became of a test.
+/// The result of a test.
 pub struct Ran {
     /// Its title.
     pub title: String,
     /// `file:line:column` of the block.
     pub at: String,
-    /// How many steps went as they say.
+    /// The number of passed steps.
     pub steps: usize,
-    /// The step that did not.
+    /// The failed step.
     pub failure: Option<Failed>,
 }
 
-/// A step that did not go as it says.
+/// A failed step.
 #[derive(Debug, Default)]
 pub struct Failed {
     /// `file:line:column` of the step.
     pub at: String,
     /// Its text.
     pub step: String,
-    /// What it says.
+    /// The expected outcome.
     pub expected: String,
-    /// What was.
+    /// The actual outcome.
     pub got: String,
     /// The verdict's reasons.
     pub reasons: Vec<Reason>,
-    /// Values that mattered.
+    /// The relevant values.
     pub shows: Vec<(String, String)>,
 }
 
@@ -95,7 +95,7 @@ pub(super) struct Runner<'a> {
     pub(super) guard: &'a Guard,
     pub(super) play: Play,
     pub(super) coverage: &'a mut Coverage,
-    /// Started calls: name in the scenario, call id and tool.
+    /// Started calls: the name in the scenario, the call id and the tool.
     started: BTreeMap<String, (String, String)>,
 }
 
@@ -138,7 +138,7 @@ impl Runner<'_> {
         }
     }
 
-    /// Steps that are no calls.
+    /// Runs the steps that are not calls.
     fn around(&mut self, kind: &StepKind) -> Stepped {
         let done = |result: Result<(), String>| {
             result.map_err(|why| Failed::new("to be possible", why).into())
@@ -190,13 +190,13 @@ impl Runner<'_> {
         self.coverage.decided(&name, verdict);
     }
 
-    /// The guard's name of a tool.
+    /// Returns the guard's name of a tool.
     fn name<'t>(&'t self, tool: &'t str) -> &'t str {
         let found = self.guard.plan().tools.iter().find(|t| t.wire_name == tool || t.name == tool);
         found.map_or(tool, |t| t.name.as_str())
     }
 
-    /// The id of an allowed call, and whether the kernel has served it.
+    /// Returns the id of an allowed call, and whether the kernel has served it.
     fn must_allow(
         &mut self,
         name: Option<&str>,

@@ -7,7 +7,7 @@ use crate::term::{Style, count};
 use guard_plan::verdict::Reason;
 use std::fmt::Write as _;
 
-/// All suites, then what failed, then coverage, then one line.
+/// Formats all suites, then failures, then coverage, then a summary line.
 pub fn render(results: &Results, style: Style) -> String {
     let mut out = String::new();
     for suite in &results.suites {
@@ -65,7 +65,7 @@ fn failure(out: &mut String, ran: &Ran, failed: &Failed, style: Style) {
     }
 }
 
-/// A reason: code, rule, message; what helps; where it stands.
+/// Formats a reason: code, rule, message; its help; its position.
 pub fn reason_lines(reason: &Reason, style: Style) -> String {
     let mut out =
         format!("{} ({}) {}\n", style.yellow(reason.code.as_str()), reason.rule, reason.message);
@@ -85,7 +85,7 @@ fn indent(text: &str, by: &str) -> String {
 fn covered(out: &mut String, results: &Results, style: Style) {
     let (seen, all) = results.sides();
     let percent = coverage::percent((seen, all));
-    // Rounded down: a hundred is said only when it is.
+    // Rounded down: 100 percent is shown only for complete coverage.
     let percent = percent.floor();
     let _ =
         writeln!(out, "\n{} {seen} of {all} sides of rules ({percent}%)", style.bold("coverage"));
@@ -112,7 +112,7 @@ fn covered(out: &mut String, results: &Results, style: Style) {
     }
 }
 
-/// What was not seen of a rule.
+/// Describes the outcomes of a rule that were not observed.
 pub fn missing(shown: &ShownRule) -> Option<&'static str> {
     let rule = &shown.rule;
     match (rule.passed, rule.refused, rule.kind.two_sided()) {

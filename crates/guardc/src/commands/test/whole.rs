@@ -1,4 +1,4 @@
-//! The steps about the session as a whole: what it is given, delivers, keeps and advises.
+//! The steps about the whole session: its inputs, deliveries, items and advice.
 
 use super::runner::{Failed, Runner, Stepped};
 use guard_compiler::scenario::{ReportStep, StepKind};
@@ -7,7 +7,7 @@ use guard_plan::record::{RunEnd, StopDecision};
 use guard_plan::report::Reason;
 
 impl Runner<'_> {
-    /// Steps about the session as a whole, and what it delivers.
+    /// Runs the steps about the whole session and its deliveries.
     pub(super) fn whole_session(&mut self, kind: &StepKind) -> Stepped {
         let impossible = |why| Box::new(Failed::new("to be possible", why));
         match kind {
@@ -150,7 +150,7 @@ impl Runner<'_> {
     }
 }
 
-/// Whether a text stands in what was said, where one is wanted.
+/// Checks that an expected text, if any, occurs in the actual one.
 fn contains(text: Option<&str>, said: &str) -> Stepped {
     match text {
         Some(text) if !said.contains(text) => {

@@ -1,4 +1,5 @@
-//! `guardc trace checkpoint`: how far sessions have come, in a file to keep elsewhere.
+//! `guardc trace checkpoint`: writes the current state of sessions to a file that is kept
+//! elsewhere.
 
 use super::sources;
 use super::verify::{unsound, verify_all};

@@ -1,4 +1,4 @@
-//! `guardc trace compact`: a snapshot record in the place of those before it.
+//! `guardc trace compact`: replaces earlier records by a snapshot record.
 
 use super::sources::{failed, no_session};
 use crate::config::Config;
@@ -56,7 +56,8 @@ pub fn run(args: &Args, term: &Term) -> Outcome {
         match compact(&*store, guard.kernel(), &secrets, id, args.at_least) {
             Ok(Some(records)) => (done, dropped) = (done + 1, dropped + records),
             Ok(None) => {}
-            // Whoever names a session wants to hear of it; of all the others, those of this plan are meant.
+            // For a named session the mismatch is reported; without names, only sessions of this
+            // plan are compacted.
             Err(Why::Mismatch(_)) if args.session.is_empty() => others += 1,
             Err(Why::Mismatch(why) | Why::Other(why)) => {
                 left += 1;
@@ -77,7 +78,8 @@ pub fn run(args: &Args, term: &Term) -> Outcome {
     Ok(Exit::findings(left > 0))
 }
 
-/// Writes the snapshot record of a session, then drops those before it; how many, or why not.
+/// Writes the snapshot record of a session, then drops the records before it; returns their number,
+/// or the reason for a failure.
 fn compact(
     store: &dyn Store,
     kernel: &Kernel,
@@ -89,7 +91,7 @@ fn compact(
     if head.version - head.first < at_least.max(2) {
         return Ok(None);
     }
-    // All of it, whatever snapshot the store has: what is dropped is decided again first.
+    // All records, even if the store has a snapshot: records are replayed before they are dropped.
     let records = store.records(id, 0)?.collect::<Result<Vec<_>, _>>()?;
     let mut resumed = resume(kernel, secrets, records.iter().map(String::as_str))?;
     let taken = snapshot(kernel, &resumed, &**secrets);
@@ -105,9 +107,9 @@ fn compact(
     Ok(Some(head.version - head.first))
 }
 
-/// Why a session is not compacted.
+/// The reason why a session is not compacted.
 enum Why {
-    /// It is of another plan.
+    /// It belongs to another plan.
     Mismatch(String),
     Other(String),
 }

@@ -1,4 +1,4 @@
-//! Traces as a table (RFC 4180): a row for each record, for spreadsheets and data frames.
+//! Traces as a table (RFC 4180): one row per record, for spreadsheets and data frames.
 
 use super::filter::Filter;
 use super::walk::{At, walk};
@@ -15,7 +15,7 @@ const COLUMNS: [&str; 17] = [
     "message", "success", "halted", "charged", "feedback", "args", "result",
 ];
 
-/// Writes the table; whether all lines were records.
+/// Writes the table; returns whether all lines were records.
 pub fn write(
     traces: &[PathBuf],
     filter: &Filter,

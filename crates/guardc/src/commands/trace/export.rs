@@ -1,4 +1,4 @@
-//! `guardc trace export`: traces out of their store, as JSON Lines, or for other tools.
+//! `guardc trace export`: exports traces from their store, as JSON Lines or for other tools.
 
 use super::filter::Filter;
 use super::sources::{self, Source};
@@ -100,7 +100,7 @@ fn jsonl(args: &Args, term: &Term) -> Outcome {
     Ok(Exit::Fine)
 }
 
-/// Writes a file whole or not at all, and none over another.
+/// Writes a file as a whole, and never overwrites one.
 fn into_file(source: &Source, path: &Path) -> Result<(), Failure> {
     let fail = |error: std::io::Error| {
         Failure::new(format!("cannot write `{}`: {}", files::display(path), reason(&error)))

@@ -1,4 +1,4 @@
-//! Which records of a trace are meant.
+//! The filter of a trace's records.
 
 use super::walk::At;
 use crate::failure::Failure;
@@ -32,7 +32,7 @@ pub struct Filter {
     pub until: Option<i64>,
 }
 
-/// A name as it stands in records.
+/// Parses a name as written in records.
 fn named<T: serde::de::DeserializeOwned>(name: &str) -> Result<T, String> {
     serde_json::from_value(name.into()).map_err(|error| {
         let text = error.to_string();
@@ -56,7 +56,7 @@ fn instant(text: &str) -> Result<i64, String> {
 }
 
 impl Filter {
-    /// Whether it chooses sessions at most.
+    /// Returns whether it selects only by session.
     pub fn is_of_sessions(&self) -> bool {
         let Filter { session: _, call, kind, verdict, tool, since, until } = self;
         kind.is_empty()
@@ -67,7 +67,7 @@ impl Filter {
             && until.is_none()
     }
 
-    /// Whether a record is meant.
+    /// Returns whether a record is selected.
     pub fn takes(&self, at: &At<'_>, record: &Record) -> bool {
         let verdict = match &record.payload {
             Payload::Propose(propose) => Some(propose.verdict.decision),
@@ -83,7 +83,7 @@ impl Filter {
             && self.until.is_none_or(|until| now() < until)
     }
 
-    /// Nothing may be asked for that no record can be.
+    /// Rejects a filter that no record can match.
     pub fn check(&self) -> Result<(), Failure> {
         if !self.verdict.is_empty() && !self.kind.is_empty() && !self.kind.contains(&Kind::Propose)
         {

@@ -1,4 +1,4 @@
-//! `guardc trace grep`: records in which a text stands.
+//! `guardc trace grep`: searches records for a text.
 
 use super::filter::Filter;
 use super::walk::{At, walk};
@@ -11,9 +11,9 @@ use regex::{Regex, RegexBuilder};
 use std::io::{BufWriter, Write};
 use std::path::PathBuf;
 
-/// Characters shown before and after a match.
+/// The number of characters shown before and after a match.
 const AROUND: usize = 40;
-/// Most bytes a pattern may take when it is compiled.
+/// The largest size of a compiled pattern, in bytes.
 const REGEX_BYTES: usize = 1 << 20;
 
 /// Finds records by what stands in them
@@ -111,7 +111,7 @@ pub fn run(args: &Args, term: &Term) -> Outcome {
     }
 }
 
-/// `/…/` and `/…/i` are expressions, anything else is a text.
+/// Parses a pattern: `/…/` and `/…/i` are regular expressions, anything else is a literal text.
 fn pattern(text: &str) -> Result<Regex, Failure> {
     let inner = text.strip_prefix('/');
     let (source, any_case) = match inner.and_then(|inner| inner.strip_suffix("/i")) {
@@ -150,7 +150,7 @@ fn line(
     format!("{place}: {} {kind}{call} {part}: {before}{hit}{after}", style.dim(&record.time))
 }
 
-/// What stands in a record, part by part.
+/// Returns the searchable parts of a record.
 fn parts(at: &At<'_>, record: &Record) -> Vec<(Part, String)> {
     let mut parts = Vec::new();
     let mut put = |part, text: String| {

@@ -1,4 +1,4 @@
-//! `guardc trace import`: traces into a store, after what it has of them.
+//! `guardc trace import`: appends traces to the sessions in a store.
 
 use super::sources::{self, Source, failed};
 use super::verify::{unsound, verify_all};
@@ -8,7 +8,7 @@ use crate::term::{Term, count};
 use guard_trace::store::{self, Commit, Committed, Durability, Store};
 use std::path::PathBuf;
 
-/// How many records are committed at once.
+/// The number of records per commit.
 const AT_ONCE: usize = 1000;
 
 /// Puts traces into a store: a folder, or a database where its name ends in `.db`
@@ -58,12 +58,12 @@ pub fn run(args: &Args, term: &Term) -> Outcome {
     Ok(Exit::findings(different))
 }
 
-/// Puts the records that a store does not have behind those that it has; none where those are not the same.
+/// Appends the records that a store does not have; `None` if the common records differ.
 pub fn copy(source: &Source, store: &dyn Store, id: &str) -> Result<Option<usize>, Failure> {
     let mut head = store.begin(id).map_err(|error| failed(&error))?.head;
     let mut known = store.records(id, 0).map_err(|error| failed(&error))?;
     let mut lines = source.lines()?;
-    // What both have must be the same.
+    // The common records must be equal.
     for have in known.by_ref() {
         match lines.next().transpose()? {
             Some(line) if line == have.map_err(|error| failed(&error))? => {}

@@ -1,4 +1,4 @@
-//! `guardc trace keygen`: a key that signs checkpoints.
+//! `guardc trace keygen`: generates a key for signing checkpoints.
 
 use crate::failure::{Exit, Failure, Outcome, reason};
 use crate::files;

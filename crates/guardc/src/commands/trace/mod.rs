@@ -1,4 +1,4 @@
-//! `guardc trace`: traces verified, anchored, proved, read, searched, counted, moved and kept small.
+//! `guardc trace`: verifies, anchors, proves, shows, searches, counts, moves and compacts traces.
 
 mod checkpoint;
 mod compact;

@@ -1,7 +1,9 @@
-//! Traces as OpenTelemetry spans: OTLP as JSON, an export request a line, with the attribute names for generative AI.
+//! Traces as OpenTelemetry spans: OTLP as JSON, one export request per line, with the attribute
+//! names for generative AI.
 //!
-//! A session is a trace: a span for all of it, and below it one for each call, from proposal to settlement. A call that was
-//! not allowed is a span without length. What the conventions do not name is `guard.*`.
+//! A session is a trace: one span for the session, and a child span for each call, from proposal to
+//! settlement. A refused call is a span of zero length. Attributes outside the conventions are
+//! named `guard.*`.
 
 use super::filter::Filter;
 use super::walk::{At, walk};
@@ -16,16 +18,16 @@ use std::collections::HashMap;
 use std::io::Write;
 use std::path::PathBuf;
 
-/// Most spans of a line.
+/// The maximum number of spans per line.
 const SPANS: usize = 256;
-/// Most calls that wait for their end.
+/// The maximum number of unsettled calls.
 const OPEN: usize = 100_000;
 /// `SPAN_KIND_INTERNAL`.
 const INTERNAL: u8 = 1;
 /// `STATUS_CODE_ERROR`.
 const ERROR: u8 = 2;
 
-/// Writes the spans; whether all lines were records.
+/// Writes the spans; returns whether all lines were records.
 pub fn write(
     traces: &[PathBuf],
     filter: &Filter,
@@ -62,7 +64,7 @@ struct Session {
     begin: String,
     end: String,
     calls: u64,
-    /// Some record of it is meant.
+    /// True if some record of it is selected.
     meant: bool,
     open: HashMap<String, Value>,
     events: Vec<Value>,
@@ -158,13 +160,13 @@ impl Spans<'_> {
             )),
             _ => {}
         }
-        // A session that never stops must not be held.
+        // The events of an endless session must not fill the memory.
         session.events.truncate(1000);
         self.ready.extend(done);
         if self.ready.len() >= SPANS { self.flush() } else { Ok(()) }
     }
 
-    /// The session has ended: calls that were never settled, and the span of all of it.
+    /// Ends the session: writes the spans of unsettled calls, and of the session.
     fn close(&mut self) -> Result<(), Failure> {
         let session = self.session.take().filter(|session| session.meant);
         let Some(mut session) = session else { return Ok(()) };
@@ -207,7 +209,7 @@ impl Spans<'_> {
     }
 }
 
-/// The span of a call, which ends where it begins until it is settled.
+/// Returns the span of a call, which has zero length until it is settled.
 fn proposed(session: &Session, record: &Record, propose: &Propose<'_>, content: bool) -> Value {
     let now = nanos(&record.time);
     let verdict = propose.verdict.decision.as_str();
@@ -286,7 +288,7 @@ fn put(span: &mut Value, key: &str, value: Value) {
     }
 }
 
-/// A value as OTLP writes it: integers are texts there.
+/// Formats a value for OTLP, which writes integers as text.
 fn typed(value: Value) -> Value {
     match value {
         Value::Bool(value) => json!({ "boolValue": value }),
@@ -301,13 +303,13 @@ fn typed(value: Value) -> Value {
     }
 }
 
-/// Nanoseconds since 1970, as a text.
+/// Returns nanoseconds since 1970, as text.
 fn nanos(text: &str) -> String {
     let millis = time::parse_rfc3339(text).unwrap_or_default().max(0);
     (i128::from(millis) * 1_000_000).to_string()
 }
 
-/// An id of so many bytes, the same for the same record every time.
+/// Returns an id of a number of bytes, the same for the same record every time.
 fn id(session: &str, of: &str, bytes: usize) -> String {
     let mut hasher = Sha256::new();
     hasher.update((session.len() as u64).to_be_bytes());

@@ -1,4 +1,4 @@
-//! `guardc trace prove`: that one record belongs to what a checkpoint has seen, without the others.
+//! `guardc trace prove`: proves that one record belongs to a checkpoint, without the other records.
 
 use super::checkpoint::write;
 use super::sources;
@@ -52,7 +52,7 @@ pub fn run(args: &Args, term: &Term) -> Outcome {
         return Err(sources::no_session(&id, known).help("the checkpoint does not have it"));
     }
     let mut failure = None;
-    // What is no record, or cannot be read, ends the hashes: then the proof cannot be made.
+    // An invalid or unreadable record ends the hashes: then the proof cannot be made.
     let hashes = source.lines()?.map_while(|line| match line {
         Ok(line) => Line::read(line.as_bytes()).ok().map(|line| line.hash),
         Err(error) => {
@@ -71,7 +71,7 @@ pub fn run(args: &Args, term: &Term) -> Outcome {
     Ok(Exit::Fine)
 }
 
-/// A record by its number, and the session that the first record names.
+/// Returns a record by its number, and the session that the first record names.
 fn find(source: &sources::Source, seq: u64) -> Result<(String, Option<String>), Failure> {
     let mut named = None;
     for (at, line) in source.lines()?.enumerate() {
@@ -86,7 +86,7 @@ fn find(source: &sources::Source, seq: u64) -> Result<(String, Option<String>), 
     Err(Failure::new(format!("`{}` has no record {seq}", source.name)))
 }
 
-/// The session that the first record of a trace names.
+/// Returns the session that the first record of a trace names.
 pub fn session(line: &str) -> Option<String> {
     use guard_plan::record::{Payload, Record};
     match Record::parse(line).ok()?.payload {

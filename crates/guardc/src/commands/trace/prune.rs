@@ -1,4 +1,4 @@
-//! `guardc trace prune`: old sessions dropped from a store.
+//! `guardc trace prune`: removes old sessions from a store.
 
 use super::sources::{failed, open};
 use crate::failure::{Exit, Failure, Outcome};
@@ -25,10 +25,10 @@ pub struct Args {
     pub dry_run: bool,
 }
 
-/// How old is old.
+/// The age limit.
 #[derive(Debug, Clone, Copy)]
 pub enum Age {
-    /// So many milliseconds before now.
+    /// This many milliseconds before now.
     For(i64),
     /// Before this instant.
     Before(i64),
@@ -60,7 +60,7 @@ pub fn run(args: &Args, term: &Term) -> Outcome {
     for id in store.sessions().map_err(|error| failed(&error))? {
         sessions.push((last(&*store, &id)?, id));
     }
-    // The latest first.
+    // The latest session comes first.
     sessions.sort_by(|a, b| b.cmp(a));
     let old = args.older_than.map(Age::instant);
     let goes = |(rank, (last, _)): &(usize, &(i64, String))| {
@@ -80,7 +80,7 @@ pub fn run(args: &Args, term: &Term) -> Outcome {
     Ok(Exit::Fine)
 }
 
-/// When the last record of a session was written, by the session's clock.
+/// Returns the time of a session's last record, by the session's clock.
 fn last(store: &dyn Store, id: &str) -> Result<i64, Failure> {
     let head = store.head(id).map_err(|error| failed(&error))?.unwrap_or_default();
     let mut records = store.records(id, head.version.saturating_sub(1)).map_err(|e| failed(&e))?;

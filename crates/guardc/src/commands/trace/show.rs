@@ -1,4 +1,4 @@
-//! `guardc trace show`: a trace as a story.
+//! `guardc trace show`: describes the records of a trace.
 
 use super::filter::Filter;
 use super::story::tell;

@@ -1,4 +1,4 @@
-//! Where traces come from: files, folders of them, databases, standard input; one session each.
+//! The sources of traces: files, folders of them, databases, standard input; one session each.
 
 use crate::failure::{Failure, reason};
 use crate::files;
@@ -12,16 +12,16 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// What a database begins with.
+/// The first bytes of a database.
 const SQLITE: &[u8; 16] = b"SQLite format 3\0";
 
 /// The trace of one session.
 pub struct Source {
-    /// As it is shown.
+    /// The displayed name.
     pub name: String,
-    /// The session, where its place names it.
+    /// The session, if its location names it.
     pub session: Option<String>,
-    /// Its size in bytes, where it is known.
+    /// Its size in bytes, if known.
     pub bytes: u64,
     from: From,
     store: Option<Arc<dyn Store>>,
@@ -33,7 +33,8 @@ enum From {
     Stored,
 }
 
-/// All traces that are meant, sorted within each place; only those of some sessions, where some are named.
+/// Returns the selected traces, sorted within each location; only the named sessions, if any are
+/// named.
 pub fn all(
     places: &[PathBuf],
     only: &[String],
@@ -55,18 +56,18 @@ pub fn all(
     Ok(found)
 }
 
-/// There is no such session; perhaps another was meant.
+/// The failure for an unknown session, with a suggestion.
 pub fn no_session<'a>(wanted: &str, known: impl Iterator<Item = &'a str>) -> Failure {
     Failure::new(format!("there is no session `{wanted}`"))
         .maybe_help(near::did_you_mean(wanted, known))
 }
 
-/// A failure of a store.
+/// Converts an error of a store.
 pub fn failed(error: &StoreError) -> Failure {
     Failure::new(error.to_string())
 }
 
-/// What is said where an input has no trace at all.
+/// The failure for an input without a trace.
 pub fn nothing(place: &Path) -> Failure {
     Failure::new(format!("`{}` holds no traces", files::display(place)))
         .help("a trace is a file `SESSION.jsonl`, or a session in a database")
@@ -103,7 +104,7 @@ fn of(place: &Path, key: Option<&Path>) -> Result<Vec<Source>, Failure> {
     Ok(ids.into_iter().map(source).collect())
 }
 
-/// The session that the first record of a file names: whoever gives a file by itself may call it as they like.
+/// Returns the session that the first record of a file names: a separate file may have any name.
 fn named(path: &Path) -> std::io::Result<Option<String>> {
     let mut file = std::io::BufReader::new(File::open(path)?);
     let line = match read_line(&mut file, verify::MAX_LINE)? {
@@ -113,7 +114,7 @@ fn named(path: &Path) -> std::io::Result<Option<String>> {
     Ok(line.and_then(|line| super::prove::session(line.trim_end())))
 }
 
-/// The files `*.jsonl` of a folder.
+/// Returns the files `*.jsonl` of a folder.
 fn folder(place: &Path, key: Option<&Path>) -> Result<Vec<Source>, Failure> {
     let store = open(place, key)?;
     let fail = |error: std::io::Error| files::unreadable(place, &reason(&error));
@@ -140,14 +141,14 @@ fn is_hidden(path: &Path) -> bool {
     path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."))
 }
 
-/// Whether a file is a database.
+/// Returns whether a file is a database.
 pub fn is_database(path: &Path) -> std::io::Result<bool> {
     let mut start = Vec::new();
     File::open(path)?.take(SQLITE.len() as u64).read_to_end(&mut start)?;
     Ok(start == SQLITE)
 }
 
-/// Opens a store that is there, with its key where it has one, and makes nothing.
+/// Opens an existing store, with its key if it has one, and creates nothing.
 pub fn open(place: &Path, key: Option<&Path>) -> Result<Arc<dyn Store>, Failure> {
     let beside = store::key_path(place);
     let path = key.unwrap_or(&beside);
@@ -158,7 +159,7 @@ pub fn open(place: &Path, key: Option<&Path>) -> Result<Arc<dyn Store>, Failure>
 }
 
 impl Source {
-    /// Verifies the trace; the session's name and what its store keeps beside it are looked at too.
+    /// Verifies the trace, the session's name, and the additional data of its store.
     pub fn verify(
         &self,
         mut against: Against,
@@ -188,7 +189,7 @@ impl Source {
         }
     }
 
-    /// The lines of the trace, as they are read.
+    /// Returns the lines of the trace, read lazily.
     pub fn lines(&self) -> Result<Lines<'_>, Failure> {
         let fail = |error: &std::io::Error| {
             Failure::new(format!("cannot read `{}`: {}", self.name, reason(error)))
@@ -206,5 +207,5 @@ impl Source {
     }
 }
 
-/// Lines of a trace, without their ends.
+/// Lines of a trace, without line breaks.
 pub type Lines<'s> = Box<dyn Iterator<Item = Result<String, Failure>> + 's>;

@@ -1,4 +1,4 @@
-//! `guardc trace stats`: what was called, allowed, refused and spent.
+//! `guardc trace stats`: counts calls, decisions, reasons and spending.
 
 use super::filter::Filter;
 use super::walk::walk;
@@ -13,9 +13,9 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
-/// Most tools, reasons and units that are told apart; an agent may name tools as it likes.
+/// The maximum number of distinct tools, reasons and units; an agent may invent tool names.
 const NAMES: usize = 10_000;
-/// How many reasons and tools are told.
+/// The maximum number of shown reasons and tools.
 const TOLD: usize = 10;
 
 /// Counts calls by tool and verdict, reasons, spending and stops
@@ -72,7 +72,7 @@ pub fn run(args: &Args, term: &Term) -> Outcome {
     if sound { Ok(Exit::Fine) } else { Err(Failure::Said) }
 }
 
-/// The place of a name, as long as there is room.
+/// Returns the entry of a name, unless the table is full.
 fn entry<K: Ord, V: Default>(map: &mut BTreeMap<K, V>, key: K) -> Option<&mut V> {
     if map.len() >= NAMES && !map.contains_key(&key) {
         return None;
@@ -141,7 +141,7 @@ impl Stats {
         }
     }
 
-    /// The most frequent first.
+    /// Returns the most frequent reasons first.
     fn top(&self) -> Vec<(&(Code, String), u64)> {
         let mut top: Vec<_> = self.reasons.iter().map(|(key, count)| (key, *count)).collect();
         top.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
@@ -252,7 +252,7 @@ impl Stats {
     }
 }
 
-/// A sum of amounts, which may be larger than one amount.
+/// Formats a sum of amounts, which may exceed the range of one amount.
 fn amount(sum: i128) -> String {
     let exact = i64::try_from(sum).map(decimal::format);
     exact.unwrap_or_else(|_| format!("{}", sum / 1_000_000))

@@ -1,4 +1,4 @@
-//! A record in words.
+//! Describes a record as text.
 
 use super::walk::At;
 use crate::term::Style;
@@ -11,12 +11,13 @@ use guard_plan::render::cut;
 use guard_plan::verdict::{Decision, Reason};
 use std::fmt::Write as _;
 
-/// Longest value that is shown, in characters.
+/// The maximum length of a shown value, in characters.
 const VALUE_CHARS: usize = 160;
-/// Longest sentence.
+/// The maximum length of a sentence, in characters.
 const TEXT_CHARS: usize = 500;
 
-/// A record in one line and what belongs to it in others. A new session, and a new day, have a line of their own.
+/// Describes a record in one line, with details in further lines. A new session, and a new day,
+/// have a line of their own.
 pub fn tell(at: &At<'_>, record: &Record, last: &mut String, style: Style) -> String {
     let mut out = String::new();
     let (day, clock) = record.time.split_once('T').unwrap_or((&record.time, ""));
@@ -134,7 +135,7 @@ impl Told {
             Decision::Ask => self.style.yellow("asks"),
             Decision::Deny => self.style.red("denied"),
         };
-        // One of the calls is charged every time.
+        // One unit `calls` is charged for every call, so it is not shown.
         let charged = propose.charged.iter().filter(|one| *one.unit != *"calls");
         let charged: Vec<String> =
             charged.map(|Charge { unit, amount }| format!("{amount} {unit}")).collect();
@@ -274,7 +275,7 @@ impl Told {
     }
 }
 
-/// A question to the world and its answer.
+/// Describes a question to the world and its answer.
 fn question(asked: &Asked) -> String {
     let whether = |answer: &Option<bool>| match answer {
         Some(true) => "yes",

@@ -1,4 +1,5 @@
-//! `guardc trace verify`: whether traces are what was written, and which record lies.
+//! `guardc trace verify`: checks that traces are as they were written, and names the records that
+//! are not.
 
 use super::sources::{self, Source};
 use crate::failure::{Exit, Failure, Outcome};
@@ -14,7 +15,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-/// A trace of at least so many bytes is hashed on all cores by itself; smaller ones go side by side.
+/// The size above which a trace is hashed on all cores; smaller traces are verified in parallel.
 const LARGE: u64 = 32 << 20;
 
 /// Checks chains of records, and names the record that lies. Exit code 1: something is wrong
@@ -89,7 +90,7 @@ pub fn run(args: &Args, term: &Term) -> Outcome {
     Ok(Exit::findings(!report.is_sound()))
 }
 
-/// A checkpoint, or why it is not believed.
+/// Reads a checkpoint, or reports the reason why it is rejected.
 fn believed(
     path: &Path,
     signer: Option<&PublicKey>,
@@ -105,7 +106,7 @@ fn believed(
     }
 }
 
-/// Says the one thing that is wrong.
+/// Reports a single problem.
 fn said(term: &Term, format: Format, doubt: &str) -> Outcome {
     match format {
         Format::Text => term.print(&format!("{} {doubt}\n", term.out.red("not sound:")))?,
@@ -156,7 +157,7 @@ fn proof(args: &Args, path: &Path, signer: Option<&PublicKey>, term: &Term) -> O
     Ok(Exit::Fine)
 }
 
-/// Verifies all traces; large ones one after the other, small ones side by side.
+/// Verifies all traces; large ones one after the other, small ones in parallel.
 pub fn verify_all(
     found: &[Source],
     checkpoint: Option<&Checkpoint>,
@@ -173,7 +174,7 @@ pub fn verify_all(
         (0..found.len()).partition(|at| found[*at].bytes >= LARGE || found.len() == 1);
     let one = |at: usize, threads: usize| {
         let source = &found[at];
-        // A trace that names no session is the only one that a checkpoint can mean, where that has one.
+        // A trace without a session name is compared with the only session of a checkpoint.
         let entry = checkpoint.and_then(|it| match &source.session {
             Some(id) => it.entry(id),
             None if it.sessions.len() == 1 => it.sessions.first(),
@@ -211,12 +212,13 @@ fn side_by_side(which: &[usize], jobs: usize, one: One) -> Vec<(usize, Result<Ve
     };
     std::thread::scope(|scope| {
         let threads: Vec<_> = (0..jobs.min(which.len())).map(|_| scope.spawn(work)).collect();
-        // INVARIANT: nothing below panics; if it does, so must this, or its share would be missing silently.
+        // INVARIANT: no code below panics; if it does, this must panic too, or its results would be
+        // missing silently.
         threads.into_iter().flat_map(|it| it.join().expect("a thread that verifies")).collect()
     })
 }
 
-/// The sessions of a checkpoint that no trace is of.
+/// Returns the sessions of a checkpoint without a trace.
 fn lost(
     checkpoint: &Checkpoint,
     found: &[Source],
@@ -228,7 +230,7 @@ fn lost(
         here.filter_map(|(source, it)| source.session.as_ref().or(it.session.as_ref()))
             .any(|known| known == id)
     };
-    // One file, whatever its name, is held against the one session of a checkpoint.
+    // A single file, whatever its name, is compared with the only session of a checkpoint.
     let alone = found.len() == 1 && found[0].session.is_none();
     let wanted = |id: &str| only.is_empty() || only.iter().any(|one| one == id);
     let sessions = checkpoint.sessions.iter().map(|entry| &entry.session);
@@ -236,7 +238,7 @@ fn lost(
     lost.filter(|_| !(alone && checkpoint.sessions.len() == 1)).cloned().collect()
 }
 
-/// What was found of all traces.
+/// The findings on all traces.
 struct Report<'r> {
     found: &'r [Source],
     checked: &'r [Verified],
@@ -318,7 +320,7 @@ fn finding(it: &Finding) -> Value {
     })
 }
 
-/// Says what is wrong, where something is; whether something was.
+/// Reports the findings; returns whether there are any.
 pub fn unsound(found: &[Source], checked: &[Verified], term: &Term) -> Result<bool, Failure> {
     let bad = checked.iter().any(|it| !it.is_sound());
     if bad {

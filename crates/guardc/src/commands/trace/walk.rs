@@ -1,4 +1,4 @@
-//! The records of traces one after the other, each with what the ones before it say of it.
+//! Iterates over the records of traces, each with context from the records before it.
 
 use crate::commands::replay::{Meter, Source, sources};
 use crate::failure::{Failure, reason};
@@ -8,10 +8,10 @@ use guard_trace::reading::{Entry, Flaw, Records};
 use std::collections::HashMap;
 use std::path::PathBuf;
 
-/// Most calls whose tool is remembered while they are in flight.
+/// The maximum number of calls in flight whose tool is remembered.
 const IN_FLIGHT: usize = 100_000;
 
-/// Where a record stands.
+/// The position of a record.
 #[derive(Debug, Clone, Default)]
 pub struct At<'a> {
     /// The file.
@@ -26,13 +26,13 @@ pub struct At<'a> {
     pub tool: Option<String>,
 }
 
-/// Who looks at a record: where it stands, the record, and its line.
+/// A visitor of records: the position, the record, and its line.
 pub type Look<'l> = dyn FnMut(&At<'_>, &Record, &[u8]) -> Result<(), Failure> + 'l;
 
-/// Looks at every record. Chains are not checked: that is for `trace verify`.
+/// Visits every record. Chains are not checked; see `trace verify`.
 ///
-/// A line that is no record is said on standard error, and the rest of its file is not read; whether there was one is
-/// the answer.
+/// A line that is not a record is reported on standard error, and the rest of its file is not read;
+/// returns whether there was one.
 pub fn walk(
     traces: &[PathBuf],
     verb: &'static str,
@@ -63,7 +63,7 @@ fn file(source: &Source, term: &Term, meter: &Meter, look: &mut Look<'_>) -> Res
                 place(&mut at, &mut tools, &record);
                 look(&at, &record, line)?;
             }
-            // A crash cut it, and nobody was answered.
+            // A crash cut it before its event was answered.
             Err(Flaw::Cut) => {
                 term.note(&format!(
                     "`{}:{}`: the last record is cut",
@@ -84,7 +84,7 @@ fn file(source: &Source, term: &Term, meter: &Meter, look: &mut Look<'_>) -> Res
     Ok(true)
 }
 
-/// What a record says of itself and of those after it.
+/// Updates the context from a record.
 fn place(at: &mut At<'_>, tools: &mut HashMap<String, String>, record: &Record) {
     at.tool = None;
     match &record.payload {

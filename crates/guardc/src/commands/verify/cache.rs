@@ -1,4 +1,5 @@
-//! Reports kept by what they depend on: the plan, the guard's source and the options, and this program's version.
+//! A cache of reports, by their inputs: the plan, the guard's source, the options, and this
+//! program's version.
 
 use super::Args;
 use crate::failure::Failure;
@@ -9,16 +10,16 @@ use guard_plan::encode;
 use sha2::{Digest, Sha256};
 use std::path::{Path, PathBuf};
 
-/// Where one report is kept.
+/// The location of a cached report.
 pub struct Cache {
     path: PathBuf,
 }
 
-/// A report that was kept.
+/// A cached report.
 pub struct Kept {
     /// The report.
     pub report: String,
-    /// The command ended with findings.
+    /// True if the command ended with findings.
     pub findings: bool,
 }
 
@@ -26,7 +27,7 @@ const FINE: &str = "fine\n";
 const FINDINGS: &str = "findings\n";
 
 impl Cache {
-    /// The place of the report that these make.
+    /// Returns the location of the report for these inputs.
     pub fn of(folder: &Path, args: &Args, output: &Output, term: &Term) -> Cache {
         let mut hash = Sha256::new();
         hash.update(env!("CARGO_PKG_VERSION"));
@@ -44,7 +45,7 @@ impl Cache {
         Cache { path: folder.join(name) }
     }
 
-    /// The report, where it is kept and whole.
+    /// Returns the report, if it is cached and intact.
     pub fn read(&self) -> Option<Kept> {
         let text = std::fs::read_to_string(&self.path).ok()?;
         let fine = text.strip_prefix(FINE).map(|report| (report, false));
@@ -53,7 +54,7 @@ impl Cache {
         Some(Kept { report: report.to_owned(), findings })
     }
 
-    /// Keeps a report.
+    /// Caches a report.
     pub fn write(&self, report: &str, findings: bool) -> Result<(), Failure> {
         let folder = self.path.parent().unwrap_or(Path::new("."));
         std::fs::create_dir_all(folder).map_err(|why| {

@@ -1,4 +1,5 @@
-//! `guardc verify`: what is proved of a guard, what is checked at every call, and what can happen.
+//! `guardc verify`: the proved rules of a guard, the rules checked at every call, and the possible
+//! outcomes.
 
 mod cache;
 mod json;
@@ -52,14 +53,14 @@ pub struct Args {
     pub cache: Option<PathBuf>,
 }
 
-/// What a report is made of.
+/// The parts of a report.
 struct Verified<'v> {
     output: &'v Output,
-    /// What a solver says of what is open, in the order of the claims.
+    /// The solver's answers to open goals, in the order of the claims.
     solved: Vec<(OpenGoal, solver::Said)>,
-    /// None where nothing was explored.
+    /// The exploration; `None` if there was none.
     explored: Option<Exploration>,
-    /// Somebody interrupted the exploration.
+    /// True if the exploration was interrupted.
     interrupted: bool,
 }
 
@@ -72,7 +73,7 @@ pub fn run(args: &Args, term: &Term) -> Outcome {
         compiled.print_errors(term);
         return Ok(Exit::Findings);
     };
-    // What a solver says is its own: it is not kept.
+    // Answers of a solver are not cached.
     let kept = args.cache.as_deref().filter(|_| args.solver.is_none() && args.emit_smt.is_none());
     let cache = kept.map(|folder| Cache::of(folder, args, output, term));
     if let Some(kept) = cache.as_ref().and_then(Cache::read) {
@@ -128,7 +129,7 @@ pub fn run(args: &Args, term: &Term) -> Outcome {
     Ok(Exit::findings(findings))
 }
 
-/// What only trying could tell about the guard itself.
+/// Returns the findings about the guard that only exploration can detect.
 fn tried(verified: &Verified<'_>, known: &[Diagnostic]) -> Vec<Diagnostic> {
     let output = verified.output;
     let prover = lint::Verified { plan: &output.plan, verification: &output.verification };
@@ -137,7 +138,8 @@ fn tried(verified: &Verified<'_>, known: &[Diagnostic]) -> Vec<Diagnostic> {
     found
 }
 
-/// From now on an interrupt ends the exploration, not the report; a second one ends us.
+/// Installs the handler: the first interrupt ends the exploration, not the report; a second one
+/// ends the process.
 fn interruptions() -> Result<Arc<AtomicBool>, Failure> {
     let stop = Arc::new(AtomicBool::new(false));
     #[cfg(unix)]
@@ -152,7 +154,7 @@ fn interruptions() -> Result<Arc<AtomicBool>, Failure> {
     Ok(stop)
 }
 
-/// Says that exploration goes on, where it takes long and somebody watches.
+/// Reports the progress of a long exploration on a terminal.
 struct Patience {
     progress: std::cell::RefCell<crate::term::Progress>,
 }

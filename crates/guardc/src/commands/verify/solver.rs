@@ -1,5 +1,5 @@
-//! An SMT solver as a process: asked over a pipe, one process for all questions, watched by a clock of ours beside its
-//! own limits. What it says is put to use by the compiler, which believes none of it.
+//! An SMT solver as a process: asked over a pipe, one process for all questions, with our own time
+//! limit beside the solver's. The compiler uses its answers only as hints, and trusts none of them.
 
 use crate::failure::Failure;
 use crate::files;
@@ -14,25 +14,25 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 
-/// What a solver may take for one question, in milliseconds.
+/// The solver's time limit for one question, in milliseconds.
 const LIMIT: u64 = 5_000;
-/// How much longer we wait before we end it.
+/// The additional time until we kill it.
 const GRACE: Duration = Duration::from_secs(3);
 
-/// What became of an open goal.
+/// The result for an open goal.
 pub enum Said {
     /// It holds, and the prover has found a certificate with the solver's hint.
     Certified,
-    /// It holds, says the solver alone.
+    /// It holds according to the solver alone.
     Holds,
-    /// It does not follow; with a state and a call that replay, where there are such.
+    /// It does not follow; with a state and a call that replay, if found.
     Fails(Option<String>),
-    /// No answer, and why.
+    /// No answer: the reason.
     Unknown(String),
 }
 
 impl Said {
-    /// In words for machines.
+    /// Returns identifiers for programs.
     pub fn words(&self) -> (&'static str, Option<&str>) {
         match self {
             Said::Certified => ("certified", None),
@@ -81,7 +81,7 @@ pub fn ask_all(
                 solver = Some(asked);
                 weighed(output, &goal, answer)
             }
-            // One that died or does not answer is not asked again: the next question gets another process.
+            // A process that died or does not answer is replaced for the next question.
             Err(why) => Said::Unknown(why),
         };
         solved.push((goal, said));
@@ -89,7 +89,7 @@ pub fn ask_all(
     Ok(solved)
 }
 
-/// The proofs that a solver's hints lead to.
+/// Returns the proofs found with a solver's hints.
 pub fn proofs(path: &Path, output: &Output, term: &Term) -> Result<Vec<Proof>, Failure> {
     let goals = guard_compiler::verify::smt::open_goals(&output.plan);
     let mut proofs = Vec::new();
@@ -119,7 +119,7 @@ fn weighed(output: &Output, goal: &OpenGoal, answer: Answer) -> Said {
 }
 
 enum Answer {
-    /// With the numbers of the hypotheses that matter.
+    /// With the numbers of the relevant hypotheses.
     Unsat(Vec<u32>),
     Sat(HashMap<u32, i128>),
     Unknown(String),
@@ -171,7 +171,7 @@ impl Solver {
                 }
             }
         });
-        // What cannot be written shows when it is asked.
+        // A write error appears when the question is asked.
         let _ = to.write_all(PROLOGUE.as_bytes());
         Ok(Solver { child, to, from })
     }
@@ -212,7 +212,7 @@ impl Solver {
         }
     }
 
-    /// One whole parenthesized reply, however many lines it takes.
+    /// Reads one complete parenthesized reply, over any number of lines.
     fn reply(&mut self, request: &str) -> Result<String, String> {
         self.say(&format!("{request}\n"))?;
         let mut reply = String::new();
@@ -234,7 +234,7 @@ fn sorted(numbers: impl Iterator<Item = u32>) -> Vec<u32> {
     numbers
 }
 
-/// `((v1 5) (v2 (- 3)))`.
+/// Parses a model: `((v1 5) (v2 (- 3)))`.
 fn model(reply: &str) -> HashMap<u32, i128> {
     let spaced = reply.replace(['(', ')'], " ");
     let mut words = spaced.split_whitespace().peekable();

@@ -1,5 +1,5 @@
-//! The report as a person reads it: a matrix of tools and invariants, what each proof rests on, and what can happen
-//! as short stories.
+//! The report for people: a matrix of tools and invariants, the bases of each proof, and the
+//! possible outcomes as short stories.
 
 use super::Verified;
 use super::solver::Said;
@@ -11,9 +11,9 @@ use guard_plan::words::rules::code;
 use guard_syntax::diagnostic::Diagnostic;
 use std::fmt::Write as _;
 
-/// Invariants side by side in one matrix.
+/// The maximum number of invariants side by side in one matrix.
 const COLUMNS: usize = 8;
-/// Tools of a matrix; of more the list says all.
+/// The maximum number of tools in a matrix; all are in the list.
 const ROWS: usize = 40;
 
 /// The whole report.
@@ -40,7 +40,7 @@ pub fn report(verified: &Verified<'_>, style: Style) -> String {
     out
 }
 
-/// What is odd about the guard itself, as far as only trying could tell.
+/// Formats the findings about the guard that only exploration can detect.
 pub fn findings(found: &[Diagnostic], style: Style) -> String {
     let mut out = String::new();
     for one in found {
@@ -196,7 +196,7 @@ impl Page<'_> {
         };
     }
 
-    /// What a solver says of what is open.
+    /// Describes the solver's answers to open goals.
     fn solved(&self, pair: &Pair, out: &mut String) {
         for (goal, said) in &self.verified.solved {
             let of = matches!(goal.claim, Claim::Preserved { tool, invariant, .. }
@@ -235,7 +235,7 @@ impl Page<'_> {
         }
     }
 
-    /// Whether the check can refuse a call, with the shortest session in which it does.
+    /// Describes whether the check can refuse a call, with the shortest session in which it does.
     fn fires(&self, explored: &Exploration, name: &str, out: &mut String) {
         let rule = explored.rules.iter().find(|(rule, _)| {
             matches!(rule.kind, RuleKind::Invariant | RuleKind::Monitor) && rule.owner == name
@@ -287,7 +287,7 @@ impl Page<'_> {
         }
     }
 
-    /// Whether a rule is an invariant that needs no check: that it never fires is no news.
+    /// Returns whether a rule is an invariant that needs no check: that it never fires is expected.
     fn is_proved(&self, rule: &Rule) -> bool {
         let of = |pair: &&Pair| self.invariant_name(pair.invariant) == rule.owner;
         rule.kind == RuleKind::Invariant
@@ -410,7 +410,7 @@ fn reasons(left: &[Residue]) -> String {
     out
 }
 
-/// What a proof rests on.
+/// Describes the bases of a proof.
 pub fn bases(by: &[Basis]) -> String {
     let words: Vec<String> = by.iter().map(basis).collect();
     match words.split_last() {
@@ -420,7 +420,7 @@ pub fn bases(by: &[Basis]) -> String {
     }
 }
 
-/// One thing that a proof rests on.
+/// Describes one basis of a proof.
 pub fn basis(basis: &Basis) -> String {
     match basis {
         Basis::Deny(text) => code(&format!("deny {text}")),

@@ -1,4 +1,4 @@
-//! A guard as a reference for people: everything it says, who says it and where, with links.
+//! A guard as a reference for people: all rules with their owners and positions, with links.
 
 mod page;
 mod policies;
@@ -13,7 +13,7 @@ use guard_plan::plan::{Plan, SpanId};
 use guard_plan::{decimal, words};
 use page::{Page, link};
 
-/// What a section needs: the plan, and where its rules stand.
+/// The inputs of a section: the plan, and the positions of its rules.
 #[derive(Clone, Copy)]
 struct Doc<'a> {
     plan: &'a Plan,
@@ -21,13 +21,13 @@ struct Doc<'a> {
 }
 
 impl Doc<'_> {
-    /// `web_deploy.guard:12:3`, or nothing where the plan does not say.
+    /// Returns `web_deploy.guard:12:3`; empty if the plan has no position.
     fn at(&self, span: SpanId) -> String {
         self.loaded.span_text(span).map(|place| words::rules::code(&place)).unwrap_or_default()
     }
 }
 
-/// A section: its anchor, its title, and what it says; empty where it says nothing.
+/// A section: its anchor, its title and its content; omitted if the content is empty.
 type Section = (&'static str, &'static str, String);
 
 /// The whole reference.

@@ -1,8 +1,8 @@
-//! Markdown as it grows.
+//! Markdown under construction.
 
 use std::fmt::Display;
 
-/// Blocks with an empty line between; lists without.
+/// Blocks separated by an empty line; lists without.
 #[derive(Default)]
 pub(super) struct Page {
     /// The text.
@@ -11,12 +11,12 @@ pub(super) struct Page {
 }
 
 impl Page {
-    /// A paragraph, or anything that stands by itself.
+    /// Adds a paragraph or another separate block.
     pub fn block(&mut self, text: impl Display) {
         self.raw(plain(&text.to_string()));
     }
 
-    /// Markdown as it is.
+    /// Adds unescaped Markdown.
     pub fn raw(&mut self, text: impl Display) {
         if !self.out.is_empty() {
             self.out.push('\n');
@@ -25,13 +25,13 @@ impl Page {
         self.in_list = false;
     }
 
-    /// A heading that can be linked to by its anchor.
+    /// Adds a heading with an anchor.
     pub fn heading(&mut self, level: usize, anchor: &str, title: &str) {
         let anchor = slug(anchor);
         self.raw(format!("{} <a id=\"{anchor}\"></a>{title}", "#".repeat(level)));
     }
 
-    /// An item of a list, below others where it is deeper.
+    /// Adds an item of a list at a depth.
     pub fn item(&mut self, depth: usize, text: impl Display) {
         if !self.in_list && !self.out.is_empty() {
             self.out.push('\n');
@@ -41,14 +41,14 @@ impl Page {
         self.out.push_str(&format!("{}- {text}\n", "  ".repeat(depth)));
     }
 
-    /// A documentation text, where there is one.
+    /// Adds a documentation text, if any.
     pub fn doc(&mut self, doc: &str) {
         if !doc.trim().is_empty() {
             self.block(doc.trim());
         }
     }
 
-    /// A table; nothing where it has no rows.
+    /// Adds a table; omitted if it has no rows.
     pub fn table<const N: usize>(&mut self, head: [&str; N], rows: Vec<[String; N]>) {
         if rows.is_empty() {
             return;
@@ -61,12 +61,12 @@ impl Page {
     }
 }
 
-/// A text as a cell of a table: on one line, and no bar ends it, not even one in code.
+/// Formats a table cell: on one line, with escaped bars, even in code.
 fn cell(text: &str) -> String {
     plain(text).replace('|', "\\|").split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Text in which nothing is read as HTML: what is code stays as it is, if every backtick has its pair.
+/// Escapes HTML in a text; code stays unchanged if every backtick has its pair.
 fn plain(text: &str) -> String {
     let paired = text.matches('`').count().is_multiple_of(2);
     let mut in_code = false;
@@ -87,13 +87,13 @@ pub(super) fn link(text: &str, anchor: &str) -> String {
     format!("[{text}](#{})", slug(anchor))
 }
 
-/// An anchor without what would end it.
+/// Removes the characters that would end an anchor.
 fn slug(anchor: &str) -> String {
     let plain = |c: char| if c.is_alphanumeric() || c == '_' { c } else { '-' };
     anchor.chars().map(plain).collect()
 }
 
-/// The first mention of a name in backticks as a link.
+/// Turns the first mention of a name in backticks into a link.
 pub(super) fn linked(text: &str, kind: &str, name: &str) -> String {
     let quoted = format!("`{name}`");
     text.replacen(&quoted, &link(&quoted, &format!("{kind}-{name}")), 1)

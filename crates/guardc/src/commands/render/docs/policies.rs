@@ -5,9 +5,9 @@ use super::{Doc, tools};
 use guard_plan::words::rules::{self, About, code};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Who governs which tools how: found in the tools, since a plan holds no policies of their own.
+/// Lists the policies: collected from the tools, since a plan does not store policies.
 pub(super) fn policies(doc: Doc) -> String {
-    // For each policy its rules, in the kernel's order, each with where it stands and the tools it governs.
+    // By policy: its rules in the kernel's order, each with its position and tools.
     type Rules = BTreeMap<(About, String), (String, BTreeSet<String>)>;
     let mut found: BTreeMap<&str, Rules> = BTreeMap::new();
     for tool in &doc.plan.tools {

@@ -1,4 +1,4 @@
-//! What speaks of a whole session: probes, lifecycles, feedback, completion, attests, goals.
+//! The session-wide parts: probes, lifecycles, feedback, completion, attests, goals.
 
 use super::page::Page;
 use super::{Doc, tools, types};
@@ -7,7 +7,7 @@ use guard_plan::plan::{CheckKind, Checks, Lifecycle, Probe};
 use guard_plan::words::rules::code;
 use guard_plan::words::{self, session};
 
-/// Questions to the environment.
+/// Describes the probes.
 pub(super) fn probes(doc: Doc) -> String {
     let mut page = Page::default();
     for (id, probe) in (0..).zip(&doc.plan.probes) {
@@ -41,7 +41,7 @@ fn manners(probe: &Probe) -> Vec<String> {
     out
 }
 
-/// Items, their states and who moves them.
+/// Describes the items, their states and their transitions.
 pub(super) fn lifecycles(doc: Doc) -> String {
     let mut page = Page::default();
     for (id, items) in (0..).zip(&doc.plan.lifecycles) {
@@ -99,7 +99,7 @@ fn transitions(doc: Doc, items: &Lifecycle, page: &mut Page) {
     page.table(["transition", "by", "moves", "", "at"], rows.collect());
 }
 
-/// Providers: what wakes them and what they say.
+/// Describes the providers: their triggers and messages.
 pub(super) fn feedback(doc: Doc) -> String {
     let mut page = Page::default();
     for provider in &doc.plan.feedback {
@@ -114,7 +114,7 @@ pub(super) fn feedback(doc: Doc) -> String {
     page.out
 }
 
-/// What must hold before the agent may stop.
+/// Describes the conditions of a stop.
 pub(super) fn completion(doc: Doc) -> String {
     let mut page = Page::default();
     let Some(completion) = &doc.plan.completion else {
@@ -134,7 +134,7 @@ fn checks(doc: Doc, checks: &Checks, depth: usize, page: &mut Page) {
     for (below, text) in session::checks(doc.plan, checks) {
         page.item(depth + below, text);
     }
-    // What a command runs with is nobody's guess.
+    // The environment of a command is always shown.
     for check in &checks.0 {
         let CheckKind::Command(id, _) = check.kind else {
             continue;
@@ -167,7 +167,7 @@ pub(super) fn attests(doc: Doc) -> String {
     page.out
 }
 
-/// What progress is measured against.
+/// Describes the goals.
 pub(super) fn goals(doc: Doc) -> String {
     let mut page = Page::default();
     for goal in &doc.plan.goals {

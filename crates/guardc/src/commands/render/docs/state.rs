@@ -7,7 +7,7 @@ use guard_plan::plan::{SourceKind, Tool, TypeDef, VarId};
 use guard_plan::words::rules::{because, code};
 use guard_plan::words::{self, Shows};
 
-/// The variables, and who writes and reads them.
+/// Describes the variables, with the tools that write and read them.
 pub(super) fn state(doc: Doc) -> String {
     let plan = doc.plan;
     let shows = Shows { plan, tool: None };
@@ -29,13 +29,13 @@ fn writes(tool: &Tool, var: VarId) -> bool {
         || tool.observes.iter().any(|observe| observe.target.var == var)
 }
 
-/// Links to the tools that are so.
+/// Returns links to the tools with a property.
 fn named(doc: Doc, is: impl Fn(&Tool) -> bool) -> String {
     let tools = doc.plan.tools.iter().filter(|tool| is(tool));
     tools.map(|tool| tools::link_to(&tool.name)).collect::<Vec<_>>().join(", ")
 }
 
-/// What may be spent, and by which tools.
+/// Describes the budgets, and the tools that spend them.
 pub(super) fn budgets(doc: Doc) -> String {
     let mut page = Page::default();
     if let Some(deadline) = doc.plan.deadline {
@@ -57,7 +57,7 @@ pub(super) fn budgets(doc: Doc) -> String {
     page.out
 }
 
-/// What must stay true, and which calls could break it.
+/// Describes the invariants, and the calls that can violate them.
 pub(super) fn invariants(doc: Doc) -> String {
     let shows = Shows { plan: doc.plan, tool: None };
     let mut page = Page::default();
@@ -82,7 +82,7 @@ pub(super) fn invariants(doc: Doc) -> String {
     page.out
 }
 
-/// Relations: their columns, who fills them and what else teaches.
+/// Describes the facts: their columns and sources.
 pub(super) fn facts(doc: Doc) -> String {
     let plan = doc.plan;
     let mut page = Page::default();

@@ -1,4 +1,4 @@
-//! Each tool with everything that governs it.
+//! Each tool with all rules that govern it.
 
 use super::page::{Page, link, linked};
 use super::{Doc, types};
@@ -30,7 +30,7 @@ pub(super) fn link_to(name: &str) -> String {
     link(&code(name), &format!("tool-{name}"))
 }
 
-/// Risk, names, tags, place and cost of a decision, in one line.
+/// Describes risk, names, tags, position and decision cost in one line.
 fn nature(doc: Doc, tool: &Tool) -> String {
     let mut said = vec![format!("Risk {}", words::risk(tool.risk))];
     if tool.irreversible {
@@ -81,7 +81,7 @@ fn waits(plan: &Plan, tool: &Tool, page: &mut Page) {
     }
 }
 
-/// A phrase in its frame, with links, its documentation, and whether it bites.
+/// Formats a phrase as a sentence, with links, its documentation, and its effect.
 pub(super) fn sentence(plan: &Plan, said: &Said) -> String {
     let text = &said.text;
     let mut out = match said.about {
@@ -113,7 +113,7 @@ pub(super) fn sentence(plan: &Plan, said: &Said) -> String {
     out
 }
 
-/// A text that is a name in backticks as a link.
+/// Turns a text that is a name in backticks into a link.
 fn to(text: &str, kind: &str) -> String {
     linked(text, kind, text.trim_matches('`'))
 }
@@ -122,7 +122,7 @@ fn to_owner(said: &Said, text: &str) -> String {
     said.rule.map_or_else(|| text.into(), |rule| linked(text, "invariant", &rule.owner))
 }
 
-/// Every tool that a requirement begins with as a link.
+/// Turns every tool at the beginning of a requirement into a link.
 fn to_tools(plan: &Plan, text: &str) -> String {
     let alternatives = text.split(" or `");
     let linked = alternatives.enumerate().map(|(n, part)| {
@@ -134,7 +134,7 @@ fn to_tools(plan: &Plan, text: &str) -> String {
     linked.collect::<Vec<_>>().join(" or ")
 }
 
-/// What a tool of a lifecycle does.
+/// Describes the action of a lifecycle's tool.
 pub(super) fn serves(plan: &Plan, tool: &Tool) -> String {
     use guard_plan::plan::ServedOp;
     let Some(served) = &tool.served else {

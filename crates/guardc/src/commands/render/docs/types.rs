@@ -6,7 +6,7 @@ use guard_plan::plan::{Field, Plan, TypeDef};
 use guard_plan::words;
 use guard_plan::words::rules::code;
 
-/// The named types of a guard, by name; those built in have no need of it.
+/// Describes the named types of a guard, by name, except built-in ones.
 pub(super) fn types(doc: Doc) -> String {
     let plan = doc.plan;
     let rows_of_facts: Vec<u32> = plan.facts.iter().map(|fact| fact.row).collect();

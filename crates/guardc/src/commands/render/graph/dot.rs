@@ -1,4 +1,4 @@
-//! The drawing as text for Graphviz.
+//! The diagram as text for Graphviz.
 
 use super::machine::Machine;
 use super::model::{Arrow, Picture, Shape};

@@ -1,40 +1,40 @@
-//! Layered layout of boxes in lanes: where each stands, and how links run between them.
+//! Layered layout of boxes in lanes: their positions, and the routes of the links between them.
 //!
-//! Longest paths give the columns, barycentres the order within, a monotone regression the places. A link that
-//! skips columns passes each of them in a slot of its own, so that no link runs through a box. Links that close a
-//! cycle go back below everything. Knows nothing of guards or of drawing; whole pixels only, so that every machine
-//! draws the same.
+//! Longest paths determine the columns, barycentres the order within, a monotone regression the
+//! positions. A link that skips columns passes each of them in its own slot, so that no link
+//! crosses a box. Links that close a cycle run back below all boxes. Independent of guards and of
+//! drawing; whole pixels only, so the result is the same on every machine.
 
 mod place;
 mod route;
 
 use std::collections::BTreeMap;
 
-/// Between boxes of a column.
+/// The distance between boxes of a column.
 const SPACE: i64 = 18;
-/// Between the border of a lane and its boxes.
+/// The distance between the border of a lane and its boxes.
 const PAD: i64 = 18;
-/// Height of a lane's title.
+/// The height of a lane's title.
 const TITLE: i64 = 20;
-/// Between lanes.
+/// The distance between lanes.
 const APART: i64 = 14;
-/// The least width between columns.
+/// The minimum distance between columns.
 const GAP: i64 = 48;
-/// Height of the slot of a link that passes.
+/// The height of the slot of a passing link.
 const PASS: i64 = 4;
-/// Sweeps of ordering and of placing.
+/// The number of ordering and placing sweeps.
 const SWEEPS: usize = 8;
 
-/// What is laid out.
+/// The input of the layout.
 #[derive(Debug, Default)]
 pub struct Graph {
     /// Boxes.
     pub nodes: Vec<Node>,
     /// Arrows between them.
     pub links: Vec<Link>,
-    /// How many lanes there are, from the top; no box stands in a lane beyond.
+    /// The number of lanes, from the top; every box is in one of them.
     pub lanes: usize,
-    /// Whether lanes have borders and titles.
+    /// True if lanes have borders and titles.
     pub framed: bool,
 }
 
@@ -56,7 +56,7 @@ pub struct Link {
     pub from: usize,
     /// To this one.
     pub to: usize,
-    /// Width of what is written at its end.
+    /// The width of the label at its end.
     pub label: i64,
 }
 
@@ -73,18 +73,18 @@ pub struct Rect {
     pub height: i64,
 }
 
-/// How a link runs.
+/// The route of a link.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Route {
     /// To the right: out of a box, through slots (two points each), into a box.
     Forward(Vec<(i64, i64)>),
     /// Back, as corners.
     Back(Vec<(i64, i64)>),
-    /// To the box it comes from: the middle of its upper side.
+    /// To its own box: the middle of the upper side.
     Own(i64, i64),
 }
 
-/// Where everything stands.
+/// The positions of all parts.
 #[derive(Debug)]
 pub struct Layout {
     /// One per box.
@@ -105,11 +105,11 @@ struct Cell {
     lane: usize,
     column: usize,
     height: i64,
-    /// The middle, from the top of everything.
+    /// The middle, measured from the top.
     y: i64,
 }
 
-/// Cells in columns, and what is next to what.
+/// Cells in columns, and their neighbours.
 #[derive(Debug, Default)]
 struct Grid {
     /// Boxes first, in order, then slots.
@@ -119,7 +119,7 @@ struct Grid {
     after: Vec<Vec<usize>>,
     /// Each column's cells from the top, lane by lane.
     columns: Vec<Vec<usize>>,
-    /// The slots each link passes; none where the link goes back.
+    /// The slots each link passes; `None` if the link runs back.
     passes: Vec<Option<Vec<usize>>>,
 }
 
@@ -132,14 +132,14 @@ pub fn layout(graph: &Graph) -> Layout {
     route::route(graph, &grid, lanes)
 }
 
-/// Which links close a cycle: found depth first, boxes and links in their order.
+/// Returns the links that close a cycle: found depth first, with boxes and links in order.
 fn closing(graph: &Graph) -> Vec<bool> {
     let mut out: Vec<Vec<(usize, usize)>> = vec![Vec::new(); graph.nodes.len()];
     for (id, link) in graph.links.iter().enumerate() {
         out[link.from].push((id, link.to));
     }
     let mut back = vec![false; graph.links.len()];
-    // 0 unseen, 1 on the way, 2 done.
+    // 0 unvisited, 1 in progress, 2 done.
     let mut seen = vec![0_u8; graph.nodes.len()];
     for start in 0..graph.nodes.len() {
         let mut way = if seen[start] == 0 { vec![(start, 0)] } else { Vec::new() };
@@ -164,11 +164,12 @@ fn closing(graph: &Graph) -> Vec<bool> {
     back
 }
 
-/// Columns by longest path. A box without links fills what is emptiest in its lane.
+/// Assigns columns by longest path. A box without links is placed in the emptiest column of its
+/// lane.
 fn columns(graph: &Graph, back: &[bool]) -> Vec<usize> {
     let mut column = vec![0; graph.nodes.len()];
     let forward = || graph.links.iter().zip(back).filter(|(_, back)| !**back).map(|(link, _)| link);
-    // Without cycles this settles after as many rounds as the longest path has links.
+    // Without cycles the loop ends after at most as many rounds as the longest path has links.
     loop {
         let mut settled = true;
         for link in forward() {
@@ -183,7 +184,7 @@ fn columns(graph: &Graph, back: &[bool]) -> Vec<usize> {
     }
     let linked = |node: usize| graph.links.iter().any(|l| l.from == node || l.to == node);
     let linked: Vec<bool> = (0..graph.nodes.len()).map(linked).collect();
-    // What only others need stands right before the first of them.
+    // A box that only others require is placed directly before the first of them.
     for node in (0..graph.nodes.len()).filter(|n| linked[*n] && !forward().any(|l| l.to == *n)) {
         let first = forward().filter(|l| l.from == node).map(|l| column[l.to]).min();
         column[node] = first.map_or(0, |first| first - 1);
@@ -205,14 +206,14 @@ fn columns(graph: &Graph, back: &[bool]) -> Vec<usize> {
     column
 }
 
-/// Boxes and slots in columns, in the order in which they come.
+/// Returns boxes and slots in columns, in order of first use.
 fn grid(graph: &Graph, back: &[bool]) -> Grid {
     let column = columns(graph, back);
     let mut grid = Grid::default();
     for (node, column) in graph.nodes.iter().zip(&column) {
         grid.add(Cell { lane: node.lane, column: *column, height: node.height, y: 0 });
     }
-    // Links from one box to one lane share their way as long as it is the same.
+    // Links from one box to one lane share their slots as long as their path is the same.
     let mut slots: BTreeMap<(usize, usize, usize), usize> = BTreeMap::new();
     for (link, back) in graph.links.iter().zip(back) {
         if *back {
@@ -255,7 +256,8 @@ impl Grid {
     }
 }
 
-/// Orders every column by the barycentres of its neighbours, to and fro; lanes keep together. The best order seen stays.
+/// Orders every column by the barycentres of its neighbours, alternating directions; lanes stay
+/// together. The best order is kept.
 fn order(grid: &mut Grid) {
     let lanes = |grid: &mut Grid| {
         for at in 0..grid.columns.len() {
@@ -303,7 +305,7 @@ fn barycentre(beside: &[usize], ranks: &[i64]) -> Option<i64> {
     (!beside.is_empty()).then(|| sum * 1000 / beside.len() as i64)
 }
 
-/// How many pairs of links cross between columns.
+/// Counts the crossing pairs of links between columns.
 fn crossings(grid: &Grid) -> usize {
     let ranks = ranks(grid);
     let mut crossed = 0;

@@ -4,7 +4,7 @@ use super::model::cut;
 use guard_plan::plan::{Actor, Lifecycle, Plan};
 use guard_plan::words::session;
 
-/// A lifecycle as it is drawn.
+/// A lifecycle as drawn.
 #[derive(Debug)]
 pub struct Machine {
     /// Its name.
@@ -20,9 +20,9 @@ pub struct Machine {
 pub struct State {
     /// Its name.
     pub name: String,
-    /// Items begin here.
+    /// True if it is the initial state.
     pub initial: bool,
-    /// Items end here.
+    /// True if it is a final state.
     pub last: bool,
 }
 
@@ -33,9 +33,9 @@ pub struct Move {
     pub from: usize,
     /// To this one.
     pub to: usize,
-    /// Its name, and what it needs.
+    /// Its name and conditions.
     pub label: String,
-    /// The harness makes it, not the agent.
+    /// True if the harness makes it, not the agent.
     pub harness: bool,
 }
 
@@ -69,7 +69,7 @@ fn machine(items: &Lifecycle) -> Machine {
     Machine { name: items.name.clone(), states: states.collect(), moves: moves.collect() }
 }
 
-/// The states in the order in which an item can come to them, then those it cannot.
+/// Returns the states in the order in which an item can reach them, then the unreachable ones.
 fn order(items: &Lifecycle) -> Vec<u32> {
     let mut order = vec![items.initial];
     let mut next = 0;
@@ -88,7 +88,7 @@ fn order(items: &Lifecycle) -> Vec<u32> {
 }
 
 impl Machine {
-    /// Who makes a transition.
+    /// Returns the actor of a transition.
     pub fn actor(&self, one: &Move) -> &'static str {
         session::actor(if one.harness { Actor::Harness } else { Actor::Agent })
     }

@@ -1,4 +1,4 @@
-//! A guard as a drawing: tools by tag, what each needs first, what gates it, and the lifecycles' states.
+//! A guard as a diagram: tools by tag, their requirements and gates, and the lifecycles' states.
 
 mod dot;
 mod layout;
@@ -8,12 +8,12 @@ mod svg;
 
 use guard_plan::plan::Plan;
 
-/// As a picture.
+/// Renders it as SVG.
 pub fn svg(plan: &Plan) -> String {
     svg::svg(&model::picture(plan))
 }
 
-/// As text for Graphviz.
+/// Renders it as Graphviz text.
 pub fn dot(plan: &Plan) -> String {
     dot::dot(&model::picture(plan))
 }

@@ -1,4 +1,4 @@
-//! What is drawn, whatever it is drawn with: boxes with a few words each, and arrows with a few more.
+//! The content of the diagram, independent of its format: boxes and arrows with short texts.
 
 use super::machine::{Machine, machines};
 use guard_plan::decimal;
@@ -7,21 +7,21 @@ use guard_plan::words::rules::{About, before, gated};
 use guard_plan::words::{self, Shows, duration};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Longest name of a box, longest line under it, and longest label of an arrow, in characters.
+/// The maximum length of a box name, of a line under it, and of an arrow's label, in characters.
 const NAME: usize = 32;
 const LINE: usize = 34;
 const LABEL: usize = 28;
 
-/// A whole drawing.
+/// A whole diagram.
 #[derive(Debug)]
 pub struct Picture {
     /// The guard's name.
     pub name: String,
-    /// What it shows, in a sentence.
+    /// Its summary, one sentence.
     pub summary: String,
-    /// Tools, and the points where alternatives meet.
+    /// Tools, and junctions of alternatives.
     pub shapes: Vec<Shape>,
-    /// What must come before what.
+    /// The requirements.
     pub arrows: Vec<Arrow>,
     /// The titles of the lanes, from the top.
     pub lanes: Vec<String>,
@@ -32,38 +32,39 @@ pub struct Picture {
 /// A box.
 #[derive(Debug)]
 pub struct Shape {
-    /// What it is; none where alternatives meet.
+    /// The risk of its tool; `None` for a junction of alternatives.
     pub tool: Option<Risk>,
     /// Its name.
     pub name: String,
-    /// What gates it.
+    /// Its gates.
     pub lines: Vec<String>,
     /// Its lane.
     pub lane: usize,
-    /// All that is said of it.
+    /// Its tooltip.
     pub tip: String,
 }
 
-/// An arrow from what comes first.
+/// An arrow from a required tool.
 #[derive(Debug)]
 pub struct Arrow {
     /// From this box.
     pub from: usize,
     /// To this one.
     pub to: usize,
-    /// Which call, and how fresh.
+    /// The call and its maximum age.
     pub label: String,
-    /// Needed only under a condition.
+    /// True if required only under a condition.
     pub conditional: bool,
-    /// All that is said of it.
+    /// Its tooltip.
     pub tip: String,
 }
 
-/// The drawing of a plan. Rules in shadow are not drawn: they hold nobody back.
+/// Returns the diagram of a plan. Rules in shadow are omitted, since they refuse no call.
 pub fn picture(plan: &Plan) -> Picture {
     let needed: BTreeSet<ToolId> =
         plan.tools.iter().flat_map(needs).map(|requirement| requirement.tool).collect();
-    // What the kernel serves stands with its lifecycle, unless others wait for it or it for them.
+    // A tool that the kernel serves is drawn with its lifecycle, unless it requires others or
+    // others require it.
     let drawn = |(id, tool): &(ToolId, &Tool)| {
         tool.served.is_none() || needed.contains(id) || needs(tool).next().is_some()
     };
@@ -146,7 +147,7 @@ fn frame(about: About) -> &'static str {
     }
 }
 
-/// What stands before a call of a tool, besides other calls, in a few words each.
+/// Lists briefly the rules before a call of a tool, except required calls.
 fn gates(plan: &Plan, tool: &Tool) -> Vec<String> {
     let mut out = Vec::new();
     for approval in tool.approvals.iter().filter(|a| !a.rule.shadow) {
@@ -183,7 +184,7 @@ fn gates(plan: &Plan, tool: &Tool) -> Vec<String> {
     out
 }
 
-/// Phrases as lines, as many in each as it holds.
+/// Joins phrases to lines of limited width.
 fn wrapped(phrases: &[String]) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for phrase in phrases {
@@ -198,7 +199,7 @@ fn wrapped(phrases: &[String]) -> Vec<String> {
     lines
 }
 
-/// The arrows of one clause; alternatives meet before the tool.
+/// Returns the arrows of one clause; alternatives meet before the tool.
 fn arrows(
     plan: &Plan,
     tool: &Tool,
@@ -240,7 +241,7 @@ fn arrows(
     }
 }
 
-/// Which call of the other tool, and how fresh.
+/// Describes the required call of the other tool, and its maximum age.
 fn which(shows: &Shows, one: &Requirement) -> Vec<String> {
     let plan = shows.plan;
     let mut out = Vec::new();
@@ -269,7 +270,7 @@ fn join(parts: impl IntoIterator<Item = String>) -> String {
     cut(&parts.into_iter().collect::<Vec<_>>().join(", "), LABEL)
 }
 
-/// One arrow between two boxes, whatever the number of clauses.
+/// Merges all arrows between two boxes into one.
 fn merge(picture: &mut Picture) {
     let mut merged: BTreeMap<(usize, usize), Arrow> = BTreeMap::new();
     for arrow in picture.arrows.drain(..) {
@@ -288,7 +289,8 @@ fn merge(picture: &mut Picture) {
     picture.arrows.extend(merged.into_values());
 }
 
-/// Orders the lanes so that those with many arrows between them are near: neighbours change places while that helps.
+/// Orders the lanes so that those with many arrows between them are near: swaps neighbours while
+/// that improves the order.
 fn arrange(picture: &mut Picture) {
     let pairs: Vec<(usize, usize)> = picture
         .arrows
@@ -327,7 +329,7 @@ fn arrange(picture: &mut Picture) {
     picture.shapes.iter_mut().for_each(|shape| shape.lane = rank[shape.lane]);
 }
 
-/// At most so many characters.
+/// Truncates a text to a number of characters.
 pub fn cut(text: &str, most: usize) -> String {
     let text = words::line(text);
     match text.char_indices().nth(most) {

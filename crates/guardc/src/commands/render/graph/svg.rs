@@ -1,4 +1,4 @@
-//! The drawing as SVG: one file, no scripts, nothing from elsewhere.
+//! The diagram as SVG: one self-contained file without scripts.
 
 mod legend;
 mod paint;
@@ -10,18 +10,18 @@ use guard_plan::markup::escape;
 use guard_plan::plan::Risk;
 use paint::{Paint, path};
 
-/// Size of a character of a name, of a line, and of a label.
+/// The width of a character of a name, of a line, and of a label.
 const NAME: i64 = 8;
 const LINE: i64 = 7;
 const LABEL: i64 = 6;
-/// From the border of the picture to what is on it.
+/// The distance from the border of the picture to its content.
 const MARGIN: i64 = 20;
-/// Between parts.
+/// The distance between parts.
 const PART: i64 = 28;
-/// Height of a part's title.
+/// The height of a part's title.
 const TITLE: i64 = 26;
 
-/// A standalone picture.
+/// Renders a standalone picture.
 pub fn svg(picture: &Picture) -> String {
     let mut paint = Paint { y: MARGIN + TITLE, ..Paint::default() };
     paint.text((MARGIN, MARGIN + 10), "title", &format!("guard {}", picture.name));
@@ -50,7 +50,7 @@ fn document(picture: &Picture, paint: &Paint) -> String {
     )
 }
 
-/// Tools in their lanes.
+/// Draws tools in their lanes.
 fn tools(picture: &Picture, paint: &mut Paint) {
     let graph = Graph {
         nodes: (0..).zip(&picture.shapes).map(|(id, s)| size(picture, id, s)).collect(),
@@ -73,7 +73,7 @@ fn tools(picture: &Picture, paint: &mut Paint) {
     }
     for (arrow, route) in picture.arrows.iter().zip(&laid.routes) {
         let class = if arrow.conditional { "arrow if" } else { "arrow" };
-        // Into the point where alternatives meet goes a line without a head.
+        // A line into a junction has no arrow head.
         let head = if picture.shapes[arrow.to].tool.is_some() { "guard-head" } else { "" };
         paint.arrow((class, head), &path(route, at), Some(&arrow.tip));
         paint.label(route, at, &arrow.label);
@@ -84,7 +84,7 @@ fn tools(picture: &Picture, paint: &mut Paint) {
     below(&laid, paint);
 }
 
-/// How big a box must be for its words, and for the arrows that come to it.
+/// Computes the size of a box for its texts and its incoming arrows.
 fn size(picture: &Picture, id: usize, shape: &Shape) -> Node {
     if shape.tool.is_none() {
         return Node { width: 26, height: 20, lane: shape.lane };
@@ -114,7 +114,7 @@ fn tool(shape: &Shape, rect: Rect, paint: &mut Paint) {
     paint.close();
 }
 
-/// The class of a risk's stripe.
+/// Returns the class of a risk's stripe.
 fn risk(risk: Risk) -> &'static str {
     match risk {
         Risk::Low => "low",
@@ -124,7 +124,7 @@ fn risk(risk: Risk) -> &'static str {
     }
 }
 
-/// A lifecycle's states.
+/// Draws a lifecycle's states.
 fn states(machine: &Machine, paint: &mut Paint) {
     let node = |name: &str| Node { width: wide(name, NAME) + 28, height: 34, lane: 0 };
     let graph = Graph {
@@ -172,7 +172,7 @@ fn states(machine: &Machine, paint: &mut Paint) {
     below(&laid, paint);
 }
 
-/// Goes on below what was laid out.
+/// Moves the position below the last layout.
 fn below(laid: &Layout, paint: &mut Paint) {
     paint.y += laid.height + PART;
     paint.width = paint.width.max(MARGIN + laid.width);
@@ -182,7 +182,7 @@ fn moved(rect: Rect, by: (i64, i64)) -> Rect {
     Rect { x: rect.x + by.0, y: rect.y + by.1, ..rect }
 }
 
-/// The width of a text; what is not Latin may take twice the room.
+/// Returns the width of a text; non-Latin characters may need twice the width.
 fn wide(text: &str, each: i64) -> i64 {
     text.chars()
         .map(

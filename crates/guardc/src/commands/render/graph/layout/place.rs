@@ -1,4 +1,4 @@
-//! Heights: lanes tall enough for their columns, and cells near what they are linked with.
+//! Vertical positions: lanes tall enough for their columns, and cells near their neighbours.
 
 use super::{APART, Cell, Graph, Grid, PAD, SPACE, SWEEPS, TITLE};
 
@@ -60,7 +60,8 @@ fn runs(grid: &Grid, column: usize) -> Vec<(usize, Vec<usize>)> {
     runs
 }
 
-/// Where a cell would like to be: at the mean of its neighbours, those it is swept from first.
+/// Returns the preferred position of a cell: the mean of its neighbours in the sweep direction
+/// first.
 fn wish(grid: &Grid, cell: usize, forward: bool) -> i64 {
     let (first, then) =
         if forward { (&grid.before, &grid.after) } else { (&grid.after, &grid.before) };
@@ -71,8 +72,8 @@ fn wish(grid: &Grid, cell: usize, forward: bool) -> i64 {
     beside.iter().map(|other| grid.cells[*other].y).sum::<i64>() / beside.len() as i64
 }
 
-/// Puts a run of cells as near to their wishes as order, distances and the lane allow: a monotone regression by
-/// pooling neighbours that get into each other's way.
+/// Places a run of cells as near to their preferred positions as order, distances and the lane
+/// allow: a monotone regression that pools conflicting neighbours.
 fn settle(
     grid: &mut Grid,
     run: &[usize],
@@ -81,7 +82,7 @@ fn settle(
     wish: impl Fn(&Grid, usize) -> i64,
 ) {
     let (head, foot) = if framed { (TITLE + PAD, PAD) } else { (0, 0) };
-    // Offsets make the distances go away: what remains is an order.
+    // Offsets eliminate the distances, so that only an order constraint remains.
     let mut offsets = Vec::with_capacity(run.len());
     let mut below = 0;
     for cell in run {

@@ -1,10 +1,10 @@
-//! Widths of columns, and the points that links run through.
+//! Widths of columns, and the points of routes.
 
 use super::{APART, GAP, Graph, Grid, Layout, PAD, Rect, Route};
 
-/// Between links that arrive at one box.
+/// The distance between links that arrive at one box.
 const ARRIVE: i64 = 13;
-/// Between links that go back.
+/// The distance between links that run back.
 const RETURN: i64 = 20;
 
 /// Boxes and routes in pixels.
@@ -38,7 +38,8 @@ pub(super) fn route(graph: &Graph, grid: &Grid, lanes: Vec<(i64, i64)>) -> Layou
     Layout { boxes, routes, lanes, width, height: bottom + below }
 }
 
-/// Left and width of every column. Before a column is room for what is written at its links, and for those that go back.
+/// Returns the left edge and width of every column. The gap before a column holds the labels of its
+/// links, and the links that run back.
 fn columns(graph: &Graph, grid: &Grid) -> Vec<(i64, i64)> {
     let mut left = if graph.framed { PAD } else { 0 };
     let mut columns = Vec::new();
@@ -47,7 +48,7 @@ fn columns(graph: &Graph, grid: &Grid) -> Vec<(i64, i64)> {
         let width = nodes().map(|node| node.width).max().unwrap_or(0);
         let ends_here = |to: usize| grid.cells[to].column == at;
         let labels = graph.links.iter().filter(|l| ends_here(l.to)).map(|l| l.label).max();
-        // Many links need room to bend.
+        // Many links need space to bend.
         let bends: usize = cells.iter().map(|cell| grid.before[*cell].len()).sum();
         let bends = 2 * (bends as i64).min(30);
         let room = GAP + bends + labels.filter(|width| *width > 0).unwrap_or(0);
@@ -58,7 +59,8 @@ fn columns(graph: &Graph, grid: &Grid) -> Vec<(i64, i64)> {
     columns
 }
 
-/// Where each link arrives at its box: in the order of where they come from, evenly about the middle.
+/// Returns the positions where links arrive at their boxes: ordered by their origin, evenly about
+/// the middle.
 fn ends(graph: &Graph, grid: &Grid, boxes: &[Rect]) -> Vec<i64> {
     let mut ends = vec![0; graph.links.len()];
     for (node, rect) in boxes.iter().enumerate() {
@@ -92,7 +94,7 @@ fn forward(
     let (from, to) = (boxes[graph.links[id].from], boxes[graph.links[id].to]);
     let out = grid.cells[graph.links[id].from].column;
     let mut points = vec![(from.x + from.width, from.y + from.height / 2)];
-    // To the border of the column first, so that no curve begins beside a wider neighbour.
+    // First to the border of the column, so that no curve begins beside a wider neighbour.
     points.push((columns[out].0 + columns[out].1, from.y + from.height / 2));
     for slot in passes {
         let cell = grid.cells[*slot];
@@ -104,7 +106,8 @@ fn forward(
     Route::Forward(points)
 }
 
-/// Out to the left, below everything, and in from the right: through gaps between columns only.
+/// Routes a link back: out on the left, below all boxes, and in from the right, only through gaps
+/// between columns.
 fn back(graph: &Graph, boxes: &[Rect], id: usize, bottom: i64, backs: &mut i64) -> Route {
     let link = graph.links[id];
     let (from, to) = (boxes[link.from], boxes[link.to]);

@@ -14,7 +14,7 @@ fn graph(lanes: &[usize], links: &[(usize, usize)]) -> Graph {
     }
 }
 
-/// What must hold of every layout.
+/// Checks the laws of every layout.
 fn check(graph: &Graph) -> Layout {
     let laid = layout(graph);
     let overlap = |a: &Rect, b: &Rect| {
@@ -42,7 +42,7 @@ fn check(graph: &Graph) -> Layout {
     laid
 }
 
-/// The level parts of a route, which pass columns, meet no box.
+/// Checks that the horizontal parts of a route, which pass columns, cross no box.
 fn straight(points: &[(i64, i64)], boxes: &[Rect], link: &Link) {
     for pair in points.chunks(2).skip(1).take((points.len() / 2).saturating_sub(2)) {
         let (left, y, right) = (pair[0].0, pair[0].1, pair[1].0);

@@ -1,4 +1,4 @@
-//! What the marks mean: only those that are on the picture.
+//! The legend: only the marks that occur in the picture.
 
 use super::paint::Paint;
 use super::{LINE, MARGIN, PART, risk, wide};
@@ -14,7 +14,7 @@ enum Mark {
     State(bool),
 }
 
-/// Draws the legend below everything, in as many rows as it takes.
+/// Draws the legend below everything, in as many rows as necessary.
 pub(super) fn legend(picture: &Picture, paint: &mut Paint) {
     let entries = entries(picture);
     let right = paint.width.max(560);

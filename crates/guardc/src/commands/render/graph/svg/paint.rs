@@ -1,10 +1,11 @@
-//! Marks on paper: rectangles, texts, arrows, each escaped.
+//! Drawing primitives: rectangles, texts, arrows, each escaped.
 
 use crate::commands::render::graph::layout::{Rect, Route};
 use guard_plan::markup::escape;
 use std::fmt::Write as _;
 
-/// Classes, and the heads of arrows. Colours are few, and follow what the reader prefers.
+/// Classes, and the heads of arrows. Few colours, which follow the reader's light or dark
+/// preference.
 pub(super) const HEAD: &str = "<style>
 text { font-family: ui-monospace, SFMono-Regular, Menlo, 'DejaVu Sans Mono', monospace; font-size: 11px; fill: #57606a }
 .title { font-size: 15px; font-weight: 600; fill: #1f2328 }
@@ -51,19 +52,19 @@ text { fill: #9198a1 }
 </defs>
 ";
 
-/// A picture as it grows downwards.
+/// A picture that grows downwards.
 #[derive(Default)]
 pub(super) struct Paint {
     /// The marks.
     pub out: String,
-    /// Where the next part begins.
+    /// The start of the next part.
     pub y: i64,
-    /// How wide it has become.
+    /// The current width.
     pub width: i64,
 }
 
 impl Paint {
-    /// Begins a group with what is said of it.
+    /// Begins a group with a tooltip.
     pub fn open(&mut self, tip: &str) {
         let _ = writeln!(self.out, "<g><title>{}</title>", escape(tip));
     }
@@ -81,12 +82,12 @@ impl Paint {
         );
     }
 
-    /// A text from its left end.
+    /// Draws a text from its left end.
     pub fn text(&mut self, at: (i64, i64), class: &str, text: &str) {
         self.anchored(at, class, "", text);
     }
 
-    /// A text about its middle.
+    /// Draws a text around its middle.
     pub fn middle(&mut self, at: (i64, i64), class: &str, text: &str) {
         self.anchored(at, class, " text-anchor=\"middle\"", text);
     }
@@ -97,7 +98,7 @@ impl Paint {
             writeln!(self.out, "<text class=\"{class}\" x=\"{x}\" y=\"{y}\"{anchor}>{text}</text>");
     }
 
-    /// A line with a head, where one is named.
+    /// Draws a line, with a head if one is named.
     pub fn arrow(&mut self, (class, head): (&str, &str), path: &str, tip: Option<&str>) {
         let head =
             if head.is_empty() { String::new() } else { format!(" marker-end=\"url(#{head})\"") };
@@ -105,7 +106,7 @@ impl Paint {
         let _ = writeln!(self.out, "<path class=\"{class}\" d=\"{path}\"{head}>{tip}</path>");
     }
 
-    /// What is written at the end of a route.
+    /// Draws the label at the end of a route.
     pub fn label(&mut self, route: &Route, by: (i64, i64), text: &str) {
         if text.is_empty() {
             return;
@@ -127,7 +128,7 @@ impl Paint {
     }
 }
 
-/// The way of a route as SVG writes it: curves between columns, rounded corners on the way back.
+/// Returns a route as an SVG path: curves between columns, rounded corners on the way back.
 pub(super) fn path(route: &Route, by: (i64, i64)) -> String {
     let moved = |points: &[(i64, i64)]| -> Vec<(i64, i64)> {
         points.iter().map(|(x, y)| (x + by.0, y + by.1)).collect()
