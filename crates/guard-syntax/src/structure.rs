@@ -58,7 +58,7 @@ pub(crate) const ITEM_KEYWORDS: [&str; 23] = [
 ];
 
 /// Words that continue an item on a new line.
-const CONTINUATIONS: [&str; 49] = [
+const CONTINUATIONS: [&str; 50] = [
     "for",
     "max",
     "because",
@@ -104,6 +104,7 @@ const CONTINUATIONS: [&str; 49] = [
     "probe",
     "secret",
     "by",
+    "host",
     "of",
     "to",
     "from",
