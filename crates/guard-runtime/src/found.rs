@@ -71,6 +71,10 @@ pub(crate) fn file(cx: &Context<'_>, path: &str) -> Found {
 pub(crate) fn contains(cx: &Context<'_>, path: &str, text: &str) -> Found {
     let name = shown(cx.session, path);
     let part = render::cut(text, 60);
+    if text.is_empty() {
+        // Every file would do.
+        return Found::Lacks(format!("`{name}` is asked for an empty text"));
+    }
     let answer = cx.answers.contains(path, text);
     let unknown = format!("`{name}` contains \"{part}\"");
     Found::of(answer, || format!("`{name}` does not contain \"{part}\""), unknown)

@@ -139,6 +139,7 @@ fn criterion(rng: &mut Rng) -> &'static str {
         "{\"file\": \"a\"}",
         "{\"file\": \"docs/../docs/x.md\"}",
         "{\"file\": \"a\", \"contains\": \"x\"}",
+        "{\"file\": \"a\", \"contains\": \"\"}",
         "{\"command\": [\"make\", \"check\"]}",
         "{\"command\": [\"cat\", \"word\"]}",
         "{\"git_commit\": true}",

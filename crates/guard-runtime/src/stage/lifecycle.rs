@@ -185,6 +185,13 @@ fn criterion(
         [Value::Path(path), Value::None, Value::None, Value::None, Value::None] => {
             (CriterionKind::File, Criterion::File(inside(cx, path)?))
         }
+        [Value::Path(_), Value::String(text), Value::None, Value::None, Value::None]
+            if text.is_empty() =>
+        {
+            return Err(
+                "every file contains the empty text: say which text it shall contain".into()
+            );
+        }
         [Value::Path(path), Value::String(text), Value::None, Value::None, Value::None] => {
             (CriterionKind::FileContains, Criterion::Contains(inside(cx, path)?, text.clone()))
         }

@@ -44,6 +44,9 @@ impl Reference<'_> {
             (V::Path(file), V::None, V::None, V::None, V::None) => {
                 (CriterionKind::File, Criterion::File(self.inside(file).ok()?))
             }
+            (V::Path(_), V::String(part), V::None, V::None, V::None) if part.is_empty() => {
+                return None;
+            }
             (V::Path(file), V::String(part), V::None, V::None, V::None) => (
                 CriterionKind::FileContains,
                 Criterion::Contains(self.inside(file).ok()?, part.to_string()),

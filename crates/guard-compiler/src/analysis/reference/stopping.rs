@@ -100,7 +100,8 @@ impl Reference<'_> {
         match &check.kind {
             CheckKind::File(path) => self.inside(path).is_ok_and(|path| says(Ask::File(path))),
             CheckKind::Contains(path, text) => {
-                self.inside(path).is_ok_and(|path| says(Ask::Contains(path, text.clone())))
+                !text.is_empty()
+                    && self.inside(path).is_ok_and(|path| says(Ask::Contains(path, text.clone())))
             }
             CheckKind::Conforms(path, contract) => self.inside(path).is_ok_and(|path| {
                 let text = (env.world)(&Ask::Text(path));
