@@ -9,19 +9,20 @@ pub enum Line {
     Whole(Vec<u8>),
     /// The last line, whose line feed is missing.
     Open(Vec<u8>),
-    /// A longer line than allowed. It has been skipped up to its end.
+    /// A longer line than allowed. The rest of it was not read: [`skip_line`] passes over it.
     TooLong,
     /// The reader has ended.
     End,
 }
 
-/// Reads the next line and holds at most `max` bytes of it.
+/// Reads the next line, and of a longer one no more than `max` bytes and what the reader has buffered.
 ///
 /// ```
-/// use guard_plan::lines::{Line, read_line};
+/// use guard_plan::lines::{Line, read_line, skip_line};
 /// let mut input = &b"short\nmuch too long\nlast"[..];
 /// assert_eq!(read_line(&mut input, 8)?, Line::Whole(b"short".to_vec()));
 /// assert_eq!(read_line(&mut input, 8)?, Line::TooLong);
+/// skip_line(&mut input)?;
 /// assert_eq!(read_line(&mut input, 8)?, Line::Open(b"last".to_vec()));
 /// assert_eq!(read_line(&mut input, 8)?, Line::End);
 /// # Ok::<(), std::io::Error>(())
@@ -32,31 +33,53 @@ pub enum Line {
 /// Those of the reader; a read that was interrupted is tried again.
 pub fn read_line(reader: &mut (impl BufRead + ?Sized), max: usize) -> io::Result<Line> {
     let mut line = Vec::new();
-    let mut too_long = false;
     loop {
-        let available = match reader.fill_buf() {
-            Ok(bytes) => bytes,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-            Err(error) => return Err(error),
-        };
+        let available = fill(reader)?;
         if available.is_empty() {
-            return Ok(match (too_long, line.is_empty()) {
-                (true, _) => Line::TooLong,
-                (false, true) => Line::End,
-                (false, false) => Line::Open(line),
-            });
+            return Ok(if line.is_empty() { Line::End } else { Line::Open(line) });
         }
         let end = available.iter().position(|byte| *byte == b'\n');
         let part = &available[..end.unwrap_or(available.len())];
-        too_long |= line.len() + part.len() > max;
-        match too_long {
-            true => line = Vec::new(),
-            false => line.extend_from_slice(part),
+        if line.len() + part.len() > max {
+            // The line feed stays, so that the end of this line is found.
+            let used = part.len();
+            reader.consume(used);
+            return Ok(Line::TooLong);
         }
+        line.extend_from_slice(part);
         let used = part.len() + usize::from(end.is_some());
         reader.consume(used);
         if end.is_some() {
-            return Ok(if too_long { Line::TooLong } else { Line::Whole(line) });
+            return Ok(Line::Whole(line));
         }
     }
+}
+
+/// Passes over the rest of a line, with its line feed.
+///
+/// # Errors
+///
+/// As [`read_line`].
+pub fn skip_line(reader: &mut (impl BufRead + ?Sized)) -> io::Result<()> {
+    loop {
+        let available = fill(reader)?;
+        let end = available.iter().position(|byte| *byte == b'\n');
+        let used = end.map_or(available.len(), |end| end + 1);
+        reader.consume(used);
+        if end.is_some() || used == 0 {
+            return Ok(());
+        }
+    }
+}
+
+fn fill(reader: &mut (impl BufRead + ?Sized)) -> io::Result<&[u8]> {
+    loop {
+        match reader.fill_buf() {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(error) => return Err(error),
+            Ok(_) => break,
+        }
+    }
+    // The buffer is filled: this reads nothing more.
+    reader.fill_buf()
 }

@@ -154,9 +154,9 @@ fn a_used_file_is_a_regular_file_below_the_project() {
     std::os::unix::fs::symlink(&secret, folder.path().join("b.guard")).expect("linked");
     let root = folder.path().join("a.guard");
     std::fs::write(&root, "guard a\nuse \"b.guard\"\ntool t(x: Kind)\n").expect("written");
-    let error = Guard::from_file(&root).err().expect("refused").to_string();
+    let error = Guard::from_file(&root).expect_err("refused").to_string();
     assert!(error.contains("it is a link that leads out of the project"), "{error}");
-    let error = Guard::from_file("/dev/zero").err().expect("refused").to_string();
+    let error = Guard::from_file("/dev/zero").expect_err("refused").to_string();
     assert!(error.contains("it is not a regular file"), "{error}");
 }
 

@@ -61,7 +61,6 @@ const FOUND: &[(&str, &str)] = &[
     ("an `if` has one branch", "guard_proof::eval"),
     ("the right side never faults", "guard_proof::eval"),
     ("what is missing compares", "guard_proof::eval"),
-    ("too much is a value", "guard_proof::eval"),
     ("less is at most", "guard_proof::formula"),
     ("equal is at most", "guard_proof::formula"),
     ("a range begins one later", "guard_proof::formula"),
@@ -89,6 +88,7 @@ const FOUND: &[(&str, &str)] = &[
 
 /// The bugs that no law is known to find, or that were not tried yet. `--all` tries them too.
 const OPEN: &[(&str, &str)] = &[
+    ("too much is a value", "guard_proof::eval"),
     ("bounds forget rounding", "guard_proof::arith"),
     ("all divisors round alike", "guard_proof::arith"),
     ("all divisors are one", "guard_proof::arith"),

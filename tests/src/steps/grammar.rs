@@ -707,7 +707,7 @@ impl Draft<'_> {
             6 => format!("({} or {})", self.condition(of), self.condition(of)),
             7 => format!("({} implies {})", self.condition(of), self.condition(of)),
             8 | 9 => self.membership(),
-            10 | 11 | 12 => self.quantified(),
+            10..=12 => self.quantified(),
             13 if self.has_option => {
                 ["o is some", "o is none", "o == 3", "o != 3"][self.rng.below(4)].into()
             }

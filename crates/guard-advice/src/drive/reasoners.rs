@@ -3,7 +3,7 @@
 use super::choice::MAX_REPLY_BYTES;
 use super::io::{Reasoner, Reply, Situation};
 use guard_plan::json;
-use guard_plan::lines::{Line, read_line};
+use guard_plan::lines::{Line, read_line, skip_line};
 use std::collections::VecDeque;
 use std::io::{self, BufRead, Write};
 
@@ -78,9 +78,12 @@ impl<R: BufRead, W: Write> Reasoner for JsonLines<R, W> {
                 Ok(text) => Reply::Text(text),
                 Err(_) => Reply::Failed("the reply is not UTF-8".into()),
             },
-            Ok(Line::TooLong) => {
-                Reply::Failed(format!("the reply is longer than {MAX_REPLY_BYTES} bytes"))
-            }
+            Ok(Line::TooLong) => match skip_line(&mut self.reader) {
+                Ok(()) => {
+                    Reply::Failed(format!("the reply is longer than {MAX_REPLY_BYTES} bytes"))
+                }
+                Err(error) => failed(error),
+            },
             Ok(Line::End) => Reply::Failed("the reasoner has gone".into()),
             Err(error) => failed(error),
         }

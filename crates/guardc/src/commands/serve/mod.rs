@@ -8,7 +8,7 @@ mod server;
 
 use crate::failure::{Exit, Failure, Outcome, reason};
 use crate::term::Term;
-use guard_plan::lines::{Line, read_line};
+use guard_plan::lines::{Line, read_line, skip_line};
 use guard_sdk::Durability;
 use rpc::{Error, Request};
 use serde_json::value::RawValue;
@@ -65,11 +65,11 @@ pub fn run(args: &Args, term: &Term) -> Outcome {
         Server::new(StorageOptions { at, durability: args.durability, key }, args.shadow);
     let mut input = BufReader::new(io::stdin().lock());
     loop {
-        let line = read_line(&mut input, rpc::MAX_LINE)
-            .map_err(|e| Failure::new(format!("cannot read standard input: {}", reason(&e))))?;
+        let line = read_line(&mut input, rpc::MAX_LINE).map_err(|e| unreadable(&e))?;
         let answer = match line {
             Line::End => return Ok(Exit::Fine),
             Line::TooLong => {
+                skip_line(&mut input).map_err(|e| unreadable(&e))?;
                 Some(rpc::answer(None, Err(Error::parse("the line is longer than 16 MiB"))))
             }
             Line::Whole(text) | Line::Open(text) if text.trim_ascii().is_empty() => None,
@@ -130,4 +130,9 @@ fn one(server: &mut Server, line: &[u8]) -> Option<String> {
     };
     let result = server.call(method, request.params.as_deref());
     request.id.as_deref().map(|id| rpc::answer(Some(id), result))
+}
+
+/// Standard input cannot be read.
+fn unreadable(error: &io::Error) -> Failure {
+    Failure::new(format!("cannot read standard input: {}", reason(error)))
 }
