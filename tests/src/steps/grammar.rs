@@ -113,7 +113,8 @@ struct Draft<'r> {
 /// A guard of one coupled scenario.
 fn coupled(rng: &mut Rng) -> String {
     let (state, invariant, tool) = scenarios::draw(rng, 0);
-    let budget = "budget money = 20\n";
+    // A budget that nothing charges is an error.
+    let budget = if tool.contains("money") { "budget money = 20\n" } else { "" };
     let watched = if state.contains("sw:") { "sw" } else { "sz" };
     let look = match watched == "sw" || rng.chance(10) {
         true => format!(
@@ -122,7 +123,7 @@ fn coupled(rng: &mut Rng) -> String {
         false => String::new(),
     };
     let known = match rng.chance(20) {
-        true => format!("invariant known {{ sz <= {} }}\n", [6, 9, 12][rng.below(3)]),
+        true => format!("invariant told {{ sz <= {} }}\n", [6, 9, 12][rng.below(3)]),
         false => String::new(),
     };
     format!(
