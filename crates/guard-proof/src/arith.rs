@@ -119,7 +119,10 @@ impl Encoder<'_> {
                 // Twice, so that half a unit is whole: sign · 2 · (unit · p - c·x - a·y + a·c) + slack ≥ 0.
                 let slack = if unit == 1 || mutant!("bounds forget rounding") { 0 } else { unit };
                 let sum = (|| {
-                    let sum = product.times(unit)?.plus(-c, x)?.plus(-a, y)?;
+                    let sum = product
+                        .times(unit)?
+                        .plus(c.checked_neg()?, x)?
+                        .plus(a.checked_neg()?, y)?;
                     let sum = sum.offset(a.checked_mul(c)?)?.times(2 * sign)?;
                     Formula::le(&Linear::default(), &sum.offset(slack)?)
                 })();

@@ -89,7 +89,7 @@ impl Linear {
 
     /// Its greatest value, likewise.
     pub fn greatest(&self, range: impl Fn(Var) -> Range) -> Option<i128> {
-        self.times(-1)?.least(range).map(|negated| -negated)
+        self.times(-1)?.least(range)?.checked_neg()
     }
 
     /// The tightest `… ≤ 0` with the same integer solutions: divided by what divides all coefficients, the
@@ -109,7 +109,8 @@ impl Linear {
 }
 
 fn small(number: i128) -> Option<i128> {
-    (number.abs() < LARGEST).then_some(number)
+    // The least number has no absolute value of its own type.
+    (number.unsigned_abs() < LARGEST.unsigned_abs()).then_some(number)
 }
 
 /// The greatest common divisor of two numbers that are not negative.
@@ -147,5 +148,18 @@ mod tests {
         assert_eq!(linear(&[(0, 2)], 1).tightened(), linear(&[(0, 1)], 1));
         assert_eq!(linear(&[(0, 2)], -1).tightened(), linear(&[(0, 1)], 0));
         assert_eq!(linear(&[(0, -3), (1, 6)], -4).tightened(), linear(&[(0, -1), (1, 2)], -1));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_at_the_end_of_their_type_are_too_large_and_do_not_panic() {
+        for number in [i128::MIN, i128::MIN + 1, i128::MAX] {
+            assert!(Linear::default().offset(number).is_none());
+            assert!(Linear { terms: Vec::new(), constant: number }.times(-1).is_none());
+        }
     }
 }
