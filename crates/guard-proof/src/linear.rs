@@ -149,11 +149,6 @@ mod tests {
         assert_eq!(linear(&[(0, 2)], -1).tightened(), linear(&[(0, 1)], 0));
         assert_eq!(linear(&[(0, -3), (1, 6)], -4).tightened(), linear(&[(0, -1), (1, 2)], -1));
     }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
 
     #[test]
     fn numbers_at_the_end_of_their_type_are_too_large_and_do_not_panic() {
