@@ -252,17 +252,18 @@ impl Bounds {
         }
         for (var, factor) in &row.terms {
             let without = row.plus(-factor, &Linear::var(*var));
-            let Some(rest) = without.and_then(|without| self.least_of(&without)) else { continue };
-            // factor · var ≤ -rest
+            let rest = without.and_then(|without| self.least_of(&without));
+            // factor · var ≤ -rest; a rest that cannot be negated says nothing.
+            let Some(bound) = rest.and_then(i128::checked_neg) else { continue };
             let at = *var as usize;
             if *factor > 0 {
-                let limit = (-rest).div_euclid(*factor);
+                let limit = bound.div_euclid(*factor);
                 if self.greatest[at].is_none_or(|known| limit < known) {
                     self.greatest[at] = Some(limit);
                     changed = true;
                 }
             } else {
-                let limit = -((-rest).div_euclid(-*factor));
+                let Some(limit) = bound.div_euclid(-*factor).checked_neg() else { continue };
                 if self.least[at].is_none_or(|known| limit > known) {
                     self.least[at] = Some(limit);
                     changed = true;
