@@ -56,6 +56,7 @@ pub(crate) fn finish(
     answers: &dyn Questions,
 ) -> Settled {
     session.settlements += 1;
+    session.touch(flight.tool);
     session.changes.clear();
     flights::land(compiled, session, &flight);
     remember_end(compiled, session, &flight, ending);
@@ -274,14 +275,18 @@ fn remember(
         let key = flight.draft.key(*span);
         let index = &mut session.indexes[*index as usize];
         match index.get_mut(key) {
-            Some(last) => *last = stamp,
-            None => _ = index.insert(key.into(), stamp),
+            Some(last) if last.moment > flight.begun.moment => {}
+            Some(last) => *last = flight.begun,
+            None => _ = index.insert(key.into(), flight.begun),
         }
     }
     count(compiled, session, flight, false);
     let history = &mut session.tools[call.id as usize];
     history.successes += 1;
     history.success = Some(stamp);
+    if history.begun.is_none_or(|last| last.moment < flight.begun.moment) {
+        history.begun = Some(flight.begun);
+    }
     session.succeeded[call.id as usize / 64] |= 1 << (call.id % 64);
     if call.tool.keeps_args {
         history.last_args = Some(std::mem::take(&mut flight.args));
