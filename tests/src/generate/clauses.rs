@@ -74,7 +74,7 @@ fn requirement(rng: &mut Rng, tools: &[Shape], at: usize) -> String {
         } else if other.params.contains(&0) && rng.chance(20) {
             text += &format!("(a: {})", rng.below(3));
         }
-        if rng.chance(20) {
+        if rng.chance(30) {
             text += &format!(" since {}", others[rng.below(others.len())].name);
         }
         if rng.chance(20) {

@@ -34,7 +34,8 @@ impl Reference<'_> {
 
     /// Settles a call in flight, and judges that for feedback.
     pub(super) fn finish(&mut self, at: usize, success: bool, result: Option<&Json>, world: World) {
-        let flight = self.flights.remove(at);
+        // Until its success or failure stands in the history, it is in flight.
+        let flight = self.flights[at].clone();
         if let Some(call) = self.calls.iter_mut().rev().find(|call| call.id == flight.id) {
             call.success = Some(success);
         }
@@ -53,10 +54,12 @@ impl Reference<'_> {
                 self.see_result(result, tool.map_or(&nobody, |tool| &tool.trust), &[]);
             }
         }
+        self.flights.remove(at);
+        self.moments += 1;
         if let Some(tool) = flight.tool {
-            let number = self.settled.len() as u64 + 1;
-            let settled =
-                Settled { tool, args: flight.args, result: kept, success, time: self.now, number };
+            let Flight { args, begun, .. } = flight;
+            let (result, time, number) = (kept, self.now, self.moments);
+            let settled = Settled { tool, args, result, success, time, number, begun };
             self.settled.push(Rc::new(settled));
         }
         self.states.push(Rc::new(self.state.clone()));
