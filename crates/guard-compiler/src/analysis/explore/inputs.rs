@@ -262,6 +262,10 @@ impl<'p> Inputs<'p> {
     ) -> Option<Json> {
         let node = self.classes.find(&Place::Result(tool));
         let returns = self.program.tools[tool].returns.as_ref();
+        let class = node.and_then(|node| self.classes.class_of(node));
+        if returns.is_none() && !class.is_some_and(|class| class.used || class.opaque) {
+            return None;
+        }
         self.maker(session).draw_result(returns, node, constants, rng)
     }
 
