@@ -449,11 +449,13 @@ pub enum ClauseKind {
 /// One alternative of a requirement.
 #[derive(Debug, Clone)]
 pub struct Requirement {
+    /// The last call that settled must be the success.
+    pub latest: bool,
     /// The tool that must have succeeded.
     pub tool: ToolId,
     /// The required values of these parameters, ascending.
     pub key: Vec<(u32, Expr)>,
-    /// The requirement must be met after this tool's last success.
+    /// The call must have begun after every call of this tool ended.
     pub since: Option<ToolId>,
     /// The maximum age of the success.
     pub within: Option<Millis>,

@@ -516,13 +516,15 @@ pub struct Requires {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Requirement {
+    /// The last call that settled (with these values) must be the success.
+    pub latest: bool,
     /// The tool that must have succeeded.
     pub tool: ToolId,
     /// With these values: the memory and one expression per key parameter.
     pub key: Option<Key>,
-    /// After this tool's last success, if it ever succeeded.
+    /// Begun after every call of this tool ended, and none of them began from then on.
     pub since: Option<ToolId>,
-    /// Not longer ago than this.
+    /// Begun not longer ago than this.
     pub within: Option<Millis>,
 }
 

@@ -15,7 +15,7 @@ use crate::flights;
 use crate::outcome::Settled;
 use crate::session::flight::Flight;
 use crate::session::origins::short;
-use crate::session::{Begun, End, Session, Stamp};
+use crate::session::{Begun, End, Session, Stamp, Successes};
 use crate::shadow::{self, Shadow};
 use crate::stage::Call;
 use crate::val::Val;
@@ -106,6 +106,21 @@ fn failed(compiled: &CompiledPlan, session: &mut Session, flight: &Flight) {
     history.failures += 1;
     history.failure = Some(stamp);
     count(compiled, session, flight, true);
+    end_latest(compiled, session, flight, id);
+}
+
+/// Notes that the last settled call of a tool, and of its keys, is no success.
+fn end_latest(compiled: &CompiledPlan, session: &mut Session, flight: &Flight, id: ToolId) {
+    if let Some(done) = &mut session.tools[id as usize].done {
+        done.latest = None;
+    }
+    let indexes = &compiled.plan().tools[id as usize].indexes;
+    for (index, span) in indexes.iter().zip(&flight.draft.keys) {
+        let key = flight.draft.key(*span);
+        if let Some(done) = session.indexes[*index as usize].get_mut(key) {
+            done.latest = None;
+        }
+    }
 }
 
 /// Counts a settled call in the tool's windows.
@@ -279,18 +294,15 @@ fn remember(
         let key = flight.draft.key(*span);
         let index = &mut session.indexes[*index as usize];
         match index.get_mut(key) {
-            Some(last) if last.moment > begun.moment => {}
-            Some(last) => *last = begun,
-            None => _ = index.insert(key.into(), begun),
+            Some(done) => *done = Successes::and(Some(*done), begun),
+            None => _ = index.insert(key.into(), Successes::and(None, begun)),
         }
     }
     count(compiled, session, flight, false);
     let history = &mut session.tools[call.id as usize];
     history.successes += 1;
     history.success = Some(stamp);
-    if history.begun.is_none_or(|last| last.moment < begun.moment) {
-        history.begun = Some(begun);
-    }
+    history.done = Some(Successes::and(history.done, begun));
     session.succeeded[call.id as usize / 64] |= 1 << (call.id % 64);
     if call.tool.keeps_args {
         history.last_args = Some(std::mem::take(&mut flight.args));

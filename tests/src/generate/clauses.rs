@@ -66,7 +66,8 @@ fn requirement(rng: &mut Rng, tools: &[Shape], at: usize) -> String {
         chosen.push(others[rng.below(others.len())]);
     }
     for other in chosen {
-        let mut text = other.name.clone();
+        let latest = if rng.chance(25) { "latest " } else { "" };
+        let mut text = format!("{latest}{}", other.name);
         let shared: Vec<usize> =
             other.params.iter().filter(|p| tools[at].params.contains(p)).copied().collect();
         if !shared.is_empty() && rng.chance(50) {

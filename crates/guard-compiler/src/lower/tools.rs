@@ -152,6 +152,7 @@ impl Lowering<'_> {
             values: requirement.key.iter().map(|(_, e)| self.expr(e)).collect(),
         });
         plan::Requirement {
+            latest: requirement.latest,
             tool: self.tables.tools.of(requirement.tool),
             key,
             since: requirement.since.map(|s| self.tables.tools.of(s)),

@@ -305,7 +305,7 @@ impl<'a> Checker<'a, '_> {
             None => None,
         };
         let key = self.keys(tool?, &requirement.keys, scope)?;
-        Some(hir::Requirement { tool: tool?, key, since, within })
+        Some(hir::Requirement { latest: requirement.latest, tool: tool?, key, since, within })
     }
 
     fn limit(

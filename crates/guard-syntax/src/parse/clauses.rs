@@ -97,10 +97,12 @@ impl Builder<'_> {
     fn requirement(&mut self, node: Node) -> Option<Requirement> {
         let span = self.span_eq(&node);
         let mut parts = Parts::of(node);
+        let latest = parts.has(Rule::latest);
         let tool = self.name(&mut parts)?;
         let keys = self.take_args(&mut parts).unwrap_or_default();
         let since = parts.accept(Rule::since).and_then(|node| self.name(&mut Parts::of(node)));
-        Some(Requirement { tool, keys, since, within: self.take_within(&mut parts), span })
+        let within = self.take_within(&mut parts);
+        Some(Requirement { latest, tool, keys, since, within, span })
     }
 
     fn limit(&mut self, mut parts: Parts) -> Option<Limit> {

@@ -217,6 +217,7 @@ fn keywords(rule: Rule) -> &'static [&'static str] {
         Rule::because | Rule::saying => &["because"],
         Rule::within => &["within"],
         Rule::since => &["since"],
+        Rule::latest => &["latest"],
         Rule::limit_scope => &["per", "identical"],
         Rule::per_session => &["per"],
         Rule::by | Rule::by_key | Rule::by_word | Rule::denied_by => &["by"],

@@ -323,6 +323,7 @@ impl<'b> Choices<'b> {
 
     fn requirement(&mut self) -> Requirement {
         Requirement {
+            latest: self.coin(),
             tool: self.plain(),
             keys: self.args(2),
             since: self.some(Self::plain),

@@ -7,7 +7,7 @@
 use super::rules::each_condition;
 use super::slice::Slice;
 use crate::analysis::reference::Reference;
-use crate::hir::{Expr, ExprKind as K, FactId, Program, ToolId};
+use crate::hir::{Expr, ExprKind as K, FactId, Program, Requirement, ToolId};
 use guard_plan::key;
 use guard_plan::plan::{CompareOp, LimitScope};
 use guard_plan::value::Value;
@@ -16,7 +16,13 @@ use std::collections::{BTreeMap, BTreeSet};
 /// A question to the history.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 enum Asked {
-    Called { tool: ToolId, params: Vec<u32>, since: Option<ToolId>, within: Option<i64> },
+    Called {
+        tool: ToolId,
+        params: Vec<u32>,
+        since: Option<ToolId>,
+        within: Option<i64>,
+        latest: bool,
+    },
     Failed { tool: ToolId, since: Option<ToolId>, within: Option<i64> },
     Calls { tool: ToolId, failures: bool, within: Option<i64> },
     Arg(ToolId, u32),
@@ -73,8 +79,11 @@ impl<'p> Questions<'p> {
                 };
                 for r in any_of {
                     let params = r.key.iter().map(|(p, _)| *p).collect();
-                    let (since, within) = (r.since, r.within);
-                    questions.asked.insert(Asked::Called { tool: r.tool, params, since, within });
+                    let Requirement { tool, since, within, latest, .. } = *r;
+                    questions.asked.insert(Asked::Called { tool, params, since, within, latest });
+                    if latest {
+                        questions.failures.insert(tool);
+                    }
                 }
             }
         }
@@ -102,7 +111,8 @@ impl<'p> Questions<'p> {
                 self.failures.extend(since);
                 let params = key.iter().map(|(p, _)| *p).collect();
                 let (since, within) = (*since, *within);
-                self.asked.insert(Asked::Called { tool: *tool, params, since, within });
+                let (tool, latest) = (*tool, false);
+                self.asked.insert(Asked::Called { tool, params, since, within, latest });
             }
             K::Failed { tool, since, within } => {
                 self.failures.insert(*tool);
@@ -253,12 +263,18 @@ impl<'p> Questions<'p> {
         let last = |tool: ToolId| session.past().filter(|p| p.success && p.tool == tool).last();
         let from = |since: &Option<ToolId>| since.and_then(last).map_or(0, |p| p.number);
         match asked {
-            Asked::Called { tool, params, since, within } => {
+            Asked::Called { tool, params, since, within, latest } => {
                 let touched = since.map_or(Some(0), |tool| session.touched(tool));
                 let mut keys: BTreeMap<Vec<u8>, i64> = BTreeMap::new();
-                for p in session.past().filter(|p| p.success && p.tool == *tool) {
+                for p in session.past().filter(|p| p.tool == *tool) {
                     let mut bytes = Vec::new();
                     params.iter().for_each(|at| key::write(&p.args[*at as usize], &mut bytes));
+                    if *latest {
+                        keys.remove(&bytes);
+                    }
+                    if !p.success {
+                        continue;
+                    }
                     let age = now - p.begun.1;
                     if touched.is_some_and(|at| at < p.begun.0) && within.is_none_or(|d| age <= d) {
                         let youngest = keys.get(&bytes).map_or(age, |other| age.min(*other));

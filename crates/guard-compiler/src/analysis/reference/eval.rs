@@ -11,6 +11,7 @@ use crate::hir::{Expr, ExprKind, Requirement, ToolId, Type};
 use guard_plan::json::Json;
 use guard_plan::plan::{ClockPart, QuantifierOp, TemporalOp};
 use guard_plan::value::{Fault, Value};
+use std::rc::Rc;
 
 /// A value, or why there is none.
 pub(super) type Evaluated = Result<Value, Fault>;
@@ -21,12 +22,14 @@ pub(super) struct Asked<'a> {
     pub key: &'a [(usize, Value)],
     pub since: Option<ToolId>,
     pub within: Option<i64>,
+    /// The last call that settled must be the success.
+    pub latest: bool,
 }
 
 impl Requirement {
     /// What is asked, with the values of its key.
     pub(super) fn with<'a>(&self, key: &'a [(usize, Value)]) -> Asked<'a> {
-        Asked { tool: self.tool, key, since: self.since, within: self.within }
+        Asked { latest: self.latest, tool: self.tool, key, since: self.since, within: self.within }
     }
 }
 
@@ -173,7 +176,8 @@ impl Reference<'_> {
                 for (param, value) in key {
                     wanted.push((*param as usize, self.eval(value, env)?));
                 }
-                let asked = Asked { tool: *tool, key: &wanted, since: *since, within: *within };
+                let (tool, key, since, within) = (*tool, &*wanted, *since, *within);
+                let asked = Asked { latest: false, tool, key, since, within };
                 Value::Bool(self.called(&asked))
             }
             K::Failed { tool, since, within } => {
@@ -244,9 +248,12 @@ impl Reference<'_> {
 
     /// Whether a call has succeeded so.
     pub(super) fn called(&self, asked: &Asked) -> bool {
-        self.settled.iter().any(|s| {
-            s.success && asked.is_of(s.tool, &s.args) && self.is_undisturbed(asked, s.begun)
-        })
+        let counts = |s: &Rc<Settled>| s.success && self.is_undisturbed(asked, s.begun);
+        let mut like_it = self.settled.iter().rev().filter(|s| asked.is_of(s.tool, &s.args));
+        match asked.latest {
+            true => like_it.next().is_some_and(counts),
+            false => like_it.any(counts),
+        }
     }
 
     /// Whether a call is in flight that would have succeeded so, if it succeeded now.
