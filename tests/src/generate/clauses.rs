@@ -131,7 +131,8 @@ pub(super) fn effects(rng: &mut Rng, tools: &[Shape], at: usize) -> String {
     if statements.is_empty() {
         String::new()
     } else {
-        format!("effect {{ {} }}", statements.join("  "))
+        let shadow = if rng.chance(8) { "shadow " } else { "" };
+        format!("{shadow}effect {{ {} }}", statements.join("  "))
     }
 }
 
@@ -188,6 +189,13 @@ pub(super) fn after(rng: &mut Rng, params: &[usize]) -> Vec<String> {
         }
         6 => clauses.push(format!("observe owner = result.to{}", rng.pick(&["", " warn"]))),
         _ => {}
+    }
+    let writes =
+        |clause: &&mut String| clause.starts_with("observe") || clause.starts_with("learn");
+    for clause in clauses.iter_mut().filter(writes) {
+        if rng.chance(8) {
+            *clause = format!("shadow {clause}");
+        }
     }
     clauses
 }

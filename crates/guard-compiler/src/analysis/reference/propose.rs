@@ -43,6 +43,13 @@ impl Findings {
         self.fired.push((code, rule.span));
     }
 
+    /// Adds the findings that there would be if rules in shadow were enforced.
+    pub(super) fn would_be(&mut self, would: Findings) {
+        let enforced = would.reasons.into_iter().filter(|reason| !self.reasons.contains(reason));
+        self.shadowed.extend(enforced.chain(would.shadowed));
+        self.fired.extend(would.fired);
+    }
+
     pub(super) fn named(&mut self, rule: &str, code: Code, decision: Decision) {
         self.reasons.push((code, rule.to_string(), decision, Vec::new()));
     }

@@ -107,9 +107,15 @@ impl Reference<'_> {
                 .is_ok_and(|()| {
                     self.fits(&self.program.state[target.var].ty, &observed[target.var])
                 });
-            if !kept {
+            if !kept || clause.rule.shadow {
                 observed[target.var] = before;
-                let kind = if *warn { NoteKind::Warning } else { NoteKind::Halt };
+            }
+            if !kept {
+                let kind = match (clause.rule.shadow, *warn) {
+                    (true, _) => NoteKind::Shadow,
+                    (false, true) => NoteKind::Warning,
+                    (false, false) => NoteKind::Halt,
+                };
                 notes.push((kind, clause.rule.owner.clone()));
             }
         }
@@ -117,7 +123,8 @@ impl Reference<'_> {
         for invariant in &self.program.invariants {
             let warns = |clause: &Clause| match &clause.kind {
                 ClauseKind::Observe { target, warn, .. } => {
-                    reads(&invariant.condition, target.var).then_some(*warn)
+                    let warns = *warn || clause.rule.shadow;
+                    reads(&invariant.condition, target.var).then_some(warns)
                 }
                 _ => None,
             };
