@@ -117,7 +117,7 @@ fn check_observed(
 pub(super) type Broken = (NoteKind, String, String);
 
 /// Returns an invariant that does not hold after what a call has observed.
-pub(super) fn broken<'a>(cx: &Context<'a>, call: Call<'a>, id: InvariantId) -> Option<Broken> {
+pub(super) fn broken(cx: &Context<'_>, call: Call<'_>, id: InvariantId) -> Option<Broken> {
     let declared = &cx.compiled.plan().invariants[id as usize];
     let condition = &cx.compiled.invariants[id as usize];
     let holds = cx.eval_shown(condition).and_then(|value| Val::own(value).truth());

@@ -79,13 +79,13 @@ fn clear(
 
 /// Returns the variables that change with their values without the observed parts, and the
 /// observations that cannot be cleared.
-fn emptied<'a>(
-    compiled: &'a CompiledPlan,
-    session: &'a Session,
-    call: Call<'a>,
+fn emptied<'c>(
+    compiled: &CompiledPlan,
+    session: &Session,
+    call: Call<'c>,
     args: &[Value],
     answers: &dyn Questions,
-) -> (Vec<(VarId, Value)>, Vec<&'a Observe>) {
+) -> (Vec<(VarId, Value)>, Vec<&'c Observe>) {
     let plan = compiled.plan();
     let decision = Decision::default();
     let args: Vec<Val<'_>> = args.iter().map(Val::of).collect();
