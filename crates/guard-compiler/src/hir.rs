@@ -7,7 +7,7 @@
 
 use guard_plan::builtin::Builtin;
 use guard_plan::plan::{
-    ArithOp, ClockPart, CompareOp, EffectOp, Millis, QuantifierOp, Risk, TemporalOp, UrlPart,
+    ArithOp, ClockPart, CompareOp, EffectOp, Millis, QuantifierOp, Risk, TemporalOp, UrlPart, Undecoded,
 };
 use guard_syntax::span::Span;
 use std::rc::Rc;
@@ -346,6 +346,8 @@ pub struct Tool {
     pub params: Vec<Field>,
     /// The type of its result.
     pub returns: Option<Type>,
+    /// What becomes of what it observes if its result does not decode.
+    pub undecoded: Undecoded,
     /// The trust level of its result.
     pub trust: Trust,
     /// The kernel's own implementation, if any.

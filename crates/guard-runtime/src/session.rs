@@ -104,6 +104,8 @@ pub(crate) enum End {
     Failed,
     /// The kernel served it: it is not evidence.
     Served,
+    /// It ran, and its result did not decode.
+    Undecoded,
 }
 
 /// The data that the host provided when the session was opened, and its outcome.

@@ -20,6 +20,7 @@ impl Lowering<'_> {
             tags,
             params: tool.params.iter().map(|p| self.field(p)).collect(),
             returns: tool.returns.as_ref().map(|ty| self.tables.ty(ty)),
+            undecoded: tool.undecoded,
             trust: tool.trust.clone(),
             served: tool.served.map(|served| self.served(served)),
             prior: tool.prior.clone(),

@@ -117,6 +117,7 @@ pub fn tool(name: &str, params: &[(&str, TypeId)]) -> Tool {
         windows: vec![],
         keeps_args: false,
         keeps_result: false,
+        undecoded: Default::default(),
     }
 }
 

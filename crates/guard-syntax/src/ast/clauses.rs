@@ -128,6 +128,8 @@ pub enum ClauseKind {
     },
     /// `learn FACT(…) …`.
     Learn(Learn),
+    /// `undecoded clear|keep|halt`: what becomes of the observed variables if a result does not decode.
+    Undecoded(Ident),
     /// `reconcile e`.
     Reconcile(Expr),
     /// `prior Beta(a, b)`.

@@ -64,6 +64,7 @@ impl Builder<'_> {
             Rule::returns => ClauseKind::Returns(self.take_type(&mut parts)?),
             Rule::tags => ClauseKind::Tags(self.names(&mut parts)),
             Rule::display_name => ClauseKind::Name(self.take_string(&mut parts)?),
+            Rule::undecoded => ClauseKind::Undecoded(self.name(&mut parts)?),
             Rule::trusted => ClauseKind::Trusted(self.names(&mut parts)),
             _ => ClauseKind::Untrusted(self.names(&mut parts)),
         })

@@ -235,6 +235,7 @@ fn keywords(rule: Rule) -> &'static [&'static str] {
         Rule::otherwise => &["otherwise"],
         Rule::note => &["observe", "suggest"],
         Rule::returning => &["returns"],
+        Rule::unread => &["undecoded"],
         Rule::having | Rule::ck_contains => &["contains"],
         Rule::ck_conforms => &["conforms"],
         Rule::exits_word => &["exits"],

@@ -92,6 +92,7 @@ fn short(kind: &ClauseKind) -> String {
         ClauseKind::Returns(ty) => format!("returns {}", text::ty(ty)),
         ClauseKind::Tags(tags) => format!("tags {}", names(tags)),
         ClauseKind::Name(name) => format!("name {}", text::string(&name.node)),
+        ClauseKind::Undecoded(word) => format!("undecoded {}", word.node),
         ClauseKind::Trusted(steps) => path("trusted", steps),
         ClauseKind::Untrusted(steps) => path("untrusted", steps),
         _ => "irreversible".to_owned(),

@@ -288,7 +288,8 @@ impl<'b> Choices<'b> {
     }
 
     fn clause_kind(&mut self) -> ClauseKind {
-        match self.below(18) {
+        match self.below(19) {
+            18 => ClauseKind::Undecoded(self.name()),
             0 => ClauseKind::Requires {
                 all: self.many(1, 3, |g| g.many(1, 2, Self::requirement)),
                 guard: self.some(Self::guard),
@@ -404,6 +405,7 @@ impl<'b> Choices<'b> {
                 call: self.call(),
                 name: self.some(Self::plain),
                 returns: self.some(|g| g.expr(2)),
+                undecoded: self.coin(),
             },
             1 => TestStepKind::Allowed(self.call()),
             2 => {
@@ -423,6 +425,7 @@ impl<'b> Choices<'b> {
                 name: self.plain(),
                 success: self.coin(),
                 returns: self.some(|g| g.expr(2)),
+                undecoded: self.coin(),
             },
             7 => TestStepKind::Approve {
                 call: self.call(),

@@ -7,9 +7,9 @@
 use super::rules::each_condition;
 use super::slice::Slice;
 use crate::analysis::reference::Reference;
-use crate::hir::{Expr, ExprKind as K, FactId, Program, Requirement, ToolId};
+use crate::hir::{Clause, ClauseKind, Expr, ExprKind as K, FactId, Program, Requirement, ToolId};
 use guard_plan::key;
-use guard_plan::plan::{CompareOp, LimitScope};
+use guard_plan::plan::{CompareOp, LimitScope, Undecoded};
 use guard_plan::value::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -54,6 +54,8 @@ pub(crate) struct Questions<'p> {
     pub time: bool,
     /// Something asks whether a call failed.
     pub failures: BTreeSet<ToolId>,
+    /// The tools of which a result that nobody can read changes the state.
+    pub clears: BTreeSet<ToolId>,
 }
 
 /// What is spent, by what it is spent of.
@@ -71,10 +73,11 @@ impl<'p> Questions<'p> {
             facts: BTreeSet::new(),
             time: false,
             failures: BTreeSet::new(),
+            clears: BTreeSet::new(),
         };
         for tool in &program.tools {
             for clause in &tool.clauses {
-                let crate::hir::ClauseKind::Requires { any_of, .. } = &clause.kind else {
+                let ClauseKind::Requires { any_of, .. } = &clause.kind else {
                     continue;
                 };
                 for r in any_of {
@@ -89,13 +92,19 @@ impl<'p> Questions<'p> {
         }
         each_condition(program, &mut |root| questions.read(root));
         questions.failures.extend(questions.spenders());
+        let observes = |clause: &Clause| matches!(clause.kind, ClauseKind::Observe { .. });
+        let tools = program.tools.iter().enumerate();
+        let clears = tools.filter(|(_, tool)| {
+            tool.undecoded != Undecoded::Keep && tool.clauses.iter().any(observes)
+        });
+        questions.clears.extend(clears.map(|(id, _)| id));
         questions
     }
 
     /// The tools that spend what somebody asks after: a call that fails has spent it too.
     fn spenders(&self) -> Vec<ToolId> {
-        let spends = |clause: &crate::hir::Clause| match &clause.kind {
-            crate::hir::ClauseKind::Costs { unit, .. } => self.spent.contains(unit),
+        let spends = |clause: &Clause| match &clause.kind {
+            ClauseKind::Costs { unit, .. } => self.spent.contains(unit),
             _ => false,
         };
         let tools = self.program.tools.iter().enumerate();
@@ -288,13 +297,15 @@ impl<'p> Questions<'p> {
             }
             Asked::Failed { tool, since, within } => {
                 let from = from(since);
-                let failed = session.past().filter(|p| !p.success && p.tool == *tool);
+                let failed = session.past().filter(|p| p.failed && p.tool == *tool);
                 let last = failed.filter(|p| p.number > from).last();
                 let age = last.map(|p| now - p.time).filter(|age| within.is_none_or(|d| *age <= d));
                 put(age.map_or(-1, |age| if within.is_some() { age } else { 0 }), out);
             }
             Asked::Calls { tool, failures, within } => {
-                let mine = session.past().filter(|p| p.success != *failures && p.tool == *tool);
+                let mine = session.past().filter(|p| {
+                    (if *failures { p.failed } else { p.success }) && p.tool == *tool
+                });
                 match within {
                     Some(d) => {
                         mine.filter(|p| now - p.time <= *d).for_each(|p| put(now - p.time, out))

@@ -95,7 +95,9 @@ impl Reference<'_> {
             K::Param(at) => env.args.get(*at as usize).cloned().unwrap_or(Value::None),
             K::State(var) => env.state[*var].clone(),
             K::Local(slot) => env.locals.get(*slot as usize).cloned().unwrap_or(Value::None),
-            K::Result | K::Text => env.result.cloned().unwrap_or(Value::None),
+            K::Result | K::Text => {
+                env.result.cloned().ok_or_else(|| Fault::Decode("there is no result".into()))?
+            }
             K::Workspace => Value::Path(self.workspace.as_str().into()),
             K::Now => Value::Time(self.now),
             K::Elapsed => Value::Duration(self.now - self.start),
@@ -183,13 +185,15 @@ impl Reference<'_> {
             K::Failed { tool, since, within } => {
                 let from = self.last_success(*since);
                 let matching = |s: &&Settled| {
-                    !s.success && s.tool == *tool && s.number > from && self.recent(s.time, *within)
+                    s.failed && s.tool == *tool && s.number > from && self.recent(s.time, *within)
                 };
                 Value::Bool(self.settled.iter().any(|s| matching(&&**s)))
             }
             K::Calls { tool, failures, within } => {
                 let matching = |s: &&Settled| {
-                    s.success != *failures && s.tool == *tool && self.recent(s.time, *within)
+                    (if *failures { s.failed } else { s.success })
+                        && s.tool == *tool
+                        && self.recent(s.time, *within)
                 };
                 Value::Int(self.settled.iter().map(|s| &**s).filter(matching).count() as i64)
             }
