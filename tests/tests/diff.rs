@@ -84,7 +84,7 @@ fn answers_hold() {
             false => (new, old, (text, drawn.text())),
         };
         pairs += 1;
-        let limits = Limits { states: 6, calls: 24 };
+        let limits = Limits { states: 8, calls: 60 };
         let found = diff(&old.program, &new.program, &limits, &|| false);
         for answer in found.answers(true).chain(found.answers(false)) {
             match answer {
