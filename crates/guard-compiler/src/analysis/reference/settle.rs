@@ -57,7 +57,8 @@ impl Reference<'_> {
     ) {
         // Until its success or failure stands in the history, it is in flight.
         let flight = self.flights[at].clone();
-        let mut kept = ran.then(|| Value::Json(Box::new(Json::Null)));
+        // A result that nobody can read is no success, of an undeclared tool either.
+        let mut kept = (ran && result.is_ok()).then(|| Value::Json(Box::new(Json::Null)));
         if let (true, Some(tool)) = (ran, flight.tool) {
             for (var, value) in &flight.writes {
                 self.state[*var] = value.clone();
