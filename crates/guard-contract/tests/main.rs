@@ -3,6 +3,7 @@
 mod main {
     mod build;
     mod corpus;
+    mod damage;
     mod finding;
     mod hints;
     mod hostile_texts;
