@@ -2,6 +2,7 @@
 
 mod main {
     mod build;
+    mod cases;
     mod corpus;
     mod damage;
     mod finding;
