@@ -55,16 +55,32 @@ impl Engine {
                 Key::Named(name, ..) if self.is_member(&name) => {
                     // A member of the object around the list: the list's closing bracket is
                     // missing.
+                    let list = self.listing().map(|listing| listing.list);
+                    if list.is_some_and(|list| self.p.lists[list].own.has(&name)) {
+                        self.reject("a member of it may follow its brace");
+                    }
                     self.fix(Fix::Closer, self.at);
+                    self.refuse("a bracket is missing");
                     self.trailing_list_comma();
                     self.end_list();
                     true
                 }
-                _ => self.lone_scalar(t),
+                Key::Named(name, ..) => {
+                    if !self.pending_has(&name) {
+                        self.reject("a member follows its brace");
+                    }
+                    self.lose_unit(t, "expected an item")
+                }
+                Key::None => self.lone_scalar(t),
             },
             b'{' => self.unit(t),
             _ => self.lone_scalar(t),
         }
+    }
+
+    /// Returns whether the item read last has this member, so that another one is not its own.
+    pub(super) fn pending_has(&self, name: &str) -> bool {
+        self.pending.as_ref().is_some_and(|(_, _, item)| item.value.get(name).is_some())
     }
 
     fn trailing_list_comma(&mut self) {
@@ -81,15 +97,22 @@ impl Engine {
         }
     }
 
-    /// Begins a unit; records a comma that is missing before it.
-    pub(super) fn begin_unit(&mut self) {
-        let at = self.at;
+    /// Begins a unit, an object or something else; records a comma that is missing before it.
+    pub(super) fn begin_unit(&mut self, object: bool) {
+        let (at, column) = (self.at, self.column());
         let Some(listing) = self.listing() else { return };
         let missing = !listing.fresh && listing.comma.is_none();
         (listing.comma, listing.fresh) = (None, false);
+        if column.is_some() {
+            listing.column = column;
+        }
         if missing {
             self.fix(Fix::Comma, at);
         }
+        if missing && !object {
+            self.reject("more follows its brace");
+        }
+        self.confirm();
     }
 
     /// Handles a closing brace: it is superfluous if an item follows; otherwise the list's bracket
@@ -107,7 +130,7 @@ impl Engine {
             None if !t.w.end => return false,
             Some(b'{') => match boundary::lead(rest, next) {
                 Lead::More if !t.w.end => return false,
-                Lead::Key(name) => self.p.lists[list].own.has(name),
+                Lead::Key(name) => self.p.lists[list].own.has(&name),
                 _ => false,
             },
             // A member follows, so the list's bracket is missing, not the object's.
@@ -119,6 +142,14 @@ impl Engine {
             Some(_) => return self.lose_unit(t, "expected `,` or `]`"),
         };
         self.fix(Fix::Closer, self.at);
+        // A list that lacks only its bracket before the end of the document leaves its last item
+        // whole; elsewhere a brace too many may be what is left of the item's own.
+        let ends = matches!(rest.get(next), None | Some(b'`' | b'<')) || (line && next == behind && !matches!(rest.get(next), Some(b',' | b'}' | b']' | b'{' | b'"')));
+        let separated = self.listing().is_some_and(|listing| listing.comma.is_some());
+        if !ends && !separated {
+            self.reject("a bracket too many follows");
+        }
+        self.refuse("a bracket is missing or too many");
         if item {
             self.at += 1;
         } else {
@@ -130,6 +161,9 @@ impl Engine {
 
     /// Ends the open list; the kept units of a list within an item are moved into the item.
     pub(super) fn end_list(&mut self) {
+        if self.stack.len() > 2 {
+            self.confirm();
+        }
         let Some(Open::List(listing)) = self.stack.pop() else { return };
         let name = self.p.lists[listing.list].member.clone();
         if let (Some((keep, _)), Some(object)) = (listing.inner, self.object())
@@ -174,10 +208,9 @@ impl Engine {
 
     /// Skips unreadable text in the place of a unit.
     fn lose_unit(&mut self, t: &Turn<'_>, why: &'static str) -> bool {
-        self.begin_unit();
+        self.begin_unit(false);
         let Some(list) = self.listing().map(|listing| listing.list) else { return false };
-        let broken = Broken { at: 0, why, cut: false, suspect: 0, whole: Vec::new() };
-        self.broken(t, list, broken);
+        self.broken(t, list, Broken { why, ..Broken::default() });
         true
     }
 }
