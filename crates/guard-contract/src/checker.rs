@@ -107,7 +107,7 @@ impl Checker {
         engine.run(&Turn { w, judge: Judge { prepared: &self.prepared, input } });
         let mut raw = Text::default();
         raw.take(text);
-        outcome::report(&self.prepared, engine.finish(), input, raw)
+        outcome::report(&self.prepared, engine.finish(text.len()), input, raw)
     }
 
     /// Judges a text in pieces, as it arrives.

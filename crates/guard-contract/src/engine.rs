@@ -183,6 +183,8 @@ pub(crate) struct Finished {
     pub leftover: Option<usize>,
     /// True if there is prose outside of documents and reasoning.
     pub prose: bool,
+    /// The length of the text that was read.
+    pub length: usize,
 }
 
 impl Engine {
@@ -388,11 +390,14 @@ impl Engine {
     }
 
     /// Finishes reading.
-    pub fn finish(mut self) -> Finished {
+    pub fn finish(mut self, length: usize) -> Finished {
         self.finish_draft();
         self.close_aside();
+        if self.around.wrapped > 0 {
+            self.leftover.get_or_insert(length);
+        }
         let (leftover, prose) = (self.leftover, self.around.ever_prose);
         let Engine { best, passed, marks, cut, .. } = self;
-        Finished { draft: best, passed, marks, cut, leftover, prose }
+        Finished { draft: best, passed, marks, cut, leftover, prose, length }
     }
 }

@@ -151,7 +151,8 @@ impl Feed {
     pub fn finish(mut self, input: &Input<'_>) -> Report {
         self.unwrap.push(&[], true, &mut self.buffer);
         self.run(true, input);
-        let mut read = self.engine.finish();
+        let length = self.base + self.buffer.len();
+        let mut read = self.engine.finish(length);
         read.cut |= self.unwrap.cut();
         let mut report = outcome::report(&self.prepared, read, input, self.text);
         self.unwrap.relocate(&mut report);

@@ -39,9 +39,10 @@ impl Nest {
     }
 
     /// Reads a closing bracket: it closes the innermost of its kind with all in it. One that closes
-    /// nothing of its kind stands for the innermost's own.
-    pub fn close(&mut self, object: bool) {
-        if self.has(object) {
+    /// nothing of its kind stands for the innermost's own, and so does one directly behind another
+    /// array or object (`nested`).
+    pub fn close(&mut self, object: bool, nested: bool) {
+        if !nested && self.has(object) {
             while self.object().is_some_and(|kind| kind != object) {
                 self.depth -= 1;
             }

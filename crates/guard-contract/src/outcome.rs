@@ -73,7 +73,7 @@ fn says_cut(reason: Option<&str>) -> bool {
 
 /// The report.
 pub(crate) fn report(p: &Prepared, read: Finished, input: &Input<'_>, text: Text) -> Report {
-    let Finished { draft, passed, marks, cut, leftover, prose } = read;
+    let Finished { draft, passed, marks, cut, leftover, prose, length } = read;
     let text = text.finish();
     let found = draft.is_some();
     let mut draft = draft.unwrap_or_else(|| {
@@ -89,7 +89,7 @@ pub(crate) fn report(p: &Prepared, read: Finished, input: &Input<'_>, text: Text
     let alone = alone.then_some((draft.start, "items without an envelope stand beside prose"));
     let left = leftover.map(|at| (at, "text outside of the document seems to belong to it"));
     // That brackets are missing where the text is cut says nothing new.
-    let doubt = draft.doubt.filter(|(at, _)| !truncated || (*at as u64) < text.length);
+    let doubt = draft.doubt.filter(|(at, _)| !truncated || *at < length);
     if let Some((at, why)) = left.or(doubt).or(alone).filter(|_| found) {
         draft.problem("", Reason::Malformed, format!("{why}, at byte {at}"));
     }
@@ -135,7 +135,7 @@ pub(crate) fn report(p: &Prepared, read: Finished, input: &Input<'_>, text: Text
         repairs_count: draft.repairs_count,
         unchecked,
         passed_over: passed,
-        spans: marks.spans(text.length as usize),
+        spans: marks.spans(length),
         text,
     }
 }

@@ -229,7 +229,7 @@ impl Repairer<'_> {
 
     /// Closes the innermost array or object.
     fn close(&mut self, object: bool) {
-        self.nest.close(object);
+        self.nest.close(object, false);
         self.out.push(if object { b'}' } else { b']' });
         self.last = Last::Nested;
     }

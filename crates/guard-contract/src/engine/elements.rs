@@ -4,6 +4,7 @@ use super::members::Key;
 use super::{Engine, Open, Phase, Turn};
 use crate::boundary::{self, Lead};
 use crate::lex;
+use crate::nest::Nest;
 use crate::repair::Broken;
 use guard_plan::json::Json;
 use guard_plan::report::{Fix, SpanKind};
@@ -66,10 +67,13 @@ impl Engine {
                     true
                 }
                 Key::Named(name, ..) => {
-                    if !self.pending_has(&name) {
+                    if self.may_continue(&name) {
                         self.reject("a member follows its brace");
                     }
-                    self.lose_unit(t, "expected an item")
+                    // The brace of an item is missing.
+                    let mut nest = Nest::default();
+                    nest.open(true);
+                    self.lose_unit_in(t, "expected an item", nest)
                 }
                 Key::None => self.lone_scalar(t),
             },
@@ -78,9 +82,13 @@ impl Engine {
         }
     }
 
-    /// Returns whether the item read last has this member, so that another one is not its own.
-    pub(super) fn pending_has(&self, name: &str) -> bool {
-        self.pending.as_ref().is_some_and(|(_, _, item)| item.value.get(name).is_some())
+    /// Returns whether a member behind the item read last may be its own: it would have been closed
+    /// too soon.
+    pub(super) fn may_continue(&self, name: &str) -> bool {
+        self.pending.as_ref().is_some_and(|(list, _, item)| {
+            let list = &self.p.lists[*list];
+            (list.any || list.own.has(name)) && item.value.get(name).is_none()
+        })
     }
 
     fn trailing_list_comma(&mut self) {
@@ -146,7 +154,9 @@ impl Engine {
         // whole; elsewhere a brace too many may be what is left of the item's own.
         let ends = matches!(rest.get(next), None | Some(b'`' | b'<')) || (line && next == behind && !matches!(rest.get(next), Some(b',' | b'}' | b']' | b'{' | b'"')));
         let separated = self.listing().is_some_and(|listing| listing.comma.is_some());
-        if !ends && !separated {
+        if separated {
+            self.confirm();
+        } else if !ends {
             self.reject("a bracket too many follows");
         }
         self.refuse("a bracket is missing or too many");
@@ -208,9 +218,14 @@ impl Engine {
 
     /// Skips unreadable text in the place of a unit.
     fn lose_unit(&mut self, t: &Turn<'_>, why: &'static str) -> bool {
+        self.lose_unit_in(t, why, Nest::default())
+    }
+
+    /// Skips unreadable text in the place of a unit, with what is open in it.
+    fn lose_unit_in(&mut self, t: &Turn<'_>, why: &'static str, nest: Nest) -> bool {
         self.begin_unit(false);
         let Some(list) = self.listing().map(|listing| listing.list) else { return false };
-        self.broken(t, list, Broken { why, ..Broken::default() });
+        self.broken(t, list, Broken { why, nest, ..Broken::default() });
         true
     }
 }

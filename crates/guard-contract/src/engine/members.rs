@@ -299,16 +299,9 @@ impl Engine {
         if self.stack.len() != 1 {
             return;
         }
-        match &self.pending {
-            Some((list, ..))
-                if self.p.lists[*list].own.has(name)
-                    && !self.p.envelope.has(name)
-                    && !self.pending_has(name) =>
-            {
-                self.reject("a member of it follows its brace");
-            }
-            // The end of the document may still show that the item was not closed.
-            _ => {}
+        // The end of the document may still show that the item was not closed.
+        if self.may_continue(name) && !self.p.envelope.has(name) {
+            self.reject("a member of it follows its brace");
         }
     }
 

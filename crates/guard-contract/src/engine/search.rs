@@ -98,6 +98,11 @@ impl Search {
         }
     }
 
+    /// Returns whether an array or object ends directly before the position.
+    fn nested(&self) -> bool {
+        matches!(self.before.0, b'}' | b']')
+    }
+
     /// What is open here, if this is outside of strings.
     fn here(&self) -> Nest {
         self.open[usize::from(self.inside)]
@@ -120,6 +125,7 @@ impl Search {
             }
             _ => {}
         }
+        let nested = self.nested();
         self.before = (byte, false);
         self.column = None;
         if std::mem::take(&mut self.escaped) {
@@ -131,7 +137,7 @@ impl Search {
             b'"' => self.inside = !self.inside,
             b'{' | b'[' if counts => open.open(byte == b'{'),
             b'}' | b']' if counts => {
-                open.close(byte == b'}');
+                open.close(byte == b'}', nested);
                 let least = &mut self.least[usize::from(self.inside)];
                 *least = open.depth.min(*least);
             }
@@ -197,7 +203,7 @@ impl Engine {
         match bytes[at] {
             b'{' => return Ok(!matches!(byte, b',' | b':' | b'{' | b'[' | b']')),
             b'[' => return Ok(!matches!(byte, b',' | b':' | b'}')),
-            bracket => open.close(bracket == b'}'),
+            bracket => open.close(bracket == b'}', search.nested()),
         }
         if open.depth > 0 {
             return Ok(matches!(byte, b',' | b'}' | b']'));
@@ -214,7 +220,7 @@ impl Engine {
         match (list, comma) {
             (_, true) if first.is_none() && !t.w.end => Err(Found::More),
             (true, true) => Ok(first == Some(&b'{')),
-            (true, false) => Ok(matches!(byte, b']' | b'{')),
+            (true, false) => Ok(*byte == b']'),
             (false, true) => Ok(first == Some(&b'"')),
             (false, false) => Ok(*byte == b'}'),
         }
@@ -231,9 +237,9 @@ impl Engine {
         let Phase::Search(search) = &self.phase else { return Found::Nothing };
         let more = if t.w.end { Found::Nothing } else { Found::More };
         let (before, line) = search.before;
-        let separated = line || matches!(before, b',' | b'[' | b'}' | b']');
+        let separated = line || matches!(before, b',' | b'[');
         match bytes[at] {
-            b'{' if separated || matches!(before, b'{' | b':') => match self.lead(bytes, at) {
+            b'{' if separated || before == b'{' => match self.lead(bytes, at) {
                 Lead::Key(name) => self.item_or_document(search, &name),
                 Lead::More => more,
                 _ => Found::Nothing,
@@ -434,6 +440,7 @@ impl Engine {
         match next {
             Next::Top => {
                 self.close_all(t, at);
+                self.around.begin_line();
                 self.found_again = true;
             }
             Next::Item(place) => {

@@ -64,6 +64,12 @@ impl Around {
         (self.last, self.place) = (b'}', Place::Behind);
     }
 
+    /// A document or unit begins here.
+    pub fn begin_line(&mut self) {
+        (self.inked, self.quoted, self.open_quote) = (false, false, false);
+        (self.place, self.column) = (Place::Start, None);
+    }
+
     fn end_line(&mut self) {
         // A quote that ends a line may hold the lines below it.
         self.open_quote &= self.last == b'"';
@@ -121,6 +127,9 @@ impl Engine {
                     let start = self.start(rest, i, t.w.end);
                     if !matches!(start, Start::Prose) {
                         return self.begin(t, start, i);
+                    }
+                    if self.around.place != Place::Prose {
+                        self.leftover.get_or_insert(self.at + i);
                     }
                     self.prose_byte(self.at + i);
                 }
