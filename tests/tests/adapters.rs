@@ -5,25 +5,17 @@ use serde_json::Value;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// Faults with a case that finds each for its own reason, from the committed matrix.
+/// Faults, each with its clause and a case that finds it for that clause, from the committed matrix.
 fn faults() -> Vec<(String, String, String)> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../ack/matrix.txt");
     let matrix = std::fs::read_to_string(path).expect("the matrix is there");
-    let mut faults: Vec<(String, String, String)> = Vec::new();
-    for line in matrix.lines() {
-        if let Some(row) = line.strip_prefix("    ") {
-            let (case, clauses) = row.split_once("  ").expect("a case and its clauses");
-            let (_, clause, found) = faults.last_mut().expect("a fault comes first");
-            if found.is_empty() && clauses.split(' ').any(|one| one == clause) {
-                *found = case.to_owned();
-            }
-        } else {
-            let (clause, rest) = line.split_once(' ').expect("a clause and a fault");
-            let (name, _) = rest.split_once(':').expect("a fault and what it is");
-            faults.push((name.to_owned(), clause.to_owned(), String::new()));
-        }
-    }
-    faults
+    let line = |line: &str| {
+        let (fault, case) = line.split_once(" by its clause: ").expect("a fault and a case");
+        let mut words = fault.split_whitespace();
+        let (clause, name) = (words.next().expect("a clause"), words.next().expect("a fault"));
+        (name.to_owned(), clause.to_owned(), case.to_owned())
+    };
+    matrix.lines().map(line).collect()
 }
 
 #[test]

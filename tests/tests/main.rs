@@ -1,5 +1,6 @@
 //! The suites, one module each.
 
+mod action;
 mod adapters;
 mod advice;
 mod cli;

@@ -24,7 +24,7 @@ mod workspace;
 mod world;
 
 pub use adapter::{Adapter, Contestant, Kind, Refused, Trouble, World};
-pub use judge::Broken;
+pub use judge::{Broken, rechained};
 pub use observed::{Observed, RunSeen, Served};
 pub use play::{Compile, Played, play};
 pub use run::{Options, Outcome, Report, Verdict, known_failing, matches, run};

@@ -1,45 +1,28 @@
-//! One guarded session: the kernel, its world on disk, its trace.
+//! One guarded session of the SDK, its files on disk, and its trace.
 
-use crate::fault::Fault;
-use crate::library::Library;
 use guard_ack::protocol::Run;
 use guard_ack::{Kind, Trouble, World};
-use guard_contract::{Checker, Input};
 use guard_hosts::Host;
 use guard_plan::json::Json;
 use guard_plan::plan::{Command, ProbeAsks};
 use guard_plan::record::{Content, Payload, Ran, Record};
 use guard_plan::time;
-use guard_plan::verdict::Decision;
-use guard_runtime::{Event, Kernel, Outcome, Recorder, Secrets, Session, StepError, replay};
-use guard_trace::{Keys, resume};
+use guard_sdk::{Event, Guard, GuardCache, Keys, Outcome, Session, SessionError, TextOptions};
 use serde_json::Value;
-use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::Arc;
 
 /// The workspace of a session that has none.
-const NOWHERE: &str = "/workspace";
+const NO_WORKSPACE: &str = "/workspace";
 /// A fixed key, so that any process can resume a session; a real adapter keeps its key in a file.
 const KEY: [u8; 32] = *b"guard-adapters keep no secrets!!";
 
-fn secrets(session: &str) -> Arc<dyn Secrets> {
-    Arc::new(Keys::new(KEY).session(session))
-}
-
-/// A session and the state needed to continue it.
+/// An adapter's session with the guard.
 pub struct Engine {
-    pub kernel: Arc<Kernel>,
-    pub session: Session,
-    host: Files,
-    recorder: Recorder,
-    fault: Fault,
-    /// Its trace.
-    pub lines: Vec<String>,
+    pub session: Session<WorkspaceFiles>,
 }
 
-fn trouble(what: impl ToString) -> Trouble {
-    Trouble::new(Kind::Error, what.to_string())
+pub fn trouble(error: impl ToString) -> Trouble {
+    Trouble::new(Kind::Error, error.to_string())
 }
 
 /// Converts JSON to the kernel's form.
@@ -52,171 +35,101 @@ pub fn instant(text: &str) -> i64 {
     time::parse_rfc3339(text).unwrap_or_default()
 }
 
+/// Compiles the guard of a case, or finds it compiled.
+pub fn compiled(guards: &GuardCache, source: &str) -> Result<Guard, Trouble> {
+    let guard = guards.compile("case.guard", source);
+    guard.map_err(|error| trouble(format!("the guard cannot be run: {error}")))
+}
+
 impl Engine {
     /// Opens a session.
-    pub fn open(library: &Library, run: &Run, fault: Fault) -> Result<Engine, Trouble> {
-        let kernel = library.kernel(&run.source)?;
-        let data = run.data.as_ref().filter(|_| fault != Fault::IgnoresData);
-        let data = data.map(json).transpose()?;
-        let workspace = run.workspace.as_deref().filter(|_| fault != Fault::NoWorkspace);
-        let root = if fault == Fault::NoWorkspace { "/" } else { workspace.unwrap_or(NOWHERE) };
-        let session = kernel
-            .open_with(&run.session, instant(&run.now), root, data.as_ref())
-            .map_err(trouble)?;
-        let mut engine = Engine {
-            host: Files::new(workspace, fault).map_err(trouble)?,
-            fault,
-            recorder: Recorder::new(secrets(&run.session)),
-            kernel,
-            session,
-            lines: Vec::new(),
-        };
-        engine.opened();
-        Ok(engine)
+    pub fn open(guard: &Guard, run: &Run, files: WorkspaceFiles) -> Result<Engine, Trouble> {
+        let data = run.data.as_ref().map(json).transpose()?;
+        let keys = Keys::new(KEY);
+        let root = run.workspace.as_deref().unwrap_or(NO_WORKSPACE);
+        let mut options = guard.session_in(&run.session, files).root(root).keys(&keys);
+        if let Some(data) = &data {
+            options = options.data(data);
+        }
+        let session = options.at(instant(&run.now)).open_in_world().map_err(trouble)?;
+        Ok(Engine { session })
     }
 
-    fn opened(&mut self) {
-        let line = self.recorder.open(&self.kernel, &self.session, None).to_vec();
-        self.lines.push(String::from_utf8_lossy(&line).into_owned());
+    /// Resumes a session from its trace. Each record must come out as it was.
+    pub fn resume(
+        guard: &Guard,
+        trace: &[String],
+        files: WorkspaceFiles,
+    ) -> Result<Engine, SessionError> {
+        let id = trace.first().and_then(|line| match Record::parse(line).ok()?.payload {
+            Payload::Open(open) => Some(open.session.into_owned()),
+            _ => None,
+        });
+        let keys = Keys::new(KEY);
+        let options = guard.session_in(id.unwrap_or_default(), files);
+        let session = options.keys(&keys).trace(trace).open_in_world()?;
+        Ok(Engine { session })
     }
 
     /// Processes an event. The world is first asked for the probes that only the host can answer.
-    pub fn take(&mut self, event: &Event, world: &mut dyn World) -> Result<Outcome, StepError> {
+    pub fn apply(&mut self, event: &Event, world: &mut dyn World) -> Result<Outcome, SessionError> {
+        let guard = self.session.guard().clone();
+        let answers = &mut self.session.world_mut().host.probes;
         for probe in
-            self.kernel.plan().probes.iter().filter(|probe| matches!(probe.asks, ProbeAsks::Host))
+            guard.plan().probes.iter().filter(|probe| matches!(probe.asks, ProbeAsks::Host))
         {
             match world.probe(&probe.name).and_then(|answer| json(&answer).ok()) {
-                Some(answer) => self.host.host.probes.insert(probe.name.clone(), answer),
-                None => self.host.host.probes.remove(&probe.name),
+                Some(answer) => answers.insert(probe.name.clone(), answer),
+                None => answers.remove(&probe.name),
             };
         }
-        let outcome = self.kernel.step(&mut self.session, event, &mut self.host)?;
-        if let (Fault::SecretsOnRecord, Event::Propose(proposal)) = (self.fault, event) {
-            let args = Json::Object(vec![(
-                "args".into(),
-                proposal.args.json().cloned().unwrap_or(Json::Null),
-            )]);
-            let line = self.recorder.answers(&self.kernel, &self.session, &args).to_vec();
-            self.lines.push(String::from_utf8_lossy(&line).into_owned());
-        }
-        let denied =
-            matches!(&outcome, Outcome::Proposed(it) if it.verdict.decision == Decision::Deny);
-        if denied && self.fault == Fault::NoDenialsOnRecord {
-            return Ok(outcome);
-        }
-        let line = self.recorder.event(&self.kernel, &self.session, event, &outcome).to_vec();
-        self.lines.push(String::from_utf8_lossy(&line).into_owned());
-        Ok(outcome)
+        Ok(self.session.apply(event)?.into_outcome())
     }
 
-    /// Starts a new trace in the middle of the session.
-    pub fn new_trace(&mut self) {
-        self.recorder = Recorder::new(secrets(self.session.id()));
-        self.lines.clear();
-        self.opened();
-    }
-
-    /// Resets the session.
-    pub fn begin_again(&mut self) {
-        let (id, start) = (self.session.id(), self.session.start());
-        if let Ok(session) = self.kernel.open(id, start, self.session.workspace()) {
-            self.session = session;
-        }
+    /// The session's records.
+    pub fn trace(&self) -> Result<Vec<String>, Trouble> {
+        self.session.records().map_err(trouble)
     }
 
     /// Returns the report of a contract on a text.
     pub fn report(
-        &self,
+        &mut self,
         contract: &str,
         text: &str,
         finish_reason: Option<&str>,
     ) -> Result<Value, Trouble> {
-        let plan = self.kernel.plan();
-        let at = plan.contracts.iter().position(|known| known.name == contract);
-        let at = at.ok_or_else(|| trouble(format!("the guard has no contract `{contract}`")))?;
-        let checker = Checker::new(plan, at).map_err(trouble)?;
-        let nothing = BTreeMap::new();
-        let known = self
-            .kernel
-            .known(&self.session, at, &nothing)
-            .ok_or_else(|| trouble("no such contract"))?;
-        let input = Input { finish_reason, known: &known, workspace: self.session.workspace() };
-        serde_json::to_value(checker.check(text.as_bytes(), &input)).map_err(trouble)
-    }
-
-    /// Replays a trace to its session; the first record that is not reproduced is the error.
-    pub fn again(
-        kernel: &Arc<Kernel>,
-        trace: &[String],
-        workspace: Option<&str>,
-    ) -> Result<Engine, Divergence> {
-        let session = trace.first().and_then(|line| match Record::parse(line).ok()?.payload {
-            Payload::Open(open) => Some(open.session.into_owned()),
-            _ => None,
-        });
-        let secrets = secrets(&session.ok_or(Divergence { at: 0 })?);
-        let resumed = resume(kernel, &secrets, trace.iter().map(String::as_str))
-            .map_err(|error| Divergence { at: error.record() })?;
-        Ok(Engine {
-            kernel: Arc::clone(kernel),
-            session: resumed.session,
-            host: Files::new(workspace, Fault::None).map_err(|_| Divergence { at: 0 })?,
-            fault: Fault::None,
-            recorder: resumed.recorder,
-            lines: trace.to_vec(),
-        })
+        let options = TextOptions { finish_reason, ..TextOptions::default() };
+        let report = self.session.check_text(contract, text, &options).map_err(trouble)?;
+        serde_json::to_value(&*report).map_err(trouble)
     }
 }
 
-impl Engine {
-    /// Replays a trace to its session; records that are not reproduced are skipped.
-    pub fn about(
-        kernel: &Arc<Kernel>,
-        trace: &[String],
-        workspace: Option<&str>,
-    ) -> Option<Engine> {
-        let (first, rest) = trace.split_first()?;
-        let mut engine = Engine::again(kernel, std::slice::from_ref(first), workspace).ok()?;
-        for record in rest.iter().filter_map(|line| Record::parse(line).ok()) {
-            let Some(event) = replay::event(&record) else { continue };
-            let mut world = replay::world(&record);
-            if let Ok(outcome) = kernel.step(&mut engine.session, &event, &mut world) {
-                let line = engine.recorder.event(kernel, &engine.session, &event, &outcome);
-                engine.lines.push(String::from_utf8_lossy(line).into_owned());
-            }
-        }
-        Some(engine)
-    }
-}
+/// Asks a host whether a path is there.
+pub type Look =
+    Box<dyn FnMut(&mut Host, &str, fn(&mut Host, &str) -> Option<bool>) -> Option<bool>>;
 
-/// The files of a workspace, and the faults in reading them.
-struct Files {
+/// The files of a workspace.
+pub struct WorkspaceFiles {
     host: Host,
-    fault: Fault,
-    known: BTreeMap<String, Option<bool>>,
+    look: Look,
 }
 
-impl Files {
-    fn new(workspace: Option<&str>, fault: Fault) -> std::io::Result<Files> {
-        let host = Host::new(workspace.map(Path::new))?;
-        Ok(Files { host, fault, known: BTreeMap::new() })
+impl WorkspaceFiles {
+    /// The files as they are.
+    pub fn new(workspace: Option<&str>) -> Result<WorkspaceFiles, Trouble> {
+        WorkspaceFiles::looking(workspace, Box::new(|host, path, ask| ask(host, path)))
     }
 
-    fn answer(&mut self, path: &str, ask: fn(&mut Host, &str) -> Option<bool>) -> Option<bool> {
-        match self.fault {
-            Fault::AssumesFiles => ask(&mut self.host, path).or(Some(true)),
-            Fault::KeepsFiles => {
-                let host = &mut self.host;
-                *self.known.entry(path.to_owned()).or_insert_with(|| ask(host, path))
-            }
-            _ => ask(&mut self.host, path),
-        }
+    /// The files as `look` sees them.
+    pub fn looking(workspace: Option<&str>, look: Look) -> Result<WorkspaceFiles, Trouble> {
+        let host = Host::new(workspace.map(Path::new)).map_err(trouble)?;
+        Ok(WorkspaceFiles { host, look })
     }
 }
 
-impl guard_runtime::World for Files {
+impl guard_sdk::World for WorkspaceFiles {
     fn exists(&mut self, path: &str) -> Option<bool> {
-        self.answer(path, Host::exists)
+        (self.look)(&mut self.host, path, Host::exists)
     }
 
     fn probe(&mut self, name: &str) -> Option<Json> {
@@ -224,7 +137,7 @@ impl guard_runtime::World for Files {
     }
 
     fn file(&mut self, path: &str) -> Option<bool> {
-        self.answer(path, Host::file)
+        (self.look)(&mut self.host, path, Host::file)
     }
 
     fn contains(&mut self, path: &str, text: &str) -> Option<bool> {
@@ -246,10 +159,4 @@ impl guard_runtime::World for Files {
     fn committed(&mut self) -> Option<bool> {
         self.host.committed()
     }
-}
-
-/// The record at which a replay differs from its trace.
-pub struct Divergence {
-    /// The record's number.
-    pub at: u64,
 }

@@ -2,25 +2,23 @@
 //!
 //! One engine, four shapes of real harnesses: hooks before and after a call, middleware around a
 //! call, a proxy between client and tool server, and a resumable event loop. A [`Fault`] breaks one
-//! duty, so that the judge itself can be tested. The kernel makes all decisions.
+//! duty, so that the judge itself can be tested. Sessions are those of `guard-sdk`, and the kernel makes all decisions.
 
 #![forbid(unsafe_code)]
 
-mod duty;
+mod duties;
 mod engine;
-mod fault;
+mod faults;
 mod generated;
-mod lapse;
-mod library;
+mod harness;
 mod mock;
 mod null;
 mod reference;
 mod shape;
 mod stdio;
 
-pub use fault::Fault;
+pub use faults::Fault;
 pub use generated::Generated;
-pub use library::Library;
 pub use mock::Mock;
 pub use null::Null;
 pub use reference::Evaluator;

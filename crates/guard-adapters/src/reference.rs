@@ -322,7 +322,7 @@ impl Round<'_> {
         let world = &|ask: &Ask| answer(host, ask);
         let settled = self.session.settle(&call.call, success, result, now, world);
         let settled = settled.map_err(misuse)?;
-        self.say(Role::Tool, Some(call), &crate::duty::text_of(&done.result));
+        self.say(Role::Tool, Some(call), &crate::harness::text_of(&done.result));
         let feedback = rendered(&settled.feedback);
         if !feedback.is_empty() {
             self.say(Role::User, None, &feedback);

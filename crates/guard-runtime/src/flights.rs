@@ -1,7 +1,7 @@
 //! Calls in flight: the charges and counts of an allowed call, and their release when it settles.
 
 use crate::compiled::CompiledPlan;
-use crate::session::Session;
+use crate::session::{Begun, Session};
 use crate::session::flight::Flight;
 use guard_plan::plan::LimitScope;
 
@@ -9,6 +9,7 @@ use guard_plan::plan::LimitScope;
 pub(crate) fn depart(session: &mut Session, flight: &mut Flight) {
     session.calls += 1;
     flight.number = session.calls;
+    flight.begun = Begun { moment: session.touch(flight.tool), time: session.now };
     let draft = &mut flight.draft;
     session.charged.clone_from(&draft.charges);
     for (unit, amount) in &draft.charges {

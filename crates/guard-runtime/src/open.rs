@@ -76,6 +76,7 @@ fn empty(
         decisions: 0,
         full: false,
         settlements: 0,
+        moments: 0,
         calls: 0,
         halted: None,
         probes: vec![Attempts::default(); plan.probes.len()].into(),

@@ -54,7 +54,7 @@ pub struct Session {
     pub(crate) tools: Box<[History]>,
     /// By tool, a bit: set if the tool has succeeded.
     pub(crate) succeeded: Box<[u64]>,
-    pub(crate) indexes: Box<[Keyed<Stamp>]>,
+    pub(crate) indexes: Box<[Keyed<Begun>]>,
     pub(crate) windows: Box<[Times]>,
     pub(crate) facts: Box<[Table]>,
     pub(crate) monitors: Box<[Truth]>,
@@ -70,6 +70,8 @@ pub struct Session {
     /// True if the session stays on the full plan, because the optimized one decided differently.
     pub(crate) full: bool,
     pub(crate) settlements: u64,
+    /// The moments of the session: the admissions and the beginnings of settlements, counted.
+    pub(crate) moments: u64,
     pub(crate) calls: u64,
     pub(crate) halted: Option<Halt>,
     pub(crate) probes: Box<[Attempts]>,
@@ -118,13 +120,26 @@ pub(crate) struct Stamp {
     pub time: Millis,
 }
 
-/// The history of one tool's settled calls.
+/// The admission of a call. A success counts from here on: its result may describe the world as it
+/// was then.
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
+pub(crate) struct Begun {
+    pub moment: u64,
+    pub time: Millis,
+}
+
+/// The history of one tool's calls.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct History {
     pub successes: u64,
     pub failures: u64,
     pub success: Option<Stamp>,
     pub failure: Option<Stamp>,
+    /// The admission of the success that began last.
+    pub begun: Option<Begun>,
+    /// The moment of the last admission or settlement of a call, whatever its outcome: until then,
+    /// the tool may have changed the world.
+    pub touched: u64,
     pub last_args: Option<Vec<Value>>,
     pub last_result: Option<Value>,
 }
@@ -248,6 +263,15 @@ impl Session {
     /// Returns the amount spent of a unit, in units of 10⁻⁶.
     pub fn spent(&self, unit: u32) -> Option<i64> {
         self.spent.get(unit as usize).copied()
+    }
+
+    /// Counts an admission or a settlement of a tool's call, and returns its moment.
+    pub(crate) fn touch(&mut self, tool: Option<ToolId>) -> u64 {
+        self.moments += 1;
+        if let Some(tool) = tool {
+            self.tools[tool as usize].touched = self.moments;
+        }
+        self.moments
     }
 
     /// Moves the session's clock to the time of an event, never back.

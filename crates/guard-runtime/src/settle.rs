@@ -15,7 +15,7 @@ use crate::flights;
 use crate::outcome::Settled;
 use crate::session::flight::Flight;
 use crate::session::origins::short;
-use crate::session::{End, Session, Stamp};
+use crate::session::{Begun, End, Session, Stamp};
 use crate::shadow::{self, Shadow};
 use crate::stage::Call;
 use crate::val::Val;
@@ -56,6 +56,7 @@ pub(crate) fn finish(
     answers: &dyn Questions,
 ) -> Settled {
     session.settlements += 1;
+    session.touch(flight.tool);
     session.changes.clear();
     flights::land(compiled, session, &flight);
     remember_end(compiled, session, &flight, ending);
@@ -270,18 +271,26 @@ fn remember(
     result: Option<Value>,
 ) {
     let stamp = Stamp { settlement: session.settlements, time: session.now };
+    let begun = match guard_proof::mutant!("a success counts from its end") {
+        true => Begun { moment: session.moments, time: session.now },
+        false => flight.begun,
+    };
     for (index, span) in call.tool.indexes.iter().zip(&flight.draft.keys) {
         let key = flight.draft.key(*span);
         let index = &mut session.indexes[*index as usize];
         match index.get_mut(key) {
-            Some(last) => *last = stamp,
-            None => _ = index.insert(key.into(), stamp),
+            Some(last) if last.moment > begun.moment => {}
+            Some(last) => *last = begun,
+            None => _ = index.insert(key.into(), begun),
         }
     }
     count(compiled, session, flight, false);
     let history = &mut session.tools[call.id as usize];
     history.successes += 1;
     history.success = Some(stamp);
+    if history.begun.is_none_or(|last| last.moment < begun.moment) {
+        history.begun = Some(begun);
+    }
     session.succeeded[call.id as usize / 64] |= 1 << (call.id % 64);
     if call.tool.keeps_args {
         history.last_args = Some(std::mem::take(&mut flight.args));

@@ -74,7 +74,7 @@ fn requirement(rng: &mut Rng, tools: &[Shape], at: usize) -> String {
         } else if other.params.contains(&0) && rng.chance(20) {
             text += &format!("(a: {})", rng.below(3));
         }
-        if rng.chance(20) {
+        if rng.chance(30) {
             text += &format!(" since {}", others[rng.below(others.len())].name);
         }
         if rng.chance(20) {
@@ -130,7 +130,8 @@ pub(super) fn effects(rng: &mut Rng, tools: &[Shape], at: usize) -> String {
     if statements.is_empty() {
         String::new()
     } else {
-        format!("effect {{ {} }}", statements.join("  "))
+        let shadow = if rng.chance(8) { "shadow " } else { "" };
+        format!("{shadow}effect {{ {} }}", statements.join("  "))
     }
 }
 
@@ -187,6 +188,13 @@ pub(super) fn after(rng: &mut Rng, params: &[usize]) -> Vec<String> {
         }
         6 => clauses.push(format!("observe owner = result.to{}", rng.pick(&["", " warn"]))),
         _ => {}
+    }
+    let writes =
+        |clause: &&mut String| clause.starts_with("observe") || clause.starts_with("learn");
+    for clause in clauses.iter_mut().filter(writes) {
+        if rng.chance(8) {
+            *clause = format!("shadow {clause}");
+        }
     }
     clauses
 }

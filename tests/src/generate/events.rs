@@ -1,6 +1,6 @@
 //! Random sessions: proposals, settlements, and what only the host says.
 
-use super::{Generated, PARAMS, items};
+use super::{Generated, PARAMS, Shape, items};
 use crate::rng::Rng;
 use guard_plan::json::Json;
 
@@ -80,6 +80,10 @@ impl Draft<'_> {
             _ => self.other(rng),
         };
         match event {
+            Event::Propose(id, tool, args) if !id.is_empty() => {
+                self.calls.push(id.clone());
+                Event::Propose(id, tool, args)
+            }
             Event::Propose(_, tool, args) => {
                 let id = if rng.chance(4) { "c0".to_string() } else { format!("c{at}") };
                 self.calls.push(id.clone());
@@ -94,6 +98,10 @@ impl Draft<'_> {
 
     fn other(&mut self, rng: &mut Rng) -> Event {
         let id = String::new;
+        if !self.guard.sinces.is_empty() && rng.chance(8) {
+            self.meanwhile(rng);
+            return self.soon.pop().unwrap_or(Event::Stop);
+        }
         match rng.below(20) {
             0..=8 => {
                 let (tool, args) = self.call(rng);
@@ -124,6 +132,43 @@ impl Draft<'_> {
         }
     }
 
+    /// Of a `T since U`: T and U run at the same time, and the tools that ask are called.
+    fn meanwhile(&mut self, rng: &mut Rng) {
+        let (first, other) = rng.pick(&self.guard.sinces).clone();
+        let number = self.calls.len();
+        let ids = [format!("w{number}"), format!("v{number}")];
+        let called = |name: &String| self.guard.tools.iter().find(|tool| tool.name == *name);
+        let begins: Vec<Event> = [first, other]
+            .iter()
+            .zip(&ids)
+            .filter_map(|(name, id)| {
+                let (name, args) = self.call_of(rng, called(name)?);
+                Some(Event::Propose(id.clone(), name, args))
+            })
+            .collect();
+        let mut ends: Vec<Event> = ids
+            .iter()
+            .map(|id| Event::Settle(id.clone(), rng.chance(85), result(rng)))
+            .collect();
+        if rng.chance(50) {
+            ends.reverse();
+        }
+        let mut all = begins;
+        if rng.chance(30) {
+            all.reverse();
+        }
+        // Sometimes the other ends before the first begins.
+        if rng.chance(20) {
+            all.insert(all.len().min(1), ends.remove(0));
+        }
+        all.extend(ends);
+        for _ in 0..2 {
+            let (name, args) = self.call(rng);
+            all.push(Event::Propose(String::new(), name, args));
+        }
+        self.soon.extend(all.into_iter().rev());
+    }
+
     fn call(&self, rng: &mut Rng) -> (String, Json) {
         let guard = self.guard;
         if rng.chance(2) {
@@ -133,6 +178,10 @@ impl Draft<'_> {
             return rng.pick(&guard.lifecycles).call(rng, &self.calls);
         }
         let tool = rng.pick(&guard.tools);
+        self.call_of(rng, tool)
+    }
+
+    fn call_of(&self, rng: &mut Rng, tool: &Shape) -> (String, Json) {
         let mut members: Vec<String> = Vec::new();
         for param in &tool.params {
             if rng.chance(1) {

@@ -52,6 +52,8 @@ pub struct Generated {
     pub tools: Vec<Shape>,
     /// Its lifecycles.
     lifecycles: Vec<items::Drawn>,
+    /// The tools of every `T since U`.
+    sinces: Vec<(String, String)>,
 }
 
 impl Generated {
@@ -124,7 +126,23 @@ pub fn guard(rng: &mut Rng) -> Generated {
     // A budget that no tool charges is the host's.
     let charged = items.iter().any(|item| item.contains(" usd\n") || item.contains(" usd}"));
     items.push(format!("budget usd = 90.00{}", if charged { "" } else { " host" }));
-    Generated { items, tools, lifecycles }
+    let sinces = items.iter().flat_map(|item| sinces(item)).collect();
+    Generated { items, tools, lifecycles, sinces }
+}
+
+/// The pairs of tools of every `T since U` in a text.
+fn sinces(text: &str) -> Vec<(String, String)> {
+    let words = |text: &str| -> Vec<String> {
+        let names = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+        names.filter(|name| name.starts_with('t')).map(str::to_string).collect()
+    };
+    let is_tool = |name: &String| name[1..].parse::<usize>().is_ok();
+    let pair = |(at, _): (usize, &str)| {
+        let before = words(&text[..at]).into_iter().rfind(is_tool)?;
+        let after = words(&text[at..]).into_iter().find(is_tool)?;
+        Some((before, after))
+    };
+    text.match_indices(" since t").filter_map(pair).collect()
 }
 
 fn tool(rng: &mut Rng, tools: &[Shape], at: usize) -> String {

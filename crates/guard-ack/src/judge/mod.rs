@@ -7,7 +7,7 @@
 mod shown;
 mod trace;
 
-pub use trace::tampered;
+pub use trace::{rechained, tampered};
 
 use crate::case::{Case, RunFile};
 use crate::observed::{RunSeen, Served};

@@ -74,19 +74,26 @@ fn decisions(records: &[Record]) -> Vec<String> {
 /// Returns the trace with the decision of one record reversed and the hash chain recomputed; `None`
 /// if that record has no decision.
 pub fn tampered(trace: &[String], at: u64) -> Option<Vec<String>> {
+    let mut trace = trace.to_vec();
+    let line = trace.get_mut(usize::try_from(at).ok()?)?;
+    let (body, tail) = line.split_at_checked(line.len().checked_sub(TAIL)?)?;
+    *line = format!("{}{tail}", turned(body)?);
+    Some(rechained(trace))
+}
+
+/// Returns records with their numbers and their hash chain recomputed: a trace that was changed by somebody who knows
+/// its form.
+pub fn rechained(records: impl IntoIterator<Item = String>) -> Vec<String> {
     let mut prev = "0".repeat(64);
-    let mut out = Vec::with_capacity(trace.len());
-    for (number, line) in (0..).zip(trace) {
-        let body = line.get(..line.len().checked_sub(TAIL)?)?;
-        let body = match number == at {
-            true => turned(body)?,
-            false => body.to_owned(),
-        };
+    let numbered = (0_u64..).zip(records).map(|(number, line)| {
+        let body = &line[..line.len().saturating_sub(TAIL)];
+        let seq = Record::parse(&line).map_or(number, |record| record.seq);
+        let body = body.replacen(&format!("\"seq\":{seq},"), &format!("\"seq\":{number},"), 1);
         let head = format!("{body},\"prev\":\"{prev}\"");
         prev = hex::encode(&Sha256::digest(head.as_bytes()));
-        out.push(format!("{head},\"hash\":\"{prev}\"}}"));
-    }
-    Some(out)
+        format!("{head},\"hash\":\"{prev}\"}}")
+    });
+    numbered.collect()
 }
 
 /// Reverses the first decision in a record, which is its verdict.

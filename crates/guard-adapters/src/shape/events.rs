@@ -1,13 +1,11 @@
 //! An event loop: every event goes through a queue, and between turns only the trace is kept, from
 //! which the session is resumed.
 
-use crate::duty::{Gate, Work, with_feedback};
-use crate::engine::Engine;
-use crate::fault::Fault;
+use crate::duties::{Duties, with_feedback};
+use crate::engine::{Engine, trouble};
+use crate::harness::{AdapterResult, Gate, Harness};
 use guard_ack::protocol::{Call, Done, End, Turn};
-use guard_ack::{Kind, Trouble};
 use std::collections::VecDeque;
-use std::sync::Arc;
 
 /// An event of the loop.
 enum Happens {
@@ -22,72 +20,63 @@ enum Happens {
 }
 
 /// Runs the loop.
-pub fn run(work: &mut Work) -> Result<End, Trouble> {
-    work.begin()?;
+pub fn run(duties: &mut dyn Duties, harness: &mut Harness) -> AdapterResult<End> {
+    duties.begin(harness)?;
     let mut queue = VecDeque::from([Happens::Ask]);
     let mut running: Vec<Call> = Vec::new();
     let mut waiting: Vec<(Call, String)> = Vec::new();
     while let Some(event) = queue.pop_front() {
         match event {
             Happens::Ask => {
-                resume(work)?;
-                let Some(turn) = work.ask_model()? else { return Ok(work.abandoned()) };
+                resume(duties, harness)?;
+                let Some(turn) = duties.ask_model(harness)? else {
+                    return Ok(duties.abandoned());
+                };
                 match turn.stop {
                     true => queue.push_back(Happens::Stops(turn)),
                     false => queue.extend(turn.calls.into_iter().map(Happens::Called)),
                 }
             }
-            Happens::Called(call) if work.fault == Fault::RunsFirst => {
-                work.world.begin(&call);
-                let _ = work.gate(&call)?;
-                running.push(call);
-            }
-            Happens::Called(call) => match work.gate(&call)? {
-                Gate::Run => {
-                    work.world.begin(&call);
-                    running.push(call);
-                }
-                Gate::Served(text) | Gate::Refused(text) => work.answer(&call, &text),
+            Happens::Called(call) => match duties.call(harness, &call)? {
+                Gate::Run => running.push(call),
+                Gate::Served(text) | Gate::Refused(text) => harness.answer(&call, &text),
                 Gate::Wait(why) => waiting.push((call, why)),
             },
             Happens::Ended(call, done) => {
-                let both = work.settle(&call, &done)?;
-                work.answer(&call, &with_feedback(&both));
+                let both = duties.settle(harness, &call, &done)?;
+                harness.answer(&call, &with_feedback(&both));
                 queue.extend(waiting.drain(..).map(|(call, _)| Happens::Called(call)));
             }
             Happens::Stops(turn) => {
-                let stopped = work.stop(&turn)?;
-                if work.may_stop(&stopped) {
-                    return work.end(&turn, &stopped);
+                let stopped = duties.stop(harness, &turn)?;
+                if duties.may_stop(harness, &stopped) {
+                    return duties.end(harness, &turn, &stopped);
                 }
                 queue.push_back(Happens::Ask);
             }
         }
         if queue.is_empty() {
-            match work.world.ended(true) {
+            match duties.finished(harness) {
                 Some((id, done)) => {
                     let at = running.iter().position(|call| call.call == id);
                     queue.extend(at.map(|at| Happens::Ended(running.remove(at), done)));
                 }
                 None => {
-                    waiting.drain(..).for_each(|(call, why)| work.answer(&call, &why));
+                    waiting.drain(..).for_each(|(call, why)| harness.answer(&call, &why));
                     queue.push_back(Happens::Ask);
                 }
             }
         }
     }
-    Ok(work.abandoned())
+    Ok(duties.abandoned())
 }
 
 /// Resumes the session from its trace alone.
-fn resume(work: &mut Work) -> Result<(), Trouble> {
-    let kernel = Arc::clone(&work.engine.kernel);
-    let again = Engine::again(&kernel, &work.engine.lines, work.run.workspace.as_deref());
-    *work.engine = again.map_err(|diverged| {
-        Trouble::new(
-            Kind::Error,
-            format!("the session cannot be resumed: it diverges at record {}", diverged.at),
-        )
-    })?;
+fn resume(duties: &mut dyn Duties, harness: &mut Harness) -> AdapterResult<()> {
+    let guard = harness.engine.session.guard().clone();
+    let files = duties.files(harness.run.workspace.as_deref())?;
+    let resumed = Engine::resume(&guard, &harness.engine.trace()?, files);
+    *harness.engine =
+        resumed.map_err(|error| trouble(format!("the session cannot be resumed: {error}")))?;
     Ok(())
 }

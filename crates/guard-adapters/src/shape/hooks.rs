@@ -3,79 +3,62 @@
 //!
 //! The output of the hook after a call is shown as a separate message after the answer.
 
-use crate::duty::{Gate, Work};
-use crate::fault::Fault;
-use guard_ack::Trouble;
+use crate::duties::Duties;
+use crate::harness::{AdapterResult, Gate, Harness};
 use guard_ack::protocol::{Call, End, Role};
 
 /// Runs the loop of the framework.
-pub fn run(work: &mut Work) -> Result<End, Trouble> {
-    work.begin()?;
-    while let Some(turn) = work.ask_model()? {
+pub fn run(duties: &mut dyn Duties, harness: &mut Harness) -> AdapterResult<End> {
+    duties.begin(harness)?;
+    while let Some(turn) = duties.ask_model(harness)? {
         if turn.stop {
-            let stopped = work.stop(&turn)?;
-            if work.may_stop(&stopped) {
-                return work.end(&turn, &stopped);
+            let stopped = duties.stop(harness, &turn)?;
+            if duties.may_stop(harness, &stopped) {
+                return duties.end(harness, &turn, &stopped);
             }
             continue;
         }
-        calls(work, &turn.calls)?;
+        calls(duties, harness, &turn.calls)?;
     }
-    Ok(work.abandoned())
+    Ok(duties.abandoned())
 }
 
-fn calls(work: &mut Work, calls: &[Call]) -> Result<(), Trouble> {
+fn calls(duties: &mut dyn Duties, harness: &mut Harness, calls: &[Call]) -> AdapterResult<()> {
     let mut running: Vec<&Call> = Vec::new();
     let mut waiting: Vec<(&Call, String)> = Vec::new();
     for call in calls {
-        if work.fault == Fault::RunsFirst {
-            work.world.begin(call);
-            running.push(call);
-            let _ = work.gate(call)?;
-        } else if let Some(why) = before(work, call, &mut running)? {
-            waiting.push((call, why));
-        }
+        before(duties, harness, call, &mut running, &mut waiting)?;
     }
-    while let Some((id, done)) = work.world.ended(true) {
+    while let Some((id, done)) = duties.finished(harness) {
         let Some(at) = running.iter().position(|call| call.call == id) else { continue };
         let call = running.remove(at);
-        let (text, feedback) = work.settle(call, &done)?;
-        work.answer(call, &text);
+        let (text, feedback) = duties.settle(harness, call, &done)?;
+        harness.answer(call, &text);
         if !feedback.is_empty() {
-            work.say(Role::User, &feedback);
+            harness.say(Role::User, &feedback);
         }
         for (call, _) in std::mem::take(&mut waiting) {
-            if let Some(why) = before(work, call, &mut running)? {
-                waiting.push((call, why));
-            }
+            before(duties, harness, call, &mut running, &mut waiting)?;
         }
     }
     for (call, why) in waiting {
-        work.answer(call, &why);
+        harness.answer(call, &why);
     }
     Ok(())
 }
 
-/// Runs the hook before a call. Returns the reason if the call waits.
+/// Runs the hook before a call, which then runs, waits or is answered.
 fn before<'c>(
-    work: &mut Work,
+    duties: &mut dyn Duties,
+    harness: &mut Harness,
     call: &'c Call,
     running: &mut Vec<&'c Call>,
-) -> Result<Option<String>, Trouble> {
-    match work.gate(call)? {
-        Gate::Run => {
-            work.world.begin(call);
-            if work.fault == Fault::Serial {
-                if let Some((_, done)) = work.world.ended(true) {
-                    let (text, _) = work.settle(call, &done)?;
-                    work.answer(call, &text);
-                }
-                return Ok(None);
-            }
-            running.push(call);
-        }
-        Gate::Served(text) | Gate::Refused(text) => work.answer(call, &text),
-        Gate::Wait(why) => return Ok(Some(why)),
+    waiting: &mut Vec<(&'c Call, String)>,
+) -> AdapterResult<()> {
+    match duties.call(harness, call)? {
+        Gate::Run => running.push(call),
+        Gate::Served(text) | Gate::Refused(text) => harness.answer(call, &text),
+        Gate::Wait(why) => waiting.push((call, why)),
     }
-    Ok(None)
+    Ok(())
 }

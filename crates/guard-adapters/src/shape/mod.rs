@@ -5,8 +5,8 @@ mod hooks;
 mod middleware;
 mod proxy;
 
-use crate::duty::Work;
-use guard_ack::Trouble;
+use crate::duties::Duties;
+use crate::harness::{AdapterResult, Harness};
 use guard_ack::clause;
 use guard_ack::protocol::End;
 
@@ -50,12 +50,12 @@ impl Shape {
     }
 
     /// Runs the loop.
-    pub(crate) fn run(self, work: &mut Work) -> Result<End, Trouble> {
+    pub(crate) fn run(self, duties: &mut dyn Duties, harness: &mut Harness) -> AdapterResult<End> {
         match self {
-            Shape::Hooks => hooks::run(work),
-            Shape::Middleware => middleware::run(work),
-            Shape::Proxy => proxy::run(work),
-            Shape::Events => events::run(work),
+            Shape::Hooks => hooks::run(duties, harness),
+            Shape::Middleware => middleware::run(duties, harness),
+            Shape::Proxy => proxy::run(duties, harness),
+            Shape::Events => events::run(duties, harness),
         }
     }
 }

@@ -2,7 +2,8 @@
 
 use guard_ack::case::{self, Case};
 use guard_ack::{Contestant, Options, Report, Suite, run};
-use guard_adapters::{Fault, Generated, Library, Mock, Shape};
+use guard_adapters::{Fault, Generated, Mock, Shape};
+use guard_sdk::GuardCache;
 use std::sync::LazyLock;
 
 const SEED: u64 = 20_260_105;
@@ -34,9 +35,9 @@ fn the_faultless_do_what_the_reference_decides() {
     let suite = suite(generated);
     let (cases, bad) = suite.cases(SEED);
     assert_eq!(bad, []);
-    let library = Library::default();
+    let guards = GuardCache::new(1000);
     for shape in Shape::ALL {
-        let report = judged(&suite, &cases, &Mock { shape, fault: Fault::None, library: &library });
+        let report = judged(&suite, &cases, &Mock { shape, fault: None, guards: &guards });
         assert!(report.is_fine(), "{}", guard_ack::report::text::text(&report, shape.name()));
         assert!(report.count("passed") as u64 > COUNT / 4, "{} plays too few", shape.name());
     }
@@ -46,15 +47,14 @@ fn the_faultless_do_what_the_reference_decides() {
 fn most_faults_are_found_by_generated_scenarios_alone() {
     let suite = suite(&GENERATED);
     let (cases, _) = suite.cases(SEED);
-    let library = Library::default();
-    let tier = |fault: &&Fault| guard_ack::clause::find(fault.clause()).map_or(0, |it| it.tier);
-    let faults: Vec<Fault> =
-        Fault::ALL.iter().filter(|fault| (1..=4).contains(&tier(fault))).copied().collect();
+    let guards = GuardCache::new(1000);
+    let tier = |fault: &Fault| guard_ack::clause::find(fault.clause()).map_or(0, |it| it.tier);
+    let faults: Vec<Fault> = Fault::all().filter(|fault| (1..=4).contains(&tier(fault))).collect();
     let found = |fault: Fault| {
-        let mock = Mock { shape: Shape::Hooks, fault, library: &library };
+        let mock = Mock { shape: Shape::Hooks, fault: Some(fault), guards: &guards };
         cases.chunks(20).any(|some| !judged(&suite, some, &mock).is_fine())
     };
-    let missed: Vec<String> =
+    let missed: Vec<&str> =
         faults.iter().filter(|fault| !found(**fault)).map(|fault| fault.name()).collect();
     let (all, found) = (faults.len(), faults.len() - missed.len());
     println!("{found} of {all} faults found by {COUNT} scenarios; not {}", missed.join(", "));
@@ -71,8 +71,8 @@ fn the_same_seed_is_the_same_scenario_and_another_is_another() {
 
 #[test]
 fn what_fails_is_made_small_and_is_a_case() {
-    let library = Library::default();
-    let mock = Mock { shape: Shape::Hooks, fault: Fault::AuditOnly, library: &library };
+    let guards = GuardCache::new(1000);
+    let mock = Mock { shape: Shape::Hooks, fault: Fault::named("audit-only"), guards: &guards };
     let suite = suite(&GENERATED[..20]);
     let (cases, _) = suite.cases(SEED);
     let report = judged(&suite, &cases, &mock);
@@ -89,8 +89,8 @@ fn what_fails_is_made_small_and_is_a_case() {
 
 #[test]
 fn making_small_ends_though_stops_are_added_again() {
-    let library = Library::default();
-    let mock = Mock { shape: Shape::Hooks, fault: Fault::BlocksOnce, library: &library };
+    let guards = GuardCache::new(1000);
+    let mock = Mock { shape: Shape::Hooks, fault: Fault::named("blocks-once"), guards: &guards };
     let suite = suite(&GENERATED);
     let (cases, _) = suite.cases(SEED);
     let report = judged(&suite, &cases, &mock);

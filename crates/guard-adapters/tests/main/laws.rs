@@ -6,19 +6,17 @@ use super::undrawn::Undrawn;
 use guard_ack::case::{Case, Step};
 use guard_ack::protocol::{Declared, End, Hello, Replay, Replayed, Restore, Run};
 use guard_ack::{Adapter, Contestant, Observed, Suite, Trouble, World, play};
-use guard_adapters::{Fault, Library, Mock, Shape};
+use guard_adapters::{Mock, Shape};
+use guard_sdk::GuardCache;
 use serde_json::Value;
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
-static LIBRARY: LazyLock<Library> = LazyLock::new(Library::default);
+static GUARDS: LazyLock<GuardCache> = LazyLock::new(|| GuardCache::new(2000));
 
 static MOCKS: LazyLock<Vec<Mock<'static>>> = LazyLock::new(|| {
-    Shape::ALL
-        .into_iter()
-        .map(|shape| Mock { shape, fault: Fault::None, library: &LIBRARY })
-        .collect()
+    Shape::ALL.into_iter().map(|shape| Mock { shape, fault: None, guards: &GUARDS }).collect()
 });
 
 fn executed(seen: &Observed) -> BTreeSet<String> {
@@ -42,17 +40,17 @@ fn one_more_deny_never_enlarges_what_is_executed() {
     let suite = Suite::bundled();
     let mut more = Vec::new();
     for case in suite.cases(SEED).0 {
-        let before = seen(&suite, &case, Shape::Hooks, &LIBRARY).expect("hooks declare everything");
+        let before = seen(&suite, &case, Shape::Hooks, &GUARDS).expect("hooks declare everything");
         let undrawn = Undrawn::of(&suite, &case, &before, SEED);
-        let kernel = LIBRARY.kernel(&case.guard).expect("a guard");
+        let kernel = GUARDS.compile("case.guard", &*case.guard).expect("a guard");
         for tool in &kernel.plan().tools {
             let mut stricter = case.clone();
             stricter.guard.push_str(&format!(
                 "\npolicy one_more for {} {{ deny when 1 == 1 because \"no\" }}\n",
                 tool.name
             ));
-            LIBRARY.kernel(&stricter.guard).expect("a stricter guard");
-            let mock = Mock { shape: Shape::Hooks, fault: Fault::None, library: &LIBRARY };
+            GUARDS.compile("case.guard", &*stricter.guard).expect("a stricter guard");
+            let mock = Mock { shape: Shape::Hooks, fault: None, guards: &GUARDS };
             let (_, after) = play(&stricter, &mock, &suite.hash(), SEED, &|_| None);
             let of_it = after
                 .runs
@@ -149,7 +147,7 @@ fn two_cases_in_one_adapter_give_what_they_give_separately() {
     cases.retain(|case| !case.run.iter().flat_map(|run| &run.before).any(ends));
     for mock in &*MOCKS {
         let alone =
-            |case: &Case| Some(told(&suite, case, &seen(&suite, case, mock.shape, &LIBRARY)?));
+            |case: &Case| Some(told(&suite, case, &seen(&suite, case, mock.shape, &GUARDS)?));
         let alone: Vec<Option<String>> = cases.iter().map(alone).collect();
         for (at, host) in cases.iter().enumerate() {
             let next = (at + 1) % cases.len();

@@ -2,7 +2,8 @@
 
 use super::{SEED, judged};
 use guard_ack::{Outcome, Suite, Verdict};
-use guard_adapters::{Fault, Library, Mock, Shape};
+use guard_adapters::{Fault, Mock, Shape};
+use guard_sdk::GuardCache;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
@@ -21,7 +22,7 @@ fn kills(outcomes: &[Outcome]) -> Kills {
 
 #[test]
 fn every_fault_is_found_for_its_own_reason_and_every_case_finds_one() {
-    let library = Library::default();
+    let guards = GuardCache::new(1000);
     let mut matrix = String::new();
     let (mut alive, mut idle) = (Vec::new(), BTreeSet::new());
     let suite = Suite::bundled();
@@ -29,23 +30,30 @@ fn every_fault_is_found_for_its_own_reason_and_every_case_finds_one() {
     let claims: BTreeMap<&str, &str> =
         cases.iter().map(|case| (case.name.as_str(), case.clause.as_str())).collect();
     idle.extend(cases.iter().map(|case| case.name.clone()));
-    for fault in Fault::ALL {
-        let mock = Mock { shape: Shape::Hooks, fault: *fault, library: &library };
+    for fault in Fault::all() {
+        let mock = Mock { shape: Shape::Hooks, fault: Some(fault), guards: &guards };
         let report = judged(&mock, SEED);
         let kills = kills(&report.outcomes);
-        let own = |clauses: &BTreeSet<String>| clauses.contains(fault.clause());
-        if !kills.values().any(own) {
+        let own = kills.iter().filter(|(_, clauses)| clauses.contains(fault.clause()));
+        let own: Vec<&str> = own.map(|(case, _)| case.as_str()).collect();
+        if own.is_empty() {
             let seen: BTreeSet<&String> = kills.values().flatten().collect();
             alive.push(format!("{} ({}): {seen:?}", fault.name(), fault.clause()));
         }
-        let _ = writeln!(matrix, "{} {}: {}", fault.clause(), fault.name(), fault.what());
-        for (case, clauses) in &kills {
-            if claims.get(case.as_str()).is_some_and(|own| clauses.contains(*own)) {
-                idle.remove(case);
-            }
-            let clauses: Vec<&str> = clauses.iter().map(String::as_str).collect();
-            let _ = writeln!(matrix, "    {case}  {}", clauses.join(" "));
-        }
+        let (clause, name) = (fault.clause(), fault.name());
+        let _ = writeln!(
+            matrix,
+            "{clause:<9} {name:<22} {:>3} cases, {:>3} by its clause: {}",
+            kills.len(),
+            own.len(),
+            own.first().unwrap_or(&"none")
+        );
+        let of_their_own = kills.iter().filter(|(case, clauses)| {
+            claims.get(case.as_str()).is_some_and(|it| clauses.contains(*it))
+        });
+        of_their_own.for_each(|(case, _)| {
+            idle.remove(case);
+        });
     }
     assert!(alive.is_empty(), "{} faults live:\n{}", alive.len(), alive.join("\n"));
     assert!(idle.is_empty(), "cases that find no fault for their own clause: {idle:#?}");

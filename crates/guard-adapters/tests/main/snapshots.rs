@@ -6,9 +6,10 @@ use super::undrawn::Undrawn;
 use super::{SEED, told};
 use guard_ack::case::{Case, RunFile, Step};
 use guard_ack::{Observed, Played, Suite, play};
-use guard_adapters::{Fault, Library, Mock, Shape};
+use guard_adapters::{Mock, Shape};
 use guard_plan::record::Record;
 use guard_plan::verdict::Decision;
+use guard_sdk::GuardCache;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -21,8 +22,8 @@ fn folder() -> PathBuf {
 }
 
 /// What a shape makes of a case; none where it does not declare what the case needs.
-pub fn seen(suite: &Suite, case: &Case, shape: Shape, library: &Library) -> Option<Observed> {
-    let mock = Mock { shape, fault: Fault::None, library };
+pub fn seen(suite: &Suite, case: &Case, shape: Shape, guards: &GuardCache) -> Option<Observed> {
+    let mock = Mock { shape, fault: None, guards };
     let (played, seen) = play(case, &mock, &suite.hash(), SEED, &|_| None);
     match played {
         Played::Judged(broken) if broken.is_empty() => Some(seen),
@@ -88,10 +89,10 @@ fn head(case: &Case, at: usize, run: &RunFile) -> String {
 }
 
 /// A case in words: its guard's plan, what was decided, what was recorded; then where other shapes decide otherwise.
-fn snapshot(suite: &Suite, case: &Case, library: &Library) -> String {
-    let kernel = library.kernel(&case.guard).expect("a guard");
+fn snapshot(suite: &Suite, case: &Case, guards: &GuardCache) -> String {
+    let kernel = guards.compile("case.guard", &*case.guard).expect("a guard");
     let mut out = format!("{}: {}\n\nplan\n{}", case.clause, case.claim, told::plan(kernel.plan()));
-    let hooks = seen(suite, case, Shape::Hooks, library).expect("hooks declare everything");
+    let hooks = seen(suite, case, Shape::Hooks, guards).expect("hooks declare everything");
     let runs = added(case, &hooks);
     let undrawn = Undrawn::of(suite, case, &hooks, SEED);
     let ours = decided(&runs, &undrawn);
@@ -107,7 +108,7 @@ fn snapshot(suite: &Suite, case: &Case, library: &Library) -> String {
     }
     out = undrawn.text(&out);
     for shape in Shape::ALL.into_iter().filter(|shape| *shape != Shape::Hooks) {
-        let Some(theirs) = seen(suite, case, shape, library) else { continue };
+        let Some(theirs) = seen(suite, case, shape, guards) else { continue };
         let undrawn = Undrawn::of(suite, case, &theirs, SEED);
         let theirs = decided(&added(case, &theirs), &undrawn);
         if theirs != ours {
@@ -122,14 +123,14 @@ fn snapshot(suite: &Suite, case: &Case, library: &Library) -> String {
 #[test]
 fn each_case_reads_as_it_did() {
     let suite = Suite::bundled();
-    let library = Library::default();
+    let guards = GuardCache::new(1000);
     let mut settings = insta::Settings::clone_current();
     settings.set_prepend_module_to_snapshot(false);
     settings.set_omit_expression(true);
     for case in suite.cases(SEED).0 {
         let (area, claim) = case.name.split_once('/').expect("an area and a claim");
         settings.set_snapshot_path(folder().join(area));
-        settings.bind(|| insta::assert_snapshot!(claim, snapshot(&suite, &case, &library)));
+        settings.bind(|| insta::assert_snapshot!(claim, snapshot(&suite, &case, &guards)));
     }
 }
 

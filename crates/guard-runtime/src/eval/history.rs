@@ -2,7 +2,7 @@
 
 use super::context::{Context, Evaluated, Scope};
 use crate::compiled::prepare::Prepared;
-use crate::session::Stamp;
+use crate::session::Begun;
 use crate::val::{Val, confused};
 use guard_plan::plan::{IndexId, Millis, Node, NodeId, ToolId};
 use guard_plan::value::Fault;
@@ -42,14 +42,14 @@ impl<'a> Context<'a> {
                 Val::Bool(known.unwrap_or(false))
             }
             Node::Called { tool, key, since, within } => {
-                let stamp = match key {
-                    None => session.tools[*tool as usize].success,
-                    Some((index, keys)) => self.stamp(expr, *index, keys, scope)?,
+                let begun = match key {
+                    None => session.tools[*tool as usize].begun,
+                    Some((index, keys)) => self.begun(expr, *index, keys, scope)?,
                 };
-                Val::Bool(self.counts(stamp, *since, *within))
+                Val::Bool(self.counts(begun, *since, *within))
             }
             Node::Failed { tool, since, within } => {
-                Val::Bool(self.counts(session.tools[*tool as usize].failure, *since, *within))
+                Val::Bool(self.failed(*tool, *since, *within))
             }
             Node::Calls { tool, failures, window } => {
                 let history = &session.tools[*tool as usize];
@@ -72,38 +72,59 @@ impl<'a> Context<'a> {
         })
     }
 
-    /// Returns whether a stamp exists, is later than the last success of a tool, and is recent
-    /// enough.
+    /// Returns whether the success that began last counts: it began after every call of the tool
+    /// `since` had settled, no such call has begun from then on, and it began recently enough.
     pub fn counts(
         &self,
-        stamp: Option<Stamp>,
+        begun: Option<Begun>,
         since: Option<ToolId>,
         within: Option<Millis>,
     ) -> bool {
-        let Some(stamp) = stamp else { return false };
-        let later = since.is_none_or(|tool| {
-            let last = self.session.tools[tool as usize].success;
-            last.is_none_or(|last| last.settlement < stamp.settlement)
+        let Some(begun) = begun else { return false };
+        // A call in flight has touched the tool when it was admitted. What began later began during
+        // its run.
+        let undisturbed = since.is_none_or(|tool| {
+            let touched = self.session.tools[tool as usize].touched;
+            touched < begun.moment && !self.flies(tool)
         });
-        later && within.is_none_or(|within| self.now.saturating_sub(stamp.time) <= within)
+        undisturbed && self.recent(begun.time, within)
     }
 
-    fn stamp(
+    /// Returns whether a tool has failed after the last success of another, and recently enough.
+    fn failed(&self, tool: ToolId, since: Option<ToolId>, within: Option<Millis>) -> bool {
+        let Some(failure) = self.session.tools[tool as usize].failure else { return false };
+        let later = since.is_none_or(|tool| {
+            let last = self.session.tools[tool as usize].success;
+            last.is_none_or(|last| last.settlement < failure.settlement)
+        });
+        later && self.recent(failure.time, within)
+    }
+
+    fn recent(&self, time: Millis, within: Option<Millis>) -> bool {
+        within.is_none_or(|within| self.now.saturating_sub(time) <= within)
+    }
+
+    /// Returns whether a call of a tool is in flight.
+    fn flies(&self, tool: ToolId) -> bool {
+        self.session.flights.iter().any(|flight| flight.tool == Some(tool))
+    }
+
+    fn begun(
         &self,
         expr: &'a Prepared,
         index: IndexId,
         keys: &[NodeId],
         scope: Option<&Scope<'_, 'a>>,
-    ) -> Result<Option<Stamp>, Fault> {
+    ) -> Result<Option<Begun>, Fault> {
         let mut buffer = self.decision.buffer.take();
         buffer.clear();
         for id in keys {
             self.node(expr, *id, scope)?.write_key(&mut buffer);
         }
         guard_plan::key::shorten(0, &mut buffer);
-        let stamp = self.session.indexes[index as usize].get(&*buffer).copied();
+        let begun = self.session.indexes[index as usize].get(&*buffer).copied();
         self.decision.buffer.replace(buffer);
-        Ok(stamp)
+        Ok(begun)
     }
 
     /// Looks up the key bytes of some values; a missing option is never found.

@@ -1,5 +1,6 @@
 //! Calls between *allow* and *settled*, and the drafts of calls under decision.
 
+use super::Begun;
 use super::items::Action;
 use guard_plan::plan::{LimitId, Plan, ToolId, UnitId, VarId};
 use guard_plan::value::Value;
@@ -11,6 +12,7 @@ use std::ops::Range;
 pub(crate) struct Flight {
     /// The sequence number, which grows with each allowed call.
     pub number: u64,
+    pub begun: Begun,
     pub call: String,
     /// The tool; `None` if the guard does not declare it or could not read the arguments.
     pub tool: Option<ToolId>,

@@ -60,7 +60,9 @@ fn check_all_but<'a>(
         let mut would = Findings::default();
         simulate(cx, call, None, &mut writes, &mut would);
         let new = |reason: &Reason| !findings.reasons.contains(reason);
-        findings.shadowed.extend(would.reasons.into_iter().filter(new));
+        let reasons: Vec<Reason> = would.reasons.into_iter().filter(new).collect();
+        findings.shadowed.extend(reasons);
+        findings.shadowed.extend(would.shadowed);
     }
 }
 

@@ -92,7 +92,7 @@ fn one<'a>(
     let Requirement { tool, key, since, within } = alternative;
     let session = cx.session;
     let start = draft.bytes.len();
-    let stamp = match (key, values) {
+    let begun = match (key, values) {
         (Some(key), Some(values)) => {
             for value in values {
                 cx.eval(value)?.write_key(&mut draft.bytes);
@@ -100,11 +100,11 @@ fn one<'a>(
             key::shorten(start, &mut draft.bytes);
             session.indexes[key.index as usize].get(&draft.bytes[start..]).copied()
         }
-        _ => session.tools[*tool as usize].success,
+        _ => session.tools[*tool as usize].begun,
     };
-    let standing = if cx.counts(stamp, *since, *within) {
+    let standing = if cx.counts(begun, *since, *within) {
         Standing::Met
-    } else if in_flight(cx, *tool, key.as_ref(), &draft.bytes[start..]) {
+    } else if in_flight(cx, alternative, &draft.bytes[start..]) {
         Standing::InFlight
     } else {
         Standing::Missing
@@ -113,18 +113,20 @@ fn one<'a>(
     Ok(standing)
 }
 
-/// Returns whether a call of a tool, with its key if any, is in flight.
-fn in_flight(cx: &Context<'_>, tool: ToolId, key: Option<&Key>, bytes: &[u8]) -> bool {
+/// Returns whether a call is in flight whose success would meet a requirement, with its key if any.
+fn in_flight(cx: &Context<'_>, requirement: &Requirement, bytes: &[u8]) -> bool {
+    let Requirement { tool, key, since, within } = requirement;
     let place = |key: &Key| {
-        let indexes = &cx.compiled.plan().tools[tool as usize].indexes;
+        let indexes = &cx.compiled.plan().tools[*tool as usize].indexes;
         indexes.iter().position(|index| *index == key.index)
     };
-    cx.session.flights.iter().filter(|flight| flight.tool == Some(tool)).any(|flight| match key {
-        None => true,
-        Some(key) => {
+    let mut flights = cx.session.flights.iter().filter(|flight| flight.tool == Some(*tool));
+    flights.any(|flight| {
+        let same = key.as_ref().is_none_or(|key| {
             let span = place(key).and_then(|place| flight.draft.keys.get(place));
             span.is_some_and(|span| flight.draft.key(*span) == bytes)
-        }
+        });
+        same && cx.counts(Some(flight.begun), *since, *within)
     })
 }
 

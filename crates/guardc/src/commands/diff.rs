@@ -20,7 +20,7 @@ pub struct Args {
     /// How the answer is written
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,
-    /// What may change
+    /// What may change: the exit code is 1 where more does, 3 where that is not decided
     #[arg(long, value_enum, default_value_t)]
     pub allow: Allow,
 }
@@ -43,16 +43,17 @@ pub enum Allow {
     /// Nothing.
     None,
     /// More may be refused, nothing more allowed.
+    #[default]
     Tighten,
     /// Anything.
-    #[default]
     Any,
 }
 
 /// Runs the command.
 pub fn run(args: &Args, term: &Term) -> Outcome {
     let (Some(old), Some(new)) = (program(&args.old, term)?, program(&args.new, term)?) else {
-        return Ok(Exit::Findings);
+        // 1 says that the new guard is looser: a guard with errors is something else.
+        return Err(Failure::Said);
     };
     let found = diff(&old, &new, &Limits::default(), &|| false);
     let text = match args.format {

@@ -6,6 +6,7 @@ use crate::hir::{
     Clause, ClauseKind, Expr, ExprKind as K, FactId, Learn, LifecycleId, Program, Requirement,
     Step, Target, Tool, Type,
 };
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 /// A program to take texts from.
@@ -135,8 +136,26 @@ impl Canon<'_> {
         format!("{}({}) since {since} within {:?}", of.wire_name, key.join(", "), r.within)
     }
 
-    /// A clause; limits say their counter and not who else is held to it.
+    /// A clause, enforced or in shadow; limits say their counter and not who else is held to it.
     pub fn clause(self, tool: &Tool, clause: &Clause) -> String {
+        let text = self.enforced(tool, clause);
+        if clause.rule.shadow { format!("shadow {text}") } else { text }
+    }
+
+    /// The clauses of a tool, each with its text. A text that stands a second time is numbered: two equal clauses may do
+    /// twice what the first does.
+    pub fn clauses<'t>(self, tool: &'t Tool) -> Vec<(&'t Clause, String)> {
+        let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+        let numbered = |clause: &'t Clause| {
+            let text = self.clause(tool, clause);
+            let count = counts.entry(text.clone()).or_default();
+            *count += 1;
+            (clause, if *count > 1 { format!("{text} #{count}") } else { text })
+        };
+        tool.clauses.iter().map(numbered).collect()
+    }
+
+    fn enforced(self, tool: &Tool, clause: &Clause) -> String {
         let e = |e: &Expr| self.expr(Some(tool), e);
         let when = |when: &Option<Expr>| when.as_ref().map_or("always".into(), e);
         match &clause.kind {

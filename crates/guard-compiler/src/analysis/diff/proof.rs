@@ -208,10 +208,9 @@ impl<'p> Sides<'p> {
     /// What the tool writes, and what is checked of it before.
     fn effects(&self, a: &Tool, b: &Tool, change: &mut Change) {
         let texts = |program: &Program, tool: &Tool| {
-            let effect = |c: &&crate::hir::Clause| matches!(c.kind, ClauseKind::Effect { .. });
-            let own = tool.clauses.iter().filter(effect);
-            let texts = own.map(|c| (c.rule.shadow, Canon(program).clause(tool, c)));
-            texts.collect::<BTreeSet<_>>()
+            let own = Canon(program).clauses(tool).into_iter();
+            let effects = own.filter(|(c, _)| matches!(c.kind, ClauseKind::Effect { .. }));
+            effects.map(|(_, text)| text).collect::<BTreeSet<_>>()
         };
         let (before, after) = (texts(self.old, a), texts(self.new, b));
         if before != after && !self.effects_beside(a, b, change) {
@@ -247,10 +246,8 @@ impl<'p> Sides<'p> {
     fn effects_beside(&self, a: &Tool, b: &Tool, change: &mut Change) -> bool {
         let effects = |program: &Program, tool: &Tool| {
             let mut texts: BTreeMap<String, String> = BTreeMap::new();
-            for clause in &tool.clauses {
+            for (clause, text) in Canon(program).clauses(tool) {
                 if let ClauseKind::Effect { target, .. } = &clause.kind {
-                    let text =
-                        format!("{} {}", clause.rule.shadow, Canon(program).clause(tool, clause));
                     texts.insert(text, program.state[target.var].name.clone());
                 }
             }

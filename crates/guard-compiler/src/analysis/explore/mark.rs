@@ -98,6 +98,8 @@ impl<'p> Questions<'p> {
         let mut compared = Vec::new();
         root.walk(&mut |e| match &e.kind {
             K::Called { tool, key, since, within } => {
+                // A call that fails ends what was so since the one before, as one that succeeds does.
+                self.failures.extend(since);
                 let params = key.iter().map(|(p, _)| *p).collect();
                 let (since, within) = (*since, *within);
                 self.asked.insert(Asked::Called { tool: *tool, params, since, within });
@@ -252,13 +254,15 @@ impl<'p> Questions<'p> {
         let from = |since: &Option<ToolId>| since.and_then(last).map_or(0, |p| p.number);
         match asked {
             Asked::Called { tool, params, since, within } => {
-                let from = from(since);
+                let touched = since.map_or(Some(0), |tool| session.touched(tool));
                 let mut keys: BTreeMap<Vec<u8>, i64> = BTreeMap::new();
                 for p in session.past().filter(|p| p.success && p.tool == *tool) {
                     let mut bytes = Vec::new();
                     params.iter().for_each(|at| key::write(&p.args[*at as usize], &mut bytes));
-                    if p.number > from && within.is_none_or(|d| now - p.time <= d) {
-                        keys.insert(bytes, if within.is_some() { now - p.time } else { 0 });
+                    let age = now - p.begun.1;
+                    if touched.is_some_and(|at| at < p.begun.0) && within.is_none_or(|d| age <= d) {
+                        let youngest = keys.get(&bytes).map_or(age, |other| age.min(*other));
+                        keys.insert(bytes, if within.is_some() { youngest } else { 0 });
                     }
                 }
                 for (bytes, age) in keys {

@@ -8,6 +8,7 @@ use crate::hir::{ClauseKind, Expr, Step, Target, Tool, VarId};
 use guard_plan::plan::{ArithOp, EffectOp};
 use guard_plan::value::{Fault, Value};
 use guard_plan::verdict::{Code, Decision};
+use std::collections::BTreeSet;
 
 impl Reference<'_> {
     pub(super) fn effects(
@@ -17,20 +18,44 @@ impl Reference<'_> {
         findings: &mut Findings,
         after: &mut Consequences,
     ) {
-        let mut simulated = self.state.clone();
-        let mut faulted = false;
+        let enforced = self.simulate(tool, env, false, findings);
+        if tool.clauses.iter().any(|c| c.rule.shadow && matches!(c.kind, ClauseKind::Effect { .. }))
+        {
+            let mut would = Findings::default();
+            self.simulate(tool, env, true, &mut would);
+            findings.would_be(would);
+        }
+        let Some(simulated) = enforced else { return };
+        let touched: Vec<VarId> = (0..simulated.len()).filter(|var| writes(tool, *var)).collect();
+        after.writes = touched.into_iter().map(|var| (var, simulated[var].clone())).collect();
+    }
+
+    /// The state after the effects, with those in shadow or without, if none of them faults. Checks what the tool writes.
+    fn simulate(
+        &self,
+        tool: &Tool,
+        env: Env,
+        with_shadow: bool,
+        findings: &mut Findings,
+    ) -> Option<Vec<Value>> {
+        let (mut simulated, mut faulted) = (self.state.clone(), false);
+        let (mut written_vars, mut touched) = (BTreeSet::new(), BTreeSet::new());
         for clause in &tool.clauses {
             let ClauseKind::Effect { target, op, value } = &clause.kind else {
                 continue;
             };
+            touched.insert(target.var);
+            if clause.rule.shadow && !with_shadow {
+                continue;
+            }
+            written_vars.insert(target.var);
             let written = self.apply(target, *op, value.as_ref(), env, &mut simulated);
             faulted |= findings.ok(&clause.rule, written).is_none();
         }
         if faulted {
-            return;
+            return None;
         }
-        let touched: Vec<VarId> = (0..simulated.len()).filter(|var| writes(tool, *var)).collect();
-        for var in &touched {
+        for var in &written_vars {
             if !self.fits(&self.program.state[*var].ty, &simulated[*var]) {
                 findings.named(&self.program.state[*var].name, Code::Invariant, Decision::Deny);
             }
@@ -49,7 +74,7 @@ impl Reference<'_> {
                 Err(fault) => findings.fault(&rule, &fault),
             }
         }
-        after.writes = touched.into_iter().map(|var| (var, simulated[var].clone())).collect();
+        Some(simulated)
     }
 
     /// Writes one effect into `state`; everything it reads is read in `env`.

@@ -6,14 +6,35 @@
 use super::values::{
     and, arithmetic, compare, index, is_below, is_in, negate, number, opened, or, rows, url_part,
 };
-use super::{Ask, Reference, Settled, World};
-use crate::hir::{Expr, ExprKind, ToolId, Type};
+use super::{Ask, Begun, Reference, Settled, World};
+use crate::hir::{Expr, ExprKind, Requirement, ToolId, Type};
 use guard_plan::json::Json;
 use guard_plan::plan::{ClockPart, QuantifierOp, TemporalOp};
 use guard_plan::value::{Fault, Value};
 
 /// A value, or why there is none.
 pub(super) type Evaluated = Result<Value, Fault>;
+
+/// A call that is asked after: its tool, its arguments by place, the tool whose calls it must come after, its age.
+pub(super) struct Asked<'a> {
+    pub tool: ToolId,
+    pub key: &'a [(usize, Value)],
+    pub since: Option<ToolId>,
+    pub within: Option<i64>,
+}
+
+impl Requirement {
+    /// What is asked, with the values of its key.
+    pub(super) fn with<'a>(&self, key: &'a [(usize, Value)]) -> Asked<'a> {
+        Asked { tool: self.tool, key, since: self.since, within: self.within }
+    }
+}
+
+impl Asked<'_> {
+    fn is_of(&self, tool: ToolId, args: &[Value]) -> bool {
+        self.tool == tool && self.key.iter().all(|(param, value)| args[*param] == *value)
+    }
+}
 
 /// What an expression may speak of besides the session.
 #[derive(Clone, Copy)]
@@ -152,18 +173,19 @@ impl Reference<'_> {
                 for (param, value) in key {
                     wanted.push((*param as usize, self.eval(value, env)?));
                 }
-                Value::Bool(self.called(*tool, &wanted, *since, *within))
+                let asked = Asked { tool: *tool, key: &wanted, since: *since, within: *within };
+                Value::Bool(self.called(&asked))
             }
             K::Failed { tool, since, within } => {
                 let from = self.last_success(*since);
                 let matching = |s: &&Settled| {
-                    !s.success && s.tool == *tool && s.number > from && self.recent(s, *within)
+                    !s.success && s.tool == *tool && s.number > from && self.recent(s.time, *within)
                 };
                 Value::Bool(self.settled.iter().any(|s| matching(&&**s)))
             }
             K::Calls { tool, failures, within } => {
                 let matching = |s: &&Settled| {
-                    s.success != *failures && s.tool == *tool && self.recent(s, *within)
+                    s.success != *failures && s.tool == *tool && self.recent(s.time, *within)
                 };
                 Value::Int(self.settled.iter().map(|s| &**s).filter(matching).count() as i64)
             }
@@ -216,23 +238,31 @@ impl Reference<'_> {
         self.settled.iter().rev().find(|s| s.success && s.tool == tool).map(|s| &**s)
     }
 
-    fn recent(&self, settled: &Settled, within: Option<i64>) -> bool {
-        within.is_none_or(|d| self.now - settled.time <= d)
+    fn recent(&self, time: i64, within: Option<i64>) -> bool {
+        within.is_none_or(|d| self.now - time <= d)
     }
 
-    /// Whether the tool has succeeded so.
-    pub(super) fn called(
-        &self,
-        tool: ToolId,
-        key: &[(usize, Value)],
-        since: Option<ToolId>,
-        within: Option<i64>,
-    ) -> bool {
-        let from = self.last_success(since);
+    /// Whether a call has succeeded so.
+    pub(super) fn called(&self, asked: &Asked) -> bool {
         self.settled.iter().any(|s| {
-            let same = || key.iter().all(|(param, value)| s.args[*param] == *value);
-            s.success && s.tool == tool && s.number > from && self.recent(s, within) && same()
+            s.success && asked.is_of(s.tool, &s.args) && self.is_undisturbed(asked, s.begun)
         })
+    }
+
+    /// Whether a call is in flight that would have succeeded so, if it succeeded now.
+    pub(super) fn may_be_met(&self, asked: &Asked) -> bool {
+        self.flights.iter().any(|f| {
+            f.tool.is_some_and(|tool| asked.is_of(tool, &f.args))
+                && self.is_undisturbed(asked, f.begun)
+        })
+    }
+
+    /// Whether a call that began then is recent enough, and every call of the other tool had ended before.
+    fn is_undisturbed(&self, asked: &Asked, begun: Begun) -> bool {
+        let others = self.settled.iter().filter(|s| Some(s.tool) == asked.since);
+        let flies = self.flights.iter().any(|f| f.tool.is_some() && f.tool == asked.since);
+        let before = others.map(|s| s.number).all(|ended| ended < begun.moment);
+        before && !flies && self.recent(begun.time, asked.within)
     }
 
     fn quantified(

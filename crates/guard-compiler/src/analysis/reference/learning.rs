@@ -135,6 +135,9 @@ impl Reference<'_> {
             if !whole {
                 self.outcome.note(NoteKind::Warning, &rule.owner);
             }
+            if rule.shadow {
+                continue;
+            }
             for row in taught {
                 self.teach(learn.fact, row, by);
             }

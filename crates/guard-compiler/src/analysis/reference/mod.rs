@@ -127,6 +127,8 @@ pub struct Reference<'p> {
     allowed: Vec<Rc<Allowed>>,
     settled: Vec<Rc<Settled>>,
     flights: Vec<Flight>,
+    /// How many admissions and settlements there were.
+    moments: u64,
     grants: Vec<Grant>,
     facts: Vec<learning::Table>,
     halted: bool,
@@ -178,7 +180,16 @@ struct Settled {
     result: Value,
     success: bool,
     time: i64,
+    /// The moment of its settlement.
     number: u64,
+    begun: Begun,
+}
+
+/// The admission of a call: its moment, counted with settlements, and its time.
+#[derive(Clone, Copy)]
+struct Begun {
+    moment: u64,
+    time: i64,
 }
 
 /// A call between its allowance and its settlement; an undeclared tool has no number.
@@ -188,6 +199,7 @@ struct Flight {
     deed: Option<items::Deed>,
     id: String,
     call: u64,
+    begun: Begun,
     tool: Option<ToolId>,
     args: Rc<Vec<Value>>,
     writes: Vec<(VarId, Value)>,
@@ -235,6 +247,7 @@ impl<'p> Reference<'p> {
             allowed: Vec::new(),
             settled: Vec::new(),
             flights: Vec::new(),
+            moments: 0,
             grants: Vec::new(),
             facts: vec![learning::Table::default(); program.facts.len()],
             halted: false,

@@ -4,7 +4,7 @@ use super::eval::Env;
 use super::feedback::Judged;
 use super::items::Deed;
 use super::{
-    Allowed, Call, Flight, Judgement, Misuse, Outcome, Outline, Reference, World, is_missing,
+    Allowed, Begun, Call, Flight, Judgement, Misuse, Outcome, Outline, Reference, World, is_missing,
 };
 use crate::hir::{ClauseKind, LimitId, Requirement, RuleMeta, Tool, ToolId, VarId};
 use crate::lower::waits_for;
@@ -41,6 +41,13 @@ impl Findings {
         let list = if rule.shadow { &mut self.shadowed } else { &mut self.reasons };
         list.push((code, rule.owner.clone(), decision, needs));
         self.fired.push((code, rule.span));
+    }
+
+    /// Adds the findings that there would be if rules in shadow were enforced.
+    pub(super) fn would_be(&mut self, would: Findings) {
+        let enforced = would.reasons.into_iter().filter(|reason| !self.reasons.contains(reason));
+        self.shadowed.extend(enforced.chain(would.shadowed));
+        self.fired.extend(would.fired);
     }
 
     pub(super) fn named(&mut self, rule: &str, code: Code, decision: Decision) {
@@ -250,10 +257,12 @@ impl Reference<'_> {
         self.allowed.push(Rc::new(Allowed { call, time, tool: mark, args: args.clone(), limits }));
         let served = tool.is_some_and(|at| self.program.tools[at].served.is_some());
         self.calls.push(Call { id: id.to_string(), served, success: None });
+        self.moments += 1;
         self.flights.push(Flight {
             id: id.to_string(),
             deed: None,
             call,
+            begun: Begun { moment: self.moments, time },
             tool,
             args,
             writes: after.writes,
@@ -293,22 +302,8 @@ impl Reference<'_> {
                 .map(|(p, e)| Ok((*p as usize, self.eval(e, env)?)))
                 .collect();
             match key {
-                Ok(key)
-                    if self.called(
-                        alternative.tool,
-                        &key,
-                        alternative.since,
-                        alternative.within,
-                    ) =>
-                {
-                    return Ok(None);
-                }
-                Ok(key) => {
-                    waits |= self.flights.iter().any(|f| {
-                        f.tool == Some(alternative.tool)
-                            && key.iter().all(|(p, v)| f.args[*p] == *v)
-                    });
-                }
+                Ok(key) if self.called(&alternative.with(&key)) => return Ok(None),
+                Ok(key) => waits |= self.may_be_met(&alternative.with(&key)),
                 Err(found) => fault = Some(found),
             }
         }

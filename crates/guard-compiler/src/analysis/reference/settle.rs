@@ -34,7 +34,8 @@ impl Reference<'_> {
 
     /// Settles a call in flight, and judges that for feedback.
     pub(super) fn finish(&mut self, at: usize, success: bool, result: Option<&Json>, world: World) {
-        let flight = self.flights.remove(at);
+        // Until its success or failure stands in the history, it is in flight.
+        let flight = self.flights[at].clone();
         if let Some(call) = self.calls.iter_mut().rev().find(|call| call.id == flight.id) {
             call.success = Some(success);
         }
@@ -53,10 +54,12 @@ impl Reference<'_> {
                 self.see_result(result, tool.map_or(&nobody, |tool| &tool.trust), &[]);
             }
         }
+        self.flights.remove(at);
+        self.moments += 1;
         if let Some(tool) = flight.tool {
-            let number = self.settled.len() as u64 + 1;
-            let settled =
-                Settled { tool, args: flight.args, result: kept, success, time: self.now, number };
+            let Flight { args, begun, .. } = flight;
+            let (result, time, number) = (kept, self.now, self.moments);
+            let settled = Settled { tool, args, result, success, time, number, begun };
             self.settled.push(Rc::new(settled));
         }
         self.states.push(Rc::new(self.state.clone()));
@@ -104,9 +107,15 @@ impl Reference<'_> {
                 .is_ok_and(|()| {
                     self.fits(&self.program.state[target.var].ty, &observed[target.var])
                 });
-            if !kept {
+            if !kept || clause.rule.shadow {
                 observed[target.var] = before;
-                let kind = if *warn { NoteKind::Warning } else { NoteKind::Halt };
+            }
+            if !kept {
+                let kind = match (clause.rule.shadow, *warn) {
+                    (true, _) => NoteKind::Shadow,
+                    (false, true) => NoteKind::Warning,
+                    (false, false) => NoteKind::Halt,
+                };
                 notes.push((kind, clause.rule.owner.clone()));
             }
         }
@@ -114,7 +123,8 @@ impl Reference<'_> {
         for invariant in &self.program.invariants {
             let warns = |clause: &Clause| match &clause.kind {
                 ClauseKind::Observe { target, warn, .. } => {
-                    reads(&invariant.condition, target.var).then_some(*warn)
+                    let warns = *warn || clause.rule.shadow;
+                    reads(&invariant.condition, target.var).then_some(warns)
                 }
                 _ => None,
             };

@@ -16,6 +16,8 @@ pub(crate) struct Past<'s> {
     pub success: bool,
     pub time: i64,
     pub number: u64,
+    /// When it began: the moment, counted with settlements, and the time.
+    pub begun: (u64, i64),
 }
 
 impl<'p> Reference<'p> {
@@ -46,7 +48,15 @@ impl<'p> Reference<'p> {
             success: s.success,
             time: s.time,
             number: s.number,
+            begun: (s.begun.moment, s.begun.time),
         })
+    }
+
+    /// The moment of the last admission or settlement of a tool's call; none while one is in flight.
+    pub(crate) fn touched(&self, tool: ToolId) -> Option<u64> {
+        let flies = self.flights.iter().any(|f| f.tool == Some(tool));
+        let settled = self.settled.iter().filter(|s| s.tool == tool);
+        (!flies).then(|| settled.map(|s| s.number).max().unwrap_or(0))
     }
 
     /// Every count of a limit that was charged: the limit, its key, when, and by which tool with which arguments.

@@ -48,10 +48,10 @@ pub struct Explain {
 /// Lists the cases.
 pub fn list(args: &Args, term: &Term) -> Outcome {
     if args.faults {
-        let row = |fault: &Fault| {
-            format!("{:<9} {:<22} {}\n", fault.clause(), fault.name(), fault.what())
+        let row = |fault: Fault| {
+            format!("{:<9} {:<22} {}\n", fault.clause(), fault.name(), fault.summary())
         };
-        term.print(&Fault::ALL.iter().map(row).collect::<String>())?;
+        term.print(&Fault::all().map(row).collect::<String>())?;
         return Ok(Exit::Fine);
     }
     let suite = super::suite(args.cases.as_ref())?;

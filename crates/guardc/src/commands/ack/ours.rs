@@ -3,7 +3,8 @@
 use crate::failure::{Exit, Failure, Outcome};
 use crate::near;
 use guard_ack::Contestant;
-use guard_adapters::{Fault, Library, Mock, Shape};
+use guard_adapters::{Fault, Mock, Shape};
+use guard_sdk::GuardCache;
 use std::io;
 
 /// Our own engine as an adapter on standard input and output
@@ -19,9 +20,8 @@ pub struct Args {
 
 /// Parses the name of a fault.
 pub fn fault(name: &str) -> Result<Fault, String> {
-    let names: Vec<String> = Fault::ALL.iter().map(|fault| fault.name()).collect();
-    let near = || near::did_you_mean(name, names.iter().map(String::as_str));
-    Fault::of(name).ok_or_else(|| near().unwrap_or_else(|| "there is no such fault".into()))
+    let near = || near::did_you_mean(name, Fault::all().map(Fault::name));
+    Fault::named(name).ok_or_else(|| near().unwrap_or_else(|| "there is no such fault".into()))
 }
 
 /// A shape, as it is typed.
@@ -50,14 +50,14 @@ impl Ours {
 }
 
 /// Returns our engine in that shape.
-pub fn mock(ours: Ours, fault: Option<Fault>, library: &Library) -> Mock<'_> {
-    Mock { shape: ours.shape(), fault: fault.unwrap_or_default(), library }
+pub fn mock(ours: Ours, fault: Option<Fault>, guards: &GuardCache) -> Mock<'_> {
+    Mock { shape: ours.shape(), fault, guards }
 }
 
 /// Runs it until its input ends.
 pub fn run(args: &Args) -> Outcome {
-    let library = Library::default();
-    let mock = mock(args.shape, args.fault, &library);
+    let guards = GuardCache::new(1000);
+    let mock = mock(args.shape, args.fault, &guards);
     let mut adapter = mock.start().map_err(|trouble| Failure::new(trouble.message))?;
     let served = guard_adapters::serve(&mut *adapter, io::stdin().lock(), io::stdout().lock());
     served.map(|()| Exit::Fine).map_err(|error| Failure::output(&error))

@@ -8,7 +8,7 @@ use crate::files;
 use crate::term::{Progress, Term};
 use guard_ack::case::Case;
 use guard_ack::{Contestant, Kind, Options, Report, Suite, process};
-use guard_adapters::{Fault, Generated, Library};
+use guard_adapters::{Fault, Generated};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::Duration;
@@ -143,9 +143,9 @@ fn judged(args: &Args, term: &Term) -> Result<Report, Failure> {
             }
         },
     };
-    let library = Library::default();
+    let guards = guard_sdk::GuardCache::new(1000);
     let contestant: Box<dyn Contestant + '_> = match args.ours {
-        Some(ours) => Box::new(ours::mock(ours, args.fault, &library)),
+        Some(ours) => Box::new(ours::mock(ours, args.fault, &guards)),
         None => Box::new(process::Command {
             argv: args.command.clone(),
             env: super::environment(),

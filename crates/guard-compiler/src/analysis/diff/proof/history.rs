@@ -37,7 +37,7 @@ pub(super) fn history(view: View, name: &str) -> BTreeSet<String> {
         let ty = Canon(program).ty(&crate::lower::plain(&var.ty));
         texts.insert(format!("{name} {ty} = {}", Canon(program).expr(None, &var.init)));
         for tool in view.tools() {
-            for clause in &tool.clauses {
+            for (clause, text) in Canon(program).clauses(tool) {
                 let (target, observed) = match &clause.kind {
                     ClauseKind::Effect { target, .. } => (target, false),
                     ClauseKind::Observe { target, .. } => (target, true),
@@ -46,11 +46,7 @@ pub(super) fn history(view: View, name: &str) -> BTreeSet<String> {
                 if program.state[target.var].name != name {
                     continue;
                 }
-                texts.insert(format!(
-                    "{}: {}",
-                    tool.wire_name,
-                    Canon(program).clause(tool, clause)
-                ));
+                texts.insert(format!("{}: {text}", tool.wire_name));
                 if observed {
                     // What does not fit is not written.
                     texts.insert(format!("{name} as {}", Canon(program).ty(&var.ty)));
@@ -88,19 +84,19 @@ pub(super) fn taught(view: View, fact: &str) -> BTreeSet<String> {
     };
     let mut texts = BTreeSet::from([Canon(program).fact(at)]);
     for tool in view.tools() {
-        for clause in &tool.clauses {
+        for (clause, text) in Canon(program).clauses(tool) {
             if let ClauseKind::Learn(learn) = &clause.kind
                 && learn.fact == at
             {
                 let returns = tool.returns.as_ref().map(|ty| Canon(program).ty(ty));
-                let text = Canon(program).learn(Some(tool), learn);
                 texts.insert(format!("{} {returns:?}: {text}", tool.wire_name));
             }
         }
     }
     for source in &program.sources {
-        for (_, learn) in source.learns.iter().filter(|(_, learn)| learn.fact == at) {
-            texts.insert(format!("{:?}: {}", source.kind, Canon(program).learn(None, learn)));
+        for (rule, learn) in source.learns.iter().filter(|(_, learn)| learn.fact == at) {
+            let text = Canon(program).learn(None, learn);
+            texts.insert(format!("{:?}: shadow {} {text}", source.kind, rule.shadow));
         }
     }
     // What a lesson reads of the state is rare: any difference of the state counts.
@@ -115,15 +111,12 @@ pub(super) fn costs(view: View, unit: &str) -> BTreeSet<String> {
     let program = view.program;
     let mut texts = BTreeSet::new();
     for tool in view.tools() {
-        for clause in tool.clauses.iter().filter(|clause| !clause.rule.shadow) {
+        for (clause, text) in Canon(program).clauses(tool) {
             if let ClauseKind::Costs { unit: of, .. } = &clause.kind
                 && program.units[*of].name == unit
+                && !clause.rule.shadow
             {
-                texts.insert(format!(
-                    "{}: {}",
-                    tool.wire_name,
-                    Canon(program).clause(tool, clause)
-                ));
+                texts.insert(format!("{}: {text}", tool.wire_name));
                 let mut reads = Reads::default();
                 crate::lower::clause_exprs(&clause.kind, &mut |e| reads.expr(program, e));
                 if !reads.vars.is_empty() {
@@ -166,13 +159,16 @@ pub(super) fn halting(view: View<'_>) -> BTreeSet<String> {
     let mut texts = BTreeSet::new();
     let mut observed: BTreeSet<String> = BTreeSet::new();
     for tool in view.tools() {
-        for clause in tool.clauses.iter().filter(|clause| !clause.rule.shadow) {
+        for (clause, text) in Canon(program).clauses(tool) {
             let of = match &clause.kind {
                 ClauseKind::Reconcile { .. } => None,
                 ClauseKind::Observe { target, .. } => Some(&program.state[target.var]),
                 _ => continue,
             };
-            texts.insert(format!("{}: {}", tool.wire_name, Canon(program).clause(tool, clause)));
+            if clause.rule.shadow {
+                continue;
+            }
+            texts.insert(format!("{}: {text}", tool.wire_name));
             if let Some(var) = of {
                 observed.insert(var.name.clone());
                 texts.extend(history(view, &var.name));
@@ -211,10 +207,14 @@ pub(super) fn everything(view: View<'_>) -> BTreeSet<String> {
     let program = view.program;
     let mut texts: BTreeSet<String> = BTreeSet::new();
     for tool in view.tools() {
-        let own = tool.clauses.iter().map(|clause| Canon(program).clause(tool, clause));
-        texts.extend(own.map(|text| format!("{}: {text}", tool.wire_name)));
+        let own = Canon(program).clauses(tool).into_iter();
+        texts.extend(own.map(|(_, text)| format!("{}: {text}", tool.wire_name)));
     }
-    texts.extend(program.invariants.iter().map(|i| Canon(program).expr(None, &i.condition)));
+    let invariant = |i: &crate::hir::Invariant| {
+        let condition = Canon(program).expr(None, &i.condition);
+        format!("monitor {} shadow {} {condition}", i.monitor, i.rule.shadow)
+    };
+    texts.extend(program.invariants.iter().map(invariant));
     for var in &program.state {
         let (ty, init) = (Canon(program).ty(&var.ty), Canon(program).expr(None, &var.init));
         texts.insert(format!("{} {ty} = {init}", var.name));

@@ -1,0 +1,350 @@
+//! The duties of an adapter, one method each: propose a call to the guard, settle it, ask for approval, report a stop,
+//! show messages to the model, keep sessions. The shapes differ in when they perform them.
+//!
+//! Each default method does its duty. A faulty adapter overrides the one that it gets wrong.
+
+use crate::engine::{Engine, WorkspaceFiles, compiled, instant, json, trouble};
+use crate::harness::{AdapterResult, Gate, Harness, joined, text_of};
+use guard_ack::protocol::{
+    Approval, ApprovalRequest, Call, Done, End, Ended, HostEvent, Message, Replay, Replayed,
+    Restore, Role, Run, ToolOutcome, Turn,
+};
+use guard_plan::decimal;
+use guard_plan::record::{StopDecision, rendered};
+use guard_plan::verdict::{Code, Decision, Verdict};
+use guard_runtime::{
+    Approve, Ending, Move, Prompt, Proposal, Resume, Settlement, StepError, Stop, Usage, Verify,
+};
+use guard_sdk::{Event, GuardCache, Outcome, Proposed, SessionError, Stopped};
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, HashMap};
+
+/// The sessions of an adapter, and its compiled guards.
+pub struct OpenSessions<'g> {
+    pub guards: &'g GuardCache,
+    pub open: HashMap<String, Engine>,
+}
+
+/// An adapter that does everything right.
+pub struct Faithful;
+
+impl Duties for Faithful {}
+
+/// The duties, in the order in which a loop meets them.
+pub trait Duties {
+    /// Begins the conversation.
+    fn begin(&mut self, harness: &mut Harness) -> AdapterResult<()> {
+        let text = &harness.run.prompt;
+        self.prompt(harness, text)
+    }
+
+    /// Reports the user's words, and shows them to the model.
+    fn prompt(&mut self, harness: &mut Harness, text: &str) -> AdapterResult<()> {
+        let now = self.now(harness);
+        self.report(harness, &Event::Prompt(Prompt { text, now })).map_err(trouble)?;
+        harness.say(Role::User, text);
+        Ok(())
+    }
+
+    /// Returns the time to report to the guard.
+    fn now(&mut self, harness: &mut Harness) -> i64 {
+        instant(&harness.world.now())
+    }
+
+    /// Reports an event to the guard.
+    fn report(&mut self, harness: &mut Harness, event: &Event) -> Result<Outcome, SessionError> {
+        harness.engine.apply(event, harness.world)
+    }
+
+    /// Returns the messages for the model.
+    fn conversation(&mut self, harness: &Harness) -> Vec<Message> {
+        harness.messages.clone()
+    }
+
+    /// Asks the model, and reports to the guard the events that happened meanwhile. `None` if the model is gone.
+    fn ask_model(&mut self, harness: &mut Harness) -> AdapterResult<Option<Turn>> {
+        let messages = self.conversation(harness);
+        let Ok(turn) = harness.world.model(&messages) else { return Ok(None) };
+        for event in &turn.host {
+            self.host_event(harness, event)?;
+        }
+        self.usage(harness, &turn.usage)?;
+        harness.said(&turn);
+        Ok(Some(turn))
+    }
+
+    /// Reports an event of the host.
+    fn host_event(&mut self, harness: &mut Harness, event: &HostEvent) -> AdapterResult<()> {
+        let now = self.now(harness);
+        let event = match event {
+            HostEvent::Prompt { text } => return self.prompt(harness, text),
+            HostEvent::Verify { item } => Event::Verify(Verify { item, now }),
+            HostEvent::Move { item, transition, by, reason } => {
+                Event::Move(Move { item, transition, by, reason: reason.as_deref(), now })
+            }
+            HostEvent::Resume { role, by } => Event::Resume(Resume { role, by, now }),
+        };
+        self.report(harness, &event).map(drop).map_err(trouble)
+    }
+
+    /// Reports what the model used, by unit.
+    fn usage(
+        &mut self,
+        harness: &mut Harness,
+        used: &BTreeMap<String, String>,
+    ) -> AdapterResult<()> {
+        for (unit, amount) in used {
+            let now = self.now(harness);
+            let amount = decimal::parse(amount).ok_or_else(|| trouble("usage is no amount"))?;
+            self.report(harness, &Event::Usage(Usage { unit, amount, now })).map_err(trouble)?;
+        }
+        Ok(())
+    }
+
+    /// Runs a call if the guard allows it. The tool has started, but not ended, when this returns [`Gate::Run`].
+    fn call(&mut self, harness: &mut Harness, call: &Call) -> AdapterResult<Gate> {
+        let gate = self.gate(harness, call)?;
+        if gate == Gate::Run {
+            self.start(harness, call);
+        }
+        Ok(gate)
+    }
+
+    /// Proposes a call to the guard, and asks for the approvals it needs.
+    fn gate(&mut self, harness: &mut Harness, call: &Call) -> AdapterResult<Gate> {
+        let mut proposed = self.propose(harness, call)?;
+        if proposed.verdict.decision == Decision::Ask
+            && self.approvals(harness, call, &proposed.verdict)?
+        {
+            proposed = self.propose(harness, call)?;
+        }
+        self.obey(harness, call, &proposed)
+    }
+
+    /// Proposes a call to the guard.
+    fn propose(&mut self, harness: &mut Harness, call: &Call) -> AdapterResult<Proposed> {
+        let (args, now) = (json(&call.args)?, self.now(harness));
+        let (id, tool) = (&call.call, &call.tool);
+        let proposal = Proposal { call: id, tool, args: (&args).into(), now };
+        match self.report(harness, &Event::Propose(proposal)).map_err(trouble)? {
+            Outcome::Proposed(proposed) => Ok(proposed),
+            _ => Err(trouble("no verdict")),
+        }
+    }
+
+    /// Asks each role that a verdict names, and reports the approvals. Returns whether all approved.
+    fn approvals(
+        &mut self,
+        harness: &mut Harness,
+        call: &Call,
+        verdict: &Verdict,
+    ) -> AdapterResult<bool> {
+        let args = json(&call.args)?;
+        for role in roles(verdict) {
+            let Call { call, tool, args: shown } = call.clone();
+            let request = ApprovalRequest { call, tool, args: shown, role: role.clone() };
+            let approval = self.approval(harness, &request);
+            if !approval.granted {
+                return Ok(false);
+            }
+            let (tool, by, now) = (&request.tool, &approval.by, self.now(harness));
+            let expires = approval.expires.as_deref().map(instant);
+            let approve = Approve { tool, args: &args, role, by, expires, now };
+            self.report(harness, &Event::Approve(approve)).map_err(trouble)?;
+        }
+        Ok(true)
+    }
+
+    /// Asks a person.
+    fn approval(&mut self, harness: &mut Harness, request: &ApprovalRequest) -> Approval {
+        harness.world.approval(request)
+    }
+
+    /// Does what the guard decided.
+    fn obey(&mut self, _: &mut Harness, _: &Call, proposed: &Proposed) -> AdapterResult<Gate> {
+        let verdict = &proposed.verdict;
+        let feedback = self.feedback(rendered(&proposed.feedback));
+        Ok(match (verdict.decision, &proposed.served) {
+            (Decision::Allow, Some(served)) => {
+                let served = serde_json::from_str(&served.to_string()).unwrap_or(Value::Null);
+                Gate::Served(joined(&text_of(&served), &feedback))
+            }
+            (Decision::Allow, None) => Gate::Run,
+            (Decision::Wait, _) => Gate::Wait(verdict.message()),
+            (Decision::Ask | Decision::Deny, _) => {
+                Gate::Refused(joined(&self.denial(verdict), &feedback))
+            }
+        })
+    }
+
+    /// Returns the reasons of a denial for the model.
+    fn denial(&mut self, verdict: &Verdict) -> String {
+        verdict.message()
+    }
+
+    /// Returns the feedback for the model.
+    fn feedback(&mut self, text: String) -> String {
+        text
+    }
+
+    /// Starts a tool.
+    fn start(&mut self, harness: &mut Harness, call: &Call) {
+        harness.world.begin(call);
+    }
+
+    /// Waits for a tool that has started; `None` if none is running.
+    fn finished(&mut self, harness: &mut Harness) -> Option<(String, Done)> {
+        harness.world.ended(true)
+    }
+
+    /// Settles a call that has run. Returns its text for the model, and the feedback.
+    fn settle(
+        &mut self,
+        harness: &mut Harness,
+        call: &Call,
+        done: &Done,
+    ) -> AdapterResult<(String, String)> {
+        let text = match done.outcome {
+            ToolOutcome::Success => text_of(&done.result),
+            ToolOutcome::Failure => format!("error: {}", text_of(&done.result)),
+        };
+        let feedback = self.settlement(harness, call, done)?;
+        Ok((text, self.feedback(feedback)))
+    }
+
+    /// Reports to the guard how a call ended. Returns the feedback.
+    fn settlement(
+        &mut self,
+        harness: &mut Harness,
+        call: &Call,
+        done: &Done,
+    ) -> AdapterResult<String> {
+        let (result, now) = (json(&done.result)?, self.now(harness));
+        let ending = match done.outcome {
+            ToolOutcome::Success => Ending::Success(Some(&result)),
+            ToolOutcome::Failure => Ending::Failure,
+        };
+        let settlement = Settlement { call: &call.call, ending, now };
+        match self.report(harness, &Event::Settle(settlement)) {
+            Ok(Outcome::Settled(settled)) => Ok(rendered(&settled.feedback)),
+            // The session was reset while the tool ran.
+            Err(SessionError::Step(StepError::NoSuchCall(_))) => Ok(String::new()),
+            Ok(_) => Err(trouble("no answer to a settlement")),
+            Err(error) => Err(trouble(error)),
+        }
+    }
+
+    /// Reports a stop to the guard.
+    fn stop(&mut self, harness: &mut Harness, turn: &Turn) -> AdapterResult<Stopped> {
+        let (reason, now) = (Some(turn.finish_reason.as_str()), self.now(harness));
+        match self.report(harness, &Event::Stop(Stop { reason, now })).map_err(trouble)? {
+            Outcome::Stopped(stopped) => Ok(stopped),
+            _ => Err(trouble("no answer to a stop")),
+        }
+    }
+
+    /// Returns whether the loop may end; shows the failed checks to the model.
+    fn may_stop(&mut self, harness: &mut Harness, stopped: &Stopped) -> bool {
+        let allowed = stopped.decision == StopDecision::Allow;
+        if !allowed {
+            harness.say(Role::User, &stopped.message);
+        }
+        allowed
+    }
+
+    /// Judges the output by the run's contract.
+    fn judge(&mut self, harness: &mut Harness, turn: &Turn) -> AdapterResult<Option<Value>> {
+        let (Some(contract), Some(text)) = (&harness.run.contract, &turn.output) else {
+            return Ok(None);
+        };
+        let reason = Some(turn.finish_reason.as_str());
+        harness.engine.report(contract, text, reason).map(Some)
+    }
+
+    /// Returns the result of the run.
+    fn end(&mut self, harness: &mut Harness, turn: &Turn, stopped: &Stopped) -> AdapterResult<End> {
+        let ended = match stopped.bypassed.as_deref() {
+            Some("deadline") => Ended::Deadline,
+            Some("halted") => Ended::Halted,
+            Some(_) => Ended::Budget,
+            None if stopped.incomplete => Ended::Incomplete,
+            None => Ended::Stopped,
+        };
+        let report = self.judge(harness, turn)?;
+        let trace = Some(harness.engine.trace()?);
+        Ok(End { ended, output: turn.output.clone(), report, trace, why: None })
+    }
+
+    /// Returns the result if the model is gone.
+    fn abandoned(&mut self) -> End {
+        let why = Some("the model is gone".to_owned());
+        End { ended: Ended::Error, output: None, report: None, trace: None, why }
+    }
+
+    /// Returns the name under which the adapter keeps a session.
+    fn key(&self, session: &str) -> String {
+        session.to_owned()
+    }
+
+    /// Returns the session of a run: the one that was open, or a new one.
+    fn open(&mut self, sessions: &mut OpenSessions, run: &Run) -> AdapterResult<Engine> {
+        match sessions.open.remove(&self.key(&run.session)) {
+            Some(engine) => Ok(engine),
+            None => {
+                let files = self.files(run.workspace.as_deref())?;
+                Engine::open(&compiled(sessions.guards, &run.source)?, run, files)
+            }
+        }
+    }
+
+    /// Returns the files of a workspace.
+    fn files(&mut self, workspace: Option<&str>) -> AdapterResult<WorkspaceFiles> {
+        WorkspaceFiles::new(workspace)
+    }
+
+    /// Returns everything needed to restore a session.
+    fn snapshot(&mut self, engine: &Engine) -> AdapterResult<Value> {
+        Ok(json!({ "trace": engine.trace()? }))
+    }
+
+    /// Restores a session.
+    fn restore(&mut self, sessions: &mut OpenSessions, restore: &Restore) -> AdapterResult<()> {
+        let guard = compiled(sessions.guards, &restore.source)?;
+        let trace: Vec<String> =
+            serde_json::from_value(restore.snapshot["trace"].clone()).map_err(trouble)?;
+        let files = self.files(restore.workspace.as_deref())?;
+        let engine = Engine::resume(&guard, &trace, files).map_err(trouble)?;
+        sessions.open.insert(self.key(&restore.session), engine);
+        Ok(())
+    }
+
+    /// Forgets a session.
+    fn reset(&mut self, sessions: &mut OpenSessions, session: &str) {
+        sessions.open.remove(&self.key(session));
+    }
+
+    /// Plays a trace again, and says whether it comes out the same.
+    fn replay(&mut self, sessions: &mut OpenSessions, replay: &Replay) -> AdapterResult<Replayed> {
+        let guard = compiled(sessions.guards, &replay.source)?;
+        Ok(match Engine::resume(&guard, &replay.trace, WorkspaceFiles::new(None)?) {
+            Ok(_) => Replayed { agrees: true, at: None },
+            Err(SessionError::Resume(error)) => {
+                Replayed { agrees: false, at: Some(error.record()) }
+            }
+            Err(_) => Replayed { agrees: false, at: Some(0) },
+        })
+    }
+}
+
+/// Returns the roles that have to approve a call.
+pub fn roles(verdict: &Verdict) -> Vec<&String> {
+    let needed = verdict.reasons.iter().filter(|reason| reason.code == Code::Approval);
+    let mut roles: Vec<&String> = needed.flat_map(|reason| &reason.needs).collect();
+    roles.dedup();
+    roles
+}
+
+/// Joins the text and feedback of a settled call.
+pub fn with_feedback((text, feedback): &(String, String)) -> String {
+    joined(text, feedback)
+}

@@ -1,0 +1,146 @@
+//! Faults: each one duty forgotten or half done, as a tired engineer would do it.
+//!
+//! A fault overrides the duty that it gets wrong, few of them two. They stand in tables, by the clauses that they break.
+
+mod done;
+mod effects;
+mod gate;
+mod kept;
+mod messages;
+
+use crate::duties::Duties;
+use std::fmt;
+
+/// A fault in its table.
+struct Spec {
+    name: &'static str,
+    clause: &'static str,
+    summary: &'static str,
+    duties: fn() -> Box<dyn Duties>,
+}
+
+/// A duty that an adapter gets wrong.
+#[derive(Clone, Copy)]
+pub struct Fault(&'static Spec);
+
+impl Fault {
+    /// Returns all faults, in the order of the clauses that they break.
+    pub fn all() -> impl Iterator<Item = Fault> {
+        let tables = [
+            messages::LOOP,
+            gate::TABLE,
+            effects::TABLE,
+            messages::STEER,
+            done::TABLE,
+            gate::ASK,
+            kept::TABLE,
+        ];
+        tables.into_iter().flatten().map(Fault)
+    }
+
+    /// Returns the fault with a name.
+    pub fn named(name: &str) -> Option<Fault> {
+        Fault::all().find(|fault| fault.name() == name)
+    }
+
+    /// Its name on the command line: `runs-first`.
+    pub fn name(self) -> &'static str {
+        self.0.name
+    }
+
+    /// The clause that it breaks (docs/reference/adapter.md).
+    pub fn clause(self) -> &'static str {
+        self.0.clause
+    }
+
+    /// The wrong behaviour, as a clause of a sentence.
+    pub fn summary(self) -> &'static str {
+        self.0.summary
+    }
+
+    /// The duties of an adapter with this fault.
+    pub(crate) fn duties(self) -> Box<dyn Duties> {
+        (self.0.duties)()
+    }
+}
+
+impl fmt::Debug for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// Writes a table: name, clause, summary, and the duties.
+macro_rules! faults {
+    ($($name:literal $clause:literal $summary:literal => $duties:expr;)*) => {
+        &[$(crate::faults::Spec {
+            name: $name,
+            clause: $clause,
+            summary: $summary,
+            duties: || $duties,
+        }),*]
+    };
+}
+pub(crate) use faults;
+
+/// Writes for each duty a function `duty(wrong)`: an adapter that does `wrong` instead of that duty, and is faithful in
+/// all others.
+macro_rules! overriding {
+    ($($duty:ident($($arg:ident: $ty:ty),*) $(-> $out:ty)?;)*) => {
+        /// Adapters that get one duty wrong.
+        pub(crate) mod instead {
+            use crate::duties::{Duties, OpenSessions};
+            use crate::engine::{Engine, WorkspaceFiles};
+            use crate::harness::{AdapterResult, Gate, Harness};
+            use guard_ack::protocol::{
+                Approval, ApprovalRequest, Call, Done, End, Message, Replay, Replayed, Restore, Run,
+                Turn,
+            };
+            use guard_plan::verdict::Verdict;
+            use guard_sdk::{Event, Outcome, Proposed, SessionError, Stopped};
+            use serde_json::Value;
+            use std::collections::BTreeMap;
+
+            $(
+                pub fn $duty(
+                    wrong: impl FnMut($($ty),*) $(-> $out)? + 'static,
+                ) -> Box<dyn Duties> {
+                    struct Wrong<F>(F);
+                    impl<F: FnMut($($ty),*) $(-> $out)?> Duties for Wrong<F> {
+                        fn $duty(&mut self, $($arg: $ty),*) $(-> $out)? {
+                            (self.0)($($arg),*)
+                        }
+                    }
+                    Box::new(Wrong(wrong))
+                }
+            )*
+        }
+    };
+}
+
+overriding! {
+    now(harness: &mut Harness) -> i64;
+    report(harness: &mut Harness, event: &Event) -> Result<Outcome, SessionError>;
+    conversation(harness: &Harness) -> Vec<Message>;
+    ask_model(harness: &mut Harness) -> AdapterResult<Option<Turn>>;
+    usage(harness: &mut Harness, used: &BTreeMap<String, String>) -> AdapterResult<()>;
+    call(harness: &mut Harness, call: &Call) -> AdapterResult<Gate>;
+    gate(harness: &mut Harness, call: &Call) -> AdapterResult<Gate>;
+    approvals(harness: &mut Harness, call: &Call, verdict: &Verdict) -> AdapterResult<bool>;
+    approval(harness: &mut Harness, request: &ApprovalRequest) -> Approval;
+    obey(harness: &mut Harness, call: &Call, proposed: &Proposed) -> AdapterResult<Gate>;
+    denial(verdict: &Verdict) -> String;
+    feedback(text: String) -> String;
+    start(harness: &mut Harness, call: &Call);
+    settle(harness: &mut Harness, call: &Call, done: &Done) -> AdapterResult<(String, String)>;
+    settlement(harness: &mut Harness, call: &Call, done: &Done) -> AdapterResult<String>;
+    stop(harness: &mut Harness, turn: &Turn) -> AdapterResult<Stopped>;
+    may_stop(harness: &mut Harness, stopped: &Stopped) -> bool;
+    judge(harness: &mut Harness, turn: &Turn) -> AdapterResult<Option<Value>>;
+    end(harness: &mut Harness, turn: &Turn, stopped: &Stopped) -> AdapterResult<End>;
+    open(sessions: &mut OpenSessions, run: &Run) -> AdapterResult<Engine>;
+    files(workspace: Option<&str>) -> AdapterResult<WorkspaceFiles>;
+    restore(sessions: &mut OpenSessions, restore: &Restore) -> AdapterResult<()>;
+    reset(sessions: &mut OpenSessions, session: &str);
+    replay(sessions: &mut OpenSessions, replay: &Replay) -> AdapterResult<Replayed>;
+}
