@@ -180,6 +180,18 @@ impl Engine {
             Some(byte) => next == 0 && (byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-')),
             None => false,
         };
+        // One bracket too many at the end of the text moves nothing.
+        if let (true, Some(b'}' | b']')) = (goes_on, near.get(next)) {
+            let end = lex::blanks(near, next + 1);
+            if end == near.len() && near.len() < TAIL && !t.w.end {
+                return None;
+            }
+            if end == near.len() && t.w.end && 1 + near.len() == rest.len() {
+                self.confirm();
+                self.doubt(self.at, "a bracket too many follows the document");
+                return Some(true);
+            }
+        }
         if goes_on {
             self.reject("the document goes on behind its brace");
             self.forget_latest();
