@@ -146,6 +146,7 @@ fn outlines(verdict: &Verdict) -> Vec<(Code, String)> {
 fn settle(kernel: &Kernel, run: &mut Run, id: &str, then: &Then, now: i64, world: &mut Told) {
     let ending = match then {
         Then::Succeeds(result) => Ending::Success(result.as_ref()),
+        Then::Unreadable => Ending::Unreadable { text: "", error: "nothing" },
         Then::Fails => Ending::Failure,
         Then::Flies => return,
     };

@@ -153,6 +153,10 @@ fn the_sidecar_speaks_as_its_schema_says() {
     let (mut answered, mut errors) = (BTreeSet::new(), BTreeSet::new());
     for (request, answer) in conversations() {
         holds(&definitions["response"], &answer, "an answer");
+        // Only results may be what no other reader of JSON takes.
+        if request.is_null() && answer.get("result").is_some() {
+            continue;
+        }
         let method = request["method"].as_str().unwrap_or_default().to_owned();
         let params = definitions.get(&format!("{method}.params"));
         if let Some(result) = answer.get("result") {

@@ -7,7 +7,7 @@
 
 use guard_plan::builtin::Builtin;
 use guard_plan::plan::{
-    ArithOp, ClockPart, CompareOp, EffectOp, Millis, QuantifierOp, Risk, TemporalOp, UrlPart,
+    ArithOp, ClockPart, CompareOp, EffectOp, Millis, QuantifierOp, Risk, TemporalOp, UrlPart, Undecoded,
 };
 use guard_syntax::span::Span;
 use std::rc::Rc;
@@ -346,6 +346,8 @@ pub struct Tool {
     pub params: Vec<Field>,
     /// The type of its result.
     pub returns: Option<Type>,
+    /// What becomes of what it observes if its result does not decode.
+    pub undecoded: Undecoded,
     /// The trust level of its result.
     pub trust: Trust,
     /// The kernel's own implementation, if any.
@@ -449,11 +451,13 @@ pub enum ClauseKind {
 /// One alternative of a requirement.
 #[derive(Debug, Clone)]
 pub struct Requirement {
+    /// The last call that settled must be the success.
+    pub latest: bool,
     /// The tool that must have succeeded.
     pub tool: ToolId,
     /// The required values of these parameters, ascending.
     pub key: Vec<(u32, Expr)>,
-    /// The requirement must be met after this tool's last success.
+    /// The call must have begun after every call of this tool ended.
     pub since: Option<ToolId>,
     /// The maximum age of the success.
     pub within: Option<Millis>,

@@ -53,6 +53,8 @@ pub enum StepKind {
         success: bool,
         /// What it returns.
         result: Option<Json>,
+        /// That must not decode; without a result, it cannot be read as JSON.
+        undecoded: bool,
     },
     /// Would be allowed; nothing runs.
     Allowed(Call),
@@ -91,6 +93,8 @@ pub enum StepKind {
         success: bool,
         /// What it returns.
         result: Option<Json>,
+        /// That must not decode; without a result, it cannot be read as JSON.
+        undecoded: bool,
     },
     /// An approval is recorded.
     Approve {

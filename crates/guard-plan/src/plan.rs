@@ -286,6 +286,22 @@ pub enum LimitScope {
     Identical,
 }
 
+/// What becomes of the variables that a tool observes if its result does not decode.
+#[derive(
+    Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize,
+)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Undecoded {
+    /// They keep their values.
+    Keep,
+    /// What it would have written is cleared; where that cannot be, the session halts.
+    #[default]
+    Clear,
+    /// The session halts.
+    Halt,
+}
+
 /// Who says a rule and where.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -423,6 +439,8 @@ pub struct Tool {
     pub params: Vec<Field>,
     /// What its result decodes to; opaque where not said.
     pub returns: Option<TypeId>,
+    /// What becomes of what it observes if its result does not decode.
+    pub undecoded: Undecoded,
     /// Whose word its result is.
     pub trust: Trust,
     /// The kernel serves it itself.
@@ -516,13 +534,15 @@ pub struct Requires {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Requirement {
+    /// The last call that settled (with these values) must be the success.
+    pub latest: bool,
     /// The tool that must have succeeded.
     pub tool: ToolId,
     /// With these values: the memory and one expression per key parameter.
     pub key: Option<Key>,
-    /// After this tool's last success, if it ever succeeded.
+    /// Begun after every call of this tool ended, and none of them began from then on.
     pub since: Option<ToolId>,
-    /// Not longer ago than this.
+    /// Begun not longer ago than this.
     pub within: Option<Millis>,
 }
 

@@ -197,6 +197,9 @@ pub struct Settle<'a> {
     pub success: bool,
     /// Its result, `null` where there is none.
     pub result: Cow<'a, Json>,
+    /// Why the result could not be read; `result` is then its text, cut, or `null` where that may be secret.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unreadable: Option<Cow<'a, str>>,
     /// The state variables that changed.
     pub changes: Cow<'a, [Change]>,
     /// How many rows facts were taught.

@@ -47,6 +47,9 @@ pub fn requirement(shows: &Shows, one: &Requirement) -> String {
     let plan = shows.plan;
     let name = |tool: u32| plan.tools.get(tool as usize).map_or("?", |t| t.name.as_str());
     let mut out = format!("`{}`", name(one.tool));
+    if one.latest {
+        out.push_str(", the latest call");
+    }
     if let Some(key) = &one.key {
         let params = plan.indexes.get(key.index as usize).map_or(&[][..], |index| &index.params);
         let tool = plan.tools.get(one.tool as usize);

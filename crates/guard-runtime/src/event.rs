@@ -53,6 +53,14 @@ pub struct Proposal<'p> {
 pub enum Ending<'s> {
     /// It succeeded; with its result, if any.
     Success(Option<&'s Json>),
+    /// It succeeded, and its result could not be parsed as JSON: it counts as one that does not
+    /// decode.
+    Unreadable {
+        /// The text of the result.
+        text: &'s str,
+        /// The error of the parser.
+        error: &'s str,
+    },
     /// It failed.
     Failure,
 }

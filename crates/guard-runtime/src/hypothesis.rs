@@ -151,15 +151,15 @@ impl<'h> Hypothesis<'h> {
 
     /// Returns whether calls have met a requirement; `key` holds the values of its key.
     pub fn meets(&self, requirement: &Requirement, key: &[Value]) -> bool {
-        let Requirement { tool, key: keyed, since, within } = requirement;
-        let begun = match keyed {
+        let Requirement { tool, key: keyed, .. } = requirement;
+        let done = match keyed {
             Some(keyed) => {
                 let index = self.session.indexes.get(keyed.index as usize);
                 index.and_then(|index| index.get(&*key::of(key))).copied()
             }
-            None => self.session.tools.get(*tool as usize).and_then(|history| history.begun),
+            None => self.session.tools.get(*tool as usize).and_then(|history| history.done),
         };
-        self.read(&[], |cx| cx.counts(begun, *since, *within))
+        self.read(&[], |cx| cx.meets(requirement, done))
     }
 
     /// Returns the verdict of the stages on a call, ignoring a halt. If the arguments are not

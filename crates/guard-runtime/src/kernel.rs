@@ -34,7 +34,7 @@ pub struct Kernel {
 
 impl Kernel {
     /// The format version of [`Session::memory`]; other versions are not read.
-    pub const MEMORY_FORM: u32 = 2;
+    pub const MEMORY_FORM: u32 = 3;
 
     /// Builds a kernel: compiles the plan's regular expressions, builds its constants and checks
     /// its initial state. The kernel has no JSON Schema validator, so a check by a contract that

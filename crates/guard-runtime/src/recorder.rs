@@ -179,8 +179,15 @@ impl Recorder {
         settlement: &Settlement<'_>,
         settled: &Settled,
     ) -> &[u8] {
+        let secrets = settled.tool.is_some_and(|id| kernel.compiled.tools[id as usize].secrets);
+        let (text, mut unreadable) = (settlement_text(settlement, secrets), None);
         let (success, result) = match settlement.ending {
             Ending::Success(result) => (true, result.unwrap_or(&Json::Null)),
+            Ending::Unreadable { error, .. } => {
+                // Nobody can tell a secret from the rest of it.
+                unreadable = Some(if secrets { "it is secret".into() } else { error.into() });
+                (true, &text)
+            }
             Ending::Failure => (false, &Json::Null),
         };
         let returns = settled.tool.and_then(|id| {
@@ -188,8 +195,10 @@ impl Recorder {
             kernel.plan().tools[id as usize].returns.filter(|_| secrets)
         });
         let shown = match returns {
-            Some(ty) => Cow::Owned(self.redacted(&kernel.plan().types, ty, result)),
-            None => Cow::Borrowed(result),
+            Some(ty) if unreadable.is_none() => {
+                Cow::Owned(self.redacted(&kernel.plan().types, ty, result))
+            }
+            _ => Cow::Borrowed(result),
         };
         let asked = self.asked(kernel, &settled.asked);
         let sealed = self.seal(Clear {
@@ -200,6 +209,7 @@ impl Recorder {
         let payload = record::Settle {
             success,
             result: shown,
+            unreadable,
             changes: self.changes(kernel, session).into(),
             learned: settled.learned,
             notes: Cow::Borrowed(&settled.notes),
@@ -484,6 +494,16 @@ impl Recorder {
 
 /// Returns the clear text to seal for a part of a record, if the record shows something else.
 #[allow(clippy::ptr_arg, reason = "whether it is owned is what is asked")]
+/// Returns the text of a result that could not be read, cut; null if it may hold secrets.
+fn settlement_text(settlement: &Settlement<'_>, secrets: bool) -> Json {
+    match settlement.ending {
+        Ending::Unreadable { text, .. } if !secrets => {
+            Json::string(&render::cut(text, UNREADABLE_CHARS))
+        }
+        _ => Json::Null,
+    }
+}
+
 fn hidden<'a, T: ToOwned + ?Sized>(shown: &Cow<'_, T>, clear: &'a T) -> Option<Cow<'a, T>> {
     matches!(shown, Cow::Owned(_)).then_some(Cow::Borrowed(clear))
 }

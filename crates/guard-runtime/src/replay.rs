@@ -26,7 +26,14 @@ pub fn event(record: &Record) -> Option<Event<'_>> {
         }
         Payload::Settle(settle) => {
             let result = Some(&*settle.result).filter(|result| !matches!(result, Json::Null));
-            let ending = if settle.success { Ending::Success(result) } else { Ending::Failure };
+            let ending = match &settle.unreadable {
+                Some(error) => {
+                    let text = settle.result.as_str().unwrap_or_default();
+                    Ending::Unreadable { text, error }
+                }
+                None if settle.success => Ending::Success(result),
+                None => Ending::Failure,
+            };
             Event::Settle(Settlement { call: call?, ending, now })
         }
         Payload::Approve(approve) => Event::Approve(Approve {

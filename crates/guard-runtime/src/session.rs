@@ -54,7 +54,7 @@ pub struct Session {
     pub(crate) tools: Box<[History]>,
     /// By tool, a bit: set if the tool has succeeded.
     pub(crate) succeeded: Box<[u64]>,
-    pub(crate) indexes: Box<[Keyed<Begun>]>,
+    pub(crate) indexes: Box<[Keyed<Successes>]>,
     pub(crate) windows: Box<[Times]>,
     pub(crate) facts: Box<[Table]>,
     pub(crate) monitors: Box<[Truth]>,
@@ -104,6 +104,8 @@ pub(crate) enum End {
     Failed,
     /// The kernel served it: it is not evidence.
     Served,
+    /// It ran, and its result did not decode.
+    Undecoded,
 }
 
 /// The data that the host provided when the session was opened, and its outcome.
@@ -128,6 +130,24 @@ pub(crate) struct Begun {
     pub time: Millis,
 }
 
+/// The successes of a tool, or of its calls with one key.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+pub(crate) struct Successes {
+    /// The admission of the success that began last.
+    pub begun: Begun,
+    /// The admission of the call that settled last, if it succeeded.
+    pub latest: Option<Begun>,
+}
+
+impl Successes {
+    /// Returns the successes with one more.
+    pub fn and(before: Option<Successes>, begun: Begun) -> Successes {
+        let earlier = before.map(|before| before.begun);
+        let last = earlier.filter(|earlier| earlier.moment > begun.moment).unwrap_or(begun);
+        Successes { begun: last, latest: Some(begun) }
+    }
+}
+
 /// The history of one tool's calls.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct History {
@@ -135,8 +155,7 @@ pub(crate) struct History {
     pub failures: u64,
     pub success: Option<Stamp>,
     pub failure: Option<Stamp>,
-    /// The admission of the success that began last.
-    pub begun: Option<Begun>,
+    pub done: Option<Successes>,
     /// The moment of the last admission or settlement of a call, whatever its outcome: until then,
     /// the tool may have changed the world.
     pub touched: u64,

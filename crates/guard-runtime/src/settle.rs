@@ -5,6 +5,7 @@ mod after;
 pub(crate) mod learn;
 pub(crate) mod monitors;
 mod observe;
+mod undecoded;
 
 use crate::compiled::CompiledPlan;
 use crate::error::StepError;
@@ -15,7 +16,7 @@ use crate::flights;
 use crate::outcome::Settled;
 use crate::session::flight::Flight;
 use crate::session::origins::short;
-use crate::session::{Begun, End, Session, Stamp};
+use crate::session::{Begun, End, Session, Stamp, Successes};
 use crate::shadow::{self, Shadow};
 use crate::stage::Call;
 use crate::val::Val;
@@ -59,16 +60,24 @@ pub(crate) fn finish(
     session.touch(flight.tool);
     session.changes.clear();
     flights::land(compiled, session, &flight);
-    remember_end(compiled, session, &flight, ending);
     let mut settled = Settled { tool: flight.tool, ..Settled::default() };
-    match ending {
-        Ending::Failure => failed(compiled, session, &flight),
+    let end = match ending {
+        Ending::Failure => {
+            failed(compiled, session, &flight);
+            End::Failed
+        }
         Ending::Success(result) => {
-            succeeded(compiled, session, &mut flight, result, answers, &mut settled);
+            let end =
+                succeeded(compiled, session, &mut flight, Ok(result), answers, &mut settled);
             let noted = result.and_then(|json| see(compiled, session, flight.tool, json));
             settled.notes.extend(noted);
+            end
         }
-    }
+        Ending::Unreadable { error, .. } => {
+            succeeded(compiled, session, &mut flight, Err(error), answers, &mut settled)
+        }
+    };
+    remember_end(compiled, session, &flight, end);
     monitors::step_monitors(compiled, session);
     if compiled.feedback.any() {
         let mut round = feedback::judge(compiled, session, Judged::Settled(flight.tool), answers);
@@ -81,21 +90,12 @@ pub(crate) fn finish(
 }
 
 /// Stores the ending of a call, if it may serve as evidence.
-fn remember_end(
-    compiled: &CompiledPlan,
-    session: &mut Session,
-    flight: &Flight,
-    ending: Ending<'_>,
-) {
+fn remember_end(compiled: &CompiledPlan, session: &mut Session, flight: &Flight, end: End) {
     if !compiled.evidence {
         return;
     }
     let served = flight.tool.is_some_and(|id| compiled.plan().tools[id as usize].served.is_some());
-    let end = match ending {
-        _ if served => End::Served,
-        Ending::Success(_) => End::Succeeded,
-        Ending::Failure => End::Failed,
-    };
+    let end = if served { End::Served } else { end };
     session.ended.insert(short(&flight.call), end);
 }
 
@@ -106,6 +106,21 @@ fn failed(compiled: &CompiledPlan, session: &mut Session, flight: &Flight) {
     history.failures += 1;
     history.failure = Some(stamp);
     count(compiled, session, flight, true);
+    end_latest(compiled, session, flight, id);
+}
+
+/// Notes that the last settled call of a tool, and of its keys, is no success.
+fn end_latest(compiled: &CompiledPlan, session: &mut Session, flight: &Flight, id: ToolId) {
+    if let Some(done) = &mut session.tools[id as usize].done {
+        done.latest = None;
+    }
+    let indexes = &compiled.plan().tools[id as usize].indexes;
+    for (index, span) in indexes.iter().zip(&flight.draft.keys) {
+        let key = flight.draft.key(*span);
+        if let Some(done) = session.indexes[*index as usize].get_mut(key) {
+            done.latest = None;
+        }
+    }
 }
 
 /// Counts a settled call in the tool's windows.
@@ -118,15 +133,18 @@ fn count(compiled: &CompiledPlan, session: &mut Session, flight: &Flight, failur
     }
 }
 
+/// Applies what a call that ran has done, and returns how it ended.
 fn succeeded(
     compiled: &CompiledPlan,
     session: &mut Session,
     flight: &mut Flight,
-    result: Option<&Json>,
+    result: Result<Option<&Json>, &str>,
     answers: &dyn Questions,
     settled: &mut Settled,
-) {
-    let Some(id) = flight.tool else { return };
+) -> End {
+    let Some(id) = flight.tool else {
+        return if result.is_ok() { End::Succeeded } else { End::Undecoded };
+    };
     for (var, value) in flight.draft.writes.drain(..) {
         write(session, var, value);
     }
@@ -146,14 +164,30 @@ fn succeeded(
         session.changes.sort_by_key(|(var, _)| place(*var));
     }
     stain(session, &call.ready.readings.effects);
-    let result = if call.ready.reads_result {
-        decoded(compiled, session, call, result, settled)
-    } else {
-        undecodable(compiled, session, call, result, settled);
-        None
+    let read = match result {
+        // No rule asks for a result that could be anything.
+        Ok(_) if call.tool.returns.is_none() && !call.ready.reads_result => Some(Value::None),
+        Ok(result) => decoded(compiled, session, call, result, settled),
+        Err(error) => {
+            let message = match call.ready.secrets {
+                true => "the result cannot be read".into(),
+                false => format!("the result cannot be read: {error}"),
+            };
+            settled.note(NoteKind::Undecoded, &call.tool.name, message);
+            None
+        }
+    };
+    let Some(result) = read else {
+        if guard_proof::mutant!("an undecoded result is a success") {
+            remember(compiled, session, flight, call, None);
+            return End::Succeeded;
+        }
+        undecoded::forget(compiled, session, call, &flight.args, answers, settled);
+        end_latest(compiled, session, flight, id);
+        return End::Undecoded;
     };
     let mut kept = None;
-    if let Some(result) = result {
+    if call.ready.reads_result {
         let args = std::mem::take(&mut flight.args);
         let after = After { call, args, result, decision: Decision::default(), answers };
         observe::observe(compiled, session, &after, settled);
@@ -164,6 +198,7 @@ fn succeeded(
         kept = Some(after.result);
     }
     remember(compiled, session, flight, call, kept);
+    End::Succeeded
 }
 
 /// Marks the variables into which something was written that is not trusted. What was read is judged by what
@@ -226,19 +261,6 @@ fn decoded(
     }
 }
 
-/// Notes a result that does not decode, although no rule reads it.
-fn undecodable(
-    compiled: &CompiledPlan,
-    session: &Session,
-    call: Call<'_>,
-    result: Option<&Json>,
-    settled: &mut Settled,
-) {
-    if call.tool.returns.is_some() {
-        decoded(compiled, session, call, result, settled);
-    }
-}
-
 fn reconcile(
     compiled: &CompiledPlan,
     session: &mut Session,
@@ -279,18 +301,15 @@ fn remember(
         let key = flight.draft.key(*span);
         let index = &mut session.indexes[*index as usize];
         match index.get_mut(key) {
-            Some(last) if last.moment > begun.moment => {}
-            Some(last) => *last = begun,
-            None => _ = index.insert(key.into(), begun),
+            Some(done) => *done = Successes::and(Some(*done), begun),
+            None => _ = index.insert(key.into(), Successes::and(None, begun)),
         }
     }
     count(compiled, session, flight, false);
     let history = &mut session.tools[call.id as usize];
     history.successes += 1;
     history.success = Some(stamp);
-    if history.begun.is_none_or(|last| last.moment < begun.moment) {
-        history.begun = Some(begun);
-    }
+    history.done = Some(Successes::and(history.done, begun));
     session.succeeded[call.id as usize / 64] |= 1 << (call.id % 64);
     if call.tool.keeps_args {
         history.last_args = Some(std::mem::take(&mut flight.args));

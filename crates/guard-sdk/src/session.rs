@@ -164,10 +164,46 @@ impl<W: World> Session<W> {
         call: &str,
         ending: Result<Option<&Json>, ()>,
     ) -> Result<Recorded<Settled>, SessionError> {
-        let ending = match ending {
+        self.settle_as(call, match ending {
             Ok(result) => Ending::Success(result),
             Err(()) => Ending::Failure,
-        };
+        })
+    }
+
+    /// Says that a call succeeded, with its result as text. A text that cannot be read (a key twice, a lone surrogate,
+    /// too deep) settles the call as well: the result counts as one that does not decode.
+    ///
+    /// ```
+    /// # let guard = guard_sdk::Guard::compile("demo.guard", "guard demo\ntool ping()\ntool pong() { requires ping }")?;
+    /// # let mut session = guard.session("s1").open()?;
+    /// session.propose("1", "ping", "{}")?;
+    /// session.settle_text("1", r#"{"a": 1, "a": 2}"#)?;
+    /// assert!(!session.propose("2", "pong", "{}")?.verdict.is_allowed());
+    /// # Ok::<(), guard_sdk::SessionError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`SessionError::Step`] where no call with this id is in flight; the store's errors.
+    pub fn settle_text(
+        &mut self,
+        call: &str,
+        text: &str,
+    ) -> Result<Recorded<Settled>, SessionError> {
+        match Json::parse(text) {
+            Ok(json) => self.settle_as(call, Ending::Success(Some(&json))),
+            Err(error) => {
+                let error = error.to_string();
+                self.settle_as(call, Ending::Unreadable { text, error: &error })
+            }
+        }
+    }
+
+    fn settle_as(
+        &mut self,
+        call: &str,
+        ending: Ending<'_>,
+    ) -> Result<Recorded<Settled>, SessionError> {
         let now = self.now();
         self.outcome(&Event::Settle(Settlement { call, ending, now }), |outcome| match outcome {
             Outcome::Settled(settled) => Some(settled),

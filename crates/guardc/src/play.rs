@@ -240,6 +240,16 @@ impl Play {
     ) -> Result<Settled, String> {
         let ending = if success { Ok(result) } else { Err(()) };
         let settled = self.now().settle(call, ending).map_err(|e| e.to_string())?.into_outcome();
+        self.settled(call, success, settled)
+    }
+
+    /// Settles a call with a result that nobody can read.
+    pub fn settle_unreadable(&mut self, call: &str) -> Result<Settled, String> {
+        let settled = self.now().settle_text(call, "").map_err(|e| e.to_string())?.into_outcome();
+        self.settled(call, true, settled)
+    }
+
+    fn settled(&mut self, call: &str, success: bool, settled: Settled) -> Result<Settled, String> {
         self.note(&format!("{call} {}", if success { "succeeded" } else { "failed" }));
         for note in &settled.notes {
             self.note(&format!("{call} {}: {}", note.rule, note.message));

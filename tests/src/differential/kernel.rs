@@ -23,6 +23,10 @@ pub(super) fn taken(event: &Event, now: i64) -> Option<Taken<'_>> {
             let ending = if *success { Ended::Success(result.as_ref()) } else { Ended::Failure };
             Taken::Settle(Settlement { call, ending, now })
         }
+        Event::Garble(call) => {
+            let ending = Ended::Unreadable { text: "{\"u\":1,\"u\":2}", error: "a key twice" };
+            Taken::Settle(Settlement { call, ending, now })
+        }
         Event::Approve(tool, args, role, ttl) => {
             let expires = ttl.map(|ttl| now + ttl);
             Taken::Approve(Approve { tool, args, role, by: "somebody", expires, now })

@@ -43,6 +43,7 @@ fn said(
         Event::Settle(call, success, result) => {
             Said::of(heard(session.settle(call, *success, result.as_ref(), now, world)?))
         }
+        Event::Garble(call) => Said::of(heard(session.settle_unreadable(call, now, world)?)),
         Event::Approve(tool, args, role, ttl) => {
             session.approve(tool, args, role, ttl.map(|ttl| now + ttl), now)?;
             Said::default()

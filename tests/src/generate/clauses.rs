@@ -66,7 +66,8 @@ fn requirement(rng: &mut Rng, tools: &[Shape], at: usize) -> String {
         chosen.push(others[rng.below(others.len())]);
     }
     for other in chosen {
-        let mut text = other.name.clone();
+        let latest = if rng.chance(25) { "latest " } else { "" };
+        let mut text = format!("{latest}{}", other.name);
         let shared: Vec<usize> =
             other.params.iter().filter(|p| tools[at].params.contains(p)).copied().collect();
         if !shared.is_empty() && rng.chance(50) {
@@ -138,7 +139,7 @@ pub(super) fn effects(rng: &mut Rng, tools: &[Shape], at: usize) -> String {
 /// Clauses about the result.
 pub(super) fn after(rng: &mut Rng, params: &[usize]) -> Vec<String> {
     let mut clauses = Vec::new();
-    match rng.below(11) {
+    match rng.below(12) {
         0 => {
             clauses.push("trusted  returns Item".to_string());
             if rng.chance(60) {
@@ -187,6 +188,12 @@ pub(super) fn after(rng: &mut Rng, params: &[usize]) -> Vec<String> {
             ));
         }
         6 => clauses.push(format!("observe owner = result.to{}", rng.pick(&["", " warn"]))),
+        7 => {
+            clauses.push("returns Item".to_string());
+            clauses.push("observe owner = result.id".to_string());
+            let key = text(rng, params);
+            clauses.push(format!("observe items[{key}] = {{id: \"y\", qty: result.qty}}"));
+        }
         _ => {}
     }
     let writes =
@@ -195,6 +202,9 @@ pub(super) fn after(rng: &mut Rng, params: &[usize]) -> Vec<String> {
         if rng.chance(8) {
             *clause = format!("shadow {clause}");
         }
+    }
+    if rng.chance(15) {
+        clauses.push(format!("undecoded {}", rng.pick(&["clear", "keep", "keep", "halt"])));
     }
     clauses
 }

@@ -13,6 +13,8 @@ pub enum Event {
     Propose(String, String, Json),
     /// A settlement: call id, success, result.
     Settle(String, bool, Option<Json>),
+    /// A settlement with a result that nobody can read: call id.
+    Garble(String),
     /// An approval: tool, arguments, role, milliseconds until it expires.
     Approve(String, Json, String, Option<i64>),
     /// Use of a host-charged unit, in units of 10⁻⁶.
@@ -73,6 +75,9 @@ impl Draft<'_> {
     fn event(&mut self, rng: &mut Rng, at: usize) -> Event {
         if !self.started.is_empty() && rng.chance(20 + 15 * self.started.len()) {
             let id = self.started.remove(rng.below(self.started.len()));
+            if rng.chance(5) {
+                return Event::Garble(id);
+            }
             return Event::Settle(id, rng.chance(80), result(rng));
         }
         let event = match self.soon.pop() {

@@ -179,7 +179,7 @@ fn requirement(dice: &mut Dice, plan: &Plan, tool: &Tool) -> Requirement {
         .map(|value| Key { index: required.indexes[0], values: vec![expr([value])] });
     let since = dice.one_in(4).then(|| dice.below(plan.tools.len()) as ToolId);
     let within = dice.one_in(4).then_some(5_000);
-    Requirement { tool: other as ToolId, key, since, within }
+    Requirement { latest: false, tool: other as ToolId, key, since, within }
 }
 
 /// A tool with rules of its own.

@@ -86,4 +86,5 @@ pub const CODES: &[(&str, &str)] = &[
     ("G0516", "fact that nobody teaches"),
     ("G0517", "irreversible and nobody is asked"),
     ("G0518", "approval that is never asked for"),
+    ("G0519", "success that a later failure does not end"),
 ];

@@ -112,6 +112,12 @@ pub(crate) fn ungated(span: Span, tool: &str) -> Diagnostic {
         .help("add `approval ROLE when …`, or `risk critical`, which asks for an authorisation of each call")
 }
 
+pub(crate) fn old_success(span: Span, tool: &str) -> Diagnostic {
+    let message = format!("a call of `{tool}` that fails later does not end what this requires");
+    Diagnostic::warning("G0519", span, message)
+        .help(format!("write `requires latest {tool} …`, or read `failed({tool})` somewhere"))
+}
+
 pub(crate) fn never_asked(span: Span, why: &str) -> Diagnostic {
     Diagnostic::warning("G0518", span, format!("this approval is never asked for: {why}"))
         .help("say when somebody is to be asked, or remove it: nobody looks at these calls")

@@ -88,6 +88,9 @@ fn footprint(tool: &Tool) -> Footprint {
             }
             ClauseKind::Requires { any_of, .. } => {
                 footprint.read_history.extend(any_of.iter().filter_map(|r| r.since));
+                // A failure ends what `latest` asks for.
+                let latest = any_of.iter().filter(|r| r.latest).map(|r| r.tool);
+                footprint.read_history.extend(latest);
             }
             _ => {}
         }

@@ -20,6 +20,7 @@ impl Lowering<'_> {
             tags,
             params: tool.params.iter().map(|p| self.field(p)).collect(),
             returns: tool.returns.as_ref().map(|ty| self.tables.ty(ty)),
+            undecoded: tool.undecoded,
             trust: tool.trust.clone(),
             served: tool.served.map(|served| self.served(served)),
             prior: tool.prior.clone(),
@@ -152,6 +153,7 @@ impl Lowering<'_> {
             values: requirement.key.iter().map(|(_, e)| self.expr(e)).collect(),
         });
         plan::Requirement {
+            latest: requirement.latest,
             tool: self.tables.tools.of(requirement.tool),
             key,
             since: requirement.since.map(|s| self.tables.tools.of(s)),

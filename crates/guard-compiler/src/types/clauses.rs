@@ -8,7 +8,7 @@ use super::text::text;
 use super::{Checker, establish, literal};
 use crate::errors;
 use crate::hir::{self, Clause, ClauseKind, Expr, ExprKind, LimitId, RuleMeta, ToolId, Type};
-use guard_plan::plan::{LimitScope, Risk};
+use guard_plan::plan::{LimitScope, Risk, Undecoded};
 use guard_syntax::ast;
 use guard_syntax::span::Span;
 use std::collections::{HashMap, HashSet};
@@ -66,6 +66,7 @@ impl<'a> Checker<'a, '_> {
                 tags: Vec::new(),
                 params: signature.params.clone(),
                 returns: signature.returns.clone(),
+                undecoded: Undecoded::default(),
                 trust: signature.trust.clone(),
                 served: None,
                 prior: None,
@@ -213,7 +214,9 @@ impl<'a> Checker<'a, '_> {
             C::Risk(_) | C::Irreversible | C::Prior { .. } | C::Returns(_) | C::Tags(_) => {
                 self.description(governing, tool);
             }
-            C::Name(_) | C::Trusted(_) | C::Untrusted(_) => self.description(governing, tool),
+            C::Name(_) | C::Trusted(_) | C::Untrusted(_) | C::Undecoded(_) => {
+                self.description(governing, tool);
+            }
         }
     }
 
@@ -249,6 +252,17 @@ impl<'a> Checker<'a, '_> {
                 let (alpha, beta) = (self.positive_decimal(alpha), self.positive_decimal(beta));
                 tool.prior = alpha.zip(beta).map(|(alpha, beta)| hir::Prior { alpha, beta });
                 "prior"
+            }
+            C::Undecoded(word) => {
+                let all = [Undecoded::Clear, Undecoded::Keep, Undecoded::Halt];
+                let words = ["clear", "keep", "halt"];
+                match words.iter().position(|known| *known == word.node) {
+                    Some(at) => tool.undecoded = all[at],
+                    None => {
+                        self.report(errors::unknown_word("reaction", word, words.into_iter()));
+                    }
+                }
+                "undecoded"
             }
             C::Returns(_) => "returns",
             C::Trusted(_) => "trusted",
@@ -305,7 +319,7 @@ impl<'a> Checker<'a, '_> {
             None => None,
         };
         let key = self.keys(tool?, &requirement.keys, scope)?;
-        Some(hir::Requirement { tool: tool?, key, since, within })
+        Some(hir::Requirement { latest: requirement.latest, tool: tool?, key, since, within })
     }
 
     fn limit(

@@ -43,10 +43,11 @@ impl Checker<'_, '_> {
         started: &mut HashMap<&'t str, Span>,
     ) -> Option<Step> {
         let kind = match &step.kind {
-            T::Run { success, call, name, returns } => {
+            T::Run { success, call, name, returns, undecoded } => {
                 let call = self.scenario_call(call, false)?;
                 let name = name.as_ref().map(|n| n.node.clone());
-                StepKind::Run { result: self.returned(returns), call, name, success: *success }
+                let (result, undecoded) = (self.returned(returns), *undecoded);
+                StepKind::Run { result, undecoded, call, name, success: *success }
             }
             T::Allowed(call) => StepKind::Allowed(self.scenario_call(call, false)?),
             T::Denied { call, by, names, because } => {
@@ -79,7 +80,7 @@ impl Checker<'_, '_> {
                 }
                 StepKind::Start(name.node.clone(), self.scenario_call(call, false)?)
             }
-            T::Finish { name, success, returns } => {
+            T::Finish { name, success, returns, undecoded } => {
                 if started.remove(name.node.as_str()).is_none() {
                     let why = format!("no call named `{}` is in flight here", name.node);
                     self.report(errors::scenario(
@@ -92,6 +93,7 @@ impl Checker<'_, '_> {
                     name: name.node.clone(),
                     success: *success,
                     result: self.returned(returns),
+                    undecoded: *undecoded,
                 }
             }
             T::Approve { call, role, within } => StepKind::Approve {

@@ -88,6 +88,7 @@ fn plan() -> Plan {
         windows: vec![],
         keeps_args: false,
         keeps_result: false,
+        undecoded: Default::default(),
     });
     session(&mut plan);
     plan

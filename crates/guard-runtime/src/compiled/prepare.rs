@@ -368,7 +368,7 @@ fn needs(tool: &plan::Tool) -> (Words, Box<[u32]>) {
     let (mut words, mut others) = (BTreeMap::new(), Vec::new());
     for (place, requires) in (0..).zip(&tool.requires) {
         match requires.any_of.as_slice() {
-            [plan::Requirement { tool, key: None, since: None, within: None }]
+            [plan::Requirement { latest: false, tool, key: None, since: None, within: None }]
                 if requires.when.is_none() =>
             {
                 *words.entry(tool / 64).or_insert(0_u64) |= 1 << (tool % 64);

@@ -2,9 +2,9 @@
 
 use super::context::{Context, Evaluated, Scope};
 use crate::compiled::prepare::Prepared;
-use crate::session::Begun;
+use crate::session::{Begun, Successes};
 use crate::val::{Val, confused};
-use guard_plan::plan::{IndexId, Millis, Node, NodeId, ToolId};
+use guard_plan::plan::{IndexId, Millis, Node, NodeId, Requirement, ToolId};
 use guard_plan::value::Fault;
 
 impl<'a> Context<'a> {
@@ -42,11 +42,11 @@ impl<'a> Context<'a> {
                 Val::Bool(known.unwrap_or(false))
             }
             Node::Called { tool, key, since, within } => {
-                let begun = match key {
-                    None => session.tools[*tool as usize].begun,
-                    Some((index, keys)) => self.begun(expr, *index, keys, scope)?,
+                let done = match key {
+                    None => session.tools[*tool as usize].done,
+                    Some((index, keys)) => self.done(expr, *index, keys, scope)?,
                 };
-                Val::Bool(self.counts(begun, *since, *within))
+                Val::Bool(self.counts(done.map(|done| done.begun), *since, *within))
             }
             Node::Failed { tool, since, within } => {
                 Val::Bool(self.failed(*tool, *since, *within))
@@ -72,7 +72,16 @@ impl<'a> Context<'a> {
         })
     }
 
-    /// Returns whether the success that began last counts: it began after every call of the tool
+    /// Returns whether successes meet a requirement.
+    pub fn meets(&self, requirement: &Requirement, done: Option<Successes>) -> bool {
+        let begun = match requirement.latest {
+            true => done.and_then(|done| done.latest),
+            false => done.map(|done| done.begun),
+        };
+        self.counts(begun, requirement.since, requirement.within)
+    }
+
+    /// Returns whether a success counts: it began after every call of the tool
     /// `since` had settled, no such call has begun from then on, and it began recently enough.
     pub fn counts(
         &self,
@@ -109,22 +118,22 @@ impl<'a> Context<'a> {
         self.session.flights.iter().any(|flight| flight.tool == Some(tool))
     }
 
-    fn begun(
+    fn done(
         &self,
         expr: &'a Prepared,
         index: IndexId,
         keys: &[NodeId],
         scope: Option<&Scope<'_, 'a>>,
-    ) -> Result<Option<Begun>, Fault> {
+    ) -> Result<Option<Successes>, Fault> {
         let mut buffer = self.decision.buffer.take();
         buffer.clear();
         for id in keys {
             self.node(expr, *id, scope)?.write_key(&mut buffer);
         }
         guard_plan::key::shorten(0, &mut buffer);
-        let begun = self.session.indexes[index as usize].get(&*buffer).copied();
+        let done = self.session.indexes[index as usize].get(&*buffer).copied();
         self.decision.buffer.replace(buffer);
-        Ok(begun)
+        Ok(done)
     }
 
     /// Looks up the key bytes of some values; a missing option is never found.

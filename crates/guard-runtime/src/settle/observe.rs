@@ -5,9 +5,10 @@ use crate::compiled::CompiledPlan;
 use crate::eval::context::Context;
 use crate::outcome::Settled;
 use crate::session::Session;
+use crate::stage::Call;
 use crate::target::{self, Way};
 use crate::val::Val;
-use guard_plan::plan::{EffectOp, Observe, TypeDef, VarId};
+use guard_plan::plan::{EffectOp, InvariantId, Observe, TypeDef, VarId};
 use guard_plan::record::NoteKind;
 use guard_plan::value::{Fault, Value};
 
@@ -103,29 +104,36 @@ fn check_observed(
     settled: &mut Settled,
 ) {
     let proven = &after.call.ready.proven.observed;
-    for id in &after.call.tool.observe_frame {
-        if proven.binary_search(id).is_ok() {
-            continue;
-        }
-        let declared = &compiled.plan().invariants[*id as usize];
-        let condition = &compiled.invariants[*id as usize];
-        let holds = after.read(compiled, session, |cx| {
-            cx.eval_shown(condition).and_then(|value| Val::own(value).truth())
-        });
-        let message = match holds {
-            Ok(true) => continue,
-            Ok(false) => format!("`{}` is false after what was observed", declared.text),
-            Err(fault) => format!("`{}` cannot be evaluated: {fault}", declared.text),
-        };
-        let kind = if declared.monitor || declared.rule.shadow {
-            NoteKind::Shadow
-        } else if only_warns(&after.call.tool.observes, &declared.reads) {
-            NoteKind::Warning
-        } else {
-            NoteKind::Halt
-        };
-        note(session, settled, kind, &declared.rule.owner, message);
+    let open = after.call.tool.observe_frame.iter().filter(|id| proven.binary_search(id).is_err());
+    let found: Vec<Broken> = after.read(compiled, session, |cx| {
+        open.filter_map(|id| broken(cx, after.call, *id)).collect()
+    });
+    for (kind, rule, message) in found {
+        note(session, settled, kind, &rule, message);
     }
+}
+
+/// A broken invariant: how grave that is, its name, and why.
+pub(super) type Broken = (NoteKind, String, String);
+
+/// Returns an invariant that does not hold after what a call has observed.
+pub(super) fn broken(cx: &Context<'_>, call: Call<'_>, id: InvariantId) -> Option<Broken> {
+    let declared = &cx.compiled.plan().invariants[id as usize];
+    let condition = &cx.compiled.invariants[id as usize];
+    let holds = cx.eval_shown(condition).and_then(|value| Val::own(value).truth());
+    let message = match holds {
+        Ok(true) => return None,
+        Ok(false) => format!("`{}` is false after what was observed", declared.text),
+        Err(fault) => format!("`{}` cannot be evaluated: {fault}", declared.text),
+    };
+    let kind = if declared.monitor || declared.rule.shadow {
+        NoteKind::Shadow
+    } else if only_warns(&call.tool.observes, &declared.reads) {
+        NoteKind::Warning
+    } else {
+        NoteKind::Halt
+    };
+    Some((kind, declared.rule.owner.clone(), message))
 }
 
 /// Returns whether every observation that writes one of the variables only warns.

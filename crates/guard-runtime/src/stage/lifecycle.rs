@@ -256,6 +256,7 @@ fn called(cx: &Context<'_>, id: &str) -> Result<(), Lack> {
     }
     match cx.session.ended.get(&short(id)) {
         Some(End::Succeeded) => Ok(()),
+        Some(End::Undecoded) => Err(format!("the result of the call `{shown}` could not be read")),
         Some(End::Failed) => Err(format!("the call `{shown}` failed")),
         Some(End::Served) => Err(format!("the call `{shown}` is one of a lifecycle")),
         None => Err(format!("there was no call `{shown}` in this session")),

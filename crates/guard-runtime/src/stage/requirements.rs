@@ -89,10 +89,10 @@ fn one<'a>(
     values: Option<&'a [Prepared]>,
     draft: &mut Draft,
 ) -> Result<Standing, Fault> {
-    let Requirement { tool, key, since, within } = alternative;
+    let Requirement { tool, key, .. } = alternative;
     let session = cx.session;
     let start = draft.bytes.len();
-    let begun = match (key, values) {
+    let done = match (key, values) {
         (Some(key), Some(values)) => {
             for value in values {
                 cx.eval(value)?.write_key(&mut draft.bytes);
@@ -100,9 +100,9 @@ fn one<'a>(
             key::shorten(start, &mut draft.bytes);
             session.indexes[key.index as usize].get(&draft.bytes[start..]).copied()
         }
-        _ => session.tools[*tool as usize].begun,
+        _ => session.tools[*tool as usize].done,
     };
-    let standing = if cx.counts(begun, *since, *within) {
+    let standing = if cx.meets(alternative, done) {
         Standing::Met
     } else if in_flight(cx, alternative, &draft.bytes[start..]) {
         Standing::InFlight
@@ -115,7 +115,7 @@ fn one<'a>(
 
 /// Returns whether a call is in flight whose success would meet a requirement, with its key if any.
 fn in_flight(cx: &Context<'_>, requirement: &Requirement, bytes: &[u8]) -> bool {
-    let Requirement { tool, key, since, within } = requirement;
+    let Requirement { tool, key, since, within, .. } = requirement;
     let place = |key: &Key| {
         let indexes = &cx.compiled.plan().tools[*tool as usize].indexes;
         indexes.iter().position(|index| *index == key.index)
@@ -149,18 +149,26 @@ fn unmet(cx: &Context<'_>, call: Call<'_>, requires: &Requires, in_flight: bool)
         missing_before(cx, only.tool, &mut chain, 0);
         let names: Vec<String> =
             chain.iter().map(|id| format!("`{}`", tools[*id as usize].name)).collect();
-        reason.help = format!("call {} first", names.join(", then "));
+        let why = if failed_last(cx, only) { format!("the latest `{}` failed: ", tools[only.tool as usize].name) } else { String::new() };
+        reason.help = format!("{why}call {} first", names.join(", then "));
     } else {
         reason.help = format!("call {} first", listed(names(), " or "));
     }
     reason
 }
 
+/// Returns whether a requirement is unmet because the last settled call failed.
+fn failed_last(cx: &Context<'_>, requirement: &Requirement) -> bool {
+    let done = cx.session.tools[requirement.tool as usize].done;
+    requirement.latest && requirement.key.is_none() && done.is_some_and(|done| done.latest.is_none())
+}
+
 /// An alternative in words.
 fn described(cx: &Context<'_>, call: Call<'_>, alternative: &Requirement) -> String {
     let plan = cx.compiled.plan();
     let tool = &plan.tools[alternative.tool as usize];
-    let mut out = format!("`{}`", tool.name);
+    let latest = if alternative.latest { "the latest " } else { "" };
+    let mut out = format!("{latest}`{}`", tool.name);
     if let Some(key) = &alternative.key {
         let params = &plan.indexes[key.index as usize].params;
         let shown = params.iter().zip(&key.values).map(|(param, expr)| {

@@ -308,7 +308,7 @@ fn keyed_requirements() {
     read.indexes = vec![0];
     let mut write = tool("write", &[("path", PATH)]);
     let key = Some(Key { index: 0, values: vec![expr([Node::Param(0)])] });
-    let alternative = Requirement { tool: 0, key, since: None, within: Some(1_000) };
+    let alternative = Requirement { latest: false, tool: 0, key, since: None, within: Some(1_000) };
     let exists = expr([Node::Param(0), Node::Exists(0)]);
     write.requires =
         vec![Requires { rule: rule("write"), any_of: vec![alternative], when: Some(exists) }];

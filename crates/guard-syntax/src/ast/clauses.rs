@@ -128,6 +128,8 @@ pub enum ClauseKind {
     },
     /// `learn FACT(…) …`.
     Learn(Learn),
+    /// `undecoded clear|keep|halt`: what becomes of the observed variables if a result does not decode.
+    Undecoded(Ident),
     /// `reconcile e`.
     Reconcile(Expr),
     /// `prior Beta(a, b)`.
@@ -158,14 +160,16 @@ pub struct Guard {
     pub condition: Expr,
 }
 
-/// `TOOL [(keys)] [since TOOL] [within D]` in a `requires`.
+/// `[latest] TOOL [(keys)] [since TOOL] [within D]` in a `requires`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Requirement {
+    /// True if the last call that settled must be the success.
+    pub latest: bool,
     /// The tool that must have succeeded.
     pub tool: Ident,
     /// `(path)` or `(path: target)`.
     pub keys: Vec<Arg>,
-    /// The requirement must be met after this tool's last success.
+    /// The call must have begun after every call of this tool ended.
     pub since: Option<Ident>,
     /// The maximum age of the success.
     pub within: Option<Literal>,

@@ -32,7 +32,7 @@ pub struct ToolCall {
 /// Every step of a scenario.
 #[derive(Debug, Clone, PartialEq)]
 pub enum TestStepKind {
-    /// `ok CALL [as NAME] [returns e]` / `fails CALL`: the call must be allowed, and then runs.
+    /// `ok CALL [as NAME] [returns e] [undecoded]` / `fails CALL`: the call must be allowed, and then runs.
     Run {
         /// True if it succeeds.
         success: bool,
@@ -42,6 +42,8 @@ pub enum TestStepKind {
         name: Option<Ident>,
         /// What it returns.
         returns: Option<Expr>,
+        /// True if that must not decode; without `returns`, it cannot be read as JSON.
+        undecoded: bool,
     },
     /// `allowed CALL`: the call would be allowed; it does not run.
     Allowed(ToolCall),
@@ -72,7 +74,7 @@ pub enum TestStepKind {
     },
     /// `start NAME = CALL`: must be allowed, stays in flight.
     Start(Ident, ToolCall),
-    /// `finish NAME ok|fails [returns e]`.
+    /// `finish NAME ok|fails [returns e] [undecoded]`.
     Finish {
         /// The started call.
         name: Ident,
@@ -80,6 +82,8 @@ pub enum TestStepKind {
         success: bool,
         /// What it returns.
         returns: Option<Expr>,
+        /// True if that must not decode; without `returns`, it cannot be read as JSON.
+        undecoded: bool,
     },
     /// `approve CALL by ROLE [within D]`.
     Approve {

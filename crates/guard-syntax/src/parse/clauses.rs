@@ -64,6 +64,7 @@ impl Builder<'_> {
             Rule::returns => ClauseKind::Returns(self.take_type(&mut parts)?),
             Rule::tags => ClauseKind::Tags(self.names(&mut parts)),
             Rule::display_name => ClauseKind::Name(self.take_string(&mut parts)?),
+            Rule::undecoded => ClauseKind::Undecoded(self.name(&mut parts)?),
             Rule::trusted => ClauseKind::Trusted(self.names(&mut parts)),
             _ => ClauseKind::Untrusted(self.names(&mut parts)),
         })
@@ -97,10 +98,12 @@ impl Builder<'_> {
     fn requirement(&mut self, node: Node) -> Option<Requirement> {
         let span = self.span_eq(&node);
         let mut parts = Parts::of(node);
+        let latest = parts.has(Rule::latest);
         let tool = self.name(&mut parts)?;
         let keys = self.take_args(&mut parts).unwrap_or_default();
         let since = parts.accept(Rule::since).and_then(|node| self.name(&mut Parts::of(node)));
-        Some(Requirement { tool, keys, since, within: self.take_within(&mut parts), span })
+        let within = self.take_within(&mut parts);
+        Some(Requirement { latest, tool, keys, since, within, span })
     }
 
     fn limit(&mut self, mut parts: Parts) -> Option<Limit> {

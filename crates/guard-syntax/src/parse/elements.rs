@@ -209,7 +209,7 @@ pub(super) fn begins_afresh(kind: Kind, site: &Site, index: usize) -> bool {
 pub(super) fn usage(keyword: &str) -> Option<&'static str> {
     Some(match keyword {
         "requires" => {
-            "write `requires TOOL, TOOL`, with `(key)`, `since TOOL`, `within D` and `when CONDITION` as needed"
+            "write `requires TOOL, TOOL`, with `latest`, `(key)`, `since TOOL`, `within D` and `when CONDITION` as needed"
         }
         "deny" => {
             "write `deny when CONDITION because \"…\"` or `deny unless CONDITION because \"…\"`"

@@ -28,7 +28,9 @@ impl Builder<'_> {
                 let call = self.take_call(&mut parts)?;
                 let name = parts.accept(Rule::called_as);
                 let name = name.and_then(|node| self.name(&mut Parts::of(node)));
-                TestStepKind::Run { success, call, name, returns: self.take_returning(&mut parts) }
+                let returns = self.take_returning(&mut parts);
+                let undecoded = parts.has(Rule::unread);
+                TestStepKind::Run { success, call, name, returns, undecoded }
             }
             Rule::st_allowed => TestStepKind::Allowed(self.take_call(&mut parts)?),
             Rule::st_denied => self.denied(parts)?,
@@ -47,7 +49,9 @@ impl Builder<'_> {
             Rule::st_finish => {
                 let name = self.name(&mut parts)?;
                 let success = succeeds(&mut parts)?;
-                TestStepKind::Finish { name, success, returns: self.take_returning(&mut parts) }
+                let returns = self.take_returning(&mut parts);
+                let undecoded = parts.has(Rule::unread);
+                TestStepKind::Finish { name, success, returns, undecoded }
             }
             Rule::st_approve => {
                 let call = self.take_call(&mut parts)?;

@@ -92,6 +92,7 @@ fn short(kind: &ClauseKind) -> String {
         ClauseKind::Returns(ty) => format!("returns {}", text::ty(ty)),
         ClauseKind::Tags(tags) => format!("tags {}", names(tags)),
         ClauseKind::Name(name) => format!("name {}", text::string(&name.node)),
+        ClauseKind::Undecoded(word) => format!("undecoded {}", word.node),
         ClauseKind::Trusted(steps) => path("trusted", steps),
         ClauseKind::Untrusted(steps) => path("untrusted", steps),
         _ => "irreversible".to_owned(),
@@ -122,7 +123,8 @@ fn requirement(r: &Requirement) -> String {
     let keys = if r.keys.is_empty() { String::new() } else { text::args(&r.keys) };
     let since = r.since.as_ref().map_or(String::new(), |t| format!(" since {}", t.node));
     let within = r.within.as_ref().map_or(String::new(), |d| format!(" within {}", d.node));
-    format!("{}{keys}{since}{within}", r.tool.node)
+    let latest = if r.latest { "latest " } else { "" };
+    format!("{latest}{}{keys}{since}{within}", r.tool.node)
 }
 
 fn limit(limit: &Limit) -> Vec<Piece<'_>> {

@@ -31,22 +31,25 @@ fn quoted(word: &str, string: Option<&Str>) -> String {
     string.map_or(String::new(), |s| format!(" {word} {}", text::string(&s.node)))
 }
 
-fn returning(head: String, returns: Option<&Expr>) -> Vec<Piece<'_>> {
+fn returning(head: String, returns: Option<&Expr>, undecoded: bool) -> Vec<Piece<'_>> {
     let mut pieces = vec![Piece::Text(head)];
     if let Some(e) = returns {
         pieces.extend([Piece::Break, Piece::text("returns "), Piece::Expr(e)]);
+    }
+    if undecoded {
+        pieces.push(Piece::text(" undecoded"));
     }
     pieces
 }
 
 fn pieces(kind: &TestStepKind) -> Vec<Piece<'_>> {
     match kind {
-        TestStepKind::Run { success, call: c, name, returns } => {
+        TestStepKind::Run { success, call: c, name, returns, undecoded } => {
             let name = name.as_ref().map_or(String::new(), |n| format!(" as {}", n.node));
-            returning(format!("{} {}{name}", outcome(*success), call(c)), returns.as_ref())
+            returning(format!("{} {}{name}", outcome(*success), call(c)), returns.as_ref(), *undecoded)
         }
-        TestStepKind::Finish { name, success, returns } => {
-            returning(format!("finish {} {}", name.node, outcome(*success)), returns.as_ref())
+        TestStepKind::Finish { name, success, returns, undecoded } => {
+            returning(format!("finish {} {}", name.node, outcome(*success)), returns.as_ref(), *undecoded)
         }
         TestStepKind::Probe(name, e) => {
             vec![Piece::text(format!("probe {} = ", name.node)), Piece::Expr(e)]

@@ -288,7 +288,8 @@ impl<'b> Choices<'b> {
     }
 
     fn clause_kind(&mut self) -> ClauseKind {
-        match self.below(18) {
+        match self.below(19) {
+            18 => ClauseKind::Undecoded(self.name()),
             0 => ClauseKind::Requires {
                 all: self.many(1, 3, |g| g.many(1, 2, Self::requirement)),
                 guard: self.some(Self::guard),
@@ -323,6 +324,7 @@ impl<'b> Choices<'b> {
 
     fn requirement(&mut self) -> Requirement {
         Requirement {
+            latest: self.coin(),
             tool: self.plain(),
             keys: self.args(2),
             since: self.some(Self::plain),
@@ -403,6 +405,7 @@ impl<'b> Choices<'b> {
                 call: self.call(),
                 name: self.some(Self::plain),
                 returns: self.some(|g| g.expr(2)),
+                undecoded: self.coin(),
             },
             1 => TestStepKind::Allowed(self.call()),
             2 => {
@@ -422,6 +425,7 @@ impl<'b> Choices<'b> {
                 name: self.plain(),
                 success: self.coin(),
                 returns: self.some(|g| g.expr(2)),
+                undecoded: self.coin(),
             },
             7 => TestStepKind::Approve {
                 call: self.call(),

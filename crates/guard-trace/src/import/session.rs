@@ -199,6 +199,7 @@ fn settled(outcome: Outcome) -> Payload {
     Payload::Settle(Settle {
         success,
         result: Cow::Owned(result),
+        unreadable: None,
         changes: Cow::Borrowed(&[]),
         learned: 0,
         notes: Cow::Borrowed(&[]),

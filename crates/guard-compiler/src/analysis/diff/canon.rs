@@ -133,7 +133,9 @@ impl Canon<'_> {
             })
             .collect();
         let since = r.since.map_or("-", |s| self.0.tools[s].wire_name.as_str());
-        format!("{}({}) since {since} within {:?}", of.wire_name, key.join(", "), r.within)
+        let latest = if r.latest { "latest " } else { "" };
+        let keys = key.join(", ");
+        format!("{latest}{}({keys}) since {since} within {:?}", of.wire_name, r.within)
     }
 
     /// A clause, enforced or in shadow; limits say their counter and not who else is held to it.

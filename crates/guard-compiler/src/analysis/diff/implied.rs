@@ -127,6 +127,8 @@ fn stricter((b, r): (Rule, &Requirement), (a, s): (Rule, &Requirement)) -> bool 
         && theirs.iter().all(|part| mine.contains(part))
         && since(a, s).is_none_or(|_| since(a, s) == since(b, r))
         && shorter(r.within, s.within)
+        // The last call with a key says nothing of the last without.
+        && (!s.latest || r.latest && mine.iter().all(|part| theirs.contains(part)))
 }
 
 /// Whether an age is at least as short as another; none is longest.

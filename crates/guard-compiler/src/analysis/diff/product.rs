@@ -333,6 +333,9 @@ impl<'s, 'p> Product<'s, 'p> {
             if side.questions.failures.contains(&tool) && !ends.contains(&Then::Fails) {
                 ends.push(Then::Fails);
             }
+            if side.questions.clears.contains(&tool) && !ends.contains(&Then::Unreadable) {
+                ends.push(Then::Unreadable);
+            }
         }
         ends
     }

@@ -7,16 +7,22 @@
 use super::rules::each_condition;
 use super::slice::Slice;
 use crate::analysis::reference::Reference;
-use crate::hir::{Expr, ExprKind as K, FactId, Program, ToolId};
+use crate::hir::{Clause, ClauseKind, Expr, ExprKind as K, FactId, Program, Requirement, ToolId};
 use guard_plan::key;
-use guard_plan::plan::{CompareOp, LimitScope};
+use guard_plan::plan::{CompareOp, LimitScope, Undecoded};
 use guard_plan::value::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A question to the history.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 enum Asked {
-    Called { tool: ToolId, params: Vec<u32>, since: Option<ToolId>, within: Option<i64> },
+    Called {
+        tool: ToolId,
+        params: Vec<u32>,
+        since: Option<ToolId>,
+        within: Option<i64>,
+        latest: bool,
+    },
     Failed { tool: ToolId, since: Option<ToolId>, within: Option<i64> },
     Calls { tool: ToolId, failures: bool, within: Option<i64> },
     Arg(ToolId, u32),
@@ -48,6 +54,8 @@ pub(crate) struct Questions<'p> {
     pub time: bool,
     /// Something asks whether a call failed.
     pub failures: BTreeSet<ToolId>,
+    /// The tools of which a result that nobody can read changes the state.
+    pub clears: BTreeSet<ToolId>,
 }
 
 /// What is spent, by what it is spent of.
@@ -65,28 +73,38 @@ impl<'p> Questions<'p> {
             facts: BTreeSet::new(),
             time: false,
             failures: BTreeSet::new(),
+            clears: BTreeSet::new(),
         };
         for tool in &program.tools {
             for clause in &tool.clauses {
-                let crate::hir::ClauseKind::Requires { any_of, .. } = &clause.kind else {
+                let ClauseKind::Requires { any_of, .. } = &clause.kind else {
                     continue;
                 };
                 for r in any_of {
                     let params = r.key.iter().map(|(p, _)| *p).collect();
-                    let (since, within) = (r.since, r.within);
-                    questions.asked.insert(Asked::Called { tool: r.tool, params, since, within });
+                    let Requirement { tool, since, within, latest, .. } = *r;
+                    questions.asked.insert(Asked::Called { tool, params, since, within, latest });
+                    if latest {
+                        questions.failures.insert(tool);
+                    }
                 }
             }
         }
         each_condition(program, &mut |root| questions.read(root));
         questions.failures.extend(questions.spenders());
+        let observes = |clause: &Clause| matches!(clause.kind, ClauseKind::Observe { .. });
+        let tools = program.tools.iter().enumerate();
+        let clears = tools.filter(|(_, tool)| {
+            tool.undecoded != Undecoded::Keep && tool.clauses.iter().any(observes)
+        });
+        questions.clears.extend(clears.map(|(id, _)| id));
         questions
     }
 
     /// The tools that spend what somebody asks after: a call that fails has spent it too.
     fn spenders(&self) -> Vec<ToolId> {
-        let spends = |clause: &crate::hir::Clause| match &clause.kind {
-            crate::hir::ClauseKind::Costs { unit, .. } => self.spent.contains(unit),
+        let spends = |clause: &Clause| match &clause.kind {
+            ClauseKind::Costs { unit, .. } => self.spent.contains(unit),
             _ => false,
         };
         let tools = self.program.tools.iter().enumerate();
@@ -102,7 +120,8 @@ impl<'p> Questions<'p> {
                 self.failures.extend(since);
                 let params = key.iter().map(|(p, _)| *p).collect();
                 let (since, within) = (*since, *within);
-                self.asked.insert(Asked::Called { tool: *tool, params, since, within });
+                let (tool, latest) = (*tool, false);
+                self.asked.insert(Asked::Called { tool, params, since, within, latest });
             }
             K::Failed { tool, since, within } => {
                 self.failures.insert(*tool);
@@ -253,12 +272,18 @@ impl<'p> Questions<'p> {
         let last = |tool: ToolId| session.past().filter(|p| p.success && p.tool == tool).last();
         let from = |since: &Option<ToolId>| since.and_then(last).map_or(0, |p| p.number);
         match asked {
-            Asked::Called { tool, params, since, within } => {
+            Asked::Called { tool, params, since, within, latest } => {
                 let touched = since.map_or(Some(0), |tool| session.touched(tool));
                 let mut keys: BTreeMap<Vec<u8>, i64> = BTreeMap::new();
-                for p in session.past().filter(|p| p.success && p.tool == *tool) {
+                for p in session.past().filter(|p| p.tool == *tool) {
                     let mut bytes = Vec::new();
                     params.iter().for_each(|at| key::write(&p.args[*at as usize], &mut bytes));
+                    if *latest {
+                        keys.remove(&bytes);
+                    }
+                    if !p.success {
+                        continue;
+                    }
                     let age = now - p.begun.1;
                     if touched.is_some_and(|at| at < p.begun.0) && within.is_none_or(|d| age <= d) {
                         let youngest = keys.get(&bytes).map_or(age, |other| age.min(*other));
@@ -272,13 +297,15 @@ impl<'p> Questions<'p> {
             }
             Asked::Failed { tool, since, within } => {
                 let from = from(since);
-                let failed = session.past().filter(|p| !p.success && p.tool == *tool);
+                let failed = session.past().filter(|p| p.failed && p.tool == *tool);
                 let last = failed.filter(|p| p.number > from).last();
                 let age = last.map(|p| now - p.time).filter(|age| within.is_none_or(|d| *age <= d));
                 put(age.map_or(-1, |age| if within.is_some() { age } else { 0 }), out);
             }
             Asked::Calls { tool, failures, within } => {
-                let mine = session.past().filter(|p| p.success != *failures && p.tool == *tool);
+                let mine = session.past().filter(|p| {
+                    (if *failures { p.failed } else { p.success }) && p.tool == *tool
+                });
                 match within {
                     Some(d) => {
                         mine.filter(|p| now - p.time <= *d).for_each(|p| put(now - p.time, out))

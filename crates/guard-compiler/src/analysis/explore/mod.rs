@@ -17,7 +17,7 @@ mod story;
 mod values;
 pub(crate) mod world;
 
-pub(crate) use rules::limit_text;
+pub(crate) use rules::{each_condition, limit_text};
 pub use rules::{Rule, RuleKind};
 pub use session::{Act, START, Said, Session, Step, Then, WORKSPACE};
 

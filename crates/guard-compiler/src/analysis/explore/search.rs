@@ -375,6 +375,9 @@ impl<'s, 'p> Search<'s, 'p> {
         if self.questions.failures.contains(&trial.tool) && !served {
             ends.push(Then::Fails);
         }
+        if self.questions.clears.contains(&trial.tool) {
+            ends.push(Then::Unreadable);
+        }
         for end in ends {
             let mut session = self.nodes[at].session.clone();
             let what = self.proposal(at, trial, end.clone());

@@ -82,6 +82,8 @@ pub enum Act {
 pub enum Then {
     /// It succeeds, with this result.
     Succeeds(Option<Json>),
+    /// It succeeds, and nobody can read its result.
+    Unreadable,
     /// It fails.
     Fails,
     /// It stays in flight.
@@ -201,9 +203,14 @@ impl Said {
         let (success, result) = match then {
             Then::Succeeds(result) => (true, result.as_ref()),
             Then::Fails => (false, None),
+            Then::Unreadable => (true, None),
             Then::Flies => return Some(()),
         };
-        let outcome = session.settle(id, success, result, now, world).ok()?;
+        let outcome = match then {
+            Then::Unreadable => session.settle_unreadable(id, now, world),
+            _ => session.settle(id, success, result, now, world),
+        };
+        let outcome = outcome.ok()?;
         self.hear(&outcome);
         Some(())
     }

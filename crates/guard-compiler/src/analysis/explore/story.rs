@@ -143,6 +143,7 @@ pub(crate) fn happens(program: &Program, act: &Act) -> String {
             let ends = match then {
                 Then::Succeeds(Some(result)) => format!(", returns {}", json(result)),
                 Then::Succeeds(None) | Then::Flies => String::new(),
+                Then::Unreadable => ", returns what nobody can read".into(),
                 Then::Fails => ", fails".into(),
             };
             format!("{}{ends}", call(program, tool, args))
@@ -278,6 +279,9 @@ fn scenario(program: &Program, step: &Step, out: &mut String) {
                 (Some(Decision::Allow), Then::Succeeds(None)) => {
                     format!("ok {call} as {}", name(id))
                 }
+                (Some(Decision::Allow), Then::Unreadable) => {
+                    format!("ok {call} as {} undecoded", name(id))
+                }
                 (Some(Decision::Allow), Then::Fails) => format!("fails {call} as {}", name(id)),
                 (Some(Decision::Allow), Then::Flies) => format!("start {} = {call}", name(id)),
                 (Some(Decision::Ask), _) => format!("asks {call}"),
@@ -291,6 +295,7 @@ fn scenario(program: &Program, step: &Step, out: &mut String) {
             }
         }
         Act::Settle(id, Then::Fails) => format!("finish {} fails", name(id)),
+        Act::Settle(id, Then::Unreadable) => format!("finish {} ok undecoded", name(id)),
         Act::Settle(id, _) => format!("finish {} ok", name(id)),
         Act::Approve { tool, args, role } => {
             format!("approve {} by {role}", call(program, tool, args))
@@ -395,6 +400,7 @@ fn step_json(step: &Step) -> Json {
             add("args", args.clone());
             let (ends, result) = match then {
                 Then::Succeeds(result) => ("succeeds", result.as_ref()),
+                Then::Unreadable => ("undecoded", None),
                 Then::Fails => ("fails", None),
                 Then::Flies => ("in_flight", None),
             };

@@ -6,6 +6,7 @@
 mod moot_limit;
 mod never_called;
 mod never_fires;
+mod old_success;
 mod shadowed_rule;
 mod silent_feedback;
 mod truth;
@@ -92,6 +93,7 @@ pub fn all(
     silent_feedback::check(&lint, &mut found);
     untaught::check(&lint, &mut found);
     ungated::check(&lint, &mut found);
+    old_success::check(&lint, &mut found);
     found.sort_by_key(|d| (d.primary.span, d.code));
     found.dedup();
     found

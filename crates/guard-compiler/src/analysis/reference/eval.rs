@@ -11,6 +11,7 @@ use crate::hir::{Expr, ExprKind, Requirement, ToolId, Type};
 use guard_plan::json::Json;
 use guard_plan::plan::{ClockPart, QuantifierOp, TemporalOp};
 use guard_plan::value::{Fault, Value};
+use std::rc::Rc;
 
 /// A value, or why there is none.
 pub(super) type Evaluated = Result<Value, Fault>;
@@ -21,12 +22,14 @@ pub(super) struct Asked<'a> {
     pub key: &'a [(usize, Value)],
     pub since: Option<ToolId>,
     pub within: Option<i64>,
+    /// The last call that settled must be the success.
+    pub latest: bool,
 }
 
 impl Requirement {
     /// What is asked, with the values of its key.
     pub(super) fn with<'a>(&self, key: &'a [(usize, Value)]) -> Asked<'a> {
-        Asked { tool: self.tool, key, since: self.since, within: self.within }
+        Asked { latest: self.latest, tool: self.tool, key, since: self.since, within: self.within }
     }
 }
 
@@ -92,7 +95,9 @@ impl Reference<'_> {
             K::Param(at) => env.args.get(*at as usize).cloned().unwrap_or(Value::None),
             K::State(var) => env.state[*var].clone(),
             K::Local(slot) => env.locals.get(*slot as usize).cloned().unwrap_or(Value::None),
-            K::Result | K::Text => env.result.cloned().unwrap_or(Value::None),
+            K::Result | K::Text => {
+                env.result.cloned().ok_or_else(|| Fault::Decode("there is no result".into()))?
+            }
             K::Workspace => Value::Path(self.workspace.as_str().into()),
             K::Now => Value::Time(self.now),
             K::Elapsed => Value::Duration(self.now - self.start),
@@ -173,19 +178,22 @@ impl Reference<'_> {
                 for (param, value) in key {
                     wanted.push((*param as usize, self.eval(value, env)?));
                 }
-                let asked = Asked { tool: *tool, key: &wanted, since: *since, within: *within };
+                let (tool, key, since, within) = (*tool, &*wanted, *since, *within);
+                let asked = Asked { latest: false, tool, key, since, within };
                 Value::Bool(self.called(&asked))
             }
             K::Failed { tool, since, within } => {
                 let from = self.last_success(*since);
                 let matching = |s: &&Settled| {
-                    !s.success && s.tool == *tool && s.number > from && self.recent(s.time, *within)
+                    s.failed && s.tool == *tool && s.number > from && self.recent(s.time, *within)
                 };
                 Value::Bool(self.settled.iter().any(|s| matching(&&**s)))
             }
             K::Calls { tool, failures, within } => {
                 let matching = |s: &&Settled| {
-                    s.success != *failures && s.tool == *tool && self.recent(s.time, *within)
+                    (if *failures { s.failed } else { s.success })
+                        && s.tool == *tool
+                        && self.recent(s.time, *within)
                 };
                 Value::Int(self.settled.iter().map(|s| &**s).filter(matching).count() as i64)
             }
@@ -244,9 +252,12 @@ impl Reference<'_> {
 
     /// Whether a call has succeeded so.
     pub(super) fn called(&self, asked: &Asked) -> bool {
-        self.settled.iter().any(|s| {
-            s.success && asked.is_of(s.tool, &s.args) && self.is_undisturbed(asked, s.begun)
-        })
+        let counts = |s: &Rc<Settled>| s.success && self.is_undisturbed(asked, s.begun);
+        let mut like_it = self.settled.iter().rev().filter(|s| asked.is_of(s.tool, &s.args));
+        match asked.latest {
+            true => like_it.next().is_some_and(counts),
+            false => like_it.any(counts),
+        }
     }
 
     /// Whether a call is in flight that would have succeeded so, if it succeeded now.

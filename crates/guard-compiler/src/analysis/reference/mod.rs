@@ -178,7 +178,9 @@ struct Settled {
     tool: ToolId,
     args: Rc<Vec<Value>>,
     result: Value,
+    /// It succeeded, and its result decoded.
     success: bool,
+    failed: bool,
     time: i64,
     /// The moment of its settlement.
     number: u64,

@@ -138,11 +138,11 @@ impl Reference<'_> {
         match (deed, served) {
             (Some(deed), Some(served)) => {
                 let result = self.perform(served.lifecycle, deed, id);
-                self.finish(at, true, Some(&result), world);
+                self.finish(at, true, Ok(Some(&result)), world);
                 self.outcome.served = Some(result);
             }
             _ => {
-                self.finish(at, false, None, world);
+                self.finish(at, false, Ok(None), world);
                 self.outcome.served = Some(Json::Null);
             }
         }

@@ -4,9 +4,9 @@ use super::effects::reads;
 use super::eval::Env;
 use super::feedback::Judged;
 use super::{Flight, Misuse, Outcome, Reference, Settled, World};
-use crate::hir::{Clause, ClauseKind, Expr, Tool, Type};
+use crate::hir::{Clause, ClauseKind, Expr, Step, Target, Tool, Type};
 use guard_plan::json::Json;
-use guard_plan::plan::{EffectOp, Trust};
+use guard_plan::plan::{EffectOp, Trust, Undecoded};
 use guard_plan::record::NoteKind;
 use guard_plan::value::{Fault, Value};
 use std::rc::Rc;
@@ -27,27 +27,48 @@ impl Reference<'_> {
             .position(|f| f.id == id)
             .ok_or_else(|| Misuse(format!("no call `{id}`")))?;
         self.advance(now);
-        self.finish(at, success, result, world);
+        self.finish(at, success, Ok(result), world);
         self.keep_answers();
         Ok(std::mem::take(&mut self.outcome))
     }
 
-    /// Settles a call in flight, and judges that for feedback.
-    pub(super) fn finish(&mut self, at: usize, success: bool, result: Option<&Json>, world: World) {
+    /// The call has succeeded, and nobody can read its result as JSON.
+    pub fn settle_unreadable(
+        &mut self,
+        id: &str,
+        now: i64,
+        world: World,
+    ) -> Result<Outcome, Misuse> {
+        let at = self.flights.iter().position(|f| f.id == id);
+        let at = at.ok_or_else(|| Misuse(format!("no call `{id}`")))?;
+        self.advance(now);
+        self.finish(at, true, Err(()), world);
+        self.keep_answers();
+        Ok(std::mem::take(&mut self.outcome))
+    }
+
+    /// Settles a call in flight, and judges that for feedback. A result is an error if nobody can read it.
+    pub(super) fn finish(
+        &mut self,
+        at: usize,
+        ran: bool,
+        result: Result<Option<&Json>, ()>,
+        world: World,
+    ) {
         // Until its success or failure stands in the history, it is in flight.
         let flight = self.flights[at].clone();
-        if let Some(call) = self.calls.iter_mut().rev().find(|call| call.id == flight.id) {
-            call.success = Some(success);
-        }
-        let mut kept = Value::Json(Box::new(Json::Null));
-        if let (true, Some(tool)) = (success, flight.tool) {
+        let mut kept = ran.then(|| Value::Json(Box::new(Json::Null)));
+        if let (true, Some(tool)) = (ran, flight.tool) {
             for (var, value) in &flight.writes {
                 self.state[*var] = value.clone();
             }
             self.trust.wrote(tool, false);
             kept = self.after(&self.program.tools[tool], &flight, result, world);
         }
-        if let (true, Some(result)) = (success, result) {
+        if let Some(call) = self.calls.iter_mut().rev().find(|call| call.id == flight.id) {
+            call.success = Some(kept.is_some());
+        }
+        if let (true, Ok(Some(result))) = (ran, result) {
             let tool = flight.tool.map(|at| &self.program.tools[at]);
             let nobody = Trust { whole: false, parts: Vec::new() };
             if tool.is_none_or(|tool| tool.served.is_none()) {
@@ -58,30 +79,36 @@ impl Reference<'_> {
         self.moments += 1;
         if let Some(tool) = flight.tool {
             let Flight { args, begun, .. } = flight;
-            let (result, time, number) = (kept, self.now, self.moments);
-            let settled = Settled { tool, args, result, success, time, number, begun };
+            let (time, number, success, failed) = (self.now, self.moments, kept.is_some(), !ran);
+            let result = kept.unwrap_or(Value::None);
+            let settled = Settled { tool, args, result, success, failed, time, number, begun };
             self.settled.push(Rc::new(settled));
         }
         self.states.push(Rc::new(self.state.clone()));
         self.judge(Judged::Settled, world);
     }
 
-    /// What a success teaches; gives the decoded result.
+    /// What a success teaches; gives the decoded result, or none where it does not decode.
     fn after(
         &mut self,
         tool: &Tool,
         flight: &Flight,
-        result: Option<&Json>,
+        result: Result<Option<&Json>, ()>,
         world: World,
-    ) -> Value {
-        let returned = result.cloned().unwrap_or(Json::Null);
-        let decoded = match &tool.returns {
-            Some(ty) => self.decode(ty, &returned, true),
-            None => Ok(Value::Json(Box::new(returned))),
+    ) -> Option<Value> {
+        let returned = result.map(|result| result.cloned().unwrap_or(Json::Null));
+        let decoded = match (returned, &tool.returns) {
+            (Err(()), _) => None,
+            (Ok(json), Some(ty)) => self.decode(ty, &json, true).ok(),
+            (Ok(json), None) => Some(Value::Json(Box::new(json))),
         };
-        let Ok(result) = decoded else {
+        let Some(result) = decoded else {
             self.outcome.note(NoteKind::Undecoded, &tool.name);
-            return Value::None;
+            self.forget(tool, &flight.args, world);
+            if let (Some(at), Undecoded::Clear) = (flight.tool, tool.undecoded) {
+                self.trust.wrote(at, true);
+            }
+            return None;
         };
         self.observe(tool, &flight.args, &result, world);
         if let Some(at) = flight.tool {
@@ -89,7 +116,72 @@ impl Reference<'_> {
         }
         self.learn_from(tool, &flight.args, &result, &flight.id, world);
         self.reconcile(tool, &flight.args, &result, world);
-        result
+        Some(result)
+    }
+
+    /// What a result that does not decode would have observed is unknown from now on.
+    fn forget(&mut self, tool: &Tool, args: &[Value], world: World) {
+        match tool.undecoded {
+            Undecoded::Keep => return,
+            Undecoded::Halt => {
+                self.halted = true;
+                return self.outcome.note(NoteKind::Halt, &tool.name);
+            }
+            Undecoded::Clear => {}
+        }
+        let env = Env { args, result: None, locals: &[], state: &self.state, world };
+        let mut cleared = self.state.clone();
+        let mut notes: Vec<(NoteKind, String)> = Vec::new();
+        for clause in tool.clauses.iter().filter(|clause| !clause.rule.shadow) {
+            let ClauseKind::Observe { target, ty, warn, .. } = &clause.kind else { continue };
+            let before = cleared[target.var].clone();
+            let gone = self.clear(target, ty, env, &mut cleared).is_ok_and(|gone| gone)
+                && self.fits(&self.program.state[target.var].ty, &cleared[target.var]);
+            if !gone {
+                cleared[target.var] = before;
+                let kind = if *warn { NoteKind::Warning } else { NoteKind::Halt };
+                notes.push((kind, clause.rule.owner.clone()));
+            }
+        }
+        if cleared != self.state {
+            let broken = self.broken(tool, Env { state: &cleared, args: &[], ..env });
+            if broken.iter().all(|(kind, _)| *kind == NoteKind::Shadow) {
+                self.state = cleared;
+            }
+            notes.extend(broken);
+        }
+        for (kind, rule) in notes {
+            self.halted |= kind == NoteKind::Halt;
+            self.outcome.note(kind, &rule);
+        }
+    }
+
+    /// Clears what an observation writes: the map entry, or the option. False where it is neither.
+    fn clear(
+        &self,
+        target: &Target,
+        ty: &Type,
+        env: Env,
+        state: &mut [Value],
+    ) -> Result<bool, Fault> {
+        let mut entry = None;
+        for (at, step) in target.path.iter().enumerate() {
+            if let Step::Index(key) = step
+                && let Value::String(_) = self.eval(key, env)?
+            {
+                entry = Some(at + 1);
+            }
+        }
+        let last = target.path.len();
+        let (end, op) = match entry {
+            Some(end) if end == last || !ty.is_option() => (end, EffectOp::Delete),
+            _ if ty.is_option() => (last, EffectOp::Set),
+            _ => return Ok(false),
+        };
+        let place = Target { path: target.path[..end].to_vec(), ..target.clone() };
+        // What is not there is unknown already.
+        let _ = self.apply(&place, op, None, env, state);
+        Ok(true)
     }
 
     fn observe(&mut self, tool: &Tool, args: &[Value], result: &Value, world: World) {
@@ -120,6 +212,17 @@ impl Reference<'_> {
             }
         }
         let env = Env { state: &observed, args: &[], result: None, ..env };
+        notes.extend(self.broken(tool, env));
+        self.state = observed;
+        for (kind, rule) in notes {
+            self.halted |= kind == NoteKind::Halt;
+            self.outcome.note(kind, &rule);
+        }
+    }
+
+    /// The invariants that what the tool observes has broken, and how grave that is.
+    fn broken(&self, tool: &Tool, env: Env) -> Vec<(NoteKind, String)> {
+        let mut notes = Vec::new();
         for invariant in &self.program.invariants {
             let warns = |clause: &Clause| match &clause.kind {
                 ClauseKind::Observe { target, warn, .. } => {
@@ -139,11 +242,7 @@ impl Reference<'_> {
             };
             notes.push((kind, invariant.rule.owner.clone()));
         }
-        self.state = observed;
-        for (kind, rule) in notes {
-            self.halted |= kind == NoteKind::Halt;
-            self.outcome.note(kind, &rule);
-        }
+        notes
     }
 
     fn store(

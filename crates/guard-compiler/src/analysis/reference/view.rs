@@ -13,7 +13,9 @@ pub(crate) struct Past<'s> {
     pub tool: ToolId,
     pub args: &'s [Value],
     pub result: &'s Value,
+    /// It succeeded, and its result decoded.
     pub success: bool,
+    pub failed: bool,
     pub time: i64,
     pub number: u64,
     /// When it began: the moment, counted with settlements, and the time.
@@ -46,6 +48,7 @@ impl<'p> Reference<'p> {
             args: &s.args,
             result: &s.result,
             success: s.success,
+            failed: s.failed,
             time: s.time,
             number: s.number,
             begun: (s.begun.moment, s.begun.time),

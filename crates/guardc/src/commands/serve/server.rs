@@ -224,17 +224,19 @@ impl Server {
 
     fn settle(&mut self, request: Settle) -> Answer {
         let now = instant(request.now)?;
-        let result = request.result.as_ref().map(|r| json("result", r)).transpose()?;
-        let ending = match request.outcome.as_str() {
-            "success" => Ok(result.as_ref()),
-            "failure" => Err(()),
-            other => {
-                let message = format!("`outcome` is \"success\" or \"failure\", not \"{other}\"");
-                return Err(Error::params(message));
-            }
-        };
+        if !matches!(request.outcome.as_str(), "success" | "failure") {
+            let other = &request.outcome;
+            let message = format!("`outcome` is \"success\" or \"failure\", not \"{other}\"");
+            return Err(Error::params(message));
+        }
         let session = self.session_with(&request.session, request.probes)?;
-        let settled = session.at(now).settle(&request.call, ending)?;
+        let session_now = session.at(now);
+        // A result that the kernel cannot read ends the call all the same; the line itself was JSON.
+        let settled = match (request.outcome == "success", &request.result) {
+            (true, Some(result)) => session_now.settle_text(&request.call, result.get())?,
+            (true, None) => session_now.settle(&request.call, Ok(None))?,
+            (false, _) => session_now.settle(&request.call, Err(()))?,
+        };
         Ok(answers::settled(&settled, session))
     }
 

@@ -102,12 +102,13 @@ pub(super) struct Runner<'a> {
 impl Runner<'_> {
     fn step(&mut self, step: &Step) -> Stepped {
         match &step.kind {
-            StepKind::Run { call, name, success, result } => {
+            StepKind::Run { call, name, success, result, undecoded } => {
                 let (id, served) = self.must_allow(name.as_deref(), call)?;
                 if !served {
-                    return self.settle(&id, &call.tool, *success, result.as_ref());
+                    let result = result.as_ref();
+                    return self.settle(&id, &call.tool, *success, result, *undecoded);
                 }
-                if *success && result.is_none() {
+                if *success && result.is_none() && !undecoded {
                     return Ok(());
                 }
                 let got = "the guard serves it itself, and it has succeeded";
@@ -124,7 +125,7 @@ impl Runner<'_> {
                 self.started.insert(name.clone(), (id, call.tool.clone()));
                 Ok(())
             }
-            StepKind::Finish { name, success, result } => {
+            StepKind::Finish { name, success, result, undecoded } => {
                 let Some((id, tool)) = self.started.remove(name) else {
                     return Err(Failed::new(
                         "a started call",
@@ -132,7 +133,7 @@ impl Runner<'_> {
                     )
                     .into());
                 };
-                self.settle(&id, &tool, *success, result.as_ref())
+                self.settle(&id, &tool, *success, result.as_ref(), *undecoded)
             }
             _ => self.around(&step.kind),
         }
@@ -214,16 +215,36 @@ impl Runner<'_> {
         Ok((id, proposed.served.is_some()))
     }
 
-    fn settle(&mut self, id: &str, tool: &str, success: bool, result: Option<&Json>) -> Stepped {
-        let settled =
-            self.play.settle(id, success, result).map_err(|why| Failed::new("to settle", why))?;
+    fn settle(
+        &mut self,
+        id: &str,
+        tool: &str,
+        success: bool,
+        result: Option<&Json>,
+        undecoded: bool,
+    ) -> Stepped {
+        let settled = match result {
+            None if success && undecoded => self.play.settle_unreadable(id),
+            _ => self.play.settle(id, success, result),
+        };
+        let settled = settled.map_err(|why| Failed::new("to settle", why))?;
         self.coverage.delivered(&settled.feedback);
+        let unread = settled.notes.iter().find(|note| note.kind == NoteKind::Undecoded);
         if success {
             let name = self.name(tool).to_owned();
-            let decoded = !settled.notes.iter().any(|note| note.kind == NoteKind::Undecoded);
-            self.coverage.succeeded(&name, decoded, !settled.halted);
+            self.coverage.succeeded(&name, unread.is_none(), !settled.halted);
         }
-        Ok(())
+        match (unread, undecoded) {
+            (Some(note), false) => {
+                let help = "say `returns` with a value of its type, or `undecoded`";
+                let expected = format!("a result that decodes ({help})");
+                Err(Failed::new(&expected, note.message.clone()).into())
+            }
+            (None, true) => {
+                Err(Failed::new("a result that does not decode", "it decodes").into())
+            }
+            _ => Ok(()),
+        }
     }
 
     fn allowed(&mut self, call: &Call) -> Stepped {

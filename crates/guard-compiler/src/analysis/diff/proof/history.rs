@@ -51,7 +51,9 @@ pub(super) fn history(view: View, name: &str) -> BTreeSet<String> {
                     // What does not fit is not written.
                     texts.insert(format!("{name} as {}", Canon(program).ty(&var.ty)));
                     let returns = tool.returns.as_ref().map(|ty| Canon(program).ty(ty));
+                    let undecoded = tool.undecoded;
                     texts.insert(format!("{} returns {returns:?}", tool.wire_name));
+                    texts.insert(format!("{} undecoded {undecoded:?}", tool.wire_name));
                 }
                 let mut reads = Reads::default();
                 crate::lower::clause_exprs(&clause.kind, &mut |e| reads.expr(program, e));
@@ -195,7 +197,8 @@ pub(super) fn signature(program: &Program, name: &str) -> Option<String> {
     let params: Vec<String> =
         tool.params.iter().map(|p| format!("{}: {}", p.name, Canon(program).ty(&p.ty))).collect();
     let returns = tool.returns.as_ref().map(|ty| Canon(program).ty(ty));
-    Some(format!("{name} {params:?} {returns:?} {}", tool.served.is_some()))
+    let (undecoded, served) = (tool.undecoded, tool.served.is_some());
+    Some(format!("{name} {params:?} {returns:?} {undecoded:?} {served}"))
 }
 
 pub(super) fn trust(view: View<'_>) -> BTreeSet<String> {

@@ -258,6 +258,9 @@ fn which(shows: &Shows, one: &Requirement) -> Vec<String> {
             });
         }
     }
+    if one.latest {
+        out.push("latest".into());
+    }
     if let Some(since) = one.since {
         let name = plan.tools.get(since as usize).map_or("?", |t| t.name.as_str());
         out.push(format!("since {name}"));
