@@ -7,7 +7,8 @@
 
 use guard_plan::builtin::Builtin;
 use guard_plan::plan::{
-    ArithOp, ClockPart, CompareOp, EffectOp, Millis, QuantifierOp, Risk, TemporalOp, UrlPart, Undecoded,
+    ArithOp, ClockPart, CompareOp, EffectOp, Millis, QuantifierOp, Risk, TemporalOp, Undecoded,
+    UrlPart,
 };
 use guard_syntax::span::Span;
 use std::rc::Rc;

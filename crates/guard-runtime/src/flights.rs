@@ -1,8 +1,8 @@
 //! Calls in flight: the charges and counts of an allowed call, and their release when it settles.
 
 use crate::compiled::CompiledPlan;
-use crate::session::{Begun, Session};
 use crate::session::flight::Flight;
+use crate::session::{Begun, Session};
 use guard_plan::plan::LimitScope;
 
 /// Admits an allowed call: charges its costs, counts it and adds it to the calls in flight.

@@ -151,10 +151,8 @@ impl Draft<'_> {
                 Some(Event::Propose(id.clone(), name, args))
             })
             .collect();
-        let mut ends: Vec<Event> = ids
-            .iter()
-            .map(|id| Event::Settle(id.clone(), rng.chance(85), result(rng)))
-            .collect();
+        let mut ends: Vec<Event> =
+            ids.iter().map(|id| Event::Settle(id.clone(), rng.chance(85), result(rng))).collect();
         if rng.chance(50) {
             ends.reverse();
         }

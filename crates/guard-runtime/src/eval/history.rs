@@ -48,9 +48,7 @@ impl<'a> Context<'a> {
                 };
                 Val::Bool(self.counts(done.map(|done| done.begun), *since, *within))
             }
-            Node::Failed { tool, since, within } => {
-                Val::Bool(self.failed(*tool, *since, *within))
-            }
+            Node::Failed { tool, since, within } => Val::Bool(self.failed(*tool, *since, *within)),
             Node::Calls { tool, failures, window } => {
                 let history = &session.tools[*tool as usize];
                 let count = match window {

@@ -17,8 +17,8 @@ mod story;
 mod values;
 pub(crate) mod world;
 
-pub(crate) use rules::{each_condition, limit_text};
 pub use rules::{Rule, RuleKind};
+pub(crate) use rules::{each_condition, limit_text};
 pub use session::{Act, START, Said, Session, Step, Then, WORKSPACE};
 
 use crate::analysis::reference::Reference;
