@@ -210,7 +210,9 @@ proptest! {
         };
         let report = unlimited().checker().check(text.as_bytes(), &Input::none());
         let found = ranks(&report);
-        for other in (0..count).filter(|at| *at != place) {
+        // Where items share a line, a bracket that is missing may cost those behind it.
+        let lines = matches!(style, 0 | 2);
+        for other in (0..count).filter(|at| *at < place || (lines && *at != place)) {
             prop_assert!(found.contains(&(other as i64)), "{}\n{}", text, report.text());
         }
         // The broken one does not become another one.
