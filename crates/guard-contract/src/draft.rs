@@ -74,7 +74,9 @@ impl Draft {
     pub fn fix(&mut self, fix: Fix, at: usize) {
         self.repairs_count += 1;
         let why = match fix {
-            Fix::Comma => Some("a comma is missing or too many: something may be missing beside it"),
+            Fix::Comma => {
+                Some("a comma is missing or too many: something may be missing beside it")
+            }
             Fix::Colon => Some("a colon is missing: something may be missing beside it"),
             Fix::Closer => Some("a bracket is missing or too many: something may be missing"),
             Fix::Control => Some("a control character stands in a string: it may be damaged"),

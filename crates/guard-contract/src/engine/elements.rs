@@ -152,7 +152,10 @@ impl Engine {
         self.fix(Fix::Closer, self.at);
         // A list that lacks only its bracket before the end of the document leaves its last item
         // whole; elsewhere a brace too many may be what is left of the item's own.
-        let ends = matches!(rest.get(next), None | Some(b'`' | b'<')) || (line && next == behind && !matches!(rest.get(next), Some(b',' | b'}' | b']' | b'{' | b'"')));
+        let ends = matches!(rest.get(next), None | Some(b'`' | b'<'))
+            || (line
+                && next == behind
+                && !matches!(rest.get(next), Some(b',' | b'}' | b']' | b'{' | b'"')));
         let separated = self.listing().is_some_and(|listing| listing.comma.is_some());
         if separated {
             self.confirm();

@@ -177,7 +177,9 @@ impl Engine {
         let goes_on = match near.get(next) {
             Some(b',' | b']') => !wrapped,
             Some(b'}' | b':' | b'"') => true,
-            Some(byte) => next == 0 && (byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-')),
+            Some(byte) => {
+                next == 0 && (byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-'))
+            }
             None => false,
         };
         // One bracket too many at the end of the text moves nothing.
@@ -214,8 +216,11 @@ impl Engine {
             Lead::More if !t.w.end => false,
             Lead::Key(name) if within.is_none() => {
                 let list = self.p.top.iter().copied().find(|list| {
-                    let seen = |object: &Object| object.seen.contains(&self.p.lists[*list].member[..].into());
-                    let closed = matches!(self.stack.last(), Some(Open::Object(object)) if seen(object));
+                    let seen = |object: &Object| {
+                        object.seen.contains(&self.p.lists[*list].member[..].into())
+                    };
+                    let closed =
+                        matches!(self.stack.last(), Some(Open::Object(object)) if seen(object));
                     self.p.lists[*list].own.has(&name) && (closed || !self.p.roomy)
                 });
                 match list {
@@ -276,7 +281,9 @@ impl Engine {
             }
             Key::None => {
                 // A string that another one follows has ended.
-                if let Some(object) = self.object().filter(|_| t.w.from(start).first() == Some(&b'"')) {
+                if let Some(object) =
+                    self.object().filter(|_| t.w.from(start).first() == Some(&b'"'))
+                {
                     object.last = None;
                 }
                 return self.lose_members(t, "expected a key");

@@ -279,7 +279,8 @@ impl Engine {
     fn at_level(&self, search: &Search, place: usize, column: Option<usize>) -> bool {
         let depth = place as i32 - (self.stack.len() as i32 - 1);
         let least = search.least[usize::from(search.inside)];
-        (search.here().depth == depth && least >= depth) || (column.is_some() && column == search.column)
+        (search.here().depth == depth && least >= depth)
+            || (column.is_some() && column == search.column)
     }
 
     fn item_or_document(&self, search: &Search, name: &str) -> Found {
@@ -314,9 +315,7 @@ impl Engine {
             return Found::Here(Next::Lost(self.stack.len() - 1, list));
         }
         let again = match self.stack.first() {
-            Some(Open::Object(object)) => {
-                object.begun.is_some() && object.begun == search.column
-            }
+            Some(Open::Object(object)) => object.begun.is_some() && object.begun == search.column,
             _ => false,
         };
         match again && self.p.envelope.has(name) {
@@ -403,9 +402,11 @@ impl Engine {
             Some(Open::List(listing)) => Some(&self.p.lists[listing.list].own),
             _ => None,
         };
-        Some(key.is_some_and(|(name, _)| {
-            names.has(&name) && !list.is_some_and(|own| own.has(&name))
-        }))
+        Some(
+            key.is_some_and(|(name, _)| {
+                names.has(&name) && !list.is_some_and(|own| own.has(&name))
+            }),
+        )
     }
 
     /// Returns whether a brace ends an item of a list: another item or the end of the list follows.

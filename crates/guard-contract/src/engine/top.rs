@@ -306,7 +306,8 @@ impl Engine {
     /// not inside a string.
     fn start(&self, rest: &[u8], i: usize, end: bool) -> Start {
         // Quoted from elsewhere.
-        let quoted = self.around.inked && matches!(self.around.last, b'"' | b'\'' | b'`' | 0x98..=0x9E);
+        let quoted =
+            self.around.inked && matches!(self.around.last, b'"' | b'\'' | b'`' | 0x98..=0x9E);
         let nothing_yet = self.draft.is_empty() && self.best.is_none();
         let at = match boundary::opening(rest, i) {
             Ok(at) => at,
@@ -351,7 +352,8 @@ impl Engine {
         let near = &rest[at..rest.len().min(at + boundary::LONGEST_NAME)];
         let part = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-');
         let end = near.iter().position(|b| !part(b)).unwrap_or(near.len());
-        near.first() == Some(&b'"') || str::from_utf8(&near[..end]).is_ok_and(|name| self.p.envelope.has(name))
+        near.first() == Some(&b'"')
+            || str::from_utf8(&near[..end]).is_ok_and(|name| self.p.envelope.has(name))
     }
 
     /// Returns the list of the separate items directly before: an object with an unknown key is one
@@ -417,9 +419,11 @@ impl Engine {
     fn has_list(&self) -> bool {
         let in_draft = |draft: &Draft| {
             let seen = |list: &usize| {
-                self.p.fields.iter().zip(&draft.seen).any(|(field, seen)| {
-                    *seen && field.name == self.p.lists[*list].member
-                })
+                self.p
+                    .fields
+                    .iter()
+                    .zip(&draft.seen)
+                    .any(|(field, seen)| *seen && field.name == self.p.lists[*list].member)
             };
             draft.envelope && self.p.top.iter().any(seen)
         };

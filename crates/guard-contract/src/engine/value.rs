@@ -33,7 +33,8 @@ impl Engine {
             // A comma is missing: the digits of a number could be missing with it.
             Some(b'"' | b'\'') => line && !number,
             Some(byte) => {
-                line && !number && (byte.is_ascii_alphabetic() || matches!(byte, b'_' | b'`' | 0x80..))
+                line && !number
+                    && (byte.is_ascii_alphabetic() || matches!(byte, b'_' | b'`' | 0x80..))
             }
         };
         if ended {

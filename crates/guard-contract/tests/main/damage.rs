@@ -396,7 +396,11 @@ pub fn judge(
         let loose = raw.trim_end_matches('}').trim_end().trim_end_matches(',').to_owned() + "}";
         let is = |text: &str| Json::parse(text).ok().as_ref() == Some(&item.value);
         // A raw line break in a string, and a comma before a brace, are repaired.
-        if !is(raw) && !is(&lines_escaped(raw).replace("\\'", "'")) && !is(&loose) && kind != Kind::TwoEdits {
+        if !is(raw)
+            && !is(&lines_escaped(raw).replace("\\'", "'"))
+            && !is(&loose)
+            && kind != Kind::TwoEdits
+        {
             return Err(format!("a guess is delivered: {}", item.value));
         }
     }
@@ -459,9 +463,7 @@ pub fn run(count: u64, seed: u64, most: usize) -> Outcome {
             outcome.falsely_valid += u64::from(why == FALSELY_VALID);
             if outcome.broken.len() < most && seen.insert(damaged.text.clone()) {
                 let (was, is) = (&document.text, &damaged.text);
-                outcome
-                    .broken
-                    .push(format!("{n} {kind:?}: {why}\n--- was\n{was}\n--- is\n{is}\n"));
+                outcome.broken.push(format!("{n} {kind:?}: {why}\n--- was\n{was}\n--- is\n{is}\n"));
             }
         }
     }

@@ -119,8 +119,9 @@ fn check(what: &What, plan: &LoadedPlan, contract: usize, term: &Term) -> Outcom
     }
     if let Some(reason) = finish_reason.as_deref().filter(|r| guard_contract::finish(r).is_none()) {
         let near = near::did_you_mean(reason, guard_contract::finish_reasons());
-        return Err(Failure::new(format!("unknown finish reason `{reason}`"))
-            .help(near.unwrap_or_else(|| "write the producer's own, as `stop` or `length`".into())));
+        return Err(Failure::new(format!("unknown finish reason `{reason}`")).help(
+            near.unwrap_or_else(|| "write the producer's own, as `stop` or `length`".into()),
+        ));
     }
     let known = given(known)?;
     lists_are_asked(&known, &plan.plan().contracts[contract])?;
@@ -159,7 +160,10 @@ fn given(known: &[String]) -> Result<BTreeMap<String, Vec<Json>>, Failure> {
 }
 
 /// Checks that the contract refers to every list that the host provides.
-fn lists_are_asked(known: &BTreeMap<String, Vec<Json>>, contract: &Contract) -> Result<(), Failure> {
+fn lists_are_asked(
+    known: &BTreeMap<String, Vec<Json>>,
+    contract: &Contract,
+) -> Result<(), Failure> {
     let names = || {
         contract.references.iter().filter_map(|reference| match &reference.allowed {
             Allowed::Given(name) => Some(name.as_str()),
