@@ -63,6 +63,11 @@ pub(crate) fn gap(
     }
 }
 
+/// Returns whether the comment that begins here may hold a part of the document.
+pub(crate) fn hides(bytes: &[u8], at: usize) -> bool {
+    comment(bytes, at).is_ok_and(|end| holds_json(&bytes[at..end]))
+}
+
 /// Returns the end of a comment that begins here; the same position if there is none.
 fn comment(bytes: &[u8], at: usize) -> Result<usize, NoGap> {
     let near = &bytes[at..bytes.len().min(at + LONGEST_COMMENT)];

@@ -4,7 +4,7 @@
 use super::unit::HIDES;
 use super::{Engine, Listing, Object, Open, Phase, Turn};
 use crate::boundary::{self, LONGEST_NAME, Lead};
-use crate::gap::{NoGap, gap};
+use crate::gap::{NoGap, gap, hides};
 use crate::judge::Refusal;
 use crate::keep::{Keep, item};
 use crate::lex::{self, Stop};
@@ -26,19 +26,25 @@ impl Engine {
     /// Skips a gap; returns false if its end is not known yet. `Err` for an invalid comment.
     pub(super) fn over_gap(&mut self, t: &Turn<'_>) -> Result<bool, ()> {
         let mut fixes = Vec::new();
-        match gap(t.w.from(self.at), 0, |fix, at| fixes.push((fix, at))) {
+        let bytes = t.w.from(self.at);
+        let found = gap(bytes, 0, |fix, at| fixes.push((fix, at)));
+        for (fix, at) in fixes {
+            self.fix(fix, self.at + at);
+            if fix == Fix::Comment && hides(bytes, at) {
+                self.doubt(self.at + at, HIDES);
+            }
+        }
+        match found {
             Ok(found) => {
-                fixes.iter().for_each(|(fix, at)| self.fix(*fix, self.at + at));
-                if found.hides {
-                    self.doubt(self.at, HIDES);
-                }
                 self.go_over(t, found.end);
                 Ok(true)
             }
-            Err(NoGap::Bad(_)) => Err(()),
+            Err(NoGap::Bad(comment)) => {
+                self.go_over(t, comment);
+                Err(())
+            }
             Err(NoGap::More(pending)) => {
                 // The text before it is already consumed.
-                fixes.iter().for_each(|(fix, at)| self.fix(*fix, self.at + at));
                 self.go_over(t, pending);
                 if t.w.end {
                     self.cut(t, t.w.stop());

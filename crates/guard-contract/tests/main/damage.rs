@@ -486,4 +486,7 @@ fn no_damaged_document_is_valid_unless_it_is_what_was_meant() {
     let outcome = run(7_000, 1, 3);
     let broken = outcome.broken.join("\n");
     assert!(outcome.holds(7_000), "{} broken\n{broken}", outcome.count);
+    for (kind, recall) in &outcome.recall {
+        assert!(recall.found * 100 >= recall.all * 85, "{kind:?}: {recall}");
+    }
 }

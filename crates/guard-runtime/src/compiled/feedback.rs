@@ -124,7 +124,9 @@ fn reads_of(condition: &Prepared, declared: &[Touch]) -> Option<BTreeSet<Touch>>
                 reads.extend([*tool].into_iter().chain(*since).map(Touch::History));
             }
             Node::Called { tool, .. }
-            | Node::Calls { tool, .. } | Node::LastArg(tool, _) | Node::LastResult(tool) => {
+            | Node::Calls { tool, .. }
+            | Node::LastArg(tool, _)
+            | Node::LastResult(tool) => {
                 reads.insert(Touch::History(*tool));
             }
             Node::Now
