@@ -62,7 +62,7 @@ pub fn finish_reasons() -> impl Iterator<Item = &'static str> {
 /// text with an unknown one is never `valid`.
 pub fn finish(reason: &str) -> Option<bool> {
     let is = |known: &&str| known.eq_ignore_ascii_case(reason.trim());
-    let (cut, ended) = (CUT.iter().any(|known| is(&known)), ENDED.iter().any(|known| is(&known)));
+    let (cut, ended) = (CUT.iter().any(&is), ENDED.iter().any(is));
     (cut || ended).then_some(cut)
 }
 

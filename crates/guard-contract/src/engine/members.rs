@@ -102,8 +102,8 @@ impl Engine {
                 true
             }
             b'}' => {
-                match self.stack.len() {
-                    1 => match self.document_ends(t) {
+                if self.stack.len() == 1 {
+                    match self.document_ends(t) {
                         None => return false,
                         Some(false) => {
                             // A brace too many: members of the envelope follow.
@@ -112,8 +112,7 @@ impl Engine {
                             return true;
                         }
                         Some(true) => {}
-                    },
-                    _ => {}
+                    }
                 }
                 self.trailing_comma();
                 self.at += 1;

@@ -304,10 +304,14 @@ impl Engine {
                 return if known && level { Found::Here(Next::Top) } else { Found::Nothing };
             }
             // No evidence has shown that it is an envelope.
-            Some(Open::Object(object)) if !object.attached && object.known == 0 => {
-                if line && self.p.frame_of(name).is_some() && search.here().depth <= 0 {
-                    return Found::Here(Next::Top);
-                }
+            Some(Open::Object(object))
+                if !object.attached
+                    && object.known == 0
+                    && line
+                    && self.p.frame_of(name).is_some()
+                    && search.here().depth <= 0 =>
+            {
+                return Found::Here(Next::Top);
             }
             _ => {}
         }
