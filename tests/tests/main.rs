@@ -8,6 +8,7 @@ mod codes;
 mod diff;
 mod docs;
 mod explore;
+mod fixes;
 mod hostile;
 mod inputs;
 mod lasting;

@@ -7,7 +7,8 @@
 
 use guard_plan::builtin::Builtin;
 use guard_plan::plan::{
-    ArithOp, ClockPart, CompareOp, EffectOp, Millis, QuantifierOp, Risk, TemporalOp, UrlPart, Undecoded,
+    ArithOp, ClockPart, CompareOp, EffectOp, Millis, QuantifierOp, Risk, TemporalOp, Undecoded,
+    UrlPart,
 };
 use guard_syntax::span::Span;
 use std::rc::Rc;
@@ -346,7 +347,7 @@ pub struct Tool {
     pub params: Vec<Field>,
     /// The type of its result.
     pub returns: Option<Type>,
-    /// What becomes of what it observes if its result does not decode.
+    /// The effect on the variables it observes of a result that does not decode.
     pub undecoded: Undecoded,
     /// The trust level of its result.
     pub trust: Trust,

@@ -6,6 +6,7 @@
 
 mod analysis;
 mod errors;
+mod fixes;
 pub mod hir;
 mod lower;
 mod names;
@@ -85,6 +86,7 @@ pub fn compile_despite(
         }
     }
     diagnostics.sort_by_key(|d| (d.primary.span, d.code));
+    fixes::keep_helpful(&sources.files, &mut diagnostics);
     Compilation { files: sources.files, diagnostics, output, unproved }
 }
 

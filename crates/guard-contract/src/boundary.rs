@@ -4,7 +4,8 @@
 //! inside a string is taken for a boundary.
 
 use crate::gap::{NoGap, gap};
-use crate::lex::blanks;
+use crate::lex::{self, blanks};
+use std::borrow::Cow;
 
 /// The longest name that is considered, in bytes.
 pub(crate) const LONGEST_NAME: usize = 256;
@@ -13,10 +14,10 @@ pub(crate) const LONGEST_NAME: usize = 256;
 const SHORT_COMMENT: usize = 512;
 
 /// The beginning of an object.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Lead<'a> {
-    /// An object whose first key is this one, without escapes.
-    Key(&'a str),
+    /// An object whose first key is this one.
+    Key(Cow<'a, str>),
     /// An object without members.
     Empty,
     /// Not an object in JSON's quotes.
@@ -65,42 +66,53 @@ pub(crate) fn first(bytes: &[u8], at: usize) -> Lead<'_> {
     }
 }
 
-/// Reads a key without escapes in JSON's quotes, with its colon; returns it with the position where
-/// its value may begin. `Err` if the bytes end.
-pub(crate) fn key(bytes: &[u8], quote: usize) -> Result<Option<(&str, usize)>, ()> {
+/// Reads a key in JSON's quotes, with its colon; returns it with the position where its value may
+/// begin. `Err` if the bytes end.
+pub(crate) fn key(bytes: &[u8], quote: usize) -> Result<Option<(Cow<'_, str>, usize)>, ()> {
     let start = quote + 1;
-    let window = &bytes[start..bytes.len().min(start + LONGEST_NAME)];
-    let special = |b: &u8| *b == b'"' || *b == b'\\' || *b < 0x20;
-    let Some(len) = window.iter().position(special) else {
-        return if window.len() < LONGEST_NAME { Err(()) } else { Ok(None) };
+    let near = &bytes[..bytes.len().min(start + LONGEST_NAME)];
+    let (end, escaped) = match lex::string(near, quote) {
+        Ok(found) => found,
+        Err(lex::Stop::More) if near.len() < start + LONGEST_NAME => return Err(()),
+        Err(_) => return Ok(None),
     };
-    if window[len] != b'"' {
-        return Ok(None);
-    }
-    let at = blanks(bytes, start + len + 1);
+    let at = blanks(bytes, end);
     match bytes.get(at) {
         None => Err(()),
-        Some(b':') => Ok(str::from_utf8(&window[..len]).ok().map(|name| (name, at + 1))),
+        Some(b':') => {
+            let Ok(raw) = str::from_utf8(&near[start..end - 1]) else { return Ok(None) };
+            let name = if escaped { lex::unescape(raw).into() } else { Cow::Borrowed(raw) };
+            Ok(Some((name, at + 1)))
+        }
         Some(_) => Ok(None),
     }
 }
 
+/// The quotes around a key besides JSON's.
+const QUOTES: [(&str, &str); 4] = [("'", "'"), ("`", "`"), ("“", "”"), ("‘", "’")];
+
 /// Reads a key in other quotes or without quotes, with its colon; returns it with the position
 /// where its value may begin. `Err` if the bytes end.
 pub(crate) fn loose_key(bytes: &[u8], at: usize) -> Result<Option<(&str, usize)>, ()> {
-    let quoted = matches!(bytes.get(at), Some(b'\'' | b'`'));
-    let start = at + usize::from(quoted);
-    let window = &bytes[start.min(bytes.len())..bytes.len().min(start + LONGEST_NAME)];
-    let part = |b: &u8| {
-        b.is_ascii_alphanumeric() || matches!(b, b'_' | b'$' | b'-') || (quoted && *b >= 0x80)
+    let rest = &bytes[at.min(bytes.len())..];
+    if rest.len() < 3 {
+        return Err(());
+    }
+    let quotes = QUOTES.iter().find(|quotes| rest.starts_with(quotes.0.as_bytes()));
+    let start = at + quotes.map_or(0, |quotes| quotes.0.len());
+    let window = &bytes[start..bytes.len().min(start + LONGEST_NAME)];
+    let part = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'$' | b'-');
+    let len = match quotes {
+        None => window.iter().position(|b| !part(b)),
+        Some((_, close)) => memchr::memmem::find(window, close.as_bytes()),
     };
-    let Some(len) = window.iter().position(|b| !part(b)) else {
+    let Some(len) = len else {
         return if window.len() < LONGEST_NAME { Err(()) } else { Ok(None) };
     };
-    if len == 0 || (quoted && window[len] != bytes[at]) {
+    if len == 0 {
         return Ok(None);
     }
-    let at = blanks(bytes, start + len + usize::from(quoted));
+    let at = blanks(bytes, start + len + quotes.map_or(0, |quotes| quotes.1.len()));
     match bytes.get(at) {
         None => Err(()),
         Some(b':') => Ok(str::from_utf8(&window[..len]).ok().map(|name| (name, at + 1))),

@@ -5,6 +5,7 @@ use crate::feed::{Feed, Text};
 use crate::judge::Judge;
 use crate::outcome;
 use crate::shape::{ContractError, NoSchemas, Prepared, Schemas};
+use crate::unwrap::Unwrap;
 use guard_plan::json::Json;
 use guard_plan::plan::{FactId, Plan};
 use guard_plan::report::Report;
@@ -96,12 +97,17 @@ impl Checker {
 
     /// Judges a complete text.
     pub fn check(&self, text: &[u8], input: &Input<'_>) -> Report {
+        if !Unwrap::plain(text) {
+            let mut feed = self.feed();
+            feed.push(text, input);
+            return feed.finish(input);
+        }
         let mut engine = Engine::new(self.prepared.clone());
         let w = Window { bytes: text, base: 0, end: true };
         engine.run(&Turn { w, judge: Judge { prepared: &self.prepared, input } });
         let mut raw = Text::default();
         raw.take(text);
-        outcome::report(&self.prepared, engine.finish(), input, raw)
+        outcome::report(&self.prepared, engine.finish(text.len()), input, raw)
     }
 
     /// Judges a text in pieces, as it arrives.

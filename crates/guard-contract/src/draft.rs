@@ -33,6 +33,8 @@ pub(crate) struct Draft {
     pub truncated: bool,
     /// True if reading resumed after unreadable text.
     pub resynchronised: bool,
+    /// The first reason why something may be missing in it, or may not be meant, and its position.
+    pub doubt: Option<(usize, &'static str)>,
 }
 
 impl Draft {
@@ -54,6 +56,7 @@ impl Draft {
             repairs_count: 0,
             truncated: false,
             resynchronised: false,
+            doubt: None,
         }
     }
 
@@ -70,6 +73,20 @@ impl Draft {
 
     pub fn fix(&mut self, fix: Fix, at: usize) {
         self.repairs_count += 1;
+        let why = match fix {
+            Fix::Comma => {
+                Some("a comma is missing or too many: something may be missing beside it")
+            }
+            Fix::Colon => Some("a colon is missing: something may be missing beside it"),
+            Fix::Closer => Some("a bracket is missing or too many: something may be missing"),
+            Fix::Control => Some("a control character stands in a string: it may be damaged"),
+            Fix::Escape => Some("an escape that JSON does not have: a quote may be damaged"),
+            // These change how a value is written, and nothing else.
+            Fix::Comment | Fix::Blank | Fix::Key | Fix::Quotes | Fix::Literal => None,
+        };
+        if let Some(why) = why {
+            self.doubt.get_or_insert((at, why));
+        }
         if self.repairs.len() < LISTED {
             self.repairs.push(Repair { at: at as u64, fix });
         }

@@ -15,6 +15,7 @@ mod value;
 
 use crate::draft::Draft;
 use crate::judge::Judge;
+use crate::keep::Rank;
 use crate::marks::Marks;
 use crate::shape::Prepared;
 use crate::tape::Tape;
@@ -23,7 +24,7 @@ use guard_plan::report::{Fix, Item, LISTED, PassedOver, Problem, Reason, SpanKin
 use search::Search;
 use skip::Skip;
 use std::sync::Arc;
-use top::Around;
+use top::{Around, Aside};
 use unit::HEAD;
 
 /// The available part of the text.
@@ -91,6 +92,14 @@ struct Object {
     repaired: bool,
     /// The first bytes of an item, once enough are read.
     head: Option<Vec<u8>>,
+    /// Its own indentation, if it begins a line.
+    begun: Option<usize>,
+    /// The indentation of its members, if they begin lines.
+    column: Option<usize>,
+    /// The envelope's member that was accepted last, while nothing shows that its value has ended.
+    latest: Option<usize>,
+    /// The reason to doubt that all of it was found and meant.
+    doubt: Option<(usize, &'static str)>,
 }
 
 /// A list that is read item by item.
@@ -101,6 +110,8 @@ struct Listing {
     twice: bool,
     comma: Option<usize>,
     fresh: bool,
+    /// The indentation of its items, if they begin lines.
+    column: Option<usize>,
     /// For a list within an item: its kept units, and their total number.
     inner: Option<(crate::keep::Keep, u64)>,
 }
@@ -140,9 +151,19 @@ pub(crate) struct Engine {
     marks: Marks,
     tape: Tape,
     around: Around,
+    /// The item read last, until the text behind it shows that it has ended.
+    pending: Option<(usize, Rank, Item)>,
+    /// The indentation here, if the line holds nothing yet; and the offset for which that is known.
+    line: (Option<usize>, usize),
+    /// The end of the text that was read in vain, and is not read again.
+    passed_to: usize,
+    /// The document before reasoning that has begun within a line.
+    aside: Option<Box<Aside>>,
+    /// The first text outside of documents that seems to belong to one.
+    leftover: Option<usize>,
     /// A separate item of this list begins here, and waits for more text.
     framing: Option<usize>,
-    /// True if the next unit was found by search.
+    /// True if this document's units are found by search from here on.
     found_again: bool,
     /// True if the text ends within the next document.
     cut: bool,
@@ -158,6 +179,12 @@ pub(crate) struct Finished {
     pub marks: Marks,
     /// True if the text ends within a unit or document.
     pub cut: bool,
+    /// The first text outside of documents that seems to belong to one.
+    pub leftover: Option<usize>,
+    /// True if there is prose outside of documents and reasoning.
+    pub prose: bool,
+    /// The length of the text that was read.
+    pub length: usize,
 }
 
 impl Engine {
@@ -172,6 +199,11 @@ impl Engine {
             marks: Marks::default(),
             tape: Tape::default(),
             around: Around::default(),
+            pending: None,
+            line: (Some(0), 0),
+            passed_to: 0,
+            aside: None,
+            leftover: None,
             framing: None,
             found_again: false,
             cut: false,
@@ -255,6 +287,18 @@ impl Engine {
         }
     }
 
+    /// Records why it is doubtful that all of the document was found and meant.
+    fn doubt(&mut self, at: usize, why: &'static str) {
+        match self.stack.first_mut() {
+            Some(Open::Object(object)) if !object.attached => {
+                object.doubt.get_or_insert((at, why));
+            }
+            _ => {
+                self.draft.doubt.get_or_insert((at, why));
+            }
+        }
+    }
+
     /// Records a problem of the open envelope.
     fn problem(&mut self, member: &str, reason: Reason, error: impl Into<String>) {
         match self.stack.first_mut() {
@@ -286,25 +330,31 @@ impl Engine {
 
     /// Finishes the current document: it becomes the answer so far, or is passed over.
     fn finish_draft(&mut self) {
+        self.confirm();
+        self.found_again = false;
         if self.draft.is_empty() {
             self.draft = Draft::new(&self.p);
             return;
         }
         let mut draft = std::mem::replace(&mut self.draft, Draft::new(&self.p));
         draft.finish(&self.p);
+        self.offer_draft(draft);
+    }
+
+    /// Takes a document for the answer, or passes it over.
+    fn offer_draft(&mut self, draft: Draft) {
         let better = self.best.as_ref().is_none_or(|best| draft.grade() >= best.grade());
         let passed = if better { self.best.replace(draft) } else { Some(draft) };
         if let Some(draft) = passed {
-            self.pass_over(&draft);
+            self.pass_over(draft.start.min(draft.end), draft.end, draft.total());
         }
     }
 
-    fn pass_over(&mut self, draft: &Draft) {
-        let (start, end) = (draft.start.min(draft.end), draft.end);
+    fn pass_over(&mut self, start: usize, end: usize, units: u64) {
         self.marks.cover(start, end, SpanKind::PassedOver);
         if self.passed.len() < LISTED {
             let at = guard_plan::report::Extent { start: start as u64, end: end as u64 };
-            self.passed.push(PassedOver { at, units: draft.total() });
+            self.passed.push(PassedOver { at, units });
         }
     }
 
@@ -322,7 +372,14 @@ impl Engine {
                     self.fix(Fix::Closer, at);
                     self.end_list();
                 }
-                Open::Object(_) => {
+                Open::Object(object) => {
+                    if object.item.is_some() {
+                        let why = "the text ends before its brace";
+                        let reason = (Reason::Truncated, format!("{why}, at byte {at}"));
+                        if let Some(object) = self.object() {
+                            object.refused.get_or_insert(reason);
+                        }
+                    }
                     self.fix(Fix::Closer, at);
                     self.end_object(t, at);
                 }
@@ -333,8 +390,14 @@ impl Engine {
     }
 
     /// Finishes reading.
-    pub fn finish(mut self) -> Finished {
+    pub fn finish(mut self, length: usize) -> Finished {
         self.finish_draft();
-        Finished { draft: self.best, passed: self.passed, marks: self.marks, cut: self.cut }
+        self.close_aside();
+        if self.around.wrapped > 0 {
+            self.leftover.get_or_insert(length);
+        }
+        let (leftover, prose) = (self.leftover, self.around.ever_prose);
+        let Engine { best, passed, marks, cut, .. } = self;
+        Finished { draft: best, passed, marks, cut, leftover, prose, length }
     }
 }

@@ -6,6 +6,7 @@ use crate::judge::Judge;
 use crate::lex;
 use crate::outcome;
 use crate::shape::Prepared;
+use crate::unwrap::Unwrap;
 use guard_plan::report::{Item, KEPT_TEXT, RawText, Report};
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
@@ -101,6 +102,7 @@ impl Waiting {
 pub struct Feed {
     prepared: Arc<Prepared>,
     engine: Engine,
+    unwrap: Unwrap,
     buffer: Vec<u8>,
     /// The offset of the buffer in the text.
     base: usize,
@@ -115,6 +117,7 @@ impl Feed {
         Feed {
             engine,
             prepared,
+            unwrap: Unwrap::default(),
             buffer: Vec::new(),
             base: 0,
             waiting: Waiting::default(),
@@ -134,17 +137,26 @@ impl Feed {
     /// document may turn out to be the answer: only the report is final.
     pub fn push(&mut self, bytes: &[u8], input: &Input<'_>) -> Vec<Item> {
         self.text.take(bytes);
-        self.buffer.extend_from_slice(bytes);
+        self.unwrap.push(bytes, false, &mut self.buffer);
         if self.worth_it() {
             self.run(false, input);
         }
-        std::mem::take(&mut self.engine.out)
+        let mut items = std::mem::take(&mut self.engine.out);
+        let length = self.text.length;
+        items.iter_mut().for_each(|item| self.unwrap.locate(&mut item.at, length));
+        items
     }
 
     /// Ends the text and returns its report.
     pub fn finish(mut self, input: &Input<'_>) -> Report {
+        self.unwrap.push(&[], true, &mut self.buffer);
         self.run(true, input);
-        outcome::report(&self.prepared, self.engine.finish(), input, self.text)
+        let length = self.base + self.buffer.len();
+        let mut read = self.engine.finish(length);
+        read.cut |= self.unwrap.cut();
+        let mut report = outcome::report(&self.prepared, read, input, self.text);
+        self.unwrap.relocate(&mut report);
+        report
     }
 
     /// Returns whether the new text may let reading continue.

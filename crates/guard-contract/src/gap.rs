@@ -13,6 +13,8 @@ pub(crate) struct Gap {
     pub end: usize,
     /// True if a line ends in it.
     pub line: bool,
+    /// True if a comment in it holds what may belong to the document.
+    pub hides: bool,
 }
 
 /// The reason why there is no next token.
@@ -32,6 +34,7 @@ pub(crate) fn gap(
 ) -> Result<Gap, NoGap> {
     let mut at = start;
     let mut line = false;
+    let mut hides = false;
     loop {
         let from = at;
         at = blanks(bytes, at);
@@ -40,23 +43,29 @@ pub(crate) fn gap(
             Some(b'/') => {
                 let end = comment(bytes, at)?;
                 if end == at {
-                    return Ok(Gap { end: at, line });
+                    return Ok(Gap { end: at, line, hides });
                 }
                 fixed(Fix::Comment, at);
+                hides |= holds_json(&bytes[at..end]);
                 line |= bytes[at..end].contains(&b'\n');
                 at = end;
             }
             Some(0x80..) => match strange(&bytes[at..]) {
-                0 => return Ok(Gap { end: at, line }),
+                0 => return Ok(Gap { end: at, line, hides }),
                 1 => return Err(NoGap::More(at)),
                 len => {
                     fixed(Fix::Blank, at);
                     at += len;
                 }
             },
-            _ => return Ok(Gap { end: at, line }),
+            _ => return Ok(Gap { end: at, line, hides }),
         }
     }
+}
+
+/// Returns whether the comment that begins here may hold a part of the document.
+pub(crate) fn hides(bytes: &[u8], at: usize) -> bool {
+    comment(bytes, at).is_ok_and(|end| holds_json(&bytes[at..end]))
 }
 
 /// Returns the end of a comment that begins here; the same position if there is none.
@@ -83,6 +92,16 @@ fn comment(bytes: &[u8], at: usize) -> Result<usize, NoGap> {
         }
         Some(_) => Ok(at),
     }
+}
+
+/// Returns whether a comment may hold a part of the document: two slashes too many hide a line.
+fn holds_json(comment: &[u8]) -> bool {
+    let inner = comment[2..].trim_ascii();
+    let inner = inner.strip_suffix(b"*/").unwrap_or(inner).trim_ascii();
+    let mark = |b: Option<&u8>| matches!(b, Some(b',' | b':'));
+    mark(inner.first())
+        || mark(inner.last())
+        || inner.iter().any(|b| matches!(b, b'"' | b'{' | b'}' | b'[' | b']'))
 }
 
 /// Returns the length of the non-JSON whitespace character here; 0 if there is none.

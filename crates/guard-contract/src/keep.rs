@@ -57,6 +57,15 @@ impl Keep {
         full.then(|| self.kept.pop_last()).flatten().map(|(_, worst)| worst)
     }
 
+    /// Returns whether an item of this rank, later than all others, would be kept.
+    pub fn takes(&self, rank: &Rank) -> bool {
+        match self.kept.last_key_value() {
+            _ if (self.len() as u64) < self.max => true,
+            Some(((worst, _), _)) => rank < worst,
+            None => false,
+        }
+    }
+
     /// Returns the reason for a dropped item.
     pub fn over_limit(&self) -> Refusal {
         let max = self.max;

@@ -16,15 +16,18 @@ mod judge;
 mod keep;
 mod lex;
 mod marks;
+mod nest;
 mod outcome;
 mod prompt;
 mod repair;
 mod schema;
 mod shape;
 mod tape;
+mod unwrap;
 
 pub use checker::{Checker, Input, Known, NothingKnown};
 pub use feed::Feed;
+pub use outcome::{finish, finish_reasons};
 pub use prompt::prompt;
 pub use schema::schema;
 pub use shape::{ContractError, NoSchemas, Schema, Schemas};

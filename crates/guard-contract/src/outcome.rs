@@ -7,27 +7,73 @@ use crate::feed::Text;
 use crate::shape::Prepared;
 use guard_plan::json::Json;
 use guard_plan::plan::Allowed;
-use guard_plan::report::{Report, State};
+use guard_plan::report::{Reason, Report, State};
 use std::collections::BTreeMap;
 
+/// The finish reasons of a text that ended by itself.
+const ENDED: [&str; 14] = [
+    "stop",
+    "end_turn",
+    "stop_sequence",
+    "stop_token",
+    "tool_use",
+    "tool_calls",
+    "tool_call",
+    "function_call",
+    "eos",
+    "eos_token",
+    "complete",
+    "completed",
+    "done",
+    "finished",
+];
+
 /// The finish reasons of a cut text.
-const CUT: [&str; 6] = [
+const CUT: [&str; 21] = [
     "length",
     "max_tokens",
     "max_output_tokens",
+    "max_completion_tokens",
     "model_length",
     "token_limit",
     "model_context_window_exceeded",
+    "incomplete",
+    "content_filter",
+    "content_filtered",
+    "guardrail_intervened",
+    "safety",
+    "recitation",
+    "refusal",
+    "pause_turn",
+    "error",
+    "timeout",
+    "cancelled",
+    "canceled",
+    "aborted",
+    "interrupted",
 ];
+
+/// Every finish reason that is known.
+pub fn finish_reasons() -> impl Iterator<Item = &'static str> {
+    ENDED.into_iter().chain(CUT)
+}
+
+/// Returns whether a finish reason means that the text was cut; `None` if the reason is unknown. A
+/// text with an unknown one is never `valid`.
+pub fn finish(reason: &str) -> Option<bool> {
+    let is = |known: &&str| known.eq_ignore_ascii_case(reason.trim());
+    let (cut, ended) = (CUT.iter().any(&is), ENDED.iter().any(is));
+    (cut || ended).then_some(cut)
+}
 
 /// Returns whether a finish reason means that the text was cut.
 fn says_cut(reason: Option<&str>) -> bool {
-    reason.is_some_and(|reason| CUT.iter().any(|cut| cut.eq_ignore_ascii_case(reason.trim())))
+    reason.and_then(finish).unwrap_or(false)
 }
 
 /// The report.
 pub(crate) fn report(p: &Prepared, read: Finished, input: &Input<'_>, text: Text) -> Report {
-    let Finished { draft, passed, marks, cut } = read;
+    let Finished { draft, passed, marks, cut, leftover, prose, length } = read;
     let text = text.finish();
     let found = draft.is_some();
     let mut draft = draft.unwrap_or_else(|| {
@@ -39,9 +85,24 @@ pub(crate) fn report(p: &Prepared, read: Finished, input: &Input<'_>, text: Text
     let (kept, total) = (draft.kept(), draft.total());
     let held = draft.members.iter().any(Option::is_some);
     let nothing = kept == 0 && (total > 0 || (!held && !draft.problems.is_empty()));
-    let elsewhere = passed.iter().any(|passed| passed.units > 0);
-    let lossless =
-        draft.quarantined_count == 0 && draft.problems.is_empty() && !truncated && !elsewhere;
+    let alone = draft.framed && total > 0 && prose;
+    let alone = alone.then_some((draft.start, "items without an envelope stand beside prose"));
+    let left = leftover.map(|at| (at, "text outside of the document seems to belong to it"));
+    // That brackets are missing where the text is cut says nothing new.
+    let doubt = draft.doubt.filter(|(at, _)| !truncated || *at < length);
+    if let Some((at, why)) = left.or(doubt).or(alone).filter(|_| found) {
+        draft.problem("", Reason::Malformed, format!("{why}, at byte {at}"));
+    }
+    if let Some(reason) = input.finish_reason.filter(|reason| finish(reason).is_none()) {
+        let reason = guard_plan::render::cut(reason, 60);
+        draft.problem("", Reason::Truncated, format!("unknown finish reason `{reason}`"));
+    }
+    let unchecked = unchecked(p, input);
+    let lossless = draft.quarantined_count == 0
+        && draft.problems.is_empty()
+        && !truncated
+        && passed.is_empty()
+        && unchecked.is_empty();
     let state = match (found, nothing, lossless) {
         (false, ..) | (_, true, _) => State::Lost,
         (_, _, true) => State::Valid,
@@ -72,9 +133,9 @@ pub(crate) fn report(p: &Prepared, read: Finished, input: &Input<'_>, text: Text
         quarantined_count: draft.quarantined_count,
         repairs: draft.repairs,
         repairs_count: draft.repairs_count,
-        unchecked: unchecked(p, input),
+        unchecked,
         passed_over: passed,
-        spans: marks.spans(text.length as usize),
+        spans: marks.spans(length),
         text,
     }
 }

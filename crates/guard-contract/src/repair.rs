@@ -9,6 +9,7 @@ mod string;
 
 use crate::gap::{NoGap, gap};
 use crate::lex::{self, Stop};
+use crate::nest::Nest;
 use guard_plan::json::MAX_DEPTH;
 use guard_plan::report::Fix;
 
@@ -23,10 +24,12 @@ pub(crate) struct Repaired {
     pub fixes: Vec<(Fix, usize)>,
     /// True if the text ends within the value.
     pub cut: bool,
+    /// True if a comment in it holds what may belong to the value.
+    pub hides: bool,
 }
 
 /// The reason why a value cannot be repaired.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Broken {
     /// The position where it cannot be read.
     pub at: usize,
@@ -36,8 +39,11 @@ pub(crate) struct Broken {
     pub cut: bool,
     /// The last token before: an unclosed string may include the text after the value.
     pub suspect: usize,
-    /// The well-formed objects inside the value that begin like items.
-    pub whole: Vec<(usize, usize)>,
+    /// The arrays and objects of the value that are open at `suspect`.
+    pub nest: Nest,
+    /// The position where the next item begins if the value lacks only its brace, and the value
+    /// with it.
+    pub next: Option<(usize, Vec<u8>)>,
 }
 
 /// The outcome of a repair.
@@ -53,18 +59,23 @@ pub(crate) enum Outcome {
 
 /// The keys that begin an item, by the contract.
 pub(crate) struct Leads<'a> {
-    /// In an object, in the place of a key.
+    /// Names of an item's members.
     pub own: &'a dyn Fn(&str) -> bool,
-    /// Wherever an object may stand.
+    /// Those that nothing inside an item can have.
     pub sure: &'a dyn Fn(&str) -> bool,
+    /// True if an item whose end is missing counts when every member is complete.
+    pub partial: bool,
 }
 
-/// An array or object that is still open.
-struct Frame {
-    object: bool,
-    start: usize,
-    /// The output length when its first key began, and the end of that key.
-    first: Option<(usize, usize)>,
+/// The kind of the value before the current token.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Last {
+    /// None yet, or an array or object.
+    Nested,
+    String,
+    /// Digits could be missing behind it.
+    Number,
+    Word,
 }
 
 /// The tokens that may come next.
@@ -109,14 +120,17 @@ struct Repairer<'a> {
     at: usize,
     out: Vec<u8>,
     fixes: Vec<(Fix, usize)>,
-    stack: Vec<Frame>,
+    nest: Nest,
     /// True if a comma is expected before the next element.
     comma: bool,
-    /// True if the last value was a string and no line has ended since.
-    string: bool,
-    suspect: usize,
-    whole: Vec<(usize, usize)>,
+    last: Last,
+    /// True if a line has ended since the last token.
+    line: bool,
+    /// The last string or key, and what is open around it.
+    suspect: (usize, Nest),
+    next: Option<(usize, Vec<u8>)>,
     cut: bool,
+    hides: bool,
 }
 
 /// Repairs the value at the beginning of some bytes. `end` is true if no bytes follow.
@@ -128,25 +142,23 @@ pub(crate) fn repair(bytes: &[u8], end: bool, leads: &Leads<'_>) -> Outcome {
         at: 0,
         out: Vec::new(),
         fixes: Vec::new(),
-        stack: Vec::new(),
+        nest: Nest::default(),
         comma: false,
-        string: false,
-        suspect: 0,
-        whole: Vec::new(),
+        last: Last::Nested,
+        line: false,
+        suspect: (0, Nest::default()),
+        next: None,
         cut: false,
+        hides: false,
     };
     let halt = repairer.run();
-    let Repairer { at, out, fixes, suspect, whole, cut, .. } = repairer;
+    let Repairer { at, out, fixes, suspect: (suspect, nest), next, cut, hides, .. } = repairer;
+    let broken = |at, why, cut| Outcome::Broken(Broken { at, why, cut, suspect, nest, next });
     match halt {
-        Halt::Done => Outcome::Done(Repaired { text: out, len: at, fixes, cut }),
-        Halt::Bad(at, why) => Outcome::Broken(Broken { at, why, cut: false, suspect, whole }),
-        Halt::More if end => {
-            let why = "the text ends within a token";
-            Outcome::Broken(Broken { at: bytes.len(), why, cut: true, suspect, whole })
-        }
-        Halt::Cut(why) => {
-            Outcome::Broken(Broken { at: bytes.len(), why, cut: true, suspect, whole })
-        }
+        Halt::Done => Outcome::Done(Repaired { text: out, len: at, fixes, cut, hides }),
+        Halt::Bad(at, why) => broken(at, why, false),
+        Halt::More if end => broken(bytes.len(), "the text ends within a token", true),
+        Halt::Cut(why) => broken(bytes.len(), why, true),
         Halt::More => Outcome::More,
         Halt::Deep => Outcome::Deep,
     }
@@ -164,7 +176,7 @@ impl Repairer<'_> {
     }
 
     fn step(&mut self, need: Need) -> Result<Need, Halt> {
-        if need == Need::Separator && self.stack.is_empty() {
+        if need == Need::Separator && self.nest.depth == 0 {
             return Err(Halt::Done);
         }
         let found = gap(self.bytes, self.at, |fix, at| self.fixes.push((fix, at)));
@@ -173,7 +185,8 @@ impl Repairer<'_> {
             NoGap::Bad(at) => Halt::Bad(at, "a comment in a comment"),
         })?;
         self.at = found.end;
-        self.string &= !found.line;
+        self.line = found.line;
+        self.hides |= found.hides;
         let Some(byte) = self.bytes.get(self.at).copied() else { return self.ends(need) };
         match need {
             Need::Value => self.value(byte),
@@ -190,25 +203,20 @@ impl Repairer<'_> {
         Err(Halt::Bad(self.at, why))
     }
 
-    /// Handles the end of the text between two tokens.
+    /// Handles the end of the text between two tokens: an object without nested values may be
+    /// complete but for its brace.
     fn ends(&mut self, need: Need) -> Result<Need, Halt> {
         if !self.end {
             return Err(Halt::More);
         }
-        if need == Need::Value || self.stack.is_empty() {
-            return Err(Halt::Cut("the text ends before a value"));
+        let complete = self.nest.depth == 1 && self.in_object() && self.leads.partial;
+        if need == Need::Value || need == Need::First || !complete {
+            return Err(Halt::Cut("the text ends within it"));
         }
         self.drop_comma(need);
+        self.fix(Fix::Closer);
         self.cut = true;
-        self.close_all()
-    }
-
-    /// Closes everything that is open, without closing brackets.
-    fn close_all(&mut self) -> Result<Need, Halt> {
-        while !self.stack.is_empty() {
-            self.fix(Fix::Closer);
-            self.close(self.at);
-        }
+        self.close(true);
         Err(Halt::Done)
     }
 
@@ -219,42 +227,28 @@ impl Repairer<'_> {
         self.comma = false;
     }
 
-    /// Closes the innermost array or object; its text ends here.
-    fn close(&mut self, end: usize) {
-        let Some(frame) = self.stack.pop() else { return };
-        self.out.push(if frame.object { b'}' } else { b']' });
-        if let Some((from, to)) = frame.first.filter(|_| !self.stack.is_empty()) {
-            let key = str::from_utf8(&self.out[from..to]).unwrap_or_default();
-            if (self.leads.sure)(key) {
-                while self.whole.last().is_some_and(|(start, _)| *start > frame.start) {
-                    self.whole.pop();
-                }
-                self.whole.push((frame.start, end));
-            }
-        }
-        self.string = false;
+    /// Closes the innermost array or object.
+    fn close(&mut self, object: bool) {
+        self.nest.close(object, false);
+        self.out.push(if object { b'}' } else { b']' });
+        self.last = Last::Nested;
     }
 
-    /// Reads a closing bracket; supplies the expected one if it differs.
+    /// Reads a closing bracket. A missing or superfluous one is never supplied or left out: members
+    /// could move into another object.
     fn closer(&mut self, byte: u8, need: Need) -> Result<Need, Halt> {
         let object = byte == b'}';
+        if self.nest.object() != Some(object) {
+            return self.bad("a bracket that closes nothing here");
+        }
         self.drop_comma(need);
-        if self.stack.last().is_some_and(|top| top.object == object) {
-            self.at += 1;
-            self.close(self.at);
-            return Ok(Need::Separator);
-        }
-        if self.stack.iter().any(|frame| frame.object == object) {
-            self.fix(Fix::Closer);
-            self.close(self.at);
-            return Ok(Need::Separator);
-        }
-        // It closes the structure around the value.
-        self.close_all()
+        self.at += 1;
+        self.close(object);
+        Ok(Need::Separator)
     }
 
     fn in_object(&self) -> bool {
-        self.stack.last().is_some_and(|top| top.object)
+        self.nest.object() == Some(true)
     }
 
     fn separator(&mut self, byte: u8) -> Result<Need, Halt> {
@@ -265,9 +259,12 @@ impl Repairer<'_> {
                 Ok(Need::Next(self.at - 1))
             }
             b'}' | b']' => self.closer(byte, Need::Separator),
-            // After a string without a comma, the text may be the rest of that string.
-            _ if self.string => self.bad("expected `,` or a closing bracket"),
             b'{' if self.in_object() => self.element(byte, Need::Separator),
+            // A comma is supplied at the end of a line only, where no value can have lost its end:
+            // elsewhere the text may be the rest of the value before.
+            _ if !self.line || self.last == Last::Number => {
+                self.bad("expected `,` or a closing bracket")
+            }
             b':' | b'=' | b';' | b'`' | b')' => self.bad("expected `,` or a closing bracket"),
             _ => {
                 self.fix(Fix::Comma);
@@ -280,31 +277,33 @@ impl Repairer<'_> {
     /// Reads an element of an array, a key of an object, or their end.
     fn element(&mut self, byte: u8, need: Need) -> Result<Need, Halt> {
         match byte {
-            b',' => {
-                self.fix(Fix::Comma);
-                self.at += 1;
-                Ok(need)
-            }
+            // Something is missing between two commas.
+            b',' => self.bad("expected a value or a key"),
             b'}' | b']' => self.closer(byte, need),
-            b'{' if self.in_object() => match self.lead()? {
-                true => {
-                    self.drop_comma(need);
-                    self.close_all()
+            b'{' if self.in_object() => {
+                if self.item_begins(need)? {
+                    let closers = std::iter::repeat_n(b'}', self.nest.depth as usize);
+                    let closed = std::mem::take(&mut self.out).into_iter().chain(closers);
+                    self.next = Some((self.at, closed.collect()));
                 }
-                false => self.bad("expected a key"),
-            },
+                self.bad("expected a key")
+            }
             _ if self.in_object() => self.key(byte),
             _ => self.value(byte),
         }
     }
 
-    /// Returns whether an item begins here.
-    fn lead(&self) -> Result<bool, Halt> {
-        match crate::boundary::lead(self.bytes, self.at) {
-            crate::boundary::Lead::Key(key) => Ok((self.leads.own)(key)),
-            crate::boundary::Lead::More if !self.end => Err(Halt::More),
-            _ => Ok(false),
-        }
+    /// Returns whether the next item certainly begins at a brace in the place of a key.
+    fn item_begins(&self, need: Need) -> Result<bool, Halt> {
+        let lead = match crate::boundary::lead(self.bytes, self.at) {
+            crate::boundary::Lead::Key(key) => key,
+            crate::boundary::Lead::More if !self.end => return Err(Halt::More),
+            _ => return Ok(false),
+        };
+        // Behind an array or object, the brace may belong to an array whose bracket is missing.
+        let own = self.nest.depth == 1 && self.last != Last::Nested;
+        let lead = (self.leads.sure)(&lead) || (own && (self.leads.own)(&lead));
+        Ok(lead && matches!(need, Need::Next(_)) && !self.nest.has(false))
     }
 
     fn write_comma(&mut self) {
@@ -317,10 +316,11 @@ impl Repairer<'_> {
         self.write_comma();
         match byte {
             b'{' | b'[' => {
-                if self.stack.len() == MAX_DEPTH {
+                if self.nest.depth as usize == MAX_DEPTH {
                     return Err(Halt::Deep);
                 }
-                self.stack.push(Frame { object: byte == b'{', start: self.at, first: None });
+                self.nest.open(byte == b'{');
+                self.last = Last::Nested;
                 self.out.push(byte);
                 self.at += 1;
                 return Ok(Need::First);
@@ -329,12 +329,15 @@ impl Repairer<'_> {
                 let end = lex::number(self.bytes, self.at)?;
                 self.out.extend_from_slice(&self.bytes[self.at..end]);
                 self.at = end;
+                self.last = Last::Number;
             }
-            b'a'..=b'z' | b'A'..=b'Z' | b'_' => self.word()?,
+            b'a'..=b'z' | b'A'..=b'Z' | b'_' => {
+                self.word()?;
+                self.last = Last::Word;
+            }
             _ => {
-                self.suspect = self.at;
                 self.string(byte)?;
-                self.string = true;
+                self.last = Last::String;
             }
         }
         Ok(Need::Separator)

@@ -98,6 +98,8 @@ pub(crate) struct List {
     pub nested: Vec<usize>,
     /// The references of its items.
     pub references: Vec<usize>,
+    /// True if an item that the end of the text cuts counts when all its members are complete.
+    pub partial: bool,
 }
 
 /// A compiled contract.
@@ -116,6 +118,8 @@ pub(crate) struct Prepared {
     pub references: Vec<usize>,
     /// Every member name in the contract.
     pub declared: Names,
+    /// True if a member of the envelope besides lists may hold objects.
+    pub roomy: bool,
 }
 
 impl Prepared {
@@ -133,6 +137,7 @@ impl Prepared {
         lists.iter().filter_map(|list| list.ty).for_each(|ty| reach(&plan.types, ty, &mut used));
         Ok(Prepared {
             declared: declared(&plan.types, &used, &lists),
+            roomy: roomy(plan, &contract, fields),
             regexes: regexes(plan, &used)?,
             types: plan.types.clone(),
             top: (0..lists.len()).filter(|at| lists[*at].within.is_none()).collect(),
@@ -204,6 +209,7 @@ fn prepare(
         any: false,
         nested: contract.lists.iter().enumerate().filter_map(inside).collect(),
         references: references(contract, Some(at as u32)),
+        partial: false,
     };
     match &list.shape {
         ItemShape::Type(ty) => {
@@ -273,6 +279,20 @@ fn reach(types: &[TypeDef], ty: TypeId, seen: &mut BTreeSet<TypeId>) {
             _ => {}
         }
     }
+}
+
+/// Returns whether a member of the envelope besides lists may hold objects.
+fn roomy(plan: &Plan, contract: &plan::Contract, fields: &[Field]) -> bool {
+    let lists = |at: usize| {
+        contract.lists.iter().any(|list| list.within.is_none() && list.field as usize == at)
+    };
+    let mut inside = BTreeSet::new();
+    let others = fields.iter().enumerate().filter(|(at, _)| !lists(*at));
+    others.for_each(|(_, field)| reach(&plan.types, field.ty, &mut inside));
+    inside.iter().any(|ty| {
+        let def = plan.types.get(*ty as usize);
+        matches!(def, Some(TypeDef::Json | TypeDef::Map { .. } | TypeDef::Record { .. }))
+    })
 }
 
 fn declared(types: &[TypeDef], used: &BTreeSet<TypeId>, lists: &[List]) -> Names {

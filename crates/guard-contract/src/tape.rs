@@ -259,21 +259,16 @@ impl Tape {
         let mut seen = HashSet::with_capacity(keys.len());
         keys.into_iter().find(|key| !seen.insert(key.clone()))
     }
+}
 
-    /// Returns the outermost objects inside the value whose first key is one of these names.
-    pub fn objects_led_by(&self, text: &str, leads: impl Fn(&str) -> bool) -> Vec<(usize, usize)> {
-        let mut found = Vec::new();
-        let mut at = 1;
-        while at < self.nodes.len() {
-            let Node { kind, start, end, next } = self.nodes[at];
-            let led =
-                kind == Kind::Object && next as usize > at + 1 && leads(&self.text(text, at + 1));
-            if led {
-                found.push((start as usize, end as usize));
-            }
-            at = if led { next as usize } else { at + 1 };
-        }
-        found
+impl Tape {
+    /// Returns whether an object inside the value has such a first key.
+    pub fn holds_object_led_by(&self, text: &str, leads: impl Fn(&str) -> bool) -> bool {
+        let nodes = self.nodes.iter().enumerate().skip(1);
+        nodes.into_iter().any(|(at, node)| {
+            let led = node.kind == Kind::Object && node.next as usize > at + 1;
+            led && leads(&self.text(text, at + 1))
+        })
     }
 }
 

@@ -2,7 +2,9 @@
 
 mod main {
     mod build;
+    mod cases;
     mod corpus;
+    mod damage;
     mod finding;
     mod hints;
     mod hostile_texts;

@@ -13,7 +13,7 @@ pub fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Opt
     if length > MAX_CHARS || length == 0 {
         return None;
     }
-    let bound = ((length + 1) / 3).clamp(1, MAX_EDITS);
+    let bound = (length / 3).clamp(1, MAX_EDITS);
     candidates
         .filter(|candidate| candidate.len().abs_diff(length) <= bound * 4)
         .map(|candidate| (strsim::osa_distance(&name, &candidate.to_lowercase()), candidate))

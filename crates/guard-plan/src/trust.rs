@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 type Path = Vec<String>;
 
 /// An element of something that may be a list or an object; no member has this name.
-const ELEMENT: &str = "[*]";
+pub const ELEMENT: &str = "[*]";
 
 /// How little something is trusted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -180,7 +180,7 @@ impl<'p> Reads<'p> {
             Root::Result => Some(&self.tool.trust),
             Root::Last(last) => self.plan.tools.get(last as usize).map(|tool| &tool.trust),
         };
-        match trust.is_some_and(|trust| trusts(trust, path)) {
+        match trust.is_some_and(|trust| trust.vouches_for(path)) {
             true => self.reading.vouched |= root == Root::Result,
             false => self.mark(Level::Untrusted),
         }
@@ -258,17 +258,19 @@ fn variable(expr: &Expr, node: NodeId) -> Option<VarId> {
     }
 }
 
-/// Whether everything at and below a path is trusted, whatever the elements on the way are.
-fn trusts(trust: &Trust, path: &[String]) -> bool {
-    let members: Path = path.iter().filter(|step| *step != ELEMENT).cloned().collect();
-    let around = trust.parts.iter().filter(|(part, _)| members.starts_with(part));
-    let nearest = around.max_by_key(|(part, _)| part.len());
-    let other = |part: &Path| !members.starts_with(part) && meets(part, path);
-    nearest.map_or(trust.whole, |(_, trusted)| *trusted)
-        && trust.parts.iter().all(|(part, trusted)| *trusted || !other(part))
+impl Trust {
+    /// True if everything at and below a path is trusted, whatever the elements ([`ELEMENT`]) on the way are.
+    pub fn vouches_for(&self, path: &[String]) -> bool {
+        let members: Path = path.iter().filter(|step| *step != ELEMENT).cloned().collect();
+        let around = self.parts.iter().filter(|(part, _)| members.starts_with(part));
+        let nearest = around.max_by_key(|(part, _)| part.len());
+        let other = |part: &Path| !members.starts_with(part) && meets(part, path);
+        nearest.map_or(self.whole, |(_, trusted)| *trusted)
+            && self.parts.iter().all(|(part, trusted)| *trusted || !other(part))
+    }
 }
 
-/// Whether one may lie within the other: an element is a member of an object as well as one of a list.
+/// True if one may lie within the other: an element is a member of an object as well as one of a list.
 fn meets(part: &[String], path: &[String]) -> bool {
     match (part, path) {
         ([], _) | (_, []) => true,

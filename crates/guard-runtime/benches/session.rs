@@ -96,7 +96,8 @@ fn keyed_requires(bencher: Bencher, keys: i64) {
     read.indexes = vec![0];
     let mut write = tool("write", &[("path", PATH)]);
     let key = Key { index: 0, values: vec![expr([Node::Param(0)])] };
-    let alternative = Requirement { latest: false, tool: 0, key: Some(key), since: None, within: None };
+    let alternative =
+        Requirement { latest: false, tool: 0, key: Some(key), since: None, within: None };
     write.requires = vec![Requires { rule: rule("write"), any_of: vec![alternative], when: None }];
     plan.tools = vec![read, write];
     let kernel = kernel(plan);

@@ -492,8 +492,6 @@ impl Recorder {
     }
 }
 
-/// Returns the clear text to seal for a part of a record, if the record shows something else.
-#[allow(clippy::ptr_arg, reason = "whether it is owned is what is asked")]
 /// Returns the text of a result that could not be read, cut; null if it may hold secrets.
 fn settlement_text(settlement: &Settlement<'_>, secrets: bool) -> Json {
     match settlement.ending {
@@ -504,6 +502,8 @@ fn settlement_text(settlement: &Settlement<'_>, secrets: bool) -> Json {
     }
 }
 
+/// Returns the clear text to seal for a part of a record, if the record shows something else.
+#[allow(clippy::ptr_arg, reason = "whether it is owned is what is asked")]
 fn hidden<'a, T: ToOwned + ?Sized>(shown: &Cow<'_, T>, clear: &'a T) -> Option<Cow<'a, T>> {
     matches!(shown, Cow::Owned(_)).then_some(Cow::Borrowed(clear))
 }

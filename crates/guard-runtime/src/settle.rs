@@ -67,8 +67,7 @@ pub(crate) fn finish(
             End::Failed
         }
         Ending::Success(result) => {
-            let end =
-                succeeded(compiled, session, &mut flight, Ok(result), answers, &mut settled);
+            let end = succeeded(compiled, session, &mut flight, Ok(result), answers, &mut settled);
             let noted = result.and_then(|json| see(compiled, session, flight.tool, json));
             settled.notes.extend(noted);
             end

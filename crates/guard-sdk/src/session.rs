@@ -164,10 +164,13 @@ impl<W: World> Session<W> {
         call: &str,
         ending: Result<Option<&Json>, ()>,
     ) -> Result<Recorded<Settled>, SessionError> {
-        self.settle_as(call, match ending {
-            Ok(result) => Ending::Success(result),
-            Err(()) => Ending::Failure,
-        })
+        self.settle_as(
+            call,
+            match ending {
+                Ok(result) => Ending::Success(result),
+                Err(()) => Ending::Failure,
+            },
+        )
     }
 
     /// Says that a call succeeded, with its result as text. A text that cannot be read (a key twice, a lone surrogate,

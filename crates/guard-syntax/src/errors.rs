@@ -165,9 +165,12 @@ pub(crate) fn unknown_unit(at: Span, text: &str) -> Diagnostic {
         "g" | "gb" | "gib" => Some("GiB"),
         _ => None,
     };
+    let digits = &text[..text.len() - unit.len()];
     match near {
+        Some(_) if digits.contains('.') => diagnostic.help(
+            "amounts with a unit are whole: write `90s` for 1.5 minutes, `1536KiB` for 1.5 MiB",
+        ),
         Some(near) => {
-            let digits = &text[..text.len() - unit.len()];
             diagnostic.help(format!("write `{digits}{near}`")).fix(at, format!("{digits}{near}"))
         }
         None => {

@@ -1,6 +1,6 @@
 //! Suggests the known word that a misspelled word probably means.
 
-/// Returns the candidate closest to `word`, if it is close enough.
+/// Returns the candidate closest to `word`, if it is close enough. A short word has to begin alike: `for` is not `or`.
 pub(crate) fn nearest<'c>(word: &str, candidates: &[&'c str]) -> Option<&'c str> {
     let limit = match word.len() {
         0..=2 => return None,
@@ -8,8 +8,10 @@ pub(crate) fn nearest<'c>(word: &str, candidates: &[&'c str]) -> Option<&'c str>
         5..=24 => 2,
         _ => return None,
     };
+    let alike = |candidate: &str| word.len() > 4 || candidate.chars().next() == word.chars().next();
     candidates
         .iter()
+        .filter(|candidate| alike(candidate))
         .map(|&candidate| (strsim::osa_distance(word, candidate), candidate))
         .filter(|&(d, candidate)| d > 0 && d <= limit && d < candidate.len())
         .min_by_key(|&(d, _)| d)
@@ -29,5 +31,6 @@ mod tests {
         assert_eq!(nearest("dney", &words), Some("deny"));
         assert_eq!(nearest("deploy", &words), None);
         assert_eq!(nearest("deny", &words), None);
+        assert_eq!(nearest("for", &["or", "for_all"]), None);
     }
 }

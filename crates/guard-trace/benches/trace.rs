@@ -74,6 +74,7 @@ fn pair(chain: &mut Chain, call: &Call, n: u64, each: &mut dyn FnMut(&[u8])) {
     let at = 1_767_000_000_000 + i64::try_from(n).unwrap_or_default();
     each(chain.append(at, Kind::Propose, Some(&id), &propose));
     let settle = Settle {
+        unreadable: None,
         success: true,
         result: Cow::Borrowed(&call.result),
         changes: Cow::Borrowed(&call.changes),

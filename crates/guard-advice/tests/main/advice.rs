@@ -245,7 +245,8 @@ fn keys_choose_arguments() {
     ]);
     deploy.effects.push(effect("deploy", 0, EffectOp::Set, prod));
     let key = Key { index: 0, values: vec![expr([Node::Param(0)])] };
-    let requirement = Requirement { latest: false, tool: 0, key: Some(key), since: None, within: None };
+    let requirement =
+        Requirement { latest: false, tool: 0, key: Some(key), since: None, within: None };
     deploy.requires.push(Requires { rule: rule("deploy"), any_of: vec![requirement], when: None });
     plan.tools = vec![check, deploy];
     plan.goals.push(goal("g", vec![is_true(0)]));

@@ -66,6 +66,10 @@ pub(crate) fn unknown_name<'a>(
 ) -> Diagnostic {
     let d = Diagnostic::error("G0110", span, format!("unknown name `{name}`"))
         .label("no parameter, variable or variant of this name");
+    let literals = ["true", "false", "none"];
+    if let Some(literal) = literals.into_iter().find(|word| word.eq_ignore_ascii_case(name)) {
+        return d.help(format!("write `{literal}`")).fix(span, literal);
+    }
     suggest(
         d,
         span,

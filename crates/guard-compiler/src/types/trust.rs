@@ -6,6 +6,7 @@
 use super::Checker;
 use crate::errors;
 use crate::hir::{self, Expr, ExprKind, Trust, Type};
+use guard_plan::trust::ELEMENT;
 use guard_syntax::ast::{self, ClauseKind};
 use guard_syntax::diagnostic::Diagnostic;
 use guard_syntax::span::Span;
@@ -13,9 +14,6 @@ use std::collections::{HashMap, HashSet};
 
 /// The way down into a result, by member, and by element where only `json` is known.
 type Path = Vec<String>;
-
-/// An element of something that may be a list or an object; no member has this name.
-const ELEMENT: &str = "[*]";
 
 impl Checker<'_, '_> {
     /// What the clauses of a tool say of its result: untrusted where they say nothing.
@@ -256,27 +254,6 @@ impl<'p> Flow<'p> {
     }
 }
 
-/// Whether everything at and below a path is trusted, whatever the elements on the way are.
-fn trusts(trust: &Trust, path: &[String]) -> bool {
-    let members: Path = path.iter().filter(|step| *step != ELEMENT).cloned().collect();
-    let around = trust.parts.iter().filter(|(part, _)| members.starts_with(part));
-    let nearest = around.max_by_key(|(part, _)| part.len());
-    let other = |part: &Path| !members.starts_with(part) && meets(part, path);
-    nearest.map_or(trust.whole, |(_, trusted)| *trusted)
-        && trust.parts.iter().all(|(part, trusted)| *trusted || !other(part))
-}
-
-/// Whether one may lie within the other: an element is a member of an object as well as one of a list.
-fn meets(part: &[String], path: &[String]) -> bool {
-    match (part, path) {
-        ([], _) | (_, []) => true,
-        ([_, inner @ ..], [step, rest @ ..]) if step == ELEMENT => {
-            meets(inner, rest) || meets(part, rest)
-        }
-        ([first, inner @ ..], [step, rest @ ..]) => first == step && meets(inner, rest),
-    }
-}
-
 /// Whose result a part belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Root {
@@ -304,9 +281,9 @@ impl Reads<'_> {
     fn worst(&self, from: Level) -> Option<Cause> {
         let tools = &self.flow.program.tools;
         let of_path = |(root, path): &(Root, Path)| match root {
-            Root::Result => (!trusts(&tools[self.at].trust, path)).then_some(Cause::Result),
+            Root::Result => (!tools[self.at].trust.vouches_for(path)).then_some(Cause::Result),
             Root::Last(last) => {
-                (!trusts(&tools[*last].trust, path)).then_some(Cause::LastResult(*last))
+                (!tools[*last].trust.vouches_for(path)).then_some(Cause::LastResult(*last))
             }
         };
         let causes = self.paths.iter().filter_map(of_path).chain(self.causes.iter().copied());

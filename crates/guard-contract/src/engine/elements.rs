@@ -4,6 +4,7 @@ use super::members::Key;
 use super::{Engine, Open, Phase, Turn};
 use crate::boundary::{self, Lead};
 use crate::lex;
+use crate::nest::Nest;
 use crate::repair::Broken;
 use guard_plan::json::Json;
 use guard_plan::report::{Fix, SpanKind};
@@ -55,16 +56,39 @@ impl Engine {
                 Key::Named(name, ..) if self.is_member(&name) => {
                     // A member of the object around the list: the list's closing bracket is
                     // missing.
+                    let list = self.listing().map(|listing| listing.list);
+                    if list.is_some_and(|list| self.p.lists[list].own.has(&name)) {
+                        self.reject("a member of it may follow its brace");
+                    }
                     self.fix(Fix::Closer, self.at);
+                    self.refuse("a bracket is missing");
                     self.trailing_list_comma();
                     self.end_list();
                     true
                 }
-                _ => self.lone_scalar(t),
+                Key::Named(name, ..) => {
+                    if self.may_continue(&name) {
+                        self.reject("a member follows its brace");
+                    }
+                    // The brace of an item is missing.
+                    let mut nest = Nest::default();
+                    nest.open(true);
+                    self.lose_unit_in(t, "expected an item", nest)
+                }
+                Key::None => self.lone_scalar(t),
             },
             b'{' => self.unit(t),
             _ => self.lone_scalar(t),
         }
+    }
+
+    /// Returns whether a member behind the item read last may be its own: it would have been closed
+    /// too soon.
+    pub(super) fn may_continue(&self, name: &str) -> bool {
+        self.pending.as_ref().is_some_and(|(list, _, item)| {
+            let list = &self.p.lists[*list];
+            (list.any || list.own.has(name)) && item.value.get(name).is_none()
+        })
     }
 
     fn trailing_list_comma(&mut self) {
@@ -81,15 +105,22 @@ impl Engine {
         }
     }
 
-    /// Begins a unit; records a comma that is missing before it.
-    pub(super) fn begin_unit(&mut self) {
-        let at = self.at;
+    /// Begins a unit, an object or something else; records a comma that is missing before it.
+    pub(super) fn begin_unit(&mut self, object: bool) {
+        let (at, column) = (self.at, self.column());
         let Some(listing) = self.listing() else { return };
         let missing = !listing.fresh && listing.comma.is_none();
         (listing.comma, listing.fresh) = (None, false);
+        if column.is_some() {
+            listing.column = column;
+        }
         if missing {
             self.fix(Fix::Comma, at);
         }
+        if missing && !object {
+            self.reject("more follows its brace");
+        }
+        self.confirm();
     }
 
     /// Handles a closing brace: it is superfluous if an item follows; otherwise the list's bracket
@@ -107,7 +138,7 @@ impl Engine {
             None if !t.w.end => return false,
             Some(b'{') => match boundary::lead(rest, next) {
                 Lead::More if !t.w.end => return false,
-                Lead::Key(name) => self.p.lists[list].own.has(name),
+                Lead::Key(name) => self.p.lists[list].own.has(&name),
                 _ => false,
             },
             // A member follows, so the list's bracket is missing, not the object's.
@@ -119,6 +150,19 @@ impl Engine {
             Some(_) => return self.lose_unit(t, "expected `,` or `]`"),
         };
         self.fix(Fix::Closer, self.at);
+        // A list that lacks only its bracket before the end of the document leaves its last item
+        // whole; elsewhere a brace too many may be what is left of the item's own.
+        let ends = matches!(rest.get(next), None | Some(b'`' | b'<'))
+            || (line
+                && next == behind
+                && !matches!(rest.get(next), Some(b',' | b'}' | b']' | b'{' | b'"')));
+        let separated = self.listing().is_some_and(|listing| listing.comma.is_some());
+        if separated {
+            self.confirm();
+        } else if !ends {
+            self.reject("a bracket too many follows");
+        }
+        self.refuse("a bracket is missing or too many");
         if item {
             self.at += 1;
         } else {
@@ -130,6 +174,9 @@ impl Engine {
 
     /// Ends the open list; the kept units of a list within an item are moved into the item.
     pub(super) fn end_list(&mut self) {
+        if self.stack.len() > 2 {
+            self.confirm();
+        }
         let Some(Open::List(listing)) = self.stack.pop() else { return };
         let name = self.p.lists[listing.list].member.clone();
         if let (Some((keep, _)), Some(object)) = (listing.inner, self.object())
@@ -174,10 +221,14 @@ impl Engine {
 
     /// Skips unreadable text in the place of a unit.
     fn lose_unit(&mut self, t: &Turn<'_>, why: &'static str) -> bool {
-        self.begin_unit();
+        self.lose_unit_in(t, why, Nest::default())
+    }
+
+    /// Skips unreadable text in the place of a unit, with what is open in it.
+    fn lose_unit_in(&mut self, t: &Turn<'_>, why: &'static str, nest: Nest) -> bool {
+        self.begin_unit(false);
         let Some(list) = self.listing().map(|listing| listing.list) else { return false };
-        let broken = Broken { at: 0, why, cut: false, suspect: 0, whole: Vec::new() };
-        self.broken(t, list, broken);
+        self.broken(t, list, Broken { why, nest, ..Broken::default() });
         true
     }
 }

@@ -29,23 +29,29 @@ impl Engine {
             let raw = item.value.to_string();
             return self.quarantine(list, item.index, refusal, raw.as_bytes(), (start, end));
         }
-        self.draft.resynchronised |= item.resynchronised;
+        self.confirm();
         self.draft.takes(start, end);
         let nested = self.p.lists[list].within.is_some();
         if !nested {
             self.marks.set(start, SpanKind::Item);
         }
-        let shown = (self.emit && !nested).then(|| item.clone());
+        if self.emit && !nested && self.draft.lists[list].takes(&rank) {
+            self.out.push(item.clone());
+        }
+        self.pending = Some((list, rank, item));
+    }
+
+    /// Keeps the item read last: the text behind it shows that it has ended.
+    pub(super) fn confirm(&mut self) {
+        let Some((list, rank, item)) = self.pending.take() else { return };
+        self.draft.resynchronised |= item.resynchronised;
+        let nested = self.p.lists[list].within.is_some();
         let inner = self.listing().filter(|_| nested).and_then(|listing| listing.inner.as_mut());
         let keep = match inner {
             Some((keep, _)) => keep,
             None => &mut self.draft.lists[list],
         };
-        let index = item.index;
         let lost = keep.offer(rank, item).map(|lost| (lost, keep.over_limit()));
-        if lost.as_ref().is_none_or(|(lost, _)| lost.index != index) {
-            self.out.extend(shown);
-        }
         if let Some((lost, refusal)) = lost {
             let at = (lost.at.start as usize, lost.at.end as usize);
             if !nested {
@@ -55,6 +61,18 @@ impl Engine {
             let raw = if full { String::new() } else { lost.value.to_string() };
             self.quarantine(list, lost.index, refusal, raw.as_bytes(), at);
         }
+    }
+
+    /// Quarantines the item read last: the text behind it shows that its brace is not its end.
+    pub(super) fn reject(&mut self, why: &str) {
+        let Some((list, _, item)) = self.pending.take() else { return };
+        let at = (item.at.start as usize, item.at.end as usize);
+        if self.p.lists[list].within.is_none() {
+            self.marks.drop_item(at.0);
+        }
+        let error = format!("{why}, at byte {}", at.1);
+        let refusal = Refusal { reason: Reason::Malformed, error };
+        self.shelve(list, item.index, refusal, item.value.to_string().as_bytes(), at);
     }
 
     fn most_quarantined(&self) -> u64 {
@@ -74,6 +92,19 @@ impl Engine {
         if !nested && refusal.reason != Reason::OverLimit {
             self.marks.set(at.0, SpanKind::Quarantined);
         }
+        self.shelve(list, index, refusal, raw, at);
+    }
+
+    /// Lists a unit in the quarantine; its span is marked already.
+    fn shelve(
+        &mut self,
+        list: usize,
+        index: u64,
+        refusal: Refusal,
+        raw: &[u8],
+        at: (usize, usize),
+    ) {
+        let nested = self.p.lists[list].within.is_some();
         self.draft.takes(at.0, at.1);
         let full = self.draft.quarantined.len() as u64 >= self.most_quarantined();
         let raw = if full { String::new() } else { snippet(raw) };

@@ -1,14 +1,18 @@
 //! Reads the members of an object. An envelope is always read member by member; an item only if it
 //! holds lists and cannot be parsed as a whole.
 
+use super::unit::HIDES;
 use super::{Engine, Listing, Object, Open, Phase, Turn};
 use crate::boundary::{self, LONGEST_NAME, Lead};
-use crate::gap::{NoGap, gap};
+use crate::gap::{NoGap, gap, hides};
 use crate::judge::Refusal;
 use crate::keep::{Keep, item};
 use crate::lex::{self, Stop};
 use guard_plan::json::Json;
 use guard_plan::report::{Fix, Reason, SpanKind};
+
+/// How far behind the envelope's brace more of the document is looked for, in bytes.
+const TAIL: usize = 256;
 
 /// A key with its colon.
 pub(super) enum Key {
@@ -22,17 +26,26 @@ impl Engine {
     /// Skips a gap; returns false if its end is not known yet. `Err` for an invalid comment.
     pub(super) fn over_gap(&mut self, t: &Turn<'_>) -> Result<bool, ()> {
         let mut fixes = Vec::new();
-        match gap(t.w.from(self.at), 0, |fix, at| fixes.push((fix, at))) {
+        let bytes = t.w.from(self.at);
+        let found = gap(bytes, 0, |fix, at| fixes.push((fix, at)));
+        for (fix, at) in fixes {
+            self.fix(fix, self.at + at);
+            if fix == Fix::Comment && hides(bytes, at) {
+                self.doubt(self.at + at, HIDES);
+            }
+        }
+        match found {
             Ok(found) => {
-                fixes.iter().for_each(|(fix, at)| self.fix(*fix, self.at + at));
-                self.at += found.end;
+                self.go_over(t, found.end);
                 Ok(true)
             }
-            Err(NoGap::Bad(_)) => Err(()),
+            Err(NoGap::Bad(comment)) => {
+                self.go_over(t, comment);
+                Err(())
+            }
             Err(NoGap::More(pending)) => {
                 // The text before it is already consumed.
-                fixes.iter().for_each(|(fix, at)| self.fix(*fix, self.at + at));
-                self.at += pending;
+                self.go_over(t, pending);
                 if t.w.end {
                     self.cut(t, t.w.stop());
                 }
@@ -41,11 +54,27 @@ impl Engine {
         }
     }
 
+    /// Goes over a gap of this length, and notes the indentation behind it.
+    fn go_over(&mut self, t: &Turn<'_>, len: usize) {
+        let gap = t.w.part(self.at, self.at + len);
+        let column = match memchr::memrchr(b'\n', gap) {
+            Some(at) => Some(len - at - 1),
+            None => self.column().map(|column| column + len),
+        };
+        self.at += len;
+        self.line = (column, self.at);
+    }
+
+    /// The indentation here, if the line holds nothing yet.
+    pub(super) fn column(&self) -> Option<usize> {
+        self.line.0.filter(|_| self.line.1 == self.at)
+    }
+
     pub(super) fn members(&mut self, t: &Turn<'_>) -> bool {
         match self.over_gap(t) {
             Ok(true) => {}
             Ok(false) => return self.stack.is_empty() && t.w.end,
-            Err(()) => return self.lose_members("a comment that does not end"),
+            Err(()) => return self.lose_members(t, "a comment that does not end"),
         }
         let Some(byte) = t.w.from(self.at).first().copied() else {
             if t.w.end {
@@ -73,6 +102,18 @@ impl Engine {
                 true
             }
             b'}' => {
+                if self.stack.len() == 1 {
+                    match self.document_ends(t) {
+                        None => return false,
+                        Some(false) => {
+                            // A brace too many: members of the envelope follow.
+                            self.fix(Fix::Closer, self.at);
+                            self.at += 1;
+                            return true;
+                        }
+                        Some(true) => {}
+                    }
+                }
                 self.trailing_comma();
                 self.at += 1;
                 self.end_object(t, self.at);
@@ -82,8 +123,15 @@ impl Engine {
                 self.fix(Fix::Closer, self.at);
                 match self.stack.len() {
                     // The bracket closes nothing.
-                    1 => self.at += 1,
-                    _ => self.end_object(t, self.at),
+                    1 => {
+                        self.reject("a bracket too many follows");
+                        self.forget_latest();
+                        self.at += 1;
+                    }
+                    _ => {
+                        self.refuse("its brace is missing");
+                        self.end_object(t, self.at);
+                    }
                 }
                 true
             }
@@ -95,6 +143,68 @@ impl Engine {
             b'`' if t.w.from(self.at).len() < 3 && !t.w.end => false,
             _ => self.member_key(t),
         }
+    }
+
+    /// Refuses the open item.
+    pub(super) fn refuse(&mut self, why: &str) {
+        let error = format!("{why}, at byte {}", self.at);
+        if let Some(object) = self.object()
+            && object.item.is_some()
+        {
+            object.refused.get_or_insert((Reason::Malformed, error));
+        }
+    }
+
+    /// Looks at what follows the envelope's brace: a comma or another bracket shows that the
+    /// document goes on, so that the brace moves members. Returns false if another member of the
+    /// envelope follows, and none if more text is needed.
+    fn document_ends(&mut self, t: &Turn<'_>) -> Option<bool> {
+        let rest = t.w.from(self.at);
+        let near = &rest[1..rest.len().min(1 + TAIL)];
+        let next = lex::blanks(near, 0);
+        if next == near.len() && near.len() < TAIL && !t.w.end {
+            return None;
+        }
+        let quote = match near.get(next) {
+            Some(b',') => lex::blanks(rest, 1 + next + 1),
+            _ => 1 + next,
+        };
+        let member = match rest.get(quote) {
+            None if !t.w.end => return None,
+            Some(b'"') => match boundary::key(rest, quote) {
+                Err(()) if !t.w.end => return None,
+                Ok(Some((name, _))) => self.p.envelope.has(&name),
+                _ => false,
+            },
+            _ => false,
+        };
+        let wrapped = self.around.wrapped > 0;
+        let goes_on = match near.get(next) {
+            Some(b',' | b']') => !wrapped,
+            Some(b'}' | b':' | b'"') => true,
+            Some(byte) => {
+                next == 0 && (byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-'))
+            }
+            None => false,
+        };
+        // One bracket too many at the end of the text moves nothing.
+        if let (true, Some(b'}' | b']')) = (goes_on, near.get(next)) {
+            let end = lex::blanks(near, next + 1);
+            if end == near.len() && near.len() < TAIL && !t.w.end {
+                return None;
+            }
+            if end == near.len() && t.w.end && 1 + near.len() == rest.len() {
+                self.confirm();
+                self.doubt(self.at, "a bracket too many follows the document");
+                return Some(true);
+            }
+        }
+        if goes_on {
+            self.reject("the document goes on behind its brace");
+            self.forget_latest();
+            self.doubt(self.at, "the document goes on behind its brace");
+        }
+        Some(!member)
     }
 
     fn trailing_comma(&mut self) {
@@ -109,21 +219,27 @@ impl Engine {
         let within = self.object().and_then(|object| object.item);
         match boundary::lead(t.w.from(self.at), 0) {
             Lead::More if !t.w.end => false,
-            Lead::Key(name) => {
-                let lists = match within {
-                    Some(list) => &self.p.lists[list].nested,
-                    None => &self.p.top,
-                };
-                match lists.iter().copied().find(|list| self.p.lists[*list].own.has(name)) {
+            Lead::Key(name) if within.is_none() => {
+                let list = self.p.top.iter().copied().find(|list| {
+                    let seen = |object: &Object| {
+                        object.seen.contains(&self.p.lists[*list].member[..].into())
+                    };
+                    let closed =
+                        matches!(self.stack.last(), Some(Open::Object(object)) if seen(object));
+                    self.p.lists[*list].own.has(&name) && (closed || !self.p.roomy)
+                });
+                match list {
                     Some(list) => {
+                        self.confirm();
+                        self.doubt(self.at, "an item stands outside of its list");
                         self.found_again = true;
                         self.open_list(list, self.at);
                         true
                     }
-                    None => self.lose_members("expected a key"),
+                    None => self.lose_members(t, "expected a key"),
                 }
             }
-            _ => self.lose_members("expected a key"),
+            _ => self.lose_members(t, "expected a key"),
         }
     }
 
@@ -168,15 +284,30 @@ impl Engine {
                 self.problem("", Reason::Truncated, "the text ends within a key");
                 self.cut(t, t.w.stop());
             }
-            Key::None => return self.lose_members("expected a key"),
+            Key::None => {
+                // A string that another one follows has ended.
+                if let Some(object) =
+                    self.object().filter(|_| t.w.from(start).first() == Some(&b'"'))
+                {
+                    object.last = None;
+                }
+                return self.lose_members(t, "expected a key");
+            }
             Key::Named(name, len, fix) => {
+                let column = self.column();
                 let Some(object) = self.object() else { return false };
                 let missing = !object.fresh && object.comma.is_none();
                 (object.comma, object.fresh, object.last) = (None, false, None);
-                object.key = Some((name, start));
+                object.latest = None;
+                object.key = Some((name.clone(), start));
+                if column.is_some() {
+                    object.column = column;
+                }
                 if missing {
                     self.fix(Fix::Comma, start);
+                    self.refuse("a comma is missing");
                 }
+                self.key_behind_item(&name);
                 if let Some(fix) = fix {
                     self.fix(fix, start);
                 }
@@ -186,11 +317,23 @@ impl Engine {
         true
     }
 
+    /// A member of the envelope shows that the list before has ended, unless it is one of an item:
+    /// then the item was closed too soon.
+    fn key_behind_item(&mut self, name: &str) {
+        if self.stack.len() != 1 {
+            return;
+        }
+        // The end of the document may still show that the item was not closed.
+        if self.may_continue(name) && !self.p.envelope.has(name) {
+            self.reject("a member of it follows its brace");
+        }
+    }
+
     /// Returns whether the text ends within the key that begins here, or before its value.
     fn ends_in_key(&self, t: &Turn<'_>) -> bool {
         let rest = t.w.from(self.at);
         match lex::string(rest, 0) {
-            _ if rest.first() != Some(&b'"') => false,
+            _ if rest.first() != Some(&b'"') || rest.len() > LONGEST_NAME => false,
             Ok((end, _)) => lex::blanks(rest, end) == rest.len(),
             Err(stop) => stop == Stop::More,
         }
@@ -212,8 +355,10 @@ impl Engine {
                 object.known += 1;
                 object.seen.push(name.clone());
             }
-            if twice {
+            if twice && within.is_none() {
                 self.problem(&name, Reason::Malformed, "it occurs twice");
+            } else if twice {
+                self.refuse("a list within it occurs twice");
             }
             self.open_list(list, self.at + 1);
             if let Some(listing) = self.listing() {
@@ -233,7 +378,7 @@ impl Engine {
         }
         let nested = self.stack.len() > 1;
         let inner = nested.then(|| (Keep::new(&self.p.lists[list]), 0));
-        let listing = Listing { list, twice: false, comma: None, fresh: true, inner };
+        let listing = Listing { list, twice: false, comma: None, fresh: true, column: None, inner };
         self.stack.push(Open::List(Box::new(listing)));
         self.at = at;
         self.phase = Phase::Elements;
@@ -266,6 +411,9 @@ impl Engine {
         self.draft.truncated |= std::mem::take(&mut self.cut);
         self.draft.envelope = true;
         self.draft.start = self.draft.start.min(object.start);
+        if let Some(doubt) = object.doubt.take() {
+            self.draft.doubt.get_or_insert(doubt);
+        }
         for (fix, at) in std::mem::take(&mut object.fixes) {
             self.draft.fix(fix, at);
         }
@@ -304,7 +452,7 @@ impl Engine {
         }
         self.stack.pop();
         self.marks.set(end, SpanKind::Text);
-        (self.around.inked, self.around.prose) = (true, false);
+        self.around.behind_document();
         (self.at, self.phase) = (end, Phase::Top);
     }
 

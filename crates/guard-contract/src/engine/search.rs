@@ -1,13 +1,17 @@
 //! After unreadable text: finds the next position where an item, a list or a document can begin, or
 //! a list can end.
 //!
-//! Considers only JSON's own quotes, and only after a separator or at the beginning of a line.
+//! What lies inside the lost unit stays there: a position counts only where all that the unit
+//! opened is closed again, or where a line begins at the indentation of the units before. A quote
+//! may be missing, so what is open is followed twice: as if the search began inside a string, and
+//! outside. Every position is outside of strings in one of the two.
 
 use super::unit::HEAD;
 use super::{Engine, Open, Phase, Turn};
 use crate::boundary::{self, Lead};
 use crate::judge::Refusal;
 use crate::lex::blanks;
+use crate::nest::Nest;
 use guard_plan::report::{Reason, SpanKind};
 
 /// A lost unit.
@@ -31,6 +35,15 @@ pub(super) struct Search {
     head: Option<Vec<u8>>,
     /// The last non-whitespace byte before the position, and whether a line has begun since.
     before: (u8, bool),
+    /// The indentation at the position, if its line holds nothing yet.
+    column: Option<usize>,
+    /// The open brackets at the position, as if the search began outside and inside of a string.
+    open: [Nest; 2],
+    /// The least depth so far: what was left is closed.
+    least: [i32; 2],
+    /// True if the position is in a string, as if the search began outside.
+    inside: bool,
+    escaped: bool,
 }
 
 /// The position where reading continues.
@@ -56,17 +69,24 @@ enum Found {
 }
 
 impl Search {
-    pub fn new(from: usize, start: usize, gone: Option<Gone>) -> Search {
-        Search { from, start, gone, head: None, before: (0, false) }
+    pub fn new(from: usize, start: usize, gone: Option<Gone>, open: Nest) -> Search {
+        Search {
+            from,
+            start,
+            gone,
+            head: None,
+            before: (0, false),
+            column: None,
+            open: [open; 2],
+            least: [open.depth; 2],
+            inside: false,
+            escaped: false,
+        }
     }
 
-    /// Records a bracket directly before the start of the search.
-    pub fn behind(&mut self, byte: Option<u8>, start: usize) {
-        if self.from == start + 1
-            && let Some(byte) = byte
-        {
-            self.before.0 = byte;
-        }
+    /// Records the byte directly before the start of the search.
+    pub fn behind(&mut self, byte: Option<u8>) {
+        self.before.0 = byte.unwrap_or(0);
     }
 
     /// Returns the first offset that must stay available.
@@ -78,17 +98,51 @@ impl Search {
         }
     }
 
-    /// Returns the context before a position; looks back at most to the start of the search.
-    fn before(&self, bytes: &[u8], at: usize) -> (u8, bool) {
-        let mut line = false;
-        for byte in bytes[..at].iter().rev() {
-            match byte {
-                b'\n' => line = true,
-                b' ' | b'\t' | b'\r' => {}
-                other => return (*other, line),
+    /// Returns whether an array or object ends directly before the position.
+    fn nested(&self) -> bool {
+        matches!(self.before.0, b'}' | b']')
+    }
+
+    /// The open brackets here, if this is outside of strings.
+    fn here(&self) -> Nest {
+        self.open[usize::from(self.inside)]
+    }
+
+    /// Goes over a byte; a bracket counts unless it stands there by mistake.
+    fn pass(&mut self, byte: u8, counts: bool) {
+        self.from += 1;
+        match byte {
+            b'\n' => {
+                self.before.1 = true;
+                self.column = Some(0);
+                self.escaped = false;
+                return;
             }
+            b' ' | b'\t' | b'\r' => {
+                self.column = self.column.map(|column| column + 1);
+                self.escaped = false;
+                return;
+            }
+            _ => {}
         }
-        (self.before.0, line || self.before.1)
+        let nested = self.nested();
+        self.before = (byte, false);
+        self.column = None;
+        if std::mem::take(&mut self.escaped) {
+            return;
+        }
+        let open = &mut self.open[usize::from(self.inside)];
+        match byte {
+            b'\\' => self.escaped = true,
+            b'"' => self.inside = !self.inside,
+            b'{' | b'[' if counts => open.open(byte == b'{'),
+            b'}' | b']' if counts => {
+                open.close(byte == b'}', nested);
+                let least = &mut self.least[usize::from(self.inside)];
+                *least = open.depth.min(*least);
+            }
+            _ => {}
+        }
     }
 }
 
@@ -100,34 +154,80 @@ impl Engine {
         }
         let from = search.from;
         let bytes = t.w.from(from);
-        let mut i = 0;
-        while let Some(found) = memchr::memchr3(b'{', b'"', b']', &bytes[i..]) {
-            i += found;
-            match self.place(t, bytes, i) {
-                Found::Nothing => i += 1,
-                Found::More => {
-                    self.advance(bytes, i);
+        for (i, byte) in bytes.iter().enumerate() {
+            let found = match byte {
+                b'{' | b'"' | b']' => self.place(t, bytes, i),
+                _ => Found::Nothing,
+            };
+            let found = match (found, byte) {
+                (Found::Nothing, b'{' | b'[' | b'}' | b']') => self.counts(t, bytes, i),
+                (Found::Nothing, _) => Ok(true),
+                (Found::More, _) => Err(Found::More),
+                (found, _) => Err(found),
+            };
+            match found {
+                Ok(counts) => {
+                    let Phase::Search(search) = &mut self.phase else { return false };
+                    search.pass(*byte, counts);
+                }
+                Err(Found::Nothing) => {}
+                Err(Found::More) => {
+                    self.wait();
                     return false;
                 }
-                Found::Here(next) => {
+                Err(Found::Here(next)) => {
                     self.go_on(t, next, from + i);
                     return true;
                 }
             }
         }
-        self.advance(bytes, bytes.len());
+        self.wait();
         if t.w.end {
             let stop = t.w.stop();
             self.lost(t, stop);
+            self.cut |= !self.stack.is_empty();
             self.close_all(t, stop);
         }
         t.w.end
     }
 
-    fn advance(&mut self, bytes: &[u8], len: usize) {
-        if let Phase::Search(search) = &mut self.phase {
-            search.before = search.before(bytes, len);
-            search.from += len;
+    /// Returns whether a bracket opens or closes something, rather than standing there by mistake:
+    /// an opening one if a key or value follows, the last closing one if more of the same may follow.
+    fn counts(&self, t: &Turn<'_>, bytes: &[u8], at: usize) -> Result<bool, Found> {
+        let Phase::Search(search) = &self.phase else { return Ok(true) };
+        let next = blanks(bytes, at + 1);
+        let Some(byte) = bytes.get(next) else {
+            return if t.w.end { Ok(true) } else { Err(Found::More) };
+        };
+        let mut open = search.here();
+        match bytes[at] {
+            b'{' => return Ok(!matches!(byte, b',' | b':' | b'{' | b'[' | b']')),
+            b'[' => return Ok(!matches!(byte, b',' | b':' | b'}')),
+            bracket => open.close(bracket == b'}', search.nested()),
+        }
+        if open.depth > 0 {
+            return Ok(matches!(byte, b',' | b'}' | b']'));
+        }
+        // What ends here stands on the stack around the search, or is the unit itself.
+        let around = self.stack.len() as i32 - 1 + open.depth;
+        let list = match usize::try_from(around).ok().and_then(|at| self.stack.get(at)) {
+            Some(Open::List(_)) => true,
+            Some(Open::Object(_)) => false,
+            None => return Ok(false),
+        };
+        let comma = *byte == b',';
+        let first = bytes.get(blanks(bytes, next + 1));
+        match (list, comma) {
+            (_, true) if first.is_none() && !t.w.end => Err(Found::More),
+            (true, true) => Ok(first == Some(&b'{')),
+            (true, false) => Ok(*byte == b']'),
+            (false, true) => Ok(first == Some(&b'"')),
+            (false, false) => Ok(*byte == b'}'),
+        }
+    }
+
+    fn wait(&mut self) {
+        if let Phase::Search(search) = &self.phase {
             self.at = search.hold();
         }
     }
@@ -136,11 +236,11 @@ impl Engine {
     fn place(&self, t: &Turn<'_>, bytes: &[u8], at: usize) -> Found {
         let Phase::Search(search) = &self.phase else { return Found::Nothing };
         let more = if t.w.end { Found::Nothing } else { Found::More };
-        let (before, line) = search.before(bytes, at);
-        let separated = line || matches!(before, b',' | b'[' | b'}' | b']');
+        let (before, line) = search.before;
+        let separated = line || matches!(before, b',' | b'[');
         match bytes[at] {
-            b'{' if separated => match boundary::lead(bytes, at) {
-                Lead::Key(name) => self.item_or_document(name, line),
+            b'{' if separated || before == b'{' => match self.lead(bytes, at) {
+                Lead::Key(name) => self.item_or_document(search, &name),
                 Lead::More => more,
                 _ => Found::Nothing,
             },
@@ -149,60 +249,106 @@ impl Engine {
                     let value = blanks(bytes, value);
                     match bytes.get(value) {
                         None => more,
-                        Some(byte) => self.member_of(name, *byte == b'['),
+                        Some(byte) => self.member_of(search, &name, *byte == b'['),
                     }
                 }
                 Ok(None) => Found::Nothing,
                 Err(()) => more,
             },
-            b']' => self.end_of_list(bytes, at, more),
+            b']' => self.end_of_list(search, bytes, at, more),
             _ => Found::Nothing,
         }
     }
 
-    fn item_or_document(&self, name: &str, line: bool) -> Found {
+    /// The first key behind a brace, in quotes of any kind: what is open tells whether it stands in
+    /// a string.
+    fn lead<'b>(&self, bytes: &'b [u8], brace: usize) -> Lead<'b> {
+        let key = blanks(bytes, brace + 1);
+        match bytes.get(key) {
+            Some(b'\'' | b'`' | 0x80..) => match boundary::loose_key(bytes, key) {
+                Ok(Some((name, _))) => Lead::Key(name.into()),
+                Ok(None) => Lead::Other,
+                Err(()) => Lead::More,
+            },
+            _ => boundary::lead(bytes, brace),
+        }
+    }
+
+    /// Returns whether the position is directly inside of the object or list at this place on the
+    /// stack, whose units begin at this indentation.
+    fn at_level(&self, search: &Search, place: usize, column: Option<usize>) -> bool {
+        let depth = place as i32 - (self.stack.len() as i32 - 1);
+        let least = search.least[usize::from(search.inside)];
+        (search.here().depth == depth && least >= depth)
+            || (column.is_some() && column == search.column)
+    }
+
+    fn item_or_document(&self, search: &Search, name: &str) -> Found {
         for (place, open) in self.stack.iter().enumerate().rev() {
             if let Open::List(listing) = open {
                 let list = &self.p.lists[listing.list];
-                if list.own.has(name) || (list.any && !self.p.envelope.has(name)) {
+                let leads = list.own.has(name) || (list.any && !self.p.envelope.has(name));
+                // Nothing inside of an item has such a name, and no key is an object.
+                let key_place = search.before.0 == b',' && search.here().object() == Some(true);
+                let sure = key_place && list.sure.has(name);
+                if leads && (sure || self.at_level(search, place, listing.column)) {
                     return Found::Here(Next::Item(place));
                 }
             }
         }
-        let innermost = match self.stack.last() {
-            None if self.p.envelope.has(name) || self.p.frame_of(name).is_some() => {
-                return Found::Here(Next::Top);
+        let line = search.before.1;
+        match self.stack.first() {
+            None => {
+                let known = self.p.envelope.has(name) || self.p.frame_of(name).is_some();
+                let level = search.here().depth == 0 || search.column == Some(0);
+                return if known && level { Found::Here(Next::Top) } else { Found::Nothing };
             }
             // No evidence has shown that it is an envelope.
-            Some(Open::Object(object)) if !object.attached && object.known == 0 => {
-                let frame = line && self.p.frame_of(name).is_some();
-                if frame {
-                    return Found::Here(Next::Top);
-                }
-                Some(object.item)
+            Some(Open::Object(object))
+                if !object.attached
+                    && object.known == 0
+                    && line
+                    && self.p.frame_of(name).is_some()
+                    && search.here().depth <= 0 =>
+            {
+                return Found::Here(Next::Top);
             }
-            Some(Open::Object(object)) => Some(object.item),
-            _ => None,
-        };
-        if let Some(item) = innermost {
-            let lists = match item {
-                Some(list) => &self.p.lists[list].nested,
-                None => &self.p.top,
-            };
-            if let Some(list) = lists.iter().find(|list| self.p.lists[**list].own.has(name)) {
-                return Found::Here(Next::Lost(self.stack.len() - 1, *list));
-            }
+            _ => {}
         }
-        match line && self.p.envelope.has(name) {
+        if let Some(list) = self.nameless_list(search, name) {
+            return Found::Here(Next::Lost(self.stack.len() - 1, list));
+        }
+        let again = match self.stack.first() {
+            Some(Open::Object(object)) => object.begun.is_some() && object.begun == search.column,
+            _ => false,
+        };
+        match again && self.p.envelope.has(name) {
             true => Found::Here(Next::Top),
             false => Found::Nothing,
         }
     }
 
+    /// Returns the envelope's list whose name cannot be read, if an item with this first key stands
+    /// where nothing else can stand.
+    fn nameless_list(&self, search: &Search, name: &str) -> Option<usize> {
+        let Some(Open::Object(object)) = self.stack.last() else { return None };
+        let here = search.here();
+        if object.item.is_some() || self.p.roomy || here.depth > 1 || here.object() == Some(true) {
+            return None;
+        }
+        self.p.top.iter().copied().find(|list| {
+            let list = &self.p.lists[*list];
+            list.own.has(name) && !object.seen.iter().any(|seen| **seen == list.member)
+        })
+    }
+
     /// A member's key: for a list of any open object, or for the innermost object outside of lists.
-    fn member_of(&self, name: &str, list: bool) -> Found {
+    fn member_of(&self, search: &Search, name: &str, list: bool) -> Found {
         for (place, open) in self.stack.iter().enumerate().rev() {
             let Open::Object(object) = open else { continue };
+            if !self.at_level(search, place, object.column) {
+                continue;
+            }
             if list && self.p.list_of(object.item, name).is_some() {
                 return Found::Here(Next::Member(place));
             }
@@ -218,8 +364,8 @@ impl Engine {
     }
 
     /// A bracket ends the innermost list if the text after it shows so.
-    fn end_of_list(&self, bytes: &[u8], at: usize, more: Found) -> Found {
-        if !matches!(self.stack.last(), Some(Open::List(_))) {
+    fn end_of_list(&self, search: &Search, bytes: &[u8], at: usize, more: Found) -> Found {
+        if !matches!(self.stack.last(), Some(Open::List(_))) || search.here().has(false) {
             return Found::Nothing;
         }
         let Some(Open::Object(around)) = self.stack.iter().rev().nth(1) else {
@@ -256,7 +402,15 @@ impl Engine {
             Some(list) => &self.p.lists[list].own,
         };
         let key = boundary::key(bytes, quote).ok()?;
-        Some(key.is_some_and(|(name, _)| names.has(name)))
+        let list = match self.stack.last() {
+            Some(Open::List(listing)) => Some(&self.p.lists[listing.list].own),
+            _ => None,
+        };
+        Some(
+            key.is_some_and(|(name, _)| {
+                names.has(&name) && !list.is_some_and(|own| own.has(&name))
+            }),
+        )
     }
 
     /// Returns whether a brace ends an item of a list: another item or the end of the list follows.
@@ -268,7 +422,7 @@ impl Engine {
                 let next = blanks(bytes, next + 1);
                 *bytes.get(next)? == b'{'
                     && match boundary::lead(bytes, next) {
-                        Lead::Key(name) => self.p.lists[list].own.has(name),
+                        Lead::Key(name) => self.p.lists[list].own.has(&name),
                         Lead::More => return None,
                         _ => false,
                     }
@@ -291,6 +445,7 @@ impl Engine {
         match next {
             Next::Top => {
                 self.close_all(t, at);
+                self.around.begin_line();
                 self.found_again = true;
             }
             Next::Item(place) => {
@@ -301,6 +456,7 @@ impl Engine {
             Next::Lost(place, list) => {
                 self.close_to(t, place, at);
                 self.open_list(list, at);
+                self.doubt(at, "an item stands outside of its list");
                 self.found_again = true;
             }
             Next::Member(place) => {

@@ -1,9 +1,10 @@
 //! Reads the text outside of documents: prose, fences, reasoning, and the beginnings of documents.
 
+use super::unit::Read;
 use super::{Engine, Object, Open, Phase, Turn};
 use crate::boundary::{self, Lead};
 use crate::draft::Draft;
-use guard_plan::report::SpanKind;
+use guard_plan::report::{LISTED, SpanKind};
 
 /// The tags around reasoning text.
 const TAGS: [(&str, &str); 6] = [
@@ -25,10 +26,73 @@ pub(super) struct Around {
     quoted: bool,
     /// True if there is prose since the last document.
     pub prose: bool,
+    /// True if there is prose anywhere.
+    pub ever_prose: bool,
     /// True in a fence.
     fenced: bool,
+    /// True in the line that begins or ends a fence.
+    fence_line: bool,
     /// True if the last non-whitespace byte is a comma.
     comma: bool,
+    /// True if the line holds nothing yet but what may stand before a unit.
+    place: Place,
+    /// True inside of double quotes in prose.
+    open_quote: bool,
+    /// The last byte.
+    last: u8,
+    /// The indentation, if the line holds nothing yet.
+    column: Option<usize>,
+    /// The brackets that are open around documents.
+    pub wrapped: usize,
+}
+
+/// The place of a position on its line.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+enum Place {
+    /// Only what may stand before a unit stands before it.
+    #[default]
+    Start,
+    /// A document or unit that began its line ends before it.
+    Behind,
+    /// In a sentence.
+    Prose,
+}
+
+impl Around {
+    pub fn behind_document(&mut self) {
+        (self.inked, self.prose, self.column) = (true, false, None);
+        (self.last, self.place) = (b'}', Place::Behind);
+    }
+
+    /// A document or unit begins here.
+    pub fn begin_line(&mut self) {
+        (self.inked, self.quoted, self.open_quote) = (false, false, false);
+        (self.place, self.column) = (Place::Start, None);
+    }
+
+    fn end_line(&mut self) {
+        // A quote that ends a line may hold the lines below it.
+        self.open_quote &= self.last == b'"';
+        (self.inked, self.quoted, self.fence_line) = (false, false, false);
+        (self.place, self.column) = (Place::Start, Some(0));
+    }
+}
+
+/// The document so far, when reasoning seems to begin within a line.
+#[derive(Debug)]
+pub(super) struct Aside {
+    tag: usize,
+    at: usize,
+    best: Option<Draft>,
+    passed: Vec<guard_plan::report::PassedOver>,
+}
+
+/// The text behind a double quote.
+enum Quote {
+    Passed,
+    /// A document without its first brace.
+    Headless,
+    More,
 }
 
 /// The structure that begins at a brace.
@@ -48,19 +112,26 @@ impl Engine {
         }
         let rest = t.w.from(self.at);
         let mut i = 0;
-        while let Some(byte) = rest.get(i) {
+        while let Some(byte) = rest.get(i).copied() {
             match byte {
-                b'\n' => (self.around.inked, self.around.quoted) = (false, false),
-                b' ' | b'\t' | b'\r' => {}
-                b',' | b']' | b'}' | b'[' => {
-                    (self.around.inked, self.around.comma) = (true, *byte == b',');
+                b'\n' => {
+                    // The unit before stood on lines of its own.
+                    self.confirm();
+                    self.around.end_line();
                 }
+                b' ' | b'\t' | b'\r' => {
+                    self.around.column = self.around.column.map(|column| column + 1);
+                }
+                b',' | b']' | b'}' | b'[' | b':' => self.mark(byte, self.at + i),
                 b'{' => {
                     let start = self.start(rest, i, t.w.end);
                     if !matches!(start, Start::Prose) {
                         return self.begin(t, start, i);
                     }
-                    self.prose_byte();
+                    if self.around.place != Place::Prose {
+                        self.leftover.get_or_insert(self.at + i);
+                    }
+                    self.prose_byte(self.at + i);
                 }
                 b'<' => {
                     if rest.len() - i < LONGEST_TAG && !t.w.end {
@@ -69,7 +140,7 @@ impl Engine {
                     if self.tag(&rest[i..], i) {
                         return true;
                     }
-                    self.prose_byte();
+                    self.prose_byte(self.at + i);
                 }
                 b'`' if !self.around.inked => {
                     if rest.len() - i < 3 && !t.w.end {
@@ -77,21 +148,149 @@ impl Engine {
                     }
                     if rest[i..].starts_with(b"```") {
                         self.around.fenced = !self.around.fenced;
+                        (self.around.fence_line, self.around.inked) = (true, true);
+                        self.around.place = Place::Prose;
                         i += 2;
+                    } else {
+                        self.prose_byte(self.at + i);
                     }
-                    self.prose_byte();
                 }
-                b'"' => (self.around.quoted, self.around.inked) = (true, true),
-                _ if byte.is_ascii_alphanumeric() || *byte >= 0x80 => self.prose_byte(),
-                _ => self.around.inked = true,
+                b'"' => match self.quote(rest, i, t.w.end) {
+                    Quote::More => return self.stay(i),
+                    Quote::Headless => {
+                        self.stay(i);
+                        self.begin_headless();
+                        return true;
+                    }
+                    Quote::Passed => {}
+                },
+                // A byte order mark.
+                0xEF if self.at + i == 0 && rest.starts_with(b"\xEF\xBB\xBF") => i += 2,
+                b'-' | b'*' | b'.' | b')' | b'0'..=b'9' if self.around.place == Place::Start => {
+                    // The mark of an entry in a list of prose.
+                    (self.around.inked, self.around.column) = (true, None);
+                }
+                b'`' | b';' if self.around.place == Place::Behind => self.around.inked = true,
+                _ if byte.is_ascii_alphanumeric() || byte >= 0x80 => {
+                    if let Some(found) = self.loose_member(rest, i, t.w.end) {
+                        if found {
+                            self.leftover.get_or_insert(self.at + i);
+                        }
+                        self.prose_byte(self.at + i);
+                    } else {
+                        return self.stay(i);
+                    }
+                }
+                _ => {
+                    (self.around.inked, self.around.column) = (true, None);
+                    self.leave_place(self.at + i);
+                }
             }
+            self.around.last = byte;
             i += 1;
         }
         self.stay(i)
     }
 
-    fn prose_byte(&mut self) {
-        (self.around.inked, self.around.prose, self.around.comma) = (true, true, false);
+    /// Handles a comma, colon or bracket outside of documents. Behind a document or at the beginning
+    /// of a line it is left over from one.
+    fn mark(&mut self, byte: u8, at: usize) {
+        let around = &mut self.around;
+        (around.inked, around.comma, around.column) = (true, byte == b',', None);
+        if around.place == Place::Prose {
+            return;
+        }
+        let lone_items = self.draft.framed;
+        match byte {
+            b'[' if around.place == Place::Start || lone_items => {
+                around.wrapped += 1;
+                around.place = Place::Start;
+            }
+            b']' if around.wrapped > 0 => around.wrapped -= 1,
+            b',' if around.wrapped > 0 || lone_items => around.place = Place::Start,
+            _ => {
+                self.reject("more follows its brace");
+                self.leftover.get_or_insert(at);
+            }
+        }
+    }
+
+    /// Handles text that is no document: a unit before it on its line stands in a sentence.
+    fn leave_place(&mut self, at: usize) {
+        if self.around.fence_line {
+            return;
+        }
+        if self.around.place == Place::Behind {
+            if !self.draft.envelope {
+                self.reject("a sentence goes on behind its brace");
+            }
+            if let Some(draft) = self.answer() {
+                draft.doubt.get_or_insert((at, "the document stands in a sentence"));
+            }
+        }
+        self.around.place = Place::Prose;
+        self.around.wrapped = 0;
+    }
+
+    /// The document read last.
+    fn answer(&mut self) -> Option<&mut Draft> {
+        match self.draft.is_empty() {
+            false => Some(&mut self.draft),
+            true => self.best.as_mut(),
+        }
+    }
+
+    fn prose_byte(&mut self, at: usize) {
+        let around = &mut self.around;
+        (around.inked, around.comma, around.column) = (true, false, None);
+        if !around.fence_line {
+            (around.prose, around.ever_prose) = (true, true);
+        }
+        self.leave_place(at);
+    }
+
+    /// Handles a double quote outside of documents: a member of the contract behind it is left over
+    /// from a document, or begins one whose brace is missing.
+    fn quote(&mut self, rest: &[u8], i: usize, end: bool) -> Quote {
+        if self.around.place != Place::Prose {
+            match boundary::key(rest, i) {
+                Err(()) if !end => return Quote::More,
+                Ok(Some((name, _))) if self.p.envelope.has(&name) || self.p.declared.has(&name) => {
+                    let nothing_yet = self.draft.is_empty() && self.best.is_none();
+                    if nothing_yet && self.p.envelope.has(&name) && !self.around.prose {
+                        return Quote::Headless;
+                    }
+                    self.reject("a member follows its brace");
+                    self.leftover.get_or_insert(self.at + i);
+                }
+                _ => {}
+            }
+        }
+        self.around.open_quote = !self.around.open_quote;
+        (self.around.quoted, self.around.inked, self.around.column) = (true, true, None);
+        self.leave_place(self.at + i);
+        Quote::Passed
+    }
+
+    /// Returns whether a line begins with a member of the contract without quotes; `None` if more
+    /// text is needed.
+    fn loose_member(&self, rest: &[u8], i: usize, end: bool) -> Option<bool> {
+        if self.around.place == Place::Prose || self.around.fence_line {
+            return Some(false);
+        }
+        match boundary::loose_key(rest, i) {
+            Ok(Some((name, _))) => Some(self.p.envelope.has(name) || self.p.declared.has(name)),
+            Err(()) if !end => None,
+            _ => Some(false),
+        }
+    }
+
+    /// Begins a document whose first brace is missing.
+    fn begin_headless(&mut self) {
+        let at = self.at;
+        self.begin_object(at);
+        self.at = at;
+        self.doubt(at, "the first brace of the document is missing");
     }
 
     /// Marks everything up to here as decided.
@@ -106,6 +305,9 @@ impl Engine {
     /// Classifies a brace. Objects in JSON's quotes always count; others only if they are certainly
     /// not inside a string.
     fn start(&self, rest: &[u8], i: usize, end: bool) -> Start {
+        // Quoted from elsewhere.
+        let quoted =
+            self.around.inked && matches!(self.around.last, b'"' | b'\'' | b'`' | 0x98..=0x9E);
         let nothing_yet = self.draft.is_empty() && self.best.is_none();
         let at = match boundary::opening(rest, i) {
             Ok(at) => at,
@@ -113,9 +315,12 @@ impl Engine {
             Err(()) => crate::lex::blanks(rest, i + 1),
         };
         match boundary::first(rest, at) {
-            Lead::Key(name) if self.p.envelope.has(name) => Start::Object,
+            Lead::Key(name) if quoted => self.p.frame_of(&name).map_or(Start::Prose, Start::Frame),
+            Lead::More if !end => Start::More,
+            _ if quoted => Start::Prose,
+            Lead::Key(name) if self.p.envelope.has(&name) => Start::Object,
             Lead::Key(name) => {
-                self.p.frame_of(name).or(self.neighbour()).map_or(Start::Object, Start::Frame)
+                self.p.frame_of(&name).or(self.neighbour()).map_or(Start::Object, Start::Frame)
             }
             Lead::Empty if nothing_yet && !self.around.prose => Start::Object,
             Lead::Empty => Start::Prose,
@@ -123,6 +328,15 @@ impl Engine {
             // The text ends in the object's first key.
             Lead::More if nothing_yet => Start::Object,
             Lead::More => Start::Prose,
+            // A document whose first key is damaged.
+            Lead::Other
+                if nothing_yet
+                    && !self.around.prose
+                    && self.around.place == Place::Start
+                    && self.may_be_key(rest, at) =>
+            {
+                Start::Object
+            }
             Lead::Other if self.around.quoted => Start::Prose,
             Lead::Other => match boundary::loose_key(rest, at) {
                 Ok(Some((name, _))) if self.p.envelope.has(name) => Start::Object,
@@ -131,6 +345,15 @@ impl Engine {
                 _ => Start::Prose,
             },
         }
+    }
+
+    /// Returns whether a damaged key of the envelope may begin here.
+    fn may_be_key(&self, rest: &[u8], at: usize) -> bool {
+        let near = &rest[at..rest.len().min(at + boundary::LONGEST_NAME)];
+        let part = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-');
+        let end = near.iter().position(|b| !part(b)).unwrap_or(near.len());
+        near.first() == Some(&b'"')
+            || str::from_utf8(&near[..end]).is_ok_and(|name| self.p.envelope.has(name))
     }
 
     /// Returns the list of the separate items directly before: an object with an unknown key is one
@@ -154,8 +377,14 @@ impl Engine {
     }
 
     pub(super) fn begin_object(&mut self, start: usize) {
+        self.confirm();
         self.marks.set(start, SpanKind::Envelope);
-        let object = Object { start, fresh: true, ..Object::default() };
+        let doubt = match self.around.place == Place::Prose || self.around.open_quote {
+            true => Some((start, "the document stands in a sentence")),
+            false => None,
+        };
+        let begun = self.around.column;
+        let object = Object { start, begun, doubt, fresh: true, ..Object::default() };
         self.stack.push(Open::Object(Box::new(object)));
         self.at = start + 1;
         self.phase = Phase::Members;
@@ -163,6 +392,10 @@ impl Engine {
 
     /// Reads a separate item.
     fn frame(&mut self, t: &Turn<'_>, list: usize) -> bool {
+        let in_sentence = self.around.place == Place::Prose || self.around.open_quote;
+        if in_sentence || self.has_list() {
+            return self.pass_unit(t, list);
+        }
         let near = !self.around.prose || self.around.comma;
         let continues = self.draft.envelope && !self.draft.framed && near;
         let joins = self.draft.framed && self.draft.fenced == self.around.fenced;
@@ -178,7 +411,56 @@ impl Engine {
             self.draft.framed = true;
             self.draft.fenced = self.around.fenced;
         }
-        (self.around.inked, self.around.prose) = (true, false);
+        self.around.behind_document();
+        true
+    }
+
+    /// Returns whether a document with an envelope has a list already.
+    fn has_list(&self) -> bool {
+        let in_draft = |draft: &Draft| {
+            let seen = |list: &usize| {
+                self.p
+                    .fields
+                    .iter()
+                    .zip(&draft.seen)
+                    .any(|(field, seen)| *seen && field.name == self.p.lists[*list].member)
+            };
+            draft.envelope && self.p.top.iter().any(seen)
+        };
+        in_draft(&self.draft) || self.best.as_ref().is_some_and(in_draft)
+    }
+
+    /// Passes over an object that looks like an item, in a sentence or behind a document with a list.
+    fn pass_unit(&mut self, t: &Turn<'_>, list: usize) -> bool {
+        let start = self.at;
+        let len = match self.passed_to > start {
+            true => None,
+            false => match self.read(t, start, Some(list)) {
+                Read::More => {
+                    self.framing = Some(list);
+                    return false;
+                }
+                Read::Strict(len) => Some(len),
+                Read::Repaired(done) => Some(done.len),
+                Read::Broken(broken) => {
+                    self.passed_to = start + broken.at;
+                    None
+                }
+                Read::Large(_) => {
+                    self.passed_to = start + self.cap().min(t.w.from(start).len());
+                    None
+                }
+            },
+        };
+        self.marks.set(start, SpanKind::PassedOver);
+        if let Some(len) = len {
+            self.pass_over(start, start + len, 1);
+        }
+        self.at = start + len.unwrap_or(1);
+        self.marks.set(self.at, SpanKind::Text);
+        (self.around.inked, self.around.prose, self.around.ever_prose) = (true, true, true);
+        self.around.last = b'}';
+        self.leave_place(start);
         true
     }
 
@@ -187,19 +469,52 @@ impl Engine {
         let is = |tag: &str| {
             bytes.get(..tag.len()).is_some_and(|b| b.eq_ignore_ascii_case(tag.as_bytes()))
         };
-        let opening = TAGS.iter().position(|tag| is(tag.0)).filter(|_| !self.around.inked);
-        if let Some(tag) = opening {
+        let opening = TAGS.iter().position(|tag| is(tag.0));
+        if let Some(tag) = opening.filter(|_| self.around.inked && self.aside.is_none()) {
+            self.finish_draft();
+            let (at, best) = (self.at + i, self.best.take());
+            let passed = std::mem::take(&mut self.passed);
+            self.aside = Some(Box::new(Aside { tag, at, best, passed }));
+            self.stay(i);
+            self.stay(TAGS[tag].0.len());
+            return true;
+        }
+        if let Some(tag) = opening.filter(|_| !self.around.inked) {
             self.stay(i);
             self.marks.set(self.at, SpanKind::Reasoning);
             self.phase = Phase::Reasoning(tag);
             self.at += TAGS[tag].0.len();
             return true;
         }
-        let Some(tag) = TAGS.iter().find(|tag| is(tag.1)) else { return false };
+        let Some(tag) = TAGS.iter().position(|tag| is(tag.1)) else { return false };
         self.stay(i);
-        self.all_was_thought(self.at);
-        self.stay(tag.1.len());
+        let end = self.at + TAGS[tag].1.len();
+        match self.aside.take() {
+            Some(aside) if aside.tag == tag => {
+                self.draft = Draft::new(&self.p);
+                (self.best, self.passed) = (aside.best, aside.passed);
+                self.leftover = self.leftover.filter(|at| *at < aside.at);
+                self.pending = None;
+                self.marks.cover(aside.at, end, SpanKind::Reasoning);
+                self.around.wrapped = 0;
+            }
+            _ => self.all_was_thought(self.at),
+        }
+        self.stay(end - self.at);
         true
+    }
+
+    /// Joins what was found before a tag that is never closed, and so begins no reasoning, with what
+    /// was found behind it.
+    pub(super) fn close_aside(&mut self) {
+        let Some(aside) = self.aside.take() else { return };
+        let later = std::mem::replace(&mut self.best, aside.best);
+        let passed = std::mem::replace(&mut self.passed, aside.passed);
+        self.passed.extend(passed);
+        self.passed.truncate(LISTED);
+        if let Some(later) = later {
+            self.offer_draft(later);
+        }
     }
 
     /// Marks the text so far as reasoning: it ends with a closing tag whose opening tag is not part
@@ -208,6 +523,7 @@ impl Engine {
         self.draft = Draft::new(&self.p);
         self.best = None;
         self.passed.clear();
+        (self.pending, self.leftover, self.aside) = (None, None, None);
         self.marks.cover(0, end, SpanKind::Reasoning);
         self.around = Around::default();
     }
@@ -221,7 +537,11 @@ impl Engine {
             match rest.get(i..i + close.len()) {
                 Some(bytes) if bytes.eq_ignore_ascii_case(close) => {
                     self.at += i + close.len();
-                    self.around = Around { prose: true, inked: true, ..Around::default() };
+                    self.around = Around {
+                        inked: true,
+                        ever_prose: self.around.ever_prose,
+                        ..Around::default()
+                    };
                     self.phase = Phase::Top;
                     return true;
                 }

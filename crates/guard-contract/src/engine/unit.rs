@@ -6,12 +6,16 @@ use super::{Engine, Object, Open, Phase, Turn};
 use crate::judge::{Judged, Refusal};
 use crate::keep::item;
 use crate::lex::{self, Stop};
+use crate::nest::Nest;
 use crate::repair::{Broken, Leads, Outcome, Repaired, repair};
 use guard_plan::report::{Extent, Quarantined, Reason, SNIPPET, SpanKind};
 
 /// The length of a unit's stored beginning, in bytes: enough for the characters of its snippet in
 /// any encoding length.
 pub(super) const HEAD: usize = 4 * (SNIPPET + 1);
+
+/// The doubt about a comment.
+pub(super) const HIDES: &str = "a comment holds what may belong to the document";
 
 /// The result of reading a value.
 pub(super) enum Read {
@@ -48,7 +52,8 @@ impl Engine {
         let list = list.map(|list| &self.p.lists[list]);
         let own = |name: &str| list.is_some_and(|list| list.own.has(name));
         let sure = |name: &str| list.is_some_and(|list| list.sure.has(name));
-        match repair(near, end, &Leads { own: &own, sure: &sure }) {
+        let partial = list.is_some_and(|list| list.partial);
+        match repair(near, end, &Leads { own: &own, sure: &sure, partial }) {
             Outcome::Done(done) => Read::Repaired(done),
             Outcome::Broken(broken) => Read::Broken(broken),
             Outcome::Deep => Read::Large(deep()),
@@ -62,52 +67,36 @@ impl Engine {
         let Some(list) = self.listing().map(|listing| listing.list) else { return false };
         let start = self.at;
         let read = self.read(t, start, Some(list));
-        let len = match &read {
-            Read::More => return false,
-            Read::Strict(len) => Some(*len),
-            Read::Repaired(done) => Some(done.len),
-            _ => None,
-        };
-        if let Some(len) = len {
-            match self.swallowed(t, list, &read, start + len) {
-                None => return false,
-                Some(whole) if !whole.is_empty() => {
-                    self.begin_unit();
+        if matches!(read, Read::More) {
+            return false;
+        }
+        if let Read::Strict(len) = read
+            && self.holds_items(list, t.w.part(start, start + len))
+            && t.judge.unit(list, &self.tape, t.w.part(start, start + len)).is_err()
+        {
+            // A missing bracket may make it include what follows it.
+            let rest = t.w.from(start + len);
+            match rest.get(lex::blanks(rest, 0)) {
+                None if !t.w.end => return false,
+                Some(b',' | b']' | b'{' | b'/') => {}
+                _ => {
+                    self.begin_unit(t.w.from(start).first() == Some(&b'{'));
                     let why = "it is not closed";
-                    let broken = Broken { at: len, why, cut: false, suspect: len, whole };
-                    self.broken(t, list, broken);
+                    self.broken(t, list, Broken { at: len, why, ..Broken::default() });
                     return true;
                 }
-                Some(_) => {}
             }
         }
-        self.begin_unit();
+        self.begin_unit(t.w.from(start).first() == Some(&b'{'));
         self.unit_read(t, list, read);
         true
     }
 
-    /// Returns the items that a unit with unclosed brackets includes: the text after it then does
-    /// not fit. `None` if that is not known yet.
-    fn swallowed(
-        &mut self,
-        t: &Turn<'_>,
-        list: usize,
-        read: &Read,
-        end: usize,
-    ) -> Option<Vec<(usize, usize)>> {
-        let rest = t.w.from(end);
-        let next = rest.get(lex::blanks(rest, 0));
-        if matches!(next, Some(b',' | b']' | b'{' | b'/')) {
-            return Some(Vec::new());
-        }
-        let Read::Strict(len) = read else { return Some(Vec::new()) };
-        let Ok(text) = str::from_utf8(t.w.part(end - len, end)) else { return Some(Vec::new()) };
-        let sure = &self.p.lists[list].sure;
-        let whole = self.tape.objects_led_by(text, |name| sure.has(name));
-        if !whole.is_empty() && next.is_none() && !t.w.end {
-            return None;
-        }
-        Some(whole)
+    /// Returns whether the value on the tape holds objects that begin like items of a list.
+    fn holds_items(&self, list: usize, bytes: &[u8]) -> bool {
+        let own = |name: &str| self.p.lists[list].own.has(name);
+        let text = str::from_utf8(bytes);
+        text.is_ok_and(|text| self.tape.holds_object_led_by(text, own))
     }
 
     /// Reads a separate item.
@@ -172,6 +161,9 @@ impl Engine {
             _ => Err(Refusal { reason: Reason::Malformed, error: "it cannot be repaired".into() }),
         };
         self.draft.truncated |= done.cut;
+        if done.hides {
+            self.doubt(start, HIDES);
+        }
         let result = result.map_err(|refusal| match refusal.reason {
             Reason::Schema if done.cut => Refusal {
                 reason: Reason::Truncated,
@@ -214,25 +206,21 @@ impl Engine {
                 }
                 let mut item = item(index, at, judged.value);
                 item.repaired = !strict;
-                item.resynchronised = std::mem::take(&mut self.found_again);
+                item.resynchronised = self.found_again;
                 self.keep(list, judged.rank, item);
             }
-            Err(refusal) => {
-                self.found_again = false;
-                self.quarantine(list, index, refusal, raw, at);
-            }
+            Err(refusal) => self.quarantine(list, index, located(refusal, raw, at.0), raw, at),
         }
     }
 
-    /// Handles a unit that cannot be parsed: extracts the well-formed items inside it, then
-    /// searches for the next unit.
+    /// Handles a unit that cannot be parsed: searches for the next unit. Nothing inside it counts.
     pub(super) fn broken(&mut self, t: &Turn<'_>, list: usize, broken: Broken) {
         let start = self.at;
-        let Broken { at, why, cut, suspect, whole } = broken;
+        let Broken { at, why, cut, suspect, nest, next } = broken;
         self.draft.truncated |= cut;
         let reason = if cut { Reason::Truncated } else { Reason::Malformed };
         let error = format!("{why}, at byte {}", start + at);
-        let resynchronised = std::mem::take(&mut self.found_again);
+        let resynchronised = self.found_again;
         if !self.p.lists[list].nested.is_empty() && t.w.from(start).starts_with(b"{") {
             let index = self.next_index(list);
             let item = Some(list);
@@ -253,61 +241,56 @@ impl Engine {
             return;
         }
         let index = self.next_index(list);
-        let gone = Gone { list, index, start, reason, error };
-        if whole.is_empty() {
-            self.marks.set(start, SpanKind::Quarantined);
-            self.look_from(start + suspect.max(1), start, Some(gone));
-            self.look_behind(t, start);
+        if let Some(next) = next.and_then(|(next, closed)| {
+            let read = self.tape.read(&closed) == Ok(closed.len());
+            (read && t.judge.unit(list, &self.tape, &closed).is_ok()).then_some(next)
+        }) {
+            // What stands before the next item is an item itself but for its brace, so that the next
+            // item is not the rest of it.
+            let raw = t.w.part(start, start + next);
+            let at = (start, start + next);
+            self.quarantine(list, index, Refusal { reason, error }, raw, at);
+            self.found_again = true;
+            if let Some(listing) = self.listing() {
+                listing.fresh = true;
+            }
+            self.at = start + next;
             return;
         }
-        let first = start + whole[0].0;
-        let raw = t.w.part(start, first);
-        let Gone { reason, error, .. } = gone;
-        self.quarantine(list, index, Refusal { reason, error }, raw, (start, first));
-        let mut end = first;
-        for (from, to) in whole {
-            self.piece(t, list, (start + from, start + to));
-            end = start + to;
-        }
-        self.found_again = true;
-        self.look_from(end.max(start + suspect), end, None);
+        self.marks.set(start, SpanKind::Quarantined);
+        let gone = Gone { list, index, start, reason, error };
+        self.look_into(t, start, (suspect, nest), start, Some(gone));
     }
 
-    /// Reads a unit found inside a broken one.
-    fn piece(&mut self, t: &Turn<'_>, list: usize, at: (usize, usize)) {
-        let bytes = t.w.part(at.0, at.1);
-        self.found_again = true;
-        match self.tape.read(bytes) {
-            Ok(len) if len == bytes.len() => {
-                let result = t.judge.unit(list, &self.tape, bytes);
-                self.settle(list, at, result, bytes, true);
-            }
-            _ => {
-                let no = |_: &str| false;
-                match repair(bytes, true, &Leads { own: &no, sure: &no }) {
-                    Outcome::Done(done) if done.len == bytes.len() => {
-                        self.repaired_unit(t, list, at.0, &done);
-                    }
-                    _ => {
-                        let error = "it cannot be read".to_owned();
-                        let refusal = Refusal { reason: Reason::Malformed, error };
-                        self.settle(list, at, Err(refusal), bytes, true);
-                    }
-                }
-            }
+    /// Starts a search behind a token of an unreadable value, with what is open in the value there.
+    pub(super) fn look_into(
+        &mut self,
+        t: &Turn<'_>,
+        value: usize,
+        (suspect, mut nest): (usize, Nest),
+        start: usize,
+        gone: Option<Gone>,
+    ) {
+        let rest = t.w.from(value);
+        let first = rest.first().copied();
+        let next = rest.get(lex::blanks(rest, 1));
+        match (suspect, first) {
+            (0, Some(b'{')) if !matches!(next, Some(b',' | b':' | b'{' | b'[')) => nest.open(true),
+            (0, Some(b'[')) if !matches!(next, Some(b',' | b':' | b'}')) => nest.open(false),
+            _ => {}
         }
-        self.marks.set(at.1, SpanKind::Quarantined);
+        let mut search = Search::new(value + suspect.max(1), start, gone, nest);
+        search.behind(first.filter(|_| suspect == 0));
+        self.phase = Phase::Search(search);
     }
+}
 
-    /// Starts a search for the next position where reading can continue.
-    pub(super) fn look_from(&mut self, from: usize, start: usize, gone: Option<Gone>) {
-        self.phase = Phase::Search(Search::new(from, start, gone));
+/// A refusal whose offset counts from the beginning of the text.
+pub(super) fn located(mut refusal: Refusal, raw: &[u8], start: usize) -> Refusal {
+    if refusal.reason == Reason::Malformed
+        && let Err(error) = str::from_utf8(raw)
+    {
+        refusal.error = format!("invalid UTF-8 at byte {}", start + error.valid_up_to());
     }
-
-    /// Takes the byte directly before the start of a search into account.
-    fn look_behind(&mut self, t: &Turn<'_>, start: usize) {
-        if let Phase::Search(search) = &mut self.phase {
-            search.behind(t.w.from(start).first().copied(), start);
-        }
-    }
+    refusal
 }

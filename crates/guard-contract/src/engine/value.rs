@@ -1,10 +1,11 @@
 //! The value of a member, of an envelope or of an item read member by member: accepted or lost.
 
 use super::skip::Skip;
-use super::unit::Read;
+use super::unit::{HIDES, Read, located};
 use super::{Engine, Open, Phase, Turn};
 use crate::judge::Refusal;
 use crate::lex;
+use crate::nest::Nest;
 use crate::repair::Broken;
 use guard_plan::report::Reason;
 
@@ -20,22 +21,28 @@ impl Engine {
         let rest = t.w.from(start);
         let next = lex::blanks(rest, len);
         let line = rest[len..next].contains(&b'\n');
-        let string = matches!(rest.first(), Some(b'"' | b'\'' | b'`' | 0x80..));
+        let first = rest.first().copied().unwrap_or_default();
+        let string = matches!(first, b'"' | b'\'' | b'`' | 0x80..);
+        let number = matches!(first, b'-' | b'0'..=b'9');
         let ended = match rest.get(next) {
             None if !t.w.end => return None,
-            None | Some(b',' | b'}' | b']' | b'/') => true,
-            // A comma is missing.
-            Some(b'"' | b'\'') => line || !string,
+            Some(b'/') if rest.len() < next + 2 && !t.w.end => return None,
+            None => !number,
+            Some(b',' | b'}') => true,
+            Some(b'/') => matches!(rest.get(next + 1), Some(b'/' | b'*')),
+            // A comma is missing: the digits of a number could be missing with it.
+            Some(b'"' | b'\'') => line && !number,
             Some(byte) => {
-                line && (byte.is_ascii_alphabetic() || matches!(byte, b'_' | b'`' | 0x80..))
+                line && !number
+                    && (byte.is_ascii_alphabetic() || matches!(byte, b'_' | b'`' | 0x80..))
             }
         };
         if ended {
             return Some(read);
         }
-        let why = "expected `,` or `}`";
+        let (why, cut) = ("where its value ends is unclear", rest.len() == next);
         let suspect = if string { 0 } else { len };
-        Some(Read::Broken(Broken { at: next, why, cut: false, suspect, whole: Vec::new() }))
+        Some(Read::Broken(Broken { at: next, why, cut, suspect, ..Broken::default() }))
     }
 
     /// Handles the result of reading a member's value.
@@ -62,7 +69,7 @@ impl Engine {
                 let error = format!("{}, at byte {}", broken.why, start + broken.at);
                 self.cut |= broken.cut;
                 self.lose_member(&name, reason, error, field);
-                self.look_from(start + broken.suspect.max(1), key, None);
+                self.look_into(t, start, (broken.suspect, broken.nest), key, None);
                 return true;
             }
             Read::Large(error) => {
@@ -79,6 +86,9 @@ impl Engine {
                 return true;
             }
             self.cut |= done.cut;
+            if done.hides {
+                self.doubt(start, HIDES);
+            }
             done.fixes.iter().for_each(|(fix, at)| self.fix(*fix, start + at));
         }
         let bytes = match &repaired {
@@ -122,10 +132,17 @@ impl Engine {
                 let error = t.judge.unknown_member(&name);
                 self.lose_member(&name, Reason::Schema, error, None);
             }
-            Some(Err(Refusal { reason, error })) => self.lose_member(&name, reason, error, field),
+            Some(Err(refusal)) => {
+                let Refusal { reason, error } = match repaired {
+                    true => refusal,
+                    false => located(refusal, bytes, self.at - bytes.len()),
+                };
+                self.lose_member(&name, reason, error, field);
+            }
             Some(Ok(value)) => {
                 let Some(object) = self.object() else { return };
                 object.key = None;
+                object.latest = field;
                 object.repaired |= repaired;
                 object.seen.push(name.clone());
                 match field {
@@ -166,6 +183,18 @@ impl Engine {
         }
     }
 
+    /// Drops the member of the envelope that was accepted last: the text behind it shows that its
+    /// value has not ended there.
+    pub(super) fn forget_latest(&mut self) {
+        let Some(field) = self.object().and_then(|object| object.latest.take()) else { return };
+        let name = self.p.fields[field].name.clone();
+        if let Some(object) = self.object() {
+            object.members.retain(|(at, _)| *at != field);
+        }
+        self.draft_forget(field);
+        self.problem(&name, Reason::Malformed, "where its value ends is unclear");
+    }
+
     /// Drops a member that occurs twice: neither occurrence is valid.
     fn draft_forget(&mut self, field: usize) {
         if let Some(Open::Object(object)) = self.stack.first()
@@ -177,18 +206,19 @@ impl Engine {
 
     /// Skips the rest of the open object, and searches for the next position where reading can
     /// continue.
-    pub(super) fn lose_members(&mut self, why: &str) -> bool {
+    pub(super) fn lose_members(&mut self, t: &Turn<'_>, why: &str) -> bool {
         let start = self.at;
+        self.forget_latest();
         let error = format!("{why}, at byte {start}");
         let Some(object) = self.object() else { return false };
         object.key = None;
-        let from = object.last.take().unwrap_or(start) + 1;
+        let from = object.last.take().unwrap_or(start);
         if object.item.is_some() {
             object.refused.get_or_insert((Reason::Malformed, error));
         } else {
             self.problem("", Reason::Malformed, error);
         }
-        self.look_from(from, start, None);
+        self.look_into(t, from, (0, Nest::default()), start, None);
         true
     }
 }

@@ -7,12 +7,11 @@ use guard_plan::report::Fix;
 impl Repairer<'_> {
     pub(super) fn key(&mut self, byte: u8) -> Result<Need, Halt> {
         self.write_comma();
-        let from = self.out.len();
-        self.suspect = self.at;
         if byte.is_ascii_alphabetic() || byte == b'_' || byte == b'$' {
             let rest = &self.bytes[self.at..];
             let part = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'$' | b'-');
             let len = rest.iter().position(|b| !part(b)).ok_or(Halt::More)?;
+            self.suspect = (self.at, self.nest);
             self.fix(Fix::Key);
             self.out.push(b'"');
             self.out.extend_from_slice(&rest[..len]);
@@ -21,27 +20,20 @@ impl Repairer<'_> {
         } else {
             self.string(byte)?;
         }
-        let to = self.out.len() - 1;
-        if let Some(top) = self.stack.last_mut() {
-            top.first.get_or_insert((from + 1, to));
-        }
-        self.colon(byte)
+        self.colon()
     }
 
-    fn colon(&mut self, key: u8) -> Result<Need, Halt> {
+    fn colon(&mut self) -> Result<Need, Halt> {
         let found = gap(self.bytes, self.at, |fix, at| self.fixes.push((fix, at)));
         let found = found.map_err(|no| match no {
             NoGap::More(_) => Halt::More,
             NoGap::Bad(at) => Halt::Bad(at, "a comment in a comment"),
         })?;
         self.at = found.end;
+        self.hides |= found.hides;
         match self.bytes.get(self.at) {
             None => return Err(Halt::More),
             Some(b':') => self.at += 1,
-            // Never between two strings, after a bare word, or across the end of a line.
-            Some(b'-' | b'0'..=b'9' | b't' | b'f' | b'n') if key == b'"' && !found.line => {
-                self.fix(Fix::Colon);
-            }
             Some(_) => return self.bad("expected `:`"),
         }
         self.out.push(b':');

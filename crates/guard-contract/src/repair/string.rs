@@ -19,6 +19,7 @@ impl Repairer<'_> {
         else {
             return self.bad("expected a value");
         };
+        self.suspect = (self.at, self.nest);
         let other = byte != b'"';
         if other {
             self.fix(Fix::Quotes);
@@ -43,6 +44,8 @@ impl Repairer<'_> {
             }
             match byte {
                 b'\\' => self.escape()?,
+                // It may be the quote of another string, and the text between them JSON.
+                b'"' if self.beside_mark() => return self.bad("where the string ends is unclear"),
                 b'"' => {
                     self.out.extend_from_slice(b"\\\"");
                     self.at += 1;
@@ -65,6 +68,15 @@ impl Repairer<'_> {
                 }
             }
         }
+    }
+
+    /// Returns whether a comma, colon or bracket stands beside a quote in other quotes.
+    fn beside_mark(&self) -> bool {
+        let mark = |b: &u8| matches!(b, b',' | b':' | b'{' | b'}' | b'[' | b']');
+        let blank = |b: &&u8| !matches!(b, b' ' | b'\t');
+        let before = self.bytes[..self.at].iter().rev().take(64).find(blank);
+        let behind = self.bytes[self.at + 1..].iter().take(64).find(blank);
+        before.is_some_and(mark) || behind.is_some_and(mark)
     }
 
     /// Returns the position of the next byte with a meaning in other quotes.

@@ -2,7 +2,7 @@ use super::*;
 
 fn run(text: &str, end: bool) -> Outcome {
     let own = |name: &str| name == "rank";
-    repair(text.as_bytes(), end, &Leads { own: &own, sure: &own })
+    repair(text.as_bytes(), end, &Leads { own: &own, sure: &own, partial: false })
 }
 
 /// Compares the output (`!` if there is none) and the repairs.
@@ -24,25 +24,15 @@ fn check(text: &str, expected: &str, fixes: &[Fix]) {
 fn repairs() {
     use Fix::*;
     check("{\"a\":1,}", "{\"a\":1}", &[Comma]);
-    check("[1,,2]", "[1,2]", &[Comma]);
-    check("{,\"a\":1}", "{\"a\":1}", &[Comma]);
-    check("{\"a\":1 \"b\":2}", "{\"a\":1,\"b\":2}", &[Comma]);
     check("{\"a\":\"x\"\n\"b\":2}", "{\"a\":\"x\",\"b\":2}", &[Comma]);
-    check("[{}{}]", "[{},{}]", &[Comma]);
+    check("[{}\n{}]", "[{},{}]", &[Comma]);
     check("{a:1,'b':True}", "{\"a\":1,\"b\":true}", &[Key, Quotes, Literal]);
-    check("{\"a\" 1}", "{\"a\":1}", &[Colon]);
     check("{\"a\":/* c */1 // d\n}", "{\"a\":1}", &[Comment, Comment]);
     check("{\"a\":'say \"x\"'}", "{\"a\":\"say \\\"x\\\"\"}", &[Quotes]);
     check("{“a”:“b”}", "{\"a\":\"b\"}", &[Quotes, Quotes]);
     check("{\"a\":\"b\nc\"}", "{\"a\":\"b\\nc\"}", &[Control]);
     check("{\"a\":\"b\\'c\"}", "{\"a\":\"b'c\"}", &[Escape]);
-    check("{\"a\":[1,{\"b\":2}", "{\"a\":[1,{\"b\":2}]}", &[Closer, Closer]);
-    check("{\"a\":[1}", "{\"a\":[1]}", &[Closer]);
-    check("{\"a\":1] x", "{\"a\":1} then ] x", &[Closer]);
-    check("{\"a\":1,{\"rank\":2}", "{\"a\":1} then {\"rank\":2}", &[Comma, Closer]);
-    check("{\"a\":1{\"rank\":2}", "{\"a\":1} then {\"rank\":2}", &[Closer]);
     check("{\"a\":\u{a0}1}", "{\"a\":1}", &[Blank]);
-    check("{\"a\":1,", "{\"a\":1}", &[Comma, Closer]);
 }
 
 #[test]
@@ -73,23 +63,47 @@ fn what_would_be_a_guess_is_refused() {
         "{\"a\":/* /* */1}",
         "{\"a\":1 = 2}",
         "{\"a\":undefined}",
+        "[1,,2]",
+        "[,1]",
+        "{,\"a\":1}",
+        "{\"a\":1 \"b\":2}",
+        "{\"a\":1\n\"b\":2}",
+        "[{}{}]",
+        "{\"a\" 1}",
+        "{\"a\":[1,{\"b\":2}",
+        "{\"a\":[1}",
+        "{\"a\":1] x",
+        "{\"a\":1,{\"rank\":2}",
+        "{\"a\":1{\"rank\":2}",
+        "{\"a\":1,",
+        "{\"a\":'b\",\"c\":\"d'}",
     ] {
         check(text, "!", &[]);
     }
 }
 
 #[test]
-fn whole_objects_inside_of_a_broken_one_are_named() {
-    let text = "{\"rank\":1,\"tags\":[\"a\",{\"rank\":2},{\"x\":{\"rank\":3}}, \"b\"c";
+fn a_break_says_what_is_open_before_the_last_string() {
+    let text = "{\"rank\":1,\"tags\":[\"a\",{\"rank\":2}, \"b\"c";
     let Outcome::Broken(broken) = run(text, true) else { panic!("it is broken") };
-    let found: Vec<&str> = broken.whole.iter().map(|(s, e)| &text[*s..*e]).collect();
-    assert_eq!(found, ["{\"rank\":2}", "{\"rank\":3}"]);
     assert!(text[broken.suspect..].starts_with("\"b\"c"));
+    assert_eq!((broken.nest.depth, broken.nest.object()), (2, Some(false)));
+}
+
+#[test]
+fn the_next_item_begins_in_the_place_of_a_key() {
+    let next = |text: &str| match run(text, true) {
+        Outcome::Broken(broken) => broken.next.map(|(at, _)| text[at..].to_owned()),
+        _ => None,
+    };
+    assert_eq!(next("{\"a\":1,{\"rank\":2}").as_deref(), Some("{\"rank\":2}"));
+    assert_eq!(next("{\"a\":1{\"rank\":2}"), None);
+    assert_eq!(next("{\"a\":1,{\"b\":2}"), None);
 }
 
 #[test]
 fn more_text_never_changes_what_was_said() {
-    let text = "{'a': “b”, \"c\": [1, True /* x */ ,], d: 'e', \"f\":\"g\n\\'\"}, x";
+    let text = "{'a': “b”, \"c\": [1, True /* x */ ], d: 'e', \"f\":\"g\n\\'\"}, x";
     let whole = run(text, true);
     for end in (0..text.len()).filter(|at| text.is_char_boundary(*at)) {
         match run(&text[..end], false) {

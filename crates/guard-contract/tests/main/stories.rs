@@ -12,6 +12,8 @@ fn a_clean_report_is_valid() {
     assert!(!report.review_required);
     assert_eq!(ranks(&report), [1, 2, 3]);
     assert_eq!(report.envelope.to_string(), r#"{"summary":"all well"}"#);
+    let report = check_with(&triage().checker(), document(&items).as_bytes(), &Input::none());
+    assert_eq!(report.state, State::Partial);
     assert_eq!(report.unchecked, ["recommendations.candidate in known_candidates"]);
 }
 
@@ -87,11 +89,14 @@ fn the_finish_reason_alone_says_that_a_text_was_cut() {
     for (reason, cut) in
         [("length", true), ("MAX_TOKENS", true), ("stop", false), ("end_turn", false)]
     {
-        let input = Input { finish_reason: Some(reason), ..Input::none() };
+        let input = Input { finish_reason: Some(reason), ..all_known() };
         let report = check_with(&checker, text.as_bytes(), &input);
         assert_eq!(report.truncated, cut, "{reason}");
         assert_eq!(report.state, if cut { State::Partial } else { State::Valid });
     }
+    let input = Input { finish_reason: Some("lenght"), ..all_known() };
+    let report = check_with(&checker, text.as_bytes(), &input);
+    assert_eq!((report.truncated, report.state), (false, State::Partial));
 }
 
 #[test]

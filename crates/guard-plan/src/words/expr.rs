@@ -69,23 +69,23 @@ impl Printer<'_> {
         let two = |a: &NodeId, op: &str, b: &NodeId, left: u8, right: u8| {
             format!(
                 "{} {op} {}",
-                self.node(*a, left, self.hint(*b)),
-                self.node(*b, right, self.hint(*a))
+                self.node(*a, self.clear(node, *a, left), self.hint(*b).or(hint)),
+                self.node(*b, self.clear(node, *b, right), self.hint(*a).or(hint))
             )
         };
         match node {
             Node::Implies(a, b) => (1, two(a, "implies", b, 2, 1)),
             Node::Or(a, b) => (2, two(a, "or", b, 2, 3)),
             Node::And(a, b) => (3, two(a, "and", b, 3, 4)),
-            Node::Not(a) => (4, format!("not {}", sub(a, 4))),
+            Node::Not(a) => (4, format!("not {}", sub(a, self.clear(node, *a, 4)))),
             Node::Compare(op, a, b) => (5, two(a, compare(*op), b, 6, 6)),
             Node::In(a, b) => (5, two(a, "in", b, 6, 6)),
             Node::Matches(a, regex) => {
                 let regex =
                     self.shows.plan.regexes.get(*regex as usize).map_or("?", String::as_str);
-                (5, format!("{} matches /{regex}/", sub(a, 6)))
+                (5, format!("{} matches /{regex}/", sub(a, self.clear(node, *a, 6))))
             }
-            Node::IsSome(a) => (5, format!("{} is some", sub(a, 6))),
+            Node::IsSome(a) => (5, format!("{} is some", sub(a, self.clear(node, *a, 6)))),
             Node::Within(a, b) => (6, two(a, "within", b, 6, 7)),
             Node::Arith(op, a, b) => {
                 let (level, sign) = arith(*op);
@@ -94,7 +94,8 @@ impl Printer<'_> {
             Node::Else(a, b) => (9, two(a, "else", b, 10, 9)),
             Node::Neg(a) => (10, format!("-{}", sub(a, 10))),
             Node::If(c, a, b) => {
-                (0, format!("if {} then {} else {}", sub(c, 1), sub(a, 10), sub(b, 0)))
+                let (then, other) = (self.node(*a, 10, hint), self.node(*b, 0, hint));
+                (0, format!("if {} then {then} else {other}", sub(c, 1)))
             }
             Node::Quantified { op, over, binders, body } => {
                 self.quantified(*op, over, binders, *body)
@@ -102,6 +103,16 @@ impl Printer<'_> {
             Node::Temporal(monitor) => (4, self.temporal(*monitor)),
             Node::Unwrap(a) => (11, self.node(*a, 11, hint)),
             _ => (11, self.primary(node, id, hint)),
+        }
+    }
+
+    /// Returns the level of an operand: readers do not know how tightly `else` binds, nor that `and` binds tighter than
+    /// `or`.
+    fn clear(&self, parent: &Node, child: NodeId, level: u8) -> u8 {
+        match (parent, self.nodes.get(child as usize)) {
+            (Node::Else(..), _) => level,
+            (_, Some(Node::Else(..))) | (Node::Or(..), Some(Node::And(..))) => 11,
+            _ => level,
         }
     }
 
@@ -124,8 +135,10 @@ impl Printer<'_> {
             Node::Member(a, name) => format!("{}.{name}", sub(a, 11)),
             Node::UrlPart(a, part) => format!("{}.{}", sub(a, 11), url_part(*part)),
             Node::Index(a, key) => format!("{}[{}]", sub(a, 11), sub(key, 0)),
-            Node::Row(fact, keys) => format!("{}[{}]", self.fact(*fact), all(keys)),
-            Node::Known(fact, args) => format!("known {}({})", self.fact(*fact), all(args)),
+            Node::Row(fact, keys) => format!("{}[{}]", self.fact(*fact), self.columns(*fact, keys)),
+            Node::Known(fact, args) => {
+                format!("known {}({})", self.fact(*fact), self.columns(*fact, args))
+            }
             Node::List(items) => format!("[{}]", all(items)),
             Node::Set(items) => format!("{{{}}}", all(items)),
             Node::Map(entries) => {
@@ -190,7 +203,7 @@ impl Printer<'_> {
                         format!(
                             ", {}: {}",
                             field.map_or("?", |f| f.name.as_str()),
-                            self.node(*v, 0, None)
+                            self.node(*v, 0, field.map(|field| Hint::Type(field.ty)))
                         )
                     };
                     params.iter().zip(values).map(one).collect::<String>()
@@ -260,6 +273,16 @@ impl Printer<'_> {
 
     fn fact(&self, id: u32) -> &str {
         self.shows.plan.facts.get(id as usize).map_or("?", |f| f.name.as_str())
+    }
+
+    /// Formats the leading columns of a fact.
+    fn columns(&self, fact: u32, values: &[NodeId]) -> String {
+        let row = self.shows.plan.facts.get(fact as usize).map(|fact| fact.row);
+        let column = |(at, value): (usize, &NodeId)| {
+            let field = row.and_then(|row| self.record_field(row, at as u32));
+            self.node(*value, 0, field.map(|(_, ty)| Hint::Type(ty)))
+        };
+        values.iter().enumerate().map(column).collect::<Vec<_>>().join(", ")
     }
 
     fn unit(&self, id: u32) -> &str {

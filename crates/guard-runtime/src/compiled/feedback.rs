@@ -115,13 +115,18 @@ fn reads_of(condition: &Prepared, declared: &[Touch]) -> Option<BTreeSet<Touch>>
         match node {
             Node::State(var) => _ = reads.insert(Touch::State(*var)),
             Node::Row(fact, _) | Node::Known(fact, _) => _ = reads.insert(Touch::Fact(*fact)),
-            Node::Called { within: Some(_), .. }
+            // A call of the tool after `since` changes it when it is admitted, too.
+            Node::Called { since: Some(_), .. }
+            | Node::Called { within: Some(_), .. }
             | Node::Failed { within: Some(_), .. }
             | Node::Calls { window: Some(_), .. } => return None,
-            Node::Called { tool, since, .. } | Node::Failed { tool, since, .. } => {
+            Node::Failed { tool, since, .. } => {
                 reads.extend([*tool].into_iter().chain(*since).map(Touch::History));
             }
-            Node::Calls { tool, .. } | Node::LastArg(tool, _) | Node::LastResult(tool) => {
+            Node::Called { tool, .. }
+            | Node::Calls { tool, .. }
+            | Node::LastArg(tool, _)
+            | Node::LastResult(tool) => {
                 reads.insert(Touch::History(*tool));
             }
             Node::Now

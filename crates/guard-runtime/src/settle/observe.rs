@@ -105,9 +105,8 @@ fn check_observed(
 ) {
     let proven = &after.call.ready.proven.observed;
     let open = after.call.tool.observe_frame.iter().filter(|id| proven.binary_search(id).is_err());
-    let found: Vec<Broken> = after.read(compiled, session, |cx| {
-        open.filter_map(|id| broken(cx, after.call, *id)).collect()
-    });
+    let found: Vec<Broken> = after
+        .read(compiled, session, |cx| open.filter_map(|id| broken(cx, after.call, *id)).collect());
     for (kind, rule, message) in found {
         note(session, settled, kind, &rule, message);
     }

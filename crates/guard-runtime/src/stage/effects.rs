@@ -60,9 +60,8 @@ fn check_all_but<'a>(
         let mut would = Findings::default();
         simulate(cx, call, None, &mut writes, &mut would);
         // The values that a reason shows may differ.
-        let same = |a: &Reason, b: &Reason| {
-            (a.code, a.decision, &a.rule) == (b.code, b.decision, &b.rule)
-        };
+        let same =
+            |a: &Reason, b: &Reason| (a.code, a.decision, &a.rule) == (b.code, b.decision, &b.rule);
         let new = |reason: &Reason| !findings.reasons.iter().any(|known| same(known, reason));
         let reasons: Vec<Reason> = would.reasons.into_iter().filter(new).collect();
         findings.shadowed.extend(reasons);

@@ -149,7 +149,11 @@ fn unmet(cx: &Context<'_>, call: Call<'_>, requires: &Requires, in_flight: bool)
         missing_before(cx, only.tool, &mut chain, 0);
         let names: Vec<String> =
             chain.iter().map(|id| format!("`{}`", tools[*id as usize].name)).collect();
-        let why = if failed_last(cx, only) { format!("the latest `{}` failed: ", tools[only.tool as usize].name) } else { String::new() };
+        let why = if failed_last(cx, only) {
+            format!("the latest `{}` failed: ", tools[only.tool as usize].name)
+        } else {
+            String::new()
+        };
         reason.help = format!("{why}call {} first", names.join(", then "));
     } else {
         reason.help = format!("call {} first", listed(names(), " or "));
@@ -160,7 +164,9 @@ fn unmet(cx: &Context<'_>, call: Call<'_>, requires: &Requires, in_flight: bool)
 /// Returns whether a requirement is unmet because the last settled call failed.
 fn failed_last(cx: &Context<'_>, requirement: &Requirement) -> bool {
     let done = cx.session.tools[requirement.tool as usize].done;
-    requirement.latest && requirement.key.is_none() && done.is_some_and(|done| done.latest.is_none())
+    requirement.latest
+        && requirement.key.is_none()
+        && done.is_some_and(|done| done.latest.is_none())
 }
 
 /// An alternative in words.

@@ -126,7 +126,13 @@ pub fn expr(nodes: impl Into<Vec<Node>>) -> Expr {
 }
 
 pub fn requires(owner: &str, tools: &[ToolId]) -> Requires {
-    let one = |tool: &ToolId| Requirement { latest: false, tool: *tool, key: None, since: None, within: None };
+    let one = |tool: &ToolId| Requirement {
+        latest: false,
+        tool: *tool,
+        key: None,
+        since: None,
+        within: None,
+    };
     Requires { rule: rule(owner), any_of: tools.iter().map(one).collect(), when: None }
 }
 

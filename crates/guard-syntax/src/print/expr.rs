@@ -91,6 +91,18 @@ fn binds(e: &Expr) -> u8 {
     }
 }
 
+/// The level of an operand that gets parentheses unless it is a primary.
+const PARENTHESIZED: u8 = 12;
+
+/// Returns the level of an operand: readers do not know how tightly `else` binds, nor that `and` binds tighter than `or`.
+fn operand(min: u8, op: Option<BinaryOp>, e: &Expr) -> u8 {
+    match &e.kind {
+        ExprKind::Else(..) => PARENTHESIZED,
+        ExprKind::Binary(BinaryOp::And, ..) if op == Some(BinaryOp::Or) => PARENTHESIZED,
+        _ => min,
+    }
+}
+
 fn write(e: &Expr, around: Around, layout: &mut Layout) -> String {
     let own = binds(e);
     // Open to the right: allowed at the end, after a loose operator.
@@ -123,10 +135,11 @@ fn inner(e: &Expr, around: Around, layout: &mut Layout) -> String {
                 UnaryOp::Previous => "previous",
                 _ => "not",
             };
-            format!("{word} {}", write(of, Around { min: 4, ..around }, layout))
+            format!("{word} {}", write(of, Around { min: operand(4, None, of), ..around }, layout))
         }
         ExprKind::Is(of, some) => {
-            let left = write(of, Around { min: 6, tail: false, ..around }, &mut Layout::flat());
+            let min = operand(6, None, of);
+            let left = write(of, Around { min, tail: false, ..around }, &mut Layout::flat());
             format!("{left} is {}", if *some { "some" } else { "none" })
         }
         ExprKind::If(c, then, other) => {
@@ -151,7 +164,11 @@ fn binary(op: BinaryOp, l: &Expr, r: &Expr, around: Around, layout: &mut Layout)
     if op == BinaryOp::Matches {
         return format!(
             "{} matches {}",
-            write(l, Around { min: 6, tail: false, ..around }, &mut Layout::flat()),
+            write(
+                l,
+                Around { min: operand(6, None, l), tail: false, ..around },
+                &mut Layout::flat()
+            ),
             primary(r, layout)
         );
     }
@@ -161,8 +178,8 @@ fn binary(op: BinaryOp, l: &Expr, r: &Expr, around: Around, layout: &mut Layout)
         5 => (6, 6),
         n => (n, n + 1),
     };
-    let left_around = Around { min: left, tail: false, ..around };
-    let right_around = Around { min: right, ..around };
+    let left_around = Around { min: operand(left, Some(op), l), tail: false, ..around };
+    let right_around = Around { min: operand(right, Some(op), r), ..around };
     if level > 3 {
         let left = write(l, left_around, &mut layout.for_part(l, left_around));
         let right = write(r, right_around, &mut layout.for_part(r, right_around));

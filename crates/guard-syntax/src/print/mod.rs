@@ -62,8 +62,9 @@ fn class(item: &Item) -> u8 {
 }
 
 fn write(file: &File, mut page: Page) -> String {
-    page.docs(&file.docs, "//!");
     if !file.docs.is_empty() {
+        page.above_file_docs();
+        page.docs(&file.docs, "//!");
         page.push("\n");
     }
     let mut before: Option<(u8, bool)> = None;

@@ -115,6 +115,26 @@ impl<'t> Page<'t> {
         self.line();
     }
 
+    /// Writes the comments that stand before the documentation of the file: licences, directives.
+    pub fn above_file_docs(&mut self) {
+        let Some(source) = &self.source else { return };
+        let docs_from = |from: usize| source.text[from..].find("//!").map_or(from, |at| from + at);
+        let mut place = docs_from(0);
+        for comment in &source.comments {
+            if (comment.start as usize..comment.end as usize).contains(&place) {
+                place = docs_from(comment.end as usize);
+            }
+        }
+        let place = place as u32;
+        let mut first = true;
+        while self.comment_before(place) {
+            self.own_line(&mut first);
+        }
+        if !first && self.blank_before(place) {
+            self.push("\n");
+        }
+    }
+
     pub fn docs(&mut self, docs: &[String], marker: &str) {
         for line in docs {
             self.line();

@@ -46,11 +46,17 @@ fn pieces(kind: &TestStepKind) -> Vec<Piece<'_>> {
     match kind {
         TestStepKind::Run { success, call: c, name, returns, undecoded } => {
             let name = name.as_ref().map_or(String::new(), |n| format!(" as {}", n.node));
-            returning(format!("{} {}{name}", outcome(*success), call(c)), returns.as_ref(), *undecoded)
+            returning(
+                format!("{} {}{name}", outcome(*success), call(c)),
+                returns.as_ref(),
+                *undecoded,
+            )
         }
-        TestStepKind::Finish { name, success, returns, undecoded } => {
-            returning(format!("finish {} {}", name.node, outcome(*success)), returns.as_ref(), *undecoded)
-        }
+        TestStepKind::Finish { name, success, returns, undecoded } => returning(
+            format!("finish {} {}", name.node, outcome(*success)),
+            returns.as_ref(),
+            *undecoded,
+        ),
         TestStepKind::Probe(name, e) => {
             vec![Piece::text(format!("probe {} = ", name.node)), Piece::Expr(e)]
         }

@@ -8,6 +8,7 @@ use crate::plans;
 use crate::play::{self, START, WORKSPACE};
 use crate::term::Term;
 use guard_plan::json::Json;
+use guard_plan::plan::{Allowed, Contract};
 use guard_plan::report::State;
 use guard_plan::{LoadedPlan, time};
 use guard_sdk::TextOptions;
@@ -116,7 +117,15 @@ fn check(what: &What, plan: &LoadedPlan, contract: usize, term: &Term) -> Outcom
     if let Some(text) = prompt {
         session.at(start).prompt(text).map_err(begin)?;
     }
-    let options = TextOptions { finish_reason: finish_reason.as_deref(), known: given(known)? };
+    if let Some(reason) = finish_reason.as_deref().filter(|r| guard_contract::finish(r).is_none()) {
+        let near = near::did_you_mean(reason, guard_contract::finish_reasons());
+        return Err(Failure::new(format!("unknown finish reason `{reason}`")).help(
+            near.unwrap_or_else(|| "write the producer's own, as `stop` or `length`".into()),
+        ));
+    }
+    let known = given(known)?;
+    lists_are_asked(&known, &plan.plan().contracts[contract])?;
+    let options = TextOptions { finish_reason: finish_reason.as_deref(), known };
     let name = &plan.plan().contracts[contract].name;
     let report = session.at(start).check_text(name, read(text)?, &options);
     let report =
@@ -148,6 +157,29 @@ fn given(known: &[String]) -> Result<BTreeMap<String, Vec<Json>>, Failure> {
         }
     }
     Ok(given)
+}
+
+/// Checks that the contract refers to every list that the host provides.
+fn lists_are_asked(
+    known: &BTreeMap<String, Vec<Json>>,
+    contract: &Contract,
+) -> Result<(), Failure> {
+    let names = || {
+        contract.references.iter().filter_map(|reference| match &reference.allowed {
+            Allowed::Given(name) => Some(name.as_str()),
+            _ => None,
+        })
+    };
+    match known.keys().find(|name| names().all(|asked| asked != name.as_str())) {
+        None => Ok(()),
+        Some(name) => {
+            let all: Vec<&str> = names().collect();
+            let all = if all.is_empty() { "it has none".into() } else { all.join(", ") };
+            let help = near::did_you_mean(name, names());
+            Err(Failure::new(format!("`{}` refers to no list `{name}`", contract.name))
+                .help(help.unwrap_or_else(|| format!("its lists of the host: {all}"))))
+        }
+    }
 }
 
 fn json_file(path: &Path) -> Result<Json, Failure> {

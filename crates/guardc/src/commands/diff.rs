@@ -24,7 +24,7 @@ pub struct Args {
     /// How the answer is written
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,
-    /// What may change: the exit code is 1 where more does, 3 where that is not decided
+    /// The changes that are allowed: the exit code is 1 where there are others, 3 where that is not decided
     #[arg(long, value_enum, default_value_t)]
     pub allow: Allow,
 }

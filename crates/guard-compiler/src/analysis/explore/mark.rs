@@ -23,8 +23,16 @@ enum Asked {
         within: Option<i64>,
         latest: bool,
     },
-    Failed { tool: ToolId, since: Option<ToolId>, within: Option<i64> },
-    Calls { tool: ToolId, failures: bool, within: Option<i64> },
+    Failed {
+        tool: ToolId,
+        since: Option<ToolId>,
+        within: Option<i64>,
+    },
+    Calls {
+        tool: ToolId,
+        failures: bool,
+        within: Option<i64>,
+    },
     Arg(ToolId, u32),
     Result(ToolId),
 }
@@ -303,9 +311,9 @@ impl<'p> Questions<'p> {
                 put(age.map_or(-1, |age| if within.is_some() { age } else { 0 }), out);
             }
             Asked::Calls { tool, failures, within } => {
-                let mine = session.past().filter(|p| {
-                    (if *failures { p.failed } else { p.success }) && p.tool == *tool
-                });
+                let mine = session
+                    .past()
+                    .filter(|p| (if *failures { p.failed } else { p.success }) && p.tool == *tool);
                 match within {
                     Some(d) => {
                         mine.filter(|p| now - p.time <= *d).for_each(|p| put(now - p.time, out))

@@ -20,8 +20,8 @@ mod story;
 mod values;
 pub(crate) mod world;
 
-pub(crate) use rules::{each_condition, limit_text};
 pub use rules::{Rule, RuleKind};
+pub(crate) use rules::{each_condition, limit_text};
 pub use seeds::events_of;
 pub use session::{Act, START, Said, Session, Step, Then, WORKSPACE};
 

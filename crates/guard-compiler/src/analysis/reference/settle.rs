@@ -57,7 +57,8 @@ impl Reference<'_> {
     ) {
         // Until its success or failure stands in the history, it is in flight.
         let flight = self.flights[at].clone();
-        let mut kept = ran.then(|| Value::Json(Box::new(Json::Null)));
+        // A result that nobody can read is no success, of an undeclared tool either.
+        let mut kept = (ran && result.is_ok()).then(|| Value::Json(Box::new(Json::Null)));
         if let (true, Some(tool)) = (ran, flight.tool) {
             for (var, value) in &flight.writes {
                 self.state[*var] = value.clone();
@@ -88,7 +89,7 @@ impl Reference<'_> {
         self.judge(Judged::Settled, world);
     }
 
-    /// What a success teaches; gives the decoded result, or none where it does not decode.
+    /// Applies a success; returns the decoded result, or none where it does not decode.
     fn after(
         &mut self,
         tool: &Tool,
@@ -119,7 +120,7 @@ impl Reference<'_> {
         Some(result)
     }
 
-    /// What a result that does not decode would have observed is unknown from now on.
+    /// Clears the variables that a result would have written, if it does not decode.
     fn forget(&mut self, tool: &Tool, args: &[Value], world: World) {
         match tool.undecoded {
             Undecoded::Keep => return,

@@ -29,6 +29,13 @@ pub struct Held {
     pub broken: bool,
 }
 
+impl Drop for Held {
+    fn drop(&mut self) {
+        // Closing is not enough: until a child that is being started runs its own program, it shares the lock.
+        let _ = self.file.unlock();
+    }
+}
+
 /// An offset in a file, and the head of the chain before it.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Reading {

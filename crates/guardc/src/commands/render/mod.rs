@@ -31,7 +31,7 @@ pub enum What {
         /// From where, and to where.
         #[command(flatten)]
         files: Files,
-        /// The drawing's form [default: `dot` where OUT ends so, else `svg`]
+        /// The drawing's form [default: as OUT ends, `svg` on standard output]
         #[arg(long, value_enum)]
         format: Option<Format>,
     },
@@ -62,7 +62,7 @@ pub fn run(args: &Args, term: &Term) -> Outcome {
         What::Prompt(files) => render(files, term, |plan| guard_advice::guide(plan.plan())),
         What::Docs(files) => render(files, term, docs::docs),
         What::Graph { files, format } => {
-            let drawing = match format.unwrap_or_else(|| by_name(files)) {
+            let drawing = match format.map_or_else(|| by_name(files), Ok)? {
                 Format::Svg => graph::svg,
                 Format::Dot => graph::dot,
             };
@@ -71,10 +71,20 @@ pub fn run(args: &Args, term: &Term) -> Outcome {
     }
 }
 
-fn by_name(files: &Files) -> Format {
-    let extension = files.output.as_deref().and_then(Path::extension);
-    let dot = extension.is_some_and(|e| e == "dot" || e == "gv");
-    if dot { Format::Dot } else { Format::Svg }
+/// Returns the form that the output's name asks for.
+fn by_name(files: &Files) -> Result<Format, Failure> {
+    let out = files.output.as_deref().unwrap_or(Path::new("-"));
+    let extension = out.extension().map(|extension| extension.to_string_lossy().to_lowercase());
+    match extension.as_deref() {
+        None | Some("svg") => Ok(Format::Svg),
+        Some("dot" | "gv") => Ok(Format::Dot),
+        Some(other) => {
+            let shown = files::display(out);
+            let help = "name it `.svg` or `.dot`, or choose with `--format svg` or `--format dot`";
+            Err(Failure::new(format!("`{shown}`: a drawing cannot be written as `{other}`"))
+                .help(help))
+        }
+    }
 }
 
 /// Opens the guard or plan, and writes the rendering. A guard with errors is not rendered.

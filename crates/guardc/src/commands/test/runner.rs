@@ -240,9 +240,7 @@ impl Runner<'_> {
                 let expected = format!("a result that decodes ({help})");
                 Err(Failed::new(&expected, note.message.clone()).into())
             }
-            (None, true) => {
-                Err(Failed::new("a result that does not decode", "it decodes").into())
-            }
+            (None, true) => Err(Failed::new("a result that does not decode", "it decodes").into()),
             _ => Ok(()),
         }
     }

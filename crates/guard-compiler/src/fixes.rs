@@ -1,0 +1,85 @@
+//! Makes sure of fixes: a fix that is offered, applied, removes its finding and makes no new one where it changes the text.
+//!
+//! Input: the files of a compilation and its diagnostics. Output: the diagnostics, without the fixes that do not help.
+
+use crate::sources::{self, Loader, SourceFile};
+use crate::{names, types};
+use guard_syntax::diagnostic::{Diagnostic, Fix};
+use guard_syntax::span::{FileId, Span};
+
+/// The most bytes that are checked again. A text with more mistakes than that gets fixes for the first ones.
+const MAX_BYTES: usize = 256 * 1024;
+
+/// Serves the files of a compilation again, one of them changed.
+struct Again<'f> {
+    files: &'f [SourceFile],
+    changed: SourceFile,
+}
+
+impl Loader for Again<'_> {
+    fn load(&mut self, path: &str) -> Result<String, String> {
+        if self.changed.path == path {
+            return Ok(self.changed.text.clone());
+        }
+        let file = self.files.iter().find(|file| file.path == path);
+        file.map(|file| file.text.clone()).ok_or_else(|| "it is not tried".into())
+    }
+}
+
+/// Drops the fixes that do not help, and the questions `did you mean …?` that came with them.
+pub(crate) fn keep_helpful(files: &[SourceFile], diagnostics: &mut [Diagnostic]) {
+    if diagnostics.iter().all(|diagnostic| diagnostic.fix.is_none()) {
+        return;
+    }
+    let size: usize = files.iter().map(|file| file.text.len()).sum();
+    let before = diagnostics.to_vec();
+    let mut checked = 0;
+    for diagnostic in diagnostics {
+        let Some(fix) = &diagnostic.fix else { continue };
+        checked += size;
+        if checked > MAX_BYTES {
+            diagnostic.fix = None;
+        } else if !helps(files, &before, diagnostic, fix) {
+            diagnostic.fix = None;
+            diagnostic.help =
+                diagnostic.help.take().filter(|help| !help.starts_with("did you mean"));
+        }
+    }
+}
+
+fn helps(files: &[SourceFile], before: &[Diagnostic], finding: &Diagnostic, fix: &Fix) -> bool {
+    let Some((changed, file)) = applied(files, fix) else { return false };
+    let root = if file == 0 { changed.clone() } else { files[0].clone() };
+    let after = findings(root, &mut Again { files, changed });
+    let count = |findings: &[Diagnostic]| {
+        let same =
+            |found: &&Diagnostic| found.code == finding.code && found.message == finding.message;
+        findings.iter().filter(same).count()
+    };
+    let replaced = fix.span.start..=fix.span.start + fix.replacement.len() as u32;
+    let touches = |span: Span| {
+        span.file == fix.span.file && span.start <= *replaced.end() && *replaced.start() <= span.end
+    };
+    let new = |found: &Diagnostic| !before.iter().any(|known| known.message == found.message);
+    count(&after) < count(before)
+        && !after.iter().any(|found| touches(found.primary.span) && new(found))
+}
+
+/// The file that a fix changes, after the change, and its number.
+fn applied(files: &[SourceFile], fix: &Fix) -> Option<(SourceFile, usize)> {
+    let number = fix.span.file.0 as usize;
+    let file = files.get(number)?;
+    let (start, end) = (fix.span.start as usize, fix.span.end as usize);
+    let (before, after) = (file.text.get(..start)?, file.text.get(end..)?);
+    let text = format!("{before}{}{after}", fix.replacement);
+    Some((SourceFile { path: file.path.clone(), text }, number))
+}
+
+/// The findings of loading, resolving and checking.
+fn findings(root: SourceFile, loader: &mut dyn Loader) -> Vec<Diagnostic> {
+    let mut sources = sources::load(root, loader);
+    let mut diagnostics = std::mem::take(&mut sources.diagnostics);
+    let names = names::resolve(&sources, &mut diagnostics);
+    types::check(&names, Span::new(FileId(0), 0, 0), &mut diagnostics);
+    diagnostics
+}

@@ -1,0 +1,186 @@
+//! A document that is written as one JSON string: its text, and where each part of it stands.
+//!
+//! Decided by the first characters, so that a text in pieces is read as the whole text is.
+
+use crate::lex;
+use guard_plan::report::{Extent, Report};
+
+/// The longest beginning that is looked at, in bytes.
+const BEGINNING: usize = 256;
+
+/// The findings about a text so far.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+enum State {
+    #[default]
+    Unknown,
+    /// It is read as it stands.
+    Plain,
+    /// In the string.
+    Inside,
+    /// Behind the string.
+    Behind,
+}
+
+/// Decodes a text that is one JSON string, in pieces.
+#[derive(Debug, Default)]
+pub(crate) struct Unwrap {
+    state: State,
+    /// The part that cannot be decided yet.
+    held: Vec<u8>,
+    /// The bytes of the text and of the document so far.
+    read: usize,
+    written: usize,
+    /// The places at which the distance between both changes: the offset in the document, and in the text.
+    steps: Vec<(usize, usize)>,
+}
+
+impl Unwrap {
+    /// Returns whether a text is certainly read as it stands.
+    pub fn plain(text: &[u8]) -> bool {
+        begins(text, true) != Some(true)
+    }
+
+    /// Decodes a piece of the text.
+    pub fn push(&mut self, piece: &[u8], end: bool, out: &mut Vec<u8>) {
+        if self.state == State::Plain {
+            return out.extend_from_slice(piece);
+        }
+        self.held.extend_from_slice(piece);
+        if self.state == State::Unknown {
+            match begins(&self.held, end) {
+                None => return,
+                Some(false) => {
+                    self.state = State::Plain;
+                    return out.append(&mut self.held);
+                }
+                Some(true) => {
+                    let quote = self.held.iter().position(|b| *b == b'"').unwrap_or(0);
+                    self.held.drain(..=quote);
+                    self.read = quote + 1;
+                    self.state = State::Inside;
+                    self.step();
+                }
+            }
+        }
+        let held = std::mem::take(&mut self.held);
+        let rest = self.decode(&held, end, out);
+        self.held = held[rest..].to_vec();
+    }
+
+    fn step(&mut self) {
+        self.steps.push((self.written, self.read));
+    }
+
+    fn copy(&mut self, bytes: &[u8], out: &mut Vec<u8>) {
+        out.extend_from_slice(bytes);
+        self.read += bytes.len();
+        self.written += bytes.len();
+    }
+
+    /// Decodes some bytes; returns how many of them.
+    fn decode(&mut self, bytes: &[u8], end: bool, out: &mut Vec<u8>) -> usize {
+        let mut at = 0;
+        while self.state == State::Inside && at < bytes.len() {
+            let to = lex::plain(bytes, at);
+            self.copy(&bytes[at..to], out);
+            at = to;
+            match bytes.get(at) {
+                None => {}
+                Some(b'"') => {
+                    self.state = State::Behind;
+                    self.read += 1;
+                    at += 1;
+                    self.step();
+                }
+                Some(b'\\') => match lex::escape(bytes, at) {
+                    Ok((character, to)) => {
+                        let mut buffer = [0; 4];
+                        let decoded = character.encode_utf8(&mut buffer).as_bytes();
+                        out.extend_from_slice(decoded);
+                        self.written += decoded.len();
+                        self.read += to - at;
+                        at = to;
+                        self.step();
+                    }
+                    Err(lex::Stop::More) if !end => return at,
+                    Err(_) => {
+                        self.copy(&bytes[at..=at], out);
+                        at += 1;
+                    }
+                },
+                Some(_) => {
+                    self.copy(&bytes[at..=at], out);
+                    at += 1;
+                }
+            }
+        }
+        self.copy(&bytes[at..], out);
+        bytes.len()
+    }
+
+    /// The offset in the text of an offset in the document; where a part begins or ends.
+    fn outer(&self, at: u64, length: u64) -> u64 {
+        let step = self.steps.partition_point(|step| step.0 as u64 <= at);
+        match step.checked_sub(1).and_then(|step| self.steps.get(step)) {
+            None => at,
+            Some(_) if at >= self.written as u64 => length,
+            Some(step) => (at - step.0 as u64) + step.1 as u64,
+        }
+    }
+
+    pub fn locate(&self, at: &mut Extent, length: u64) {
+        if self.state != State::Plain && !self.steps.is_empty() {
+            (at.start, at.end) = (self.outer(at.start, length), self.outer(at.end, length));
+        }
+    }
+
+    /// Moves what a report says of the document to the text.
+    pub fn relocate(&self, report: &mut Report) {
+        if self.steps.is_empty() {
+            return;
+        }
+        let length = report.text.length;
+        let at = report.items.values_mut().flatten().map(|item| &mut item.at);
+        let at = at.chain(report.quarantined.iter_mut().map(|unit| &mut unit.at));
+        let at = at.chain(report.passed_over.iter_mut().map(|passed| &mut passed.at));
+        at.chain(report.spans.iter_mut().map(|span| &mut span.at))
+            .for_each(|at| self.locate(at, length));
+        report.repairs.iter_mut().for_each(|repair| repair.at = self.outer(repair.at, length));
+        // The quotes belong to the parts beside them.
+        if let Some(span) = report.spans.first_mut() {
+            span.at.start = 0;
+        }
+        if let Some(span) = report.spans.last_mut() {
+            span.at.end = length;
+        }
+    }
+
+    /// Returns whether the string does not end.
+    pub fn cut(&self) -> bool {
+        self.state == State::Inside
+    }
+}
+
+/// Returns whether a text begins as a JSON string that holds an object with a key, or an array of
+/// such; `None` if that is not known yet.
+fn begins(text: &[u8], end: bool) -> Option<bool> {
+    let mut quote = false;
+    let mut bracket = false;
+    let mut at = 0;
+    while let Some(byte) = text.get(at).copied() {
+        if at > BEGINNING {
+            return Some(false);
+        }
+        match (byte, text.get(at + 1)) {
+            (b' ' | b'\n' | b'\r' | b'\t', _) => {}
+            (b'"', _) if !quote => quote = true,
+            (b'{' | b'[', _) if quote => bracket = true,
+            (b'\\', None) if !end => return None,
+            (b'\\', Some(b'n' | b'r' | b't')) if quote => at += 1,
+            (b'\\', Some(b'"')) if bracket => return Some(true),
+            _ => return Some(false),
+        }
+        at += 1;
+    }
+    end.then_some(false)
+}
