@@ -3,8 +3,10 @@
 //! Sound and small. Whatever needs more than a look is not shown here.
 
 use super::canon::Canon;
-use crate::hir::{Clause, ClauseKind, Expr, ExprKind as K, Program, Requirement, Tool};
-use guard_plan::plan::CompareOp;
+use crate::hir::{
+    Clause, ClauseKind, Expr, ExprKind as K, Program, Requirement, Step, Target, Tool, Type, VarId,
+};
+use guard_plan::plan::{CompareOp, QuantifierOp};
 
 /// An expression with where it stands.
 #[derive(Clone, Copy)]
@@ -49,6 +51,74 @@ pub(crate) fn implies(a: Placed, b: Placed) -> bool {
         }
         _ => false,
     }
+}
+
+/// Whether evaluating `e` faults wherever a value is none that is one of `wanted`: it unwraps such a value, whatever else
+/// it finds.
+pub(crate) fn faults_without(e: Placed, wanted: &dyn Fn(&Expr) -> bool) -> bool {
+    let in_any = |parts: &[&Expr]| parts.iter().any(|part| faults_without(e.at(part), wanted));
+    match &e.e.kind {
+        K::Unwrap(of, _) => is_absent(of, wanted) || in_any(&[of]),
+        // Evaluated from the left: the second part may be passed over.
+        K::And(a, _) | K::Or(a, _) | K::Implies(a, _) | K::Else(a, _) | K::If(a, ..) => {
+            in_any(&[a])
+        }
+        K::Quantified { over, .. } => over.iter().any(|list| faults_without(e.at(list), wanted)),
+        K::Not(_)
+        | K::Neg(_)
+        | K::Compare(..)
+        | K::Arith(..)
+        | K::In(..)
+        | K::Within(..)
+        | K::Matches(..)
+        | K::Field(..)
+        | K::Member(..)
+        | K::UrlPart(..)
+        | K::Index(..)
+        | K::IsSome(_)
+        | K::Call(..) => in_any(&e.e.children()),
+        _ => false,
+    }
+}
+
+/// Whether `e` is false or faults wherever a value is none that is one of `wanted`. `filled` are lists, as text, that have
+/// an item.
+pub(crate) fn is_false_without(
+    e: Placed,
+    wanted: &dyn Fn(&Expr) -> bool,
+    filled: &[String],
+) -> bool {
+    let part = |part| is_false_without(e.at(part), wanted, filled);
+    if faults_without(e, wanted) {
+        return true;
+    }
+    match &e.e.kind {
+        K::And(a, b) => part(a) || part(b),
+        K::Or(a, b) => part(a) && part(b),
+        K::IsSome(of) => is_absent(of, wanted),
+        // Nothing is neither equal to anything nor more or less.
+        K::Compare(op, a, b) if *op != CompareOp::Ne => {
+            is_absent(a, wanted) || is_absent(b, wanted)
+        }
+        K::Quantified { op: QuantifierOp::Any, body, .. } => part(body),
+        // Lists that are gone through together have the same length, or the condition faults.
+        K::Quantified { op: QuantifierOp::All, over, body, .. } => {
+            let has_items = |list: &Expr| {
+                matches!(list.ty, Type::List(..)) && filled.contains(&e.at(list).text())
+            };
+            over.iter().any(has_items) && part(body)
+        }
+        _ => false,
+    }
+}
+
+/// Whether the value is none wherever one of `wanted` is: a part of nothing is nothing.
+fn is_absent(e: &Expr, wanted: &dyn Fn(&Expr) -> bool) -> bool {
+    wanted(e)
+        || match &e.kind {
+            K::Field(of, _) | K::Member(of, _) | K::UrlPart(of, _) => is_absent(of, wanted),
+            _ => false,
+        }
 }
 
 /// Whether `x op m` gives `x op n`.
@@ -100,7 +170,10 @@ pub(crate) fn covers<'p>(b: Rule<'p>, a: Rule<'p>) -> bool {
     };
     match (&a.clause.kind, &b.clause.kind) {
         (ClauseKind::Deny { condition: x, .. }, ClauseKind::Deny { condition: y, .. }) => {
-            implies(a.at(x), b.at(y))
+            implies(a.at(x), b.at(y)) || wants_more((b, y), (a, x))
+        }
+        (ClauseKind::Requires { any_of, .. }, ClauseKind::Deny { condition: y, .. }) => {
+            any_of.iter().any(|r| leaves_entry((b, y), (a, r)))
         }
         (
             ClauseKind::Approval { role, within, when: x },
@@ -115,6 +188,61 @@ pub(crate) fn covers<'p>(b: Rule<'p>, a: Rule<'p>) -> bool {
         }
         _ => false,
     }
+}
+
+/// Whether the rule `a` refuses only where a value is missing, and `b` refuses there too.
+fn wants_more((b, y): (Rule, &Expr), (a, x): (Rule, &Expr)) -> bool {
+    let K::Not(unless) = &x.kind else { return false };
+    let K::IsSome(value) = &unless.kind else { return false };
+    let text = a.at(value).text();
+    let K::Not(unless) = &y.kind else { return false };
+    is_false_without(b.at(unless), &|of| b.at(of).text() == text, &[])
+}
+
+/// Whether the rule `b` refuses without an entry of a map that exists only after the call that is required: nothing else makes
+/// entries but `observe VAR[PARAM] = …` of that tool.
+fn leaves_entry((b, y): (Rule, &Expr), (a, r): (Rule, &Requirement)) -> bool {
+    let [(param, key)] = &r.key[..] else { return false };
+    if r.since.is_some() || r.within.is_some() || r.latest {
+        return false;
+    }
+    let (wire, key) = (&a.program.tools[r.tool].wire_name, a.at(key).text());
+    let name = &a.program.tools[r.tool].params[*param as usize].name;
+    let entry = |of: &Expr| match &of.kind {
+        K::Index(map, at) => match map.kind {
+            K::State(var) => b.at(at).text() == key && is_filled_by(b.program, var, (wire, name)),
+            _ => false,
+        },
+        _ => false,
+    };
+    let K::Not(unless) = &y.kind else { return false };
+    is_false_without(b.at(unless), &entry, &[])
+}
+
+/// Whether a map begins empty and only `observe VAR[PARAM] = …` of one tool makes entries of it.
+fn is_filled_by(program: &Program, var: VarId, (wire, param): (&str, &str)) -> bool {
+    let begins_empty =
+        matches!(&program.state[var].init.kind, K::Map(entries) if entries.is_empty());
+    begins_empty
+        && program.tools.iter().all(|tool| {
+            tool.clauses.iter().all(|clause| match &clause.kind {
+                ClauseKind::Effect { target, .. } if target.var == var => writes_part(target),
+                ClauseKind::Observe { target, .. } if target.var == var => {
+                    let by_param = |at: &Expr| match at.kind {
+                        K::Param(at) => tool.params[at as usize].name == param,
+                        _ => false,
+                    };
+                    tool.wire_name == wire
+                        && matches!(&target.path[..], [Step::Index(at)] if by_param(at))
+                }
+                _ => true,
+            })
+        })
+}
+
+/// Whether an effect writes a part of an entry, which it can only where the entry is.
+pub(crate) fn writes_part(target: &Target) -> bool {
+    matches!(&target.path[..], [Step::Index(_), Step::Field(_), ..])
 }
 
 /// Whether the requirement `b` holds only where `a` does.

@@ -112,9 +112,10 @@ pub fn diff(old: &Program, new: &Program, limits: &Limits, stop: &dyn Fn() -> bo
     names.dedup();
     let (before, after) = (Side::of(old), Side::of(new));
     let mut tools = Vec::new();
+    let sides = Sides::of(old, new);
     let compared = names.into_iter().map(|wire| {
         let place = |program: &Program| program.tools.iter().position(|t| t.wire_name == wire);
-        (wire, changed(old, new, place(old), place(new)))
+        (wire, changed(&sides, place(old), place(new)))
     });
     let compared: Vec<_> = compared.collect();
     let open =
@@ -122,8 +123,12 @@ pub fn diff(old: &Program, new: &Program, limits: &Limits, stop: &dyn Fn() -> bo
     // The tools that are looked into share what may be tried.
     let share = compared.iter().filter(open).count().max(1);
     for (wire, (fate, change)) in compared {
-        let (mut looser, mut tighter) = (Answer::No, Answer::No);
         let wants = (!change.looser.is_empty(), !change.tighter.is_empty());
+        let unknown = |because: &[String]| match because {
+            [] => Answer::No,
+            because => Answer::Unknown { because: because.to_vec(), tried: (0, 0) },
+        };
+        let (mut looser, mut tighter) = (unknown(&change.looser), unknown(&change.tighter));
         if let (Some(before), Some(after), true) = (&before, &after, wants.0 || wants.1) {
             let mut product = Product {
                 old: before,
@@ -172,19 +177,15 @@ pub fn diff(old: &Program, new: &Program, limits: &Limits, stop: &dyn Fn() -> bo
     Diff { tools, undeclared, anew: running::anew(old, new) }
 }
 
-fn changed(
-    old: &Program,
-    new: &Program,
-    before: Option<ToolId>,
-    after: Option<ToolId>,
-) -> (Fate, Change) {
+fn changed(sides: &Sides, before: Option<ToolId>, after: Option<ToolId>) -> (Fate, Change) {
+    let (old, new) = (sides.old, sides.new);
     let other = |what: &str| Change {
         looser: vec![what.to_string()],
         tighter: vec![what.to_string()],
         ..Change::default()
     };
     match (before, after) {
-        (Some(a), Some(b)) => (Fate::Kept, Sides { old, new }.tool(a, b)),
+        (Some(a), Some(b)) => (Fate::Kept, sides.tool(a, b)),
         (None, _) => {
             let mut change = other("the tool is new");
             if !old.default_allow && !old.shadow {

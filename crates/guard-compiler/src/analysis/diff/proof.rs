@@ -6,6 +6,7 @@
 
 mod history;
 mod reads;
+mod unfilled;
 
 pub(super) use history::{View, counter};
 
@@ -18,6 +19,7 @@ use guard_syntax::span::Span;
 use history::{costs, everything, halting, history, signature, taught, trust};
 use reads::Reads;
 use std::collections::{BTreeMap, BTreeSet};
+use unfilled::never_called;
 
 /// Of a hundred words of two rules, how many they share at least where one is the other, edited.
 const ALIKE: usize = 30;
@@ -57,12 +59,22 @@ impl Change {
 pub(super) struct Sides<'p> {
     pub old: &'p Program,
     pub new: &'p Program,
+    /// Tools that the old guard never allows, and those that the new one never allows.
+    never: (BTreeSet<String>, BTreeSet<String>),
+    /// Both.
+    either: BTreeSet<String>,
 }
 
 impl<'p> Sides<'p> {
-    fn views(&self) -> (View<'p>, View<'p>) {
-        let (old, new) = (self.old, self.new);
-        (View { program: old, beside: new }, View { program: new, beside: old })
+    pub fn of(old: &'p Program, new: &'p Program) -> Self {
+        let never = (never_called(old), never_called(new));
+        let either = never.0.union(&never.1).cloned().collect();
+        Sides { old, new, never, either }
+    }
+
+    fn views(&self) -> (View<'_>, View<'_>) {
+        let (old, new, never) = (self.old, self.new, &self.either);
+        (View { program: old, beside: new, never }, View { program: new, beside: old, never })
     }
 
     /// What has changed for calls of a tool that both guards declare.
@@ -77,6 +89,12 @@ impl<'p> Sides<'p> {
         self.effects(a, b, &mut change);
         self.waits(old, new, &mut change);
         self.inputs(a, b, &mut change);
+        if self.never.0.contains(&a.wire_name) {
+            change.tighter.clear();
+        }
+        if self.never.1.contains(&b.wire_name) {
+            change.looser.clear();
+        }
         for list in [&mut change.looser, &mut change.tighter] {
             list.sort();
             list.dedup();

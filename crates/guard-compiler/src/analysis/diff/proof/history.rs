@@ -6,12 +6,14 @@ use crate::hir::{ClauseKind, Program, Tool};
 use guard_plan::plan::LimitScope;
 use std::collections::BTreeSet;
 
-/// A guard as far as both can have got: calls of a tool that only one of them knows end what they judge alike.
+/// A guard as far as both can have got: calls of a tool that only one of them knows, or allows, end what they judge alike.
 #[derive(Clone, Copy)]
 pub(in crate::analysis::diff) struct View<'p> {
     pub program: &'p Program,
     /// The guard beside which it is looked at.
     pub beside: &'p Program,
+    /// Tools, by wire name, that one of the guards never allows.
+    pub never: &'p BTreeSet<String>,
 }
 
 impl<'p> View<'p> {
@@ -19,7 +21,9 @@ impl<'p> View<'p> {
     fn tools(self) -> impl Iterator<Item = &'p Tool> {
         let lenient = self.program.default_allow || self.beside.default_allow;
         let known = move |tool: &&Tool| {
-            lenient || self.beside.tools.iter().any(|other| other.wire_name == tool.wire_name)
+            !self.never.contains(&tool.wire_name)
+                && (lenient
+                    || self.beside.tools.iter().any(|other| other.wire_name == tool.wire_name))
         };
         self.program.tools.iter().filter(known)
     }

@@ -1,0 +1,112 @@
+//! Tools that no session can call: a rule of theirs needs a value that nothing fills.
+//!
+//! A variable is unfilled if it begins as `none` or as an empty map and only tools write it that cannot be called. A fact
+//! is unfilled if only such tools teach it. Sound and small: a condition counts only where it reads such a value whatever
+//! else it finds.
+
+use super::Canon;
+use crate::analysis::diff::implied::{Placed, is_false_without, writes_part};
+use crate::hir::{ClauseKind, Expr, ExprKind as K, FactId, Program, Tool, Type, VarId};
+use guard_plan::builtin::Builtin;
+use guard_plan::plan::CompareOp;
+use std::collections::BTreeSet;
+
+/// The wire names of the tools that a guard never allows and for which it never asks.
+pub(super) fn never_called(program: &Program) -> BTreeSet<String> {
+    let mut never = BTreeSet::new();
+    if program.shadow {
+        return never;
+    }
+    loop {
+        let unfilled = Unfilled::of(program, &never);
+        let found = program.tools.iter().filter(|tool| unfilled.refuses_all(tool));
+        let count = never.len();
+        never.extend(found.map(|tool| tool.wire_name.clone()));
+        if never.len() == count {
+            return never;
+        }
+    }
+}
+
+struct Unfilled<'p> {
+    program: &'p Program,
+    vars: BTreeSet<VarId>,
+    facts: BTreeSet<FactId>,
+}
+
+impl<'p> Unfilled<'p> {
+    fn of(program: &'p Program, never: &BTreeSet<String>) -> Self {
+        let empty = |e: &Expr| match &e.kind {
+            K::None => true,
+            K::Map(entries) => entries.is_empty(),
+            _ => false,
+        };
+        let mut vars: BTreeSet<VarId> =
+            (0..program.state.len()).filter(|var| empty(&program.state[*var].init)).collect();
+        let mut facts: BTreeSet<FactId> = (0..program.facts.len()).collect();
+        let callable = program.tools.iter().filter(|tool| !never.contains(&tool.wire_name));
+        for clause in callable.flat_map(|tool| &tool.clauses) {
+            match &clause.kind {
+                ClauseKind::Effect { target, .. } if writes_part(target) => {}
+                ClauseKind::Effect { target, .. } | ClauseKind::Observe { target, .. } => {
+                    vars.remove(&target.var);
+                }
+                ClauseKind::Learn(learn) => _ = facts.remove(&learn.fact),
+                _ => {}
+            }
+        }
+        for (_, learn) in program.sources.iter().flat_map(|source| &source.learns) {
+            facts.remove(&learn.fact);
+        }
+        Unfilled { program, vars, facts }
+    }
+
+    /// Whether a rule of the tool refuses every call.
+    fn refuses_all(&self, tool: &'p Tool) -> bool {
+        let conditions = || {
+            let enforced = tool.clauses.iter().filter(|clause| !clause.rule.shadow);
+            enforced.filter_map(|clause| match &clause.kind {
+                ClauseKind::Deny { condition, .. } => match &condition.kind {
+                    K::Not(unless) => Some(unless.as_ref()),
+                    _ => None,
+                },
+                _ => None,
+            })
+        };
+        let mut filled: Vec<String> = Vec::new();
+        conditions().for_each(|unless| self.lists_with_items(tool, unless, &mut filled));
+        conditions().any(|e| {
+            let placed = Placed { program: self.program, tool: Some(tool), e };
+            is_false_without(placed, &|of| self.is_unfilled(of), &filled)
+        })
+    }
+
+    /// The lists that have an item wherever the condition is true.
+    fn lists_with_items(&self, tool: &Tool, e: &Expr, lists: &mut Vec<String>) {
+        match &e.kind {
+            K::And(a, b) => {
+                self.lists_with_items(tool, a, lists);
+                self.lists_with_items(tool, b, lists);
+            }
+            K::Compare(op, a, b) => {
+                if let (K::Call(Builtin::Len, args), K::Int(least)) = (&a.kind, &b.kind)
+                    && matches!((op, least), (CompareOp::Gt, 0..) | (CompareOp::Ge, 1..))
+                {
+                    lists
+                        .extend(args.iter().map(|list| Canon(self.program).expr(Some(tool), list)));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Whether the expression is none in every session: an unfilled variable, or an entry of an unfilled map or fact.
+    fn is_unfilled(&self, e: &Expr) -> bool {
+        match &e.kind {
+            K::State(var) => self.vars.contains(var) && matches!(e.ty, Type::Option(_)),
+            K::Index(map, _) => matches!(map.kind, K::State(var) if self.vars.contains(&var)),
+            K::Row(fact, _) => self.facts.contains(fact),
+            _ => false,
+        }
+    }
+}
