@@ -156,7 +156,7 @@ fn execute(guardc: &Path, suite: &Path, args: &[String], input: Option<&str>) ->
 }
 
 /// The lines around the first difference.
-fn difference(expected: &str, got: &str) -> String {
+pub fn difference(expected: &str, got: &str) -> String {
     let (a, b): (Vec<&str>, Vec<&str>) = (expected.lines().collect(), got.lines().collect());
     let head = a.iter().zip(&b).take_while(|(x, y)| x == y).count();
     let from = head.saturating_sub(3);

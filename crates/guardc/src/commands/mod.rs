@@ -9,6 +9,7 @@ pub mod diff;
 pub mod drive;
 pub mod explain;
 pub mod fmt;
+pub mod hook;
 pub mod init;
 pub mod render;
 pub mod replay;
