@@ -9,6 +9,7 @@ use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
+use std::sync::OnceLock;
 
 /// The key of the stores of these tests: ids of requests are the same in each run.
 const KEY: &str = "0101010101010101010101010101010101010101010101010101010101010101\n";
@@ -20,6 +21,12 @@ struct Place {
     folder: tempfile::TempDir,
 }
 
+/// The program, built once for all tests of this file.
+fn guardc() -> PathBuf {
+    static GUARDC: OnceLock<PathBuf> = OnceLock::new();
+    GUARDC.get_or_init(crate::cli::build_guardc).clone()
+}
+
 impl Place {
     fn new() -> Place {
         let folder = tempfile::tempdir().expect("a temporary folder");
@@ -28,7 +35,7 @@ impl Place {
         }
         std::fs::write(folder.path().join("store/.key"), KEY).expect("a key");
         let guards = Path::new(env!("CARGO_MANIFEST_DIR")).join("suite/hooks/guards");
-        Place { guardc: crate::cli::build_guardc(), guards, folder }
+        Place { guardc: guardc(), guards, folder }
     }
 
     fn path(&self, name: &str) -> String {
@@ -38,7 +45,9 @@ impl Place {
     fn command(&self) -> Command {
         let mut command = Command::new(&self.guardc);
         command.current_dir(self.folder.path()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        for variable in ["CLAUDE_PROJECT_DIR", "GEMINI_PROJECT_DIR", "CLAUDECODE", "GEMINI_CLI", "GUARD_STORE"] {
+        for variable in
+            ["CLAUDE_PROJECT_DIR", "GEMINI_PROJECT_DIR", "CLAUDECODE", "GEMINI_CLI", "GUARD_STORE"]
+        {
             command.env_remove(variable);
         }
         command
@@ -156,7 +165,8 @@ fn other(place: &Place, line: &str) -> String {
     let output = command.output().expect("guardc runs");
     let streams = [output.stdout, output.stderr].concat();
     let text = place.blank(&String::from_utf8_lossy(&streams));
-    let mut out: String = text.lines().map(|line| format!("| {line}\n").replace("|  \n", "|\n")).collect();
+    let mut out: String =
+        text.lines().map(|line| format!("| {line}\n").replace("|  \n", "|\n")).collect();
     if output.status.code() != Some(0) {
         let _ = writeln!(out, "| exit {}", output.status.code().unwrap_or(-1));
     }
@@ -186,11 +196,19 @@ fn allows(output: &Output) {
 fn one_session_many_hooks() {
     let place = Place::new();
     let children: Vec<Child> = (0..12)
-        .map(|n| start(&mut place.hook("claude-code", "limits.guard"), bash("s1", &format!("c{n}"), "ls").as_bytes()))
+        .map(|n| {
+            start(
+                &mut place.hook("claude-code", "limits.guard"),
+                bash("s1", &format!("c{n}"), "ls").as_bytes(),
+            )
+        })
         .collect();
     let outputs: Vec<Output> = children.into_iter().map(finish).collect();
     let allowed = outputs.iter().filter(|output| shown(output) == "{}").count();
-    let denied = outputs.iter().filter(|output| shown(output).contains(r#""permissionDecision":"deny""#)).count();
+    let denied = outputs
+        .iter()
+        .filter(|output| shown(output).contains(r#""permissionDecision":"deny""#))
+        .count();
     assert_eq!((allowed, denied), (5, 7), "{outputs:?}");
 }
 
@@ -200,7 +218,12 @@ fn thirty_sessions() {
     let place = Place::new();
     std::fs::remove_dir_all(place.path("store")).expect("a store");
     let children: Vec<Child> = (0..30)
-        .map(|n| start(&mut place.hook("claude-code", "limits.guard"), bash(&format!("s{n}"), "c", "ls").as_bytes()))
+        .map(|n| {
+            start(
+                &mut place.hook("claude-code", "limits.guard"),
+                bash(&format!("s{n}"), "c", "ls").as_bytes(),
+            )
+        })
         .collect();
     children.into_iter().map(finish).for_each(|output| allows(&output));
 }
@@ -277,7 +300,10 @@ fn a_locked_session_blocks() {
 fn killed_hooks_leave_nothing() {
     let place = Place::new();
     for n in 0..20 {
-        let mut child = start(&mut place.hook("codex", "open.guard"), bash("s1", &format!("k{n}"), "ls").as_bytes());
+        let mut child = start(
+            &mut place.hook("codex", "open.guard"),
+            bash("s1", &format!("k{n}"), "ls").as_bytes(),
+        );
         let _ = child.kill();
         let _ = child.wait();
     }
@@ -303,7 +329,10 @@ fn the_deadline_holds() {
     blocks(&output, "no decision within 100 ms");
     let mut command = place.hook("codex", "slow.guard");
     command.args(["--deadline", "400ms", "--workspace", &place.path("work")]);
-    blocks(&finish(start(&mut command, bash("s1", "c1", "ls").as_bytes())), "no decision within 400 ms");
+    blocks(
+        &finish(start(&mut command, bash("s1", "c1", "ls").as_bytes())),
+        "no decision within 400 ms",
+    );
 }
 
 /// An answer that cannot be written is a failure too.

@@ -142,13 +142,11 @@ impl Sources {
             }
             return None;
         }
-        let text = match std_library()
-            .iter()
-            .find(|(name, _)| bundled && path == library_path(name))
-        {
-            Some((_, text)) => Ok((*text).to_string()),
-            None => loader.load(&path),
-        };
+        let text =
+            match std_library().iter().find(|(name, _)| bundled && path == library_path(name)) {
+                Some((_, text)) => Ok((*text).to_string()),
+                None => loader.load(&path),
+            };
         match text {
             Ok(text) => {
                 let id = self.add(SourceFile { path, text }, bundled);

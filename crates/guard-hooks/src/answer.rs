@@ -28,7 +28,8 @@ impl Answer {
             Answer::Pass => {}
             Answer::Deny(reason) => deny(&mut answer, host.form, event, &cut(reason)),
             Answer::Context(text) => {
-                let context = json!({ "hookEventName": event.name, "additionalContext": cut(text) });
+                let context =
+                    json!({ "hookEventName": event.name, "additionalContext": cut(text) });
                 answer.insert("hookSpecificOutput".into(), context);
             }
             Answer::Notice(text) => {

@@ -6,8 +6,8 @@ use sha2::{Digest, Sha256};
 
 /// Words that are no names in a guard.
 const RESERVED: [&str; 20] = [
-    "and", "or", "not", "implies", "in", "is", "if", "then", "else", "true", "false", "none", "all",
-    "any", "contains", "matches", "within", "since", "known", "once",
+    "and", "or", "not", "implies", "in", "is", "if", "then", "else", "true", "false", "none",
+    "all", "any", "contains", "matches", "within", "since", "known", "once",
 ];
 
 /// The arguments as the guard reads them. A parameter whose name is no name in a guard gets one: each other character

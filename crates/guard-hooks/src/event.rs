@@ -135,9 +135,10 @@ fn action(
             let ending = ending(host, members);
             Action::Settle { calls: vec![(call(host, members)?, ending)], strict: true }
         }
-        Meaning::AfterFailure => {
-            Action::Settle { calls: vec![(call(host, members)?, ToolEnding::Failure)], strict: true }
-        }
+        Meaning::AfterFailure => Action::Settle {
+            calls: vec![(call(host, members)?, ToolEnding::Failure)],
+            strict: true,
+        },
         Meaning::Refused => match host.call_id.and_then(|id| members.text(id)) {
             Some(_) => {
                 let calls = vec![(call(host, members)?, ToolEnding::Failure)];

@@ -83,8 +83,7 @@ pub struct Vocabulary {
 
 impl Vocabulary {
     /// Every host.
-    pub const ALL: [&'static Vocabulary; 3] =
-        [&hosts::CLAUDE_CODE, &hosts::CODEX, &hosts::GEMINI];
+    pub const ALL: [&'static Vocabulary; 3] = [&hosts::CLAUDE_CODE, &hosts::CODEX, &hosts::GEMINI];
 
     /// Returns the host with this name.
     pub fn named(name: &str) -> Option<&'static Vocabulary> {

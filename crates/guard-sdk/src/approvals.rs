@@ -161,7 +161,8 @@ impl Approvals {
     }
 
     fn sessions(&self) -> Result<Vec<String>, ApprovalError> {
-        let fail = |error: std::io::Error| ApprovalError::Io(self.folder.clone(), error.to_string());
+        let fail =
+            |error: std::io::Error| ApprovalError::Io(self.folder.clone(), error.to_string());
         let entries = match std::fs::read_dir(&self.folder) {
             Ok(entries) => entries,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
@@ -249,7 +250,12 @@ impl Approvals {
     /// # Errors
     ///
     /// As [`Approvals::grant`]; [`ApprovalError::NotGranted`].
-    pub fn revoke(&self, id: &str, by: &str, now: Millis) -> Result<ApprovalRequest, ApprovalError> {
+    pub fn revoke(
+        &self,
+        id: &str,
+        by: &str,
+        now: Millis,
+    ) -> Result<ApprovalRequest, ApprovalError> {
         let request = self.find(id)?;
         answerable(&request, by)?;
         if request.live(now).next().is_none() {
@@ -356,7 +362,9 @@ impl<W: World> Session<W> {
     fn can_ask(&self, tool: &str) -> bool {
         let plan = self.guard.plan();
         let tool = plan.tools.iter().find(|known| known.wire_name == tool);
-        tool.is_some_and(|tool| !tool.approvals.is_empty() || tool.irreversible || tool.served.is_some())
+        tool.is_some_and(|tool| {
+            !tool.approvals.is_empty() || tool.irreversible || tool.served.is_some()
+        })
     }
 
     /// A live grant for each role, no older than the guard accepts.

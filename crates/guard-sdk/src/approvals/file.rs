@@ -146,7 +146,8 @@ impl OpenFile {
         };
         let text = serde_json::value::to_raw_value(&entry).map_err(bad)?;
         let tag = self.place.tag(&self.last, text.get());
-        let mut line = serde_json::to_vec(&Tagged { entry: text, tag: tag.clone() }).map_err(bad)?;
+        let mut line =
+            serde_json::to_vec(&Tagged { entry: text, tag: tag.clone() }).map_err(bad)?;
         line.push(b'\n');
         let written = self.file.write_all(&line).and_then(|()| self.file.sync_data());
         written.map_err(|error| self.place.fail(&error))?;

@@ -77,7 +77,10 @@ pub enum Waiting {
 impl Granted {
     /// Whether a call can use it.
     pub fn is_live(&self, now: Millis) -> bool {
-        self.revoked.is_none() && now < self.until && now >= self.at && !(self.once && self.used > 0)
+        self.revoked.is_none()
+            && now < self.until
+            && now >= self.at
+            && !(self.once && self.used > 0)
     }
 }
 

@@ -120,12 +120,13 @@ fn mark(call: &ToolCall) -> String {
 fn is_same(session: &Session, id: &str, call: &ToolCall) -> Result<bool, Refusal> {
     let Ok(args) = Json::parse(&call.args) else { return Ok(false) };
     let records = session.records()?;
-    let proposed = records.iter().rev().filter_map(|line| Record::parse(line).ok()).find_map(|record| {
-        match record.payload {
-            Payload::Propose(propose) if record.call.as_deref() == Some(id) => Some(propose),
-            _ => None,
-        }
-    });
+    let proposed =
+        records.iter().rev().filter_map(|line| Record::parse(line).ok()).find_map(|record| {
+            match record.payload {
+                Payload::Propose(propose) if record.call.as_deref() == Some(id) => Some(propose),
+                _ => None,
+            }
+        });
     let same = |tool: &str, known: &Json| tool == call.tool && *known == args;
     Ok(proposed.is_some_and(|propose| same(&propose.tool, &propose.args)))
 }
@@ -149,7 +150,8 @@ fn asks(proposed: &Proposed, request: &ApprovalRequest, store: Option<&Path>) ->
             text.push_str(&format!("\n{by} refused exactly this call: {reason}"));
         }
         None => {
-            let store = store.map(|path| format!(" --store {}", path.display())).unwrap_or_default();
+            let store =
+                store.map(|path| format!(" --store {}", path.display())).unwrap_or_default();
             let id = &request.id;
             text.push_str(&format!(
                 "\nThis call waits for approval as {id}. A person grants it with `guardc approvals grant {id} \
@@ -187,7 +189,9 @@ fn settle(
         let Some(id) = in_flight(session, call) else {
             if strict {
                 let tool = &call.tool;
-                return Err(Refusal(format!("the guard has not allowed this call of `{tool}`, or it has ended")));
+                return Err(Refusal(format!(
+                    "the guard has not allowed this call of `{tool}`, or it has ended"
+                )));
             }
             continue;
         };

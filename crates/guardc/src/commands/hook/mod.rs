@@ -6,6 +6,7 @@
 //! deadline that ends before the host's own.
 
 mod decide;
+pub mod line;
 
 use crate::failure::Outcome;
 use crate::term::Term;
@@ -161,7 +162,8 @@ fn read_input() -> Result<Vec<u8>, Refusal> {
 
 /// The store of a user who names none.
 pub fn default_store() -> Result<PathBuf, String> {
-    let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let set =
+        |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     if let Some(store) = set("GUARD_STORE") {
         return Ok(store);
     }
