@@ -15,7 +15,7 @@ use std::sync::OnceLock;
 const KEY: &str = "0101010101010101010101010101010101010101010101010101010101010101\n";
 
 /// A store and a workspace of its own.
-struct Place {
+struct HookPlace {
     guardc: PathBuf,
     guards: PathBuf,
     folder: tempfile::TempDir,
@@ -27,15 +27,15 @@ fn guardc() -> PathBuf {
     GUARDC.get_or_init(crate::cli::build_guardc).clone()
 }
 
-impl Place {
-    fn new() -> Place {
+impl HookPlace {
+    fn new() -> HookPlace {
         let folder = tempfile::tempdir().expect("a temporary folder");
         for name in ["store", "work"] {
             std::fs::create_dir(folder.path().join(name)).expect("a folder");
         }
         std::fs::write(folder.path().join("store/.key"), KEY).expect("a key");
         let guards = Path::new(env!("CARGO_MANIFEST_DIR")).join("suite/hooks/guards");
-        Place { guardc: guardc(), guards, folder }
+        HookPlace { guardc: guardc(), guards, folder }
     }
 
     fn path(&self, name: &str) -> String {
@@ -133,7 +133,7 @@ fn cases() {
 
 /// Plays a case and returns it with the answers of now.
 fn play(host: &str, text: &str) -> String {
-    let place = Place::new();
+    let place = HookPlace::new();
     let mut guard = "";
     let mut out = String::new();
     for line in text.lines() {
@@ -154,7 +154,7 @@ fn play(host: &str, text: &str) -> String {
 }
 
 /// Another command on the store of a case.
-fn other(place: &Place, line: &str) -> String {
+fn other(place: &HookPlace, line: &str) -> String {
     let quoted = |(index, part): (usize, &str)| match index % 2 {
         0 => part.split_whitespace().map(str::to_owned).collect(),
         _ => vec![part.to_owned()],
@@ -194,7 +194,7 @@ fn allows(output: &Output) {
 /// Two hooks of one session at the same moment: both are decided, and a limit for one call lets one pass.
 #[test]
 fn one_session_many_hooks() {
-    let place = Place::new();
+    let place = HookPlace::new();
     let children: Vec<Child> = (0..12)
         .map(|n| {
             start(
@@ -215,7 +215,7 @@ fn one_session_many_hooks() {
 /// Thirty sessions at the same moment, in a store that nobody has used before.
 #[test]
 fn thirty_sessions() {
-    let place = Place::new();
+    let place = HookPlace::new();
     std::fs::remove_dir_all(place.path("store")).expect("a store");
     let children: Vec<Child> = (0..30)
         .map(|n| {
@@ -231,7 +231,7 @@ fn thirty_sessions() {
 /// Events that are too long, cut anywhere, or not text.
 #[test]
 fn unreadable_events_block() {
-    let place = Place::new();
+    let place = HookPlace::new();
     let event = bash("s1", "c1", "ls");
     for cut in (0..event.len()).step_by(7) {
         blocks(&place.decide("codex", "limits.guard", &event[..cut]), "");
@@ -245,7 +245,7 @@ fn unreadable_events_block() {
 /// A hook whose command line is wrong reads its input to the end as well: a host that cannot write takes that for a failure.
 #[test]
 fn failures_read_all_input() {
-    let place = Place::new();
+    let place = HookPlace::new();
     let mut command = place.command();
     command.args(["hook", "codex", "--no-such-flag"]).stdin(Stdio::piped());
     blocks(&finish(start(&mut command, &vec![b' '; 4 << 20])), "command line is wrong");
@@ -254,7 +254,7 @@ fn failures_read_all_input() {
 /// A guard that is missing, or has errors; a store that is no folder.
 #[test]
 fn broken_surroundings_block() {
-    let place = Place::new();
+    let place = HookPlace::new();
     let event = bash("s1", "c1", "ls");
     blocks(&place.decide("codex", "no_such.guard", &event), "no_such.guard");
     let broken = place.path("broken.guard");
@@ -271,7 +271,7 @@ fn broken_surroundings_block() {
 /// A guard that has changed since the session began.
 #[test]
 fn a_changed_guard_blocks_its_sessions() {
-    let place = Place::new();
+    let place = HookPlace::new();
     let guard = place.path("own.guard");
     let text = std::fs::read_to_string(place.guards.join("limits.guard")).expect("a guard");
     std::fs::write(&guard, &text).expect("a file");
@@ -284,7 +284,7 @@ fn a_changed_guard_blocks_its_sessions() {
 /// Another process has the session: the hook waits, and then refuses before its deadline.
 #[test]
 fn a_locked_session_blocks() {
-    let place = Place::new();
+    let place = HookPlace::new();
     allows(&place.decide("codex", "limits.guard", &bash("s1", "c1", "ls")));
     let file = std::fs::File::open(place.path("store/s1.jsonl")).expect("the session");
     file.lock().expect("nobody else has it");
@@ -298,7 +298,7 @@ fn a_locked_session_blocks() {
 /// A hook that is killed leaves no lock and no half record: the next one decides.
 #[test]
 fn killed_hooks_leave_nothing() {
-    let place = Place::new();
+    let place = HookPlace::new();
     for n in 0..20 {
         let mut child = start(
             &mut place.hook("codex", "open.guard"),
@@ -319,7 +319,7 @@ fn killed_hooks_leave_nothing() {
 /// A host that never closes the input, or a probe that never ends, is answered at the deadline.
 #[test]
 fn the_deadline_holds() {
-    let place = Place::new();
+    let place = HookPlace::new();
     let mut command = place.hook("codex", "limits.guard");
     command.args(["--deadline", "100ms"]);
     let mut child = command.spawn().expect("guardc runs");
@@ -339,7 +339,7 @@ fn the_deadline_holds() {
 #[test]
 fn a_closed_output_blocks() {
     let Ok(full) = std::fs::OpenOptions::new().write(true).open("/dev/full") else { return };
-    let place = Place::new();
+    let place = HookPlace::new();
     let mut command = place.hook("codex", "limits.guard");
     command.stdout(Stdio::from(full));
     blocks(&finish(start(&mut command, bash("s1", "c1", "ls").as_bytes())), "cannot be written");

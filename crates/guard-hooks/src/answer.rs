@@ -1,7 +1,7 @@
 //! Answers, in the host's own words: exactly one JSON object, and no member that the host does not know.
 
 use crate::event::{HookEvent, NOT_DONE};
-use crate::vocabulary::{AnswerForm, Meaning, Vocabulary};
+use crate::vocabulary::{AnswerForm, EventMeaning, Vocabulary};
 use serde_json::{Map, Value, json};
 
 /// The most characters of a reason or a context: hosts cut longer ones.
@@ -9,7 +9,7 @@ const MAX_CHARS: usize = 9_500;
 
 /// The answer to an event.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Answer {
+pub enum HookAnswer {
     /// The guard has no objection and nothing to say. The host's own permissions still apply.
     Pass,
     /// The call does not run, the agent does not stop, or what has happened is a problem: the agent reads why.
@@ -20,19 +20,19 @@ pub enum Answer {
     Notice(String),
 }
 
-impl Answer {
+impl HookAnswer {
     /// The answer as the host reads it, on one line.
     pub fn encode(&self, host: &Vocabulary, event: &HookEvent) -> String {
         let mut answer = Map::new();
         match self {
-            Answer::Pass => {}
-            Answer::Deny(reason) => deny(&mut answer, host.form, event, &cut(reason)),
-            Answer::Context(text) => {
+            HookAnswer::Pass => {}
+            HookAnswer::Deny(reason) => deny(&mut answer, host.form, event, &cut(reason)),
+            HookAnswer::Context(text) => {
                 let context =
                     json!({ "hookEventName": event.name, "additionalContext": cut(text) });
                 answer.insert("hookSpecificOutput".into(), context);
             }
-            Answer::Notice(text) => {
+            HookAnswer::Notice(text) => {
                 answer.insert("systemMessage".into(), cut(text).into());
             }
         }
@@ -41,14 +41,14 @@ impl Answer {
 }
 
 fn deny(answer: &mut Map<String, Value>, form: AnswerForm, event: &HookEvent, reason: &str) {
-    let stop = matches!(event.meaning, Meaning::Stop | Meaning::SubagentStop);
+    let stop = matches!(event.meaning, EventMeaning::Stop | EventMeaning::SubagentStop);
     // A reason must not be empty: Codex then runs the tool.
     let reason = match (reason.trim(), stop) {
         ("", _) => "the guard gives no reason".to_owned(),
         (_, true) => format!("{NOT_DONE}{reason}"),
         (_, false) => reason.to_owned(),
     };
-    if form == AnswerForm::Permission && event.meaning == Meaning::BeforeTool {
+    if form == AnswerForm::Permission && event.meaning == EventMeaning::BeforeTool {
         let decision = json!({
             "hookEventName": event.name,
             "permissionDecision": "deny",

@@ -2,7 +2,7 @@
 
 use crate::arguments;
 use crate::envelope::Members;
-use crate::vocabulary::{Meaning, Vocabulary};
+use crate::vocabulary::{EventMeaning, Vocabulary};
 use std::fmt;
 
 /// The first words of every reason for a blocked stop. A host may repeat the reason as a prompt, and nobody said it.
@@ -18,14 +18,14 @@ pub struct HookEvent {
     /// The directory in which the agent works at this moment.
     pub cwd: Option<String>,
     /// The event's meaning.
-    pub meaning: Meaning,
+    pub meaning: EventMeaning,
     /// The contents.
-    pub action: Action,
+    pub action: EventAction,
 }
 
 /// The contents of an event.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Action {
+pub enum EventAction {
     /// A call is to be decided.
     Propose(ToolCall),
     /// Calls have ended. `strict` is false where calls that the guard does not know are no mistake.
@@ -112,10 +112,10 @@ impl HookEvent {
                 let why = format!("the event `{name}` is not known, and it carries a tool call");
                 return Err(EventError(why));
             }
-            None => Meaning::Pass,
+            None => EventMeaning::Pass,
         };
         let session = match meaning {
-            Meaning::Pass => members.string("session_id")?.unwrap_or_default(),
+            EventMeaning::Pass => members.string("session_id")?.unwrap_or_default(),
             _ => members.required("session_id")?,
         };
         let cwd = members.string("cwd")?;
@@ -126,31 +126,33 @@ impl HookEvent {
 
 fn action(
     host: &Vocabulary,
-    meaning: Meaning,
+    meaning: EventMeaning,
     members: &Members<'_>,
-) -> Result<Action, EventError> {
+) -> Result<EventAction, EventError> {
     Ok(match meaning {
-        Meaning::BeforeTool => Action::Propose(call(host, members)?),
-        Meaning::AfterTool => {
+        EventMeaning::BeforeTool => EventAction::Propose(call(host, members)?),
+        EventMeaning::AfterTool => {
             let ending = ending(host, members);
-            Action::Settle { calls: vec![(call(host, members)?, ending)], strict: true }
+            EventAction::Settle { calls: vec![(call(host, members)?, ending)], strict: true }
         }
-        Meaning::AfterFailure => Action::Settle {
+        EventMeaning::AfterFailure => EventAction::Settle {
             calls: vec![(call(host, members)?, ToolEnding::Failure)],
             strict: true,
         },
-        Meaning::Refused => match host.call_id.and_then(|id| members.text(id)) {
+        EventMeaning::Refused => match host.call_id.and_then(|id| members.text(id)) {
             Some(_) => {
                 let calls = vec![(call(host, members)?, ToolEnding::Failure)];
-                Action::Settle { calls, strict: false }
+                EventAction::Settle { calls, strict: false }
             }
-            None => Action::Pass,
+            None => EventAction::Pass,
         },
-        Meaning::AfterBatch => Action::Settle { calls: batch(host, members)?, strict: false },
-        Meaning::Prompt => prompt(host, members)?,
-        Meaning::Stop | Meaning::SubagentStop => Action::Stop,
-        Meaning::SessionStart => Action::Start,
-        Meaning::Pass => Action::Pass,
+        EventMeaning::AfterBatch => {
+            EventAction::Settle { calls: batch(host, members)?, strict: false }
+        }
+        EventMeaning::Prompt => prompt(host, members)?,
+        EventMeaning::Stop | EventMeaning::SubagentStop => EventAction::Stop,
+        EventMeaning::SessionStart => EventAction::Start,
+        EventMeaning::Pass => EventAction::Pass,
     })
 }
 
@@ -206,7 +208,7 @@ fn has_exit_status(shown: &str, label: &str) -> bool {
     status.is_some_and(|status| status.trim() != "0")
 }
 
-fn prompt(host: &Vocabulary, members: &Members<'_>) -> Result<Action, EventError> {
+fn prompt(host: &Vocabulary, members: &Members<'_>) -> Result<EventAction, EventError> {
     let text = members.string("prompt")?.ok_or("`prompt` is missing".to_owned())?;
     let source = members.string("source")?;
     let typed = match (host.prompt_source, source) {
@@ -214,7 +216,7 @@ fn prompt(host: &Vocabulary, members: &Members<'_>) -> Result<Action, EventError
         _ => true,
     };
     match typed && !text.starts_with(NOT_DONE) {
-        true => Ok(Action::Prompt(text)),
-        false => Ok(Action::Pass),
+        true => Ok(EventAction::Prompt(text)),
+        false => Ok(EventAction::Pass),
     }
 }

@@ -5,7 +5,7 @@ use crate::hosts;
 
 /// The meaning of a host's event for the guard.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Meaning {
+pub enum EventMeaning {
     /// A tool is about to run.
     BeforeTool,
     /// A tool has run.
@@ -54,7 +54,7 @@ pub struct Vocabulary {
     /// The name for people.
     pub title: &'static str,
     /// The events by the host's names. An event that is not listed passes, unless it carries a tool call.
-    pub events: &'static [(&'static str, Meaning)],
+    pub events: &'static [(&'static str, EventMeaning)],
     /// The member that holds the id of a call; without one, calls are told apart by tool and arguments.
     pub call_id: Option<&'static str>,
     /// The text in a shell result that precedes a non-zero exit status, where the host reports failures as results.
@@ -91,7 +91,7 @@ impl Vocabulary {
     }
 
     /// Returns the meaning of an event, if the host is known to have it.
-    pub fn meaning(&self, event: &str) -> Option<Meaning> {
+    pub fn meaning(&self, event: &str) -> Option<EventMeaning> {
         self.events.iter().find(|(name, _)| *name == event).map(|(_, meaning)| *meaning)
     }
 }

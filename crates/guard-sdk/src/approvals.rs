@@ -10,12 +10,12 @@
 mod file;
 mod request;
 
-pub use request::{Answered, ApprovalRequest, Granted, Waiting};
+pub use request::{Answered, Granted, PendingApproval, RequestState};
 
 use crate::recorded::Recorded;
 use crate::session::Session;
 use crate::{Code, Decision, Proposed, Reason, SessionError};
-use file::{Entry, Kind, RequestFile};
+use file::{RequestEntry, RequestEvent, RequestFile};
 use guard_plan::json::Json;
 use guard_plan::plan::Millis;
 use guard_plan::record::{Payload, Record};
@@ -39,14 +39,14 @@ const ANY_ROLE: &str = "operator";
 
 /// The requests for approval beside a store.
 #[derive(Debug, Clone)]
-pub struct Approvals {
+pub struct ApprovalLog {
     folder: PathBuf,
     keys: Keys,
 }
 
 /// The extent of a grant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Extent {
+pub enum GrantExtent {
     /// One call, within an hour.
     Once,
     /// Any number of identical calls, for so many milliseconds.
@@ -113,12 +113,12 @@ pub struct ProposedCall {
     /// The decision, on record.
     pub proposed: Recorded<Proposed>,
     /// The request, where all that is missing is an approval.
-    pub request: Option<ApprovalRequest>,
+    pub request: Option<PendingApproval>,
 }
 
-impl Approvals {
+impl ApprovalLog {
     /// The requests beside a store at a path.
-    pub(crate) fn beside(store: &Path, keys: Keys) -> Approvals {
+    pub(crate) fn beside(store: &Path, keys: Keys) -> ApprovalLog {
         let folder = match store.is_dir() {
             true => store.join(".approvals"),
             false => {
@@ -127,7 +127,7 @@ impl Approvals {
                 name.into()
             }
         };
-        Approvals { folder, keys }
+        ApprovalLog { folder, keys }
     }
 
     /// The id of a call in a session: it tells nothing about the arguments to who has no key.
@@ -147,7 +147,7 @@ impl Approvals {
     /// # Errors
     ///
     /// [`ApprovalError::Io`] and [`ApprovalError::Damaged`].
-    pub fn requests(&self, session: Option<&str>) -> Result<Vec<ApprovalRequest>, ApprovalError> {
+    pub fn requests(&self, session: Option<&str>) -> Result<Vec<PendingApproval>, ApprovalError> {
         let sessions = match session {
             Some(session) => vec![session.to_owned()],
             None => self.sessions()?,
@@ -181,8 +181,8 @@ impl Approvals {
     ///
     /// # Errors
     ///
-    /// [`ApprovalError::Unknown`], [`ApprovalError::Ambiguous`], or as [`Approvals::requests`].
-    pub fn find(&self, id: &str) -> Result<ApprovalRequest, ApprovalError> {
+    /// [`ApprovalError::Unknown`], [`ApprovalError::Ambiguous`], or as [`ApprovalLog::requests`].
+    pub fn find(&self, id: &str) -> Result<PendingApproval, ApprovalError> {
         let mut found = self.requests(None)?;
         found.retain(|request| request.id.starts_with(id) && !id.is_empty());
         match found.len() {
@@ -200,15 +200,15 @@ impl Approvals {
     /// # Errors
     ///
     /// Where the request is not known, nobody is named, who asked answers, or the role is another; as
-    /// [`Approvals::requests`].
+    /// [`ApprovalLog::requests`].
     pub fn grant(
         &self,
         id: &str,
         by: &str,
         role: Option<&str>,
-        extent: Extent,
+        extent: GrantExtent,
         now: Millis,
-    ) -> Result<ApprovalRequest, ApprovalError> {
+    ) -> Result<PendingApproval, ApprovalError> {
         let request = self.find(id)?;
         answerable(&request, by)?;
         let role = match (role, &request.roles[..]) {
@@ -217,10 +217,10 @@ impl Approvals {
             (_, roles) => return Err(ApprovalError::Role(roles.to_vec())),
         };
         let (once, until) = match extent {
-            Extent::Once => (true, now.saturating_add(ONE_HOUR)),
-            Extent::For(span) => (false, now.saturating_add(span)),
+            GrantExtent::Once => (true, now.saturating_add(ONE_HOUR)),
+            GrantExtent::For(span) => (false, now.saturating_add(span)),
         };
-        let kind = Kind::Grant { by: by.trim().to_owned(), role, once, until };
+        let kind = RequestEvent::Grant { by: by.trim().to_owned(), role, once, until };
         self.answer(&request, kind, now)
     }
 
@@ -228,20 +228,21 @@ impl Approvals {
     ///
     /// # Errors
     ///
-    /// As [`Approvals::grant`]; [`ApprovalError::NoReason`].
+    /// As [`ApprovalLog::grant`]; [`ApprovalError::NoReason`].
     pub fn reject(
         &self,
         id: &str,
         by: &str,
         reason: &str,
         now: Millis,
-    ) -> Result<ApprovalRequest, ApprovalError> {
+    ) -> Result<PendingApproval, ApprovalError> {
         let request = self.find(id)?;
         answerable(&request, by)?;
         if reason.trim().is_empty() {
             return Err(ApprovalError::NoReason);
         }
-        let kind = Kind::Reject { by: by.trim().to_owned(), reason: reason.trim().to_owned() };
+        let kind =
+            RequestEvent::Reject { by: by.trim().to_owned(), reason: reason.trim().to_owned() };
         self.answer(&request, kind, now)
     }
 
@@ -249,29 +250,29 @@ impl Approvals {
     ///
     /// # Errors
     ///
-    /// As [`Approvals::grant`]; [`ApprovalError::NotGranted`].
+    /// As [`ApprovalLog::grant`]; [`ApprovalError::NotGranted`].
     pub fn revoke(
         &self,
         id: &str,
         by: &str,
         now: Millis,
-    ) -> Result<ApprovalRequest, ApprovalError> {
+    ) -> Result<PendingApproval, ApprovalError> {
         let request = self.find(id)?;
         answerable(&request, by)?;
         if request.live(now).next().is_none() {
             return Err(ApprovalError::NotGranted(request.id));
         }
-        self.answer(&request, Kind::Revoke { by: by.trim().to_owned() }, now)
+        self.answer(&request, RequestEvent::Revoke { by: by.trim().to_owned() }, now)
     }
 
     fn answer(
         &self,
-        request: &ApprovalRequest,
-        kind: Kind,
+        request: &PendingApproval,
+        kind: RequestEvent,
         now: Millis,
-    ) -> Result<ApprovalRequest, ApprovalError> {
+    ) -> Result<PendingApproval, ApprovalError> {
         let mut file = self.file(&request.session).open()?;
-        file.append(Entry { id: request.id.clone(), at: now, kind })?;
+        file.append(RequestEntry { id: request.id.clone(), at: now, kind })?;
         let requests = request::fold(&request.session, file.entries());
         let answered = requests.into_iter().find(|known| known.id == request.id);
         answered.ok_or_else(|| ApprovalError::Unknown(request.id.clone()))
@@ -279,7 +280,7 @@ impl Approvals {
 }
 
 /// Refuses an answer by nobody, or by who asked.
-fn answerable(request: &ApprovalRequest, by: &str) -> Result<(), ApprovalError> {
+fn answerable(request: &PendingApproval, by: &str) -> Result<(), ApprovalError> {
     let by = by.trim();
     if by.is_empty() {
         return Err(ApprovalError::Nobody);
@@ -323,7 +324,7 @@ impl<W: World> Session<W> {
         call: &str,
         tool: &str,
         args: &str,
-        approvals: &Approvals,
+        approvals: &ApprovalLog,
     ) -> Result<ProposedCall, SessionError> {
         let Ok(json) = Json::parse(args) else {
             return Ok(ProposedCall { proposed: self.propose(call, tool, args)?, request: None });
@@ -342,8 +343,8 @@ impl<W: World> Session<W> {
             if let Some(grants) = grants.flatten() {
                 // The grant is used up before the call is decided: a crash loses a grant, and never uses it twice.
                 let numbers = grants.iter().map(|(number, _)| *number).collect();
-                let kind = Kind::Used { call: call.to_owned(), grants: numbers };
-                file.append(Entry { id: id.clone(), at: now, kind })?;
+                let kind = RequestEvent::Used { call: call.to_owned(), grants: numbers };
+                file.append(RequestEntry { id: id.clone(), at: now, kind })?;
                 for (_, grant) in grants {
                     let expires = Some(now.saturating_add(MOMENT));
                     self.at(now).approve(tool, &json, &grant.role, &grant.by, expires)?;
@@ -370,7 +371,7 @@ impl<W: World> Session<W> {
     /// A live grant for each role, no older than the guard accepts.
     fn usable(
         &self,
-        request: &ApprovalRequest,
+        request: &PendingApproval,
         roles: &[String],
         now: Millis,
     ) -> Option<Vec<(usize, Granted)>> {
@@ -394,13 +395,13 @@ impl<W: World> Session<W> {
         call: &str,
         proposed: &Recorded<Proposed>,
         now: Millis,
-    ) -> Result<ApprovalRequest, SessionError> {
+    ) -> Result<PendingApproval, SessionError> {
         // Secrets stand as marks in the record, and so they do here.
         let shown = match Record::parse(proposed.record()).map(|record| record.payload) {
             Ok(Payload::Propose(propose)) => (propose.tool.into_owned(), propose.args.to_string()),
             _ => (String::new(), String::new()),
         };
-        let ask = Kind::Ask {
+        let ask = RequestEvent::Ask {
             tool: shown.0,
             args: shown.1,
             roles: roles(proposed),
@@ -410,9 +411,12 @@ impl<W: World> Session<W> {
         };
         let waits = request::fold(self.id(), file.entries());
         let waits = waits.iter().find(|known| known.id == id);
-        // The same request again is not a new one, unless what the guard asks for has changed.
-        if !waits.is_some_and(|known| known.roles == roles(proposed)) {
-            file.append(Entry { id: id.clone(), at: now, kind: ask })?;
+        // The same request again is not a new one, unless the guard asks for something else or the answers are used up.
+        let stands = |known: &PendingApproval| {
+            known.roles == roles(proposed) && known.waiting(now) != RequestState::Over
+        };
+        if !waits.is_some_and(stands) {
+            file.append(RequestEntry { id: id.clone(), at: now, kind: ask })?;
         }
         let requests = request::fold(self.id(), file.entries());
         let request = requests.into_iter().find(|known| known.id == id);

@@ -1,6 +1,6 @@
 //! How a session lasts: each record is in its store before the caller hears of it, and a session resumes from there.
 
-use crate::approvals::{ApprovalError, Approvals};
+use crate::approvals::{ApprovalError, ApprovalLog};
 use crate::error::SessionError;
 use crate::guard::Guard;
 use crate::session::Session;
@@ -72,9 +72,9 @@ impl Storage {
     /// # Errors
     ///
     /// [`ApprovalError::NoFolder`] where the store is not on disk.
-    pub fn approvals(&self) -> Result<Approvals, ApprovalError> {
+    pub fn approvals(&self) -> Result<ApprovalLog, ApprovalError> {
         let path = self.path.as_deref().ok_or(ApprovalError::NoFolder)?;
-        Ok(Approvals::beside(path, self.keys.clone()))
+        Ok(ApprovalLog::beside(path, self.keys.clone()))
     }
 
     /// Whether it has a session.

@@ -1,24 +1,24 @@
 //! Claude Code.
 
-use crate::vocabulary::{AnswerForm, Meaning, TimeUnit, Vocabulary};
+use crate::vocabulary::{AnswerForm, EventMeaning, TimeUnit, Vocabulary};
 
 /// The events of Claude Code 2.1.
 pub(crate) const CLAUDE_CODE: Vocabulary = Vocabulary {
     name: "claude-code",
     title: "Claude Code",
     events: &[
-        ("PreToolUse", Meaning::BeforeTool),
-        ("PostToolUse", Meaning::AfterTool),
-        ("PostToolUseFailure", Meaning::AfterFailure),
-        ("PostToolBatch", Meaning::AfterBatch),
-        ("PermissionDenied", Meaning::Refused),
-        ("PermissionRequest", Meaning::Pass),
-        ("UserPromptSubmit", Meaning::Prompt),
-        ("Stop", Meaning::Stop),
-        ("SubagentStop", Meaning::SubagentStop),
-        ("SessionStart", Meaning::SessionStart),
-        ("SessionEnd", Meaning::Pass),
-        ("SubagentStart", Meaning::Pass),
+        ("PreToolUse", EventMeaning::BeforeTool),
+        ("PostToolUse", EventMeaning::AfterTool),
+        ("PostToolUseFailure", EventMeaning::AfterFailure),
+        ("PostToolBatch", EventMeaning::AfterBatch),
+        ("PermissionDenied", EventMeaning::Refused),
+        ("PermissionRequest", EventMeaning::Pass),
+        ("UserPromptSubmit", EventMeaning::Prompt),
+        ("Stop", EventMeaning::Stop),
+        ("SubagentStop", EventMeaning::SubagentStop),
+        ("SessionStart", EventMeaning::SessionStart),
+        ("SessionEnd", EventMeaning::Pass),
+        ("SubagentStart", EventMeaning::Pass),
     ],
     call_id: Some("tool_use_id"),
     exit_status: None,

@@ -1,24 +1,24 @@
 //! Codex CLI. It drops an answer with an unknown member, and exit code 2 without a reason on standard error.
 
-use crate::vocabulary::{AnswerForm, Meaning, TimeUnit, Vocabulary};
+use crate::vocabulary::{AnswerForm, EventMeaning, TimeUnit, Vocabulary};
 
 /// The events of Codex CLI 0.16x.
 pub(crate) const CODEX: Vocabulary = Vocabulary {
     name: "codex",
     title: "Codex CLI",
     events: &[
-        ("PreToolUse", Meaning::BeforeTool),
-        ("PostToolUse", Meaning::AfterTool),
-        ("PermissionRequest", Meaning::Pass),
-        ("UserPromptSubmit", Meaning::Prompt),
-        ("Stop", Meaning::Stop),
-        ("SubagentStop", Meaning::SubagentStop),
-        ("SessionStart", Meaning::SessionStart),
-        ("SessionEnd", Meaning::Pass),
-        ("SubagentStart", Meaning::Pass),
-        ("PreCompact", Meaning::Pass),
-        ("PostCompact", Meaning::Pass),
-        ("Interrupt", Meaning::Pass),
+        ("PreToolUse", EventMeaning::BeforeTool),
+        ("PostToolUse", EventMeaning::AfterTool),
+        ("PermissionRequest", EventMeaning::Pass),
+        ("UserPromptSubmit", EventMeaning::Prompt),
+        ("Stop", EventMeaning::Stop),
+        ("SubagentStop", EventMeaning::SubagentStop),
+        ("SessionStart", EventMeaning::SessionStart),
+        ("SessionEnd", EventMeaning::Pass),
+        ("SubagentStart", EventMeaning::Pass),
+        ("PreCompact", EventMeaning::Pass),
+        ("PostCompact", EventMeaning::Pass),
+        ("Interrupt", EventMeaning::Pass),
     ],
     call_id: Some("tool_use_id"),
     exit_status: None,

@@ -1,23 +1,23 @@
 //! Gemini CLI. Its calls have no ids, and its shell reports a failed command as a result.
 
-use crate::vocabulary::{AnswerForm, Meaning, TimeUnit, Vocabulary};
+use crate::vocabulary::{AnswerForm, EventMeaning, TimeUnit, Vocabulary};
 
 /// The events of Gemini CLI 0.61.
 pub(crate) const GEMINI: Vocabulary = Vocabulary {
     name: "gemini",
     title: "Gemini CLI",
     events: &[
-        ("BeforeTool", Meaning::BeforeTool),
-        ("AfterTool", Meaning::AfterTool),
-        ("BeforeAgent", Meaning::Prompt),
-        ("AfterAgent", Meaning::Stop),
-        ("SessionStart", Meaning::SessionStart),
-        ("SessionEnd", Meaning::Pass),
-        ("BeforeModel", Meaning::Pass),
-        ("AfterModel", Meaning::Pass),
-        ("BeforeToolSelection", Meaning::Pass),
-        ("PreCompress", Meaning::Pass),
-        ("Notification", Meaning::Pass),
+        ("BeforeTool", EventMeaning::BeforeTool),
+        ("AfterTool", EventMeaning::AfterTool),
+        ("BeforeAgent", EventMeaning::Prompt),
+        ("AfterAgent", EventMeaning::Stop),
+        ("SessionStart", EventMeaning::SessionStart),
+        ("SessionEnd", EventMeaning::Pass),
+        ("BeforeModel", EventMeaning::Pass),
+        ("AfterModel", EventMeaning::Pass),
+        ("BeforeToolSelection", EventMeaning::Pass),
+        ("PreCompress", EventMeaning::Pass),
+        ("Notification", EventMeaning::Pass),
     ],
     call_id: None,
     exit_status: Some("Exit Code: "),

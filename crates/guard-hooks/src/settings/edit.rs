@@ -1,7 +1,7 @@
 //! Changes of a text at the places of its tree, in the layout that the text has.
 
-use super::tree::{self, Node};
-use super::{SettingsError, Step};
+use super::tree::{self, JsonNode};
+use super::{EditStep, SettingsError};
 use serde_json::Value;
 use std::ops::Range;
 
@@ -22,18 +22,20 @@ impl Editor {
         Editor { text: text.to_owned(), indent: indent.unwrap_or_else(|| "  ".into()), newline }
     }
 
-    pub fn parse(&self) -> Result<Node, SettingsError> {
+    pub fn parse(&self) -> Result<JsonNode, SettingsError> {
         tree::parse(&self.text)
     }
 
-    pub fn apply(&mut self, step: Step) {
+    pub fn apply(&mut self, step: EditStep) {
         match step {
-            Step::Member(object, name, value) => {
+            EditStep::Member(object, name, value) => {
                 let name = Value::String(name);
                 self.add(&object, &format!("{name}: "), &value);
             }
-            Step::Item(array, value) => self.add(&array, "", &value),
-            Step::RemoveItem(node, at) | Step::RemoveMember(node, at) => self.remove(&node, at),
+            EditStep::Item(array, value) => self.add(&array, "", &value),
+            EditStep::RemoveItem(node, at) | EditStep::RemoveMember(node, at) => {
+                self.remove(&node, at)
+            }
         }
     }
 
@@ -45,7 +47,7 @@ impl Editor {
     }
 
     /// Adds a part at the end of an object or array.
-    fn add(&mut self, node: &Node, prefix: &str, value: &Value) {
+    fn add(&mut self, node: &JsonNode, prefix: &str, value: &Value) {
         let outer = self.indent_at(node.span.start);
         let inner = format!("{outer}{}", self.indent);
         let part = format!("{}{inner}{prefix}{}", self.newline, self.pretty(value, &inner));
@@ -109,7 +111,7 @@ impl Editor {
     }
 
     /// Removes a part with its comma and its line.
-    fn remove(&mut self, node: &Node, at: usize) {
+    fn remove(&mut self, node: &JsonNode, at: usize) {
         let parts = node.parts();
         let part = parts[at].clone();
         let start = self.line_start(part.start, node.span.start + 1);

@@ -8,7 +8,7 @@ use crate::vocabulary::{TimeUnit, Vocabulary};
 use edit::Editor;
 use serde_json::{Value, json};
 use std::fmt;
-use tree::Node;
+use tree::JsonNode;
 
 /// The reason why settings cannot be changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -104,7 +104,7 @@ pub fn installed(host: &Vocabulary, text: &str) -> Result<Vec<InstalledHook>, Se
     for (event, groups) in hooks.members() {
         for group in groups.items() {
             let matcher = group.member("matcher").and_then(|node| node.as_text(&editor.text));
-            for hook in group.member("hooks").into_iter().flat_map(Node::items) {
+            for hook in group.member("hooks").into_iter().flat_map(JsonNode::items) {
                 let hook = hook.to_value(&editor.text);
                 if hook["command"].as_str().is_some_and(|command| is_ours(host, command)) {
                     let (event, matcher) = (event.to_owned(), matcher.clone());
@@ -117,15 +117,15 @@ pub fn installed(host: &Vocabulary, text: &str) -> Result<Vec<InstalledHook>, Se
 }
 
 /// One change of the text.
-pub(crate) enum Step {
+pub(crate) enum EditStep {
     /// A new member of the object at this place.
-    Member(Node, String, Value),
+    Member(JsonNode, String, Value),
     /// A new element of the array at this place.
-    Item(Node, Value),
+    Item(JsonNode, Value),
     /// Without this element of an array.
-    RemoveItem(Node, usize),
+    RemoveItem(JsonNode, usize),
     /// Without this member of an object.
-    RemoveMember(Node, usize),
+    RemoveMember(JsonNode, usize),
 }
 
 /// The group of hooks that an event should have.
@@ -147,11 +147,11 @@ fn group(host: &Vocabulary, matcher: Option<&str>, command: &str, timeout_second
 
 fn next_step(
     host: &Vocabulary,
-    root: &Node,
+    root: &JsonNode,
     editor: &Editor,
     command: &str,
     timeout_seconds: u64,
-) -> Result<Option<Step>, SettingsError> {
+) -> Result<Option<EditStep>, SettingsError> {
     let wanted = |event: &str| {
         let registered = host.registered.iter().find(|(name, _)| *name == event);
         registered.map(|(_, matcher)| group(host, *matcher, command, timeout_seconds))
@@ -162,15 +162,15 @@ fn next_step(
         return Ok(Some(step));
     }
     let Some(hooks) = hooks_of(root)? else {
-        return Ok(Some(Step::Member(root.clone(), "hooks".into(), json!({}))));
+        return Ok(Some(EditStep::Member(root.clone(), "hooks".into(), json!({}))));
     };
     for (event, _) in host.registered {
         let Some(groups) = hooks.member(event) else {
-            return Ok(Some(Step::Member(hooks.clone(), (*event).into(), json!([]))));
+            return Ok(Some(EditStep::Member(hooks.clone(), (*event).into(), json!([]))));
         };
         let wanted = wanted(event).unwrap_or_default();
         if !groups.items().any(|found| found.to_value(&editor.text) == wanted) {
-            return Ok(Some(Step::Item(groups.clone(), wanted)));
+            return Ok(Some(EditStep::Item(groups.clone(), wanted)));
         }
     }
     Ok(None)
@@ -180,12 +180,12 @@ fn next_step(
 /// first one of an event that is kept stays, another one goes.
 fn next_removal(
     host: &Vocabulary,
-    root: &Node,
+    root: &JsonNode,
     editor: &Editor,
     keep: &dyn Fn(&str, &Value) -> bool,
-) -> Result<Option<Step>, SettingsError> {
+) -> Result<Option<EditStep>, SettingsError> {
     let Some(hooks) = hooks_of(root)? else { return Ok(None) };
-    let ours = |hook: &Node| {
+    let ours = |hook: &JsonNode| {
         let hook = hook.to_value(&editor.text);
         hook["command"].as_str().is_some_and(|command| is_ours(host, command))
     };
@@ -199,23 +199,23 @@ fn next_removal(
                 continue;
             }
             if list.items().count() > 1 {
-                return Ok(Some(Step::RemoveItem(list.clone(), place)));
+                return Ok(Some(EditStep::RemoveItem(list.clone(), place)));
             }
             if groups.items().count() > 1 {
-                return Ok(Some(Step::RemoveItem(groups.clone(), number)));
+                return Ok(Some(EditStep::RemoveItem(groups.clone(), number)));
             }
             if hooks.members().count() > 1 {
-                return Ok(Some(Step::RemoveMember(hooks.clone(), at)));
+                return Ok(Some(EditStep::RemoveMember(hooks.clone(), at)));
             }
             let place = root.members().position(|(name, _)| name == "hooks").unwrap_or_default();
-            return Ok(Some(Step::RemoveMember(root.clone(), place)));
+            return Ok(Some(EditStep::RemoveMember(root.clone(), place)));
         }
     }
     Ok(None)
 }
 
 /// The object of hooks, if there is one.
-fn hooks_of(root: &Node) -> Result<Option<&Node>, SettingsError> {
+fn hooks_of(root: &JsonNode) -> Result<Option<&JsonNode>, SettingsError> {
     if !root.is_object() {
         return Err(SettingsError("the settings are not a JSON object".into()));
     }

@@ -9,40 +9,40 @@ const MAX_DEPTH: usize = 100;
 
 /// A value and its place.
 #[derive(Debug, Clone)]
-pub struct Node {
+pub struct JsonNode {
     pub span: Range<usize>,
-    pub kind: Kind,
+    pub kind: NodeKind,
 }
 
 /// The parts of a value.
 #[derive(Debug, Clone)]
-pub enum Kind {
+pub enum NodeKind {
     /// The members: name, where the name begins, value.
-    Object(Vec<(String, usize, Node)>),
-    Array(Vec<Node>),
+    Object(Vec<(String, usize, JsonNode)>),
+    Array(Vec<JsonNode>),
     Scalar,
 }
 
-impl Node {
+impl JsonNode {
     pub fn is_object(&self) -> bool {
-        matches!(self.kind, Kind::Object(_))
+        matches!(self.kind, NodeKind::Object(_))
     }
 
-    pub fn members(&self) -> impl Iterator<Item = (&str, &Node)> {
+    pub fn members(&self) -> impl Iterator<Item = (&str, &JsonNode)> {
         let members = match &self.kind {
-            Kind::Object(members) => &members[..],
+            NodeKind::Object(members) => &members[..],
             _ => &[],
         };
         members.iter().map(|(name, _, node)| (name.as_str(), node))
     }
 
-    pub fn member(&self, name: &str) -> Option<&Node> {
+    pub fn member(&self, name: &str) -> Option<&JsonNode> {
         self.members().find(|(known, _)| *known == name).map(|(_, node)| node)
     }
 
-    pub fn items(&self) -> impl Iterator<Item = &Node> {
+    pub fn items(&self) -> impl Iterator<Item = &JsonNode> {
         let items = match &self.kind {
-            Kind::Array(items) => &items[..],
+            NodeKind::Array(items) => &items[..],
             _ => &[],
         };
         items.iter()
@@ -51,11 +51,11 @@ impl Node {
     /// The places of the parts: where each begins (its name, in an object) and ends.
     pub fn parts(&self) -> Vec<Range<usize>> {
         match &self.kind {
-            Kind::Object(members) => {
+            NodeKind::Object(members) => {
                 members.iter().map(|(_, start, node)| *start..node.span.end).collect()
             }
-            Kind::Array(items) => items.iter().map(|node| node.span.clone()).collect(),
-            Kind::Scalar => Vec::new(),
+            NodeKind::Array(items) => items.iter().map(|node| node.span.clone()).collect(),
+            NodeKind::Scalar => Vec::new(),
         }
     }
 
@@ -66,20 +66,21 @@ impl Node {
     /// The value, without comments.
     pub fn to_value(&self, text: &str) -> Value {
         match &self.kind {
-            Kind::Object(members) => {
-                let member =
-                    |(name, _, node): &(String, usize, Node)| (name.clone(), node.to_value(text));
+            NodeKind::Object(members) => {
+                let member = |(name, _, node): &(String, usize, JsonNode)| {
+                    (name.clone(), node.to_value(text))
+                };
                 Value::Object(members.iter().map(member).collect())
             }
-            Kind::Array(items) => items.iter().map(|node| node.to_value(text)).collect(),
-            Kind::Scalar => serde_json::from_str(&text[self.span.clone()]).unwrap_or_default(),
+            NodeKind::Array(items) => items.iter().map(|node| node.to_value(text)).collect(),
+            NodeKind::Scalar => serde_json::from_str(&text[self.span.clone()]).unwrap_or_default(),
         }
     }
 }
 
 /// Parses a whole text.
-pub fn parse(text: &str) -> Result<Node, SettingsError> {
-    let mut reader = Reader { text, at: 0 };
+pub fn parse(text: &str) -> Result<JsonNode, SettingsError> {
+    let mut reader = JsonReader { text, at: 0 };
     // A byte order mark stays where it is.
     if text.starts_with('\u{feff}') {
         reader.at = 3;
@@ -92,12 +93,12 @@ pub fn parse(text: &str) -> Result<Node, SettingsError> {
     }
 }
 
-struct Reader<'t> {
+struct JsonReader<'t> {
     text: &'t str,
     at: usize,
 }
 
-impl Reader<'_> {
+impl JsonReader<'_> {
     fn wrong(&self, expected: &str) -> SettingsError {
         let before = &self.text[..self.at.min(self.text.len())];
         let line = before.matches('\n').count() + 1;
@@ -132,7 +133,7 @@ impl Reader<'_> {
         }
     }
 
-    fn value(&mut self, depth: usize) -> Result<Node, SettingsError> {
+    fn value(&mut self, depth: usize) -> Result<JsonNode, SettingsError> {
         self.blank()?;
         if depth > MAX_DEPTH {
             return Err(self.wrong("fewer levels"));
@@ -143,20 +144,20 @@ impl Reader<'_> {
             Some(b'[') => self.array(depth)?,
             Some(b'"') => {
                 self.string()?;
-                Kind::Scalar
+                NodeKind::Scalar
             }
             _ => self.literal()?,
         };
-        Ok(Node { span: start..self.at, kind })
+        Ok(JsonNode { span: start..self.at, kind })
     }
 
-    fn object(&mut self, depth: usize) -> Result<Kind, SettingsError> {
+    fn object(&mut self, depth: usize) -> Result<NodeKind, SettingsError> {
         self.at += 1;
-        let mut members: Vec<(String, usize, Node)> = Vec::new();
+        let mut members: Vec<(String, usize, JsonNode)> = Vec::new();
         loop {
             self.blank()?;
             if self.take(b'}') {
-                return Ok(Kind::Object(members));
+                return Ok(NodeKind::Object(members));
             }
             let start = self.at;
             if self.byte() != Some(b'"') {
@@ -180,13 +181,13 @@ impl Reader<'_> {
         }
     }
 
-    fn array(&mut self, depth: usize) -> Result<Kind, SettingsError> {
+    fn array(&mut self, depth: usize) -> Result<NodeKind, SettingsError> {
         self.at += 1;
         let mut items = Vec::new();
         loop {
             self.blank()?;
             if self.take(b']') {
-                return Ok(Kind::Array(items));
+                return Ok(NodeKind::Array(items));
             }
             items.push(self.value(depth + 1)?);
             self.blank()?;
@@ -218,14 +219,14 @@ impl Reader<'_> {
         })
     }
 
-    fn literal(&mut self) -> Result<Kind, SettingsError> {
+    fn literal(&mut self) -> Result<NodeKind, SettingsError> {
         let rest = &self.text[self.at..];
         let end = rest.find(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '-' | '+' | '.')));
         let literal = &rest[..end.unwrap_or(rest.len())];
         match serde_json::from_str::<Value>(literal) {
             Ok(_) => {
                 self.at += literal.len();
-                Ok(Kind::Scalar)
+                Ok(NodeKind::Scalar)
             }
             Err(_) => Err(self.wrong("a value")),
         }

@@ -13,19 +13,19 @@ use std::path::PathBuf;
 
 /// One line.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(super) struct Entry {
+pub(super) struct RequestEntry {
     /// The request.
     pub id: String,
     /// The time, in milliseconds since 1970.
     pub at: Millis,
     #[serde(flatten)]
-    pub kind: Kind,
+    pub kind: RequestEvent,
 }
 
 /// What was asked or answered.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
-pub(super) enum Kind {
+pub(super) enum RequestEvent {
     Ask {
         tool: String,
         args: String,
@@ -71,7 +71,7 @@ pub(super) struct RequestFile {
 pub(super) struct OpenFile {
     file: File,
     place: RequestFile,
-    entries: Vec<Entry>,
+    entries: Vec<RequestEntry>,
     /// The tag of the last line.
     last: String,
 }
@@ -86,7 +86,7 @@ impl RequestFile {
     }
 
     /// The entries, without a lock: a line that is being written does not count yet.
-    pub fn read(&self) -> Result<Vec<Entry>, ApprovalError> {
+    pub fn read(&self) -> Result<Vec<RequestEntry>, ApprovalError> {
         match std::fs::read(&self.path) {
             Ok(bytes) => self.parse(&bytes).map(|(entries, ..)| entries),
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(Vec::new()),
@@ -113,7 +113,7 @@ impl RequestFile {
     }
 
     /// The entries, the last tag, and the length of the complete lines.
-    fn parse(&self, bytes: &[u8]) -> Result<(Vec<Entry>, String, usize), ApprovalError> {
+    fn parse(&self, bytes: &[u8]) -> Result<(Vec<RequestEntry>, String, usize), ApprovalError> {
         let whole = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
         let mut entries = Vec::new();
         let mut last = String::new();
@@ -135,12 +135,12 @@ impl RequestFile {
 }
 
 impl OpenFile {
-    pub fn entries(&self) -> &[Entry] {
+    pub fn entries(&self) -> &[RequestEntry] {
         &self.entries
     }
 
     /// Adds an entry, which is on disk when this returns.
-    pub fn append(&mut self, entry: Entry) -> Result<(), ApprovalError> {
+    pub fn append(&mut self, entry: RequestEntry) -> Result<(), ApprovalError> {
         let bad = |error: serde_json::Error| {
             ApprovalError::Io(self.place.path.clone(), error.to_string())
         };

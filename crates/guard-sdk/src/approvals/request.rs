@@ -1,12 +1,12 @@
 //! A request, with all that was answered to it.
 
-use super::file::{Entry, Kind};
+use super::file::{RequestEntry, RequestEvent};
 use crate::Reason;
 use guard_plan::plan::Millis;
 
 /// A call that waits, or waited, for a person.
 #[derive(Debug, Clone, PartialEq)]
-pub struct ApprovalRequest {
+pub struct PendingApproval {
     /// The id: the same for the same call of the same session.
     pub id: String,
     /// The session.
@@ -29,6 +29,8 @@ pub struct ApprovalRequest {
     pub grants: Vec<Granted>,
     /// The refusal that stands.
     pub rejected: Option<Answered>,
+    /// True if nobody has granted it since it was asked last.
+    pub open: bool,
 }
 
 /// A grant.
@@ -63,7 +65,7 @@ pub struct Answered {
 
 /// What a request waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Waiting {
+pub enum RequestState {
     /// A person's answer.
     Answer,
     /// The agent, which may make the call.
@@ -84,32 +86,32 @@ impl Granted {
     }
 }
 
-impl ApprovalRequest {
+impl PendingApproval {
     /// The grants that a call can use, with their numbers. A refusal ends all before it.
     pub fn live(&self, now: Millis) -> impl Iterator<Item = (usize, &Granted)> {
         self.grants.iter().enumerate().filter(move |(_, grant)| grant.is_live(now))
     }
 
     /// What it waits for now.
-    pub fn waiting(&self, now: Millis) -> Waiting {
+    pub fn waiting(&self, now: Millis) -> RequestState {
         let granted = |role: &String| self.live(now).any(|(_, grant)| grant.role == *role);
         match () {
-            () if self.rejected.is_some() => Waiting::Refused,
-            () if self.roles.iter().all(granted) => Waiting::Call,
-            () if self.grants.is_empty() || self.live(now).next().is_some() => Waiting::Answer,
-            () => Waiting::Over,
+            () if self.rejected.is_some() => RequestState::Refused,
+            () if self.roles.iter().all(granted) => RequestState::Call,
+            () if self.open || self.live(now).next().is_some() => RequestState::Answer,
+            () => RequestState::Over,
         }
     }
 }
 
 /// The requests that a session's entries make, oldest first.
-pub(super) fn fold(session: &str, entries: &[Entry]) -> Vec<ApprovalRequest> {
-    let mut requests: Vec<ApprovalRequest> = Vec::new();
+pub(super) fn fold(session: &str, entries: &[RequestEntry]) -> Vec<PendingApproval> {
+    let mut requests: Vec<PendingApproval> = Vec::new();
     for entry in entries {
         let known = requests.iter().position(|request| request.id == entry.id);
         match (&entry.kind, known) {
-            (Kind::Ask { tool, args, roles, reasons, call, actor }, known) => {
-                let request = ApprovalRequest {
+            (RequestEvent::Ask { tool, args, roles, reasons, call, actor }, known) => {
+                let request = PendingApproval {
                     id: entry.id.clone(),
                     session: session.to_owned(),
                     tool: tool.clone(),
@@ -121,6 +123,7 @@ pub(super) fn fold(session: &str, entries: &[Entry]) -> Vec<ApprovalRequest> {
                     asked_at: entry.at,
                     grants: Vec::new(),
                     rejected: None,
+                    open: true,
                 };
                 match known {
                     // Asked again: what people have answered stays.
@@ -140,21 +143,21 @@ pub(super) fn fold(session: &str, entries: &[Entry]) -> Vec<ApprovalRequest> {
     requests
 }
 
-fn answer(request: &mut ApprovalRequest, kind: &Kind, at: Millis) {
+fn answer(request: &mut PendingApproval, kind: &RequestEvent, at: Millis) {
     match kind {
-        Kind::Ask { .. } => {}
-        Kind::Grant { by, role, once, until } => {
-            request.rejected = None;
+        RequestEvent::Ask { .. } => {}
+        RequestEvent::Grant { by, role, once, until } => {
+            (request.rejected, request.open) = (None, false);
             let (by, role) = (by.clone(), role.clone());
             let (until, once) = (*until, *once);
             request.grants.push(Granted { by, role, at, until, once, used: 0, revoked: None });
         }
-        Kind::Reject { by, reason } => {
+        RequestEvent::Reject { by, reason } => {
             revoke(request, by);
             request.rejected = Some(Answered { by: by.clone(), reason: reason.clone(), at });
         }
-        Kind::Revoke { by } => revoke(request, by),
-        Kind::Used { grants, .. } => {
+        RequestEvent::Revoke { by } => revoke(request, by),
+        RequestEvent::Used { grants, .. } => {
             for number in grants {
                 request.grants.get_mut(*number).into_iter().for_each(|grant| grant.used += 1);
             }
@@ -162,7 +165,7 @@ fn answer(request: &mut ApprovalRequest, kind: &Kind, at: Millis) {
     }
 }
 
-fn revoke(request: &mut ApprovalRequest, by: &str) {
+fn revoke(request: &mut PendingApproval, by: &str) {
     let standing = request.grants.iter_mut().filter(|grant| grant.revoked.is_none());
     standing.for_each(|grant| grant.revoked = Some(by.to_owned()));
 }

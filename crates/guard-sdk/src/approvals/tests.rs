@@ -15,15 +15,15 @@ const CALL: &str = r#"{"amount": 200}"#;
 /// The time of the first call; grants and calls come after it.
 const START: Millis = 1_000_000;
 
-struct Place {
+struct TestStore {
     folder: tempfile::TempDir,
     guard: Guard,
 }
 
-impl Place {
-    fn new() -> Place {
+impl TestStore {
+    fn new() -> TestStore {
         let guard = Guard::compile("demo.guard", GUARD).expect("a guard");
-        Place { folder: tempfile::tempdir().expect("a folder"), guard }
+        TestStore { folder: tempfile::tempdir().expect("a folder"), guard }
     }
 
     fn storage(&self) -> Storage {
@@ -47,7 +47,7 @@ impl Place {
         self.call(call, "pay", args, at).proposed.verdict.is_allowed()
     }
 
-    fn asked(&self, args: &str) -> (Approvals, String) {
+    fn asked(&self, args: &str) -> (ApprovalLog, String) {
         let asked = self.call("ask", "pay", args, START).request.expect("a request");
         (self.storage().approvals().expect("a folder"), asked.id)
     }
@@ -55,43 +55,43 @@ impl Place {
 
 #[test]
 fn a_grant_expires() {
-    let place = Place::new();
+    let place = TestStore::new();
     let (approvals, id) = place.asked(CALL);
-    approvals.grant(&id, "kim", None, Extent::Once, START).expect("granted");
+    approvals.grant(&id, "kim", None, GrantExtent::Once, START).expect("granted");
     assert!(!place.allowed("late", CALL, START + ONE_HOUR));
-    approvals.grant(&id, "kim", None, Extent::For(1000), START).expect("granted");
+    approvals.grant(&id, "kim", None, GrantExtent::For(1000), START).expect("granted");
     assert!(!place.allowed("later", CALL, START + 1000));
     // The clock of the person was ahead: the grant is not there yet.
-    approvals.grant(&id, "kim", None, Extent::Once, START + 2 * ONE_HOUR).expect("granted");
+    approvals.grant(&id, "kim", None, GrantExtent::Once, START + 2 * ONE_HOUR).expect("granted");
     assert!(!place.allowed("early", CALL, START + ONE_HOUR));
 }
 
 #[test]
 fn the_age_of_a_grant_counts() {
-    let place = Place::new();
+    let place = TestStore::new();
     let small = r#"{"amount": 5}"#;
     let (approvals, id) = place.asked(small);
-    approvals.grant(&id, "kim", None, Extent::For(10 * ONE_HOUR), START).expect("granted");
+    approvals.grant(&id, "kim", None, GrantExtent::For(10 * ONE_HOUR), START).expect("granted");
     assert!(place.allowed("fresh", small, START + 30 * 60_000));
     assert!(!place.allowed("stale", small, START + 30 * 60_000 + 1));
 }
 
 #[test]
 fn a_grant_is_used_once_whatever_stops_the_process() {
-    let place = Place::new();
+    let place = TestStore::new();
     let (approvals, id) = place.asked(CALL);
-    approvals.grant(&id, "kim", None, Extent::Once, START).expect("granted");
+    approvals.grant(&id, "kim", None, GrantExtent::Once, START).expect("granted");
     // The process ended between the two steps: the grant is lost, and not used twice.
     let mut file = approvals.file("s1").open().expect("a file");
-    let kind = Kind::Used { call: "crashed".into(), grants: vec![0] };
-    file.append(Entry { id, at: START, kind }).expect("written");
+    let kind = RequestEvent::Used { call: "crashed".into(), grants: vec![0] };
+    file.append(RequestEntry { id, at: START, kind }).expect("written");
     drop(file);
     assert!(!place.allowed("after", CALL, START + 1));
 }
 
 #[test]
 fn a_file_that_somebody_changed_blocks() {
-    let place = Place::new();
+    let place = TestStore::new();
     let (approvals, id) = place.asked(CALL);
     approvals.reject(&id, "kim", "no", START).expect("rejected");
     let path = place.folder.path().join("store/.approvals/s1.jsonl");
@@ -120,7 +120,7 @@ fn a_file_that_somebody_changed_blocks() {
 
 #[test]
 fn secrets_stay_out_of_requests() {
-    let place = Place::new();
+    let place = TestStore::new();
     let asked =
         place.call("c1", "wipe", r#"{"key": "hunter2"}"#, START).request.expect("a request");
     assert_eq!(asked.roles, [ANY_ROLE]);
@@ -128,7 +128,7 @@ fn secrets_stay_out_of_requests() {
     let text = std::fs::read_to_string(path).expect("a file");
     assert!(!text.contains("hunter2"), "{text}");
     let approvals = place.storage().approvals().expect("a folder");
-    approvals.grant(&asked.id, "kim", None, Extent::Once, START).expect("granted");
+    approvals.grant(&asked.id, "kim", None, GrantExtent::Once, START).expect("granted");
     assert!(
         !place.call("c2", "wipe", r#"{"key": "hunter3"}"#, START + 1).proposed.verdict.is_allowed()
     );
@@ -139,7 +139,7 @@ fn secrets_stay_out_of_requests() {
 
 #[test]
 fn calls_that_need_nobody_leave_no_request() {
-    let place = Place::new();
+    let place = TestStore::new();
     assert!(place.call("c1", "note", r#"{"text": "x"}"#, START).request.is_none());
     assert!(place.call("c2", "pay", r#"{"amount": "x"}"#, START).request.is_none());
     assert!(place.call("c3", "pay", "{", START).request.is_none());

@@ -5,7 +5,9 @@ use crate::failure::{Exit, Failure, Outcome};
 use crate::term::{Term, count};
 use guard_hooks::Vocabulary;
 use guard_plan::time;
-use guard_sdk::approvals::{ApprovalRequest, Approvals, Extent, Granted, Waiting, instant};
+use guard_sdk::approvals::{
+    ApprovalLog, GrantExtent, Granted, PendingApproval, RequestState, instant,
+};
 use guard_sdk::{Storage, system_time};
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -17,12 +19,12 @@ pub struct Args {
     #[arg(long, value_name = "PATH", global = true)]
     pub store: Option<PathBuf>,
     #[command(subcommand)]
-    pub action: Action,
+    pub action: ApprovalAction,
 }
 
 /// What to do.
 #[derive(Debug, clap::Subcommand)]
-pub enum Action {
+pub enum ApprovalAction {
     /// Lists the requests that wait
     List {
         /// Those that are answered too
@@ -77,28 +79,30 @@ pub fn run(args: &Args, term: &Term) -> Outcome {
     let approvals = open(args)?;
     let now = system_time();
     let changed = match &args.action {
-        Action::List { all, json } => return list(&approvals, *all, *json, now, term),
-        Action::Show { request } => {
+        ApprovalAction::List { all, json } => return list(&approvals, *all, *json, now, term),
+        ApprovalAction::Show { request } => {
             let request = approvals.find(request).map_err(failure)?;
             term.print(&shown(&request, now))?;
             return Ok(Exit::Fine);
         }
-        Action::Grant { request, by, role, span } => {
+        ApprovalAction::Grant { request, by, role, span } => {
             not_an_agent()?;
             let millis =
                 |span: std::time::Duration| i64::try_from(span.as_millis()).unwrap_or(i64::MAX);
-            let extent = span.map_or(Extent::Once, |span| Extent::For(millis(span)));
+            let extent = span.map_or(GrantExtent::Once, |span| GrantExtent::For(millis(span)));
             approvals.grant(request, by, role.as_deref(), extent, now)
         }
-        Action::Reject { request, by, reason } => approvals.reject(request, by, reason, now),
-        Action::Revoke { request, by } => approvals.revoke(request, by, now),
+        ApprovalAction::Reject { request, by, reason } => {
+            approvals.reject(request, by, reason, now)
+        }
+        ApprovalAction::Revoke { request, by } => approvals.revoke(request, by, now),
     };
     let request = changed.map_err(failure)?;
     term.print(&line(&request, now))?;
     Ok(Exit::Fine)
 }
 
-fn open(args: &Args) -> Result<Approvals, Failure> {
+fn open(args: &Args) -> Result<ApprovalLog, Failure> {
     let store = args.store.clone().map_or_else(default_store, Ok).map_err(Failure::new)?;
     if !store.exists() {
         return Err(Failure::new(format!("there is no store at `{}`", store.display())));
@@ -125,9 +129,9 @@ fn not_an_agent() -> Result<(), Failure> {
     Ok(())
 }
 
-fn list(approvals: &Approvals, all: bool, json: bool, now: i64, term: &Term) -> Outcome {
+fn list(approvals: &ApprovalLog, all: bool, json: bool, now: i64, term: &Term) -> Outcome {
     let mut requests = approvals.requests(None).map_err(failure)?;
-    requests.retain(|request| all || request.waiting(now) == Waiting::Answer);
+    requests.retain(|request| all || request.waiting(now) == RequestState::Answer);
     if json {
         let requests: Vec<_> = requests.iter().map(|request| to_json(request, now)).collect();
         term.print(&format!("{}\n", serde_json::json!({ "requests": requests })))?;
@@ -140,23 +144,23 @@ fn list(approvals: &Approvals, all: bool, json: bool, now: i64, term: &Term) -> 
     Ok(Exit::Fine)
 }
 
-fn line(request: &ApprovalRequest, now: i64) -> String {
-    let ApprovalRequest { id, tool, args, session, .. } = request;
+fn line(request: &PendingApproval, now: i64) -> String {
+    let PendingApproval { id, tool, args, session, .. } = request;
     let args = visible(&args.chars().take(120).collect::<String>());
     format!("{id}  {}  {tool} {args}  (session {session})\n", state(request, now))
 }
 
 /// The state of a request in words.
-fn state(request: &ApprovalRequest, now: i64) -> String {
+fn state(request: &PendingApproval, now: i64) -> String {
     match (request.waiting(now), &request.rejected) {
         (_, Some(answer)) => format!("refused by {}", answer.by),
-        (Waiting::Call, None) => "granted".into(),
-        (Waiting::Over, None) => "over".into(),
+        (RequestState::Call, None) => "granted".into(),
+        (RequestState::Over, None) => "over".into(),
         (..) => format!("waits for {}", request.roles.join(" and ")),
     }
 }
 
-fn shown(request: &ApprovalRequest, now: i64) -> String {
+fn shown(request: &PendingApproval, now: i64) -> String {
     let mut out = format!("request  {}\nstate    {}\n", request.id, state(request, now));
     let _ = writeln!(out, "session  {}", request.session);
     if let Some(actor) = &request.actor {
@@ -204,7 +208,7 @@ fn age(now: i64, at: i64) -> String {
     }
 }
 
-fn to_json(request: &ApprovalRequest, now: i64) -> serde_json::Value {
+fn to_json(request: &PendingApproval, now: i64) -> serde_json::Value {
     let grant = |grant: &Granted| {
         serde_json::json!({
             "by": grant.by, "role": grant.role, "once": grant.once, "used": grant.used,

@@ -3,7 +3,7 @@
 
 use crate::commands::hook::line::HookLine;
 use crate::commands::hook::{default_store, host};
-use crate::commands::install::{Place, TIMEOUT, read};
+use crate::commands::install::{SettingsPlace, TIMEOUT, read};
 use crate::failure::{Exit, Outcome, reason};
 use crate::files;
 use crate::term::{Term, count};
@@ -23,29 +23,29 @@ pub struct Args {
     #[arg(value_parser = host)]
     pub hosts: Vec<&'static Vocabulary>,
     #[command(flatten)]
-    pub place: Place,
+    pub place: SettingsPlace,
     /// Do not start the agent to ask for its version
     #[arg(long)]
     pub no_version: bool,
 }
 
 /// One result of a check: what was found, and the repair if that is a problem.
-struct Finding {
+struct DoctorFinding {
     text: String,
     repair: Option<String>,
 }
 
 /// The findings about one host.
 #[derive(Default)]
-struct Findings(Vec<Finding>);
+struct DoctorFindings(Vec<DoctorFinding>);
 
-impl Findings {
+impl DoctorFindings {
     fn fine(&mut self, text: impl Into<String>) {
-        self.0.push(Finding { text: text.into(), repair: None });
+        self.0.push(DoctorFinding { text: text.into(), repair: None });
     }
 
     fn problem(&mut self, text: impl Into<String>, repair: impl Into<String>) {
-        self.0.push(Finding { text: text.into(), repair: Some(repair.into()) });
+        self.0.push(DoctorFinding { text: text.into(), repair: Some(repair.into()) });
     }
 }
 
@@ -65,10 +65,10 @@ pub fn run(args: &Args, term: &Term) -> Outcome {
         return Ok(Exit::Findings);
     }
     for host in hosts {
-        let mut findings = Findings::default();
+        let mut findings = DoctorFindings::default();
         check(host, args, &mut findings)?;
         term.print(&format!("{}\n", term.out.bold(host.title)))?;
-        for Finding { text, repair } in &findings.0 {
+        for DoctorFinding { text, repair } in &findings.0 {
             let mark = if repair.is_none() { "ok     " } else { "problem" };
             term.print(&format!("  {mark}  {text}\n"))?;
             if let Some(repair) = repair {
@@ -84,7 +84,7 @@ pub fn run(args: &Args, term: &Term) -> Outcome {
 fn check(
     host: &'static Vocabulary,
     args: &Args,
-    findings: &mut Findings,
+    findings: &mut DoctorFindings,
 ) -> Result<(), crate::failure::Failure> {
     clock(findings);
     if !args.no_version {
@@ -131,7 +131,7 @@ fn registered(
     hooks: &[InstalledHook],
     name: &str,
     again: &str,
-    findings: &mut Findings,
+    findings: &mut DoctorFindings,
 ) {
     let here = |event: &str, matcher: Option<&str>| {
         hooks.iter().any(|hook| hook.event == event && hook.matcher.as_deref() == matcher)
@@ -150,7 +150,7 @@ fn registered(
 }
 
 /// A failure of the hook blocks, and the host waits longer than the hook.
-fn closed(host: &Vocabulary, hooks: &[InstalledHook], again: &str, findings: &mut Findings) {
+fn closed(host: &Vocabulary, hooks: &[InstalledHook], again: &str, findings: &mut DoctorFindings) {
     let shell = |hook: &InstalledHook| {
         HookLine::read(hook.command(), host_of(host))
             .is_some_and(|line| line.guarded || !cfg!(unix))
@@ -188,7 +188,7 @@ fn host_of(host: &Vocabulary) -> &'static Vocabulary {
 }
 
 /// The program of the hook can be started.
-fn program(line: &HookLine, again: &str, findings: &mut Findings) {
+fn program(line: &HookLine, again: &str, findings: &mut DoctorFindings) {
     let name = line.guardc.display();
     if !line.guardc.is_file() {
         findings.problem(format!("`{name}` is not there: every event is blocked"), again);
@@ -203,7 +203,7 @@ fn program(line: &HookLine, again: &str, findings: &mut Findings) {
 }
 
 /// The guard can be used, and a plan is as new as its guard.
-fn plan(line: &HookLine, findings: &mut Findings) {
+fn plan(line: &HookLine, findings: &mut DoctorFindings) {
     let name = files::display(&line.plan);
     match Guard::from_file(&line.plan) {
         Ok(guard) => {
@@ -231,7 +231,7 @@ fn plan(line: &HookLine, findings: &mut Findings) {
 }
 
 /// Sessions can be kept.
-fn store(line: &HookLine, findings: &mut Findings) {
+fn store(line: &HookLine, findings: &mut DoctorFindings) {
     let store = match line.store.clone().map_or_else(default_store, Ok) {
         Ok(store) => store,
         Err(why) => {
@@ -273,7 +273,7 @@ fn store(line: &HookLine, findings: &mut Findings) {
 }
 
 /// The system's clock is one that deadlines and approvals can go by.
-fn clock(findings: &mut Findings) {
+fn clock(findings: &mut DoctorFindings) {
     let now = system_time();
     // The year of this version of Guard, and a time by which nobody uses it any more.
     let sane = time::parse_rfc3339("2025-01-01T00:00:00Z").unwrap_or_default()
@@ -288,7 +288,7 @@ fn clock(findings: &mut Findings) {
 }
 
 /// The host's version is one that was tried.
-fn version(host: &Vocabulary, findings: &mut Findings) {
+fn version(host: &Vocabulary, findings: &mut DoctorFindings) {
     let known = host.versions.join(", ");
     match ask_version(host.program) {
         Some(version) if host.versions.iter().any(|known| is_version(&version, known)) => {

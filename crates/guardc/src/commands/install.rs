@@ -14,7 +14,7 @@ pub const TIMEOUT: u64 = 30;
 
 /// Where the settings are.
 #[derive(Debug, clap::Args)]
-pub struct Place {
+pub struct SettingsPlace {
     /// The settings in the home directory, for all projects [default: those of the project]
     #[arg(long, conflicts_with_all = ["project", "settings"])]
     pub user: bool,
@@ -26,7 +26,7 @@ pub struct Place {
     pub settings: Option<PathBuf>,
 }
 
-impl Place {
+impl SettingsPlace {
     /// The settings file of a host.
     pub fn path(&self, host: &Vocabulary) -> Result<PathBuf, Failure> {
         if let Some(path) = &self.settings {
@@ -56,7 +56,7 @@ pub struct Args {
     #[arg(long, value_name = "PATH")]
     pub store: Option<PathBuf>,
     #[command(flatten)]
-    pub place: Place,
+    pub place: SettingsPlace,
     /// Show the difference, and change nothing
     #[arg(long)]
     pub dry_run: bool,
@@ -69,7 +69,7 @@ pub struct UninstallArgs {
     #[arg(value_parser = host)]
     pub host: &'static Vocabulary,
     #[command(flatten)]
-    pub place: Place,
+    pub place: SettingsPlace,
     /// Show the difference, and change nothing
     #[arg(long)]
     pub dry_run: bool,

@@ -1,11 +1,11 @@
 //! One event against its session: opened, decided, kept, and the answer in words.
 
-use super::{Args, Refusal, default_store};
-use guard_hooks::{Action, Answer, HookEvent, Meaning, ToolCall, ToolEnding};
+use super::{Args, HookFailure, default_store};
+use guard_hooks::{EventAction, EventMeaning, HookAnswer, HookEvent, ToolCall, ToolEnding};
 use guard_plan::json::Json;
 use guard_plan::record::{Delivered, Payload, Record, StopDecision, rendered};
 use guard_runtime::StepError;
-use guard_sdk::approvals::{ApprovalRequest, Approvals, ProposedCall};
+use guard_sdk::approvals::{ApprovalLog, PendingApproval, ProposedCall};
 use guard_sdk::{Decision, Guard, Proposed, Session, SessionError, Storage};
 use guard_trace::store::StoreError;
 use std::path::{Path, PathBuf};
@@ -18,24 +18,24 @@ const LOCK_WAIT: (u64, u64) = (1, 20);
 const RESERVE: Duration = Duration::from_millis(500);
 
 /// Decides an event.
-pub fn decide(args: &Args, event: &HookEvent, until: Instant) -> Result<Answer, Refusal> {
+pub fn decide(args: &Args, event: &HookEvent, until: Instant) -> Result<HookAnswer, HookFailure> {
     let guard = Guard::from_file(&args.plan)?;
-    let store = args.store.clone().map_or_else(default_store, Ok).map_err(Refusal)?;
+    let store = args.store.clone().map_or_else(default_store, Ok).map_err(HookFailure)?;
     let storage = Storage::open(&store)?;
     let mut session = open(args, event, &guard, &storage, until)?;
     match &event.action {
-        Action::Propose(call) => {
+        EventAction::Propose(call) => {
             let asked_in = args.store.is_some().then_some(&*store);
             propose(&mut session, call, &storage.approvals()?, asked_in)
         }
-        Action::Settle { calls, strict } => settle(&mut session, event, calls, *strict),
-        Action::Prompt(text) => {
+        EventAction::Settle { calls, strict } => settle(&mut session, event, calls, *strict),
+        EventAction::Prompt(text) => {
             session.prompt(text)?;
-            Ok(Answer::Pass)
+            Ok(HookAnswer::Pass)
         }
-        Action::Stop => stop(&mut session),
-        Action::Start => Ok(Answer::Context(guard.guide())),
-        Action::Pass => Ok(Answer::Pass),
+        EventAction::Stop => stop(&mut session),
+        EventAction::Start => Ok(HookAnswer::Context(guard.guide())),
+        EventAction::Pass => Ok(HookAnswer::Pass),
     }
 }
 
@@ -46,7 +46,7 @@ fn open(
     guard: &Guard,
     storage: &Storage,
     until: Instant,
-) -> Result<Session, Refusal> {
+) -> Result<Session, HookFailure> {
     let workspace = workspace(args, event)?;
     let actor = args.actor.as_deref().unwrap_or(args.host.name);
     let (mut wait, most) = LOCK_WAIT;
@@ -57,7 +57,7 @@ fn open(
             Err(SessionError::Store(StoreError::Locked(path))) => {
                 if Instant::now() + RESERVE.min(args.deadline / 4) >= until {
                     let path = path.display();
-                    return Err(Refusal(format!("`{path}` stays in use by another process")));
+                    return Err(HookFailure(format!("`{path}` stays in use by another process")));
                 }
                 std::thread::sleep(Duration::from_millis(wait));
                 wait = (wait * 2).min(most);
@@ -68,7 +68,7 @@ fn open(
 }
 
 /// The workspace of a new session.
-fn workspace(args: &Args, event: &HookEvent) -> Result<PathBuf, Refusal> {
+fn workspace(args: &Args, event: &HookEvent) -> Result<PathBuf, HookFailure> {
     if let Some(workspace) = &args.workspace {
         return Ok(workspace.clone());
     }
@@ -85,9 +85,9 @@ fn workspace(args: &Args, event: &HookEvent) -> Result<PathBuf, Refusal> {
 fn propose(
     session: &mut Session,
     call: &ToolCall,
-    approvals: &Approvals,
+    approvals: &ApprovalLog,
     store: Option<&Path>,
-) -> Result<Answer, Refusal> {
+) -> Result<HookAnswer, HookFailure> {
     let id = match &call.id {
         Some(id) => id.clone(),
         None => format!("{}-{}", mark(call), session.head().0),
@@ -96,18 +96,18 @@ fn propose(
         Ok(decided) => decided,
         // A hook that is installed twice asks twice: the second answer is the first one.
         Err(SessionError::Step(StepError::CallInFlight(_))) if is_same(session, &id, call)? => {
-            return Ok(Answer::Pass);
+            return Ok(HookAnswer::Pass);
         }
         Err(error) => return Err(error.into()),
     };
     let ProposedCall { proposed, request } = decided;
     if let Some(served) = &proposed.served {
-        return Ok(Answer::Deny(format!("the guard has served this call itself: {served}")));
+        return Ok(HookAnswer::Deny(format!("the guard has served this call itself: {served}")));
     }
     match (proposed.verdict.decision, request) {
         (Decision::Allow, _) => Ok(context(&proposed.feedback)),
-        (_, Some(request)) => Ok(Answer::Deny(asks(&proposed, &request, store))),
-        (decision, None) => Ok(Answer::Deny(denies(&proposed, decision))),
+        (_, Some(request)) => Ok(HookAnswer::Deny(asks(&proposed, &request, store))),
+        (decision, None) => Ok(HookAnswer::Deny(denies(&proposed, decision))),
     }
 }
 
@@ -117,7 +117,7 @@ fn mark(call: &ToolCall) -> String {
 }
 
 /// Whether the call in flight under an id is this one.
-fn is_same(session: &Session, id: &str, call: &ToolCall) -> Result<bool, Refusal> {
+fn is_same(session: &Session, id: &str, call: &ToolCall) -> Result<bool, HookFailure> {
     let Ok(args) = Json::parse(&call.args) else { return Ok(false) };
     let records = session.records()?;
     let proposed =
@@ -142,7 +142,7 @@ fn denies(proposed: &Proposed, decision: Decision) -> String {
 }
 
 /// The refusal of a call that lacks an approval: how a person can approve it, or who has refused to.
-fn asks(proposed: &Proposed, request: &ApprovalRequest, store: Option<&Path>) -> String {
+fn asks(proposed: &Proposed, request: &PendingApproval, store: Option<&Path>) -> String {
     let mut text = proposed.verdict.message();
     match &request.rejected {
         Some(answer) => {
@@ -171,10 +171,10 @@ fn append(text: &mut String, feedback: &[Delivered]) {
     }
 }
 
-fn context(feedback: &[Delivered]) -> Answer {
+fn context(feedback: &[Delivered]) -> HookAnswer {
     match rendered(feedback) {
-        text if text.is_empty() => Answer::Pass,
-        text => Answer::Context(text),
+        text if text.is_empty() => HookAnswer::Pass,
+        text => HookAnswer::Context(text),
     }
 }
 
@@ -183,13 +183,13 @@ fn settle(
     event: &HookEvent,
     calls: &[(ToolCall, ToolEnding)],
     strict: bool,
-) -> Result<Answer, Refusal> {
+) -> Result<HookAnswer, HookFailure> {
     let mut feedback = Vec::new();
     for (call, ending) in calls {
         let Some(id) = in_flight(session, call) else {
             if strict {
                 let tool = &call.tool;
-                return Err(Refusal(format!(
+                return Err(HookFailure(format!(
                     "the guard has not allowed this call of `{tool}`, or it has ended"
                 )));
             }
@@ -202,14 +202,14 @@ fn settle(
         };
         feedback.extend(settled.into_outcome().feedback);
     }
-    if event.meaning == Meaning::Refused {
-        return Ok(Answer::Pass);
+    if event.meaning == EventMeaning::Refused {
+        return Ok(HookAnswer::Pass);
     }
     match session.state().halted() {
         Some(halt) => {
             let mut text = format!("the session is halted by {}: {}", halt.rule, halt.message);
             append(&mut text, &feedback);
-            Ok(Answer::Deny(text))
+            Ok(HookAnswer::Deny(text))
         }
         None => Ok(context(&feedback)),
     }
@@ -228,11 +228,11 @@ fn in_flight(session: &Session, call: &ToolCall) -> Option<String> {
     found.map(str::to_owned)
 }
 
-fn stop(session: &mut Session) -> Result<Answer, Refusal> {
+fn stop(session: &mut Session) -> Result<HookAnswer, HookFailure> {
     let stopped = session.stop(None)?;
     Ok(match stopped.decision {
-        StopDecision::Block => Answer::Deny(stopped.message.clone()),
-        _ if stopped.message.is_empty() => Answer::Pass,
-        _ => Answer::Notice(stopped.message.clone()),
+        StopDecision::Block => HookAnswer::Deny(stopped.message.clone()),
+        _ if stopped.message.is_empty() => HookAnswer::Pass,
+        _ => HookAnswer::Notice(stopped.message.clone()),
     })
 }

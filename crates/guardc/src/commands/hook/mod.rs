@@ -10,7 +10,7 @@ pub mod line;
 
 use crate::failure::Outcome;
 use crate::term::Term;
-use guard_hooks::{Action, Answer, HookEvent, Vocabulary};
+use guard_hooks::{EventAction, HookAnswer, HookEvent, Vocabulary};
 use guard_plan::time;
 use std::io::{self, Read, Write};
 use std::path::PathBuf;
@@ -63,11 +63,11 @@ pub fn duration(text: &str) -> Result<Duration, String> {
 }
 
 /// The reason why an event is refused although no rule refuses it.
-pub struct Refusal(pub String);
+pub struct HookFailure(pub String);
 
-impl<E: std::error::Error> From<E> for Refusal {
-    fn from(error: E) -> Refusal {
-        Refusal(error.to_string())
+impl<E: std::error::Error> From<E> for HookFailure {
+    fn from(error: E) -> HookFailure {
+        HookFailure(error.to_string())
     }
 }
 
@@ -81,7 +81,7 @@ pub fn run(args: &Args, _: &Term) -> Outcome {
     let decided = std::panic::catch_unwind(|| answer(args, until));
     match decided {
         Ok(Ok(answer)) => speak(&answer),
-        Ok(Err(Refusal(reason))) => refuse(&reason),
+        Ok(Err(HookFailure(reason))) => refuse(&reason),
         Err(panic) => {
             let text = panic.downcast_ref::<String>().map(String::as_str);
             let text = text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or_default();
@@ -139,23 +139,23 @@ fn end(reason: &str) -> ! {
     std::process::exit(2)
 }
 
-fn answer(args: &Args, until: Instant) -> Result<String, Refusal> {
+fn answer(args: &Args, until: Instant) -> Result<String, HookFailure> {
     let input = read_input()?;
     let event = HookEvent::read(args.host, &input)?;
     let answer = match &event.action {
-        Action::Pass => Answer::Pass,
+        EventAction::Pass => HookAnswer::Pass,
         _ => decide::decide(args, &event, until)?,
     };
     Ok(answer.encode(args.host, &event))
 }
 
-fn read_input() -> Result<Vec<u8>, Refusal> {
+fn read_input() -> Result<Vec<u8>, HookFailure> {
     let mut input = Vec::new();
     let mut stdin = io::stdin().lock();
     let read = stdin.by_ref().take(MAX_EVENT + 1).read_to_end(&mut input);
-    read.map_err(|error| Refusal(format!("standard input cannot be read: {error}")))?;
+    read.map_err(|error| HookFailure(format!("standard input cannot be read: {error}")))?;
     match input.len() as u64 > MAX_EVENT {
-        true => Err(Refusal(format!("the event is longer than {} MiB", MAX_EVENT >> 20))),
+        true => Err(HookFailure(format!("the event is longer than {} MiB", MAX_EVENT >> 20))),
         false => Ok(input),
     }
 }
