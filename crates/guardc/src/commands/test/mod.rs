@@ -4,6 +4,7 @@
 mod coverage;
 mod json;
 mod junit;
+mod mutate;
 mod runner;
 mod text;
 mod whole;
@@ -39,9 +40,19 @@ pub struct Args {
     /// Fail where less than this percent of the sides of rules was seen
     #[arg(long, value_name = "PCT", value_parser = percent)]
     pub min_coverage: Option<f64>,
+    /// Remove and weaken one rule at a time, and list the changes that no test notices
+    #[arg(long, conflicts_with_all = ["coverage", "min_coverage"])]
+    pub mutate: bool,
     /// The name standard input is shown and resolved by
     #[arg(long, value_name = "PATH")]
     pub stdin_filename: Option<PathBuf>,
+}
+
+impl Args {
+    /// Whether a test with this title is to be run.
+    fn wants(&self, title: &str) -> bool {
+        self.run.as_ref().is_none_or(|filter| title.contains(filter.as_str()))
+    }
 }
 
 /// How results are written.
@@ -115,6 +126,12 @@ impl Results {
 pub fn run(args: &Args, term: &Term) -> Outcome {
     let config = Config::discover(&PathBuf::from("."))?;
     let inputs = files::find(&args.paths, args.stdin_filename.as_deref(), &config)?;
+    if args.mutate {
+        if args.format == Format::Junit {
+            return Err(Failure::new("--mutate has no JUnit form").help("use text or json"));
+        }
+        return mutate::run(args, &inputs, &config, term);
+    }
     let mut results = Results {
         min_coverage: args.min_coverage.or(config.min_coverage.filter(|_| args.run.is_none())),
         coverage: args.coverage,
@@ -181,11 +198,9 @@ fn suite(args: &Args, output: Output, shown: &[SourceFile]) -> Result<Suite, Fai
     let plan = plans::loaded(plan, sources)?;
     let guard = crate::play::guard(plan.clone())?;
     let mut coverage = Coverage::new(&plan);
-    let wanted =
-        |title: &str| args.run.as_ref().is_none_or(|filter| title.contains(filter.as_str()));
     let ran = scenarios
         .iter()
-        .filter(|scenario| wanted(&scenario.title))
+        .filter(|scenario| args.wants(&scenario.title))
         .map(|scenario| runner::run(&guard, scenario, shown, &mut coverage))
         .collect::<Result<_, _>>()?;
     let rules = coverage.rules().map(|rule| show(&plan, rule, shown)).collect();

@@ -1,0 +1,214 @@
+//! `guardc test --mutate`: whether a guard's tests notice that one of its rules is removed or weakened.
+//!
+//! Each mutant is compiled and its tests are run. A mutant that no test notices survives, unless the comparison of
+//! guards proves that it allows and refuses the same. Source: `docs/reference/tests.md`.
+
+mod mutants;
+
+use super::runner;
+use super::{Args, Coverage, Format};
+use crate::config::Config;
+use crate::failure::{Exit, Failure, Outcome};
+use crate::files::Input;
+use crate::project::{self, Compiled};
+use crate::report::Report;
+use crate::term::{Progress, Style, Term, count};
+use guard_compiler::diff::{Answer, Limits, diff};
+use guard_compiler::{Output, SourceFile};
+use mutants::{Mutant, mutants};
+use serde_json::{Value, json};
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
+/// What became of a mutant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Fate {
+    /// A test fails.
+    Noticed,
+    /// It does not compile.
+    Refused,
+    /// It is proved to allow and to refuse the same.
+    Same,
+    /// All tests pass.
+    Survives,
+}
+
+/// A mutant and its fate.
+struct Tried {
+    at: String,
+    old: String,
+    new: Option<String>,
+    fate: Fate,
+}
+
+/// A guard with its mutants.
+struct Mutated {
+    file: String,
+    tried: Vec<Tried>,
+}
+
+impl Mutated {
+    fn count(&self, fate: Fate) -> usize {
+        self.tried.iter().filter(|tried| tried.fate == fate).count()
+    }
+}
+
+/// Runs the command.
+pub fn run(args: &Args, inputs: &[Input], config: &Config, term: &Term) -> Outcome {
+    let mut all: Vec<Mutated> = Vec::new();
+    let mut report = Report::default();
+    for input in inputs {
+        let text = project::read(input)?;
+        if input.walked && super::super::check::is_library(&text) {
+            continue;
+        }
+        let compiled = project::compile(&input.path, text.clone(), config);
+        report.roots += 1;
+        report.add(&compiled.shown, &compiled.compilation.diagnostics);
+        let Compiled { compilation, shown } = compiled;
+        let Some(output) = compilation.output else { continue };
+        let file = shown.first().map_or_else(String::new, |file| file.path.clone());
+        if !passes(args, &output, &shown)? {
+            return Err(Failure::new(format!("the tests of `{file}` do not pass"))
+                .help("run `guardc test` without --mutate, and mend what fails"));
+        }
+        let guard = Root { path: &input.path, text: &text, output: &output, file: &file };
+        all.push(guard.mutated(args, config, term)?);
+    }
+    if report.failed() {
+        report.findings.retain(|finding| finding.error);
+        report.sort();
+        report.print_to_stderr(term);
+    }
+    term.print(&match args.format {
+        Format::Json => as_json(&all),
+        _ => as_text(&all, term.out),
+    })?;
+    let survives = all.iter().any(|guard| guard.count(Fate::Survives) > 0);
+    Ok(Exit::findings(survives || report.failed()))
+}
+
+/// Whether every wanted test passes.
+fn passes(args: &Args, output: &Output, shown: &[SourceFile]) -> Result<bool, Failure> {
+    let plan = crate::plans::loaded(output.plan.clone(), output.sources.clone())?;
+    let guard = crate::play::guard(plan.clone())?;
+    let mut coverage = Coverage::new(&plan);
+    for scenario in output.scenarios.iter().filter(|scenario| args.wants(&scenario.title)) {
+        if runner::run(&guard, scenario, shown, &mut coverage)?.failure.is_some() {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// A guard whose tests pass.
+struct Root<'g> {
+    path: &'g PathBuf,
+    text: &'g str,
+    output: &'g Output,
+    file: &'g str,
+}
+
+impl Root<'_> {
+    fn mutated(&self, args: &Args, config: &Config, term: &Term) -> Result<Mutated, Failure> {
+        let mutants = mutants(self.text, &self.output.program);
+        let mut progress = Progress::new(term, "mutating", mutants.len());
+        let mut tried = Vec::new();
+        for (index, mutant) in mutants.iter().enumerate() {
+            progress.at(index, self.file);
+            tried.push(self.tried(mutant, args, config)?);
+        }
+        Ok(Mutated { file: self.file.to_owned(), tried })
+    }
+
+    fn tried(&self, mutant: &Mutant, args: &Args, config: &Config) -> Result<Tried, Failure> {
+        let compiled = project::compile(self.path, mutant.text(self.text), config);
+        let fate = match compiled.compilation.output {
+            None => Fate::Refused,
+            Some(output) if !passes(args, &output, &compiled.shown)? => Fate::Noticed,
+            Some(output) if self.decides_like(&output) => Fate::Same,
+            Some(_) => Fate::Survives,
+        };
+        let (start, end) = (mutant.rule.start as usize, mutant.rule.end as usize);
+        let old = self.text.get(start..end).unwrap_or_default();
+        let new = (!mutant.removes()).then(|| self.changed_rule(mutant));
+        let (line, column) = place(self.text, mutant.part.start);
+        let at = format!("{}:{line}:{column}", self.file);
+        Ok(Tried { at, old: one_line(old), new: new.map(|new| one_line(&new)), fate })
+    }
+
+    /// Whether the comparison proves both guards alike, without a search.
+    fn decides_like(&self, mutant: &Output) -> bool {
+        let limits = Limits { states: 0, calls: 0, climbs: 0, seeds: Vec::new() };
+        let found = diff(&self.output.program, &mutant.program, &limits, &|| true);
+        let no = |looser: bool| found.answers(looser).all(|answer| matches!(answer, Answer::No));
+        no(true) && no(false) && found.undeclared.is_none()
+    }
+
+    /// The changed rule as it stands in the mutant.
+    fn changed_rule(&self, mutant: &Mutant) -> String {
+        let (start, end) = (mutant.rule.start as usize, mutant.rule.end as usize);
+        let before = self.text.get(start..mutant.part.start).unwrap_or_default();
+        let after = self.text.get(mutant.part.end..end).unwrap_or_default();
+        [before, &mutant.new, after].concat()
+    }
+}
+
+/// Line and column of a byte, from 1.
+fn place(text: &str, at: usize) -> (usize, usize) {
+    let before = text.get(..at).unwrap_or_default();
+    let line = before.rsplit('\n').next().unwrap_or_default();
+    (before.matches('\n').count() + 1, line.chars().count() + 1)
+}
+
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+fn as_text(all: &[Mutated], style: Style) -> String {
+    let mut out = String::new();
+    for guard in all {
+        let _ = writeln!(out, "{}", style.bold(&guard.file));
+        let left = guard.tried.iter().filter(|tried| tried.fate == Fate::Survives);
+        for tried in left {
+            let change = match &tried.new {
+                None => format!("removed `{}`", tried.old),
+                Some(new) => format!("`{}` → `{new}`", tried.old),
+            };
+            let _ = writeln!(out, "  {}: {change}", style.cyan(&tried.at));
+        }
+        let survive = guard.count(Fate::Survives);
+        let noticed = guard.count(Fate::Noticed) + guard.count(Fate::Refused);
+        let said = match survive {
+            0 => style.green("no test is missing"),
+            n => style.red(&format!("{n} noticed by no test")),
+        };
+        let same = match guard.count(Fate::Same) {
+            0 => String::new(),
+            n => format!(", {n} proved to decide alike"),
+        };
+        let changes = count(guard.tried.len(), "change");
+        let _ = writeln!(out, "  {changes}: {noticed} noticed{same}, {said}");
+    }
+    out
+}
+
+fn as_json(all: &[Mutated]) -> String {
+    let mutant = |tried: &Tried| -> Value {
+        let fate = match tried.fate {
+            Fate::Noticed => "noticed",
+            Fate::Refused => "refused",
+            Fate::Same => "same",
+            Fate::Survives => "survives",
+        };
+        json!({ "at": tried.at, "old": tried.old, "new": tried.new, "fate": fate })
+    };
+    let guard = |guard: &Mutated| -> Value {
+        json!({
+            "file": guard.file,
+            "mutants": guard.tried.iter().map(mutant).collect::<Vec<_>>(),
+            "survive": guard.count(Fate::Survives),
+        })
+    };
+    format!("{:#}\n", json!({ "guards": all.iter().map(guard).collect::<Vec<_>>() }))
+}

@@ -1,0 +1,206 @@
+//! The mutants of a guard: its text with one rule removed or weakened.
+//!
+//! Input: the text of a guard and its program. Output: mutants, in the order of the text. Rules of other files stay.
+
+use guard_compiler::hir::{Clause, ClauseKind, Expr, ExprKind as K, Program};
+use guard_plan::plan::{CompareOp, QuantifierOp};
+use guard_syntax::span::Span;
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+/// A guard with one change.
+pub struct Mutant {
+    /// The rule that is changed.
+    pub rule: Span,
+    /// The changed part of the text, and its new text.
+    pub part: Range<usize>,
+    /// What stands there now; empty where the whole rule is removed.
+    pub new: String,
+}
+
+impl Mutant {
+    /// The whole text of the mutant.
+    pub fn text(&self, text: &str) -> String {
+        let (before, after) = (text.get(..self.part.start), text.get(self.part.end..));
+        [before.unwrap_or_default(), &self.new, after.unwrap_or_default()].concat()
+    }
+
+    /// Whether the whole rule is removed.
+    pub fn removes(&self) -> bool {
+        self.new.is_empty() && self.part == range(self.rule)
+    }
+}
+
+/// Every rule of the root file removed, and every way to weaken it that is known here.
+pub fn mutants(text: &str, program: &Program) -> Vec<Mutant> {
+    let mut by_rule: BTreeMap<(u32, u32), Vec<Mutant>> = BTreeMap::new();
+    for clause in program.tools.iter().flat_map(|tool| &tool.clauses) {
+        // A policy's clause stands in every tool that it holds for.
+        by_rule.entry((clause.rule.span.start, clause.rule.span.end)).or_insert_with(|| {
+            if clause.rule.shadow { Vec::new() } else { of_clause(text, clause) }
+        });
+    }
+    for invariant in program.invariants.iter().filter(|i| !i.monitor && !i.rule.shadow) {
+        let mut weaker = Weaker { text, rule: invariant.rule.span, found: Vec::new() };
+        weaker.expr(&invariant.condition, false);
+        by_rule.insert((invariant.rule.span.start, invariant.rule.span.end), weaker.found);
+    }
+    let found = by_rule.into_values().flatten();
+    found.filter(|mutant| mutant.rule.file.0 == 0 && mutant.text(text) != text).collect()
+}
+
+fn range(span: Span) -> Range<usize> {
+    span.start as usize..span.end as usize
+}
+
+fn of_clause(text: &str, clause: &Clause) -> Vec<Mutant> {
+    let rule = clause.rule.span;
+    let removed = Mutant { rule, part: range(rule), new: String::new() };
+    let mut weaker = Weaker { text, rule, found: vec![removed] };
+    match &clause.kind {
+        ClauseKind::Deny { condition, .. } => weaker.expr(condition, true),
+        ClauseKind::Requires { when, .. } => {
+            weaker.without("latest", 1);
+            weaker.without("since", 2);
+            weaker.without("within", 2);
+            when.iter().for_each(|when| weaker.expr(when, true));
+        }
+        ClauseKind::Approval { when, .. } => {
+            weaker.without("within", 2);
+            when.iter().for_each(|when| weaker.expr(when, true));
+        }
+        ClauseKind::Limit { .. } => weaker.after("limit"),
+        ClauseKind::Reconcile { condition, .. } => weaker.expr(condition, false),
+        _ => {}
+    }
+    weaker.found
+}
+
+/// Collects weaker forms of one rule.
+struct Weaker<'t> {
+    text: &'t str,
+    rule: Span,
+    found: Vec<Mutant>,
+}
+
+impl Weaker<'_> {
+    fn push(&mut self, part: Range<usize>, new: String) {
+        let rule = range(self.rule);
+        // What a macro or a library wrote stands elsewhere.
+        if rule.start <= part.start && part.end <= rule.end {
+            self.found.push(Mutant { rule: self.rule, part, new });
+        }
+    }
+
+    fn slice(&self, span: Span) -> &str {
+        self.text.get(range(span)).unwrap_or_default()
+    }
+
+    /// The condition, less often true if `less`, else more often.
+    fn expr(&mut self, e: &Expr, less: bool) {
+        match &e.kind {
+            K::Not(of) => self.expr(of, !less),
+            K::And(a, b) | K::Or(a, b) => {
+                if matches!(e.kind, K::Or(..)) == less {
+                    for side in [a, b] {
+                        let side = format!("({})", self.slice(side.span));
+                        self.push(range(e.span), side);
+                    }
+                }
+                self.expr(a, less);
+                self.expr(b, less);
+            }
+            K::Implies(a, b) => {
+                self.expr(a, !less);
+                self.expr(b, less);
+            }
+            K::Quantified { op: QuantifierOp::All | QuantifierOp::Any, body, .. } => {
+                self.expr(body, less);
+            }
+            K::Compare(op, a, b) => {
+                let up = match op {
+                    CompareOp::Gt | CompareOp::Ge => less,
+                    CompareOp::Lt | CompareOp::Le => !less,
+                    CompareOp::Eq | CompareOp::Ne => return,
+                };
+                self.number(a, !up);
+                self.number(b, up);
+            }
+            _ => {}
+        }
+    }
+
+    /// A literal number, one more or one less at its last digit.
+    fn number(&mut self, e: &Expr, up: bool) {
+        if !matches!(e.kind, K::Int(_) | K::Decimal(_) | K::Duration(_)) {
+            return;
+        }
+        if let Some(new) = stepped(self.slice(e.span), up) {
+            self.push(range(e.span), new);
+        }
+    }
+
+    /// The rule without the first `word` and what belongs to it: so many words in all.
+    fn without(&mut self, word: &str, count: usize) {
+        let words = words(self.slice(self.rule));
+        let Some(at) = words.iter().position(|w| self.slice(self.rule)[w.clone()] == *word) else {
+            return;
+        };
+        let Some(last) = words.get(at + count - 1) else { return };
+        let start = self.rule.start as usize;
+        self.push(start + words[at].start..start + last.end, String::new());
+    }
+
+    /// The number after the first `word`, one more.
+    fn after(&mut self, word: &str) {
+        let text = self.slice(self.rule);
+        let words = words(text);
+        let place = words.iter().position(|w| text[w.clone()] == *word);
+        let Some(number) = place.and_then(|at| words.get(at + 1)).cloned() else { return };
+        if let Some(new) = stepped(&text[number.clone()], true) {
+            let start = self.rule.start as usize;
+            self.push(start + number.start..start + number.end, new);
+        }
+    }
+}
+
+/// The words of a clause outside of its strings.
+fn words(text: &str) -> Vec<Range<usize>> {
+    let (mut words, mut start, mut quoted) = (Vec::new(), None, false);
+    let mut escaped = false;
+    for (at, c) in text.char_indices() {
+        let in_word = !quoted && (c.is_alphanumeric() || matches!(c, '_' | '.' | '*'));
+        match (in_word, start) {
+            (true, None) => start = Some(at),
+            (false, Some(begun)) => {
+                words.push(begun..at);
+                start = None;
+            }
+            _ => {}
+        }
+        quoted = if c == '"' && !escaped { !quoted } else { quoted };
+        escaped = c == '\\' && !escaped;
+    }
+    words.extend(start.map(|begun| begun..text.len()));
+    words
+}
+
+/// A literal with its last digit stepped up or down; none where there is none below.
+fn stepped(literal: &str, up: bool) -> Option<String> {
+    let end = literal.rfind(|c: char| c.is_ascii_digit())? + 1;
+    let (number, unit) = literal.split_at(end);
+    let point = number.find('.').map(|at| end - at - 1);
+    let digits: String = number.chars().filter(char::is_ascii_digit).collect();
+    let only_digits = number.chars().all(|c| c.is_ascii_digit() || matches!(c, '.' | '_'));
+    let value = digits.parse::<u64>().ok().filter(|_| only_digits)?;
+    let value = if up { value.checked_add(1)? } else { value.checked_sub(1)? };
+    let new = match point {
+        Some(places) => {
+            let padded = format!("{value:0width$}", width = places + 1);
+            let (whole, part) = padded.split_at(padded.len() - places);
+            format!("{whole}.{part}")
+        }
+        None => value.to_string(),
+    };
+    Some(new + unit)
+}
