@@ -138,6 +138,12 @@ pub struct Reference<'p> {
     attempts: Vec<Vec<probes::Attempt>>,
     /// The attempts of this event.
     asked: RefCell<Vec<(hir::ProbeId, probes::Attempt)>>,
+    /// Something other than a probe refuses the call of this event.
+    refused: Cell<bool>,
+    /// No probe may be asked: a rule that tries is judged last.
+    mute: Cell<bool>,
+    /// A probe was asked while none may be.
+    tried: Cell<bool>,
     /// A probe's last answer was used again.
     reused: Cell<bool>,
     /// Every value that was seen, and where first.
@@ -256,6 +262,9 @@ impl<'p> Reference<'p> {
             calls: Vec::new(),
             attempts: vec![Vec::new(); program.probes.len()],
             asked: RefCell::default(),
+            refused: Cell::default(),
+            mute: Cell::default(),
+            tried: Cell::default(),
             reused: Cell::default(),
             seen: Vec::new(),
             prompts: 0,

@@ -24,6 +24,8 @@ pub(super) struct Findings {
     missing: Vec<Outline>,
     /// The clauses behind them, in effect or in shadow.
     fired: Vec<(Code, Span)>,
+    /// The denies that ask a probe, by their place among the clauses: they are judged last.
+    last: Vec<usize>,
 }
 
 impl Findings {
@@ -184,7 +186,7 @@ impl Reference<'_> {
             return findings.judgement(self.program.shadow);
         }
         let (findings, ..) = self.weigh(at, args, world);
-        self.asked.take();
+        self.forget_answers();
         findings.judgement(self.program.shadow)
     }
 
@@ -205,7 +207,6 @@ impl Reference<'_> {
         self.budgets(declared, env, &mut findings, &mut after);
         self.effects(declared, env, &mut findings, &mut after);
         self.approvals(at, declared, env, &mut findings, &mut after);
-        self.ready(declared, env, &mut findings);
         let deed = self.deed(declared, env, &mut findings);
         for flight in &self.flights {
             let other = flight.tool.filter(|other| waits_for(self.program, at, *other));
@@ -215,7 +216,27 @@ impl Reference<'_> {
                 findings.reasons.push((Code::Conflict, rule, Decision::Wait, needs));
             }
         }
+        self.questions(declared, env, &mut findings);
         (findings, after, deed)
+    }
+
+    /// What asks probes: nothing is asked of a call that is denied anyway.
+    fn questions(&self, declared: &Tool, env: Env, findings: &mut Findings) {
+        let denies = |reason: &Outline| reason.2 == Decision::Deny;
+        let denied = !findings.missing.is_empty() || findings.reasons.iter().any(denies);
+        self.refused.set(denied || !findings.reasons.is_empty());
+        if denied {
+            return;
+        }
+        for place in std::mem::take(&mut findings.last) {
+            let clause = &declared.clauses[place];
+            if let ClauseKind::Deny { condition, .. } = &clause.kind
+                && findings.ok(&clause.rule, self.holds(condition, env)) == Some(true)
+            {
+                findings.add(&clause.rule, Code::Denied, Decision::Deny);
+            }
+        }
+        self.ready(declared, env, findings);
     }
 
     /// A call that no rule read: refused, or let pass by a guard in shadow, and then without a mark.
@@ -314,10 +335,14 @@ impl Reference<'_> {
     }
 
     fn denies(&self, tool: &Tool, env: Env, findings: &mut Findings) {
-        for clause in &tool.clauses {
-            if let ClauseKind::Deny { condition, .. } = &clause.kind
-                && findings.ok(&clause.rule, self.holds(condition, env)) == Some(true)
-            {
+        for (place, clause) in tool.clauses.iter().enumerate() {
+            let ClauseKind::Deny { condition, .. } = &clause.kind else { continue };
+            self.mute.set(true);
+            let holds = self.holds(condition, env);
+            self.mute.set(false);
+            if self.tried.take() {
+                findings.last.push(place);
+            } else if findings.ok(&clause.rule, holds) == Some(true) {
                 findings.add(&clause.rule, Code::Denied, Decision::Deny);
             }
         }
