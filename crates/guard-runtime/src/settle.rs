@@ -59,7 +59,7 @@ pub(crate) fn finish(
     session.settlements += 1;
     session.touch(flight.tool);
     session.changes.clear();
-    flights::land(compiled, session, &flight);
+    flights::land(compiled, session, &flight, matches!(ending, Ending::Failure));
     let mut settled = Settled { tool: flight.tool, ..Settled::default() };
     let end = match ending {
         Ending::Failure => {

@@ -118,6 +118,11 @@ pub(crate) fn limit_of_nothing(span: Span) -> Diagnostic {
         .help("to forbid a tool altogether write `deny when true because \"…\"`")
 }
 
+pub(crate) fn success_in_flight(span: Span) -> Diagnostic {
+    Diagnostic::error("G0313", span, "a call in flight has not succeeded yet")
+        .help("write `limit N in flight`, or `limit N success per session`")
+}
+
 pub(crate) fn count_of_nothing(span: Span, what: &str) -> Diagnostic {
     Diagnostic::error("G0313", span, format!("{what} must be at least 1"))
         .help("write a greater one, or remove the clause")

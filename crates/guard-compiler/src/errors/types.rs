@@ -51,6 +51,16 @@ pub(crate) fn may_be_missing(span: Span, text: &str, condition: bool) -> Diagnos
         )
 }
 
+pub(crate) fn missing_entry(span: Span, entry: &str, form: Option<&str>) -> Diagnostic {
+    let establish = format!("`deny unless {entry} is some` establishes it");
+    Diagnostic::error("G0204", span, format!("`{entry}` may be missing here"))
+        .label("there is nothing to change where it is missing, and the call would be denied")
+        .help(match form {
+            Some(form) => format!("write `{form}`; {establish}"),
+            None => establish,
+        })
+}
+
 pub(crate) fn empty_needle(span: Span) -> Diagnostic {
     Diagnostic::error("G0218", span, "an empty text is looked for")
         .label("this would be found in every text")

@@ -359,6 +359,10 @@ impl<'a> Checker<'a, '_> {
             ));
             return;
         };
+        if limit.success && scope == LimitScope::InFlight {
+            self.report(errors::success_in_flight(limit.count.span));
+            return;
+        }
         if count == 0 {
             self.report(errors::limit_of_nothing(limit.count.span));
             return;
@@ -370,6 +374,7 @@ impl<'a> Checker<'a, '_> {
             self.program.limits.push(hir::Limit {
                 rule: rule.clone(),
                 count,
+                success: limit.success,
                 scope,
                 keyed: by.is_some(),
             });

@@ -243,7 +243,8 @@ impl<'p> Questions<'p> {
         for (at, probe) in self.program.probes.iter().enumerate() {
             let remembers =
                 probe.every.is_some() || probe.backoff.is_some() || probe.within.is_some();
-            if let (true, Some((time, said, count, begun))) = (remembers, session.last_attempt(at)) {
+            if let (true, Some((time, said, count, begun))) = (remembers, session.last_attempt(at))
+            {
                 put(now - time, &mut out);
                 put(count as i64, &mut out);
                 put(begun.map_or(-1, |begun| now - begun), &mut out);

@@ -110,13 +110,15 @@ fn worded(program: &Program, clause: &ClauseKind) -> Option<(RuleKind, String)> 
 pub(crate) fn limit_text(program: &Program, limit: LimitId) -> String {
     let limit = &program.limits[limit];
     let by = if limit.keyed { " by its key" } else { "" };
+    let success = if limit.success { " success" } else { "" };
+    let count = format!("{}{success}", limit.count);
     match limit.scope {
         LimitScope::Window(d) => {
-            format!("limit {} per {}{by}", limit.count, describe_duration(d))
+            format!("limit {count} per {}{by}", describe_duration(d))
         }
-        LimitScope::Session => format!("limit {} per session{by}", limit.count),
-        LimitScope::InFlight => format!("limit {} in flight{by}", limit.count),
-        LimitScope::Identical => format!("limit {} identical", limit.count),
+        LimitScope::Session => format!("limit {count} per session{by}"),
+        LimitScope::InFlight => format!("limit {count} in flight{by}"),
+        LimitScope::Identical => format!("limit {count} identical"),
     }
 }
 

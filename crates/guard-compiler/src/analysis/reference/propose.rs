@@ -6,7 +6,7 @@ use super::items::Deed;
 use super::{
     Allowed, Begun, Call, Flight, Judgement, Misuse, Outcome, Outline, Reference, World, is_missing,
 };
-use crate::hir::{ClauseKind, LimitId, Requirement, RuleMeta, Tool, ToolId, VarId};
+use crate::hir::{Clause, ClauseKind, LimitId, Requirement, RuleMeta, Tool, ToolId, VarId};
 use crate::lower::waits_for;
 use guard_plan::json::Json;
 use guard_plan::plan::LimitScope;
@@ -406,7 +406,9 @@ impl Reference<'_> {
             let sum = costs.entry(*unit).or_default();
             *sum = sum.saturating_add(amount);
         }
-        self.spending(costs, findings, after);
+        let is_said =
+            |c: &Clause| matches!(c.kind, ClauseKind::Costs { unit: 0, .. }) && !c.rule.shadow;
+        self.spending(costs, tool.clauses.iter().any(is_said), findings, after);
         for (unit, amount) in in_shadow {
             let plain = after.charges.get(&unit).copied().unwrap_or(0);
             let name = &self.program.units[unit].name;
@@ -421,15 +423,18 @@ impl Reference<'_> {
         self.program.units[unit].budget.is_some_and(|budget| total > i128::from(budget))
     }
 
-    /// Budgets and the deadline; a call is one of `calls`, the first unit.
+    /// Budgets and the deadline; a call is one of `calls`, the first unit, unless it is said what it costs.
     fn spending(
         &self,
         mut costs: BTreeMap<usize, i64>,
+        said: bool,
         findings: &mut Findings,
         after: &mut Consequences,
     ) {
-        let calls = costs.entry(0).or_default();
-        *calls = calls.saturating_add(DECIMAL_ONE);
+        if !said {
+            let calls = costs.entry(0).or_default();
+            *calls = calls.saturating_add(DECIMAL_ONE);
+        }
         for (at, unit) in self.program.units.iter().enumerate() {
             let exhausted =
                 unit.host_charged && unit.budget.is_some_and(|budget| self.spent[at] >= budget);
