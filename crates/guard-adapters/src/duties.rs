@@ -112,13 +112,7 @@ pub trait Duties {
 
     /// Proposes a call to the guard, and asks for the approvals it needs.
     fn gate(&mut self, harness: &mut Harness, call: &Call) -> AdapterResult<Gate> {
-        let mut proposed = self.propose(harness, call)?;
-        if proposed.verdict.decision == Decision::Ask
-            && self.approvals(harness, call, &proposed.verdict)?
-        {
-            proposed = self.propose(harness, call)?;
-        }
-        self.obey(harness, call, &proposed)
+        gate(self, harness, call)
     }
 
     /// Proposes a call to the guard.
@@ -334,6 +328,21 @@ pub trait Duties {
             Err(_) => Replayed { agrees: false, at: Some(0) },
         })
     }
+}
+
+/// Proposes a call, asks for the approvals it needs, and obeys the verdict.
+pub fn gate(
+    duties: &mut (impl Duties + ?Sized),
+    harness: &mut Harness,
+    call: &Call,
+) -> AdapterResult<Gate> {
+    let mut proposed = duties.propose(harness, call)?;
+    if proposed.verdict.decision == Decision::Ask
+        && duties.approvals(harness, call, &proposed.verdict)?
+    {
+        proposed = duties.propose(harness, call)?;
+    }
+    duties.obey(harness, call, &proposed)
 }
 
 /// Returns the roles that have to approve a call.

@@ -28,7 +28,7 @@ pub enum Gate {
     Refused(String),
 }
 
-/// What a duty returns.
+/// The result of a duty.
 pub type AdapterResult<T> = Result<T, Trouble>;
 
 impl Harness<'_> {

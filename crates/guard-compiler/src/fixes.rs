@@ -28,6 +28,9 @@ impl Loader for Again<'_> {
 
 /// Drops the fixes that do not help, and the questions `did you mean …?` that came with them.
 pub(crate) fn keep_helpful(files: &[SourceFile], diagnostics: &mut [Diagnostic]) {
+    if diagnostics.iter().all(|diagnostic| diagnostic.fix.is_none()) {
+        return;
+    }
     let size: usize = files.iter().map(|file| file.text.len()).sum();
     let before = diagnostics.to_vec();
     let mut checked = 0;

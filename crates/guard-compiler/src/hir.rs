@@ -349,7 +349,7 @@ pub struct Tool {
     pub params: Vec<Field>,
     /// The type of its result.
     pub returns: Option<Type>,
-    /// What becomes of what it observes if its result does not decode.
+    /// The effect on the variables it observes of a result that does not decode.
     pub undecoded: Undecoded,
     /// The trust level of its result.
     pub trust: Trust,

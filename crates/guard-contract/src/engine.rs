@@ -98,7 +98,7 @@ struct Object {
     column: Option<usize>,
     /// The envelope's member that was accepted last, while nothing shows that its value has ended.
     latest: Option<usize>,
-    /// What makes it doubtful that all of it was found and meant.
+    /// The reason to doubt that all of it was found and meant.
     doubt: Option<(usize, &'static str)>,
 }
 

@@ -8,7 +8,7 @@ use guard_plan::report::{Extent, Report};
 /// The longest beginning that is looked at, in bytes.
 const BEGINNING: usize = 256;
 
-/// What is known of a text.
+/// The findings about a text so far.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 enum State {
     #[default]
@@ -25,12 +25,12 @@ enum State {
 #[derive(Debug, Default)]
 pub(crate) struct Unwrap {
     state: State,
-    /// What cannot be decided yet.
+    /// The part that cannot be decided yet.
     held: Vec<u8>,
     /// The bytes of the text and of the document so far.
     read: usize,
     written: usize,
-    /// Where the distance between both changes: the offset in the document, and in the text.
+    /// The places at which the distance between both changes: the offset in the document, and in the text.
     steps: Vec<(usize, usize)>,
 }
 

@@ -288,14 +288,14 @@ pub enum LimitScope {
     Identical,
 }
 
-/// What becomes of the variables that a tool observes if its result does not decode.
+/// The effect on the variables that a tool observes of a result that does not decode.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Undecoded {
     /// They keep their values.
     Keep,
-    /// What it would have written is cleared; where that cannot be, the session halts.
+    /// The variables are cleared; where one cannot be, the session halts.
     #[default]
     Clear,
     /// The session halts.
@@ -439,7 +439,7 @@ pub struct Tool {
     pub params: Vec<Field>,
     /// What its result decodes to; opaque where not said.
     pub returns: Option<TypeId>,
-    /// What becomes of what it observes if its result does not decode.
+    /// The effect on the variables it observes of a result that does not decode.
     pub undecoded: Undecoded,
     /// Whose word its result is.
     pub trust: Trust,

@@ -1,11 +1,10 @@
 //! Faults after a tool has run, in what the guard is told beside calls, and in calls that overlap.
 
 use super::gate::{ignores, runs_where};
-use super::messages::KeepsResults;
 use super::{Spec, faults, instead};
 use crate::duties::{Duties, Faithful};
 use crate::engine::{Engine, WorkspaceFiles, instant};
-use crate::harness::{AdapterResult, Gate, Harness};
+use crate::harness::{AdapterResult, Gate, Harness, text_of};
 use guard_ack::protocol::{Call, Done, Role, Run, Turn};
 use guard_plan::verdict::{Code, Decision};
 use guard_runtime::{Proposal, Settlement};
@@ -166,5 +165,29 @@ impl Duties for SettlesLate {
             }
         }
         Faithful.ask_model(harness)
+    }
+}
+
+/// Answers a call that ran before from memory.
+#[derive(Default)]
+struct KeepsResults(Vec<(Call, String)>);
+
+impl Duties for KeepsResults {
+    fn gate(&mut self, harness: &mut Harness, call: &Call) -> AdapterResult<Gate> {
+        let same = |known: &Call| known.tool == call.tool && known.args == call.args;
+        match self.0.iter().find(|(known, _)| same(known)) {
+            Some((_, text)) => Ok(Gate::Served(text.clone())),
+            None => Faithful.gate(harness, call),
+        }
+    }
+
+    fn settlement(
+        &mut self,
+        harness: &mut Harness,
+        call: &Call,
+        done: &Done,
+    ) -> AdapterResult<String> {
+        self.0.push((call.clone(), text_of(&done.result)));
+        Faithful.settlement(harness, call, done)
     }
 }

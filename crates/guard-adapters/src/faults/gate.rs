@@ -2,7 +2,7 @@
 
 use super::messages::EndsLoop;
 use super::{Spec, faults, instead};
-use crate::duties::{Duties, Faithful, roles};
+use crate::duties::{self, Duties, Faithful, roles};
 use crate::engine::WorkspaceFiles;
 use crate::harness::{AdapterResult, Gate, Harness};
 use guard_ack::protocol::{Approval, ApprovalRequest, Call, Done, Role};
@@ -296,13 +296,7 @@ impl Duties for KeepsApprovals {
         if self.approved.iter().any(|known| (self.like)(known, call)) {
             return Ok(Gate::Run);
         }
-        let proposed = Faithful.propose(harness, call)?;
-        if proposed.verdict.decision != Decision::Ask {
-            return Faithful.obey(harness, call, &proposed);
-        }
-        let approved = self.approvals(harness, call, &proposed.verdict)?;
-        let proposed = if approved { Faithful.propose(harness, call)? } else { proposed };
-        Faithful.obey(harness, call, &proposed)
+        duties::gate(self, harness, call)
     }
 
     fn approvals(

@@ -2,7 +2,7 @@
 
 use super::{Spec, faults, instead};
 use crate::duties::{Duties, Faithful};
-use crate::harness::{AdapterResult, Gate, Harness, text_of};
+use crate::harness::{AdapterResult, Gate, Harness};
 use guard_ack::protocol::{Call, Done, Message, Role, ToolOutcome, Turn};
 use guard_plan::verdict::{Code, Decision};
 use guard_sdk::Proposed;
@@ -164,29 +164,5 @@ impl Duties for KeepsFeedback {
     fn feedback(&mut self, text: String) -> String {
         self.0.extend((!text.is_empty()).then_some(text));
         String::new()
-    }
-}
-
-/// Answers a call that ran before from memory.
-#[derive(Default)]
-pub(super) struct KeepsResults(Vec<(Call, String)>);
-
-impl Duties for KeepsResults {
-    fn gate(&mut self, harness: &mut Harness, call: &Call) -> AdapterResult<Gate> {
-        let same = |known: &Call| known.tool == call.tool && known.args == call.args;
-        match self.0.iter().find(|(known, _)| same(known)) {
-            Some((_, text)) => Ok(Gate::Served(text.clone())),
-            None => Faithful.gate(harness, call),
-        }
-    }
-
-    fn settlement(
-        &mut self,
-        harness: &mut Harness,
-        call: &Call,
-        done: &Done,
-    ) -> AdapterResult<String> {
-        self.0.push((call.clone(), text_of(&done.result)));
-        Faithful.settlement(harness, call, done)
     }
 }

@@ -37,7 +37,7 @@ pub(super) struct Search {
     before: (u8, bool),
     /// The indentation at the position, if its line holds nothing yet.
     column: Option<usize>,
-    /// What is open at the position, as if the search began outside and inside of a string.
+    /// The open brackets at the position, as if the search began outside and inside of a string.
     open: [Nest; 2],
     /// The least depth so far: what was left is closed.
     least: [i32; 2],
@@ -103,7 +103,7 @@ impl Search {
         matches!(self.before.0, b'}' | b']')
     }
 
-    /// What is open here, if this is outside of strings.
+    /// The open brackets here, if this is outside of strings.
     fn here(&self) -> Nest {
         self.open[usize::from(self.inside)]
     }

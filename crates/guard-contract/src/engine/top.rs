@@ -87,7 +87,7 @@ pub(super) struct Aside {
     passed: Vec<guard_plan::report::PassedOver>,
 }
 
-/// What stands behind a double quote.
+/// The text behind a double quote.
 enum Quote {
     Passed,
     /// A document without its first brace.

@@ -41,7 +41,7 @@ fn groups() -> Builder {
     b
 }
 
-/// What a case shows of its report.
+/// The part of a report that a case shows.
 fn shown(report: &guard_plan::report::Report) -> String {
     let mut out = report.text();
     let _ = writeln!(out, "{}", report.envelope);

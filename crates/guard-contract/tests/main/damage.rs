@@ -89,7 +89,7 @@ const WORDS: [&str; 10] = [
 struct Style {
     comma: &'static str,
     colon: &'static str,
-    /// What stands between the items.
+    /// The text between the items.
     line: &'static str,
     /// The members of an item stand on lines of their own.
     tall: bool,
@@ -435,7 +435,7 @@ fn lines_escaped(text: &str) -> String {
 
 const FALSELY_VALID: &str = "it is valid, and not what was meant";
 
-/// What breaks a law, by what it breaks, and how many items were found.
+/// The documents that break a law, and how many items were found.
 #[derive(Default)]
 pub struct Outcome {
     pub recall: std::collections::BTreeMap<Kind, Recall>,

@@ -27,7 +27,7 @@ pub(super) struct Asked<'a> {
 }
 
 impl Requirement {
-    /// What is asked, with the values of its key.
+    /// The requirement, with the values of its key.
     pub(super) fn with<'a>(&self, key: &'a [(usize, Value)]) -> Asked<'a> {
         Asked { latest: self.latest, tool: self.tool, key, since: self.since, within: self.within }
     }
@@ -250,7 +250,7 @@ impl Reference<'_> {
         within.is_none_or(|d| self.now - time <= d)
     }
 
-    /// Whether a call has succeeded so.
+    /// True if a call has succeeded so.
     pub(super) fn called(&self, asked: &Asked) -> bool {
         let counts = |s: &Rc<Settled>| s.success && self.is_undisturbed(asked, s.begun);
         let mut like_it = self.settled.iter().rev().filter(|s| asked.is_of(s.tool, &s.args));
@@ -260,7 +260,7 @@ impl Reference<'_> {
         }
     }
 
-    /// Whether a call is in flight that would have succeeded so, if it succeeded now.
+    /// True if a call is in flight that would have succeeded so, if it succeeded now.
     pub(super) fn may_be_met(&self, asked: &Asked) -> bool {
         self.flights.iter().any(|f| {
             f.tool.is_some_and(|tool| asked.is_of(tool, &f.args))
@@ -268,7 +268,7 @@ impl Reference<'_> {
         })
     }
 
-    /// Whether a call that began then is recent enough, and every call of the other tool had ended before.
+    /// True if a call that began then is recent enough, and every call of the other tool had ended before.
     fn is_undisturbed(&self, asked: &Asked, begun: Begun) -> bool {
         let others = self.settled.iter().filter(|s| Some(s.tool) == asked.since);
         let flies = self.flights.iter().any(|f| f.tool.is_some() && f.tool == asked.since);

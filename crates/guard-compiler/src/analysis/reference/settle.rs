@@ -93,7 +93,7 @@ impl Reference<'_> {
         self.judge(Judged::Settled, world);
     }
 
-    /// What a success teaches; gives the decoded result, or none where it does not decode.
+    /// Applies a success; returns the decoded result, or none where it does not decode.
     fn after(
         &mut self,
         tool: &Tool,
@@ -124,7 +124,7 @@ impl Reference<'_> {
         Some(result)
     }
 
-    /// What a result that does not decode would have observed is unknown from now on.
+    /// Clears the variables that a result would have written, if it does not decode.
     fn forget(&mut self, tool: &Tool, args: &[Value], world: World) {
         match tool.undecoded {
             Undecoded::Keep => return,
