@@ -149,6 +149,20 @@ pub(crate) fn over_bound(span: Span, tool: &str, steps: u64, bound: u64) -> Diag
     .help("bound the collections it walks with `max N`, or nest fewer quantifiers")
 }
 
+pub(crate) fn too_many_patterns(span: Span, bound: usize) -> Diagnostic {
+    Diagnostic::error("G0316", span, format!("the guard has more than {bound} regular expressions"))
+        .label("this one and those after it are not checked")
+        .help("write alternatives of one expression, `a|b`, or compare with a list")
+}
+
+pub(crate) fn too_many_clauses(span: Span, bound: usize) -> Diagnostic {
+    let bound = grouped(bound as u64);
+    let message = format!("up to here the policies put more than {bound} clauses on tools");
+    Diagnostic::error("G0316", span, message)
+        .label("this policy and those after it are not checked")
+        .help("name fewer tools in `for`, or say in one clause what several say")
+}
+
 pub(crate) fn untrusted_learn(span: Span, tool: &str, declared: Span, partly: bool) -> Diagnostic {
     if partly {
         let message = format!("not everything that this reads of `{tool}` is trusted");

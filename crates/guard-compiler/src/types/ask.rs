@@ -508,7 +508,11 @@ fn gives(row: &Row, args: &[Expr]) -> Type {
     match row.gives {
         Gives::Bool => Type::Bool,
         Gives::Int => {
-            let natural = row.builtin == Builtin::Len;
+            let positive = matches!(args.first().map(|a| &a.ty), Some(Type::Decimal(Some(0..), _)));
+            let natural = match row.builtin {
+                Builtin::Floor | Builtin::Round => positive,
+                builtin => builtin == Builtin::Len,
+            };
             Type::Int(natural.then_some(0), None)
         }
         Gives::Decimal => match args.first().map(|a| &a.ty) {
