@@ -182,6 +182,8 @@ fn succeeded(
             return End::Succeeded;
         }
         undecoded::forget(compiled, session, call, &flight.args, answers, settled);
+        session.tools[id as usize].undecoded += 1;
+        count(compiled, session, flight, false);
         end_latest(compiled, session, flight, id);
         return End::Undecoded;
     };

@@ -313,9 +313,7 @@ impl<'p> Questions<'p> {
                 put(age.map_or(-1, |age| if within.is_some() { age } else { 0 }), out);
             }
             Asked::Calls { tool, failures, within } => {
-                let mine = session
-                    .past()
-                    .filter(|p| (if *failures { p.failed } else { p.success }) && p.tool == *tool);
+                let mine = session.past().filter(|p| p.failed == *failures && p.tool == *tool);
                 match within {
                     Some(d) => {
                         mine.filter(|p| now - p.time <= *d).for_each(|p| put(now - p.time, out))

@@ -321,6 +321,17 @@ impl<'p> Reference<'p> {
         (self.judged, self.blocked)
     }
 
+    /// Whether a call of this tool is in flight.
+    pub fn flies(&self, tool: &str) -> bool {
+        let is = |at: ToolId| self.program.tools[at].name == tool;
+        self.flights.iter().any(|flight| flight.tool.is_some_and(is))
+    }
+
+    /// Whether a variable holds what is not trusted.
+    pub fn is_tainted(&self) -> bool {
+        self.trust.is_tainted()
+    }
+
     /// Whether an answer of a probe was used again since this was last asked.
     pub fn reused(&self) -> bool {
         self.reused.take()
