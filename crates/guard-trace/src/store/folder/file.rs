@@ -46,6 +46,11 @@ pub struct Reading {
 impl Held {
     /// Opens and locks a file, or creates it.
     pub fn open(path: &Path) -> Result<Held, StoreError> {
+        // What a link leads to is no file of this folder. A link that is put here later is found by
+        // `is_at`, before anything is written.
+        if std::fs::symlink_metadata(path).is_ok_and(|meta| meta.is_symlink()) {
+            return Err(damaged(path, "it is a symbolic link, and no session is kept behind one"));
+        }
         for _ in 0..TRIES {
             let held = Held::lock(path, OpenOptions::new().read(true).append(true).create(true))?;
             // The previous holder may have replaced the file; then the locked file is no longer at
@@ -142,7 +147,7 @@ impl Held {
 fn is_at(file: &File, path: &Path) -> bool {
     use std::os::unix::fs::MetadataExt;
     let place = |meta: std::fs::Metadata| (meta.dev(), meta.ino());
-    let there = std::fs::metadata(path).map(place).ok();
+    let there = std::fs::symlink_metadata(path).map(place).ok();
     there.is_some() && file.metadata().map(place).ok() == there
 }
 
