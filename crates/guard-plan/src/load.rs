@@ -190,7 +190,7 @@ fn load_binary(bytes: &[u8]) -> Result<LoadedPlan, LoadError> {
 
 /// The first members of a document, independent of its version.
 #[derive(Deserialize)]
-struct Head {
+struct PlanHeader {
     format: String,
     version: u32,
 }
@@ -198,7 +198,7 @@ struct Head {
 fn load_json(bytes: &[u8]) -> Result<LoadedPlan, LoadError> {
     limit(bytes.len(), MAX_JSON_BYTES)?;
     let malformed = |error: serde_json::Error| LoadError::Malformed(error.to_string());
-    let head: Head = serde_json::from_slice(bytes).map_err(malformed)?;
+    let head: PlanHeader = serde_json::from_slice(bytes).map_err(malformed)?;
     if head.format != FORMAT {
         return Err(LoadError::UnknownForm);
     }

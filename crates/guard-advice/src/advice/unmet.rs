@@ -29,9 +29,9 @@ impl Unmet {
             let mut alternatives = Vec::new();
             for one in &requires.any_of {
                 match alternative(supposed, one) {
-                    Standing::Met => return None,
-                    Standing::Missing(alternative) => alternatives.push(alternative),
-                    Standing::Faulty => {}
+                    AlternativeState::Met => return None,
+                    AlternativeState::Missing(alternative) => alternatives.push(alternative),
+                    AlternativeState::Faulty => {}
                 }
             }
             alternatives.sort();
@@ -43,19 +43,19 @@ impl Unmet {
     }
 }
 
-enum Standing {
+enum AlternativeState {
     Met,
     Missing(Alternative),
     /// Its key has no value, so no call can meet it.
     Faulty,
 }
 
-fn alternative(supposed: &Supposition<'_, '_>, one: &Requirement) -> Standing {
+fn alternative(supposed: &Supposition<'_, '_>, one: &Requirement) -> AlternativeState {
     let values = one.key.iter().flat_map(|key| &key.values);
     let values: Result<Vec<Value>, _> = values.map(|value| supposed.evaluate(value)).collect();
-    let Ok(values) = values else { return Standing::Faulty };
+    let Ok(values) = values else { return AlternativeState::Faulty };
     if supposed.hypothesis.meets(one, &values) {
-        return Standing::Met;
+        return AlternativeState::Met;
     }
     let key = match &one.key {
         Some(key) => {
@@ -64,5 +64,5 @@ fn alternative(supposed: &Supposition<'_, '_>, one: &Requirement) -> Standing {
         }
         None => Vec::new(),
     };
-    Standing::Missing(Alternative { tool: one.tool, key })
+    AlternativeState::Missing(Alternative { tool: one.tool, key })
 }

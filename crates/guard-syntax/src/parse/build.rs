@@ -24,10 +24,10 @@ pub(super) struct Builder<'t> {
     scan: &'t Scan,
     /// `///` comments: the start of the following token, the index of the comment, and true if it
     /// is used.
-    docs: Vec<Doc>,
+    docs: Vec<DocComment>,
 }
 
-struct Doc {
+struct DocComment {
     before: u32,
     comment: usize,
     taken: bool,
@@ -37,7 +37,7 @@ impl<'t> Builder<'t> {
     pub fn new(file: FileId, text: &'t str, scan: &'t Scan) -> Self {
         let doc = |(comment, c): (usize, &crate::lexical::Comment)| {
             let before = scan.tokens.get(c.next as usize).map_or(u32::MAX, |t| t.start);
-            (c.kind != CommentKind::Plain).then_some(Doc { before, comment, taken: false })
+            (c.kind != CommentKind::Plain).then_some(DocComment { before, comment, taken: false })
         };
         let docs = scan.comments.iter().enumerate().filter_map(doc).collect();
         Builder { file, diagnostics: Vec::new(), base: 0, too_deep: false, text, scan, docs }

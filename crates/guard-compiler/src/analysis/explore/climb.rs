@@ -58,19 +58,19 @@ impl Rng {
 
 /// A guard that the same sessions are played on.
 #[derive(Clone, Copy)]
-pub(crate) struct Player<'s, 'p> {
+pub(crate) struct PlayedGuard<'s, 'p> {
     pub program: &'p Program,
     pub inputs: &'s Inputs<'p>,
 }
 
 /// Sessions of all guards that had the same events and the same verdicts, and how they came about.
 #[derive(Clone)]
-pub(crate) struct Played<'p> {
+pub(crate) struct PlayedSession<'p> {
     pub states: Vec<Reference<'p>>,
     steps: Vec<Rc<Step>>,
 }
 
-impl Played<'_> {
+impl PlayedSession<'_> {
     /// What happened.
     pub fn session(&self) -> Session {
         let steps = self.steps.iter().map(|step| Step::clone(step)).collect();
@@ -96,7 +96,7 @@ struct Draft {
 
 /// The search for one tool.
 pub(crate) struct Climber<'s, 'p> {
-    players: Vec<Player<'s, 'p>>,
+    players: Vec<PlayedGuard<'s, 'p>>,
     wire: &'s str,
     /// The tools whose calls may matter.
     tools: Vec<String>,
@@ -109,8 +109,13 @@ pub(crate) struct Climber<'s, 'p> {
 
 impl<'s, 'p> Climber<'s, 'p> {
     /// A search for calls of `wire`; none where no session can begin.
-    pub fn new(players: Vec<Player<'s, 'p>>, wire: &'s str, tools: Vec<String>) -> Option<Self> {
-        let open = |p: &Player<'s, 'p>| Reference::open(p.program, START, WORKSPACE, None).ok();
+    pub fn new(
+        players: Vec<PlayedGuard<'s, 'p>>,
+        wire: &'s str,
+        tools: Vec<String>,
+    ) -> Option<Self> {
+        let open =
+            |p: &PlayedGuard<'s, 'p>| Reference::open(p.program, START, WORKSPACE, None).ok();
         let fresh = players.iter().map(open).collect::<Option<Vec<_>>>()?;
         let constants = Constants::of(players.last()?.program);
         let rng = Rng::named(wire);
@@ -123,7 +128,7 @@ impl<'s, 'p> Climber<'s, 'p> {
         seeds: &[Vec<Act>],
         most: usize,
         stop: &dyn Fn() -> bool,
-        score: &mut dyn FnMut(&Played<'p>, &Json, &Verdicts, &Oracle<'p>) -> Score,
+        score: &mut dyn FnMut(&PlayedSession<'p>, &Json, &Verdicts, &Oracle<'p>) -> Score,
     ) -> bool {
         let until = self.judged + most;
         let mut seeds: Vec<Draft> = seeds.iter().flat_map(|acts| self.prefixes(acts)).collect();
@@ -164,10 +169,10 @@ impl<'s, 'p> Climber<'s, 'p> {
     /// The distance of a call after a session; none where it is what is looked for.
     fn weigh(
         &mut self,
-        played: &Played<'p>,
+        played: &PlayedSession<'p>,
         args: &Json,
         kind: bool,
-        score: &mut dyn FnMut(&Played<'p>, &Json, &Verdicts, &Oracle<'p>) -> Score,
+        score: &mut dyn FnMut(&PlayedSession<'p>, &Json, &Verdicts, &Oracle<'p>) -> Score,
     ) -> Option<u32> {
         self.judged += 1;
         let oracle = self.oracle(kind);
@@ -184,8 +189,14 @@ impl<'s, 'p> Climber<'s, 'p> {
         Oracle::new(last.program, &[], kind)
     }
 
-    fn judge(&self, played: &Played<'p>, wire: &str, args: &Json, oracle: &Oracle<'p>) -> Verdicts {
-        let judge = |(player, session): (&Player<'s, 'p>, &Reference<'p>)| {
+    fn judge(
+        &self,
+        played: &PlayedSession<'p>,
+        wire: &str,
+        args: &Json,
+        oracle: &Oracle<'p>,
+    ) -> Verdicts {
+        let judge = |(player, session): (&PlayedGuard<'s, 'p>, &Reference<'p>)| {
             let tool = tool_of(player.program, wire)?;
             let values = read(player.program, session, tool, args)?;
             Some(session.consider(tool, &values, &|ask| oracle.answer(ask)))
@@ -194,8 +205,8 @@ impl<'s, 'p> Climber<'s, 'p> {
     }
 
     /// Plays what all guards let happen; the rest is left out. None where they begin to disagree.
-    fn play(&self, acts: &[Act], kind: bool) -> Option<Played<'p>> {
-        let mut played = Played { states: self.fresh.clone(), steps: Vec::new() };
+    fn play(&self, acts: &[Act], kind: bool) -> Option<PlayedSession<'p>> {
+        let mut played = PlayedSession { states: self.fresh.clone(), steps: Vec::new() };
         for what in acts {
             self.advance(&mut played, what, kind)?;
         }
@@ -203,7 +214,7 @@ impl<'s, 'p> Climber<'s, 'p> {
     }
 
     /// Lets one thing happen, with the approvals that it needs; none where the guards disagree.
-    fn advance(&self, played: &mut Played<'p>, what: &Act, kind: bool) -> Option<()> {
+    fn advance(&self, played: &mut PlayedSession<'p>, what: &Act, kind: bool) -> Option<()> {
         let Act::Call { tool, args, then, .. } = what else {
             return self.both(played, what.clone(), kind);
         };
@@ -231,7 +242,7 @@ impl<'s, 'p> Climber<'s, 'p> {
     }
 
     /// Lets the same happen in all guards; none where they do not say the same of it.
-    fn both(&self, played: &mut Played<'p>, what: Act, kind: bool) -> Option<()> {
+    fn both(&self, played: &mut PlayedSession<'p>, what: Act, kind: bool) -> Option<()> {
         let oracle = self.oracle(kind);
         let (first, others) = played.states.split_first_mut()?;
         let mut done = step(first, what.clone(), &oracle)?;

@@ -1,6 +1,6 @@
 //! Tools that a breadth-first search has not called are climbed to.
 
-use super::climb::{Climber, Player, Score};
+use super::climb::{Climber, PlayedGuard, Score};
 use super::search::{Search, roles, step};
 use super::session::{Act, Session, Then};
 use super::slice::Slice;
@@ -18,7 +18,7 @@ pub(crate) fn the_rest(search: &mut Search<'_, '_>, seeds: &[Vec<Act>]) {
         let wire = program.tools[tool].wire_name.as_str();
         let names = |tool: &usize| program.tools[*tool].wire_name.clone();
         let tools = Slice::of_tool(program, tool).tools.iter().map(names).collect();
-        let player = Player { program, inputs: search.inputs };
+        let player = PlayedGuard { program, inputs: search.inputs };
         let Some(mut climber) = Climber::new(vec![player], wire, tools) else { return };
         let mut found: Option<Session> = None;
         let stop = || search.stopped_early();

@@ -1,7 +1,7 @@
 //! Climbing towards a call that differs: few rules of the lenient guard refuse it, and some of the other do.
 
 use super::{Judged, Product, Way, Witness};
-use crate::analysis::explore::climb::{Climber, Played, Player, Score, Verdicts};
+use crate::analysis::explore::climb::{Climber, PlayedGuard, PlayedSession, Score, Verdicts};
 use crate::analysis::explore::session::{Act, Session, Then};
 use crate::analysis::explore::world::Oracle;
 use guard_plan::json::Json;
@@ -24,7 +24,7 @@ impl<'s, 'p> Product<'s, 'p> {
     fn climb_towards(&mut self, way: Way) {
         let (old, new, wire, stop) = (self.old, self.new, self.wire, self.stop);
         let player =
-            |side: &'s super::Side<'p>| Player { program: side.program, inputs: &side.inputs };
+            |side: &'s super::Side<'p>| PlayedGuard { program: side.program, inputs: &side.inputs };
         let Some(mut climber) = Climber::new(vec![player(old), player(new)], wire, self.tools())
         else {
             return;
@@ -50,7 +50,7 @@ impl<'s, 'p> Product<'s, 'p> {
     }
 
     /// Keeps the session as a witness, without what it does not need; false where it does not replay.
-    fn keep(&mut self, played: &Played<'p>, args: &Json, oracle: &Oracle<'p>) -> bool {
+    fn keep(&mut self, played: &PlayedSession<'p>, args: &Json, oracle: &Oracle<'p>) -> bool {
         let mut session = played.session();
         let what = Act::Call {
             id: format!("call-{}", session.len() + 1),

@@ -22,7 +22,7 @@ use std::path::PathBuf;
 
 /// What became of a mutant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Fate {
+enum MutantFate {
     /// A test fails.
     Noticed,
     /// It does not compile.
@@ -38,7 +38,7 @@ struct Tried {
     at: String,
     old: String,
     new: Option<String>,
-    fate: Fate,
+    fate: MutantFate,
 }
 
 /// A guard with its mutants.
@@ -48,7 +48,7 @@ struct Mutated {
 }
 
 impl Mutated {
-    fn count(&self, fate: Fate) -> usize {
+    fn count(&self, fate: MutantFate) -> usize {
         self.tried.iter().filter(|tried| tried.fate == fate).count()
     }
 }
@@ -72,7 +72,7 @@ pub fn run(args: &Args, inputs: &[Input], config: &Config, term: &Term) -> Outco
             return Err(Failure::new(format!("the tests of `{file}` do not pass"))
                 .help("run `guardc test` without --mutate, and mend what fails"));
         }
-        let guard = Root { path: &input.path, text: &text, output: &output, file: &file };
+        let guard = MutatedGuard { path: &input.path, text: &text, output: &output, file: &file };
         all.push(guard.mutated(args, config, term)?);
     }
     if report.failed() {
@@ -84,7 +84,7 @@ pub fn run(args: &Args, inputs: &[Input], config: &Config, term: &Term) -> Outco
         Format::Json => as_json(&all),
         _ => as_text(&all, term.out),
     })?;
-    let survives = all.iter().any(|guard| guard.count(Fate::Survives) > 0);
+    let survives = all.iter().any(|guard| guard.count(MutantFate::Survives) > 0);
     Ok(Exit::findings(survives || report.failed()))
 }
 
@@ -102,14 +102,14 @@ fn passes(args: &Args, output: &Output, shown: &[SourceFile]) -> Result<bool, Fa
 }
 
 /// A guard whose tests pass.
-struct Root<'g> {
+struct MutatedGuard<'g> {
     path: &'g PathBuf,
     text: &'g str,
     output: &'g Output,
     file: &'g str,
 }
 
-impl Root<'_> {
+impl MutatedGuard<'_> {
     fn mutated(&self, args: &Args, config: &Config, term: &Term) -> Result<Mutated, Failure> {
         let mutants = mutants(self.text, &self.output.program);
         let mut progress = Progress::new(term, "mutating", mutants.len());
@@ -124,10 +124,10 @@ impl Root<'_> {
     fn tried(&self, mutant: &Mutant, args: &Args, config: &Config) -> Result<Tried, Failure> {
         let compiled = project::compile(self.path, mutant.text(self.text), config);
         let fate = match compiled.compilation.output {
-            None => Fate::Refused,
-            Some(output) if !passes(args, &output, &compiled.shown)? => Fate::Noticed,
-            Some(output) if self.decides_like(&output) => Fate::Same,
-            Some(_) => Fate::Survives,
+            None => MutantFate::Refused,
+            Some(output) if !passes(args, &output, &compiled.shown)? => MutantFate::Noticed,
+            Some(output) if self.decides_like(&output) => MutantFate::Same,
+            Some(_) => MutantFate::Survives,
         };
         let (start, end) = (mutant.rule.start as usize, mutant.rule.end as usize);
         let old = self.text.get(start..end).unwrap_or_default();
@@ -169,7 +169,7 @@ fn as_text(all: &[Mutated], style: Style) -> String {
     let mut out = String::new();
     for guard in all {
         let _ = writeln!(out, "{}", style.bold(&guard.file));
-        let left = guard.tried.iter().filter(|tried| tried.fate == Fate::Survives);
+        let left = guard.tried.iter().filter(|tried| tried.fate == MutantFate::Survives);
         for tried in left {
             let change = match &tried.new {
                 None => format!("removed `{}`", tried.old),
@@ -177,13 +177,13 @@ fn as_text(all: &[Mutated], style: Style) -> String {
             };
             let _ = writeln!(out, "  {}: {change}", style.cyan(&tried.at));
         }
-        let survive = guard.count(Fate::Survives);
-        let noticed = guard.count(Fate::Noticed) + guard.count(Fate::Refused);
+        let survive = guard.count(MutantFate::Survives);
+        let noticed = guard.count(MutantFate::Noticed) + guard.count(MutantFate::Refused);
         let said = match survive {
             0 => style.green("no test is missing"),
             n => style.red(&format!("{n} noticed by no test")),
         };
-        let same = match guard.count(Fate::Same) {
+        let same = match guard.count(MutantFate::Same) {
             0 => String::new(),
             n => format!(", {n} proved to decide alike"),
         };
@@ -196,10 +196,10 @@ fn as_text(all: &[Mutated], style: Style) -> String {
 fn as_json(all: &[Mutated]) -> String {
     let mutant = |tried: &Tried| -> Value {
         let fate = match tried.fate {
-            Fate::Noticed => "noticed",
-            Fate::Refused => "refused",
-            Fate::Same => "same",
-            Fate::Survives => "survives",
+            MutantFate::Noticed => "noticed",
+            MutantFate::Refused => "refused",
+            MutantFate::Same => "same",
+            MutantFate::Survives => "survives",
         };
         json!({ "at": tried.at, "old": tried.old, "new": tried.new, "fate": fate })
     };
@@ -207,7 +207,7 @@ fn as_json(all: &[Mutated]) -> String {
         json!({
             "file": guard.file,
             "mutants": guard.tried.iter().map(mutant).collect::<Vec<_>>(),
-            "survive": guard.count(Fate::Survives),
+            "survive": guard.count(MutantFate::Survives),
         })
     };
     format!("{:#}\n", json!({ "guards": all.iter().map(guard).collect::<Vec<_>>() }))
