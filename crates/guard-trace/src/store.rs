@@ -7,6 +7,8 @@
 mod error;
 mod folder;
 mod memory;
+mod place;
+mod seen;
 mod sqlite;
 
 pub use error::StoreError;

@@ -10,5 +10,7 @@ mod conformance;
 mod faults;
 #[path = "main/lines.rs"]
 mod lines;
+#[path = "main/place.rs"]
+mod place;
 #[path = "main/tampering.rs"]
 mod tampering;

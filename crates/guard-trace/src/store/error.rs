@@ -29,6 +29,13 @@ pub enum StoreError {
         /// The problem.
         why: String,
     },
+    /// The file is not the one that holds the records: it was deleted, moved, replaced or cut.
+    Lost {
+        /// The file.
+        path: PathBuf,
+        /// What happened to it.
+        why: String,
+    },
     /// The store was written by another version of Guard.
     Version {
         /// The file.
@@ -53,7 +60,9 @@ impl fmt::Display for StoreError {
                 "the id of a session in a store has 1 to 128 letters, digits, `-`, `_` or `.`",
             ),
             StoreError::Misfit(why) => write!(f, "the store does not take it: {why}"),
-            StoreError::Locked(path) => write!(f, "`{}` is in use", path.display()),
+            StoreError::Locked(path) => {
+                write!(f, "`{}` is held by another process", path.display())
+            }
             StoreError::Full(path) => write!(f, "no space left for `{}`", path.display()),
             StoreError::Io(path, why) => write!(f, "cannot use `{}`: {why}", path.display()),
             StoreError::Damaged { path, session, record, why } => {
@@ -66,6 +75,7 @@ impl fmt::Display for StoreError {
                 }
                 write!(f, ": {why}")
             }
+            StoreError::Lost { path, why } => write!(f, "`{}` {why}", path.display()),
             StoreError::Version { path, found, known } => {
                 let path = path.display();
                 write!(f, "`{path}` is a store of version {found}; this is version {known}")
@@ -82,6 +92,11 @@ impl fmt::Display for StoreError {
 impl std::error::Error for StoreError {}
 
 impl StoreError {
+    /// Returns the error for a file that does not hold the records any more.
+    pub(crate) fn lost(path: &Path, why: &str) -> StoreError {
+        StoreError::Lost { path: path.to_owned(), why: why.to_owned() }
+    }
+
     /// Converts an IO error on a file.
     pub(crate) fn io(path: &Path, error: &io::Error) -> StoreError {
         match error.kind() {

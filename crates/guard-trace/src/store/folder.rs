@@ -7,6 +7,8 @@ mod budgets;
 mod file;
 
 use super::memory::{check_snapshot, no_snapshot};
+use super::place::{GONE, is_absent};
+use super::seen::Seen;
 use super::{
     Begun, Commit, Committed, Durability, Fit, Records, Store, StoreError, Taken, charge_all,
     check_id, fit,
@@ -34,6 +36,7 @@ pub struct FolderStore {
     durability: Durability,
     keys: Option<Keys>,
     held: Mutex<HashMap<String, Arc<Mutex<Held>>>>,
+    seen: Seen,
 }
 
 impl FolderStore {
@@ -49,7 +52,8 @@ impl FolderStore {
         keys: Option<Keys>,
     ) -> Result<FolderStore, StoreError> {
         fs::create_dir_all(dir).map_err(|error| StoreError::io(dir, &error))?;
-        Ok(FolderStore { dir: dir.to_owned(), durability, keys, held: Mutex::default() })
+        let (dir, held, seen) = (dir.to_owned(), Mutex::default(), Seen::default());
+        Ok(FolderStore { dir, durability, keys, held, seen })
     }
 
     /// Returns the path of a session's file.
@@ -73,18 +77,55 @@ impl FolderStore {
         if let Some(held) = held.get(session) {
             return Ok(held.clone());
         }
+        if self.seen.knows(session) && !path.exists() {
+            return Err(StoreError::lost(&path, GONE));
+        }
         let new = Arc::new(Mutex::new(Held::open(&path)?));
-        self.sync_dir();
+        self.sync_dir()?;
         held.insert(session.to_owned(), new.clone());
         Ok(new)
     }
 
     /// A new file is durable only if its folder is synchronised too; not every system supports
     /// that.
-    fn sync_dir(&self) {
-        if self.durability != Durability::Off {
-            let _ = File::open(&self.dir).and_then(|dir| dir.sync_all());
+    fn sync_dir(&self) -> Result<(), StoreError> {
+        if self.durability == Durability::Off {
+            return Ok(());
         }
+        match File::open(&self.dir).and_then(|dir| dir.sync_all()) {
+            Err(error) if is_absent(&error) => Err(StoreError::lost(&self.dir, GONE)),
+            Err(error) if is_of_disk(&error) => Err(StoreError::io(&self.dir, &error)),
+            _ => Ok(()),
+        }
+    }
+
+    /// Takes a session up from the file at its path.
+    fn take_up(&self, session: &str) -> Result<Begun, StoreError> {
+        let mut held = self.hold(session)?;
+        if !lock(&held).is_in_place() {
+            // The file that was open is not the one at the path: only the latter counts.
+            lock(&self.held).remove(session);
+            drop(held);
+            held = self.hold(session)?;
+        }
+        let mut held = lock(&held);
+        let begun = self.read(session, &mut held)?;
+        self.seen.check(&held.path, session, &begun)?;
+        Ok(begun)
+    }
+
+    fn read(&self, session: &str, held: &mut Held) -> Result<Begun, StoreError> {
+        let (snapshot, mut distrusted) = self.taken(session);
+        if let Some((taken, reading)) = snapshot {
+            if held.ends_at(&reading) {
+                let records = held.read(session, reading)?;
+                let snapshot = Some(taken);
+                return Ok(Begun { head: held.head, snapshot, distrusted, records });
+            }
+            distrusted = true;
+        }
+        let records = held.read(session, Reading::default())?;
+        Ok(Begun { head: held.head, snapshot: None, distrusted, records })
     }
 
     /// Returns the snapshot of a session with the position in its file where the trace continues,
@@ -150,19 +191,8 @@ impl FolderStore {
 
 impl Store for FolderStore {
     fn begin(&self, session: &str) -> Result<Begun, StoreError> {
-        let held = self.hold(session)?;
-        let mut held = lock(&held);
-        let (snapshot, mut distrusted) = self.taken(session);
-        if let Some((taken, reading)) = snapshot {
-            if held.ends_at(&reading) {
-                let records = held.read(session, reading)?;
-                let snapshot = Some(taken);
-                return Ok(Begun { head: held.head, snapshot, distrusted, records });
-            }
-            distrusted = true;
-        }
-        let records = held.read(session, Reading::default())?;
-        Ok(Begun { head: held.head, snapshot: None, distrusted, records })
+        // After a failure nothing of the session stays open or locked.
+        self.take_up(session).inspect_err(|_| self.release(session))
     }
 
     fn commit(&self, session: &str, commit: &Commit<'_>) -> Result<Committed, StoreError> {
@@ -182,6 +212,7 @@ impl Store for FolderStore {
             Fit::Yes(head) => head,
             Fit::Conflict(version) => return Ok(Committed::Conflict { version }),
         };
+        held.check_place().inspect_err(|_| held.broken = true)?;
         if !commit.charges.is_empty() {
             // The budget is written before the record: a crash between the two counts too much,
             // never too little.
@@ -192,6 +223,7 @@ impl Store for FolderStore {
             }
         }
         self.append(session, &mut held, commit, head)?;
+        self.seen.keep(session, head);
         Ok(Committed::Yes(head))
     }
 
@@ -269,7 +301,7 @@ impl Store for FolderStore {
         }
         new.file.sync_all().map_err(fail)?;
         fs::rename(&draft, &path).map_err(fail)?;
-        self.sync_dir();
+        self.sync_dir()?;
         new.path = path;
         new.read(session, Reading::default())?;
         *held = new;
@@ -285,10 +317,20 @@ impl Store for FolderStore {
         let some = lock(&held).len > 0 || fs::metadata(&path).is_ok_and(|meta| meta.len() > 0);
         let _ = fs::remove_file(self.snapshot_path(session));
         fs::remove_file(&path).map_err(|error| StoreError::io(&path, &error))?;
-        self.sync_dir();
+        self.seen.forget(session);
         self.release(session);
+        self.sync_dir()?;
         Ok(some)
     }
+}
+
+/// Returns whether an error of a folder's synchronisation means more than that the system has none.
+fn is_of_disk(error: &std::io::Error) -> bool {
+    use std::io::ErrorKind;
+    !matches!(
+        error.kind(),
+        ErrorKind::InvalidInput | ErrorKind::Unsupported | ErrorKind::PermissionDenied
+    )
 }
 
 /// Takes over a lock that a panicking thread leaves: the guarded data is marked broken before it is

@@ -5,17 +5,20 @@
 //! `rows.rs`.
 
 mod batch;
+mod handle;
+mod place;
 mod rows;
 mod schema;
 
 pub use schema::{APPLICATION_ID, SCHEMA_VERSION};
 
 use super::{Begun, Commit, Committed, Durability, Records, Store, StoreError, Taken, check_id};
+use super::seen::Seen;
 use crate::keys::Keys;
 use crate::line::Head;
 use batch::Batch;
+use handle::Handle;
 use rows::Rows;
-use rusqlite::{Connection, Transaction, TransactionBehavior};
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -28,8 +31,9 @@ const PAGE: usize = 256;
 pub struct SqliteStore {
     path: PathBuf,
     keys: Option<Keys>,
-    connection: Mutex<Connection>,
+    handle: Mutex<Handle>,
     batch: Option<Batch>,
+    seen: Seen,
     /// The sessions with a failed write.
     broken: Mutex<HashSet<String>>,
 }
@@ -68,19 +72,20 @@ impl SqliteStore {
         keys: Option<Keys>,
         create: bool,
     ) -> Result<SqliteStore, StoreError> {
-        let connect = || schema::connect(path, durability, create);
-        let connection = connect()?;
+        let handle = Handle::open(path, durability, create)?;
         let batch = match durability {
             Durability::Batch(window) => {
-                Some(Batch::start(connect()?, path.to_owned(), keys.clone(), window)?)
+                let writer = Handle::open(path, durability, false)?;
+                Some(Batch::start(writer, path.to_owned(), keys.clone(), window)?)
             }
             Durability::Full | Durability::Off => None,
         };
         Ok(SqliteStore {
             path: path.to_owned(),
             keys,
-            connection: Mutex::new(connection),
+            handle: Mutex::new(handle),
             batch,
+            seen: Seen::default(),
             broken: Mutex::default(),
         })
     }
@@ -89,45 +94,27 @@ impl SqliteStore {
         &self,
         read: impl FnOnce(&Rows<'_>) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
-        let mut connection = lock(&self.connection);
-        let fail = |error| rows::error(&self.path, &error);
-        let transaction = connection.transaction().map_err(fail)?;
-        let found = read(&Rows { path: &self.path, connection: &transaction })?;
-        transaction.commit().map_err(fail)?;
-        Ok(found)
+        lock(&self.handle).reading(read)
     }
 
     fn writing<T>(
         &self,
+        session: &str,
         write: impl FnOnce(&Rows<'_>) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
-        writing(&self.path, &mut lock(&self.connection), write)
+        lock(&self.handle).writing(&[session], write)
     }
 
     fn commit_now(&self, session: &str, commit: &Commit<'_>) -> Result<Committed, StoreError> {
-        self.writing(|rows| rows.commit(session, commit, self.keys.as_ref()))
+        self.writing(session, |rows| rows.commit(session, commit, self.keys.as_ref()))
     }
-}
-
-/// Runs a function in one write transaction; nothing is changed if it fails.
-fn writing<T>(
-    path: &Path,
-    connection: &mut Connection,
-    write: impl FnOnce(&Rows<'_>) -> Result<T, StoreError>,
-) -> Result<T, StoreError> {
-    let fail = |error| rows::error(path, &error);
-    let begun = Transaction::new(connection, TransactionBehavior::Immediate);
-    let transaction = begun.map_err(fail)?;
-    // If it is dropped without a commit, it is rolled back.
-    let done = write(&Rows { path, connection: &transaction })?;
-    transaction.commit().map_err(fail)?;
-    Ok(done)
 }
 
 impl Store for SqliteStore {
     fn begin(&self, session: &str) -> Result<Begun, StoreError> {
         check_id(session)?;
         let begun = self.reading(|rows| begin(rows, session, self.keys.as_ref()))?;
+        self.seen.check(&self.path, session, &begun)?;
         lock(&self.broken).remove(session);
         if let Some(batch) = &self.batch {
             batch.enter(session);
@@ -144,11 +131,14 @@ impl Store for SqliteStore {
             Some(batch) => batch.commit(session, commit),
             None => self.commit_now(session, commit),
         };
-        done.inspect_err(|error| {
-            if error.is_of_writing() {
+        match &done {
+            Ok(Committed::Yes(head)) => self.seen.keep(session, *head),
+            Err(error) if error.is_of_writing() => {
                 lock(&self.broken).insert(session.to_owned());
             }
-        })
+            _ => {}
+        }
+        done
     }
 
     fn release(&self, session: &str) {
@@ -199,11 +189,12 @@ impl Store for SqliteStore {
     }
 
     fn forget(&self, session: &str, before: u64) -> Result<(), StoreError> {
-        self.writing(|rows| rows.forget(session, before))
+        self.writing(session, |rows| rows.forget(session, before))
     }
 
     fn remove(&self, session: &str) -> Result<bool, StoreError> {
-        self.writing(|rows| rows.remove(session))
+        self.seen.forget(session);
+        self.writing(session, |rows| rows.remove(session))
     }
 }
 

@@ -4,9 +4,9 @@
 //! commits at most as long as the window, and not at all once every open session is waiting.
 
 use super::super::{Charge, Commit, Committed, StoreError};
-use super::{lock, rows, writing};
+use super::handle::Handle;
+use super::{lock, rows};
 use crate::keys::Keys;
-use rusqlite::Connection;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{SyncSender, sync_channel};
@@ -52,14 +52,14 @@ struct Job {
 impl Batch {
     /// Starts the thread.
     pub fn start(
-        connection: Connection,
+        handle: Handle,
         path: PathBuf,
         keys: Option<Keys>,
         window: Duration,
     ) -> Result<Batch, StoreError> {
         let queue = Arc::new(Queue::default());
         let ours = queue.clone();
-        let writer = Writer { connection, path: path.clone(), keys };
+        let writer = Writer { handle, path: path.clone(), keys };
         let thread = std::thread::Builder::new()
             .name("guard-store".into())
             .spawn(move || writer.run(&ours, window))
@@ -145,7 +145,7 @@ impl Waiting {
 }
 
 struct Writer {
-    connection: Connection,
+    handle: Handle,
     path: PathBuf,
     keys: Option<Keys>,
 }
@@ -165,7 +165,8 @@ impl Writer {
     /// fail.
     fn write(&mut self, jobs: &[Job]) -> Vec<Result<Committed, StoreError>> {
         let keys = self.keys.as_ref();
-        let written = writing(&self.path, &mut self.connection, |rows| {
+        let sessions: Vec<&str> = jobs.iter().map(|job| job.session.as_str()).collect();
+        let written = self.handle.writing(&sessions, |rows| {
             let one = |job: &Job| match job.commit(rows, keys) {
                 Err(error) if error.is_of_writing() => Err(error),
                 done => Ok(done),
@@ -191,6 +192,7 @@ fn again(error: &StoreError, path: &Path) -> StoreError {
             why: why.clone(),
         },
         StoreError::Io(path, why) => StoreError::Io(path.clone(), why.clone()),
+        StoreError::Lost { path, why } => StoreError::lost(path, why),
         other => StoreError::Io(path.to_owned(), other.to_string()),
     }
 }

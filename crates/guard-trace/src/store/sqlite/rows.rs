@@ -4,7 +4,7 @@ use super::super::memory::{check_snapshot, no_snapshot};
 use super::super::{Commit, Committed, Fit, StoreError, Taken, charge_all, fit};
 use super::schema;
 use crate::keys::Keys;
-use crate::line::Head;
+use crate::line::{Head, Line};
 use guard_plan::encode::Hash;
 use rusqlite::{Connection, ErrorCode, OptionalExtension, params};
 use std::path::Path;
@@ -98,6 +98,22 @@ impl Rows<'_> {
         let number = |n: i64| u64::try_from(n).unwrap_or_default();
         let rows = statement.query_map(range, |row| Ok((number(row.get(0)?), row.get(1)?)));
         rows.map_err(fail)?.collect::<Result<_, _>>().map_err(fail)
+    }
+
+    /// Returns whether a session has all records of a chain; it may have more.
+    pub fn holds(&self, name: &str, head: &Head) -> Result<bool, StoreError> {
+        let Some(found) = self.session(name)? else { return Ok(head.is_empty()) };
+        let Some(last) = head.version.checked_sub(1).filter(|last| *last >= found.head.first)
+        else {
+            return Ok(true);
+        };
+        let sql = "SELECT count(*) FROM record WHERE place >= ?1 AND place < ?2";
+        let range = params![place(found.id, found.head.first), place(found.id, head.version)];
+        let count = self.one(sql, range, |row| row.get::<_, i64>(0))?;
+        let line = self.lines(&found, last, 1)?;
+        let line = line.first().and_then(|line| Line::read(line.as_bytes()).ok());
+        Ok(count == Some(signed(head.version - found.head.first))
+            && line.is_some_and(|line| line.seq == last && line.hash == head.hash))
     }
 
     /// Returns the snapshot of a session.

@@ -1,0 +1,101 @@
+//! An open database: its connection, and its place in the file system.
+
+use super::super::place::OVERWRITTEN;
+use super::super::{Durability, StoreError};
+use super::place::Place;
+use super::rows::{self, Rows};
+use super::schema;
+use rusqlite::{Connection, Transaction, TransactionBehavior};
+use std::path::{Path, PathBuf};
+
+/// A connection to a database whose files must stay where they are.
+#[derive(Debug)]
+pub struct Handle {
+    path: PathBuf,
+    durability: Durability,
+    connection: Connection,
+    place: Place,
+}
+
+impl Handle {
+    /// Opens a database, or creates it.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the file is not a Guard database, has another version, or cannot be
+    /// used.
+    pub fn open(path: &Path, durability: Durability, create: bool) -> Result<Handle, StoreError> {
+        let connection = schema::connect(path, durability, create)?;
+        // The log and its index are there once somebody has read.
+        rows::Rows { path, connection: &connection }.sessions()?;
+        let place = Place::new(path)?;
+        Ok(Handle { path: path.to_owned(), durability, connection, place })
+    }
+
+    /// Runs a function in one read transaction.
+    ///
+    /// # Errors
+    ///
+    /// Returns the error of the function, or an error if the database cannot be read or is not at
+    /// its path.
+    pub fn reading<T>(
+        &mut self,
+        read: impl FnOnce(&Rows<'_>) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        self.place.check()?;
+        let fail = |error| rows::error(&self.path, &error);
+        let transaction = self.connection.transaction().map_err(fail)?;
+        let found = read(&Rows { path: &self.path, connection: &transaction })?;
+        transaction.commit().map_err(fail)?;
+        Ok(found)
+    }
+
+    /// Runs a function in one write transaction; nothing is changed if it fails. On return the
+    /// changes of these sessions are in the database at the path.
+    ///
+    /// # Errors
+    ///
+    /// Returns the error of the function, or an error if the database cannot be written or is not
+    /// at its path.
+    pub fn writing<T>(
+        &mut self,
+        sessions: &[&str],
+        write: impl FnOnce(&Rows<'_>) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        self.place.check()?;
+        let fail = |error| rows::error(&self.path, &error);
+        let begun = Transaction::new(&mut self.connection, TransactionBehavior::Immediate);
+        let transaction = begun.map_err(fail)?;
+        // If it is dropped without a commit, it is rolled back.
+        let done = write(&Rows { path: &self.path, connection: &transaction })?;
+        transaction.commit().map_err(fail)?;
+        self.place.check()?;
+        if self.place.is_unread() {
+            self.look_into(sessions)?;
+        }
+        Ok(done)
+    }
+
+    /// Checks that a connection which has nothing in memory finds the sessions as this one does.
+    fn look_into(&mut self, sessions: &[&str]) -> Result<(), StoreError> {
+        let overwritten = || StoreError::lost(&self.path, OVERWRITTEN);
+        let ours = Rows { path: &self.path, connection: &self.connection };
+        let other = match schema::connect(&self.path, self.durability, false) {
+            Err(StoreError::NoStore(_) | StoreError::Damaged { .. }) => return Err(overwritten()),
+            other => other?,
+        };
+        let other = Rows { path: &self.path, connection: &other };
+        for session in sessions {
+            let Some(expected) = ours.session(session)? else { continue };
+            match other.holds(session, &expected.head) {
+                Ok(true) => {}
+                Ok(false) | Err(StoreError::NoStore(_) | StoreError::Damaged { .. }) => {
+                    return Err(overwritten());
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        self.place.read();
+        Ok(())
+    }
+}
