@@ -144,6 +144,7 @@ impl SessionError {
             SessionError::Store(StoreError::Damaged { .. } | StoreError::Misfit(_)) => {
                 "journal_damaged"
             }
+            SessionError::Store(StoreError::Lost { .. }) => "journal_lost",
             SessionError::Store(_) | SessionError::Broken | SessionError::Random(_) => {
                 "journal_failed"
             }

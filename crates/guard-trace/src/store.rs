@@ -6,6 +6,7 @@
 
 mod error;
 mod folder;
+mod ledger;
 mod memory;
 mod place;
 mod seen;
@@ -13,6 +14,7 @@ mod sqlite;
 
 pub use error::StoreError;
 pub use folder::FolderStore;
+pub use ledger::LEDGER;
 pub use memory::MemoryStore;
 pub use sqlite::{APPLICATION_ID, SCHEMA_VERSION, SqliteStore};
 
@@ -168,6 +170,32 @@ pub trait Store: Send + Sync {
     /// Returns an error if the store cannot be read.
     fn spent(&self, key: &str) -> Result<i64, StoreError>;
 
+    /// Returns the sessions that the store's ledger knows, sorted: those that must be there. `None`
+    /// if the store has no ledger yet.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the ledger is damaged, or missing although there are sessions.
+    fn known(&self) -> Result<Option<Vec<String>>, StoreError>;
+
+    /// Returns what is wrong with the store as a whole, a sentence each: sessions that are gone, that
+    /// the ledger does not know, and data that belongs to no session.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the store cannot be read.
+    fn audit(&self) -> Result<Vec<String>, StoreError> {
+        audit(self)
+    }
+
+    /// Writes into the ledger what the store holds: sessions that it does not know, and that others
+    /// are gone. Returns what it wrote, a sentence each.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the store cannot be read or written, or the ledger is damaged.
+    fn settle_ledger(&self) -> Result<Vec<String>, StoreError>;
+
     /// Drops the records of a session before the one with this number, which must be a snapshot
     /// record.
     ///
@@ -182,6 +210,24 @@ pub trait Store: Send + Sync {
     ///
     /// Returns an error if the session is in use, or the store cannot be written.
     fn remove(&self, session: &str) -> Result<bool, StoreError>;
+}
+
+/// Compares the sessions of a store with its ledger.
+pub(crate) fn audit<S: Store + ?Sized>(store: &S) -> Result<Vec<String>, StoreError> {
+    let there = store.sessions()?;
+    let known = match store.known() {
+        Ok(None) => return Ok(Vec::new()),
+        Ok(Some(known)) => known,
+        Err(error @ (StoreError::Lost { .. } | StoreError::Damaged { .. })) => {
+            return Ok(vec![error.to_string()]);
+        }
+        Err(error) => return Err(error),
+    };
+    let gone = known.iter().filter(|id| there.binary_search(id).is_err());
+    let gone = gone.map(|id| format!("session `{id}` is gone: the ledger knows it"));
+    let strange = there.iter().filter(|id| known.binary_search(id).is_err());
+    let strange = strange.map(|id| format!("session `{id}` is not in the ledger"));
+    Ok(gone.chain(strange).collect())
 }
 
 /// Checks that an id is valid for a session in a store: ids become file names, and move from store

@@ -119,6 +119,14 @@ impl Store for MemoryStore {
         Ok(self.lock().spent.get(key).copied().unwrap_or_default())
     }
 
+    fn known(&self) -> Result<Option<Vec<String>>, StoreError> {
+        Ok(None)
+    }
+
+    fn settle_ledger(&self) -> Result<Vec<String>, StoreError> {
+        Ok(Vec::new())
+    }
+
     fn forget(&self, session: &str, before: u64) -> Result<(), StoreError> {
         let mut kept = self.lock();
         let found = kept.sessions.get_mut(session).ok_or_else(|| no_snapshot(before))?;

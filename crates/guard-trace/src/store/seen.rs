@@ -35,11 +35,6 @@ impl Seen {
         self.heads().remove(session);
     }
 
-    /// Returns whether the session has records.
-    pub fn knows(&self, session: &str) -> bool {
-        self.heads().get(session).is_some_and(|head| head.version > 0)
-    }
-
     /// Checks that a session still has the records that this process has seen.
     ///
     /// # Errors

@@ -6,13 +6,17 @@
 
 mod batch;
 mod handle;
+mod ledger;
 mod place;
 mod rows;
 mod schema;
 
 pub use schema::{APPLICATION_ID, SCHEMA_VERSION};
 
-use super::{Begun, Commit, Committed, Durability, Records, Store, StoreError, Taken, check_id};
+use super::{
+    Begun, Commit, Committed, Durability, Records, Store, StoreError, Taken, audit, check_id,
+};
+use super::ledger::Ledger;
 use super::seen::Seen;
 use crate::keys::Keys;
 use crate::line::Head;
@@ -92,7 +96,7 @@ impl SqliteStore {
 
     fn reading<T>(
         &self,
-        read: impl FnOnce(&Rows<'_>) -> Result<T, StoreError>,
+        read: impl FnOnce(&Rows<'_>, &mut Ledger) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
         lock(&self.handle).reading(read)
     }
@@ -100,20 +104,22 @@ impl SqliteStore {
     fn writing<T>(
         &self,
         session: &str,
-        write: impl FnOnce(&Rows<'_>) -> Result<T, StoreError>,
+        write: impl FnOnce(&Rows<'_>, &mut Ledger) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
         lock(&self.handle).writing(&[session], write)
     }
 
     fn commit_now(&self, session: &str, commit: &Commit<'_>) -> Result<Committed, StoreError> {
-        self.writing(session, |rows| rows.commit(session, commit, self.keys.as_ref()))
+        self.writing(session, |rows, ledger| {
+            rows.commit(session, commit, self.keys.as_ref(), ledger)
+        })
     }
 }
 
 impl Store for SqliteStore {
     fn begin(&self, session: &str) -> Result<Begun, StoreError> {
         check_id(session)?;
-        let begun = self.reading(|rows| begin(rows, session, self.keys.as_ref()))?;
+        let begun = self.reading(|rows, ledger| begin(rows, ledger, session, self.keys.as_ref()))?;
         self.seen.check(&self.path, session, &begun)?;
         lock(&self.broken).remove(session);
         if let Some(batch) = &self.batch {
@@ -149,11 +155,11 @@ impl Store for SqliteStore {
     }
 
     fn sessions(&self) -> Result<Vec<String>, StoreError> {
-        self.reading(|rows| rows.sessions())
+        self.reading(|rows, _| rows.sessions())
     }
 
     fn head(&self, session: &str) -> Result<Option<Head>, StoreError> {
-        Ok(self.reading(|rows| rows.session(session))?.map(|found| found.head))
+        Ok(self.reading(|rows, _| rows.session(session))?.map(|found| found.head))
     }
 
     fn records(&self, session: &str, from: u64) -> Result<Records<'_>, StoreError> {
@@ -167,7 +173,7 @@ impl Store for SqliteStore {
                 return Some(Ok(line));
             }
             let from = next.take()?;
-            match self.reading(|rows| rows.page(&id, from, PAGE)) {
+            match self.reading(|rows, _| rows.page(&id, from, PAGE)) {
                 Ok(read) => page = read.into_iter(),
                 Err(error) => return Some(Err(error)),
             }
@@ -178,29 +184,58 @@ impl Store for SqliteStore {
     }
 
     fn snapshot(&self, session: &str) -> Result<(Option<Taken>, bool), StoreError> {
-        self.reading(|rows| match rows.session(session)? {
+        self.reading(|rows, _| match rows.session(session)? {
             Some(found) => snapshot(rows, &found, session, self.keys.as_ref()),
             None => Ok((None, false)),
         })
     }
 
     fn spent(&self, key: &str) -> Result<i64, StoreError> {
-        self.reading(|rows| rows.spent(key))
+        self.reading(|rows, ledger| {
+            rows.catch_up(ledger, false)?;
+            Ok(ledger.spent(key))
+        })
+    }
+
+    fn known(&self) -> Result<Option<Vec<String>>, StoreError> {
+        self.reading(|rows, ledger| {
+            rows.catch_up(ledger, false)?;
+            Ok((ledger.head.version > 0).then(|| ledger.sessions()))
+        })
+    }
+
+    fn audit(&self) -> Result<Vec<String>, StoreError> {
+        let mut found = audit(self)?;
+        found.extend(self.reading(|rows, _| rows.orphans())?);
+        Ok(found)
+    }
+
+    fn settle_ledger(&self) -> Result<Vec<String>, StoreError> {
+        lock(&self.handle).writing(&[], |rows, ledger| rows.settle_ledger(ledger))
     }
 
     fn forget(&self, session: &str, before: u64) -> Result<(), StoreError> {
-        self.writing(session, |rows| rows.forget(session, before))
+        self.writing(session, |rows, _| rows.forget(session, before))
     }
 
     fn remove(&self, session: &str) -> Result<bool, StoreError> {
+        check_id(session)?;
         self.seen.forget(session);
-        self.writing(session, |rows| rows.remove(session))
+        self.writing(session, |rows, ledger| rows.remove(session, ledger))
     }
 }
 
 /// Reads a session with the verified records after its snapshot.
-fn begin(rows: &Rows<'_>, session: &str, keys: Option<&Keys>) -> Result<Begun, StoreError> {
-    let Some(found) = rows.session(session)? else { return Ok(Begun::default()) };
+fn begin(
+    rows: &Rows<'_>,
+    ledger: &mut Ledger,
+    session: &str,
+    keys: Option<&Keys>,
+) -> Result<Begun, StoreError> {
+    let Some(found) = rows.session(session)? else {
+        rows.expect_new(session, ledger)?;
+        return Ok(Begun::default());
+    };
     let (snapshot, distrusted) = snapshot(rows, &found, session, keys)?;
     let mut head = match &snapshot {
         Some(taken) => Head { first: 0, version: taken.version, hash: taken.hash },

@@ -236,7 +236,7 @@ pub fn head(path: &Path) -> Result<Option<Head>, StoreError> {
 }
 
 /// Returns the last complete line of a file, without its line break.
-fn last(path: &Path) -> std::io::Result<Option<Vec<u8>>> {
+pub fn last(path: &Path) -> std::io::Result<Option<Vec<u8>>> {
     let mut file = File::open(path)?;
     let mut from = file.seek(SeekFrom::End(0))?;
     let mut tail: Vec<u8> = Vec::new();

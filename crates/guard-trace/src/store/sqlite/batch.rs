@@ -3,6 +3,7 @@
 //! Each caller waits until the transaction with its commit is on disk. The thread waits for further
 //! commits at most as long as the window, and not at all once every open session is waiting.
 
+use super::super::ledger::Ledger;
 use super::super::{Charge, Commit, Committed, StoreError};
 use super::handle::Handle;
 use super::{lock, rows};
@@ -166,12 +167,12 @@ impl Writer {
     fn write(&mut self, jobs: &[Job]) -> Vec<Result<Committed, StoreError>> {
         let keys = self.keys.as_ref();
         let sessions: Vec<&str> = jobs.iter().map(|job| job.session.as_str()).collect();
-        let written = self.handle.writing(&sessions, |rows| {
-            let one = |job: &Job| match job.commit(rows, keys) {
+        let written = self.handle.writing(&sessions, |rows, ledger| {
+            let mut one = |job: &Job| match job.commit(rows, keys, ledger) {
                 Err(error) if error.is_of_writing() => Err(error),
                 done => Ok(done),
             };
-            jobs.iter().map(one).collect::<Result<Vec<_>, _>>()
+            jobs.iter().map(&mut one).collect::<Result<Vec<_>, _>>()
         });
         match written {
             Ok(done) => done,
@@ -198,7 +199,12 @@ fn again(error: &StoreError, path: &Path) -> StoreError {
 }
 
 impl Job {
-    fn commit(&self, rows: &rows::Rows<'_>, keys: Option<&Keys>) -> Result<Committed, StoreError> {
+    fn commit(
+        &self,
+        rows: &rows::Rows<'_>,
+        keys: Option<&Keys>,
+        ledger: &mut Ledger,
+    ) -> Result<Committed, StoreError> {
         let records: Vec<&str> = self.records.iter().map(String::as_str).collect();
         let charges: Vec<Charge<'_>> = self
             .charges
@@ -211,6 +217,6 @@ impl Job {
             snapshot: self.snapshot.as_deref(),
             charges: &charges,
         };
-        rows.commit(&self.session, &commit, keys)
+        rows.commit(&self.session, &commit, keys, ledger)
     }
 }

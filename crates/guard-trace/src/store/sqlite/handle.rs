@@ -1,5 +1,6 @@
 //! An open database: its connection, and its place in the file system.
 
+use super::super::ledger::{LEDGER, Ledger};
 use super::super::place::OVERWRITTEN;
 use super::super::{Durability, StoreError};
 use super::place::Place;
@@ -15,6 +16,8 @@ pub struct Handle {
     durability: Durability,
     connection: Connection,
     place: Place,
+    /// The ledger, as far as this connection has read it.
+    ledger: Ledger,
 }
 
 impl Handle {
@@ -29,7 +32,18 @@ impl Handle {
         // The log and its index are there once somebody has read.
         rows::Rows { path, connection: &connection }.sessions()?;
         let place = Place::new(path)?;
-        Ok(Handle { path: path.to_owned(), durability, connection, place })
+        let (path, ledger) = (path.to_owned(), Ledger::default());
+        let mut handle = Handle { path, durability, connection, place, ledger };
+        if schema::version(&handle.path, &handle.connection)? == schema::FORMER_VERSION {
+            handle.writing(&[], |rows, ledger| {
+                // Another process may have been faster.
+                match schema::version(rows.path, rows.connection)? {
+                    schema::FORMER_VERSION => rows.upgrade(ledger),
+                    _ => Ok(()),
+                }
+            })?;
+        }
+        Ok(handle)
     }
 
     /// Runs a function in one read transaction.
@@ -40,12 +54,13 @@ impl Handle {
     /// its path.
     pub fn reading<T>(
         &mut self,
-        read: impl FnOnce(&Rows<'_>) -> Result<T, StoreError>,
+        read: impl FnOnce(&Rows<'_>, &mut Ledger) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
         self.place.check()?;
         let fail = |error| rows::error(&self.path, &error);
         let transaction = self.connection.transaction().map_err(fail)?;
-        let found = read(&Rows { path: &self.path, connection: &transaction })?;
+        let rows = Rows { path: &self.path, connection: &transaction };
+        let found = read(&rows, &mut self.ledger)?;
         transaction.commit().map_err(fail)?;
         Ok(found)
     }
@@ -60,19 +75,33 @@ impl Handle {
     pub fn writing<T>(
         &mut self,
         sessions: &[&str],
-        write: impl FnOnce(&Rows<'_>) -> Result<T, StoreError>,
+        write: impl FnOnce(&Rows<'_>, &mut Ledger) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
         self.place.check()?;
-        let fail = |error| rows::error(&self.path, &error);
-        let begun = Transaction::new(&mut self.connection, TransactionBehavior::Immediate);
-        let transaction = begun.map_err(fail)?;
-        // If it is dropped without a commit, it is rolled back.
-        let done = write(&Rows { path: &self.path, connection: &transaction })?;
-        transaction.commit().map_err(fail)?;
+        let done = self.transact(write);
+        if done.is_err() {
+            // It may have read what was rolled back.
+            self.ledger = Ledger::default();
+        }
+        let done = done?;
         self.place.check()?;
         if self.place.is_unread() {
             self.look_into(sessions)?;
         }
+        Ok(done)
+    }
+
+    fn transact<T>(
+        &mut self,
+        write: impl FnOnce(&Rows<'_>, &mut Ledger) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        let fail = |error| rows::error(&self.path, &error);
+        let begun = Transaction::new(&mut self.connection, TransactionBehavior::Immediate);
+        let transaction = begun.map_err(fail)?;
+        // If it is dropped without a commit, it is rolled back.
+        let rows = Rows { path: &self.path, connection: &transaction };
+        let done = write(&rows, &mut self.ledger)?;
+        transaction.commit().map_err(fail)?;
         Ok(done)
     }
 
@@ -85,7 +114,7 @@ impl Handle {
             other => other?,
         };
         let other = Rows { path: &self.path, connection: &other };
-        for session in sessions {
+        for session in sessions.iter().chain(&[LEDGER]) {
             let Some(expected) = ours.session(session)? else { continue };
             match other.holds(session, &expected.head) {
                 Ok(true) => {}

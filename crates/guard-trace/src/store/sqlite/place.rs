@@ -5,12 +5,13 @@
 //! itself is written by checkpoints only: after each change of it a second connection, which has
 //! nothing in memory, must find the session as it was committed.
 //!
-//! The files are never opened here, only looked at: closing a database file would release the locks
-//! that SQLite has on it.
+//! The database and its index are never opened here, only looked at: closing such a file would
+//! release the locks that SQLite has on it. There are none on the log.
 
 use super::super::StoreError;
-use super::super::place::{CUT, GONE, REPLACED, is_absent, is_same};
-use std::fs::Metadata;
+use super::super::place::{CUT, GONE, OVERWRITTEN, REPLACED, is_absent, is_same};
+use std::fs::{File, Metadata};
+use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
@@ -22,6 +23,7 @@ const TICK: Duration = Duration::from_millis(50);
 #[derive(Debug)]
 pub struct Place {
     files: Vec<(PathBuf, Metadata)>,
+    log: Option<File>,
     /// The database was not looked into since its last change.
     unread: bool,
 }
@@ -29,13 +31,17 @@ pub struct Place {
 impl Place {
     /// Looks at the files of a database that is open.
     pub fn new(database: &Path) -> Result<Place, StoreError> {
-        let mut place = Place { files: Vec::new(), unread: true };
+        let mut place = Place { files: Vec::new(), log: None, unread: true };
         for suffix in ["", "-wal", "-shm"] {
             let mut path = database.as_os_str().to_owned();
             path.push(suffix);
             let path = PathBuf::from(path);
             // A database without a log is one that nobody has read or written yet.
             if let Some(meta) = look(&path)? {
+                if suffix == "-wal" {
+                    let fail = |error| StoreError::io(&path, &error);
+                    place.log = Some(File::open(&path).map_err(fail)?);
+                }
                 place.files.push((path, meta));
             } else if suffix.is_empty() {
                 return Err(StoreError::lost(database, GONE));
@@ -59,7 +65,22 @@ impl Place {
             }
             *before = now;
         }
-        Ok(())
+        match self.is_log() {
+            true => Ok(()),
+            false => Err(StoreError::lost(&self.files[1].0, OVERWRITTEN)),
+        }
+    }
+
+    /// Returns whether the log, if it has anything, begins like one.
+    fn is_log(&mut self) -> bool {
+        let Some(log) = &mut self.log else { return true };
+        let mut start = [0; 4];
+        let read = log.seek(SeekFrom::Start(0)).and_then(|_| log.read(&mut start));
+        match read {
+            Ok(0) => true,
+            Ok(4) => matches!(u32::from_be_bytes(start), 0x377f_0682 | 0x377f_0683),
+            _ => false,
+        }
     }
 
     /// Returns whether the database may have changed since somebody looked into it.

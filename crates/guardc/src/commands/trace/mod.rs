@@ -11,6 +11,7 @@ mod keygen;
 mod otel;
 mod prove;
 mod prune;
+mod repair;
 mod show;
 pub mod sources;
 mod stats;
@@ -44,6 +45,7 @@ pub enum What {
     Keygen(keygen::Args),
     Compact(compact::Args),
     Prune(prune::Args),
+    Repair(repair::Args),
 }
 
 /// Runs the command.
@@ -60,5 +62,6 @@ pub fn run(args: &Args, term: &Term) -> Outcome {
         What::Keygen(args) => keygen::run(args, term),
         What::Compact(args) => compact::run(args, term),
         What::Prune(args) => prune::run(args, term),
+        What::Repair(args) => repair::run(args, term),
     }
 }
