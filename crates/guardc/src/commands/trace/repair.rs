@@ -40,7 +40,7 @@ fn ledger(args: &Args, term: &Term) -> Outcome {
     for line in &said {
         term.print(&format!("{line}\n"))?;
     }
-    term.print(&format!("{} written to the ledger\n", count(said.len(), "entry")))?;
+    term.print(&format!("{} written to the ledger\n", count(said.len(), "record")))?;
     Ok(Exit::Fine)
 }
 
