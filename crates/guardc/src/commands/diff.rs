@@ -4,9 +4,13 @@ use crate::config::Config;
 use crate::failure::{Exit, Failure, Outcome};
 use crate::project;
 use crate::term::{Term, count};
+use guard_compiler::SourceFile;
 use guard_compiler::diff::{Answer, Diff, Fate, Limits, ToolDiff, Witness, diff};
+use guard_compiler::explore::events_of;
 use guard_compiler::hir::Program;
+use guard_compiler::scenario::Scenario;
 use guard_plan::json::Json;
+use guard_syntax::span::Span;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -51,17 +55,21 @@ pub enum Allow {
 
 /// Runs the command.
 pub fn run(args: &Args, term: &Term) -> Outcome {
-    let (Some(old), Some(new)) = (program(&args.old, term)?, program(&args.new, term)?) else {
+    let (Some(before), Some(after)) = (compiled(&args.old, term)?, compiled(&args.new, term)?)
+    else {
         // 1 says that the new guard is looser: a guard with errors is something else.
         return Err(Failure::Said);
     };
-    let found = diff(&old, &new, &Limits::default(), &|| false);
+    let seeds = events_of(&before.scenarios).into_iter().chain(events_of(&after.scenarios));
+    let limits = Limits { seeds: seeds.collect(), ..Limits::default() };
+    let found = diff(&before.program, &after.program, &limits, &|| false);
+    let (old, new) = (&before, &after);
     let text = match args.format {
-        Format::Text => text(&found, &old, &new, term),
-        Format::Markdown => markdown(&found, &old, &new),
+        Format::Text => text(&found, old, new, term),
+        Format::Markdown => markdown(&found, old, new),
         Format::Json => {
             let mut out = String::new();
-            json(&found).write(&mut out);
+            json(&found, old, new).write(&mut out);
             out + "\n"
         }
     };
@@ -69,10 +77,35 @@ pub fn run(args: &Args, term: &Term) -> Outcome {
     Ok(exit(&found, args.allow))
 }
 
-fn program(path: &Path, term: &Term) -> Result<Option<Program>, Failure> {
+/// A guard that is compared.
+struct Side {
+    program: Program,
+    scenarios: Vec<Scenario>,
+    files: Vec<SourceFile>,
+}
+
+impl Side {
+    /// Returns the source text of a rule on one line.
+    fn text(&self, span: Span) -> String {
+        let file = self.files.get(span.file.0 as usize);
+        let text = file.and_then(|file| file.text.get(span.start as usize..span.end as usize));
+        text.unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" ")
+    }
+}
+
+fn compiled(path: &Path, term: &Term) -> Result<Option<Side>, Failure> {
     let config = Config::discover(path.parent().unwrap_or(Path::new(".")))?;
-    let compiled = project::compile_one(path, &config, term)?;
-    Ok(compiled.and_then(|compiled| compiled.compilation.output).map(|output| output.program))
+    let Some(compiled) = project::compile_one(path, &config, term)? else { return Ok(None) };
+    let files = compiled.shown;
+    Ok(compiled.compilation.output.map(|output| {
+        let (program, scenarios) = (output.program, output.scenarios);
+        Side { program, scenarios, files }
+    }))
+}
+
+/// Returns the rules of a tool that were edited: the old text and the new one.
+fn edits(tool: &ToolDiff, old: &Side, new: &Side) -> Vec<(String, String)> {
+    tool.edited.iter().map(|(before, after)| (old.text(*before), new.text(*after))).collect()
 }
 
 /// Returns the exit status: findings for forbidden changes, or an unknown result.
@@ -136,8 +169,8 @@ fn summary(found: &Diff) -> String {
 }
 
 /// Formats the session of a witness, and the decision of each guard at its end.
-fn story(witness: &Witness, tool: &ToolDiff, old: &Program, new: &Program) -> String {
-    let names = if tool.fate == Fate::Removed { old } else { new };
+fn story(witness: &Witness, tool: &ToolDiff, old: &Side, new: &Side) -> String {
+    let names = if tool.fate == Fate::Removed { &old.program } else { &new.program };
     let mut text = witness.session.ending_otherwise(names, &witness.new);
     if text.ends_with('\n') {
         text.pop();
@@ -145,10 +178,13 @@ fn story(witness: &Witness, tool: &ToolDiff, old: &Program, new: &Program) -> St
     text
 }
 
-fn text(found: &Diff, old: &Program, new: &Program, term: &Term) -> String {
+fn text(found: &Diff, old: &Side, new: &Side, term: &Term) -> String {
     let mut out = String::new();
     for tool in found.tools.iter().filter(|tool| !is_same(tool)) {
         let _ = writeln!(out, "{}", term.out.bold(&heading(tool)));
+        for (before, after) in edits(tool, old, new) {
+            let _ = writeln!(out, "  edited: `{before}` → `{after}`");
+        }
         for (what, answer) in [("more", &tool.looser), ("less", &tool.tighter)] {
             match answer {
                 Answer::No => _ = writeln!(out, "  allows nothing {what}"),
@@ -181,8 +217,9 @@ fn text(found: &Diff, old: &Program, new: &Program, term: &Term) -> String {
     out
 }
 
-fn markdown(found: &Diff, old: &Program, new: &Program) -> String {
-    let mut out = format!("### What changes under `{}`\n\n{}.\n", new.guard, summary(found));
+fn markdown(found: &Diff, old: &Side, new: &Side) -> String {
+    let mut out =
+        format!("### What changes under `{}`\n\n{}.\n", new.program.guard, summary(found));
     if found.tools.iter().any(|tool| !is_same(tool)) {
         out += "\n| tool | allows more | allows less |\n| --- | --- | --- |\n";
     }
@@ -196,6 +233,9 @@ fn markdown(found: &Diff, old: &Program, new: &Program) -> String {
         let _ = writeln!(out, "| `{}` | {more} | {less} |", heading(tool));
     }
     for tool in &found.tools {
+        for (before, after) in edits(tool, old, new) {
+            let _ = writeln!(out, "\n**`{}`**, edited: `{before}` → `{after}`.", tool.tool);
+        }
         for (what, answer) in [("allowed now", &tool.looser), ("refused now", &tool.tighter)] {
             match answer {
                 Answer::Yes(witness) => {
@@ -224,7 +264,7 @@ fn markdown(found: &Diff, old: &Program, new: &Program) -> String {
     out
 }
 
-fn json(found: &Diff) -> Json {
+fn json(found: &Diff, old: &Side, new: &Side) -> Json {
     let text = |text: &str| Json::string(text);
     let texts = |list: &[String]| Json::Array(list.iter().map(|one| Json::string(one)).collect());
     let answer = |answer: &Answer| match answer {
@@ -243,13 +283,21 @@ fn json(found: &Diff) -> Json {
     };
     let tool = |tool: &ToolDiff| {
         let fate = format!("{:?}", tool.fate).to_lowercase();
-        object(vec![
+        let edited = edits(tool, old, new)
+            .into_iter()
+            .map(|(before, after)| object(vec![("old", text(&before)), ("new", text(&after))]));
+        let edited: Vec<Json> = edited.collect();
+        let mut members = vec![
             ("tool", text(&tool.tool)),
             ("fate", text(&fate)),
             ("looser", answer(&tool.looser)),
             ("tighter", answer(&tool.tighter)),
             ("changes", texts(&tool.changes)),
-        ])
+        ];
+        if !edited.is_empty() {
+            members.push(("edited", Json::Array(edited)));
+        }
+        object(members)
     };
     let mut members = vec![
         ("tools", Json::Array(found.tools.iter().map(tool).collect())),

@@ -36,6 +36,10 @@ pub(crate) fn implies(a: Placed, b: Placed) -> bool {
             (K::Compare(..), K::Compare(..)) => implies(b.at(y), a.at(x)),
             _ => false,
         },
+        // Evaluated from the left, both stop at the same part or not at all.
+        (K::And(x, y), K::And(p, q)) if implies(a.at(x), b.at(p)) && implies(a.at(y), b.at(q)) => {
+            true
+        }
         (K::Or(x, y), _) => implies(a.at(x), b) && implies(a.at(y), b),
         (_, K::And(x, y)) => implies(a, b.at(x)) && implies(a, b.at(y)),
         // The second part of `a` may fault where `b` would not.

@@ -12,22 +12,31 @@ mod running;
 
 pub use product::Witness;
 
+use crate::analysis::explore::Act;
 use crate::hir::{Program, ToolId};
+use guard_syntax::span::Span;
 use product::{Product, Side};
 use proof::{Change, Sides};
+
+/// Least calls that are tried for one tool, however many share them.
+const LEAST: usize = 600;
 
 /// How far witnesses are looked for; counted, never timed.
 #[derive(Debug, Clone)]
 pub struct Limits {
     /// Most states of both guards, for one tool.
     pub states: usize,
-    /// Most calls that are judged, for one tool.
+    /// Most calls that are judged, of all tools together.
     pub calls: usize,
+    /// Most calls that are judged while climbing towards one that differs, of all tools together, in one direction.
+    pub climbs: usize,
+    /// Sessions to begin with, each with all its beginnings: those of the guards' own tests.
+    pub seeds: Vec<Vec<Act>>,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Limits { states: 400, calls: 8_000 }
+        Limits { states: 400, calls: 8_000, climbs: 10_000, seeds: Vec::new() }
     }
 }
 
@@ -71,6 +80,8 @@ pub struct ToolDiff {
     pub tighter: Answer,
     /// How many of its rules are the same.
     pub same: usize,
+    /// Rules that stand in both guards with another text: where in the old one, and where in the new one.
+    pub edited: Vec<(Span, Span)>,
     /// What was found to differ, in words.
     pub changes: Vec<String>,
 }
@@ -101,9 +112,16 @@ pub fn diff(old: &Program, new: &Program, limits: &Limits, stop: &dyn Fn() -> bo
     names.dedup();
     let (before, after) = (Side::of(old), Side::of(new));
     let mut tools = Vec::new();
-    for wire in names {
+    let compared = names.into_iter().map(|wire| {
         let place = |program: &Program| program.tools.iter().position(|t| t.wire_name == wire);
-        let (fate, change) = changed(old, new, place(old), place(new));
+        (wire, changed(old, new, place(old), place(new)))
+    });
+    let compared: Vec<_> = compared.collect();
+    let open =
+        |(_, (_, c)): &&(&str, (Fate, Change))| !c.looser.is_empty() || !c.tighter.is_empty();
+    // The tools that are looked into share what may be tried.
+    let share = compared.iter().filter(open).count().max(1);
+    for (wire, (fate, change)) in compared {
         let (mut looser, mut tighter) = (Answer::No, Answer::No);
         let wants = (!change.looser.is_empty(), !change.tighter.is_empty());
         if let (Some(before), Some(after), true) = (&before, &after, wants.0 || wants.1) {
@@ -112,7 +130,9 @@ pub fn diff(old: &Program, new: &Program, limits: &Limits, stop: &dyn Fn() -> bo
                 new: after,
                 wire,
                 states: limits.states,
-                calls: limits.calls,
+                calls: (limits.calls / share).max(limits.calls.min(LEAST)),
+                climbs: (limits.climbs / share).max(limits.climbs.min(LEAST)),
+                seeds: &limits.seeds,
                 stop,
                 looser: None,
                 tighter: None,
@@ -140,6 +160,7 @@ pub fn diff(old: &Program, new: &Program, limits: &Limits, stop: &dyn Fn() -> bo
             looser,
             tighter,
             same: change.same,
+            edited: change.edited,
             changes,
         });
     }
@@ -160,7 +181,7 @@ fn changed(
     let other = |what: &str| Change {
         looser: vec![what.to_string()],
         tighter: vec![what.to_string()],
-        same: 0,
+        ..Change::default()
     };
     match (before, after) {
         (Some(a), Some(b)) => (Fate::Kept, Sides { old, new }.tool(a, b)),

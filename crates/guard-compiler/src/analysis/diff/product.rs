@@ -3,6 +3,7 @@
 //! A heuristic search: what it finds replays on both; what it does not find proves nothing.
 
 mod again;
+mod climb;
 
 use crate::analysis::explore::inputs::{Inputs, read, written};
 use crate::analysis::explore::mark::Questions;
@@ -78,6 +79,10 @@ pub(super) struct Product<'s, 'p> {
     pub wire: &'s str,
     pub states: usize,
     pub calls: usize,
+    /// Most calls that the climbing search judges, in each direction.
+    pub climbs: usize,
+    /// Sessions that the climbing search begins with.
+    pub seeds: &'s [Vec<Act>],
     pub stop: &'s dyn Fn() -> bool,
     pub looser: Option<Witness>,
     pub tighter: Option<Witness>,
@@ -120,6 +125,7 @@ impl<'s, 'p> Product<'s, 'p> {
                 }
             }
         }
+        self.climb();
         for root in self.roots().into_iter().take(1) {
             self.in_flight(&root, &tools);
         }

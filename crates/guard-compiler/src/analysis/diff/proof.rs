@@ -14,9 +14,13 @@ use super::implied::{Placed, Rule, covers, implies};
 use crate::hir::{ClauseKind, Expr, ExprKind as K, Program, Tool, ToolId, Type};
 use crate::lower::waits_for;
 use guard_plan::plan::Risk;
+use guard_syntax::span::Span;
 use history::{costs, everything, halting, history, signature, taught, trust};
 use reads::Reads;
 use std::collections::{BTreeMap, BTreeSet};
+
+/// Of a hundred words of two rules, how many they share at least where one is the other, edited.
+const ALIKE: usize = 30;
 
 /// How a tool's verdicts may have changed, with what says so.
 #[derive(Debug, Default)]
@@ -27,6 +31,8 @@ pub(super) struct Change {
     pub tighter: Vec<String>,
     /// How many rules are the same.
     pub same: usize,
+    /// Rules that were edited: where they stand in the old guard and in the new one.
+    pub edited: Vec<(Span, Span)>,
 }
 
 impl Change {
@@ -134,14 +140,22 @@ impl<'p> Sides<'p> {
     /// Conditions and approvals: each of them only refuses.
     fn clauses(&self, a: &'p Tool, b: &'p Tool, change: &mut Change) {
         let (old, new) = (rules(self.old, a), rules(self.new, b));
-        for rule in &new {
-            match old.iter().any(|known| covers(*known, *rule)) {
-                true => change.same += 1,
-                false => change.tighter.push(format!("{} is new", named(rule))),
-            }
+        let added: Vec<&Rule> =
+            new.iter().filter(|rule| !old.iter().any(|known| covers(*known, **rule))).collect();
+        let gone: Vec<&Rule> =
+            old.iter().filter(|rule| !new.iter().any(|known| covers(*known, **rule))).collect();
+        change.same += new.len() - added.len();
+        let edited = self.edited(&old, &new);
+        change.edited.extend(edited.iter().map(|(x, y)| (x.clause.rule.span, y.clause.rule.span)));
+        for rule in added {
+            let is_edited = edited.iter().any(|(_, y)| std::ptr::eq(y.clause, rule.clause));
+            let what = if is_edited { "is edited" } else { "is new" };
+            change.tighter.push(format!("{} {what}", named(rule)));
         }
-        for rule in old.iter().filter(|rule| !new.iter().any(|known| covers(*known, **rule))) {
-            change.looser.push(format!("{} is gone", named(rule)));
+        for rule in gone {
+            let is_edited = edited.iter().any(|(x, _)| std::ptr::eq(x.clause, rule.clause));
+            let what = if is_edited { "is edited" } else { "is gone" };
+            change.looser.push(format!("{} {what}", named(rule)));
         }
         let gated = |tool: &Tool| tool.irreversible && tool.risk == Risk::Critical;
         if gated(a) != gated(b) {
@@ -153,6 +167,37 @@ impl<'p> Sides<'p> {
         };
         if served(self.old, a).map(|s| s.0) != served(self.new, b).map(|s| s.0) {
             change.other("its lifecycle".into());
+        }
+    }
+
+    /// The rules that only one of them has, in pairs: of the same kind and owner, those that share most first.
+    fn edited(&self, old: &[Rule<'p>], new: &[Rule<'p>]) -> Vec<(Rule<'p>, Rule<'p>)> {
+        let only = |mine: &[Rule<'p>], theirs: &[Rule<'p>]| -> Vec<Rule<'p>> {
+            let mut rest: Vec<String> = theirs.iter().map(|rule| rule.text()).collect();
+            let mut own = Vec::new();
+            for rule in mine {
+                match rest.iter().position(|text| *text == rule.text()) {
+                    Some(at) => drop(rest.remove(at)),
+                    None => own.push(*rule),
+                }
+            }
+            own
+        };
+        let (mut gone, mut added) = (only(old, new), only(new, old));
+        let mut pairs = Vec::new();
+        loop {
+            let mut best: Option<(usize, usize, usize)> = None;
+            for (i, x) in gone.iter().enumerate() {
+                for (j, y) in added.iter().enumerate() {
+                    let alike = named(x) == named(y) && x.clause.rule.owner == y.clause.rule.owner;
+                    let shared = shared_words(&x.text(), &y.text());
+                    if alike && shared >= ALIKE && best.is_none_or(|(most, ..)| shared > most) {
+                        best = Some((shared, i, j));
+                    }
+                }
+            }
+            let Some((_, i, j)) = best else { return pairs };
+            pairs.push((gone.remove(i), added.remove(j)));
         }
     }
 
@@ -380,6 +425,16 @@ fn rules<'p>(program: &'p Program, tool: &'p Tool) -> Vec<Rule<'p>> {
         kind && !c.rule.shadow
     };
     tool.clauses.iter().filter(refuses).map(|clause| Rule { program, tool, clause }).collect()
+}
+
+/// How many words two texts have in common, of a hundred words of both.
+fn shared_words(a: &str, b: &str) -> usize {
+    let words = |text: &str| -> BTreeSet<String> {
+        let parts = text.split(|c: char| !c.is_alphanumeric() && c != '_');
+        parts.filter(|word| !word.is_empty()).map(String::from).collect()
+    };
+    let (a, b) = (words(a), words(b));
+    a.intersection(&b).count() * 100 / a.union(&b).count().max(1)
 }
 
 fn named(rule: &Rule) -> &'static str {

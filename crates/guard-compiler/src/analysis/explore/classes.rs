@@ -127,6 +127,11 @@ impl<'p> Classes<'p> {
         self.classes.get(&self.root(node))
     }
 
+    /// The declared types of the places of a class.
+    pub fn types_of(&self, class: &Class) -> Vec<Type> {
+        class.members.iter().filter_map(|node| self.type_of(*node)).collect()
+    }
+
     /// The node of a place.
     pub fn find(&self, place: &Place) -> Option<usize> {
         self.nodes.get(place).copied()

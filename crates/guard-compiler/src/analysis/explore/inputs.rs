@@ -1,8 +1,10 @@
 //! What may happen next: calls with their arguments, results, prompts and the passing of time.
 
 use super::classes::{Classes, Hint, Place};
+use super::climb::Rng;
 use super::mark::Questions;
 use super::session::START;
+use super::values::draw::Constants;
 use super::values::{Maker, combinations, tidy};
 use crate::analysis::reference::Reference;
 use crate::hir::{CheckKind, ExprKind, Program, Served, ServedOp, ToolId, Type};
@@ -223,6 +225,48 @@ impl<'p> Inputs<'p> {
             }
         };
         Some(Json::Array(vec![one]))
+    }
+
+    /// Arguments of a tool, drawn at random; none where a parameter has no value.
+    pub fn draw_call(
+        &self,
+        tool: ToolId,
+        session: &Reference<'p>,
+        constants: &Constants,
+        rng: &mut Rng,
+    ) -> Option<Json> {
+        let of = &self.program.tools[tool];
+        let maker = self.maker(session);
+        let mut args = Vec::new();
+        for (at, param) in of.params.iter().enumerate() {
+            let served = of.served.and_then(|s| self.served(s, at, &param.ty, session));
+            args.push(match served {
+                Some(list) if list.is_empty() => return None,
+                Some(list) => rng.pick(&list).clone(),
+                None => {
+                    let node = self.classes.find(&Place::Param(tool, at as u32));
+                    maker.draw(&param.ty, node, constants, rng)?
+                }
+            });
+        }
+        Some(written(self.program, session, tool, &args))
+    }
+
+    /// A result of a tool, drawn at random.
+    pub fn draw_result(
+        &self,
+        tool: ToolId,
+        session: &Reference<'p>,
+        constants: &Constants,
+        rng: &mut Rng,
+    ) -> Option<Json> {
+        let node = self.classes.find(&Place::Result(tool));
+        let returns = self.program.tools[tool].returns.as_ref();
+        let class = node.and_then(|node| self.classes.class_of(node));
+        if returns.is_none() && !class.is_some_and(|class| class.used || class.opaque) {
+            return None;
+        }
+        self.maker(session).draw_result(returns, node, constants, rng)
     }
 
     /// What a call of a tool may return; `null` where nobody reads it.

@@ -5,12 +5,15 @@
 
 mod aim;
 mod classes;
+pub(crate) mod climb;
 pub(crate) mod inputs;
 pub(crate) mod mark;
+mod reach;
 mod repeat;
 mod rules;
 mod sample;
 pub(crate) mod search;
+mod seeds;
 pub(crate) mod session;
 pub(crate) mod slice;
 mod story;
@@ -19,6 +22,7 @@ pub(crate) mod world;
 
 pub use rules::{Rule, RuleKind};
 pub(crate) use rules::{each_condition, limit_text};
+pub use seeds::events_of;
 pub use session::{Act, START, Said, Session, Step, Then, WORKSPACE};
 
 use crate::analysis::reference::Reference;
@@ -34,11 +38,13 @@ pub struct Limits {
     pub states: usize,
     /// Most calls that are judged.
     pub calls: usize,
+    /// Sessions to begin with, each with all its beginnings: those of the guard's own tests.
+    pub seeds: Vec<Vec<Act>>,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Limits { depth: 12, states: 300, calls: 6_000 }
+        Limits { depth: 12, states: 300, calls: 6_000, seeds: Vec::new() }
     }
 }
 
@@ -98,6 +104,7 @@ pub fn explore(program: &Program, limits: &Limits, stop: &dyn Fn() -> bool) -> E
     let states = search.nodes.len();
     if search.cut {
         aim::at_the_rest(&mut search, &fresh, &widths, limits);
+        reach::the_rest(&mut search, &limits.seeds);
     }
     if !stop() {
         repeat::complete(&mut search);

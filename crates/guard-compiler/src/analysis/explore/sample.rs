@@ -22,6 +22,41 @@ pub(crate) fn two(pattern: &str) -> Vec<String> {
     std::iter::once(first).chain(more).collect()
 }
 
+/// Texts that the pattern matches, of each of its outermost alternatives.
+pub(crate) fn alternatives(pattern: &str) -> Vec<String> {
+    let Ok(hir) = regex_syntax::parse(pattern) else { return Vec::new() };
+    let Ok(regex) = regex::Regex::new(pattern) else { return Vec::new() };
+    let mut texts = vec![String::new()];
+    choices(&hir, &mut texts);
+    texts.retain(|text| regex.is_match(text));
+    texts
+}
+
+/// Appends to every text each alternative of a part.
+fn choices(hir: &Hir, texts: &mut Vec<String>) {
+    const MOST_TEXTS: usize = 12;
+    match hir.kind() {
+        HirKind::Capture(capture) => choices(&capture.sub, texts),
+        HirKind::Concat(parts) => parts.iter().for_each(|part| choices(part, texts)),
+        HirKind::Alternation(parts) => {
+            let mut all = Vec::new();
+            for part in parts {
+                let mut more = texts.clone();
+                choices(part, &mut more);
+                all.append(&mut more);
+            }
+            all.truncate(MOST_TEXTS);
+            *texts = all;
+        }
+        _ => {
+            let mut text = String::new();
+            if write(hir, &mut text).is_some() {
+                texts.iter_mut().for_each(|known| known.push_str(&text));
+            }
+        }
+    }
+}
+
 fn write(hir: &Hir, out: &mut String) -> Option<()> {
     if out.len() > MOST {
         return None;

@@ -3,6 +3,7 @@
 //! The first value of a place is its plainest one. Fresh values of a class are used in order, since which of them a
 //! session takes makes no difference.
 
+pub(crate) mod draw;
 mod shapes;
 mod texts;
 

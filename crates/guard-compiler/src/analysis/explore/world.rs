@@ -159,11 +159,16 @@ impl<'p> Oracle<'p> {
         if *self.program.probes[at].returns.required() == Type::Bool {
             return Json::Bool(self.truth(format!("probe {name}")));
         }
-        let options = &self.probes[at];
+        let options = self.options(at);
         match options.len() {
             0 => Json::Null,
             count => options[self.choose(format!("probe {name}"), count)].clone(),
         }
+    }
+
+    /// The answers of a probe; none are known in a world that was made without them.
+    fn options(&self, probe: usize) -> &'p [Json] {
+        self.probes.get(probe).map_or(&[], Vec::as_slice)
     }
 
     fn command(&self, argv: &[String]) -> Json {
@@ -174,7 +179,7 @@ impl<'p> Oracle<'p> {
             .iter()
             .position(|p| asks(&p.asks) && *p.returns.required() != Type::Bool);
         if let Some(at) = printing {
-            let options = &self.probes[at];
+            let options = self.options(at);
             let chosen = match options.len() {
                 0 => None,
                 count => Some(&options[self.choose(format!("run {argv:?}"), count)]),

@@ -75,6 +75,8 @@ pub struct Judgement {
     pub shadowed: Vec<Outline>,
     /// The clauses and invariants behind the reasons of either kind, by place; those without one are not here.
     pub fired: Vec<(Code, Span)>,
+    /// How many rules in effect refuse it, each counted by itself; approvals that are missing are not counted.
+    pub unmet: usize,
     /// What else it came to: a denial is judged for feedback, a served call is settled at once.
     pub outcome: Outcome,
 }

@@ -70,6 +70,9 @@ impl Findings {
 
     /// The judgement; a guard in shadow refuses nothing.
     fn judgement(mut self, shadow: bool) -> Judgement {
+        // Approvals can be given: they are in no rule's way.
+        let given = |r: &&Outline| matches!(r.0, Code::Approval | Code::Gated);
+        let unmet = self.reasons.iter().filter(|r| !given(r)).count() + self.missing.len();
         let stops = |r: &Outline| matches!(r.2, Decision::Deny | Decision::Wait);
         if !self.reasons.iter().any(stops) {
             self.reasons.append(&mut self.missing);
@@ -83,7 +86,7 @@ impl Findings {
         }
         let decision = self.reasons.iter().map(|r| r.2).max().unwrap_or(Decision::Allow);
         let (reasons, shadowed, fired) = (self.reasons, self.shadowed, self.fired);
-        Judgement { decision, reasons, shadowed, fired, outcome: Outcome::default() }
+        Judgement { decision, reasons, shadowed, fired, unmet, outcome: Outcome::default() }
     }
 }
 

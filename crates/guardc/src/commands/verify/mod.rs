@@ -89,7 +89,8 @@ pub fn run(args: &Args, term: &Term) -> Outcome {
         None => Vec::new(),
     };
     let stop = interruptions()?;
-    let limits = Limits { depth: args.depth, states: args.states, ..Limits::default() };
+    let seeds = explore::events_of(&output.scenarios);
+    let limits = Limits { depth: args.depth, states: args.states, seeds, ..Limits::default() };
     let explored = (args.depth > 0).then(|| {
         let patience = Patience::new(term);
         explore::explore(&output.program, &limits, &|| {

@@ -1,0 +1,151 @@
+//! Climbing towards a call that differs: few rules of the lenient guard refuse it, and some of the other do.
+
+use super::{Judged, Product, Way, Witness};
+use crate::analysis::explore::climb::{Climber, Played, Player, Score, Verdicts};
+use crate::analysis::explore::session::{Act, Session, Then};
+use crate::analysis::explore::world::Oracle;
+use guard_plan::json::Json;
+use guard_plan::verdict::Decision;
+
+impl<'s, 'p> Product<'s, 'p> {
+    /// Looks for what is still missing.
+    pub(super) fn climb(&mut self) {
+        for way in [Way::Looser, Way::Tighter] {
+            let (wanted, found) = match way {
+                Way::Looser => (self.wants.0, self.looser.is_some()),
+                Way::Tighter => (self.wants.1, self.tighter.is_some()),
+            };
+            if wanted && !found && !(self.stop)() {
+                self.climb_towards(way);
+            }
+        }
+    }
+
+    fn climb_towards(&mut self, way: Way) {
+        let (old, new, wire, stop) = (self.old, self.new, self.wire, self.stop);
+        let player =
+            |side: &'s super::Side<'p>| Player { program: side.program, inputs: &side.inputs };
+        let Some(mut climber) = Climber::new(vec![player(old), player(new)], wire, self.tools())
+        else {
+            return;
+        };
+        let (seeds, most) = (self.seeds, self.climbs);
+        climber.climb(seeds, most, stop, &mut |played, args, verdicts, oracle| {
+            let known = |side: &super::Side| side.tool(wire).is_some();
+            let judged = |at: usize, side: &super::Side<'p>| match &verdicts[at] {
+                Some(said) => Judged::Said(said.clone()),
+                None => Judged::Unread(!side.program.default_allow || known(side)),
+            };
+            let (before, after) = (judged(0, old), judged(1, new));
+            let apart = match way {
+                Way::Looser => after.rank() < before.rank(),
+                Way::Tighter => after.rank() > before.rank(),
+            };
+            if apart && self.keep(played, args, oracle) {
+                return Score::Found;
+            }
+            Score::Distance(distance(verdicts, way))
+        });
+        self.judged += climber.judged;
+    }
+
+    /// Keeps the session as a witness, without what it does not need; false where it does not replay.
+    fn keep(&mut self, played: &Played<'p>, args: &Json, oracle: &Oracle<'p>) -> bool {
+        let mut session = played.session();
+        let what = Act::Call {
+            id: format!("call-{}", session.len() + 1),
+            tool: self.wire.to_string(),
+            args: args.clone(),
+            then: Then::Flies,
+        };
+        let mut states = played.states.clone();
+        let Some(done) =
+            crate::analysis::explore::search::step(&mut states[0], what.clone(), &oracle.again())
+        else {
+            return false;
+        };
+        session.steps.push(done);
+        let Some(witness) = self.replayed(&session, oracle) else { return false };
+        let witness = self.shortened(witness, oracle);
+        let (before, after) = (rank(&witness.session), rank_of(witness.new.decision));
+        match after < before {
+            true => self.looser = Some(witness),
+            false => self.tighter = Some(witness),
+        }
+        true
+    }
+}
+
+fn rank(session: &Session) -> u8 {
+    rank_of(session.verdict().and_then(|said| said.decision))
+}
+
+fn rank_of(decision: Option<Decision>) -> u8 {
+    match decision {
+        Some(Decision::Allow) => 0,
+        Some(Decision::Ask) => 1,
+        _ => 2,
+    }
+}
+
+/// How many rules stand between a call and a difference.
+fn distance(verdicts: &Verdicts, way: Way) -> u32 {
+    let unmet = |at: usize| verdicts[at].as_ref().map_or(99, |said| said.unmet as u32);
+    let (strict, lenient) = match way {
+        Way::Looser => (unmet(0), unmet(1)),
+        Way::Tighter => (unmet(1), unmet(0)),
+    };
+    lenient * 4 + if strict > lenient { 0 } else { 2 }
+}
+
+impl<'s, 'p> Product<'s, 'p> {
+    /// Plays a session on both guards anew, with what each says now; a witness if only the last step differs.
+    fn replayed(&self, session: &Session, oracle: &Oracle<'p>) -> Option<Witness> {
+        use crate::analysis::explore::search::step;
+        use crate::analysis::explore::session::{WORKSPACE, act};
+        use crate::analysis::reference::Reference;
+        let open =
+            |program| Reference::open(program, session.start, WORKSPACE, session.data.as_ref());
+        let mut before = open(self.old.program).ok()?;
+        let mut after = open(self.new.program).ok()?;
+        let mut played = Session { steps: Vec::new(), ..session.clone() };
+        let count = session.steps.len();
+        for (at, old) in session.steps.iter().enumerate() {
+            let world = match at + 1 == count {
+                true => oracle.again(),
+                false => Oracle::told(self.new.program, &self.new.answers, &old.world),
+            };
+            let mut done = step(&mut before, old.act.clone(), &world)?;
+            let said = act(&mut after, &old.act, &|ask| world.answer(ask))?;
+            done.world = world.answers();
+            let same = done.said.decision == said.decision;
+            played.steps.push(done);
+            if at + 1 == count {
+                let witness = Witness { session: played, new: said };
+                return (!same && witness.replays(self.old.program, self.new.program))
+                    .then_some(witness);
+            }
+            if !same {
+                return None;
+            }
+        }
+        None
+    }
+
+    /// The witness without the steps that it does not need.
+    fn shortened(&self, mut witness: Witness, oracle: &Oracle<'p>) -> Witness {
+        let way = |w: &Witness| rank_of(w.new.decision) < rank(&w.session);
+        let looser = way(&witness);
+        let mut at = witness.session.steps.len().saturating_sub(1);
+        while at > 0 {
+            at -= 1;
+            let mut less = witness.session.clone();
+            less.steps.remove(at);
+            let Some(shorter) = self.replayed(&less, oracle) else { continue };
+            if way(&shorter) == looser {
+                witness = shorter;
+            }
+        }
+        witness
+    }
+}
