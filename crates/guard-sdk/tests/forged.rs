@@ -28,7 +28,12 @@ fn honest(guard: &Guard) -> Vec<String> {
 }
 
 /// The trace with one more record, hashed as it should be.
-fn forged(lines: &[String], kind: Kind, call: Option<&str>, payload: &impl Serialize) -> Vec<String> {
+fn forged(
+    lines: &[String],
+    kind: Kind,
+    call: Option<&str>,
+    payload: &impl Serialize,
+) -> Vec<String> {
     let last = Record::parse(lines.last().expect("a record")).expect("a record");
     let hash = guard_plan::hex::decode(&last.hash).expect("a hash");
     let mut chain = Chain::from(last.seq + 1, hash);
@@ -85,14 +90,19 @@ fn forged_records_are_refused_by_both() {
     check(
         "an approval of a call that cannot be",
         &forged(&honest, Kind::Approve, None, &approve("pay")),
-        &format!("{event} the arguments are not valid; `amount` is missing"),
+        &format!(
+            "{event} the arguments are not valid; `amount`: is missing, expected decimal in 0..=9"
+        ),
     );
     check(
         "a resumption of nothing",
         &forged(&honest, Kind::Resume, None, &Resume { role: "boss".into(), by: "eve".into() }),
         &format!("{event} the session is not halted"),
     );
-    let usage = |unit: &'static str, amount: &'static str| Usage { unit: unit.into(), amount: amount.into() };
+    let usage = |unit: &'static str, amount: &'static str| Usage {
+        unit: unit.into(),
+        amount: amount.into(),
+    };
     check(
         "a negative amount",
         &forged(&honest, Kind::Usage, None, &usage("tokens", "-5")),
@@ -129,7 +139,10 @@ fn both_agree_on_other_records() {
     let guard = guard();
     let honest = honest(&guard);
     assert_eq!(replayed(&guard, &honest), None);
-    let answers = Answers { answers: Cow::Owned(Json::parse(r#"{"ready":true}"#).expect("JSON")), sealed: None };
+    let answers = Answers {
+        answers: Cow::Owned(Json::parse(r#"{"ready":true}"#).expect("JSON")),
+        sealed: None,
+    };
     let usage = |amount: &'static str| Usage { unit: "tokens".into(), amount: amount.into() };
     let resume = Resume { role: "boss".into(), by: "eve".into() };
     let mut fine = forged(&honest, Kind::Answers, None, &answers);
@@ -143,6 +156,11 @@ fn both_agree_on_other_records() {
     ] {
         let opened = guard.session("s1").trace(&lines).open().err().map(|error| error.to_string());
         let replayed = replayed(&guard, &lines);
-        assert_eq!(opened.is_some(), replayed.is_some(), "{opened:?} {replayed:?} {:?}", lines.last());
+        assert_eq!(
+            opened.is_some(),
+            replayed.is_some(),
+            "{opened:?} {replayed:?} {:?}",
+            lines.last()
+        );
     }
 }

@@ -188,6 +188,14 @@ pub trait Store: Send + Sync {
         audit(self)
     }
 
+    /// Copies the store to a path that does not exist yet, while others use it. The copy is one state
+    /// of the ledger, and of every session a state that is not older. The key is not copied.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the store cannot be read, or the path cannot be written.
+    fn backup(&self, to: &Path) -> Result<(), StoreError>;
+
     /// Writes into the ledger what the store holds: sessions that it does not know, and that others
     /// are gone. Returns what it wrote, a sentence each.
     ///

@@ -16,6 +16,8 @@ pub enum StoreError {
     Locked(PathBuf),
     /// The disk is full.
     Full(PathBuf),
+    /// The process, or the system, has too many files open.
+    Exhausted(PathBuf),
     /// It cannot be read or written.
     Io(PathBuf, String),
     /// The stored data is not as it was written.
@@ -64,6 +66,9 @@ impl fmt::Display for StoreError {
                 write!(f, "`{}` is held by another process", path.display())
             }
             StoreError::Full(path) => write!(f, "no space left for `{}`", path.display()),
+            StoreError::Exhausted(path) => {
+                write!(f, "cannot open `{}`: too many files are open", path.display())
+            }
             StoreError::Io(path, why) => write!(f, "cannot use `{}`: {why}", path.display()),
             StoreError::Damaged { path, session, record, why } => {
                 write!(f, "`{}` is damaged", path.display())?;
@@ -82,7 +87,7 @@ impl fmt::Display for StoreError {
             }
             StoreError::NoStore(path) => write!(f, "`{}` is no store of traces", path.display()),
             StoreError::Refused(id) => {
-                write!(f, "session `{id}` could not be written: open it again")
+                write!(f, "session `{id}` could not be written: close it, then open it again")
             }
             StoreError::Key(error) => error.fmt(f),
         }
@@ -104,6 +109,7 @@ impl StoreError {
             | io::ErrorKind::QuotaExceeded
             | io::ErrorKind::FileTooLarge => StoreError::Full(path.to_owned()),
             io::ErrorKind::NotFound => StoreError::Io(path.to_owned(), "it is not there".into()),
+            _ if is_exhausted(error) => StoreError::Exhausted(path.to_owned()),
             _ => StoreError::Io(path.to_owned(), error.to_string()),
         }
     }
@@ -118,4 +124,9 @@ impl StoreError {
                 | StoreError::Refused(_)
         )
     }
+}
+
+/// Returns whether the process, or the system, has no more file descriptors (`EMFILE`, `ENFILE`).
+fn is_exhausted(error: &io::Error) -> bool {
+    cfg!(unix) && matches!(error.raw_os_error(), Some(23 | 24))
 }

@@ -11,7 +11,8 @@ use super::memory::{check_snapshot, no_snapshot};
 use super::place::{GONE, is_absent};
 use super::seen::Seen;
 use super::{
-    Begun, Charge, Commit, Committed, Durability, Fit, audit, Records, Store, StoreError, Taken, check_id, fit,
+    Begun, Charge, Commit, Committed, Durability, Fit, Records, Store, StoreError, Taken, audit,
+    check_id, fit,
 };
 use crate::keys::Keys;
 use crate::line::{Head, Line};
@@ -38,6 +39,8 @@ pub struct FolderStore {
     durability: Durability,
     keys: Option<Keys>,
     held: Mutex<HashMap<String, Arc<Mutex<Held>>>>,
+    /// The sessions that some thread opens at this moment.
+    opening: Mutex<HashMap<String, Arc<Mutex<()>>>>,
     seen: Seen,
     ledger: FolderLedger,
 }
@@ -57,7 +60,8 @@ impl FolderStore {
         fs::create_dir_all(dir).map_err(|error| StoreError::io(dir, &error))?;
         let (dir, held, seen) = (dir.to_owned(), Mutex::default(), Seen::default());
         let ledger = FolderLedger::new(&dir, durability);
-        Ok(FolderStore { dir, durability, keys, held, seen, ledger })
+        let opening = Mutex::default();
+        Ok(FolderStore { dir, durability, keys, held, opening, seen, ledger })
     }
 
     /// Returns the path of a session's file.
@@ -79,13 +83,20 @@ impl FolderStore {
     /// Returns the session's locked file; opens it if this process does not have it.
     fn hold(&self, session: &str) -> Result<Arc<Mutex<Held>>, StoreError> {
         let path = self.path(session)?;
-        let mut held = lock(&self.held);
-        if let Some(held) = held.get(session) {
-            return Ok(held.clone());
-        }
-        let new = Arc::new(Mutex::new(Held::open(&path)?));
+        // One thread opens a session, the others wait for it; those with other sessions go on.
+        let opening = Arc::clone(lock(&self.opening).entry(session.to_owned()).or_default());
+        let turn = lock(&opening);
+        let known = lock(&self.held).get(session).cloned();
+        let held = known.map_or_else(|| self.open_file(session, &path), Ok);
+        lock(&self.opening).remove(session);
+        drop(turn);
+        held
+    }
+
+    fn open_file(&self, session: &str, path: &Path) -> Result<Arc<Mutex<Held>>, StoreError> {
+        let new = Arc::new(Mutex::new(Held::open(path)?));
         self.sync_dir()?;
-        held.insert(session.to_owned(), new.clone());
+        lock(&self.held).insert(session.to_owned(), new.clone());
         Ok(new)
     }
 
@@ -352,6 +363,24 @@ impl Store for FolderStore {
             true => audit(self),
             false => Ok(Vec::new()),
         }
+    }
+
+    fn backup(&self, to: &Path) -> Result<(), StoreError> {
+        let fail = |error| StoreError::io(to, &error);
+        fs::create_dir(to).map_err(fail)?;
+        // While the ledger is held no session begins and nothing is charged: no call that costs can
+        // be in a session of the copy and not in its ledger.
+        let locked = self.ledger.lock()?;
+        if locked.exists() {
+            file::copy(self.ledger.path(), &to.join(format!("{LEDGER}.jsonl")))?;
+        }
+        for id in self.sessions()? {
+            if locked.ledger().knows(&id) == Known::Begun {
+                file::copy(&self.path(&id)?, &to.join(format!("{id}.jsonl")))?;
+            }
+        }
+        drop(locked);
+        File::open(to).and_then(|dir| dir.sync_all()).map_err(fail)
     }
 
     fn settle_ledger(&self) -> Result<Vec<String>, StoreError> {

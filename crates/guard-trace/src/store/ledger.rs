@@ -47,7 +47,8 @@ impl Ledger {
             record: Some(self.head.version),
             why,
         };
-        let head = self.head.follow(line.as_bytes()).map_err(|broken| damaged(broken.to_string()))?;
+        let head =
+            self.head.follow(line.as_bytes()).map_err(|broken| damaged(broken.to_string()))?;
         let record = Record::parse(line).map_err(&damaged)?;
         let Payload::Ledger(entry) = record.payload else {
             return Err(damaged("it is no record of a ledger".into()));
@@ -59,7 +60,8 @@ impl Ledger {
             LedgerEntry::Charged => {
                 let amount = entry.amount.as_deref().and_then(decimal::parse);
                 let spent = entry.spent.as_deref().and_then(decimal::parse);
-                let (Some(budget), Some(amount), Some(spent)) = (entry.budget, amount, spent) else {
+                let (Some(budget), Some(amount), Some(spent)) = (entry.budget, amount, spent)
+                else {
                     return Err(damaged("it does not say what was charged".into()));
                 };
                 let before = self.spent(&budget);

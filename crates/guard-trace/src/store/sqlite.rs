@@ -13,11 +13,11 @@ mod schema;
 
 pub use schema::{APPLICATION_ID, SCHEMA_VERSION};
 
+use super::ledger::Ledger;
+use super::seen::Seen;
 use super::{
     Begun, Commit, Committed, Durability, Records, Store, StoreError, Taken, audit, check_id,
 };
-use super::ledger::Ledger;
-use super::seen::Seen;
 use crate::keys::Keys;
 use crate::line::Head;
 use batch::Batch;
@@ -119,7 +119,8 @@ impl SqliteStore {
 impl Store for SqliteStore {
     fn begin(&self, session: &str) -> Result<Begun, StoreError> {
         check_id(session)?;
-        let begun = self.reading(|rows, ledger| begin(rows, ledger, session, self.keys.as_ref()))?;
+        let begun =
+            self.reading(|rows, ledger| begin(rows, ledger, session, self.keys.as_ref()))?;
         self.seen.check(&self.path, session, &begun)?;
         lock(&self.broken).remove(session);
         if let Some(batch) = &self.batch {
@@ -208,6 +209,15 @@ impl Store for SqliteStore {
         let mut found = audit(self)?;
         found.extend(self.reading(|rows, _| rows.orphans())?);
         Ok(found)
+    }
+
+    fn backup(&self, to: &Path) -> Result<(), StoreError> {
+        if to.exists() {
+            return Err(StoreError::io(to, &std::io::ErrorKind::AlreadyExists.into()));
+        }
+        lock(&self.handle).copy(to)?;
+        let fail = |error| StoreError::io(to, &error);
+        std::fs::File::open(to).and_then(|file| file.sync_all()).map_err(fail)
     }
 
     fn settle_ledger(&self) -> Result<Vec<String>, StoreError> {

@@ -41,8 +41,7 @@ fn sql(folder: &Path, statements: &str) {
     connection.execute_batch(statements).unwrap();
 }
 
-const OF_LEDGER: &str =
-    "place >> 32 = (SELECT id FROM session WHERE name = '.ledger')";
+const OF_LEDGER: &str = "place >> 32 = (SELECT id FROM session WHERE name = '.ledger')";
 
 /// Whether a session cannot begin, and nothing can be spent.
 fn refuses(kind: Kind, folder: &Path, session: &str) {
@@ -119,7 +118,12 @@ fn a_ledger_that_goes_while_it_is_open_is_noticed() {
         assert_eq!(store.spent("team").unwrap(), 60);
         match kind {
             Kind::Folder => fs::remove_file(folder.join(".ledger.jsonl")).unwrap(),
-            _ => sql(&folder, &format!("DELETE FROM record WHERE {OF_LEDGER}; DELETE FROM session WHERE name = '.ledger'")),
+            _ => sql(
+                &folder,
+                &format!(
+                    "DELETE FROM record WHERE {OF_LEDGER}; DELETE FROM session WHERE name = '.ledger'"
+                ),
+            ),
         }
         for session in ["s2", "s3"] {
             assert!(commit(&*store, session, 1).is_err(), "{kind:?} {session}");
@@ -138,7 +142,12 @@ fn a_changed_amount_is_noticed() {
                 let ledger = fs::read_to_string(&path).unwrap();
                 fs::write(&path, ledger.replace("0.00002\"", "0.00001\"")).unwrap();
             }
-            _ => sql(&folder, &format!("UPDATE record SET line = replace(line, '0.00002\"', '0.00001\"') WHERE {OF_LEDGER}")),
+            _ => sql(
+                &folder,
+                &format!(
+                    "UPDATE record SET line = replace(line, '0.00002\"', '0.00001\"') WHERE {OF_LEDGER}"
+                ),
+            ),
         }
         let store = kind.open(&folder).unwrap();
         assert!(matches!(store.spent("team"), Err(StoreError::Damaged { .. })), "{kind:?}");
@@ -217,4 +226,37 @@ fn amounts_of_earlier_versions_are_taken_over() {
     let store = Kind::Folder.open(&folder).unwrap();
     assert_eq!(store.settle_ledger().unwrap().len(), 3);
     assert_eq!(store.spent("team").unwrap(), 60);
+}
+
+#[test]
+fn a_copy_of_a_store_in_use_is_sound_and_loses_no_charge() {
+    for kind in KINDS {
+        let (temporary, folder) = made(kind);
+        let store = kind.open(&folder).unwrap();
+        let copy = temporary.path().join("copy");
+        fs::create_dir(&copy).unwrap();
+        let to = match kind {
+            Kind::Folder => copy.join("store"),
+            _ => copy.join("traces.db"),
+        };
+        std::thread::scope(|scope| {
+            let writer = scope.spawn(|| {
+                for n in 0..30 {
+                    let refused = commit(&*store, &format!("n{n}"), 1);
+                    assert!(matches!(refused, Ok(Committed::Yes(_))), "{kind:?} {refused:?}");
+                }
+            });
+            store.backup(&to).unwrap();
+            writer.join().unwrap();
+        });
+        assert!(store.backup(&to).is_err(), "nothing is overwritten");
+        let copied = match kind {
+            Kind::Folder => kind.open(&to).unwrap(),
+            _ => kind.open(&copy).unwrap(),
+        };
+        assert_eq!(copied.audit().unwrap(), Vec::<String>::new(), "{kind:?}");
+        let new = copied.sessions().unwrap().len() as i64 - 2;
+        assert!(copied.spent("team").unwrap() >= 60 + new, "{kind:?}");
+        assert!(matches!(commit(&*copied, "s1", 1), Ok(Committed::Yes(_))), "{kind:?}");
+    }
 }

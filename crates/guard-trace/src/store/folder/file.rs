@@ -262,3 +262,16 @@ pub fn last(path: &Path) -> std::io::Result<Option<Vec<u8>>> {
         }
     }
 }
+
+/// Copies the complete lines of a file that others may append to.
+pub fn copy(from: &Path, to: &Path) -> Result<(), StoreError> {
+    let fail = |error| StoreError::io(to, &error);
+    let file = OpenOptions::new().write(true).create_new(true).open(to).map_err(fail)?;
+    let mut out = std::io::BufWriter::with_capacity(1 << 18, file);
+    for line in lines(from)? {
+        let line = line?;
+        out.write_all(line.as_bytes()).and_then(|()| out.write_all(b"\n")).map_err(fail)?;
+    }
+    let file = out.into_inner().map_err(|error| fail(error.into_error()))?;
+    file.sync_all().map_err(fail)
+}

@@ -212,9 +212,7 @@ fn has_sessions(dir: &Path) -> Result<bool, StoreError> {
 }
 
 /// Returns the amounts of an earlier version.
-pub fn former_amounts(
-    dir: &Path,
-) -> Result<std::collections::BTreeMap<String, i64>, StoreError> {
+pub fn former_amounts(dir: &Path) -> Result<std::collections::BTreeMap<String, i64>, StoreError> {
     let path = dir.join(BUDGETS);
     match std::fs::read(&path) {
         Ok(bytes) => serde_json::from_slice(&bytes).map_err(|error| StoreError::Damaged {

@@ -105,6 +105,20 @@ impl Handle {
         Ok(done)
     }
 
+    /// Copies the database as it is now.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the database is not at its path, or the copy cannot be written.
+    pub fn copy(&mut self, to: &Path) -> Result<(), StoreError> {
+        self.place.check()?;
+        let fail = |error| rows::error(&self.path, &error);
+        let bad = || StoreError::io(to, &std::io::ErrorKind::InvalidInput.into());
+        let to = to.to_str().ok_or_else(bad)?;
+        self.connection.execute("VACUUM INTO ?1", [to]).map_err(fail)?;
+        self.place.check()
+    }
+
     /// Checks that a connection which has nothing in memory finds the sessions as this one does.
     fn look_into(&mut self, sessions: &[&str]) -> Result<(), StoreError> {
         let overwritten = || StoreError::lost(&self.path, OVERWRITTEN);

@@ -1,7 +1,7 @@
 //! Reads and writes within a transaction.
 
-use super::super::memory::{check_snapshot, no_snapshot};
 use super::super::ledger::{Known, Ledger, time_of};
+use super::super::memory::{check_snapshot, no_snapshot};
 use super::super::{Commit, Committed, Fit, StoreError, Taken, fit};
 use super::schema;
 use crate::keys::Keys;
@@ -64,7 +64,8 @@ impl Rows<'_> {
     /// Returns the names of all sessions.
     pub fn sessions(&self) -> Result<Vec<String>, StoreError> {
         let fail = |why| error(self.path, &why);
-        let sql = "SELECT name FROM session WHERE version > first AND name != '.ledger' ORDER BY name";
+        let sql =
+            "SELECT name FROM session WHERE version > first AND name != '.ledger' ORDER BY name";
         let mut statement = self.connection.prepare_cached(sql).map_err(fail)?;
         let names = statement.query_map([], |row| row.get(0)).map_err(fail)?;
         names.collect::<Result<_, _>>().map_err(fail)

@@ -254,7 +254,9 @@ struct Report<'r> {
 
 impl Report<'_> {
     fn is_sound(&self) -> bool {
-        self.lost.is_empty() && self.stores.is_empty() && self.checked.iter().all(Verified::is_sound)
+        self.lost.is_empty()
+            && self.stores.is_empty()
+            && self.checked.iter().all(Verified::is_sound)
     }
 
     fn text(&self, term: &Term) -> String {
