@@ -276,7 +276,11 @@ pub fn open(
     durability: Durability,
     key: Option<&Path>,
 ) -> Result<(Box<dyn Store>, Keys), StoreError> {
-    let folder = path.is_dir() || !(path.exists() || is_database_name(path));
+    // Asked once: another process may make it at this moment.
+    let folder = match std::fs::metadata(path) {
+        Ok(meta) => meta.is_dir(),
+        Err(_) => !is_database_name(path),
+    };
     if folder {
         std::fs::create_dir_all(path).map_err(|error| StoreError::io(path, &error))?;
     }

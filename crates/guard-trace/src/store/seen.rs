@@ -41,6 +41,11 @@ impl Seen {
     ///
     /// Returns [`StoreError::Lost`] if they are not there.
     pub fn check(&self, path: &Path, session: &str, begun: &Begun) -> Result<(), StoreError> {
+        if begun.head.version == 0 {
+            // The ledger says that it was removed.
+            self.forget(session);
+            return Ok(());
+        }
         let Some(seen) = self.heads().get(session).copied() else { return Ok(()) };
         let there = match seen.version {
             0 => true,
