@@ -9,6 +9,7 @@ mod diff;
 mod docs;
 mod explore;
 mod fixes;
+mod hooks;
 mod hostile;
 mod inputs;
 mod lasting;

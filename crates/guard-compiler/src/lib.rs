@@ -18,7 +18,7 @@ mod types;
 
 pub use analysis::{diff, explore, lint, reference, verify};
 pub use errors::CODES;
-pub use sources::{Loader, NoFiles, SourceFile, std_library};
+pub use sources::{Loader, NoFiles, SourceFile, library_path, std_library};
 
 use guard_plan::plan::{Plan, Sources};
 use guard_syntax::diagnostic::Diagnostic;

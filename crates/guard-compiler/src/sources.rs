@@ -39,9 +39,18 @@ pub fn std_library() -> &'static [(&'static str, &'static str)] {
     &[
         ("files", include_str!("../std/files.guard")),
         ("git", include_str!("../std/git.guard")),
+        ("hosts.claude_code", include_str!("../std/hosts/claude_code.guard")),
+        ("hosts.codex", include_str!("../std/hosts/codex.guard")),
+        ("hosts.files", include_str!("../std/hosts/files.guard")),
+        ("hosts.gemini", include_str!("../std/hosts/gemini.guard")),
         ("shell", include_str!("../std/shell.guard")),
         ("web", include_str!("../std/web.guard")),
     ]
+}
+
+/// The path by which a file of the bundled library is shown: `std/hosts/codex.guard` for `hosts.codex`.
+pub fn library_path(name: &str) -> String {
+    format!("std/{}.guard", name.replace('.', "/"))
 }
 
 /// The parsed files, in order of loading.
@@ -133,13 +142,11 @@ impl Sources {
             }
             return None;
         }
-        let text = match std_library()
-            .iter()
-            .find(|(name, _)| bundled && path == format!("std/{name}.guard"))
-        {
-            Some((_, text)) => Ok((*text).to_string()),
-            None => loader.load(&path),
-        };
+        let text =
+            match std_library().iter().find(|(name, _)| bundled && path == library_path(name)) {
+                Some((_, text)) => Ok((*text).to_string()),
+                None => loader.load(&path),
+            };
         match text {
             Ok(text) => {
                 let id = self.add(SourceFile { path, text }, bundled);
@@ -187,7 +194,7 @@ impl Sources {
         match target {
             UseTarget::Std(name) => {
                 if std_library().iter().any(|(known, _)| *known == name.node) {
-                    Ok((format!("std/{}.guard", name.node), true))
+                    Ok((library_path(&name.node), true))
                 } else {
                     Err(Box::new(errors::unknown_library(
                         name,

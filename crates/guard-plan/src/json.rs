@@ -221,6 +221,19 @@ impl Json {
             _ => Vec::new(),
         }
     }
+
+    /// Returns the same value with the members of every object sorted by key: equal values have the same text.
+    #[must_use]
+    pub fn sorted(&self) -> Json {
+        match self {
+            Json::Array(items) => Json::Array(items.iter().map(Json::sorted).collect()),
+            Json::Object(members) => {
+                let member = |(name, value): &(Box<str>, Json)| (name.clone(), value.sorted());
+                Json::Object(sorted(members).into_iter().map(member).collect())
+            }
+            other => other.clone(),
+        }
+    }
 }
 
 impl Ord for Json {

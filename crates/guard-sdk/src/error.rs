@@ -1,5 +1,6 @@
 //! Errors of loading guards and of running sessions. A refused call is a verdict, never one of these.
 
+use crate::approvals::ApprovalError;
 use crate::sources::TOO_MANY_FILES;
 use guard_compiler::SourceFile;
 use guard_plan::LoadError;
@@ -130,6 +131,8 @@ pub enum SessionError {
     Unknown(&'static str, String, Option<String>),
     /// The system gives no randomness for the session's salt.
     Random(String),
+    /// The requests for approval cannot be used.
+    Approvals(ApprovalError),
 }
 
 impl SessionError {
@@ -158,6 +161,7 @@ impl SessionError {
             SessionError::Resume(ResumeError::Secrets(_) | ResumeError::Key(_))
             | SessionError::NoKey => "journal_secrets",
             SessionError::Resume(_) | SessionError::Snapshot(_) => "journal_damaged",
+            SessionError::Approvals(_) => "approvals_failed",
             SessionError::OverBudget(..) => "over_budget",
             SessionError::UnknownProbe(..) | SessionError::SharedBudget(_) => "invalid_params",
             SessionError::Unknown(what, ..) => match *what {
@@ -226,6 +230,7 @@ impl fmt::Display for SessionError {
                 write!(f, "there is no {what} `{name}`")?;
                 near(f, similar)
             }
+            SessionError::Approvals(error) => error.fmt(f),
             SessionError::Random(why) => write!(f, "the system gives no randomness: {why}"),
         }
     }
@@ -254,5 +259,11 @@ impl From<StoreError> for SessionError {
 impl From<ResumeError> for SessionError {
     fn from(error: ResumeError) -> SessionError {
         SessionError::Resume(error)
+    }
+}
+
+impl From<ApprovalError> for SessionError {
+    fn from(error: ApprovalError) -> SessionError {
+        SessionError::Approvals(error)
     }
 }

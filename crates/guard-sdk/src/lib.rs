@@ -43,6 +43,7 @@
 //! | begin or resume a session | [`Guard::session`], [`SessionOptions`] |
 //! | decide a call, and say how it ended | [`Session::propose`], [`Session::settle`] |
 //! | tell what people do | [`Session::approve`], [`Session::prompt`], [`Session::resume`] |
+//! | let people grant calls from elsewhere | [`approvals`], [`Session::propose_with`] |
 //! | end the agent's turn | [`Session::stop`] |
 //! | judge a text that an agent wrote | [`Session::check_text`], [`Contract::check`] |
 //! | keep a session yourself | [`Session::snapshot`], [`SessionOptions::snapshot`], [`SessionOptions::trace`] |
@@ -52,6 +53,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod approvals;
 mod cache;
 mod contract;
 mod drive;

@@ -23,6 +23,8 @@ pub struct SessionOptions<'o, W> {
     id: String,
     world: Option<W>,
     workspace: Option<PathBuf>,
+    /// A resumed session keeps the workspace that its records name.
+    keeps_workspace: bool,
     root: Option<String>,
     storage: Option<&'o Storage>,
     keys: Option<&'o Keys>,
@@ -52,6 +54,13 @@ impl<'o> SessionOptions<'o, Host> {
         self
     }
 
+    /// The folder in which the agent works, if the session is new. One that is resumed keeps the workspace that its
+    /// records name: hosts tell the current folder of an agent, which may change during a session.
+    pub fn first_workspace(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.keeps_workspace = true;
+        self.workspace(folder)
+    }
+
     /// Begins the session, or resumes it where its records end.
     ///
     /// ```
@@ -74,16 +83,18 @@ impl<'o> SessionOptions<'o, Host> {
     pub fn open(mut self) -> Result<Session<Host>, SessionError> {
         if let Some(folder) = self.workspace.take() {
             self.root = Some(absolute(&folder)?);
-            let host = Host::new(Some(&folder)).map_err(|error| {
-                SessionError::Workspace(
-                    folder.display().to_string(),
-                    format!("cannot be used: {}", reason(&error)),
-                )
-            })?;
+            let host = Host::new(Some(&folder)).map_err(|error| unusable(&folder, &error))?;
             self.world = Some(host);
         }
+        let keeps_workspace = self.keeps_workspace;
         let host = self.world.take().unwrap_or_default();
-        self.begin(host)
+        let mut session = self.begin(host)?;
+        if keeps_workspace && session.is_resumed() {
+            let recorded = PathBuf::from(session.state().workspace());
+            let host = Host::new(Some(&recorded)).map_err(|error| unusable(&recorded, &error))?;
+            *session.world_mut() = host;
+        }
+        Ok(session)
     }
 }
 
@@ -98,6 +109,7 @@ impl<'o, W: World> SessionOptions<'o, W> {
             id,
             world,
             workspace: None,
+            keeps_workspace: false,
             root: None,
             storage: None,
             keys: None,
@@ -187,18 +199,33 @@ impl<'o, W: World> SessionOptions<'o, W> {
         let persistence = Persistence::new(self.storage, self.keys, &self.id, self.shared, &guard)?;
         let recorder = persistence.recorder();
         let world = AnsweringWorld::new(world);
-        let mut session =
-            Session { guard, state, recorder, world, persistence, next_time: None, resumed: false };
+        let actor = self.actor.map(str::to_owned);
+        let mut session = Session {
+            guard,
+            state,
+            recorder,
+            world,
+            persistence,
+            next_time: None,
+            resumed: false,
+            actor,
+        };
         match self.source {
             Source::New => session.begin(&self.id, self.actor)?,
             Source::Trace(lines) => session.resume_trace(lines)?,
             Source::Snapshot(bytes) => session.resume_snapshot(bytes)?,
         }
         if session.resumed {
-            session.expect_identity(&self.id, self.root.as_deref())?;
+            let root = self.root.as_deref().filter(|_| !self.keeps_workspace);
+            session.expect_identity(&self.id, root)?;
         }
         Ok(session)
     }
+}
+
+fn unusable(folder: &Path, error: &std::io::Error) -> SessionError {
+    let why = format!("cannot be used: {}", reason(error));
+    SessionError::Workspace(folder.display().to_string(), why)
 }
 
 /// A workspace as an absolute path. Its links stay: paths are compared as they are written.

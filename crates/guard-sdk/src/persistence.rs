@@ -1,5 +1,6 @@
 //! How a session lasts: each record is in its store before the caller hears of it, and a session resumes from there.
 
+use crate::approvals::{ApprovalError, ApprovalLog};
 use crate::error::SessionError;
 use crate::guard::Guard;
 use crate::session::Session;
@@ -10,7 +11,7 @@ use guard_runtime::{Event, Outcome, Recorder, Salt, Secrets, World};
 use guard_trace::store::{self, Begun, Charge, Commit, Committed, Durability, Store, StoreError};
 use guard_trace::{Keys, Resumed, recall, remember, resume};
 use std::collections::VecDeque;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// A snapshot is left in the store after so many records.
@@ -30,6 +31,8 @@ const MAX_RETAINED_BYTES: usize = 8 << 20;
 pub struct Storage {
     store: Arc<dyn Store>,
     keys: Keys,
+    /// Where it is, if it is on disk.
+    path: Option<PathBuf>,
 }
 
 impl Storage {
@@ -54,17 +57,27 @@ impl Storage {
         key: Option<&Path>,
     ) -> Result<Storage, StoreError> {
         let (store, keys) = store::open(path, durability, key)?;
-        Ok(Storage { store: store.into(), keys })
+        Ok(Storage { store: store.into(), keys, path: Some(path.to_owned()) })
     }
 
     /// A store that is open already, or one of the caller's own.
     pub fn of_store(store: Arc<dyn Store>, keys: Keys) -> Storage {
-        Storage { store, keys }
+        Storage { store, keys, path: None }
     }
 
     /// The store below.
     pub fn store(&self) -> &Arc<dyn Store> {
         &self.store
+    }
+
+    /// The requests for approval of its sessions, and what people answered.
+    ///
+    /// # Errors
+    ///
+    /// [`ApprovalError::NoFolder`] where the store is not on disk.
+    pub fn approvals(&self) -> Result<ApprovalLog, ApprovalError> {
+        let path = self.path.as_deref().ok_or(ApprovalError::NoFolder)?;
+        Ok(ApprovalLog::beside(path, self.keys.clone()))
     }
 
     /// Whether it has a session.
@@ -221,6 +234,8 @@ impl<W: World> Session<W> {
             None => resume(kernel, secrets, begun.records.iter().map(String::as_str))?,
         };
         self.adopt(resumed);
+        let snapshot = begun.snapshot.as_ref().map_or(0, |snapshot| snapshot.version);
+        self.persistence.snapshot_at = snapshot + SNAPSHOT_EVERY;
         Ok(())
     }
 

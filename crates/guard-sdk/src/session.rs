@@ -63,6 +63,8 @@ pub struct Session<W = Host> {
     /// The time of the next event, where it is not the system's.
     pub(crate) next_time: Option<Millis>,
     pub(crate) resumed: bool,
+    /// On whose behalf the agent acts, as the host said when it opened the session here.
+    pub(crate) actor: Option<String>,
 }
 
 /// Milliseconds since 1970 by the system's clock; 0 before.

@@ -2,7 +2,7 @@
 //!
 //! Decides nothing and prints nothing. Only regular files are read: a pipe or a device could block for ever.
 
-use guard_compiler::{Compilation, Loader, SourceFile, std_library};
+use guard_compiler::{Compilation, Loader, SourceFile, library_path, std_library};
 use guard_plan::encode::MAGIC;
 use std::io::{self, Read};
 use std::path::{Component, Path, PathBuf};
@@ -58,7 +58,7 @@ pub fn project_root(path: &Path) -> PathBuf {
 fn shown(root: &Path, file: &SourceFile) -> SourceFile {
     let bundled = std_library()
         .iter()
-        .any(|(name, text)| file.text == *text && file.path == format!("std/{name}.guard"));
+        .any(|(name, text)| file.text == *text && file.path == library_path(name));
     let path = if bundled { file.path.clone() } else { display(&root.join(&file.path)) };
     SourceFile { path, text: file.text.clone() }
 }

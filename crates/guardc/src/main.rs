@@ -32,6 +32,9 @@ fn main() -> ExitCode {
     let cli = match parsed {
         Ok(cli) => cli,
         Err(error) => {
+            if error.use_stderr() && std::env::args_os().nth(1).is_some_and(|arg| arg == "hook") {
+                commands::hook::refuse(&format!("its command line is wrong: {error}"));
+            }
             // Help and version are not errors; a closed output is not one either.
             let _ = error.print();
             return ExitCode::from(if error.use_stderr() { 2 } else { 0 });

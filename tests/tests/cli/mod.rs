@@ -1,7 +1,7 @@
 //! CLI cases: `tests/suite/cli/*.guard` and those in folders below, each with what it prints beside it.
 //!
 //! The first lines of a case say what to run: `// RUN: guardc check %`, where `%` is the case itself,
-//! `$TMP` a fresh folder, `"a b"` one word, and `< file` standard input. `GUARD_BLESS=1` rewrites the outputs. Whatever the folder
+//! `$TMP` a fresh folder, `$GUARDC` the program and `$SUITE` the suite in what is printed, `"a b"` one word, and `< file` standard input. `GUARD_BLESS=1` rewrites the outputs. Whatever the folder
 //! of a case, commands run in `tests/suite/cli`.
 
 use std::fmt::Write as _;
@@ -120,7 +120,10 @@ fn run_case(guardc: &Path, suite: &Path, case: &Path) -> String {
         };
         assert_eq!(words.first().map(String::as_str), Some("guardc"), "{name}: only guardc is run");
         let printed = execute(guardc, suite, &words[1..], input.as_deref());
-        let _ = write!(out, "$ {run}\n{}", printed.replace(&tmp_text, "$TMP"));
+        let printed = printed.replace(&tmp_text, "$TMP");
+        let printed = printed.replace(&guardc.display().to_string(), "$GUARDC");
+        let printed = printed.replace(&suite.display().to_string(), "$SUITE");
+        let _ = write!(out, "$ {run}\n{printed}");
     }
     let _ = std::fs::remove_dir_all(&tmp);
     out
@@ -156,7 +159,7 @@ fn execute(guardc: &Path, suite: &Path, args: &[String], input: Option<&str>) ->
 }
 
 /// The lines around the first difference.
-fn difference(expected: &str, got: &str) -> String {
+pub fn difference(expected: &str, got: &str) -> String {
     let (a, b): (Vec<&str>, Vec<&str>) = (expected.lines().collect(), got.lines().collect());
     let head = a.iter().zip(&b).take_while(|(x, y)| x == y).count();
     let from = head.saturating_sub(3);

@@ -136,7 +136,14 @@ impl Builder<'_> {
             return Some(UseTarget::File(path));
         }
         let name = parts.accept(Rule::std_name)?;
-        Some(UseTarget::Std(self.name(&mut Parts::of(name))?))
+        let mut parts = Parts::of(name);
+        let mut library = self.name(&mut parts)?;
+        while let Some(part) = self.name(&mut parts) {
+            library.node.push('.');
+            library.node.push_str(&part.node);
+            library.span = library.span.to(part.span);
+        }
+        Some(UseTarget::Std(library))
     }
 
     fn enumeration(&mut self, mut parts: Parts) -> Option<Enum> {

@@ -1,15 +1,19 @@
 //! The subcommands, one module each.
 
 pub mod ack;
+pub mod approvals;
 pub mod check;
 pub mod compile;
 pub mod completions;
 pub mod contract;
 pub mod diff;
+pub mod doctor;
 pub mod drive;
 pub mod explain;
 pub mod fmt;
+pub mod hook;
 pub mod init;
+pub mod install;
 pub mod render;
 pub mod replay;
 pub mod run;

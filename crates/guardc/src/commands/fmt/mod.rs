@@ -1,6 +1,6 @@
 //! `guardc fmt`: the one canonical layout.
 
-mod diff;
+pub mod diff;
 
 use crate::config::Config;
 use crate::failure::{Exit, Failure, Outcome};

@@ -1,0 +1,222 @@
+//! Events of a host, decoded. A tool event that cannot be read completely is an error, never a guess.
+
+use crate::arguments;
+use crate::envelope::Members;
+use crate::vocabulary::{EventMeaning, Vocabulary};
+use std::fmt;
+
+/// The first words of every reason for a blocked stop. A host may repeat the reason as a prompt, and nobody said it.
+pub(crate) const NOT_DONE: &str = "[guard] ";
+
+/// An event, as the guard needs it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HookEvent {
+    /// The host's name of the event.
+    pub name: String,
+    /// The host's id of the session.
+    pub session: String,
+    /// The directory in which the agent works at this moment.
+    pub cwd: Option<String>,
+    /// The event's meaning.
+    pub meaning: EventMeaning,
+    /// The contents.
+    pub action: EventAction,
+}
+
+/// The contents of an event.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum EventAction {
+    /// A call is to be decided.
+    Propose(ToolCall),
+    /// Calls have ended. `strict` is false where calls that the guard does not know are no mistake.
+    Settle {
+        /// The calls, with their endings.
+        calls: Vec<(ToolCall, ToolEnding)>,
+        /// Each call must be in flight.
+        strict: bool,
+    },
+    /// The user said this.
+    Prompt(String),
+    /// The agent, or a sub-agent, wants to stop.
+    Stop,
+    /// The session begins or goes on.
+    Start,
+    /// Nothing to decide.
+    Pass,
+}
+
+/// A call of a tool.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ToolCall {
+    /// The host's id, where it has one.
+    pub id: Option<String>,
+    /// The name of the tool.
+    pub tool: String,
+    /// The arguments, JSON text.
+    pub args: String,
+}
+
+impl ToolCall {
+    /// A text that is the same for the same tool and arguments.
+    pub fn fingerprint(&self) -> String {
+        arguments::fingerprint(&self.tool, &self.args)
+    }
+}
+
+/// The ending of a call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ToolEnding {
+    /// It succeeded, with this result as JSON text.
+    Success(Option<String>),
+    /// It failed, or never ran.
+    Failure,
+}
+
+/// The reason why an event cannot be read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EventError(pub String);
+
+impl fmt::Display for EventError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for EventError {}
+
+impl From<String> for EventError {
+    fn from(why: String) -> EventError {
+        EventError(why)
+    }
+}
+
+impl HookEvent {
+    /// Reads the JSON of an event.
+    ///
+    /// # Errors
+    ///
+    /// Where the bytes are not one JSON object, or a member that the event needs is missing or has another type; where an
+    /// event that is not known carries a tool call.
+    pub fn read(host: &Vocabulary, bytes: &[u8]) -> Result<HookEvent, EventError> {
+        let text = std::str::from_utf8(bytes).map_err(|error| {
+            EventError(format!("the event is not UTF-8, at byte {}", error.valid_up_to()))
+        })?;
+        if text.trim().is_empty() {
+            return Err(EventError("the event is empty".into()));
+        }
+        let members = Members::read(text).map_err(|why| format!("the event is not JSON: {why}"))?;
+        let name = members.required("hook_event_name")?;
+        let meaning = match host.meaning(&name) {
+            Some(meaning) => meaning,
+            None if members.text("tool_name").is_some() => {
+                let why = format!("the event `{name}` is not known, and it carries a tool call");
+                return Err(EventError(why));
+            }
+            None => EventMeaning::Pass,
+        };
+        let session = match meaning {
+            EventMeaning::Pass => members.string("session_id")?.unwrap_or_default(),
+            _ => members.required("session_id")?,
+        };
+        let cwd = members.string("cwd")?;
+        let action = action(host, meaning, &members)?;
+        Ok(HookEvent { name, session, cwd, meaning, action })
+    }
+}
+
+fn action(
+    host: &Vocabulary,
+    meaning: EventMeaning,
+    members: &Members<'_>,
+) -> Result<EventAction, EventError> {
+    Ok(match meaning {
+        EventMeaning::BeforeTool => EventAction::Propose(call(host, members)?),
+        EventMeaning::AfterTool => {
+            let ending = ending(host, members);
+            EventAction::Settle { calls: vec![(call(host, members)?, ending)], strict: true }
+        }
+        EventMeaning::AfterFailure => EventAction::Settle {
+            calls: vec![(call(host, members)?, ToolEnding::Failure)],
+            strict: true,
+        },
+        EventMeaning::Refused => match host.call_id.and_then(|id| members.text(id)) {
+            Some(_) => {
+                let calls = vec![(call(host, members)?, ToolEnding::Failure)];
+                EventAction::Settle { calls, strict: false }
+            }
+            None => EventAction::Pass,
+        },
+        EventMeaning::AfterBatch => {
+            EventAction::Settle { calls: batch(host, members)?, strict: false }
+        }
+        EventMeaning::Prompt => prompt(host, members)?,
+        EventMeaning::Stop | EventMeaning::SubagentStop => EventAction::Stop,
+        EventMeaning::SessionStart => EventAction::Start,
+        EventMeaning::Pass => EventAction::Pass,
+    })
+}
+
+fn call(host: &Vocabulary, members: &Members<'_>) -> Result<ToolCall, EventError> {
+    let tool = members.required("tool_name")?;
+    let id = host.call_id.map(|id| members.required(id)).transpose()?;
+    let args = members.text("tool_input").ok_or("`tool_input` is missing".to_owned())?;
+    Ok(ToolCall { id, tool, args: arguments::named(args)? })
+}
+
+/// The calls of a step that the host lists again. Those without a result did not run.
+fn batch(
+    host: &Vocabulary,
+    members: &Members<'_>,
+) -> Result<Vec<(ToolCall, ToolEnding)>, EventError> {
+    let calls = members.text("tool_calls").ok_or("`tool_calls` is missing".to_owned())?;
+    let calls: Vec<&serde_json::value::RawValue> =
+        serde_json::from_str(calls).map_err(|_| "`tool_calls` is not an array".to_owned())?;
+    let entry = |raw: &&serde_json::value::RawValue| {
+        let members = Members::read(raw.get()).map_err(|why| format!("`tool_calls`: {why}"))?;
+        let ending = match members.text("tool_response") {
+            Some(_) => ending(host, &members),
+            None => ToolEnding::Failure,
+        };
+        Ok((call(host, &members)?, ending))
+    };
+    calls.iter().map(entry).collect()
+}
+
+/// The ending that a result tells. A host that reports failures as results says so within them.
+fn ending(host: &Vocabulary, members: &Members<'_>) -> ToolEnding {
+    let Some(text) = members.text("tool_response") else { return ToolEnding::Success(None) };
+    let Some(exit_status) = host.exit_status else {
+        return ToolEnding::Success(Some(text.to_owned()));
+    };
+    let failed = match serde_json::from_str::<serde_json::Value>(text) {
+        Ok(response) => {
+            let error = &response["error"];
+            let shown = response["llmContent"].as_str().unwrap_or_default();
+            !error.is_null() || has_exit_status(shown, exit_status)
+        }
+        Err(_) => false,
+    };
+    match failed {
+        true => ToolEnding::Failure,
+        false => ToolEnding::Success(Some(text.to_owned())),
+    }
+}
+
+/// Whether the last line that tells an exit status tells another one than 0. Output of the command stands before it.
+fn has_exit_status(shown: &str, label: &str) -> bool {
+    let status = shown.lines().rev().find_map(|line| line.strip_prefix(label));
+    status.is_some_and(|status| status.trim() != "0")
+}
+
+fn prompt(host: &Vocabulary, members: &Members<'_>) -> Result<EventAction, EventError> {
+    let text = members.string("prompt")?.ok_or("`prompt` is missing".to_owned())?;
+    let source = members.string("source")?;
+    let typed = match (host.prompt_source, source) {
+        (Some(sources), Some(source)) => sources.contains(&source.as_str()),
+        _ => true,
+    };
+    match typed && !text.starts_with(NOT_DONE) {
+        true => Ok(EventAction::Prompt(text)),
+        false => Ok(EventAction::Pass),
+    }
+}

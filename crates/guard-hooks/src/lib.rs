@@ -1,0 +1,32 @@
+//! The hook protocols of coding agents: an event's JSON becomes a [`HookEvent`], an [`HookAnswer`] becomes the host's JSON,
+//! and the host's settings get a hook or lose it.
+//!
+//! Each host is a table of data, its [`Vocabulary`]. Nothing here reads a file, starts a process or decides a call: the
+//! caller brings the bytes and the verdict. What cannot be read is an error, and the caller blocks.
+//!
+//! ```
+//! use guard_hooks::{EventAction, HookAnswer, HookEvent, Vocabulary};
+//!
+//! let codex = Vocabulary::named("codex").unwrap();
+//! let event = r#"{"hook_event_name": "PreToolUse", "session_id": "s1", "cwd": "/w",
+//!                 "tool_name": "Bash", "tool_use_id": "call_1", "tool_input": {"command": "ls"}}"#;
+//! let event = HookEvent::read(codex, event.as_bytes())?;
+//! assert!(matches!(&event.action, EventAction::Propose(call) if call.tool == "Bash"));
+//! let answer = HookAnswer::Deny("not here".into()).encode(codex, &event);
+//! assert!(answer.contains(r#""permissionDecision":"deny""#));
+//! # Ok::<(), guard_hooks::EventError>(())
+//! ```
+
+#![forbid(unsafe_code)]
+
+mod answer;
+mod arguments;
+mod envelope;
+mod event;
+mod hosts;
+pub mod settings;
+mod vocabulary;
+
+pub use answer::HookAnswer;
+pub use event::{EventAction, EventError, HookEvent, ToolCall, ToolEnding};
+pub use vocabulary::{AnswerForm, EventMeaning, TimeUnit, Vocabulary};

@@ -1,0 +1,97 @@
+//! The vocabulary of a host, as data: the names of its events, where a call's id stands, the form of its answers, and
+//! where its settings are.
+
+use crate::hosts;
+
+/// The meaning of a host's event for the guard.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EventMeaning {
+    /// A tool is about to run.
+    BeforeTool,
+    /// A tool has run.
+    AfterTool,
+    /// A tool has failed.
+    AfterFailure,
+    /// All calls of one step of the model have ended.
+    AfterBatch,
+    /// The host itself refused a call that the guard may have allowed.
+    Refused,
+    /// The user has said something.
+    Prompt,
+    /// The agent wants to stop.
+    Stop,
+    /// A sub-agent wants to stop.
+    SubagentStop,
+    /// A session begins or is resumed.
+    SessionStart,
+    /// Nothing to decide: the event passes.
+    Pass,
+}
+
+/// The form of a host's answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AnswerForm {
+    /// `hookSpecificOutput.permissionDecision` before a tool, `decision: "block"` elsewhere.
+    Permission,
+    /// `decision: "deny"` everywhere.
+    Decision,
+}
+
+/// The unit of the time limit in a host's settings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TimeUnit {
+    /// Seconds.
+    Seconds,
+    /// Milliseconds.
+    Milliseconds,
+}
+
+/// All that is particular to one host.
+#[derive(Debug)]
+pub struct Vocabulary {
+    /// The name on the command line.
+    pub name: &'static str,
+    /// The name for people.
+    pub title: &'static str,
+    /// The events by the host's names. An event that is not listed passes, unless it carries a tool call.
+    pub events: &'static [(&'static str, EventMeaning)],
+    /// The member that holds the id of a call; without one, calls are told apart by tool and arguments.
+    pub call_id: Option<&'static str>,
+    /// The text in a shell result that precedes a non-zero exit status, where the host reports failures as results.
+    pub exit_status: Option<&'static str>,
+    /// The value of a prompt's `source` when the user typed it, where the host has such a member.
+    pub prompt_source: Option<&'static [&'static str]>,
+    /// The form of the answers.
+    pub form: AnswerForm,
+    /// The events that the installed hook is registered for, each with its matcher.
+    pub registered: &'static [(&'static str, Option<&'static str>)],
+    /// The settings file, relative to the home directory or to a project.
+    pub settings: &'static str,
+    /// The unit of the time limit in the settings.
+    pub time_unit: TimeUnit,
+    /// Members of an installed hook that make the host fail closed.
+    pub fail_closed: &'static [(&'static str, &'static str)],
+    /// The file name of the host's program.
+    pub program: &'static str,
+    /// The versions that were tried.
+    pub versions: &'static [&'static str],
+    /// Environment variables with the folder of the project.
+    pub project: &'static [&'static str],
+    /// Environment variables that the host sets for the commands of its agent.
+    pub marks: &'static [&'static str],
+}
+
+impl Vocabulary {
+    /// Every host.
+    pub const ALL: [&'static Vocabulary; 3] = [&hosts::CLAUDE_CODE, &hosts::CODEX, &hosts::GEMINI];
+
+    /// Returns the host with this name.
+    pub fn named(name: &str) -> Option<&'static Vocabulary> {
+        Vocabulary::ALL.into_iter().find(|host| host.name == name)
+    }
+
+    /// Returns the meaning of an event, if the host is known to have it.
+    pub fn meaning(&self, event: &str) -> Option<EventMeaning> {
+        self.events.iter().find(|(name, _)| *name == event).map(|(_, meaning)| *meaning)
+    }
+}

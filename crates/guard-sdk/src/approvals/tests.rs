@@ -1,0 +1,157 @@
+use super::*;
+use crate::{Guard, Storage};
+
+const GUARD: &str = "guard demo
+tool pay(amount: int) {
+  approval boss within 30m when amount < 100
+  approval boss when amount >= 100
+}
+tool wipe(key: secret string) { risk critical irreversible }
+tool note(text: string)
+";
+
+const CALL: &str = r#"{"amount": 200}"#;
+
+/// The time of the first call; grants and calls come after it.
+const START: Millis = 1_000_000;
+
+struct TestStore {
+    folder: tempfile::TempDir,
+    guard: Guard,
+}
+
+impl TestStore {
+    fn new() -> TestStore {
+        let guard = Guard::compile("demo.guard", GUARD).expect("a guard");
+        TestStore { folder: tempfile::tempdir().expect("a folder"), guard }
+    }
+
+    fn storage(&self) -> Storage {
+        Storage::open(&self.folder.path().join("store")).expect("a store")
+    }
+
+    fn call(&self, call: &str, tool: &str, args: &str, at: Millis) -> ProposedCall {
+        let storage = self.storage();
+        let session = self.guard.session("s1").storage(&storage).actor("agent").at(START);
+        let mut session = session.open().expect("a session");
+        let approvals = storage.approvals().expect("a folder");
+        let proposed = session.at(at).propose_with(call, tool, args, &approvals);
+        let proposed = proposed.expect("a decision");
+        if proposed.proposed.verdict.is_allowed() {
+            session.at(at).settle(call, Ok(None)).expect("settled");
+        }
+        proposed
+    }
+
+    fn allowed(&self, call: &str, args: &str, at: Millis) -> bool {
+        self.call(call, "pay", args, at).proposed.verdict.is_allowed()
+    }
+
+    fn asked(&self, args: &str) -> (ApprovalLog, String) {
+        let asked = self.call("ask", "pay", args, START).request.expect("a request");
+        (self.storage().approvals().expect("a folder"), asked.id)
+    }
+}
+
+#[test]
+fn a_grant_expires() {
+    let place = TestStore::new();
+    let (approvals, id) = place.asked(CALL);
+    approvals.grant(&id, "kim", None, GrantExtent::Once, START).expect("granted");
+    assert!(!place.allowed("late", CALL, START + ONE_HOUR));
+    approvals.grant(&id, "kim", None, GrantExtent::For(1000), START).expect("granted");
+    assert!(!place.allowed("later", CALL, START + 1000));
+    // The clock of the person was ahead: the grant is not there yet.
+    approvals.grant(&id, "kim", None, GrantExtent::Once, START + 2 * ONE_HOUR).expect("granted");
+    assert!(!place.allowed("early", CALL, START + ONE_HOUR));
+}
+
+#[test]
+fn the_age_of_a_grant_counts() {
+    let place = TestStore::new();
+    let small = r#"{"amount": 5}"#;
+    let (approvals, id) = place.asked(small);
+    approvals.grant(&id, "kim", None, GrantExtent::For(10 * ONE_HOUR), START).expect("granted");
+    assert!(place.allowed("fresh", small, START + 30 * 60_000));
+    assert!(!place.allowed("stale", small, START + 30 * 60_000 + 1));
+}
+
+#[test]
+fn a_grant_is_used_once_whatever_stops_the_process() {
+    let place = TestStore::new();
+    let (approvals, id) = place.asked(CALL);
+    approvals.grant(&id, "kim", None, GrantExtent::Once, START).expect("granted");
+    // The process ended between the two steps: the grant is lost, and not used twice.
+    let mut file = approvals.file("s1").open().expect("a file");
+    let kind = RequestEvent::Used { call: "crashed".into(), grants: vec![0] };
+    file.append(RequestEntry { id, at: START, kind }).expect("written");
+    drop(file);
+    assert!(!place.allowed("after", CALL, START + 1));
+}
+
+#[test]
+fn a_file_that_somebody_changed_blocks() {
+    let place = TestStore::new();
+    let (approvals, id) = place.asked(CALL);
+    approvals.reject(&id, "kim", "no", START).expect("rejected");
+    let path = place.folder.path().join("store/.approvals/s1.jsonl");
+    let text = std::fs::read_to_string(&path).expect("a file");
+    let forged = text.replace(
+        r#""kind":"reject","by":"kim","reason":"no""#,
+        r#""kind":"grant","by":"kim","role":"boss","once":true,"until":9000000000000"#,
+    );
+    assert_ne!(forged, text);
+    for changed in [
+        forged,
+        text.lines().skip(1).map(|line| format!("{line}\n")).collect(),
+        format!("{text}x\n"),
+    ] {
+        std::fs::write(&path, changed).expect("written");
+        assert!(matches!(approvals.requests(None), Err(ApprovalError::Damaged(..))));
+        let storage = place.storage();
+        let mut session = place.guard.session("s1").storage(&storage).open().expect("a session");
+        assert!(session.propose_with("c", "pay", CALL, &approvals).is_err());
+    }
+    // A line that a crash has cut was never acknowledged.
+    std::fs::write(&path, format!("{text}{{\"entry\"")).expect("written");
+    assert_eq!(approvals.requests(None).expect("readable").len(), 1);
+    assert!(!place.allowed("next", CALL, START + 1));
+}
+
+#[test]
+fn secrets_stay_out_of_requests() {
+    let place = TestStore::new();
+    let asked =
+        place.call("c1", "wipe", r#"{"key": "hunter2"}"#, START).request.expect("a request");
+    assert_eq!(asked.roles, [ANY_ROLE]);
+    let path = place.folder.path().join("store/.approvals/s1.jsonl");
+    let text = std::fs::read_to_string(path).expect("a file");
+    assert!(!text.contains("hunter2"), "{text}");
+    let approvals = place.storage().approvals().expect("a folder");
+    approvals.grant(&asked.id, "kim", None, GrantExtent::Once, START).expect("granted");
+    assert!(
+        !place.call("c2", "wipe", r#"{"key": "hunter3"}"#, START + 1).proposed.verdict.is_allowed()
+    );
+    assert!(
+        place.call("c3", "wipe", r#"{"key": "hunter2"}"#, START + 1).proposed.verdict.is_allowed()
+    );
+}
+
+#[test]
+fn calls_that_need_nobody_leave_no_request() {
+    let place = TestStore::new();
+    assert!(place.call("c1", "note", r#"{"text": "x"}"#, START).request.is_none());
+    assert!(place.call("c2", "pay", r#"{"amount": "x"}"#, START).request.is_none());
+    assert!(place.call("c3", "pay", "{", START).request.is_none());
+    assert!(place.call("c4", "unknown", "{}", START).request.is_none());
+    assert!(
+        !place.folder.path().join("store/.approvals").join("s1.jsonl").exists()
+            || place
+                .storage()
+                .approvals()
+                .expect("a folder")
+                .requests(None)
+                .expect("readable")
+                .is_empty()
+    );
+}

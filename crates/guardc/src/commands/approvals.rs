@@ -1,0 +1,232 @@
+//! `guardc approvals`: the calls that wait for a person, and the answers.
+
+use crate::commands::hook::default_store;
+use crate::failure::{Exit, Failure, Outcome};
+use crate::term::{Term, count};
+use guard_hooks::Vocabulary;
+use guard_plan::time;
+use guard_sdk::approvals::{
+    ApprovalLog, GrantExtent, Granted, PendingApproval, RequestState, instant,
+};
+use guard_sdk::{Storage, system_time};
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
+/// Shows and answers calls that wait for a person
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// The store of the sessions [default: guard in the user's state folder]
+    #[arg(long, value_name = "PATH", global = true)]
+    pub store: Option<PathBuf>,
+    #[command(subcommand)]
+    pub action: ApprovalAction,
+}
+
+/// What to do.
+#[derive(Debug, clap::Subcommand)]
+pub enum ApprovalAction {
+    /// Lists the requests that wait
+    List {
+        /// Those that are answered too
+        #[arg(long)]
+        all: bool,
+        /// As JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Shows one request: the exact call, the rules and their values, the answers
+    Show {
+        /// The request, or how its id begins
+        request: String,
+    },
+    /// Grants a request: for one call within an hour, unless `--for` says otherwise
+    Grant {
+        /// The request, or how its id begins
+        request: String,
+        /// Who grants
+        #[arg(long, value_name = "NAME")]
+        by: String,
+        /// The role in which; needed where several are asked
+        #[arg(long, value_name = "ROLE")]
+        role: Option<String>,
+        /// For identical calls during this time, such as `30m`
+        #[arg(long = "for", value_name = "TIME", value_parser = crate::commands::hook::duration)]
+        span: Option<std::time::Duration>,
+    },
+    /// Refuses a request; the agent reads why
+    Reject {
+        /// The request, or how its id begins
+        request: String,
+        /// Who refuses
+        #[arg(long, value_name = "NAME")]
+        by: String,
+        /// The reason
+        #[arg(long, value_name = "TEXT")]
+        reason: String,
+    },
+    /// Takes the grants of a request back
+    Revoke {
+        /// The request, or how its id begins
+        request: String,
+        /// Who revokes
+        #[arg(long, value_name = "NAME")]
+        by: String,
+    },
+}
+
+/// Runs the command.
+pub fn run(args: &Args, term: &Term) -> Outcome {
+    let approvals = open(args)?;
+    let now = system_time();
+    let changed = match &args.action {
+        ApprovalAction::List { all, json } => return list(&approvals, *all, *json, now, term),
+        ApprovalAction::Show { request } => {
+            let request = approvals.find(request).map_err(failure)?;
+            term.print(&shown(&request, now))?;
+            return Ok(Exit::Fine);
+        }
+        ApprovalAction::Grant { request, by, role, span } => {
+            not_an_agent()?;
+            let millis =
+                |span: std::time::Duration| i64::try_from(span.as_millis()).unwrap_or(i64::MAX);
+            let extent = span.map_or(GrantExtent::Once, |span| GrantExtent::For(millis(span)));
+            approvals.grant(request, by, role.as_deref(), extent, now)
+        }
+        ApprovalAction::Reject { request, by, reason } => {
+            approvals.reject(request, by, reason, now)
+        }
+        ApprovalAction::Revoke { request, by } => approvals.revoke(request, by, now),
+    };
+    let request = changed.map_err(failure)?;
+    term.print(&line(&request, now))?;
+    Ok(Exit::Fine)
+}
+
+fn open(args: &Args) -> Result<ApprovalLog, Failure> {
+    let store = args.store.clone().map_or_else(default_store, Ok).map_err(Failure::new)?;
+    if !store.exists() {
+        return Err(Failure::new(format!("there is no store at `{}`", store.display())));
+    }
+    let storage = Storage::open(&store).map_err(|error| Failure::new(error.to_string()))?;
+    storage.approvals().map_err(failure)
+}
+
+fn failure(error: guard_sdk::approvals::ApprovalError) -> Failure {
+    Failure::new(error.to_string())
+}
+
+/// Refuses to grant for a process that an agent has started: who asks may not grant.
+fn not_an_agent() -> Result<(), Failure> {
+    for host in Vocabulary::ALL {
+        if let Some(mark) = host.marks.iter().find(|mark| std::env::var_os(mark).is_some()) {
+            let message = format!(
+                "this shell belongs to {} (`{mark}` is set), and who asks may not grant",
+                host.title
+            );
+            return Err(Failure::new(message).help("grant from a terminal of your own"));
+        }
+    }
+    Ok(())
+}
+
+fn list(approvals: &ApprovalLog, all: bool, json: bool, now: i64, term: &Term) -> Outcome {
+    let mut requests = approvals.requests(None).map_err(failure)?;
+    requests.retain(|request| all || request.waiting(now) == RequestState::Answer);
+    if json {
+        let requests: Vec<_> = requests.iter().map(|request| to_json(request, now)).collect();
+        term.print(&format!("{}\n", serde_json::json!({ "requests": requests })))?;
+        return Ok(Exit::Fine);
+    }
+    let lines: String = requests.iter().map(|request| line(request, now)).collect();
+    let total = count(requests.len(), "request");
+    let what = if all { "" } else { " waiting" };
+    term.print(&format!("{lines}{total}{what}\n"))?;
+    Ok(Exit::Fine)
+}
+
+fn line(request: &PendingApproval, now: i64) -> String {
+    let PendingApproval { id, tool, args, session, .. } = request;
+    let args = visible(&args.chars().take(120).collect::<String>());
+    format!("{id}  {}  {tool} {args}  (session {session})\n", state(request, now))
+}
+
+/// The state of a request in words.
+fn state(request: &PendingApproval, now: i64) -> String {
+    match (request.waiting(now), &request.rejected) {
+        (_, Some(answer)) => format!("refused by {}", answer.by),
+        (RequestState::Call, None) => "granted".into(),
+        (RequestState::Over, None) => "over".into(),
+        (..) => format!("waits for {}", request.roles.join(" and ")),
+    }
+}
+
+fn shown(request: &PendingApproval, now: i64) -> String {
+    let mut out = format!("request  {}\nstate    {}\n", request.id, state(request, now));
+    let _ = writeln!(out, "session  {}", request.session);
+    if let Some(actor) = &request.actor {
+        let _ = writeln!(out, "agent    {}", visible(actor));
+    }
+    let _ = writeln!(out, "asked    {}", age(now, request.asked_at));
+    let _ = writeln!(out, "call     {} {}", visible(&request.tool), visible(&request.args));
+    for reason in &request.reasons {
+        let _ = writeln!(out, "rule     {}: {}", visible(&reason.rule), visible(&reason.message));
+        if let Some(span) = &reason.span {
+            let _ = writeln!(out, "         at {}", visible(span));
+        }
+        for (name, value) in &reason.values {
+            let _ = writeln!(out, "         {} = {}", visible(name), visible(value));
+        }
+    }
+    for grant in &request.grants {
+        let _ = writeln!(out, "grant    {}", granted(grant, now));
+    }
+    if let Some(answer) = &request.rejected {
+        let _ = writeln!(out, "refusal  by {}: {}", visible(&answer.by), visible(&answer.reason));
+    }
+    out
+}
+
+fn granted(grant: &Granted, now: i64) -> String {
+    let extent = match grant.once {
+        true => "for one call".to_owned(),
+        false => format!("for {}", time::speak_duration(grant.until.saturating_sub(grant.at))),
+    };
+    let state = match &grant.revoked {
+        Some(by) => format!("revoked by {by}"),
+        None if grant.once && grant.used > 0 => "used".into(),
+        None if now >= grant.until => "expired".into(),
+        None => format!("used {}", count(grant.used as usize, "time")),
+    };
+    format!("by {} as {}, {extent}, {state}", grant.by, grant.role)
+}
+
+/// How long ago, in words.
+fn age(now: i64, at: i64) -> String {
+    match now.saturating_sub(at) {
+        age if age < 60_000 => "less than a minute ago".into(),
+        age => format!("{} ago", time::speak_duration(age - age % 60_000)),
+    }
+}
+
+fn to_json(request: &PendingApproval, now: i64) -> serde_json::Value {
+    let grant = |grant: &Granted| {
+        serde_json::json!({
+            "by": grant.by, "role": grant.role, "once": grant.once, "used": grant.used,
+            "at": instant(grant.at), "until": instant(grant.until), "revoked": grant.revoked,
+        })
+    };
+    serde_json::json!({
+        "id": request.id, "session": request.session, "tool": request.tool, "args": request.args,
+        "roles": request.roles, "reasons": request.reasons, "agent": request.actor,
+        "asked": instant(request.asked_at), "state": state(request, now),
+        "grants": request.grants.iter().map(grant).collect::<Vec<_>>(),
+        "refused": request.rejected.as_ref().map(|answer| {
+            serde_json::json!({ "by": answer.by, "reason": answer.reason, "at": instant(answer.at) })
+        }),
+    })
+}
+
+/// A text of an agent or a guard on one line, without characters that move the cursor.
+fn visible(text: &str) -> String {
+    crate::report::visible(text).replace(['\n', '\r', '\t'], " ")
+}

@@ -1,0 +1,175 @@
+//! `guardc hook`: decides one event of a coding agent. The event comes on standard input, the answer goes to standard
+//! output, and the process ends.
+//!
+//! The hosts let a call pass when their hook fails, so every failure here ends with exit code 2 and a reason on standard
+//! error, which they read as a refusal: a panic, a bad plan, a store that stays locked, input that cannot be read, and a
+//! deadline that ends before the host's own.
+
+mod decide;
+pub mod line;
+
+use crate::failure::Outcome;
+use crate::term::Term;
+use guard_hooks::{EventAction, HookAnswer, HookEvent, Vocabulary};
+use guard_plan::time;
+use std::io::{self, Read, Write};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// The longest event that is read, in bytes.
+const MAX_EVENT: u64 = 32 << 20;
+
+/// The longest reason on standard error, in characters.
+const MAX_REASON: usize = 2_000;
+
+/// True when the answer is being written, or the deadline has passed: only the first of the two speaks.
+static ENDED: AtomicBool = AtomicBool::new(false);
+
+/// Decides one event of a coding agent: event on standard input, answer on standard output
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// The agent: claude-code, codex or gemini
+    #[arg(value_parser = host)]
+    pub host: &'static Vocabulary,
+    /// The guard, or the plan that was compiled from it
+    #[arg(long, value_name = "FILE", visible_alias = "guard")]
+    pub plan: PathBuf,
+    /// The store of the sessions: a folder, or an SQLite database [default: guard in the user's state folder]
+    #[arg(long, value_name = "PATH")]
+    pub store: Option<PathBuf>,
+    /// The workspace of new sessions [default: the host's project folder]
+    #[arg(long, value_name = "DIR")]
+    pub workspace: Option<PathBuf>,
+    /// On whose behalf the agent acts, for the record; who asks may not approve
+    #[arg(long, value_name = "NAME")]
+    pub actor: Option<String>,
+    /// The time after which the event is refused; shorter than the host's own limit
+    #[arg(long, value_name = "TIME", default_value = "20s", value_parser = duration)]
+    pub deadline: Duration,
+}
+
+/// Parses the name of a host.
+pub fn host(text: &str) -> Result<&'static Vocabulary, String> {
+    let known = || Vocabulary::ALL.map(|host| host.name).join(", ");
+    Vocabulary::named(text).ok_or_else(|| format!("it is one of {}", known()))
+}
+
+/// Parses a duration in the language's notation.
+pub fn duration(text: &str) -> Result<Duration, String> {
+    let millis = time::parse_duration(text).and_then(|millis| u64::try_from(millis).ok());
+    let millis = millis.filter(|millis| *millis > 0).map(Duration::from_millis);
+    millis.ok_or_else(|| "write it as `20s` or `500ms`".into())
+}
+
+/// The reason why an event is refused although no rule refuses it.
+pub struct HookFailure(pub String);
+
+impl<E: std::error::Error> From<E> for HookFailure {
+    fn from(error: E) -> HookFailure {
+        HookFailure(error.to_string())
+    }
+}
+
+/// Runs the command. It always ends the process: with 0 and an answer, or with 2 and a reason.
+pub fn run(args: &Args, _: &Term) -> Outcome {
+    // The default hook prints a message of several lines; the reason is told below.
+    std::panic::set_hook(Box::new(|_| {}));
+    let until = Instant::now() + args.deadline;
+    watch(args.deadline);
+    crate::signals::end_commands_with_us();
+    let decided = std::panic::catch_unwind(|| answer(args, until));
+    match decided {
+        Ok(Ok(answer)) => speak(&answer),
+        Ok(Err(HookFailure(reason))) => refuse(&reason),
+        Err(panic) => {
+            let text = panic.downcast_ref::<String>().map(String::as_str);
+            let text = text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or_default();
+            refuse(&format!("guardc panicked: {text}"))
+        }
+    }
+}
+
+/// Refuses the event when the deadline passes.
+fn watch(deadline: Duration) {
+    let watching = std::thread::Builder::new().spawn(move || {
+        std::thread::sleep(deadline);
+        if !ENDED.swap(true, Ordering::SeqCst) {
+            guard_hosts::end_commands();
+            end(&format!("no decision within {} ms", deadline.as_millis()));
+        }
+    });
+    if watching.is_err() {
+        refuse("no thread for the deadline can be started");
+    }
+}
+
+/// Writes the answer and ends the process.
+fn speak(answer: &str) -> ! {
+    if ENDED.swap(true, Ordering::SeqCst) {
+        // The other thread is ending the process.
+        loop {
+            std::thread::park();
+        }
+    }
+    let mut stdout = io::stdout().lock();
+    let written = stdout.write_all(format!("{answer}\n").as_bytes()).and_then(|()| stdout.flush());
+    match written {
+        Ok(()) => std::process::exit(0),
+        Err(error) => end(&format!("the answer cannot be written: {error}")),
+    }
+}
+
+/// Refuses the event and ends the process. What is left of the input is read first: a host whose hook does not read to
+/// the end takes that for a failure, and lets the call pass.
+pub fn refuse(reason: &str) -> ! {
+    let _ = io::copy(&mut io::stdin().lock(), &mut io::sink());
+    if ENDED.swap(true, Ordering::SeqCst) {
+        loop {
+            std::thread::park();
+        }
+    }
+    end(reason)
+}
+
+fn end(reason: &str) -> ! {
+    let one_line = reason.split_whitespace().collect::<Vec<_>>().join(" ");
+    let cut: String = one_line.chars().take(MAX_REASON).collect();
+    let _ = writeln!(io::stderr().lock(), "guard: blocked, since {cut}");
+    std::process::exit(2)
+}
+
+fn answer(args: &Args, until: Instant) -> Result<String, HookFailure> {
+    let input = read_input()?;
+    let event = HookEvent::read(args.host, &input)?;
+    let answer = match &event.action {
+        EventAction::Pass => HookAnswer::Pass,
+        _ => decide::decide(args, &event, until)?,
+    };
+    Ok(answer.encode(args.host, &event))
+}
+
+fn read_input() -> Result<Vec<u8>, HookFailure> {
+    let mut input = Vec::new();
+    let mut stdin = io::stdin().lock();
+    let read = stdin.by_ref().take(MAX_EVENT + 1).read_to_end(&mut input);
+    read.map_err(|error| HookFailure(format!("standard input cannot be read: {error}")))?;
+    match input.len() as u64 > MAX_EVENT {
+        true => Err(HookFailure(format!("the event is longer than {} MiB", MAX_EVENT >> 20))),
+        false => Ok(input),
+    }
+}
+
+/// The store of a user who names none.
+pub fn default_store() -> Result<PathBuf, String> {
+    let set =
+        |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    if let Some(store) = set("GUARD_STORE") {
+        return Ok(store);
+    }
+    let state = set("XDG_STATE_HOME").filter(|path| path.is_absolute());
+    let state = state.or_else(|| set("HOME").map(|home| home.join(".local/state")));
+    let state = state.or_else(|| set("LOCALAPPDATA"));
+    let state = state.ok_or("no store: give `--store`, or set HOME or GUARD_STORE")?;
+    Ok(state.join("guard"))
+}
