@@ -284,14 +284,36 @@ pub fn open(
     if folder {
         std::fs::create_dir_all(path).map_err(|error| StoreError::io(path, &error))?;
     }
-    let key = key.map_or_else(|| key_path(path), Path::to_owned);
-    let keys = Keys::read_or_make(&key).map_err(StoreError::Key)?;
+    let beside = key_path(path);
+    if !folder && key.is_none() {
+        made_before_its_key(path, &beside, durability)?;
+    }
+    let keys = Keys::read_or_make(key.unwrap_or(&beside)).map_err(StoreError::Key)?;
     let ours = Some(keys.clone());
     let store: Box<dyn Store> = match folder {
         true => Box::new(FolderStore::open(path, durability, ours)?),
         false => Box::new(SqliteStore::open(path, durability, ours)?),
     };
     Ok((store, keys))
+}
+
+/// Makes a database before its key. So a key without a database means that the database is gone:
+/// then its sessions must not begin anew.
+fn made_before_its_key(path: &Path, key: &Path, durability: Durability) -> Result<(), StoreError> {
+    if !key.exists() {
+        return SqliteStore::open(path, durability, None).map(drop);
+    }
+    let is_gone = std::fs::metadata(path).map_or(true, |meta| meta.len() == 0);
+    match SqliteStore::open_existing(path, durability, None) {
+        Err(StoreError::NoStore(_) | StoreError::Io(..)) if is_gone => {
+            let key = key.display();
+            let why = format!(
+                "is gone or empty, though its key `{key}` is there: put the database back, or delete the key to begin a new one"
+            );
+            Err(StoreError::lost(path, &why))
+        }
+        other => other.map(drop),
+    }
 }
 
 /// Opens an existing store and creates nothing. Without a key, snapshots are neither trusted nor

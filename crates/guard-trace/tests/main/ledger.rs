@@ -3,7 +3,7 @@
 use crate::child::Kind;
 use crate::lines;
 use guard_trace::line::Head;
-use guard_trace::store::{Charge, Commit, Committed, LEDGER, Store, StoreError};
+use guard_trace::store::{self, Charge, Commit, Committed, Durability, LEDGER, Store, StoreError};
 use guard_trace::verify::{self, Against, Watch};
 use rusqlite::Connection;
 use std::fs;
@@ -258,5 +258,44 @@ fn a_copy_of_a_store_in_use_is_sound_and_loses_no_charge() {
         let new = copied.sessions().unwrap().len() as i64 - 2;
         assert!(copied.spent("team").unwrap() >= 60 + new, "{kind:?}");
         assert!(matches!(commit(&*copied, "s1", 1), Ok(Committed::Yes(_))), "{kind:?}");
+    }
+}
+
+#[test]
+fn a_database_that_is_gone_is_not_made_anew_beside_its_key() {
+    let temporary = tempfile::tempdir().unwrap();
+    let path = temporary.path().join("traces.db");
+    let open = || store::open(&path, Durability::Full, None).map(|(store, _)| store);
+    let store = open().unwrap();
+    assert!(matches!(commit(&*store, "s1", 0), Ok(Committed::Yes(_))));
+    drop(store);
+    assert_eq!(open().unwrap().sessions().unwrap(), ["s1"]);
+    for name in ["traces.db", "traces.db-wal", "traces.db-shm"] {
+        let _ = fs::remove_file(temporary.path().join(name));
+    }
+    assert!(matches!(open().err(), Some(StoreError::Lost { .. })));
+    fs::write(&path, "").unwrap();
+    assert!(matches!(open().err(), Some(StoreError::Lost { .. })));
+    fs::remove_file(temporary.path().join("traces.db.key")).unwrap();
+    assert!(matches!(commit(&*open().unwrap(), "s1", 0), Ok(Committed::Yes(_))));
+}
+
+#[test]
+fn two_that_make_a_store_at_once_both_have_it() {
+    for name in ["traces.db", "traces"] {
+        for _ in 0..20 {
+            let temporary = tempfile::tempdir().unwrap();
+            let path = temporary.path().join(name);
+            std::thread::scope(|scope| {
+                for n in 0..4 {
+                    let path = &path;
+                    scope.spawn(move || {
+                        let (store, _) = store::open(path, Durability::Full, None).unwrap();
+                        let done = commit(&*store, &format!("s{n}"), 0);
+                        assert!(matches!(done, Ok(Committed::Yes(_))), "{done:?}");
+                    });
+                }
+            });
+        }
     }
 }

@@ -132,7 +132,8 @@ mod tests {
         let mut pool = Pool::new(4);
         let (release, held) = mpsc::channel::<()>();
         let (say, said) = mpsc::channel();
-        pool.submit("slow".into(), Box::new(move || held.recv().expect("it is released"))).expect("a worker");
+        pool.submit("slow".into(), Box::new(move || held.recv().expect("it is released")))
+            .expect("a worker");
         for n in 0..20 {
             for session in ["slow", "a", "b"] {
                 if session == "slow" && n > 3 {
