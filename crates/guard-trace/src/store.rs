@@ -303,7 +303,11 @@ fn made_before_its_key(path: &Path, key: &Path, durability: Durability) -> Resul
     if !key.exists() {
         return SqliteStore::open(path, durability, None).map(drop);
     }
-    let is_gone = std::fs::metadata(path).map_or(true, |meta| meta.len() == 0);
+    let meta = std::fs::metadata(path).ok();
+    if meta.as_ref().is_some_and(|meta| !meta.is_file()) {
+        return Ok(());
+    }
+    let is_gone = meta.is_none_or(|meta| meta.len() == 0);
     match SqliteStore::open_existing(path, durability, None) {
         Err(StoreError::NoStore(_) | StoreError::Io(..)) if is_gone => {
             let key = key.display();
