@@ -162,3 +162,33 @@ fn many_mistakes() {
     let policy = guard(&format!("policy p for all {{\n{clauses}}}\n{tools}"));
     assert_eq!(codes("one policy, many tools", policy), "G0110×200");
 }
+
+/// Many of everything: linear, or refused with a stated limit.
+#[test]
+fn many_rules_and_names() {
+    let tools = |n: usize| repeated(n, |at| format!("tool t{at}()"));
+    let same = repeated(40_000, |_| "tool a()".into());
+    assert_eq!(codes("one name for 40,000 tools", guard(&same)), "G0102×39999");
+    let unknown = repeated(20_000, |at| format!("deny when unknown_{at} > {at}"));
+    let unknown = codes("20,000 unknown names", guard(&format!("tool t() {{\n{unknown}}}")));
+    assert_eq!(unknown, "G0110×20000");
+    let limits = |n: usize| {
+        repeated(n, |at| format!("policy p{at} for all {{ limit {} per session }}", at + 1))
+    };
+    let many = codes("500 policies for 500 tools", guard(&(tools(500) + &limits(500))));
+    assert_eq!(many, "G0316×1");
+    let fewer = codes("90 policies for 500 tools", guard(&(tools(500) + &limits(90))));
+    assert!(!fewer.contains("G0316"), "{fewer}");
+    let matches = |n: usize| repeated(n, |at| format!("deny when s matches /^w{at}[a-z]+$/"));
+    let tool = |clauses: String| guard(&format!("tool t(s: string) {{\n{clauses}}}"));
+    assert_eq!(codes("2,000 expressions", tool(matches(2_000))), "G0316×1");
+    assert_eq!(codes("500 expressions", tool(matches(500))), "clean");
+    let chain = |at: usize| {
+        let before: Vec<String> = (0..at).map(|one| format!("t{one}")).collect();
+        match before.is_empty() {
+            true => format!("tool t{at}()"),
+            false => format!("tool t{at}() {{ requires {} }}", before.join(", ")),
+        }
+    };
+    codes("300 tools, each requires all before", guard(&repeated(300, chain)));
+}

@@ -292,6 +292,8 @@ pub struct Limit {
     pub rule: RuleMeta,
     /// How many calls are allowed.
     pub count: u32,
+    /// True if calls that failed do not count.
+    pub success: bool,
     /// The span of the count.
     pub scope: guard_plan::plan::LimitScope,
     /// True if counted per key.

@@ -19,9 +19,8 @@ const GIT_TIME: i64 = 30_000;
 
 /// A workspace on disk.
 ///
-/// Probes that the host provides have no answer here. Files outside of the workspace, also those
-/// reached by a symbolic link, are not read: such questions have no answer. Only existence is
-/// answered for any path.
+/// Probes that the host provides have no answer here. Questions about anything outside of the
+/// workspace, also about what a symbolic link in it leads to, have no answer.
 #[derive(Debug, Clone)]
 pub struct Disk {
     root: PathBuf,
@@ -40,18 +39,7 @@ impl Disk {
     /// Opens a regular file of the workspace; `Ok(None)` if there is none; an error if that cannot
     /// be determined.
     fn open(&self, path: &str) -> io::Result<Option<(File, Metadata)>> {
-        let outside = || io::Error::other("it lies outside the workspace");
-        let real = match Path::new(path).canonicalize() {
-            Ok(real) => real,
-            Err(error) if matches!(error.kind(), NotFound | NotADirectory) => {
-                let inside = self.holds_parent_of(Path::new(path))?;
-                return if inside { Ok(None) } else { Err(outside()) };
-            }
-            Err(error) => return Err(error),
-        };
-        if !real.starts_with(&self.root) {
-            return Err(outside());
-        }
+        let Some(real) = self.inside(path)? else { return Ok(None) };
         let mut options = OpenOptions::new();
         options.read(true);
         // The file may have been replaced: a pipe must not block, and a link must not lead outside.
@@ -69,6 +57,21 @@ impl Disk {
         };
         let about = file.metadata()?;
         Ok(about.is_file().then_some((file, about)))
+    }
+
+    /// Returns the real path of what exists in the workspace; `Ok(None)` if nothing does; an error
+    /// if that lies outside or cannot be determined.
+    fn inside(&self, path: &str) -> io::Result<Option<PathBuf>> {
+        let outside = || io::Error::other("it lies outside the workspace");
+        match Path::new(path).canonicalize() {
+            Ok(real) if real.starts_with(&self.root) => Ok(Some(real)),
+            Ok(_) => Err(outside()),
+            Err(error) if matches!(error.kind(), NotFound | NotADirectory) => {
+                let inside = self.holds_parent_of(Path::new(path))?;
+                if inside { Ok(None) } else { Err(outside()) }
+            }
+            Err(error) => Err(error),
+        }
     }
 
     /// Returns whether the nearest existing directory above a path belongs to the workspace.
@@ -107,11 +110,7 @@ impl Disk {
 
 impl World for Disk {
     fn exists(&mut self, path: &str) -> Option<bool> {
-        match std::fs::metadata(path) {
-            Ok(_) => Some(true),
-            Err(error) if matches!(error.kind(), NotFound | NotADirectory) => Some(false),
-            Err(_) => None,
-        }
+        self.inside(path).ok().map(|real| real.is_some())
     }
 
     fn probe(&mut self, _: &str) -> Option<Json> {

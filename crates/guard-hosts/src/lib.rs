@@ -7,6 +7,7 @@ mod disk;
 mod host;
 mod run;
 mod running;
+mod strays;
 
 pub use disk::Disk;
 pub use host::Host;

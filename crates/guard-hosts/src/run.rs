@@ -2,6 +2,7 @@
 //! with their whole process group (semantics §12).
 
 use crate::running;
+use crate::strays::Strays;
 use guard_plan::plan::Command;
 use guard_plan::record::{Ran, RunEnd};
 use std::collections::VecDeque;
@@ -24,8 +25,8 @@ const GRACE: Duration = Duration::from_millis(200);
 /// plan, with their values in this process; its standard input is empty. A binary without `/` is
 /// looked up in this process's `PATH`.
 ///
-/// A process that leaves its process group cannot be found again, and keeps running; its output is
-/// not awaited.
+/// Processes that leave the process group are killed too, as far as they can be found (see
+/// `strays`); the output of others is not awaited.
 pub fn run(command: &Command, directory: &Path) -> Ran {
     let not_started = |why: String| Ran {
         ended: RunEnd::NotStarted(why),
@@ -52,11 +53,12 @@ pub fn run(command: &Command, directory: &Path) -> Ran {
         Ok(child) => child,
         Err(error) => return not_started(error.to_string()),
     };
+    let strays = Strays::of(&child);
     let (read, done) = channel();
     let stdout = child.stdout.take().map(|pipe| Output::follow(pipe, read.clone()));
     let stderr = child.stderr.take().map(|pipe| Output::follow(pipe, read));
     let within = Duration::from_millis(u64::try_from(command.within).unwrap_or(0));
-    let ended = wait(&mut child, within);
+    let ended = wait(&mut child, within, &strays);
     drain(&done);
     let text = |output: Option<Arc<Mutex<Output>>>| match output {
         Some(output) => output.lock().unwrap_or_else(PoisonError::into_inner).clone(),
@@ -138,7 +140,7 @@ fn drain(done: &Receiver<()>) {
 /// Waits for the end of a command, and always kills its whole group: processes left behind, and
 /// processes over the time limit.
 #[cfg(unix)]
-fn wait(child: &mut Child, within: Duration) -> RunEnd {
+fn wait(child: &mut Child, within: Duration, strays: &Strays) -> RunEnd {
     use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
     let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
     let (ended, end) = channel();
@@ -154,10 +156,13 @@ fn wait(child: &mut Child, within: Duration) -> RunEnd {
         let _ = ended.send(gone);
     });
     let in_time = !matches!(end.recv_timeout(within), Err(RecvTimeoutError::Timeout));
+    // Descendants are found before their parents are killed, and lose them.
+    strays.kill();
     if let Some(pid) = pid {
         // An empty group is not an error.
         let _ = kill_process_group(pid, Signal::KILL);
     }
+    strays.kill();
     running::end(child);
     match child.wait() {
         Ok(status) if in_time => how(status),
@@ -176,7 +181,7 @@ fn how(status: ExitStatus) -> RunEnd {
 }
 
 #[cfg(not(unix))]
-fn wait(child: &mut Child, within: Duration) -> RunEnd {
+fn wait(child: &mut Child, within: Duration, _: &Strays) -> RunEnd {
     running::end(child);
     let start = std::time::Instant::now();
     let mut nap = Duration::from_millis(1);

@@ -72,6 +72,45 @@ fn what_is_left_behind_is_killed_too() {
     gone(&file);
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn what_leaves_the_group_is_killed_too() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("pid");
+    let number = file.display();
+    // It holds the pipe of the command.
+    let left = format!(
+        "setsid sh -c 'echo $$ > {number}; exec sleep 1000' & while [ ! -s {number} ]; do :; done"
+    );
+    assert_eq!(shell(&left, LONG).ended, RunEnd::Exited(0));
+    gone(&file);
+    fs::remove_file(&file).unwrap();
+    // It holds no pipe, and its parent lives until the time is over.
+    let silent =
+        format!("setsid sh -c 'echo $$ > {number}; exec sleep 1000' > /dev/null 2>&1 & sleep 1000");
+    assert_eq!(shell(&silent, 1_000).ended, RunEnd::TimedOut);
+    gone(&file);
+}
+
+#[test]
+fn nothing_is_said_of_what_lies_outside() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    fs::write(at("a"), "").unwrap();
+    std::os::unix::fs::symlink("/etc", at("out")).unwrap();
+    std::os::unix::fs::symlink("nowhere", at("dangling")).unwrap();
+    let mut disk = Disk::new(folder.path()).unwrap();
+    assert_eq!(disk.exists(&at("a")), Some(true));
+    assert_eq!(disk.exists(&at("b")), Some(false));
+    assert_eq!(disk.exists(&at("b/c")), Some(false));
+    assert_eq!(disk.exists(&at("dangling")), Some(false));
+    assert_eq!(disk.exists(folder.path().to_str().unwrap()), Some(true));
+    assert_eq!(disk.exists("/etc/hostname"), None);
+    assert_eq!(disk.exists("/etc/no-such-file"), None);
+    assert_eq!(disk.exists(&at("out/hostname")), None);
+    assert_eq!(disk.exists(&at("out/no-such-file")), None);
+}
+
 /// The process whose number stands in a file is gone, or waits to be reaped; a signal takes a moment to arrive.
 fn gone(file: &Path) {
     let pid = fs::read_to_string(file).unwrap();

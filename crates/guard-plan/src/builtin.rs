@@ -47,6 +47,7 @@ pub enum Builtin {
     Dates,
     Quoted,
     Names,
+    Joined,
 }
 
 /// The kind of a parameter.
@@ -68,6 +69,8 @@ pub enum Kind {
     Measurable,
     /// `string` or `json`.
     Text,
+    /// A list or a set; all such arguments of a call are of one kind.
+    Elements,
 }
 
 /// The kind of a result.
@@ -141,6 +144,7 @@ pub const TABLE: &[Row] = &[
     row(B::Dates, "dates", &[K::Text], Gives::Strings, "The valid dates `YYYY-MM-DD` in the text.", |a| eval::extracted(a, extract::dates)),
     row(B::Quoted, "quoted", &[K::Text], Gives::Strings, "What stands in `\"…\"`, `“…”`, `«…»` or backticks in the text.", |a| eval::extracted(a, extract::quoted)),
     row(B::Names, "names", &[K::Text], Gives::Strings, "The runs of capitalised words in the text; a lone one that begins a sentence is not taken.", |a| eval::extracted(a, extract::names)),
+    row(B::Joined, "joined", &[K::Elements, K::Elements], Gives::Same, "The elements of two lists, those of the first before those of the second; or of two sets.", eval::joined),
 ];
 
 const fn row(

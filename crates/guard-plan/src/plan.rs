@@ -265,6 +265,8 @@ pub struct Limit {
     pub rule: RuleMeta,
     /// How many calls are allowed.
     pub count: u32,
+    /// Calls that failed do not count.
+    pub success: bool,
     /// Over which span.
     pub scope: LimitScope,
     /// A count per key.

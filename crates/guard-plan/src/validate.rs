@@ -183,6 +183,8 @@ impl<'p> Checker<'p> {
         for limit in &plan.limits {
             let positive = !matches!(limit.scope, LimitScope::Window(span) if span <= 0);
             ensure(positive, || "a limit has no window".into())?;
+            let flying = limit.success && limit.scope == LimitScope::InFlight;
+            ensure(!flying, || "a limit counts successes in flight".into())?;
         }
         self.memories()?;
         self.invariants()?;

@@ -13,7 +13,9 @@ pub use expr::{Shows, expr, template};
 pub use reasons::{Meaning, meaning};
 pub use ty::{apart, element, open, parameters, plain, ty};
 
-use crate::plan::{EffectOp, LimitScope, Requirement, Requires, Risk, Step, Target, Tool, TypeDef};
+use crate::plan::{
+    EffectOp, Limit, LimitScope, Requirement, Requires, Risk, Step, Target, Tool, TypeDef,
+};
 
 /// Formats a duration in the notation of the language: `5m`, `1h30m`, `250ms`.
 pub fn duration(millis: i64) -> String {
@@ -85,8 +87,10 @@ pub fn requires(shows: &Shows, clause: &Requires) -> String {
 }
 
 /// Formats a counter: `5 in 1h`, `1 in a session`.
-pub fn limit(count: u32, scope: LimitScope) -> String {
-    match scope {
+pub fn limit(limit: &Limit) -> String {
+    let success = if limit.success { " success" } else { "" };
+    let count = format!("{}{success}", limit.count);
+    match limit.scope {
         LimitScope::Window(window) => format!("{count} in {}", duration(window)),
         LimitScope::Session => format!("{count} in a session"),
         LimitScope::InFlight => format!("{count} in flight"),

@@ -34,6 +34,8 @@ pub(crate) struct CompiledPlan {
     regexes: Box<[Regex]>,
     pub tools: Box<[Tool]>,
     pub invariants: Box<[Prepared]>,
+    /// By invariant: true if what breaks it is only warned about (semantics §3.8).
+    pub tolerated: Box<[bool]>,
     pub monitors: Box<[(Prepared, Option<Prepared>)]>,
     pub state: Box<[Prepared]>,
     pub feedback: Providers,
@@ -78,6 +80,7 @@ impl CompiledPlan {
             names: Dispatch::new(names),
             tools: tools(plan),
             invariants: plan.invariants.iter().map(|inv| Prepared::new(&inv.condition)).collect(),
+            tolerated: plan.invariants.iter().map(|inv| prepare::is_tolerated(plan, inv)).collect(),
             monitors: monitors
                 .map(|monitor| (Prepared::new(&monitor.of), Prepared::optional(&monitor.trigger)))
                 .collect(),

@@ -92,8 +92,8 @@ fn decide_tool(
     budgets::check_deadline(cx, findings);
     effects::check_parts(cx, call, draft, findings);
     approvals::check(cx, call, draft, findings);
-    ready::check(cx, call, findings);
     conflicts::check(cx, call, findings);
+    ready::check_last(cx, call, findings);
     if findings.reasons.is_empty() || cx.compiled.plan().shadow {
         keep(cx, call, &decoded, flight);
     }

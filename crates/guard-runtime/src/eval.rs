@@ -13,7 +13,7 @@ mod probe;
 use crate::compiled::prepare::{Op, Prepared};
 use crate::val::{Val, confused};
 use arith::arith;
-use context::{Context, Evaluated, Scope};
+use context::{Asking, Context, Evaluated, Scope};
 use guard_plan::json::Json;
 use guard_plan::origin::Origin;
 use guard_plan::plan::{ClockPart, CompareOp, Node, NodeId, UrlPart, VarId};
@@ -272,6 +272,10 @@ impl<'a> Context<'a> {
 
     /// Returns the answer of a probe, decoded to its declared type.
     pub fn probe(&self, id: u32) -> Evaluated<'a> {
+        if self.decision.asking.get() != Asking::Now {
+            self.decision.asking.set(Asking::Postponed);
+            return Err(Fault::NoAnswer("the probe is asked later".into()));
+        }
         let attempts = self.attempts(id);
         let answer = attempts.answer().ok_or_else(|| confused("a probe that was never asked"))?;
         answer.clone().map(Val::own)

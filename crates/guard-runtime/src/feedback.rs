@@ -82,12 +82,14 @@ pub(crate) fn judge(
     let mut woken: Vec<ProviderId> = Vec::new();
     by_cadence(&memory, session.now, &mut woken);
     by_denial(compiled, event, &mut woken);
-    by_file(compiled, session, &mut memory, answers, &mut woken, &mut round);
+    let there = by_file(compiled, session, &memory, answers, &mut woken, &mut round);
     by_edge(compiled, session, &mut memory, event, &decision, answers, &mut woken, &mut round);
     if !woken.is_empty() {
         woken.sort_unstable();
         woken.dedup();
-        speak(compiled, session, &mut memory, &woken, &decision, answers, &mut round);
+        let spoke = speak(compiled, session, &mut memory, &woken, &decision, answers, &mut round);
+        let used = |at: &u32| spoke.contains(&compiled.feedback.created[*at as usize].0);
+        memory.created.retain(|at| !(there.contains(at) && used(at)));
     }
     session.feedback = memory;
     round
@@ -108,30 +110,31 @@ fn by_denial(compiled: &CompiledPlan, event: Judged, woken: &mut Vec<ProviderId>
     }
 }
 
-/// Checks for the files that did not exist before.
+/// Checks for the files that did not exist before, and returns the triggers whose files exist.
 fn by_file(
     compiled: &CompiledPlan,
     session: &Session,
-    memory: &mut Memory,
+    memory: &Memory,
     answers: &dyn Questions,
     woken: &mut Vec<ProviderId>,
     round: &mut Round,
-) {
-    memory.created.retain(|at| {
+) -> Vec<u32> {
+    let exists = |at: &u32| {
         let (id, file) = compiled.feedback.created[*at as usize];
         let place = &session.paths[file as usize];
         if !path::within(place, &session.workspace) {
             let written = &compiled.plan().paths[file as usize];
             let message = format!("`{written}` is outside the workspace");
             round.fault(compiled.plan(), id, message);
-            return true;
+            return false;
         }
         let there = answers.file(place) == Some(true);
         if there {
             woken.push(id);
         }
-        !there
-    });
+        there
+    };
+    memory.created.iter().copied().filter(exists).collect()
 }
 
 #[allow(clippy::too_many_arguments, reason = "it reads the session and changes its memory")]
@@ -171,7 +174,8 @@ fn by_edge(
     }
 }
 
-/// Collects the providers' messages: all blocks are rendered before any change is stored.
+/// Collects the providers' messages: all blocks are rendered before any change is stored. Returns
+/// the providers that spoke, or would have but for a fault.
 fn speak(
     compiled: &CompiledPlan,
     session: &Session,
@@ -180,8 +184,9 @@ fn speak(
     decision: &Decision,
     answers: &dyn Questions,
     round: &mut Round,
-) {
+) -> Vec<ProviderId> {
     let cx = Context::new(compiled, session, decision, answers);
+    let mut spoke = Vec::new();
     let said: Vec<Result<Option<Delivered>, Fault>> = woken
         .iter()
         .map(|id| {
@@ -204,7 +209,9 @@ fn speak(
                 round.fault(compiled.plan(), *id, message);
             }
         }
+        spoke.push(*id);
         begin(&compiled.feedback.all[*id as usize], memory, *id, session.now);
     }
     round.delivered.sort_by_key(|one| std::cmp::Reverse(one.severity));
+    spoke
 }

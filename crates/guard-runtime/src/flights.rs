@@ -28,12 +28,13 @@ pub(crate) fn depart(session: &mut Session, flight: &mut Flight) {
 }
 
 /// Releases a call that is no longer in flight: removes the counts that apply only during the
-/// flight.
-pub(crate) fn land(compiled: &CompiledPlan, session: &mut Session, flight: &Flight) {
-    for (limit, span) in &flight.draft.counted {
-        if compiled.plan().limits[*limit as usize].scope == LimitScope::InFlight {
+/// flight, and those of successes if the call has failed.
+pub(crate) fn land(compiled: &CompiledPlan, session: &mut Session, flight: &Flight, failed: bool) {
+    for (id, span) in &flight.draft.counted {
+        let limit = &compiled.plan().limits[*id as usize];
+        if limit.scope == LimitScope::InFlight || limit.success && failed {
             let key = span.map(|span| flight.draft.key(span));
-            session.counters[*limit as usize].remove(key);
+            session.counters[*id as usize].remove(key, flight.begun.time);
         }
     }
 }

@@ -196,8 +196,7 @@ impl<'h> Hypothesis<'h> {
     }
 }
 
-/// Returns the findings of the stages. A verdict sorts the reasons, so the order of the stages does
-/// not matter here.
+/// Returns the findings of the stages.
 fn judged<'a>(cx: &Context<'a>, call: Call<'a>) -> Findings {
     let (mut draft, mut findings) = (Draft::default(), Findings::default());
     requirements::check(cx, call, &mut draft, &mut findings);
@@ -207,7 +206,7 @@ fn judged<'a>(cx: &Context<'a>, call: Call<'a>) -> Findings {
     budgets::check_deadline(cx, &mut findings);
     effects::check(cx, call, &mut draft, &mut findings);
     approvals::check(cx, call, &mut draft, &mut findings);
-    ready::check(cx, call, &mut findings);
     conflicts::check(cx, call, &mut findings);
+    ready::check_last(cx, call, &mut findings);
     findings
 }

@@ -14,6 +14,8 @@ pub(crate) struct Findings {
     pub shadowed: Vec<Reason>,
     /// Missing requirements, reported only if nothing else denies or waits.
     missing: Vec<Reason>,
+    /// The denies that ask a probe, by position: they are judged last.
+    pub postponed: Vec<u32>,
 }
 
 impl Findings {
@@ -36,7 +38,13 @@ impl Findings {
 
     /// Returns whether no reason in effect refuses the call so far.
     pub fn refuse_nothing(&self) -> bool {
-        self.reasons.is_empty() && self.missing.is_empty()
+        self.reasons.is_empty() && self.missing.is_empty() && self.postponed.is_empty()
+    }
+
+    /// Returns whether a reason in effect denies the call, whatever else is found.
+    pub fn deny(&self) -> bool {
+        let denies = |reason: &Reason| reason.decision == Decision::Deny;
+        !self.missing.is_empty() || self.reasons.iter().any(denies)
     }
 
     /// Returns the verdict. A guard in shadow refuses nothing.

@@ -153,6 +153,8 @@ impl Successes {
 pub(crate) struct History {
     pub successes: u64,
     pub failures: u64,
+    /// The calls that succeeded with a result that did not decode.
+    pub undecoded: u64,
     pub success: Option<Stamp>,
     pub failure: Option<Stamp>,
     pub done: Option<Successes>,

@@ -59,7 +59,7 @@ pub(crate) fn finish(
     session.settlements += 1;
     session.touch(flight.tool);
     session.changes.clear();
-    flights::land(compiled, session, &flight);
+    flights::land(compiled, session, &flight, matches!(ending, Ending::Failure));
     let mut settled = Settled { tool: flight.tool, ..Settled::default() };
     let end = match ending {
         Ending::Failure => {
@@ -182,6 +182,8 @@ fn succeeded(
             return End::Succeeded;
         }
         undecoded::forget(compiled, session, call, &flight.args, answers, settled);
+        session.tools[id as usize].undecoded += 1;
+        count(compiled, session, flight, false);
         end_latest(compiled, session, flight, id);
         return End::Undecoded;
     };

@@ -6,7 +6,7 @@ use guard_plan::json::Json;
 use guard_plan::plan::{Command, ProbeId};
 use guard_plan::record::{Asked, Content, Ran};
 use guard_plan::value::Fault;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 
 /// The interface to the outside world. The answer `None` means unknown, and the rule that asked
 /// then denies. Paths are normalised and absolute.
@@ -159,6 +159,9 @@ pub(crate) trait Questions {
     fn probed(&self, id: ProbeId) -> Option<Attempts>;
     /// Stores the attempts.
     fn keep(&self, id: ProbeId, attempts: Attempts);
+    /// Notes that something other than a probe refuses the call: no attempt of this event starts a
+    /// window.
+    fn refused(&self);
 }
 
 /// The world during one decision.
@@ -166,6 +169,7 @@ pub(crate) struct Answers<'w> {
     world: RefCell<&'w mut dyn World>,
     asked: RefCell<Vec<Asked>>,
     probed: RefCell<Vec<(ProbeId, Attempts)>>,
+    refused: Cell<bool>,
 }
 
 impl<'w> Answers<'w> {
@@ -174,6 +178,7 @@ impl<'w> Answers<'w> {
             world: RefCell::new(world),
             asked: RefCell::default(),
             probed: RefCell::default(),
+            refused: Cell::default(),
         }
     }
 
@@ -186,7 +191,8 @@ impl<'w> Answers<'w> {
     /// session.
     pub fn commit(self, session: &mut Session) -> Vec<Asked> {
         for (id, attempts) in self.probed.into_inner() {
-            session.probes[id as usize] = attempts;
+            let known = &mut session.probes[id as usize];
+            *known = if self.refused.get() { attempts.moot(known) } else { attempts };
         }
         self.asked.into_inner()
     }
@@ -322,5 +328,9 @@ impl Questions for Answers<'_> {
 
     fn keep(&self, id: ProbeId, attempts: Attempts) {
         self.probed.borrow_mut().push((id, attempts));
+    }
+
+    fn refused(&self) {
+        self.refused.set(true);
     }
 }

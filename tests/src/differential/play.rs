@@ -3,7 +3,7 @@
 use super::coverage::Coverage;
 use super::trace::Trace;
 use super::{kernel, reference};
-use crate::generate::{Event, Timed};
+use crate::generate::{Event, Timed, sinces};
 use crate::rng::Rng;
 use guard_compiler::hir::Program;
 use guard_compiler::reference::{Outline, Reference};
@@ -126,6 +126,7 @@ impl Subject {
 
     /// Plays the events; fails with the index of the event of which the two say different things.
     pub fn play(&self, events: &[Timed], coverage: &mut Coverage) -> Result<(), (usize, String)> {
+        let sinces = sinces(&self.text);
         let data = match events.first() {
             Some(Timed { event: Event::Open(data), .. }) => Some(data),
             _ => None,
@@ -191,6 +192,16 @@ impl Subject {
                 return Err((place, format!("{said}\nkernel    {ending:?}\nreference {known:?}")));
             }
             coverage.also(known.halted, "halt");
+            let flying = |tool: &String| other.flies(tool);
+            let both = sinces.iter().any(|(first, other)| flying(first) && flying(other));
+            coverage.also(both, "two calls of a `since` in flight");
+            coverage.also(other.is_tainted(), "untrusted text in a variable");
+            let empty = |args: &Json| args.to_string().contains("\"\"");
+            let said = matches!(event, Event::Propose(_, _, args) if empty(args));
+            coverage.also(
+                said || matches!(event, Event::Prompt(text) if text.is_empty()),
+                "an empty text",
+            );
         }
         let end = events.len().saturating_sub(1);
         let held = trace.map_or(Ok(()), |trace| trace.check(&self.kernel, &session));

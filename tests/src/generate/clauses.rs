@@ -38,7 +38,8 @@ pub(super) fn rule(rng: &mut Rng, tools: &[Shape], at: usize) -> String {
                 by
             };
             let scope = *rng.pick(&["per 10m", "per session", "in flight", "identical", "per 1h"]);
-            format!("limit {} {scope}{by}", 1 + rng.below(3))
+            let success = if scope != "in flight" && rng.chance(35) { "success " } else { "" };
+            format!("limit {} {success}{scope}{by}", 1 + rng.below(3))
         }
         7 | 8 => {
             format!("costs {} {}", amount(rng, params), rng.pick(&["usd", "usd", "usd", "calls"]))
@@ -75,7 +76,7 @@ fn requirement(rng: &mut Rng, tools: &[Shape], at: usize) -> String {
         } else if other.params.contains(&0) && rng.chance(20) {
             text += &format!("(a: {})", rng.below(3));
         }
-        if rng.chance(30) {
+        if rng.chance(45) {
             text += &format!(" since {}", others[rng.below(others.len())].name);
         }
         if rng.chance(20) {
@@ -120,6 +121,7 @@ pub(super) fn effects(rng: &mut Rng, tools: &[Shape], at: usize) -> String {
             (4, 0) => format!("remove {env} from envs"),
             (4, _) => format!("add {env} to envs"),
             (5, 0) => format!("remove {int} from log"),
+            (5, 1) => format!("log = joined(log, [{int}])"),
             (5, _) => format!("append {int} to log"),
             (6, 0) => "delete owner".to_string(),
             (6, _) => format!("owner = {}", text(rng, params)),

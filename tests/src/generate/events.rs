@@ -75,7 +75,7 @@ impl Draft<'_> {
     fn event(&mut self, rng: &mut Rng, at: usize) -> Event {
         if !self.started.is_empty() && rng.chance(20 + 15 * self.started.len()) {
             let id = self.started.remove(rng.below(self.started.len()));
-            if rng.chance(5) {
+            if rng.chance(8) {
                 return Event::Garble(id);
             }
             return Event::Settle(id, rng.chance(80), result(rng));
@@ -103,7 +103,7 @@ impl Draft<'_> {
 
     fn other(&mut self, rng: &mut Rng) -> Event {
         let id = String::new;
-        if !self.guard.sinces.is_empty() && rng.chance(8) {
+        if !self.guard.sinces.is_empty() && rng.chance(40) {
             self.meanwhile(rng);
             return self.soon.pop().unwrap_or(Event::Stop);
         }

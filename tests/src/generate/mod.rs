@@ -131,7 +131,7 @@ pub fn guard(rng: &mut Rng) -> Generated {
 }
 
 /// The pairs of tools of every `T since U` in a text.
-fn sinces(text: &str) -> Vec<(String, String)> {
+pub fn sinces(text: &str) -> Vec<(String, String)> {
     let words = |text: &str| -> Vec<String> {
         let names = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
         names.filter(|name| name.starts_with('t')).map(str::to_string).collect()

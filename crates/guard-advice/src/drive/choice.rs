@@ -1,5 +1,7 @@
 //! A reasoner's choice, parsed from its reply.
 
+mod contract;
+
 use guard_plan::json::Json;
 use guard_plan::render;
 
@@ -26,18 +28,23 @@ pub enum Choice {
 }
 
 impl Choice {
-    /// Parses a reply: exactly one JSON object. Unknown members are ignored.
+    /// Parses a reply: one JSON object, by itself, in a fence, in prose or behind reasoning. What is
+    /// no strict JSON is read as a contract reads it: nothing is guessed, and of several documents
+    /// the last is the choice. Unknown members are ignored.
     ///
     /// # Errors
     ///
-    /// Returns the problem of the reply.
+    /// Returns the problem of the reply: there is no object, it is cut, or a member is wrong.
     pub fn read(text: &str) -> Result<Choice, String> {
         if text.len() > MAX_REPLY_BYTES {
             return Err(format!("the reply is longer than {MAX_REPLY_BYTES} bytes"));
         }
-        let json = Json::parse(text).map_err(|error| format!("the reply is no JSON: {error}"))?;
-        let Json::Object(_) = &json else {
-            return Err(format!("the reply is {}, not an object", json.kind()));
+        let json = match Json::parse(text) {
+            Ok(json @ Json::Object(_)) => json,
+            Ok(json) => return Err(format!("the reply is {}, not an object", json.kind())),
+            Err(error) => {
+                contract::read(text)?.ok_or_else(|| format!("the reply is no JSON: {error}"))?
+            }
         };
         let reasoning = match json.get("reasoning") {
             None | Some(Json::Null) => String::new(),
@@ -96,16 +103,21 @@ mod tests {
         check(r#"{"action":"f","args":null,"stop":false}"#, "f");
         check(r#"{"stop":true,"reasoning":"done"}"#, "stop done");
         check("I think", "error: the reply is no JSON: expected a value at line 1, column 1");
+        check("```json\n{\"action\":\"f\"}\n```", "f");
+        check(
+            "I choose:\n```json\n{\"action\":\"f\",\"args\":{\"n\":1}}\n```\nbecause",
+            r#"f {"n":1}"#,
+        );
+        check(r#"<think>{"action":"f"}</think>{"action":"g"}"#, "g");
+        check("{'stop': True, /* done */}", "stop");
+        check(r#"{"action":"f","args":{"n":1"#, "error: the reply is cut");
         check("[]", "error: the reply is an array, not an object");
         check("{}", "error: the reply names no action and does not ask to stop");
         check(r#"{"action":"f","stop":true}"#, "error: the reply names an action and asks to stop");
         check(r#"{"action":7}"#, "error: `action` is a number, not a string");
         check(r#"{"action":"f","args":"x"}"#, "error: `args` is a string, not an object");
         check(r#"{"stop":"yes"}"#, "error: `stop` is a string, not a boolean");
-        check(
-            r#"{"action":"f","action":"g"}"#,
-            "error: the reply is no JSON: duplicate key `action` at line 1, column 15",
-        );
+        check(r#"{"action":"f","action":"g"}"#, "error: `action`: it occurs twice");
         check(&" ".repeat(MAX_REPLY_BYTES + 1), "error: the reply is longer than 1048576 bytes");
     }
 }

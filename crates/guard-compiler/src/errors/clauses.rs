@@ -118,6 +118,11 @@ pub(crate) fn limit_of_nothing(span: Span) -> Diagnostic {
         .help("to forbid a tool altogether write `deny when true because \"…\"`")
 }
 
+pub(crate) fn success_in_flight(span: Span) -> Diagnostic {
+    Diagnostic::error("G0313", span, "a call in flight has not succeeded yet")
+        .help("write `limit N in flight`, or `limit N success per session`")
+}
+
 pub(crate) fn count_of_nothing(span: Span, what: &str) -> Diagnostic {
     Diagnostic::error("G0313", span, format!("{what} must be at least 1"))
         .help("write a greater one, or remove the clause")
@@ -142,6 +147,20 @@ pub(crate) fn over_bound(span: Span, tool: &str, steps: u64, bound: u64) -> Diag
         ),
     )
     .help("bound the collections it walks with `max N`, or nest fewer quantifiers")
+}
+
+pub(crate) fn too_many_patterns(span: Span, bound: usize) -> Diagnostic {
+    Diagnostic::error("G0316", span, format!("the guard has more than {bound} regular expressions"))
+        .label("this one and those after it are not checked")
+        .help("write alternatives of one expression, `a|b`, or compare with a list")
+}
+
+pub(crate) fn too_many_clauses(span: Span, bound: usize) -> Diagnostic {
+    let bound = grouped(bound as u64);
+    let message = format!("up to here the policies put more than {bound} clauses on tools");
+    Diagnostic::error("G0316", span, message)
+        .label("this policy and those after it are not checked")
+        .help("name fewer tools in `for`, or say in one clause what several say")
 }
 
 pub(crate) fn untrusted_learn(span: Span, tool: &str, declared: Span, partly: bool) -> Diagnostic {

@@ -87,4 +87,5 @@ pub const CODES: &[(&str, &str)] = &[
     ("G0517", "irreversible and nobody is asked"),
     ("G0518", "approval that is never asked for"),
     ("G0519", "success that a later failure does not end"),
+    ("G0520", "requirement that any call meets"),
 ];

@@ -198,3 +198,9 @@ pub(crate) fn unknown_edition(span: Span, edition: &str) -> Diagnostic {
     Diagnostic::error("G0120", span, format!("there is no edition `{edition}`"))
         .help("write `edition 1`, or leave it out")
 }
+
+pub(crate) fn fact_as_value(name: &str, span: Span) -> Diagnostic {
+    Diagnostic::error("G0110", span, format!("the fact `{name}` is no value"))
+        .label("facts are asked for, row by row")
+        .help(format!("ask `known {name}(…)` of a value, as in `any x in xs: known {name}(x)`"))
+}

@@ -51,6 +51,16 @@ pub(crate) fn may_be_missing(span: Span, text: &str, condition: bool) -> Diagnos
         )
 }
 
+pub(crate) fn missing_entry(span: Span, entry: &str, form: Option<&str>) -> Diagnostic {
+    let establish = format!("`deny unless {entry} is some` establishes it");
+    Diagnostic::error("G0204", span, format!("`{entry}` may be missing here"))
+        .label("there is nothing to change where it is missing, and the call would be denied")
+        .help(match form {
+            Some(form) => format!("write `{form}`; {establish}"),
+            None => establish,
+        })
+}
+
 pub(crate) fn empty_needle(span: Span) -> Diagnostic {
     Diagnostic::error("G0218", span, "an empty text is looked for")
         .label("this would be found in every text")
@@ -127,15 +137,15 @@ pub(crate) fn no_elements(span: Span, ty: &str) -> Diagnostic {
 }
 
 pub(crate) fn no_rows(span: Span, fact: &str, keys: usize) -> Diagnostic {
-    let columns = count(keys, "column");
-    Diagnostic::error(
-        "G0213",
-        span,
+    let why = match keys {
+        1 => "nothing is beside its key".into(),
+        _ => format!("its key has {}, and a row is looked up by one", count(keys, "column")),
+    };
+    Diagnostic::error("G0213", span, format!("rows of `{fact}` cannot be looked up: {why}")).help(
         format!(
-            "rows of `{fact}` cannot be looked up: its key has {columns} and nothing is beside it"
+            "ask `known {fact}(…)`, or mark exactly one column `key` and have others beside it"
         ),
     )
-    .help(format!("ask `known {fact}(…)`, or mark one column `key` and have others beside it"))
 }
 
 pub(crate) fn not_constant(span: Span) -> Diagnostic {

@@ -118,6 +118,13 @@ pub(crate) fn old_success(span: Span, tool: &str) -> Diagnostic {
         .help(format!("write `requires latest {tool} …`, or read `failed({tool})` somewhere"))
 }
 
+pub(crate) fn any_call(span: Span, tool: &str, param: &str) -> Diagnostic {
+    let message = format!("a call of `{tool}` with any `{param}` meets this requirement");
+    Diagnostic::warning("G0520", span, message).help(format!(
+        "write `{tool}({param})` for a call with the same `{param}`; where any call will do, write `deny unless called({tool})`"
+    ))
+}
+
 pub(crate) fn never_asked(span: Span, why: &str) -> Diagnostic {
     Diagnostic::warning("G0518", span, format!("this approval is never asked for: {why}"))
         .help("say when somebody is to be asked, or remove it: nobody looks at these calls")

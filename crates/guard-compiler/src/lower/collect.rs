@@ -355,8 +355,8 @@ impl<'p> Tables<'p> {
         self.limits = Sorted::by(p.limits.len(), |at| {
             let limit = &p.limits[at];
             let what = format!(
-                "{:?} {} {} {}",
-                limit.scope, limit.count, limit.rule.shadow, limit.rule.doc
+                "{:?} {} {} {} {}",
+                limit.scope, limit.count, limit.success, limit.rule.shadow, limit.rule.doc
             );
             (limit.rule.owner.clone(), what, uses.get(&at).cloned())
         });

@@ -142,7 +142,8 @@ impl Lowering<'_> {
 
     fn limit(&mut self, limit: &hir::Limit) -> plan::Limit {
         let rule = self.rule(&limit.rule);
-        plan::Limit { rule, count: limit.count, scope: limit.scope, keyed: limit.keyed }
+        let hir::Limit { count, success, scope, keyed, .. } = *limit;
+        plan::Limit { rule, count, success, scope, keyed }
     }
 
     fn fact(&mut self, fact: &hir::Fact) -> plan::Fact {

@@ -2,6 +2,7 @@
 
 use super::expr::{broken, typed};
 use super::scope::Scope;
+use super::ty::{fits, join};
 use super::{Checker, literal};
 use crate::errors;
 use crate::hir::{Expr, ExprKind, ToolId, Type};
@@ -109,7 +110,7 @@ impl Checker<'_, '_> {
                 self.report(errors::arguments(arg.value.span, message, &signature(row)));
                 return broken(span);
             }
-            if matches!(kind, Kind::Number | Kind::Ordered) {
+            if matches!(kind, Kind::Number | Kind::Ordered | Kind::Elements) {
                 same = Some(found.ty.clone());
             }
             typed_args[at] = Some(found);
@@ -125,7 +126,7 @@ impl Checker<'_, '_> {
     /// The places of a builtin's arguments; a literal comes after the argument that says its type.
     fn guides_first(&self, row: &Row, args: &[Arg], scope: &Scope) -> Vec<usize> {
         match (row.takes, args) {
-            ([Kind::Number | Kind::Ordered, _], [a, b])
+            ([Kind::Number | Kind::Ordered | Kind::Elements, _], [a, b])
                 if self.needs_guide(&a.value, scope) && !self.needs_guide(&b.value, scope) =>
             {
                 vec![1, 0]
@@ -488,6 +489,13 @@ fn accepts(kind: Kind, ty: &Type, same: Option<&Type>) -> bool {
         Kind::Number => number && alike,
         Kind::Ordered => (number || matches!(ty, Type::Time(_))) && alike,
         Kind::Text => matches!(ty.required(), Type::String(_) | Type::Json),
+        Kind::Elements => match (ty, same) {
+            (Type::List(..) | Type::Set(..), Some(same)) => {
+                std::mem::discriminant(same) == std::mem::discriminant(ty)
+                    && (fits(ty, same) || fits(same, ty))
+            }
+            (ty, _) => matches!(ty, Type::List(..) | Type::Set(..)),
+        },
         Kind::Measurable => {
             let measured =
                 matches!(ty, Type::String(_) | Type::List(..) | Type::Set(..) | Type::Map(..));
@@ -500,7 +508,11 @@ fn gives(row: &Row, args: &[Expr]) -> Type {
     match row.gives {
         Gives::Bool => Type::Bool,
         Gives::Int => {
-            let natural = row.builtin == Builtin::Len;
+            let positive = matches!(args.first().map(|a| &a.ty), Some(Type::Decimal(Some(0..), _)));
+            let natural = match row.builtin {
+                Builtin::Floor | Builtin::Round => positive,
+                builtin => builtin == Builtin::Len,
+            };
             Type::Int(natural.then_some(0), None)
         }
         Gives::Decimal => match args.first().map(|a| &a.ty) {
@@ -515,7 +527,7 @@ fn gives(row: &Row, args: &[Expr]) -> Type {
     }
 }
 
-/// The bounds of `min`, `max` and `abs`.
+/// The bounds of `min`, `max`, `abs` and `joined`.
 fn same_bounds(builtin: Builtin, args: &[Expr]) -> Type {
     let range = |ty: &Type| match ty {
         Type::Int(l, h) | Type::Decimal(l, h) | Type::Duration(l, h) => (*l, *h),
@@ -524,6 +536,19 @@ fn same_bounds(builtin: Builtin, args: &[Expr]) -> Type {
     let Some(first) = args.first() else {
         return Type::Error;
     };
+    if let (Builtin::Joined, Some(second)) = (builtin, args.get(1)) {
+        let joint = join(&first.ty, &second.ty);
+        let sum = |a: Option<u64>, b: Option<u64>| a?.checked_add(b?);
+        return match (joint, &first.ty, &second.ty) {
+            (Some(Type::List(of, _)), &Type::List(_, a), &Type::List(_, b)) => {
+                Type::List(of, sum(a, b))
+            }
+            (Some(Type::Set(of, _)), &Type::Set(_, a), &Type::Set(_, b)) => {
+                Type::Set(of, sum(a, b))
+            }
+            _ => first.ty.clone(),
+        };
+    }
     let (a, b) = (range(&first.ty), args.get(1).map_or((None, None), |b| range(&b.ty)));
     let (low, high) = match builtin {
         Builtin::Max => (a.0.max(b.0), a.1.zip(b.1).map(|(x, y)| x.max(y))),
@@ -554,6 +579,7 @@ fn signature(row: &Row) -> String {
             Kind::Ordered => "number or time",
             Kind::Measurable => "string or collection",
             Kind::Text => "string or json",
+            Kind::Elements => "list or set",
         })
         .collect();
     format!("{}({})", row.name, takes.join(", "))

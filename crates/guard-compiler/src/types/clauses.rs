@@ -14,6 +14,9 @@ use guard_syntax::span::Span;
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
+/// The most clauses that the policies may put on tools, all tools together.
+const MAX_GOVERNING: usize = 50_000;
+
 /// A clause as it governs one tool.
 #[derive(Clone, Copy)]
 pub(crate) struct Governing<'a> {
@@ -111,6 +114,7 @@ impl<'a> Checker<'a, '_> {
                 .collect()
         };
         let mut governing: Vec<Vec<_>> = names.tools.items.iter().map(own).collect();
+        let mut put = 0;
         for entry in &names.policies.items {
             let before = self.diagnostics.len();
             let tools = self.tool_set(&entry.decl.tools);
@@ -121,6 +125,11 @@ impl<'a> Checker<'a, '_> {
             let params = tools.iter().flat_map(|t| &self.signatures[*t].params);
             let params = params.map(|p| p.name.clone()).collect();
             let governed = Rc::new(Governed { params, bundled: entry.bundled });
+            put += tools.len() * entry.decl.clauses.len();
+            if put > MAX_GOVERNING {
+                self.report(errors::too_many_clauses(entry.name.span, MAX_GOVERNING));
+                break;
+            }
             for tool in tools {
                 let clauses = entry.decl.clauses.iter();
                 let policy = Some(entry.decl);
@@ -359,6 +368,10 @@ impl<'a> Checker<'a, '_> {
             ));
             return;
         };
+        if limit.success && scope == LimitScope::InFlight {
+            self.report(errors::success_in_flight(limit.count.span));
+            return;
+        }
         if count == 0 {
             self.report(errors::limit_of_nothing(limit.count.span));
             return;
@@ -370,6 +383,7 @@ impl<'a> Checker<'a, '_> {
             self.program.limits.push(hir::Limit {
                 rule: rule.clone(),
                 count,
+                success: limit.success,
                 scope,
                 keyed: by.is_some(),
             });

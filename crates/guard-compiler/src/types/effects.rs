@@ -24,6 +24,7 @@ impl Checker<'_, '_> {
         let Some((target, ty)) = self.target(&effect.target, scope) else {
             return;
         };
+        self.present_entry(effect, &target, &ty, scope);
         let (op, value) = match &effect.kind {
             EffectKind::Set(value) => (EffectOp::Set, Some(self.value(value, &ty, scope))),
             EffectKind::Add(value) => {
@@ -80,6 +81,48 @@ impl Checker<'_, '_> {
             }
         };
         tool.clauses.push(Clause { rule, kind: ClauseKind::Effect { target, op, value } });
+    }
+
+    /// What is counted up, extended or taken from must be there.
+    fn present_entry(&mut self, effect: &ast::Effect, place: &Target, ty: &Type, scope: &Scope) {
+        let target = &effect.target;
+        let steps = target.path.len();
+        let Some(Step::Index(key)) = place.path.last() else { return };
+        let creates = matches!(effect.kind, EffectKind::Set(_) | EffectKind::Delete);
+        if creates || ty.is_option() || *ty == Type::Error {
+            return;
+        }
+        if place_key(target, steps, scope).is_some_and(|key| scope.establishes(&key)) {
+            return;
+        }
+        let entry = written(target, steps);
+        let none = match ty {
+            Type::Int(..) => "0",
+            Type::Decimal(..) => "0.00",
+            Type::Duration(..) => "0s",
+            Type::List(..) => "[]",
+            Type::Set(..) | Type::Map(..) => "{}",
+            _ => "…",
+        };
+        let form = match &effect.kind {
+            EffectKind::Add(e) => Some(format!("{entry} = ({entry} else {none}) + {}", operand(e))),
+            EffectKind::Subtract(e) => {
+                Some(format!("{entry} = ({entry} else {none}) - {}", operand(e)))
+            }
+            EffectKind::Multiply(e) => {
+                Some(format!("{entry} = ({entry} else {none}) * {}", operand(e)))
+            }
+            EffectKind::Append(e) => {
+                Some(format!("{entry} = joined({entry} else [], [{}])", text(e)))
+            }
+            EffectKind::Insert(e) => {
+                Some(format!("{entry} = joined({entry} else {{}}, {{{}}})", text(e)))
+            }
+            _ => None,
+        };
+        // An assignment makes an entry of a map, and no element of a list.
+        let form = form.filter(|_| matches!(key.ty, Type::String(_)));
+        self.report(errors::missing_entry(target.span.0, &entry, form.as_deref()));
     }
 
     fn misfit_effect(&mut self, op: &str, target: &ast::Target, ty: &Type, help: &str) {
@@ -337,6 +380,14 @@ impl Checker<'_, '_> {
             return broken(e.span);
         }
         self.fit(e, found, column, scope)
+    }
+}
+
+/// An operand as text, in parentheses where it has parts.
+fn operand(e: &ast::Expr) -> String {
+    match &e.kind {
+        ast::ExprKind::Binary(..) => format!("({})", text(e)),
+        _ => text(e),
     }
 }
 

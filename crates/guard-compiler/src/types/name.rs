@@ -127,6 +127,10 @@ impl Checker<'_, '_> {
             return broken(span);
         }
         let names = self.names;
+        if names.facts.peek(name).is_some() {
+            self.report(errors::fact_as_value(name, span));
+            return broken(span);
+        }
         let enums = self.program.enums.iter().enumerate();
         let enums = enums.filter(|(id, _)| named(&self.program.enums, *id));
         let variants = enums.flat_map(|(_, e)| e.variants.iter().map(String::as_str));

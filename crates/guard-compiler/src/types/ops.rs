@@ -325,8 +325,16 @@ impl Checker<'_, '_> {
                 ));
             } else {
                 let (l, r) = (self.show(&left.ty), self.show(&right.ty));
-                let help =
-                    "arithmetic is on two ints, two decimals, durations, or a time and a duration";
+                let help = match (&left.ty, &right.ty) {
+                    (Type::List(..), Type::List(..)) | (Type::Set(..), Type::Set(..))
+                        if op == BinaryOp::Add =>
+                    {
+                        &format!("write `joined({}, {})`", text(a), text(b))
+                    }
+                    _ => {
+                        "arithmetic is on two ints, two decimals, durations, or a time and a duration"
+                    }
+                };
                 self.report(errors::operator(
                     span,
                     spelling,

@@ -7,10 +7,20 @@ use guard_syntax::span::Span;
 /// The most memory a compiled expression may take, so that no plan is a bomb.
 const SIZE_LIMIT: usize = 1 << 20;
 
+/// The most patterns of a guard.
+const MOST: usize = 500;
+
 /// Whether the pattern compiles; what is wrong or doubtful about it is reported.
 pub(crate) fn check(checker: &mut Checker, pattern: &str, span: Span) -> bool {
     if let Some(known) = checker.patterns.get(pattern) {
         return *known;
+    }
+    if checker.patterns.len() >= MOST {
+        if checker.patterns.len() == MOST {
+            checker.report(errors::too_many_patterns(span, MOST));
+            checker.patterns.insert(pattern.to_string(), false);
+        }
+        return false;
     }
     let compiled = regex::RegexBuilder::new(pattern).size_limit(SIZE_LIMIT).build();
     let ok = compiled.is_ok();

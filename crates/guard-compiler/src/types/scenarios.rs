@@ -121,8 +121,12 @@ impl Checker<'_, '_> {
             T::Exists(exists, path) => StepKind::Exists(path.node.clone(), *exists),
             T::File(path, content) => StepKind::File(path.node.clone(), content.node.clone()),
             T::Probe(name, value) => {
-                if self.names.probes.get(&name.node).is_none() {
-                    self.report(errors::unknown_word("probe", name, self.names.probes.names()));
+                match self.names.probes.get(&name.node) {
+                    Some(id) => self.hosts_answer(id, name),
+                    None => {
+                        let known = self.names.probes.names();
+                        self.report(errors::unknown_word("probe", name, known));
+                    }
                 }
                 StepKind::Probe(name.node.clone(), self.json(value, None)?)
             }
@@ -246,6 +250,23 @@ impl Checker<'_, '_> {
             quarantined: reasons,
             contains: contains.as_ref().map(|text| text.node.clone()),
         }))
+    }
+
+    /// A step that answers for a probe which asks something else would answer nothing.
+    fn hosts_answer(&mut self, id: crate::hir::ProbeId, name: &Ident) {
+        let instead = match self.program.probes.get(id).map(|probe| &probe.asks) {
+            Some(crate::hir::ProbeAsks::Command(command)) => {
+                let words: Vec<String> =
+                    command.argv.iter().map(|word| format!("{word:?}")).collect();
+                format!("write `command {} exits 0`", words.join(" "))
+            }
+            Some(crate::hir::ProbeAsks::File(path)) => {
+                format!("write `exists {path:?}` or `missing {path:?}`")
+            }
+            _ => return,
+        };
+        let why = format!("the host is not asked for the probe `{}`", name.node);
+        self.report(errors::scenario(name.span, why, &instead));
     }
 
     /// A step that answers a command nobody asks would answer nothing.

@@ -205,6 +205,11 @@ impl<'p> Flow<'p> {
         Flow { program, values: none.clone(), keys: none }
     }
 
+    /// Whether something is marked.
+    pub(crate) fn is_tainted(&self) -> bool {
+        self.values.iter().chain(&self.keys).any(Option::is_some)
+    }
+
     /// A call of the tool has written: its effects, or what it observed.
     pub(crate) fn wrote(&mut self, at: hir::ToolId, observed: bool) {
         let of_kind = |clause: &&hir::Clause| {

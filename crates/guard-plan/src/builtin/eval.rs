@@ -74,6 +74,14 @@ pub(super) fn max(args: &[&Value]) -> Evaluated {
     Ok(args[usize::from(order(args[0], args[1])?.is_lt())].clone())
 }
 
+pub(super) fn joined(args: &[&Value]) -> Evaluated {
+    Ok(match (args[0], args[1]) {
+        (Value::List(a), Value::List(b)) => Value::List(a.iter().chain(b).cloned().collect()),
+        (Value::Set(a), Value::Set(b)) => Value::Set(a.union(b).cloned().collect()),
+        _ => return Err(confused()),
+    })
+}
+
 pub(super) fn abs(args: &[&Value]) -> Evaluated {
     let size = |number: &i64| number.checked_abs().ok_or(Fault::Overflow("abs"));
     Ok(match args[0] {

@@ -33,6 +33,10 @@ fn measures() {
     check(B::Len, &[json("[1,2]")], Value::Int(2));
     check(B::Len, &[json("null")], Value::Int(0));
     check(B::Min, &[Value::Int(2), Value::Int(1)], Value::Int(1));
+    let list = |items: &[i64]| Value::List(items.iter().map(|n| Value::Int(*n)).collect());
+    let set = |items: &[i64]| Value::Set(items.iter().map(|n| Value::Int(*n)).collect());
+    check(B::Joined, &[list(&[2]), list(&[1, 2])], list(&[2, 1, 2]));
+    check(B::Joined, &[set(&[2]), set(&[1, 2])], set(&[1, 2]));
     check(B::Max, &[Value::Decimal(2), Value::Decimal(1)], Value::Decimal(2));
     check(B::Abs, &[Value::Duration(-5)], Value::Duration(5));
     check(B::Decimal, &[Value::Int(2)], Value::Decimal(2_000_000));

@@ -83,7 +83,7 @@ pub fn before<'a>(plan: &'a Plan, tool: &'a Tool) -> Vec<Said<'a>> {
             continue;
         };
         let by = used.by.as_ref().map(|by| format!(", for each {}", code(&expr(&shows, by))));
-        let text = format!("{}{}", limit(counter.count, counter.scope), by.unwrap_or_default());
+        let text = format!("{}{}", limit(counter), by.unwrap_or_default());
         say(About::Limit, Some(&counter.rule), text);
     }
     for cost in &tool.costs {

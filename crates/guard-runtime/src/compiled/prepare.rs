@@ -414,6 +414,15 @@ fn is_part(plan: &plan::Plan, tool: &plan::Tool, effect: &plan::Effect) -> bool 
     writers == 1 && !effect.target.path.is_empty() && !tool.frame.iter().any(reads)
 }
 
+/// Returns whether observations may break an invariant, and all that may only warn.
+pub(crate) fn is_tolerated(plan: &Plan, invariant: &plan::Invariant) -> bool {
+    let observes = plan.tools.iter().flat_map(|tool| &tool.observes);
+    let writes =
+        |one: &&plan::Observe| !one.rule.shadow && invariant.reads.contains(&one.target.var);
+    let mut observes = observes.filter(writes).peekable();
+    observes.peek().is_some() && observes.all(|one| one.warn)
+}
+
 /// By parameter: true if an observation, a lesson, a reconciliation or a later rule reads it.
 fn retains(tool: &plan::Tool) -> Box<[bool]> {
     let mut read = vec![tool.keeps_args; tool.params.len()];

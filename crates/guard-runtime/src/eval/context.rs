@@ -16,11 +16,28 @@ pub(crate) struct Decision {
     pub fuel: Cell<u64>,
     /// A reused buffer for keys, so that a look-up allocates nothing.
     pub buffer: RefCell<Vec<u8>>,
+    /// How a question to a probe is met.
+    pub asking: Cell<Asking>,
+}
+
+/// How a question to a probe is met.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Asking {
+    /// The probe answers.
+    Now,
+    /// The rule is judged later; none has asked yet.
+    Later,
+    /// The rule is judged later, since it asks a probe.
+    Postponed,
 }
 
 impl Default for Decision {
     fn default() -> Self {
-        Decision { fuel: Cell::new(FUEL), buffer: RefCell::default() }
+        Decision {
+            fuel: Cell::new(FUEL),
+            buffer: RefCell::default(),
+            asking: Cell::new(Asking::Now),
+        }
     }
 }
 

@@ -54,7 +54,7 @@ impl<'a> Context<'a> {
                 let count = match window {
                     Some(window) => session.windows[*window as usize].count(self.now),
                     None if *failures => history.failures,
-                    None => history.successes,
+                    None => history.successes + history.undecoded,
                 };
                 Val::Int(i64::try_from(count).unwrap_or(i64::MAX))
             }

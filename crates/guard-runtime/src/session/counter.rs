@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 /// One counter of a session, for all keys.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) enum Counter {
-    /// The times of the latest calls, at most as many as the limit.
+    /// The times of the latest calls, at most as many as the limit if they stay.
     Window(Window),
     /// The number of calls in the session or in flight.
     Count(Counts),
@@ -18,6 +18,8 @@ pub(crate) enum Counter {
 pub(crate) struct Window {
     span: Millis,
     count: usize,
+    /// True if a call that fails is taken back: then no time within the window is dropped.
+    success: bool,
     plain: VecDeque<Millis>,
     keyed: Keyed<VecDeque<Millis>>,
     /// The number of keys at which those without recent calls are removed.
@@ -47,6 +49,7 @@ impl Counter {
             LimitScope::Window(span) => Counter::Window(Window {
                 span,
                 count: limit.count as usize,
+                success: limit.success,
                 plain: VecDeque::new(),
                 keyed: Keyed::default(),
                 sweep_at: FIRST_SWEEP,
@@ -60,9 +63,10 @@ impl Counter {
         match (self, limit.scope) {
             (Counter::Window(window), LimitScope::Window(span)) => {
                 let count = limit.count as usize;
-                (window.span, window.count) = (span, count);
+                (window.span, window.count, window.success) = (span, count, limit.success);
                 let mut times = std::iter::once(&window.plain).chain(window.keyed.values());
-                times.all(|times| times.len() <= count && times.iter().is_sorted())
+                let fits = |len: usize| len <= count || limit.success;
+                times.all(|times| fits(times.len()) && times.iter().is_sorted())
             }
             (Counter::Count(_), scope) => !matches!(scope, LimitScope::Window(_)),
             _ => false,
@@ -94,9 +98,12 @@ impl Counter {
         }
     }
 
-    /// Removes a call that is no longer in flight.
-    pub fn remove(&mut self, key: Option<&[u8]>) {
-        let Counter::Count(counts) = self else { return };
+    /// Removes a call that was counted at a time.
+    pub fn remove(&mut self, key: Option<&[u8]>, counted: Millis) {
+        let counts = match self {
+            Counter::Window(window) => return window.remove(key, counted),
+            Counter::Count(counts) => counts,
+        };
         let Some(key) = key else {
             counts.plain = counts.plain.saturating_sub(1);
             return;
@@ -132,14 +139,25 @@ impl Window {
         Usage { used: u32::try_from(used).unwrap_or(u32::MAX), next }
     }
 
+    fn remove(&mut self, key: Option<&[u8]>, counted: Millis) {
+        let times = match key {
+            None => Some(&mut self.plain),
+            Some(key) => self.keyed.get_mut(key),
+        };
+        let Some(times) = times else { return };
+        if let Some(at) = times.iter().rposition(|time| *time == counted) {
+            times.remove(at);
+        }
+    }
+
     fn add(&mut self, key: Option<&[u8]>, now: Millis) {
         if self.count == 0 {
             return;
         }
-        let (span, count) = (self.span, self.count);
+        let (span, count, stay) = (self.span, self.count, !self.success);
         let push = |times: &mut VecDeque<Millis>| {
             let old = |time: &Millis| now.saturating_sub(*time) >= span;
-            while times.len() >= count || times.front().is_some_and(old) {
+            while stay && times.len() >= count || times.front().is_some_and(old) {
                 times.pop_front();
             }
             times.push_back(now);
@@ -168,7 +186,7 @@ mod tests {
 
     fn counter(count: u32, scope: LimitScope) -> Counter {
         let rule = RuleMeta { owner: "p".into(), doc: String::new(), shadow: false, span: 0 };
-        Counter::new(&Limit { rule, count, scope, keyed: false })
+        Counter::new(&Limit { rule, count, success: false, scope, keyed: false })
     }
 
     #[test]
@@ -200,8 +218,8 @@ mod tests {
         counter.add(Some(b"a"), 0);
         counter.add(None, 0);
         assert_eq!(counter.usage(Some(b"a"), 9).used, 1);
-        counter.remove(Some(b"a"));
-        counter.remove(Some(b"a"));
+        counter.remove(Some(b"a"), 0);
+        counter.remove(Some(b"a"), 0);
         assert_eq!(counter.usage(Some(b"a"), 9).used, 0);
         assert_eq!(counter.usage(None, 9).used, 1);
     }

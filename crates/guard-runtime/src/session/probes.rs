@@ -15,10 +15,11 @@ pub(crate) type Answer = Result<Value, Fault>;
 pub(crate) struct Attempts {
     /// The last attempt.
     last: Option<(Millis, Answer)>,
-    /// The time of the first attempt in the current series of failures.
-    failing: Option<Millis>,
+    /// The start of the window: the first attempt in the current series of failures that nothing
+    /// else made moot.
+    window: Option<Millis>,
     /// The delay after the last attempt, if it failed.
-    wait: Millis,
+    wait: Option<Millis>,
 }
 
 /// The time when a probe may be asked (semantics §9).
@@ -41,36 +42,42 @@ impl Attempts {
     /// Returns when the world may be asked, at a given time.
     pub fn turn(&self, probe: &Probe, now: Millis) -> Turn {
         let Some((last, answer)) = &self.last else { return Turn::Now };
+        let end = self.window.zip(probe.within).map(|(first, within)| first.saturating_add(within));
+        if end.is_some_and(|end| *last >= end) {
+            return Turn::Never;
+        }
         let mut next = *last;
+        if let Some(wait) = self.wait.filter(|_| probe.backoff.is_some()) {
+            // The window ends with an attempt.
+            next = last.saturating_add(wait).min(end.unwrap_or(Millis::MAX));
+        }
         if let Some(every) = probe.every.filter(|_| answer.is_ok()) {
             next = next.max(last.saturating_add(every));
         }
-        if self.failing.is_some() && probe.backoff.is_some() {
-            next = next.max(last.saturating_add(self.wait));
-        }
-        let end =
-            self.failing.zip(probe.within).map(|(first, within)| first.saturating_add(within));
-        match end {
-            Some(end) if next.max(now) >= end => Turn::Never,
-            _ if next > now => Turn::At(next),
-            _ => Turn::Now,
-        }
+        if next > now { Turn::At(next) } else { Turn::Now }
     }
 
     /// Returns the attempts with one more.
     pub fn with(&self, probe: &Probe, answer: Answer, now: Millis) -> Attempts {
         if !matches!(answer, Err(_) | Ok(Value::Bool(false))) {
-            return Attempts { last: Some((now, answer)), failing: None, wait: 0 };
+            return Attempts { last: Some((now, answer)), window: None, wait: None };
         }
-        let wait = match &probe.backoff {
-            Some(Backoff { up_to, .. }) if self.failing.is_none() => FIRST_WAIT.min(*up_to),
-            Some(Backoff { factor, up_to }) => {
-                let wait = i128::from(self.wait) * i128::from(*factor) / i128::from(DECIMAL_ONE);
+        let wait = match (&probe.backoff, self.wait) {
+            (Some(Backoff { up_to, .. }), None) => FIRST_WAIT.min(*up_to),
+            (Some(Backoff { factor, up_to }), Some(before)) => {
+                let wait = i128::from(before) * i128::from(*factor) / i128::from(DECIMAL_ONE);
                 Millis::try_from(wait).unwrap_or(Millis::MAX).min(*up_to)
             }
-            None => 0,
+            (None, _) => 0,
         };
-        Attempts { last: Some((now, answer)), failing: self.failing.or(Some(now)), wait }
+        let window = self.window.or(Some(now));
+        Attempts { last: Some((now, answer)), window, wait: Some(wait) }
+    }
+
+    /// Returns the attempts of an event that was refused whatever the probe answered: they start no
+    /// window.
+    pub fn moot(self, before: &Attempts) -> Attempts {
+        Attempts { window: self.window.and(before.window), ..self }
     }
 }
 
@@ -111,7 +118,34 @@ mod tests {
         let failed = fresh.with(&probe, Err(Fault::DivisionByZero), 1_000);
         assert_eq!(failed.turn(&probe, 1_000), Turn::Now);
         let failed = failed.with(&probe, Ok(Value::Bool(false)), 2_600);
-        assert_eq!(failed.turn(&probe, 2_600), Turn::Never);
-        assert_eq!(failed.turn(&probe, 3_000), Turn::Never);
+        assert_eq!(failed.turn(&probe, 2_600), Turn::At(3_100));
+        let failed = failed.with(&probe, Ok(Value::Bool(false)), 3_100);
+        assert_eq!(failed.turn(&probe, 3_100), Turn::Never);
+    }
+
+    #[test]
+    fn a_window_ends_with_an_attempt() {
+        let probe = probe(None, Some(60_000), Some(15_000));
+        let mut attempts = Attempts::default();
+        for now in [0, 1_000, 3_000, 7_000] {
+            attempts = attempts.with(&probe, Ok(Value::Bool(false)), now);
+        }
+        assert_eq!(attempts.turn(&probe, 7_000), Turn::At(15_000));
+        let probe = Probe { within: Some(9_000), ..probe };
+        assert_eq!(attempts.turn(&probe, 7_000), Turn::At(9_000));
+        assert_eq!(attempts.turn(&probe, 20_000), Turn::Now);
+        let last = attempts.with(&probe, Ok(Value::Bool(false)), 20_000);
+        assert_eq!(last.turn(&probe, 20_000), Turn::Never);
+    }
+
+    #[test]
+    fn a_moot_attempt_starts_no_window() {
+        let probe = probe(None, None, Some(2_000));
+        let before = Attempts::default();
+        let moot = before.with(&probe, Ok(Value::Bool(false)), 0).moot(&before);
+        assert_eq!(moot.turn(&probe, 5_000), Turn::Now);
+        let failed = moot.with(&probe, Ok(Value::Bool(false)), 5_000);
+        let failed = failed.with(&probe, Ok(Value::Bool(false)), 7_000).moot(&failed);
+        assert_eq!(failed.turn(&probe, 7_000), Turn::Never);
     }
 }

@@ -10,6 +10,7 @@ use crate::session::Session;
 use crate::val::Val;
 use guard_plan::json::Json;
 use guard_plan::plan::{Field, Learn, TypeDef, TypeId};
+use guard_plan::render;
 use guard_plan::value::{Fault, Value};
 use std::sync::Arc;
 
@@ -187,15 +188,39 @@ fn fit(cx: &Context<'_>, ty: TypeId, value: Value) -> Result<Value, Fault> {
     let compiled = cx.compiled;
     let matches = |id, text: &str| compiled.matches(id, text);
     let decoder = compiled.decoder(&cx.session.workspace, true, &matches);
-    let json_column = matches!(resolved(&compiled.plan().types, ty), Some(TypeDef::Json));
+    let value = typed(cx, ty, value)?;
+    match decoder.conform(ty, &value) {
+        Ok(()) => Ok(value),
+        Err(problem) => Err(Fault::Decode(problem.to_string())),
+    }
+}
+
+/// Decodes a value that is `json`, or holds `json` where the type has something else.
+pub(super) fn typed(cx: &Context<'_>, ty: TypeId, value: Value) -> Result<Value, Fault> {
+    let compiled = cx.compiled;
+    let types = &compiled.plan().types;
+    let is_json = matches!(resolved(types, ty), Some(TypeDef::Json));
+    let matches = |id, text: &str| compiled.matches(id, text);
+    let decoder = compiled.decoder(&cx.session.workspace, true, &matches);
+    let json = match value {
+        value if is_json || !holds_json(&value) => return Ok(value),
+        Value::Json(json) => *json,
+        value if decoder.conform(ty, &value).is_ok() => return Ok(value),
+        value => render::to_json(types, ty, &value),
+    };
+    decoder.decode(ty, &json).map_err(|problems| {
+        Fault::Decode(problems.first().map(ToString::to_string).unwrap_or_default())
+    })
+}
+
+/// Returns whether a value is `json` or is made of some.
+fn holds_json(value: &Value) -> bool {
     match value {
-        Value::Json(json) if !json_column => decoder.decode(ty, &json).map_err(|problems| {
-            Fault::Decode(problems.first().map(ToString::to_string).unwrap_or_default())
-        }),
-        value => match decoder.conform(ty, &value) {
-            Ok(()) => Ok(value),
-            Err(problem) => Err(Fault::Decode(problem.to_string())),
-        },
+        Value::Json(_) => true,
+        Value::Record(items) | Value::List(items) => items.iter().any(holds_json),
+        Value::Set(items) => items.iter().any(holds_json),
+        Value::Map(entries) => entries.values().any(holds_json),
+        _ => false,
     }
 }
 

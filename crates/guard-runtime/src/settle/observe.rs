@@ -1,6 +1,7 @@
 //! Observations: values from a result are written to the state.
 
 use super::after::{After, note, write};
+use super::learn;
 use crate::compiled::CompiledPlan;
 use crate::eval::context::Context;
 use crate::outcome::Settled;
@@ -8,7 +9,7 @@ use crate::session::Session;
 use crate::stage::Call;
 use crate::target::{self, Way};
 use crate::val::Val;
-use guard_plan::plan::{EffectOp, InvariantId, Observe, TypeDef, VarId};
+use guard_plan::plan::{EffectOp, InvariantId, Observe, VarId};
 use guard_plan::record::NoteKind;
 use guard_plan::value::{Fault, Value};
 
@@ -32,7 +33,7 @@ pub(crate) fn observe(
         let ready = rules.iter().zip(&call.ready.observes);
         ready
             .map(|(rule, (way, value))| {
-                let value = observed(compiled, cx, rule, cx.eval_shown(value)?)?;
+                let value = learn::typed(cx, rule.ty, cx.eval_shown(value)?)?;
                 Ok((target::resolve(cx, &rule.target, way)?, value))
             })
             .collect()
@@ -55,27 +56,6 @@ pub(crate) fn observe(
         }
     }
     check_observed(compiled, session, after, settled);
-}
-
-/// Returns the observed value, decoded if it is `json` and the variable is not.
-fn observed(
-    compiled: &CompiledPlan,
-    cx: &Context<'_>,
-    rule: &Observe,
-    value: Value,
-) -> Result<Value, Fault> {
-    let json = match &value {
-        Value::Json(json) => json,
-        _ => return Ok(value),
-    };
-    if matches!(compiled.plan().types.get(rule.ty as usize), Some(TypeDef::Json)) {
-        return Ok(value);
-    }
-    let matches = |id, text: &str| compiled.matches(id, text);
-    let decoded = compiled.decoder(&cx.session.workspace, true, &matches).decode(rule.ty, json);
-    decoded.map_err(|problems| {
-        Fault::Decode(problems.first().map(ToString::to_string).unwrap_or_default())
-    })
 }
 
 /// Returns the variable with the observed value in it, if that has the variable's type.

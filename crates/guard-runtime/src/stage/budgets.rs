@@ -17,7 +17,10 @@ pub(crate) fn check<'a>(
     draft: &mut Draft,
     findings: &mut Findings,
 ) {
-    draft.charges.push((cx.compiled.calls, DECIMAL_ONE));
+    // A call costs one of `calls` unless the guard says what it costs.
+    let said = |cost: &Cost| cost.unit == cx.compiled.calls && !cost.rule.shadow;
+    let base = if call.tool.costs.iter().any(said) { 0 } else { DECIMAL_ONE };
+    draft.charges.push((cx.compiled.calls, base));
     let mut in_shadow = Vec::new();
     for (cost, amount) in call.tool.costs.iter().zip(&call.ready.costs) {
         match cx.eval(amount).and_then(|amount| charge(cost, &amount)) {

@@ -166,9 +166,17 @@ fn holds_in_part(after: &Context<'_>, parts: &[Prepared]) -> bool {
 /// Checks one invariant on the simulated state.
 fn invariant(before: &Context<'_>, after: &Context<'_>, id: InvariantId, findings: &mut Findings) {
     let declared = &after.compiled.plan().invariants[id as usize];
-    let without_effect = declared.monitor || declared.rule.shadow;
-    let holds: Result<Val<'_>, Fault> = after.eval(&after.compiled.invariants[id as usize]);
-    match holds.and_then(|value| value.truth()) {
+    let condition = &after.compiled.invariants[id as usize];
+    let truth = |cx: &Context<'_>| {
+        let holds: Result<Val<'_>, Fault> = cx.eval(condition);
+        holds.and_then(|value| value.truth())
+    };
+    let holds = truth(after);
+    // What an observation broke and was only warned about is not held against other calls.
+    let broken_before = || after.compiled.tolerated[id as usize] && truth(before) != Ok(true);
+    let without_effect =
+        holds != Ok(true) && (declared.monitor || declared.rule.shadow || broken_before());
+    match holds {
         Ok(true) => {}
         Ok(false) => findings.push(without_effect, broken(before, after, id)),
         Err(fault) if without_effect => {

@@ -68,7 +68,12 @@ fn full(cx: &Context<'_>, call: Call<'_>, limit: &Limit, used: &LimitUse, usage:
         LimitScope::Identical => "with the same arguments".into(),
     };
     let number = usage.used;
-    let calls = if *count == 1 { "call" } else { "calls" };
+    let calls = match (limit.success, *count) {
+        (true, 1) => "successful call",
+        (true, _) => "successful calls",
+        (false, 1) => "call",
+        (false, _) => "calls",
+    };
     let mut message = format!("{number} of {count} {calls} {over} used");
     let mut values = Vec::new();
     if let Some(shown) = shown_key(cx, call, used) {

@@ -1,15 +1,16 @@
 //! Denies: conditions under which a call is refused.
 
 use super::Call;
-use crate::eval::context::Context;
+use crate::eval::context::{Asking, Context};
 use crate::reason::Findings;
 use crate::val::Val;
 use guard_plan::plan::Deny;
+use guard_plan::value::Fault;
 use guard_plan::verdict::{Code, Reason};
 
 pub(crate) fn check<'a>(cx: &Context<'a>, call: Call<'a>, findings: &mut Findings) {
     for place in &call.ready.unscreened {
-        one(cx, call, *place as usize, findings);
+        unless_asking(cx, call, *place, findings);
     }
     for screen in &call.ready.screens {
         let text = match cx.args.get(screen.param as usize) {
@@ -23,9 +24,36 @@ pub(crate) fn check<'a>(cx: &Context<'a>, call: Call<'a>, findings: &mut Finding
     }
 }
 
+/// Judges the denies that ask a probe.
+pub(crate) fn check_postponed<'a>(cx: &Context<'a>, call: Call<'a>, findings: &mut Findings) {
+    for place in std::mem::take(&mut findings.postponed) {
+        one(cx, call, place as usize, findings);
+    }
+}
+
+/// Judges a deny, or postpones it if it asks a probe.
+fn unless_asking<'a>(cx: &Context<'a>, call: Call<'a>, place: u32, findings: &mut Findings) {
+    cx.decision.asking.set(Asking::Later);
+    let holds = cx.holds(&call.ready.denies[place as usize]);
+    match cx.decision.asking.replace(Asking::Now) {
+        Asking::Postponed => findings.postponed.push(place),
+        _ => found(cx, call, place as usize, holds, findings),
+    }
+}
+
 fn one<'a>(cx: &Context<'a>, call: Call<'a>, place: usize, findings: &mut Findings) {
-    let (deny, condition) = (&call.tool.denies[place], &call.ready.denies[place]);
-    match cx.holds(condition) {
+    found(cx, call, place, cx.holds(&call.ready.denies[place]), findings);
+}
+
+fn found<'a>(
+    cx: &Context<'a>,
+    call: Call<'a>,
+    place: usize,
+    holds: Result<bool, Fault>,
+    findings: &mut Findings,
+) {
+    let deny = &call.tool.denies[place];
+    match holds {
         Ok(false) => {}
         Ok(true) => findings.push(deny.rule.shadow, denied(cx, deny)),
         Err(fault) => findings.fault(cx, &deny.rule, &fault),

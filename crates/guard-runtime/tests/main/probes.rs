@@ -61,6 +61,9 @@ fn failed_attempts_wait_longer_and_longer() {
     live.now = 12_000;
     live.check("work", &says("1 second"));
     live.now = 30_000;
+    // The window ends with an attempt.
+    live.check("work", &says("2 seconds"));
+    live.now = 32_000;
     live.check(
         "work",
         &says("2 seconds 500 milliseconds").replace(
@@ -78,13 +81,13 @@ fn a_probe_is_given_up() {
         "work",
         "deny; not_ready: `work` is not ready: the probe `up` says no (try again later)",
     );
-    answer(&mut live, true);
+    let given_up = "deny; not_ready: `work` is not ready: the probe `up` says no \
+                    (it was not within 5 seconds, and the probe is not asked again)";
     live.now = 5_000;
-    live.check(
-        "work",
-        "deny; not_ready: `work` is not ready: the probe `up` says no \
-         (it was not within 5 seconds, and the probe is not asked again)",
-    );
+    live.check("work", given_up);
+    answer(&mut live, true);
+    live.now = 6_000;
+    live.check("work", given_up);
     assert_eq!(live.session.next_attempt(&live.kernel, "up"), Some(Turn::Never));
 }
 

@@ -182,6 +182,8 @@ pub struct Requirement {
 pub struct Limit {
     /// The maximum count.
     pub count: Literal,
+    /// `success`: calls that failed do not count.
+    pub success: bool,
     /// The scope of the count.
     pub scope: LimitScope,
     /// `by e`: a count per value of `e`.

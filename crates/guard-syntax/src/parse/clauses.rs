@@ -108,6 +108,7 @@ impl Builder<'_> {
 
     fn limit(&mut self, mut parts: Parts) -> Option<Limit> {
         let count = self.take_literal(&mut parts)?;
+        let success = parts.has(Rule::success);
         let scope = Parts::of(parts.accept(Rule::limit_scope)?).next()?;
         let scope = match scope.as_rule() {
             Rule::per_session => LimitScope::Session,
@@ -119,7 +120,7 @@ impl Builder<'_> {
             Some(node) => Some(self.take_expr(&mut Parts::of(node))?),
             None => None,
         };
-        Some(Limit { count, scope, by })
+        Some(Limit { count, success, scope, by })
     }
 
     pub fn statement(&mut self, node: Node) -> Option<Effect> {

@@ -134,7 +134,9 @@ fn limit(limit: &Limit) -> Vec<Piece<'_>> {
         LimitScope::InFlight => "in flight".to_owned(),
         LimitScope::Identical => "identical".to_owned(),
     };
-    let mut pieces = vec![Piece::text(format!("limit {} {scope}", limit.count.node))];
+    let success = if limit.success { "success " } else { "" };
+    let text = format!("limit {} {success}{scope}", limit.count.node);
+    let mut pieces = vec![Piece::text(text)];
     if let Some(by) = &limit.by {
         pieces.extend([Piece::text(" by "), Piece::Expr(by)]);
     }

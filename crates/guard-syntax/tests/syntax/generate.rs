@@ -341,7 +341,8 @@ impl<'b> Choices<'b> {
             2 => LimitScope::InFlight,
             _ => LimitScope::Identical,
         };
-        Limit { count, scope, by: self.some(|g| g.expr(2)) }
+        let success = self.below(4) == 0;
+        Limit { count, success, scope, by: self.some(|g| g.expr(2)) }
     }
 
     fn effect(&mut self) -> Effect {

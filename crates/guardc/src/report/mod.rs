@@ -14,7 +14,7 @@ use crate::term::{Term, count};
 use guard_compiler::SourceFile;
 use guard_syntax::diagnostic::{Diagnostic, Severity};
 use guard_syntax::span::Span;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 /// How findings are written.
@@ -55,7 +55,7 @@ pub struct Place {
 }
 
 /// One finding: a diagnostic with positions in the report's texts.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Finding {
     /// Its code.
     pub code: &'static str,
@@ -83,6 +83,7 @@ pub struct Report {
     /// The number of checked files.
     pub roots: usize,
     names: HashMap<String, usize>,
+    known: HashSet<Finding>,
 }
 
 impl Report {
@@ -109,7 +110,7 @@ impl Report {
         let map: Vec<usize> = files.iter().map(|f| self.text(&f.path, &f.text)).collect();
         for diagnostic in diagnostics {
             let finding = self.finding(&map, diagnostic);
-            if !self.findings.contains(&finding) {
+            if self.known.insert(finding.clone()) {
                 self.findings.push(finding);
             }
         }

@@ -170,7 +170,7 @@ impl Canon<'_> {
             ClauseKind::Deny { condition, .. } => format!("deny {}", e(condition)),
             ClauseKind::Limit { limit, by } => {
                 let limit = &self.0.limits[*limit];
-                format!("limit {:?} by {}", limit.scope, when(by))
+                format!("limit {} {:?} by {}", limit.success, limit.scope, when(by))
             }
             ClauseKind::Costs { unit, amount } => {
                 format!("costs {} {}", self.0.units[*unit].name, e(amount))

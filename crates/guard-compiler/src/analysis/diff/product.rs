@@ -267,7 +267,7 @@ impl<'s, 'p> Product<'s, 'p> {
         });
         match decoded {
             Some((tool, values)) => {
-                Judged::Said(session.consider(tool, &values, &|ask| oracle.answer(ask)))
+                Judged::Said(Box::new(session.consider(tool, &values, &|ask| oracle.answer(ask))))
             }
             None => Judged::Unread(!side.program.default_allow || side.tool(wire).is_some()),
         }
@@ -439,7 +439,7 @@ impl<'s, 'p> Product<'s, 'p> {
 
 /// What a guard says of a call; what it cannot read it refuses, or lets pass where it does not know the tool.
 enum Judged {
-    Said(Judgement),
+    Said(Box<Judgement>),
     Unread(bool),
 }
 

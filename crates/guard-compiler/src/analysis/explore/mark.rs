@@ -243,9 +243,11 @@ impl<'p> Questions<'p> {
         for (at, probe) in self.program.probes.iter().enumerate() {
             let remembers =
                 probe.every.is_some() || probe.backoff.is_some() || probe.within.is_some();
-            if let (true, Some((time, said, count))) = (remembers, session.last_attempt(at)) {
+            if let (true, Some((time, said, count, begun))) = (remembers, session.last_attempt(at))
+            {
                 put(now - time, &mut out);
                 put(count as i64, &mut out);
+                put(begun.map_or(-1, |begun| now - begun), &mut out);
                 out.extend(said.as_bytes());
             }
         }
@@ -311,9 +313,7 @@ impl<'p> Questions<'p> {
                 put(age.map_or(-1, |age| if within.is_some() { age } else { 0 }), out);
             }
             Asked::Calls { tool, failures, within } => {
-                let mine = session
-                    .past()
-                    .filter(|p| (if *failures { p.failed } else { p.success }) && p.tool == *tool);
+                let mine = session.past().filter(|p| p.failed == *failures && p.tool == *tool);
                 match within {
                     Some(d) => {
                         mine.filter(|p| now - p.time <= *d).for_each(|p| put(now - p.time, out))

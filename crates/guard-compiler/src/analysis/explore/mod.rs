@@ -85,9 +85,16 @@ impl Exploration {
     }
 }
 
-/// Explores a guard. `stop` may end it early: what is known by then stays.
+/// The most rules of a guard that is explored: for each a session is looked for, and kept.
+const MAX_RULES: usize = 10_000;
+
+/// Explores a guard. `stop` may end it early: what is known by then stays. Of a guard with more than 10,000 rules
+/// nothing is tried.
 pub fn explore(program: &Program, limits: &Limits, stop: &dyn Fn() -> bool) -> Exploration {
     let rules = rules::all(program);
+    if rules.len() > MAX_RULES {
+        return Exploration::nothing(program, rules);
+    }
     let Ok(fresh) = Reference::open(program, START, WORKSPACE, None) else {
         return Exploration::nothing(program, rules);
     };
@@ -126,7 +133,7 @@ pub fn explore(program: &Program, limits: &Limits, stop: &dyn Fn() -> bool) -> E
 }
 
 impl Exploration {
-    /// Of a guard that no session can begin with.
+    /// Of a guard that no session can begin with, or that has too many rules.
     fn nothing(program: &Program, rules: Vec<Rule>) -> Self {
         Exploration {
             tools: vec![None; program.tools.len()],

@@ -206,8 +206,7 @@ impl<'s, 'p> Pump<'s, 'p> {
             let judged = self.session.consider(self.tool, &self.args, &|ask| self.answer(ask));
             let mut reasons = judged.reasons.clone();
             reasons.extend(judged.shadowed.iter().cloned());
-            let fires =
-                !rules::fired(std::slice::from_ref(rule), &reasons, &judged.fired).is_empty();
+            let fires = rules::fires(rule, &reasons, |place| judged.fired.contains(&place));
             let only = |wanted: &[Code]| judged.reasons.iter().all(|r| wanted.contains(&r.0));
             match judged.decision {
                 _ if fires => {
@@ -320,7 +319,7 @@ fn speaks(search: &Search, session: &Reference, step: &Step, rule: &Rule) -> boo
     let judged = session.consider(at, &values, &fixed);
     let mut reasons = judged.reasons.clone();
     reasons.extend(judged.shadowed.iter().cloned());
-    !rules::fired(std::slice::from_ref(rule), &reasons, &judged.fired).is_empty()
+    rules::fires(rule, &reasons, |place| judged.fired.contains(&place))
 }
 
 /// These, and then a first call of any tool, or of this one.

@@ -6,6 +6,7 @@ use guard_plan::plan::LimitScope;
 use guard_plan::time::describe_duration;
 use guard_plan::verdict::Code;
 use guard_syntax::span::Span;
+use std::collections::{HashMap, HashSet};
 
 /// What a rule is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -110,42 +111,78 @@ fn worded(program: &Program, clause: &ClauseKind) -> Option<(RuleKind, String)> 
 pub(crate) fn limit_text(program: &Program, limit: LimitId) -> String {
     let limit = &program.limits[limit];
     let by = if limit.keyed { " by its key" } else { "" };
+    let success = if limit.success { " success" } else { "" };
+    let count = format!("{}{success}", limit.count);
     match limit.scope {
         LimitScope::Window(d) => {
-            format!("limit {} per {}{by}", limit.count, describe_duration(d))
+            format!("limit {count} per {}{by}", describe_duration(d))
         }
-        LimitScope::Session => format!("limit {} per session{by}", limit.count),
-        LimitScope::InFlight => format!("limit {} in flight{by}", limit.count),
-        LimitScope::Identical => format!("limit {} identical", limit.count),
+        LimitScope::Session => format!("limit {count} per session{by}"),
+        LimitScope::InFlight => format!("limit {count} in flight{by}"),
+        LimitScope::Identical => format!("limit {count} identical"),
     }
 }
 
-/// The rules behind what was said of a proposal.
-pub(crate) fn fired(rules: &[Rule], reasons: &[Outline], places: &[(Code, Span)]) -> Vec<usize> {
+/// Whether a rule is behind what was said of a proposal.
+pub(crate) fn fires(
+    rule: &Rule,
+    reasons: &[Outline],
+    is_place: impl Fn((Code, Span)) -> bool,
+) -> bool {
     use RuleKind as R;
-    let mut found = Vec::new();
-    for (at, rule) in rules.iter().enumerate() {
-        let placed = |code: Code| places.contains(&(code, rule.span));
-        let named = |code: Code| {
-            reasons.iter().any(|(known, owner, ..)| *known == code && *owner == rule.owner)
-        };
-        let fires = match rule.kind {
-            R::Requires => placed(Code::Requires),
-            R::Deny => placed(Code::Denied),
-            R::Limit => placed(Code::Limit),
-            R::Approval => placed(Code::Approval),
-            R::Ready => placed(Code::NotReady),
-            R::Invariant | R::Monitor => placed(Code::Invariant),
-            R::Budget => named(Code::Budget),
-            R::Deadline => named(Code::Deadline),
-            R::Gate => named(Code::Gated),
-            _ => false,
-        };
-        if fires {
-            found.push(at);
-        }
+    let placed = |code: Code| is_place((code, rule.span));
+    let named = |code: Code| {
+        reasons.iter().any(|(known, owner, ..)| *known == code && *owner == rule.owner)
+    };
+    match rule.kind {
+        R::Requires => placed(Code::Requires),
+        R::Deny => placed(Code::Denied),
+        R::Limit => placed(Code::Limit),
+        R::Approval => placed(Code::Approval),
+        R::Ready => placed(Code::NotReady),
+        R::Invariant | R::Monitor => placed(Code::Invariant),
+        R::Budget => named(Code::Budget),
+        R::Deadline => named(Code::Deadline),
+        R::Gate => named(Code::Gated),
+        _ => false,
     }
-    found
+}
+
+/// The rules of a guard by place, so that a verdict leads to its rules whatever their number.
+pub(crate) struct Places {
+    placed: HashMap<Span, Vec<usize>>,
+    /// The rules that reasons name.
+    named: Vec<usize>,
+}
+
+impl Places {
+    pub fn new(rules: &[Rule]) -> Places {
+        use RuleKind as R;
+        let mut places = Places { placed: HashMap::new(), named: Vec::new() };
+        for (at, rule) in rules.iter().enumerate() {
+            match rule.kind {
+                R::Budget | R::Deadline | R::Gate => places.named.push(at),
+                _ => places.placed.entry(rule.span).or_default().push(at),
+            }
+        }
+        places
+    }
+
+    /// The rules behind what was said of a proposal, ascending.
+    pub fn fired(
+        &self,
+        rules: &[Rule],
+        reasons: &[Outline],
+        places: &[(Code, Span)],
+    ) -> Vec<usize> {
+        let known: HashSet<(Code, Span)> = places.iter().copied().collect();
+        let spans: HashSet<Span> = places.iter().map(|(_, span)| *span).collect();
+        let placed = spans.iter().filter_map(|span| self.placed.get(span)).flatten();
+        let behind = |at: &&usize| fires(&rules[**at], reasons, |place| known.contains(&place));
+        let mut found: Vec<usize> = placed.chain(&self.named).filter(behind).copied().collect();
+        found.sort_unstable();
+        found
+    }
 }
 
 /// How many judged events after its last word a provider speaks, how long after, and whether on a file.

@@ -8,7 +8,7 @@ mod notice;
 use super::Limits;
 use super::inputs::{Inputs, written};
 use super::mark::{Questions, Resources, within};
-use super::rules::Rule;
+use super::rules::{Places, Rule};
 use super::session::{Act, Said, Session, Step, Then, WORKSPACE, act};
 use super::slice::Slice;
 use super::world::Oracle;
@@ -17,6 +17,7 @@ use crate::hir::{Program, ToolId};
 use guard_plan::json::Json;
 use guard_plan::value::Value;
 use guard_plan::verdict::{Code, Decision};
+use std::cell::OnceCell;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 
@@ -73,6 +74,7 @@ pub(crate) struct Search<'s, 'p> {
     wide: &'s Inputs<'p>,
     pub questions: &'s Questions<'p>,
     pub rules: &'s [Rule],
+    places: OnceCell<Places>,
     pub answers: &'s [Vec<Json>],
     limits: Limits,
     stop: &'s dyn Fn() -> bool,
@@ -111,6 +113,7 @@ impl<'s, 'p> Search<'s, 'p> {
             wide: inputs,
             questions,
             rules,
+            places: OnceCell::new(),
             answers,
             limits: Limits::default(),
             stop,

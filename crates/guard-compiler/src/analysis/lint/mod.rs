@@ -3,6 +3,7 @@
 //! One file per finding. Each speaks only where it is sure: by constants, the ranges of types and the graph of
 //! requirements, by a prover where the caller has one, or by an exploration that has tried everything.
 
+mod any_call;
 mod moot_limit;
 mod never_called;
 mod never_fires;
@@ -94,6 +95,7 @@ pub fn all(
     untaught::check(&lint, &mut found);
     ungated::check(&lint, &mut found);
     old_success::check(&lint, &mut found);
+    any_call::check(&lint, &mut found);
     found.sort_by_key(|d| (d.primary.span, d.code));
     found.dedup();
     found

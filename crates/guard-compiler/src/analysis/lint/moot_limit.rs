@@ -3,7 +3,7 @@
 use super::Lint;
 use crate::analysis::explore::limit_text;
 use crate::errors;
-use crate::hir::{ClauseKind, ExprKind, Tool};
+use crate::hir::{Clause, ClauseKind, ExprKind, Tool};
 use guard_plan::plan::LimitScope;
 use guard_plan::value::DECIMAL_ONE;
 use guard_syntax::diagnostic::Diagnostic;
@@ -45,7 +45,9 @@ pub(super) fn check(lint: &Lint, found: &mut Vec<Diagnostic>) {
 
 /// What a call of a tool costs at least, by unit.
 fn costs(tool: &Tool) -> BTreeMap<usize, i64> {
-    let mut costs = BTreeMap::from([(0, DECIMAL_ONE)]);
+    let said = |c: &Clause| matches!(c.kind, ClauseKind::Costs { unit: 0, .. }) && !c.rule.shadow;
+    let calls = if tool.clauses.iter().any(said) { 0 } else { DECIMAL_ONE };
+    let mut costs = BTreeMap::from([(0, calls)]);
     for clause in tool.clauses.iter().filter(|clause| !clause.rule.shadow) {
         if let ClauseKind::Costs { unit, amount } = &clause.kind
             && let ExprKind::Decimal(v) = amount.kind

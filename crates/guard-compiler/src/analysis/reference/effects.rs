@@ -68,13 +68,28 @@ impl Reference<'_> {
             // A monitor never denies, whatever it says.
             let mut rule = invariant.rule.clone();
             rule.shadow |= invariant.monitor;
-            match self.holds(&invariant.condition, env) {
+            let holds = self.holds(&invariant.condition, env);
+            let before = Env { state: &self.state, ..env };
+            rule.shadow |= self.is_tolerated(&invariant.condition)
+                && self.holds(&invariant.condition, before) != Ok(true);
+            match holds {
                 Ok(true) => {}
                 Ok(false) => findings.add(&rule, Code::Invariant, Decision::Deny),
                 Err(fault) => findings.fault(&rule, &fault),
             }
         }
         Some(simulated)
+    }
+
+    /// Whether observations may break an invariant, and all that may only warn.
+    fn is_tolerated(&self, condition: &Expr) -> bool {
+        let clauses = self.program.tools.iter().flat_map(|tool| &tool.clauses);
+        let observes = clauses.filter(|clause| !clause.rule.shadow).filter_map(|clause| {
+            let ClauseKind::Observe { target, warn, .. } = &clause.kind else { return None };
+            reads(condition, target.var).then_some(*warn)
+        });
+        let mut observes = observes.peekable();
+        observes.peek().is_some() && observes.all(|warns| warns)
     }
 
     /// Writes one effect into `state`; everything it reads is read in `env`.

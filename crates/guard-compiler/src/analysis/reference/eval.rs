@@ -191,9 +191,7 @@ impl Reference<'_> {
             }
             K::Calls { tool, failures, within } => {
                 let matching = |s: &&Settled| {
-                    (if *failures { s.failed } else { s.success })
-                        && s.tool == *tool
-                        && self.recent(s.time, *within)
+                    s.failed == *failures && s.tool == *tool && self.recent(s.time, *within)
                 };
                 Value::Int(self.settled.iter().map(|s| &**s).filter(matching).count() as i64)
             }

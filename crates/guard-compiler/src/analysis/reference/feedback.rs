@@ -79,7 +79,7 @@ impl Reference<'_> {
             return turn;
         }
         match self.speaks(provider, env) {
-            Ok(None) => {}
+            Ok(None) => turn.memory.was = self.still_due(at, &turn.memory),
             Ok(Some(delivered)) => {
                 turn.memory.last = (self.now, self.judged);
                 turn.delivered = Some(delivered);
@@ -90,6 +90,17 @@ impl Reference<'_> {
             }
         }
         turn
+    }
+
+    /// What is remembered where no block holds: a file that came is still news.
+    fn still_due(&self, at: usize, memory: &Memory) -> Vec<bool> {
+        let triggers = self.program.feedback[at].triggers.iter().zip(&memory.was);
+        let before = self.providers[at].was.iter();
+        let kept = triggers.zip(before).map(|((trigger, is), was)| match trigger {
+            Trigger::Created(_) => *was,
+            _ => *is,
+        });
+        kept.collect()
     }
 
     /// Whether a trigger fires, and what is remembered of it.

@@ -214,6 +214,27 @@ impl Reference<'_> {
                 self.decode(ty, &json, true).map_err(Fault::Decode)
             }
             Value::None if !ty.is_option() => Err(Fault::Decode("a value is missing".into())),
+            Value::Record(fields) => {
+                let Type::Record(id) = ty.required() else { return Ok(Value::Record(fields)) };
+                let declared = self.program.records[*id].fields.iter();
+                let typed = fields.into_iter().zip(declared).map(|(v, f)| self.as_typed(v, &f.ty));
+                Ok(Value::Record(typed.collect::<Result<_, _>>()?))
+            }
+            Value::List(items) => {
+                let Type::List(of, _) = ty.required() else { return Ok(Value::List(items)) };
+                let typed = items.into_iter().map(|item| self.as_typed(item, of));
+                Ok(Value::List(typed.collect::<Result<_, _>>()?))
+            }
+            Value::Set(items) => {
+                let Type::Set(of, _) = ty.required() else { return Ok(Value::Set(items)) };
+                let typed = items.into_iter().map(|item| self.as_typed(item, of));
+                Ok(Value::Set(typed.collect::<Result<_, _>>()?))
+            }
+            Value::Map(entries) => {
+                let Type::Map(of, _) = ty.required() else { return Ok(Value::Map(entries)) };
+                let typed = entries.into_iter().map(|(key, v)| Ok((key, self.as_typed(v, of)?)));
+                Ok(Value::Map(typed.collect::<Result<_, Fault>>()?))
+            }
             value => Ok(value),
         }
     }

@@ -140,6 +140,12 @@ pub struct Reference<'p> {
     attempts: Vec<Vec<probes::Attempt>>,
     /// The attempts of this event.
     asked: RefCell<Vec<(hir::ProbeId, probes::Attempt)>>,
+    /// Something other than a probe refuses the call of this event.
+    refused: Cell<bool>,
+    /// No probe may be asked: a rule that tries is judged last.
+    mute: Cell<bool>,
+    /// A probe was asked while none may be.
+    tried: Cell<bool>,
     /// A probe's last answer was used again.
     reused: Cell<bool>,
     /// Every value that was seen, and where first.
@@ -258,6 +264,9 @@ impl<'p> Reference<'p> {
             calls: Vec::new(),
             attempts: vec![Vec::new(); program.probes.len()],
             asked: RefCell::default(),
+            refused: Cell::default(),
+            mute: Cell::default(),
+            tried: Cell::default(),
             reused: Cell::default(),
             seen: Vec::new(),
             prompts: 0,
@@ -285,10 +294,13 @@ impl<'p> Reference<'p> {
         let env = eval::Env::of(&self.state, &|_| None);
         let mut broken = Vec::new();
         for (at, invariant) in self.program.invariants.iter().enumerate() {
+            if invariant.monitor {
+                continue;
+            }
             match self.holds(&invariant.condition, env) {
                 Ok(true) => {}
                 Ok(false) => broken.push((at, "is false".to_string())),
-                Err(fault) => broken.push((at, fault.to_string())),
+                Err(fault) => broken.push((at, format!("cannot be evaluated ({fault})"))),
             }
         }
         broken
@@ -307,6 +319,17 @@ impl<'p> Reference<'p> {
     /// How many events were judged for feedback, and how often a stop was blocked.
     pub fn counts(&self) -> (u64, u64) {
         (self.judged, self.blocked)
+    }
+
+    /// Whether a call of this tool is in flight.
+    pub fn flies(&self, tool: &str) -> bool {
+        let is = |at: ToolId| self.program.tools[at].name == tool;
+        self.flights.iter().any(|flight| flight.tool.is_some_and(is))
+    }
+
+    /// Whether a variable holds what is not trusted.
+    pub fn is_tainted(&self) -> bool {
+        self.trust.is_tainted()
     }
 
     /// Whether an answer of a probe was used again since this was last asked.

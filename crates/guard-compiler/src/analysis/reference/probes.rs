@@ -17,6 +17,8 @@ const FIRST_WAIT: i64 = 1_000;
 pub(super) struct Attempt {
     time: i64,
     answer: Evaluated,
+    /// Whether it may begin a window: nothing but a probe refused the call.
+    opens: bool,
 }
 
 impl Attempt {
@@ -25,19 +27,29 @@ impl Attempt {
         self.time
     }
 
+    /// Whether it may begin a window.
+    pub(super) fn opens(&self) -> bool {
+        self.opens
+    }
+
+    /// Whether there was no answer, or `false`.
+    pub(super) fn failed(&self) -> bool {
+        matches!(self.answer, Err(_) | Ok(Value::Bool(false)))
+    }
+
     /// What was answered, to compare.
     pub(super) fn said(&self) -> String {
         format!("{:?}", self.answer)
-    }
-
-    fn failed(&self) -> bool {
-        matches!(self.answer, Err(_) | Ok(Value::Bool(false)))
     }
 }
 
 impl Reference<'_> {
     /// The answer of a probe: of this decision, of the last attempt, or of the world.
     pub(super) fn probe(&self, id: ProbeId, env: Env) -> Evaluated {
+        if self.mute.get() {
+            self.tried.set(true);
+            return Err(Fault::NoAnswer("not asked yet".into()));
+        }
         let asked = self.asked.borrow().iter().find(|(of, _)| *of == id).cloned();
         if let Some((_, attempt)) = asked {
             return attempt.answer;
@@ -50,7 +62,7 @@ impl Reference<'_> {
             }
             _ => {
                 let answer = self.ask(probe, env);
-                let attempt = Attempt { time: self.now, answer: answer.clone() };
+                let attempt = Attempt { time: self.now, answer: answer.clone(), opens: true };
                 self.asked.borrow_mut().push((id, attempt));
                 answer
             }
@@ -59,9 +71,16 @@ impl Reference<'_> {
 
     /// What probes answered in this event is kept.
     pub(super) fn keep_answers(&mut self) {
+        let opens = !self.refused.take();
         for (id, attempt) in self.asked.take() {
-            self.attempts[id].push(attempt);
+            self.attempts[id].push(Attempt { opens, ..attempt });
         }
+    }
+
+    /// What a hypothetical event asked is forgotten.
+    pub(super) fn forget_answers(&self) {
+        self.asked.take();
+        self.refused.take();
     }
 
     fn is_due(&self, probe: &Probe, attempts: &[Attempt], last: &Attempt) -> bool {
@@ -74,7 +93,9 @@ impl Reference<'_> {
         }
         let row = attempts.iter().rposition(|a| !a.failed()).map_or(0, |before| before + 1);
         let row = &attempts[row..];
-        if probe.within.is_some_and(|within| self.now - row[0].time >= within) {
+        let begun = row.iter().find(|attempt| attempt.opens);
+        let end = begun.zip(probe.within).map(|(first, within)| first.time.saturating_add(within));
+        if end.is_some_and(|end| last.time >= end) {
             return false;
         }
         let Some(backoff) = &probe.backoff else { return true };
@@ -83,7 +104,7 @@ impl Reference<'_> {
             let longer = i128::from(wait) * i128::from(backoff.factor) / i128::from(DECIMAL_ONE);
             wait = longer.min(backoff.up_to.into()) as i64;
         }
-        age >= wait
+        age >= wait || end.is_some_and(|end| self.now >= end)
     }
 
     fn ask(&self, probe: &Probe, env: Env) -> Evaluated {

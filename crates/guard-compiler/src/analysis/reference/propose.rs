@@ -6,7 +6,7 @@ use super::items::Deed;
 use super::{
     Allowed, Begun, Call, Flight, Judgement, Misuse, Outcome, Outline, Reference, World, is_missing,
 };
-use crate::hir::{ClauseKind, LimitId, Requirement, RuleMeta, Tool, ToolId, VarId};
+use crate::hir::{Clause, ClauseKind, LimitId, Requirement, RuleMeta, Tool, ToolId, VarId};
 use crate::lower::waits_for;
 use guard_plan::json::Json;
 use guard_plan::plan::LimitScope;
@@ -24,6 +24,8 @@ pub(super) struct Findings {
     missing: Vec<Outline>,
     /// The clauses behind them, in effect or in shadow.
     fired: Vec<(Code, Span)>,
+    /// The denies that ask a probe, by their place among the clauses: they are judged last.
+    last: Vec<usize>,
 }
 
 impl Findings {
@@ -187,7 +189,7 @@ impl Reference<'_> {
             return findings.judgement(self.program.shadow);
         }
         let (findings, ..) = self.weigh(at, args, world);
-        self.asked.take();
+        self.forget_answers();
         findings.judgement(self.program.shadow)
     }
 
@@ -208,7 +210,6 @@ impl Reference<'_> {
         self.budgets(declared, env, &mut findings, &mut after);
         self.effects(declared, env, &mut findings, &mut after);
         self.approvals(at, declared, env, &mut findings, &mut after);
-        self.ready(declared, env, &mut findings);
         let deed = self.deed(declared, env, &mut findings);
         for flight in &self.flights {
             let other = flight.tool.filter(|other| waits_for(self.program, at, *other));
@@ -218,7 +219,27 @@ impl Reference<'_> {
                 findings.reasons.push((Code::Conflict, rule, Decision::Wait, needs));
             }
         }
+        self.questions(declared, env, &mut findings);
         (findings, after, deed)
+    }
+
+    /// What asks probes: nothing is asked of a call that is denied anyway.
+    fn questions(&self, declared: &Tool, env: Env, findings: &mut Findings) {
+        let denies = |reason: &Outline| reason.2 == Decision::Deny;
+        let denied = !findings.missing.is_empty() || findings.reasons.iter().any(denies);
+        self.refused.set(denied || !findings.reasons.is_empty());
+        if denied {
+            return;
+        }
+        for place in std::mem::take(&mut findings.last) {
+            let clause = &declared.clauses[place];
+            if let ClauseKind::Deny { condition, .. } = &clause.kind
+                && findings.ok(&clause.rule, self.holds(condition, env)) == Some(true)
+            {
+                findings.add(&clause.rule, Code::Denied, Decision::Deny);
+            }
+        }
+        self.ready(declared, env, findings);
     }
 
     /// A call that no rule read: refused, or let pass by a guard in shadow, and then without a mark.
@@ -317,10 +338,14 @@ impl Reference<'_> {
     }
 
     fn denies(&self, tool: &Tool, env: Env, findings: &mut Findings) {
-        for clause in &tool.clauses {
-            if let ClauseKind::Deny { condition, .. } = &clause.kind
-                && findings.ok(&clause.rule, self.holds(condition, env)) == Some(true)
-            {
+        for (place, clause) in tool.clauses.iter().enumerate() {
+            let ClauseKind::Deny { condition, .. } = &clause.kind else { continue };
+            self.mute.set(true);
+            let holds = self.holds(condition, env);
+            self.mute.set(false);
+            if self.tried.take() {
+                findings.last.push(place);
+            } else if findings.ok(&clause.rule, holds) == Some(true) {
                 findings.add(&clause.rule, Code::Denied, Decision::Deny);
             }
         }
@@ -384,7 +409,9 @@ impl Reference<'_> {
             let sum = costs.entry(*unit).or_default();
             *sum = sum.saturating_add(amount);
         }
-        self.spending(costs, findings, after);
+        let is_said =
+            |c: &Clause| matches!(c.kind, ClauseKind::Costs { unit: 0, .. }) && !c.rule.shadow;
+        self.spending(costs, tool.clauses.iter().any(is_said), findings, after);
         for (unit, amount) in in_shadow {
             let plain = after.charges.get(&unit).copied().unwrap_or(0);
             let name = &self.program.units[unit].name;
@@ -399,15 +426,18 @@ impl Reference<'_> {
         self.program.units[unit].budget.is_some_and(|budget| total > i128::from(budget))
     }
 
-    /// Budgets and the deadline; a call is one of `calls`, the first unit.
+    /// Budgets and the deadline; a call is one of `calls`, the first unit, unless it is said what it costs.
     fn spending(
         &self,
         mut costs: BTreeMap<usize, i64>,
+        said: bool,
         findings: &mut Findings,
         after: &mut Consequences,
     ) {
-        let calls = costs.entry(0).or_default();
-        *calls = calls.saturating_add(DECIMAL_ONE);
+        if !said {
+            let calls = costs.entry(0).or_default();
+            *calls = calls.saturating_add(DECIMAL_ONE);
+        }
         for (at, unit) in self.program.units.iter().enumerate() {
             let exhausted =
                 unit.host_charged && unit.budget.is_some_and(|budget| self.spent[at] >= budget);

@@ -3,7 +3,7 @@
 use super::effects::reads;
 use super::eval::Env;
 use super::feedback::Judged;
-use super::{Flight, Misuse, Outcome, Reference, Settled, World};
+use super::{Allowed, Flight, Misuse, Outcome, Reference, Settled, World};
 use crate::hir::{Clause, ClauseKind, Expr, Step, Target, Tool, Type};
 use guard_plan::json::Json;
 use guard_plan::plan::{EffectOp, Trust, Undecoded};
@@ -57,6 +57,10 @@ impl Reference<'_> {
     ) {
         // Until its success or failure stands in the history, it is in flight.
         let flight = self.flights[at].clone();
+        if !ran {
+            let Allowed { limits, .. } = Rc::make_mut(&mut self.allowed[flight.call as usize]);
+            limits.retain(|(limit, _)| !self.program.limits[*limit].success);
+        }
         // A result that nobody can read is no success, of an undeclared tool either.
         let mut kept = (ran && result.is_ok()).then(|| Value::Json(Box::new(Json::Null)));
         if let (true, Some(tool)) = (ran, flight.tool) {

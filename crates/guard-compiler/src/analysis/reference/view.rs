@@ -96,11 +96,13 @@ impl<'p> Reference<'p> {
         &self.seen
     }
 
-    /// Of a probe's last attempt its time and whether it failed, and when its row of failures began.
-    pub(crate) fn last_attempt(&self, probe: usize) -> Option<(i64, String, usize)> {
+    /// Of a probe's last attempt its time, what was answered and how many there were; and when its window began.
+    pub(crate) fn last_attempt(&self, probe: usize) -> Option<(i64, String, usize, Option<i64>)> {
         let attempts = &self.attempts[probe];
         let last = attempts.last()?;
-        Some((last.when(), last.said(), attempts.len()))
+        let row = attempts.iter().rposition(|one| !one.failed()).map_or(0, |before| before + 1);
+        let begun = attempts[row..].iter().find(|one| one.opens()).map(|one| one.when());
+        Some((last.when(), last.said(), attempts.len(), begun))
     }
 
     /// The last successful call that no lifecycle served, for evidence.
@@ -117,7 +119,7 @@ impl<'p> Reference<'p> {
     /// The value of an expression that belongs to no call.
     pub(crate) fn closed(&self, e: &Expr, world: World) -> Result<Value, Fault> {
         let value = self.eval(e, Env::of(&self.state, world));
-        self.asked.take();
+        self.forget_answers();
         value
     }
 

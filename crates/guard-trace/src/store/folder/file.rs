@@ -48,6 +48,11 @@ pub struct Reading {
 impl Held {
     /// Opens and locks a file, or creates it.
     pub fn open(path: &Path) -> Result<Held, StoreError> {
+        // What a link leads to is no file of this folder. A link that is put here later is found by
+        // `is_at`, before anything is written.
+        if std::fs::symlink_metadata(path).is_ok_and(|meta| meta.is_symlink()) {
+            return Err(damaged(path, "it is a symbolic link, and no session is kept behind one"));
+        }
         for _ in 0..TRIES {
             let held = Held::lock(path, OpenOptions::new().read(true).append(true).create(true))?;
             // The previous holder may have replaced the file; then the locked file is no longer at
@@ -137,7 +142,7 @@ impl Held {
     /// Checks that the file at the path is this one, and has this length.
     fn check_file(&self, len: u64) -> Result<(), StoreError> {
         let lost = |why| Err(StoreError::lost(&self.path, why));
-        let there = match std::fs::metadata(&self.path) {
+        let there = match std::fs::symlink_metadata(&self.path) {
             Ok(there) => there,
             Err(error) if is_absent(&error) => return lost(GONE),
             Err(error) => return Err(StoreError::io(&self.path, &error)),
@@ -176,7 +181,7 @@ impl Held {
 
 /// Returns whether a file is the one at a path.
 fn is_at(file: &File, path: &Path) -> bool {
-    match (file.metadata(), std::fs::metadata(path)) {
+    match (file.metadata(), std::fs::symlink_metadata(path)) {
         (Ok(ours), Ok(there)) => is_same(&ours, &there),
         _ => false,
     }

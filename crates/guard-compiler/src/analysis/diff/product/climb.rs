@@ -33,7 +33,7 @@ impl<'s, 'p> Product<'s, 'p> {
         climber.climb(seeds, most, stop, &mut |played, args, verdicts, oracle| {
             let known = |side: &super::Side| side.tool(wire).is_some();
             let judged = |at: usize, side: &super::Side<'p>| match &verdicts[at] {
-                Some(said) => Judged::Said(said.clone()),
+                Some(said) => Judged::Said(Box::new(said.clone())),
                 None => Judged::Unread(!side.program.default_allow || known(side)),
             };
             let (before, after) = (judged(0, old), judged(1, new));

@@ -467,7 +467,7 @@ impl<'p> Classes<'p> {
             B::VersionAtLeast => {
                 texts.into_iter().for_each(|t| self.hint(first, Hint::Is(Value::String(t.into()))))
             }
-            B::Min | B::Max => {
+            B::Min | B::Max | B::Joined => {
                 self.link(first, nodes[1]);
                 return first.or(nodes[1]);
             }

@@ -152,7 +152,8 @@ impl<'s, 'p> Search<'s, 'p> {
             alone || !matches!(self.rules[*rule].kind, RuleKind::Invariant | RuleKind::Monitor)
         };
         let new = |rule: &usize| counts(rule) && longer(&self.found.rules[*rule], length);
-        rules::fired(self.rules, &reasons, &judged.fired).into_iter().filter(new).collect()
+        let places = self.places.get_or_init(|| rules::Places::new(self.rules));
+        places.fired(self.rules, &reasons, &judged.fired).into_iter().filter(new).collect()
     }
 
     /// Whether some provider that speaks on a denial has not been heard.

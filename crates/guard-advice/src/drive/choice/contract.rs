@@ -1,0 +1,88 @@
+//! The contract of a choice: one object, read as every producer's text is read.
+
+use guard_contract::{Checker, Input};
+use guard_plan::json::Json;
+use guard_plan::plan::{Bounds, Contract, Field, Plan, TypeDef};
+use guard_plan::report::Reason;
+use std::sync::OnceLock;
+
+/// The members of a choice.
+const MEMBERS: [&str; 4] = ["action", "args", "reasoning", "stop"];
+
+/// Returns the object that a text holds; `None` if it holds none.
+///
+/// # Errors
+///
+/// Returns the problem of an object that is cut, or of which a member cannot be read.
+pub(super) fn read(text: &str) -> Result<Option<Json>, String> {
+    static CHECKER: OnceLock<Option<Checker>> = OnceLock::new();
+    let Some(checker) = CHECKER.get_or_init(|| Checker::new(&plan(), 0).ok()) else {
+        return Ok(None);
+    };
+    let report = checker.check(text.as_bytes(), &Input::none());
+    if report.truncated {
+        return Err("the reply is cut".into());
+    }
+    let known = |member: &str| MEMBERS.contains(&member);
+    let lost = report.problems.iter().find(|problem| {
+        known(&problem.member)
+            || matches!(problem.reason, Reason::Malformed | Reason::Bounds)
+                && !problem.member.is_empty()
+    });
+    if let Some(problem) = lost {
+        return Err(format!("`{}`: {}", problem.member, problem.error));
+    }
+    let Json::Object(members) = &report.envelope else { return Ok(None) };
+    Ok((!members.is_empty()).then(|| report.envelope.clone()))
+}
+
+/// A plan with nothing but the contract.
+fn plan() -> Plan {
+    let field = |name: &str| Field { name: name.into(), ty: 1, secret: false };
+    let fields = MEMBERS.map(field).into();
+    let types = vec![
+        TypeDef::Json,
+        TypeDef::Option { of: 0 },
+        TypeDef::Record { name: "Choice".into(), fields },
+    ];
+    let bounds = Bounds { depth: 128, string: 1 << 20, bytes: 1 << 20, quarantine: 1 };
+    let contract = Contract {
+        name: "choice".into(),
+        doc: String::new(),
+        span: 0,
+        record: 2,
+        lists: Vec::new(),
+        bounds,
+        references: Vec::new(),
+    };
+    Plan {
+        edition: 1,
+        guard: "choice".into(),
+        shadow: false,
+        default_allow: false,
+        deadline: None,
+        types,
+        state: Vec::new(),
+        units: Vec::new(),
+        limits: Vec::new(),
+        regexes: Vec::new(),
+        paths: Vec::new(),
+        invariants: Vec::new(),
+        monitors: Vec::new(),
+        indexes: Vec::new(),
+        windows: Vec::new(),
+        facts: Vec::new(),
+        commands: Vec::new(),
+        probes: Vec::new(),
+        sources: Vec::new(),
+        origins: false,
+        lifecycles: Vec::new(),
+        feedback: Vec::new(),
+        attests: Vec::new(),
+        completion: None,
+        goals: Vec::new(),
+        contracts: vec![contract],
+        tools: Vec::new(),
+        proofs: Vec::new(),
+    }
+}
