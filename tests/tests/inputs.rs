@@ -254,7 +254,7 @@ fn lines_that_are_no_requests() {
         input.extend(line);
         input.push(b'\n');
     }
-    let (code, text) = guardc(&folder, &["serve"], &input);
+    let (code, text) = guardc(&folder, &["serve", "--workers", "1"], &input);
     assert_eq!(code, 0, "{text}");
     let answers: Vec<&str> = text.lines().skip(1).collect();
     let shown = |line: &[u8]| String::from_utf8_lossy(&line[..line.len().min(200)]).into_owned();
@@ -289,7 +289,7 @@ fn sources_and_plans_over_the_sidecar() {
         (open("source", "guard g\nuse \"no_such.guard\"\n"), "bad_source"),
     ];
     let input: String = cases.iter().map(|(line, _)| format!("{line}\n")).collect();
-    let (_, text) = guardc(&folder, &["serve"], input.as_bytes());
+    let (_, text) = guardc(&folder, &["serve", "--workers", "1"], input.as_bytes());
     let answers: Vec<&str> = text.lines().collect();
     assert_eq!(answers.len(), cases.len(), "{text}");
     for ((line, says), answer) in cases.iter().zip(answers) {

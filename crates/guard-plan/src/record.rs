@@ -7,10 +7,12 @@
 
 mod chain;
 mod host;
+mod ledger;
 mod session;
 
 pub use chain::{Chain, ChainError, Verified, verify_chain};
 pub use host::{Answers, Clear, Judged, Snapshot};
+pub use ledger::{Ledger, LedgerEntry};
 pub use session::{
     Content, Delivered, Item, ItemChange, Missing, OUTPUT_CHARS, Prompt, Ran, RunEnd, STDOUT_BYTES,
     Stop, StopDecision, TEXT_BYTES, rendered,
@@ -50,6 +52,8 @@ pub enum Kind {
     Contract,
     /// All that the session remembers, in place of the records before.
     Snapshot,
+    /// A store's own: a session, or a charge to a shared budget.
+    Ledger,
 }
 
 impl Kind {
@@ -68,6 +72,7 @@ impl Kind {
             Kind::Answers => "answers",
             Kind::Contract => "contract",
             Kind::Snapshot => "snapshot",
+            Kind::Ledger => "ledger",
         }
     }
 }
@@ -105,6 +110,7 @@ pub enum Payload {
     Answers(Answers<'static>),
     Contract(Judged<'static>),
     Snapshot(Snapshot<'static>),
+    Ledger(Ledger<'static>),
 }
 
 /// The session begins.
@@ -437,6 +443,7 @@ impl Record {
             Kind::Answers => serde_json::from_str(text).map(Payload::Answers),
             Kind::Contract => serde_json::from_str(text).map(Payload::Contract),
             Kind::Snapshot => serde_json::from_str(text).map(Payload::Snapshot),
+            Kind::Ledger => serde_json::from_str(text).map(Payload::Ledger),
         };
         let payload = payload.map_err(|error| error.to_string())?;
         let Line { seq, time, call, prev, hash, .. } = line;
@@ -458,6 +465,7 @@ impl Record {
             Payload::Answers(_) => Kind::Answers,
             Payload::Contract(_) => Kind::Contract,
             Payload::Snapshot(_) => Kind::Snapshot,
+            Payload::Ledger(_) => Kind::Ledger,
         }
     }
 }

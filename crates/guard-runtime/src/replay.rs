@@ -14,9 +14,11 @@ pub fn event(record: &Record) -> Option<Event<'_>> {
     let now = time::parse_rfc3339(&record.time)?;
     let call = record.call.as_deref();
     Some(match &record.payload {
-        Payload::Open(_) | Payload::Answers(_) | Payload::Contract(_) | Payload::Snapshot(_) => {
-            return None;
-        }
+        Payload::Open(_)
+        | Payload::Answers(_)
+        | Payload::Contract(_)
+        | Payload::Snapshot(_)
+        | Payload::Ledger(_) => return None,
         Payload::Propose(propose) => {
             let args = match &propose.unreadable {
                 None => Arguments::Read(&propose.args),

@@ -1,6 +1,7 @@
 //! Errors of loading guards and of running sessions. A refused call is a verdict, never one of these.
 
 use crate::approvals::ApprovalError;
+use crate::sources::TOO_MANY_FILES;
 use guard_compiler::SourceFile;
 use guard_plan::LoadError;
 use guard_runtime::{KernelError, StepError};
@@ -39,6 +40,7 @@ impl GuardError {
             GuardError::Source { .. } => "bad_source",
             GuardError::UnknownContract(..) => "no_such_contract",
             GuardError::Contract(_) => "bad_contract",
+            GuardError::Unreadable(_, why) if why == TOO_MANY_FILES => "too_many_files",
             GuardError::Unreadable(..)
             | GuardError::Plan(_)
             | GuardError::Kernel(_)
@@ -139,6 +141,7 @@ impl SessionError {
         match self {
             SessionError::Step(error) => step_code(error),
             SessionError::Guard(error) => error.code(),
+            SessionError::Workspace(_, why) if why.ends_with(TOO_MANY_FILES) => "too_many_files",
             SessionError::Workspace(..) => "bad_workspace",
             SessionError::Store(StoreError::BadSession(_)) => "bad_session_id",
             SessionError::Store(StoreError::Locked(_)) | SessionError::Contended => {
@@ -147,6 +150,8 @@ impl SessionError {
             SessionError::Store(StoreError::Damaged { .. } | StoreError::Misfit(_)) => {
                 "journal_damaged"
             }
+            SessionError::Store(StoreError::Lost { .. }) => "journal_lost",
+            SessionError::Store(StoreError::Exhausted(_)) => "too_many_files",
             SessionError::Store(_) | SessionError::Broken | SessionError::Random(_) => {
                 "journal_failed"
             }

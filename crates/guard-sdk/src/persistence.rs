@@ -23,6 +23,9 @@ const MAX_ATTEMPTS: usize = 100;
 /// How many records a session without a store keeps in memory: the last ones.
 const MAX_RETAINED: usize = 10_000;
 
+/// How many bytes of records a session without a store keeps in memory, beside the last record.
+const MAX_RETAINED_BYTES: usize = 8 << 20;
+
 /// A store of sessions, and the key to their secrets. Cloning it is cheap; threads share it.
 #[derive(Clone)]
 pub struct Storage {
@@ -107,6 +110,7 @@ pub(crate) struct Persistence {
     shared: Vec<(UnitId, SharedBudget)>,
     /// The last records, where no store has them.
     retained: VecDeque<String>,
+    retained_bytes: usize,
     snapshot_at: u64,
     /// Store and session may differ: nothing is taken until the session is opened again.
     failed: bool,
@@ -136,6 +140,7 @@ impl Persistence {
             keyed: keys.is_some(),
             shared: shared.collect::<Result<_, _>>()?,
             retained: VecDeque::new(),
+            retained_bytes: 0,
             snapshot_at: SNAPSHOT_EVERY,
             failed: false,
         })
@@ -146,10 +151,14 @@ impl Persistence {
     }
 
     fn retain(&mut self, record: &str) {
-        if self.retained.len() == MAX_RETAINED {
-            self.retained.pop_front();
-        }
+        self.retained_bytes += record.len();
         self.retained.push_back(record.to_owned());
+        while self.retained.len() > 1
+            && (self.retained.len() > MAX_RETAINED || self.retained_bytes > MAX_RETAINED_BYTES)
+        {
+            let gone = self.retained.pop_front();
+            self.retained_bytes -= gone.map_or(0, |record| record.len());
+        }
     }
 
     /// The charges of an allowed call to shared budgets.
@@ -416,7 +425,16 @@ impl<W: World> Session<W> {
         Ok(bytes)
     }
 
-    /// The session's records, oldest first. A session without a store keeps the last 10,000 of them.
+    /// The number of records that a session without a store has dropped from memory: it keeps the last 10,000, and at
+    /// most 8 MiB of them.
+    pub fn dropped_records(&self) -> u64 {
+        match &self.persistence.storage {
+            Some(_) => 0,
+            None => self.recorder.seq().saturating_sub(self.persistence.retained.len() as u64),
+        }
+    }
+
+    /// The session's records, oldest first. A session without a store keeps the last 10,000 of them, and at most 8 MiB.
     ///
     /// # Errors
     ///

@@ -7,6 +7,9 @@ use guard_plan::encode::MAGIC;
 use std::io::{self, Read};
 use std::path::{Component, Path, PathBuf};
 
+/// The reason where the process, or the system, has no more file descriptors.
+pub(crate) const TOO_MANY_FILES: &str = "too many files are open";
+
 /// Files and texts above this size are not read, in bytes.
 pub const MAX_BYTES: u64 = 16 << 20;
 
@@ -173,6 +176,8 @@ pub fn read_text(path: &Path) -> Result<String, String> {
 /// An error of the operating system in words: lower case, without its number.
 pub fn reason(error: &io::Error) -> String {
     match error.kind() {
+        // `EMFILE` and `ENFILE`, which have no kind.
+        _ if cfg!(unix) && matches!(error.raw_os_error(), Some(23 | 24)) => TOO_MANY_FILES.into(),
         io::ErrorKind::NotFound => "no such file or directory".into(),
         io::ErrorKind::PermissionDenied => "permission denied".into(),
         io::ErrorKind::IsADirectory => "it is a directory".into(),

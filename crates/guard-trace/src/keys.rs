@@ -16,6 +16,7 @@ use std::fmt;
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The length of an XChaCha20 nonce, in bytes.
 const NONCE: usize = 24;
@@ -104,7 +105,9 @@ impl Keys {
         let keys = Keys::random()?;
         // The key is first written under another name: no reader sees half a key.
         let mut name = path.as_os_str().to_owned();
-        name.push(format!(".{}", std::process::id()));
+        static DRAFTS: AtomicU64 = AtomicU64::new(0);
+        let draft = DRAFTS.fetch_add(1, Ordering::Relaxed);
+        name.push(format!(".{}.{draft}", std::process::id()));
         let draft = PathBuf::from(name);
         let mut options = OpenOptions::new();
         options.write(true).create(true).truncate(true);

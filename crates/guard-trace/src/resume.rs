@@ -10,7 +10,7 @@ use guard_plan::encode::Hash;
 use guard_plan::json::Json;
 use guard_plan::record::{Answers, Clear, Open, Payload, Record, Snapshot};
 use guard_plan::{hex, time};
-use guard_runtime::{Kernel, RecallError, Recorder, Secrets, Session, replay};
+use guard_runtime::{Kernel, RecallError, Recorder, Secrets, Session, StepError, replay};
 use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
@@ -37,6 +37,8 @@ pub enum ResumeError {
     Broken(u64, String),
     /// A record, by its position from 1, differs from this plan's decision.
     Diverged(u64),
+    /// A record, by its position from 1, is of an event that the session cannot take: the reason.
+    Refused(u64, String),
     /// A record, by its position from 1, holds hashes of secrets without seals.
     Secrets(u64),
     /// The seals of a record cannot be opened with this key.
@@ -52,6 +54,9 @@ impl fmt::Display for ResumeError {
             ResumeError::Mismatch(what) => write!(f, "the trace is of another {what}"),
             ResumeError::Broken(at, why) => write!(f, "record {at}: {why}"),
             ResumeError::Diverged(at) => write!(f, "record {at} is not what this plan decides"),
+            ResumeError::Refused(at, why) => {
+                write!(f, "record {at} is of an event that the session cannot take: {why}")
+            }
             ResumeError::Secrets(at) => write!(
                 f,
                 "record {at} holds hashes of secrets only: a session with secrets goes on where it was recorded with a key"
@@ -73,6 +78,7 @@ impl ResumeError {
             ResumeError::Empty | ResumeError::Mismatch(_) => 0,
             ResumeError::Broken(at, _)
             | ResumeError::Diverged(at)
+            | ResumeError::Refused(at, _)
             | ResumeError::Secrets(at)
             | ResumeError::Key(at)
             | ResumeError::Snapshot(at, _) => at.saturating_sub(1),
@@ -234,29 +240,51 @@ impl Resumed {
         let at = self.recorder.seq() + 1;
         let record = Record::parse(line).map_err(|why| ResumeError::Broken(at, why))?;
         let record = revealed(record, &**secrets, at)?;
-        let again = match &record.payload {
-            Payload::Answers(Answers { answers, .. }) => {
-                keep(&mut self.answers, answers);
-                self.recorder.answers(kernel, &self.session, answers)
-            }
-            Payload::Contract(judged) => self.recorder.judged(&self.session, judged),
-            Payload::Snapshot(snapshot) => {
-                let told = recalled(kernel, secrets, &record, snapshot)?;
-                if told.session.memory() != self.session.memory() {
-                    return Err(ResumeError::Diverged(at));
-                }
-                self.recorder.snapshot(&self.session, snapshot)
-            }
-            _ => {
-                let event = replay::event(&record).ok_or(ResumeError::Diverged(at))?;
-                let mut world = replay::world(&record);
-                let outcome = kernel.step(&mut self.session, &event, &mut world);
-                let outcome = outcome.map_err(|_| ResumeError::Diverged(at))?;
-                self.recorder.event(kernel, &self.session, &event, &outcome)
-            }
-        };
-        same(again, line, at)
+        if let Payload::Answers(Answers { answers, .. }) = &record.payload {
+            keep(&mut self.answers, answers);
+        }
+        let (session, recorder) = (&self.session, &mut self.recorder);
+        if let Some(again) = rewritten(kernel, secrets, session, recorder, &record)? {
+            return same(again, line, at);
+        }
+        let event = replay::event(&record).ok_or(ResumeError::Diverged(at))?;
+        let mut world = replay::world(&record);
+        let outcome = kernel.step(&mut self.session, &event, &mut world);
+        let outcome = outcome.map_err(|error| refused(&record, &error))?;
+        same(self.recorder.event(kernel, &self.session, &event, &outcome), line, at)
     }
+}
+
+/// The error for a record whose event the session cannot take. Resumption and replay give the same.
+pub(crate) fn refused(record: &Record, error: &StepError) -> ResumeError {
+    ResumeError::Refused(record.seq.saturating_add(1), error.to_string())
+}
+
+/// Writes a record again that is not one of an event: answers, a contract's report, a snapshot.
+/// `None` if it is one of an event.
+///
+/// # Errors
+///
+/// Returns an error if a snapshot is not of this session's memory.
+pub(crate) fn rewritten<'r>(
+    kernel: &Kernel,
+    secrets: &Arc<dyn Secrets>,
+    session: &Session,
+    recorder: &'r mut Recorder,
+    record: &Record,
+) -> Result<Option<&'r [u8]>, ResumeError> {
+    Ok(Some(match &record.payload {
+        Payload::Answers(Answers { answers, .. }) => recorder.answers(kernel, session, answers),
+        Payload::Contract(judged) => recorder.judged(session, judged),
+        Payload::Snapshot(snapshot) => {
+            let told = recalled(kernel, secrets, record, snapshot)?;
+            if told.session.memory() != session.memory() {
+                return Err(ResumeError::Diverged(record.seq.saturating_add(1)));
+            }
+            recorder.snapshot(session, snapshot)
+        }
+        _ => return Ok(None),
+    }))
 }
 
 /// Stores answers for probes: the last one for each counts.

@@ -6,11 +6,15 @@
 
 mod error;
 mod folder;
+mod ledger;
 mod memory;
+mod place;
+mod seen;
 mod sqlite;
 
 pub use error::StoreError;
 pub use folder::FolderStore;
+pub use ledger::LEDGER;
 pub use memory::MemoryStore;
 pub use sqlite::{APPLICATION_ID, SCHEMA_VERSION, SqliteStore};
 
@@ -166,6 +170,40 @@ pub trait Store: Send + Sync {
     /// Returns an error if the store cannot be read.
     fn spent(&self, key: &str) -> Result<i64, StoreError>;
 
+    /// Returns the sessions that the store's ledger knows, sorted: those that must be there. `None`
+    /// if the store has no ledger yet.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the ledger is damaged, or missing although there are sessions.
+    fn known(&self) -> Result<Option<Vec<String>>, StoreError>;
+
+    /// Returns what is wrong with the store as a whole, a sentence each: sessions that are gone, that
+    /// the ledger does not know, and data that belongs to no session.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the store cannot be read.
+    fn audit(&self) -> Result<Vec<String>, StoreError> {
+        audit(self)
+    }
+
+    /// Copies the store to a path that does not exist yet, while others use it. The copy is one state
+    /// of the ledger, and of every session a state that is not older. The key is not copied.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the store cannot be read, or the path cannot be written.
+    fn backup(&self, to: &Path) -> Result<(), StoreError>;
+
+    /// Writes into the ledger what the store holds: sessions that it does not know, and that others
+    /// are gone. Returns what it wrote, a sentence each.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the store cannot be read or written, or the ledger is damaged.
+    fn settle_ledger(&self) -> Result<Vec<String>, StoreError>;
+
     /// Drops the records of a session before the one with this number, which must be a snapshot
     /// record.
     ///
@@ -180,6 +218,24 @@ pub trait Store: Send + Sync {
     ///
     /// Returns an error if the session is in use, or the store cannot be written.
     fn remove(&self, session: &str) -> Result<bool, StoreError>;
+}
+
+/// Compares the sessions of a store with its ledger.
+pub(crate) fn audit<S: Store + ?Sized>(store: &S) -> Result<Vec<String>, StoreError> {
+    let there = store.sessions()?;
+    let known = match store.known() {
+        Ok(None) => return Ok(Vec::new()),
+        Ok(Some(known)) => known,
+        Err(error @ (StoreError::Lost { .. } | StoreError::Damaged { .. })) => {
+            return Ok(vec![error.to_string()]);
+        }
+        Err(error) => return Err(error),
+    };
+    let gone = known.iter().filter(|id| there.binary_search(id).is_err());
+    let gone = gone.map(|id| format!("session `{id}` is gone: the ledger knows it"));
+    let strange = there.iter().filter(|id| known.binary_search(id).is_err());
+    let strange = strange.map(|id| format!("session `{id}` is not in the ledger"));
+    Ok(gone.chain(strange).collect())
 }
 
 /// Checks that an id is valid for a session in a store: ids become file names, and move from store
@@ -220,18 +276,48 @@ pub fn open(
     durability: Durability,
     key: Option<&Path>,
 ) -> Result<(Box<dyn Store>, Keys), StoreError> {
-    let folder = path.is_dir() || !(path.exists() || is_database_name(path));
+    // Asked once: another process may make it at this moment.
+    let folder = match std::fs::metadata(path) {
+        Ok(meta) => meta.is_dir(),
+        Err(_) => !is_database_name(path),
+    };
     if folder {
         std::fs::create_dir_all(path).map_err(|error| StoreError::io(path, &error))?;
     }
-    let key = key.map_or_else(|| key_path(path), Path::to_owned);
-    let keys = Keys::read_or_make(&key).map_err(StoreError::Key)?;
+    let beside = key_path(path);
+    if !folder && key.is_none() {
+        made_before_its_key(path, &beside, durability)?;
+    }
+    let keys = Keys::read_or_make(key.unwrap_or(&beside)).map_err(StoreError::Key)?;
     let ours = Some(keys.clone());
     let store: Box<dyn Store> = match folder {
         true => Box::new(FolderStore::open(path, durability, ours)?),
         false => Box::new(SqliteStore::open(path, durability, ours)?),
     };
     Ok((store, keys))
+}
+
+/// Makes a database before its key. So a key without a database means that the database is gone:
+/// then its sessions must not begin anew.
+fn made_before_its_key(path: &Path, key: &Path, durability: Durability) -> Result<(), StoreError> {
+    if !key.exists() {
+        return SqliteStore::open(path, durability, None).map(drop);
+    }
+    let meta = std::fs::metadata(path).ok();
+    if meta.as_ref().is_some_and(|meta| !meta.is_file()) {
+        return Ok(());
+    }
+    let is_gone = meta.is_none_or(|meta| meta.len() == 0);
+    match SqliteStore::open_existing(path, durability, None) {
+        Err(StoreError::NoStore(_) | StoreError::Io(..)) if is_gone => {
+            let key = key.display();
+            let why = format!(
+                "is gone or empty, though its key `{key}` is there: put the database back, or delete the key to begin a new one"
+            );
+            Err(StoreError::lost(path, &why))
+        }
+        other => other.map(drop),
+    }
 }
 
 /// Opens an existing store and creates nothing. Without a key, snapshots are neither trusted nor

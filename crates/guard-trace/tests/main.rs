@@ -8,7 +8,11 @@ mod child;
 mod conformance;
 #[path = "main/faults.rs"]
 mod faults;
+#[path = "main/ledger.rs"]
+mod ledger;
 #[path = "main/lines.rs"]
 mod lines;
+#[path = "main/place.rs"]
+mod place;
 #[path = "main/tampering.rs"]
 mod tampering;

@@ -174,7 +174,7 @@ pub fn record(record: &Record) -> String {
             format!("{}{}", items(std::slice::from_ref(&*it.change)), asked(&it.asked))
         }
         Payload::Answers(_) => "of probes".into(),
-        Payload::Contract(_) | Payload::Snapshot(_) => String::new(),
+        Payload::Contract(_) | Payload::Snapshot(_) | Payload::Ledger(_) => String::new(),
     };
     let time = record.time.get(11..).unwrap_or_default().trim_end_matches('Z');
     format!("{} {time} {}{call} {what}", record.seq, record.kind().word()).trim_end().to_owned()

@@ -72,7 +72,7 @@ impl Record {
             Payload::Item(it) => it.sealed.as_deref(),
             Payload::Answers(it) => it.sealed.as_deref(),
             Payload::Usage(_) | Payload::Resume(_) => None,
-            Payload::Contract(_) | Payload::Snapshot(_) => None,
+            Payload::Contract(_) | Payload::Snapshot(_) | Payload::Ledger(_) => None,
         }
     }
 
@@ -91,7 +91,7 @@ impl Record {
             Payload::Stop(it) => (None, Some(&mut it.asked)),
             Payload::Item(it) => (None, Some(&mut it.asked)),
             Payload::Usage(_) | Payload::Resume(_) => return,
-            Payload::Contract(_) | Payload::Snapshot(_) => return,
+            Payload::Contract(_) | Payload::Snapshot(_) | Payload::Ledger(_) => return,
         };
         if let Some((shown, clear)) = shown {
             *shown = clear;

@@ -68,8 +68,9 @@ impl Replay<'_> {
         if was == Decision::Allow || !goes {
             match kernel.propose(&mut self.session, proposal, &mut world) {
                 Ok(now) => proposed = Some(now),
-                Err(_) => {
+                Err(error) => {
                     self.said.recorded.untaken += 1;
+                    self.refusal = Some(error);
                     return None;
                 }
             }

@@ -4,12 +4,12 @@ use super::compare::{self, mark_of, same_feedback};
 use super::hidden::{self, Hidden, looks_into_result};
 use super::world::Then;
 use super::{Judge, Options, ReplayError, Replayed};
-use crate::resume;
+use crate::resume::{self, resume};
 use guard_plan::record::{self, Payload, Record};
 use guard_plan::replayed::Aspect;
 use guard_plan::{hex, time};
 use guard_runtime::{
-    Event, Outcome, Recorder, Salt, Scratch, Secrets, Session, Settlement, replay,
+    Event, Outcome, Recorder, Salt, Scratch, Secrets, Session, Settlement, StepError, replay,
 };
 use std::sync::Arc;
 
@@ -27,6 +27,8 @@ pub struct Replay<'k> {
     pub(super) scratch: Scratch,
     /// True if an earlier event could not be decided, so that the session may differ.
     pub(super) unsure: bool,
+    /// The error of an event that the session cannot take.
+    pub(super) refusal: Option<StepError>,
     pub(super) said: Replayed,
 }
 
@@ -69,6 +71,7 @@ impl<'k> Replay<'k> {
             judge,
             scratch: Scratch::default(),
             unsure: hidden && !kernel.plan().sources.is_empty(),
+            refusal: None,
             said: Replayed::new(
                 options,
                 [&id, &open.guard, &open.plan],
@@ -113,6 +116,7 @@ impl<'k> Replay<'k> {
             recorder: Some(resumed.recorder),
             scratch: Scratch::default(),
             unsure: false,
+            refusal: None,
             said: Replayed::new(
                 options,
                 [&it.session, &it.guard, &it.plan],
@@ -135,11 +139,10 @@ impl<'k> Replay<'k> {
         }
         match record.payload {
             Payload::Open(_) => return Err(ReplayError::Again),
-            // These records are not kernel events; the kernel skips them.
-            Payload::Answers(_) | Payload::Contract(_) | Payload::Snapshot(_) => {
-                self.follow(&record);
-                return Ok(());
-            }
+            Payload::Answers(_)
+            | Payload::Contract(_)
+            | Payload::Snapshot(_)
+            | Payload::Ledger(_) => return self.no_event(record, line),
             _ => {}
         }
         // A sealed part cannot be sealed again without the key.
@@ -151,6 +154,7 @@ impl<'k> Replay<'k> {
         };
         let closed = closed || hidden.any();
         let event = replay::event(&record).ok_or(ReplayError::Senseless)?;
+        let certain = self.recorder.is_some() && !closed && !self.unsure;
         let before = self.said.recorded.changed() + self.said.recorded.unsaid.total();
         let outcome = match (&event, &record.payload) {
             (Event::Propose(proposal), Payload::Propose(then)) => {
@@ -161,12 +165,42 @@ impl<'k> Replay<'k> {
             }
             _ => self.other(&record, &event, hidden),
         };
+        if let Some(error) = self.refusal.take().filter(|_| certain) {
+            // Its own plan never wrote a record of such an event.
+            return Err(ReplayError::Forged(resume::refused(&record, &error)));
+        }
         let time = time::parse_rfc3339(&record.time).unwrap_or(self.said.end);
         self.said.end = self.said.end.max(time);
         let closed = closed || self.unsure;
         self.said.exact &= !closed;
         let alike = before == self.said.recorded.changed() + self.said.recorded.unsaid.total();
         self.again(&record, line, &event, outcome.as_ref(), alike && !closed);
+        Ok(())
+    }
+
+    /// Replays a record that is not one of an event: the kernel skips it, and its own plan writes it
+    /// again.
+    fn no_event(&mut self, mut record: Record, line: Option<&[u8]>) -> Result<(), ReplayError> {
+        let closed = record.sealed().is_some() && self.secrets.is_none();
+        hidden::reveal(&mut record, self.secrets.as_deref());
+        let sealed = matches!(&record.payload, Payload::Snapshot(it) if it.sealed);
+        let closed = closed || (sealed && self.secrets.is_none()) || self.unsure;
+        let own = self.recorder.as_mut().zip(line).filter(|_| !closed);
+        if let Some((recorder, line)) = own {
+            let secrets = replayed_secrets(self.secrets.as_ref());
+            let kernel = &self.judge.kernel;
+            let again = resume::rewritten(kernel, &secrets, &self.session, recorder, &record);
+            match again.map_err(ReplayError::Forged)? {
+                Some(again) if again != line => {
+                    let because = Some(compare::parts(line, again));
+                    self.said.differs(&record, Aspect::Record, "", "", None, because);
+                }
+                _ => {}
+            }
+        } else {
+            self.said.exact &= self.recorder.is_none();
+        }
+        self.follow(&record);
         Ok(())
     }
 
@@ -215,11 +249,15 @@ impl<'k> Replay<'k> {
         hidden: Hidden,
     ) -> Option<Outcome> {
         let mut world = Then::new(&then.asked);
-        let Ok(settled) = self.judge.kernel.settle(&mut self.session, settlement, &mut world)
-        else {
-            // The call is not in flight: this plan refused it.
-            self.said.recorded.skipped += 1;
-            return None;
+        let settled = self.judge.kernel.settle(&mut self.session, settlement, &mut world);
+        let settled = match settled {
+            Ok(settled) => settled,
+            Err(error) => {
+                // The call is not in flight: this plan refused it.
+                self.said.recorded.skipped += 1;
+                self.refusal = Some(error);
+                return None;
+            }
         };
         let missing = world.missing.take();
         self.unsure |= hidden.asked;
@@ -250,9 +288,13 @@ impl<'k> Replay<'k> {
     fn other(&mut self, record: &Record, event: &Event<'_>, hidden: Hidden) -> Option<Outcome> {
         let asked = replay::world(record);
         let mut world = Then::new(asked.0);
-        let Ok(outcome) = self.judge.kernel.step(&mut self.session, event, &mut world) else {
-            self.said.recorded.untaken += 1;
-            return None;
+        let outcome = match self.judge.kernel.step(&mut self.session, event, &mut world) {
+            Ok(outcome) => outcome,
+            Err(error) => {
+                self.said.recorded.untaken += 1;
+                self.refusal = Some(error);
+                return None;
+            }
         };
         let missing = world.missing.map(|missing| format!("nobody was asked {missing}"));
         if let Event::Approve(approve) = event {

@@ -15,7 +15,7 @@ mod world;
 pub use live::Replay;
 pub use session::{Replayed, Rule};
 
-use crate::Keys;
+use crate::{Keys, ResumeError};
 use guard_plan::LoadedPlan;
 use guard_plan::plan::Plan;
 use guard_runtime::{Kernel, KernelError, StepError};
@@ -71,6 +71,8 @@ pub enum ReplayError {
     Senseless,
     /// The kernel cannot open it.
     Open(StepError),
+    /// The plan that it was recorded with cannot have written the record.
+    Forged(ResumeError),
 }
 
 impl fmt::Display for ReplayError {
@@ -83,6 +85,7 @@ impl fmt::Display for ReplayError {
             ReplayError::Recall(why) => f.write_str(why),
             ReplayError::Again => f.write_str("the session begins a second time"),
             ReplayError::Senseless => f.write_str("the record makes no sense as an event"),
+            ReplayError::Forged(error) => error.fmt(f),
             ReplayError::Open(error) => write!(f, "the session cannot be opened: {error}"),
         }
     }

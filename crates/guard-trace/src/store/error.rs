@@ -16,6 +16,8 @@ pub enum StoreError {
     Locked(PathBuf),
     /// The disk is full.
     Full(PathBuf),
+    /// The process, or the system, has too many files open.
+    Exhausted(PathBuf),
     /// It cannot be read or written.
     Io(PathBuf, String),
     /// The stored data is not as it was written.
@@ -27,6 +29,13 @@ pub enum StoreError {
         /// The number of the record, if known.
         record: Option<u64>,
         /// The problem.
+        why: String,
+    },
+    /// The file is not the one that holds the records: it was deleted, moved, replaced or cut.
+    Lost {
+        /// The file.
+        path: PathBuf,
+        /// What happened to it.
         why: String,
     },
     /// The store was written by another version of Guard.
@@ -53,8 +62,13 @@ impl fmt::Display for StoreError {
                 "the id of a session in a store has 1 to 128 letters, digits, `-`, `_` or `.`",
             ),
             StoreError::Misfit(why) => write!(f, "the store does not take it: {why}"),
-            StoreError::Locked(path) => write!(f, "`{}` is in use", path.display()),
+            StoreError::Locked(path) => {
+                write!(f, "`{}` is held by another process", path.display())
+            }
             StoreError::Full(path) => write!(f, "no space left for `{}`", path.display()),
+            StoreError::Exhausted(path) => {
+                write!(f, "cannot open `{}`: too many files are open", path.display())
+            }
             StoreError::Io(path, why) => write!(f, "cannot use `{}`: {why}", path.display()),
             StoreError::Damaged { path, session, record, why } => {
                 write!(f, "`{}` is damaged", path.display())?;
@@ -66,13 +80,14 @@ impl fmt::Display for StoreError {
                 }
                 write!(f, ": {why}")
             }
+            StoreError::Lost { path, why } => write!(f, "`{}` {why}", path.display()),
             StoreError::Version { path, found, known } => {
                 let path = path.display();
                 write!(f, "`{path}` is a store of version {found}; this is version {known}")
             }
             StoreError::NoStore(path) => write!(f, "`{}` is no store of traces", path.display()),
             StoreError::Refused(id) => {
-                write!(f, "session `{id}` could not be written: open it again")
+                write!(f, "session `{id}` could not be written: close it, then open it again")
             }
             StoreError::Key(error) => error.fmt(f),
         }
@@ -82,6 +97,11 @@ impl fmt::Display for StoreError {
 impl std::error::Error for StoreError {}
 
 impl StoreError {
+    /// Returns the error for a file that does not hold the records any more.
+    pub(crate) fn lost(path: &Path, why: &str) -> StoreError {
+        StoreError::Lost { path: path.to_owned(), why: why.to_owned() }
+    }
+
     /// Converts an IO error on a file.
     pub(crate) fn io(path: &Path, error: &io::Error) -> StoreError {
         match error.kind() {
@@ -89,6 +109,7 @@ impl StoreError {
             | io::ErrorKind::QuotaExceeded
             | io::ErrorKind::FileTooLarge => StoreError::Full(path.to_owned()),
             io::ErrorKind::NotFound => StoreError::Io(path.to_owned(), "it is not there".into()),
+            _ if is_exhausted(error) => StoreError::Exhausted(path.to_owned()),
             _ => StoreError::Io(path.to_owned(), error.to_string()),
         }
     }
@@ -103,4 +124,9 @@ impl StoreError {
                 | StoreError::Refused(_)
         )
     }
+}
+
+/// Returns whether the process, or the system, has no more file descriptors (`EMFILE`, `ENFILE`).
+fn is_exhausted(error: &io::Error) -> bool {
+    cfg!(unix) && matches!(error.raw_os_error(), Some(23 | 24))
 }

@@ -3,17 +3,22 @@
 //! A record cut by a crash was never acknowledged, and is removed. Files are synchronised one by
 //! one: commits cannot be grouped, so `batch` equals `full` here.
 
-mod budgets;
 mod file;
+mod ledger;
 
+use super::ledger::{Known, LEDGER, gone, stranger, time_of};
 use super::memory::{check_snapshot, no_snapshot};
+use super::place::{GONE, is_absent};
+use super::seen::Seen;
 use super::{
-    Begun, Commit, Committed, Durability, Fit, Records, Store, StoreError, Taken, charge_all,
+    Begun, Charge, Commit, Committed, Durability, Fit, Records, Store, StoreError, Taken, audit,
     check_id, fit,
 };
 use crate::keys::Keys;
 use crate::line::{Head, Line};
 use file::{Held, Reading};
+use guard_plan::record::LedgerEntry;
+use ledger::FolderLedger;
 use std::collections::HashMap;
 use std::fs::{self, File};
 use std::io::{Read, Write};
@@ -34,6 +39,10 @@ pub struct FolderStore {
     durability: Durability,
     keys: Option<Keys>,
     held: Mutex<HashMap<String, Arc<Mutex<Held>>>>,
+    /// The sessions that some thread opens at this moment.
+    opening: Mutex<HashMap<String, Arc<Mutex<()>>>>,
+    seen: Seen,
+    ledger: FolderLedger,
 }
 
 impl FolderStore {
@@ -49,7 +58,10 @@ impl FolderStore {
         keys: Option<Keys>,
     ) -> Result<FolderStore, StoreError> {
         fs::create_dir_all(dir).map_err(|error| StoreError::io(dir, &error))?;
-        Ok(FolderStore { dir: dir.to_owned(), durability, keys, held: Mutex::default() })
+        let (dir, held, seen) = (dir.to_owned(), Mutex::default(), Seen::default());
+        let ledger = FolderLedger::new(&dir, durability);
+        let opening = Mutex::default();
+        Ok(FolderStore { dir, durability, keys, held, opening, seen, ledger })
     }
 
     /// Returns the path of a session's file.
@@ -58,7 +70,9 @@ impl FolderStore {
     ///
     /// Returns an error if its id is not a valid file name.
     pub fn path(&self, session: &str) -> Result<PathBuf, StoreError> {
-        check_id(session)?;
+        if session != LEDGER {
+            check_id(session)?;
+        }
         Ok(self.dir.join(format!("{session}.jsonl")))
     }
 
@@ -69,22 +83,119 @@ impl FolderStore {
     /// Returns the session's locked file; opens it if this process does not have it.
     fn hold(&self, session: &str) -> Result<Arc<Mutex<Held>>, StoreError> {
         let path = self.path(session)?;
-        let mut held = lock(&self.held);
-        if let Some(held) = held.get(session) {
-            return Ok(held.clone());
-        }
-        let new = Arc::new(Mutex::new(Held::open(&path)?));
-        self.sync_dir();
-        held.insert(session.to_owned(), new.clone());
+        // One thread opens a session, the others wait for it; those with other sessions go on.
+        let opening = Arc::clone(lock(&self.opening).entry(session.to_owned()).or_default());
+        let turn = lock(&opening);
+        let known = lock(&self.held).get(session).cloned();
+        let held = known.map_or_else(|| self.open_file(session, &path), Ok);
+        lock(&self.opening).remove(session);
+        drop(turn);
+        held
+    }
+
+    fn open_file(&self, session: &str, path: &Path) -> Result<Arc<Mutex<Held>>, StoreError> {
+        let new = Arc::new(Mutex::new(Held::open(path)?));
+        self.sync_dir()?;
+        lock(&self.held).insert(session.to_owned(), new.clone());
         Ok(new)
     }
 
     /// A new file is durable only if its folder is synchronised too; not every system supports
     /// that.
-    fn sync_dir(&self) {
-        if self.durability != Durability::Off {
-            let _ = File::open(&self.dir).and_then(|dir| dir.sync_all());
+    fn sync_dir(&self) -> Result<(), StoreError> {
+        if self.durability == Durability::Off {
+            return Ok(());
         }
+        match File::open(&self.dir).and_then(|dir| dir.sync_all()) {
+            Err(error) if is_absent(&error) => Err(StoreError::lost(&self.dir, GONE)),
+            Err(error) if is_of_disk(&error) => Err(StoreError::io(&self.dir, &error)),
+            _ => Ok(()),
+        }
+    }
+
+    /// Takes a session up from the file at its path.
+    fn take_up(&self, session: &str) -> Result<Begun, StoreError> {
+        check_id(session)?;
+        let path = self.path(session)?;
+        let locked = self.ledger.lock()?;
+        let (known, exists) = (locked.ledger().knows(session), locked.exists());
+        drop(locked);
+        if known == Known::Begun && !path.exists() {
+            return Err(gone(&self.dir, session));
+        }
+        if !exists {
+            // The ledger is there before the first session is.
+            drop(self.ledger.lock_or_make()?);
+        }
+        let mut held = self.hold(session)?;
+        if !lock(&held).is_in_place() {
+            // The file that was open is not the one at the path: only the latter counts.
+            lock(&self.held).remove(session);
+            drop(held);
+            held = self.hold(session)?;
+        }
+        let mut held = lock(&held);
+        let begun = self.read(session, &mut held)?;
+        self.seen.check(&held.path, session, &begun)?;
+        // Another process may have written to the ledger before the session was ours.
+        let known = self.ledger.lock()?.ledger().knows(session);
+        match (known, begun.head.version) {
+            (Known::Begun, 0) => Err(gone(&self.dir, session)),
+            (Known::No | Known::Removed, 1..) if begun.records.len() > 1 => {
+                Err(stranger(&self.dir, session))
+            }
+            // The process that wrote its first record ended before it wrote to the ledger.
+            (Known::No | Known::Removed, 1..) => {
+                self.register(session, begun.records.first().map_or("", String::as_str))?;
+                Ok(begun)
+            }
+            _ => Ok(begun),
+        }
+    }
+
+    /// Writes into the ledger that a session exists.
+    fn register(&self, session: &str, first: &str) -> Result<(), StoreError> {
+        let mut locked = self.ledger.lock_or_make()?;
+        let line = locked.ledger().say(time_of(first), LedgerEntry::Begun, session, 0);
+        locked.append(&[line])?;
+        drop(locked);
+        self.sync_dir()
+    }
+
+    /// Charges shared budgets, before the record is written: a crash between the two counts too
+    /// much, never too little.
+    fn charge(
+        &self,
+        session: &str,
+        held: &mut Held,
+        commit: &Commit<'_>,
+    ) -> Result<Option<Committed>, StoreError> {
+        if commit.charges.is_empty() {
+            return Ok(None);
+        }
+        let time = commit.records.first().map_or(0, |record| time_of(record));
+        let mut locked = self.ledger.lock()?;
+        match locked.ledger().charge(time, session, commit.version, commit.charges)? {
+            Err(over) => Ok(Some(over)),
+            Ok(lines) => {
+                let written = locked.append(&lines);
+                written.inspect_err(|_| held.broken = true).map(|()| None)
+            }
+        }
+    }
+
+    fn read(&self, session: &str, held: &mut Held) -> Result<Begun, StoreError> {
+        let (snapshot, mut distrusted) = self.taken(session);
+        if let Some((taken, reading)) = snapshot {
+            if held.ends_at(&reading) {
+                let records = held.read(session, reading)?;
+                let snapshot = Some(taken);
+                return Ok(Begun { head: held.head, snapshot, distrusted, records });
+            }
+            distrusted = true;
+        }
+        let records = held.read(session, Reading::default())?;
+        Ok(Begun { head: held.head, snapshot: None, distrusted, records })
     }
 
     /// Returns the snapshot of a session with the position in its file where the trace continues,
@@ -150,22 +261,12 @@ impl FolderStore {
 
 impl Store for FolderStore {
     fn begin(&self, session: &str) -> Result<Begun, StoreError> {
-        let held = self.hold(session)?;
-        let mut held = lock(&held);
-        let (snapshot, mut distrusted) = self.taken(session);
-        if let Some((taken, reading)) = snapshot {
-            if held.ends_at(&reading) {
-                let records = held.read(session, reading)?;
-                let snapshot = Some(taken);
-                return Ok(Begun { head: held.head, snapshot, distrusted, records });
-            }
-            distrusted = true;
-        }
-        let records = held.read(session, Reading::default())?;
-        Ok(Begun { head: held.head, snapshot: None, distrusted, records })
+        // After a failure nothing of the session stays open or locked.
+        self.take_up(session).inspect_err(|_| self.release(session))
     }
 
     fn commit(&self, session: &str, commit: &Commit<'_>) -> Result<Committed, StoreError> {
+        check_id(session)?;
         let known = lock(&self.held).get(session).cloned();
         let held = match known {
             Some(held) => held,
@@ -182,16 +283,16 @@ impl Store for FolderStore {
             Fit::Yes(head) => head,
             Fit::Conflict(version) => return Ok(Committed::Conflict { version }),
         };
-        if !commit.charges.is_empty() {
-            // The budget is written before the record: a crash between the two counts too much,
-            // never too little.
-            let budgets = budgets::Budgets::lock(&self.dir)?;
-            match charge_all(commit.charges, |key| Ok(budgets.spent(key)))? {
-                Ok(sums) => budgets.keep(sums).inspect_err(|_| held.broken = true)?,
-                Err(over) => return Ok(over),
-            }
+        held.check_place().inspect_err(|_| held.broken = true)?;
+        if let Some(over) = self.charge(session, &mut held, commit)? {
+            return Ok(over);
         }
+        let begins = held.head.version == 0;
         self.append(session, &mut held, commit, head)?;
+        if let Some(first) = commit.records.first().filter(|_| begins) {
+            self.register(session, first).inspect_err(|_| held.broken = true)?;
+        }
+        self.seen.keep(session, head);
         Ok(Committed::Yes(head))
     }
 
@@ -238,13 +339,80 @@ impl Store for FolderStore {
     }
 
     fn snapshot(&self, session: &str) -> Result<(Option<Taken>, bool), StoreError> {
+        if session == LEDGER {
+            return Ok((None, false));
+        }
         check_id(session)?;
         let (taken, distrusted) = self.taken(session);
         Ok((taken.map(|(taken, _)| taken), distrusted))
     }
 
     fn spent(&self, key: &str) -> Result<i64, StoreError> {
-        Ok(budgets::Budgets::lock(&self.dir)?.spent(key))
+        Ok(self.ledger.lock()?.ledger().spent(key))
+    }
+
+    fn known(&self) -> Result<Option<Vec<String>>, StoreError> {
+        let locked = self.ledger.lock()?;
+        Ok(locked.exists().then(|| locked.ledger().sessions()))
+    }
+
+    fn audit(&self) -> Result<Vec<String>, StoreError> {
+        // A folder of exported traces is no store: it has neither key nor ledger.
+        let is_store = self.keys.is_some() || self.ledger.path().exists();
+        match is_store {
+            true => audit(self),
+            false => Ok(Vec::new()),
+        }
+    }
+
+    fn backup(&self, to: &Path) -> Result<(), StoreError> {
+        let fail = |error| StoreError::io(to, &error);
+        fs::create_dir(to).map_err(fail)?;
+        // While the ledger is held no session begins and nothing is charged: no call that costs can
+        // be in a session of the copy and not in its ledger.
+        let locked = self.ledger.lock()?;
+        if locked.exists() {
+            file::copy(self.ledger.path(), &to.join(format!("{LEDGER}.jsonl")))?;
+        }
+        for id in self.sessions()? {
+            if locked.ledger().knows(&id) == Known::Begun {
+                file::copy(&self.path(&id)?, &to.join(format!("{id}.jsonl")))?;
+            }
+        }
+        drop(locked);
+        File::open(to).and_then(|dir| dir.sync_all()).map_err(fail)
+    }
+
+    fn settle_ledger(&self) -> Result<Vec<String>, StoreError> {
+        let there = self.sessions()?;
+        let mut locked = self.ledger.lock_or_make()?;
+        let new = locked.ledger().head.is_empty();
+        let mut said = Vec::new();
+        for id in &there {
+            if locked.ledger().knows(id) != Known::Begun {
+                let line = locked.ledger().say(0, LedgerEntry::Begun, id, 0);
+                locked.append(&[line])?;
+                said.push(format!("session `{id}` is known from now on"));
+            }
+        }
+        for id in locked.ledger().sessions() {
+            if !there.contains(&id) {
+                let line = locked.ledger().say(0, LedgerEntry::Removed, &id, 0);
+                locked.append(&[line])?;
+                said.push(format!("session `{id}` is gone"));
+            }
+        }
+        if new {
+            for (key, amount) in ledger::former_amounts(&self.dir)? {
+                let charge = Charge { key: &key, amount, limit: i64::MAX };
+                if let Ok(lines) = locked.ledger().charge(0, "", 0, &[charge])? {
+                    locked.append(&lines)?;
+                    let amount = guard_plan::decimal::format(amount);
+                    said.push(format!("{amount} is spent of `{key}`"));
+                }
+            }
+        }
+        Ok(said)
     }
 
     fn forget(&self, session: &str, before: u64) -> Result<(), StoreError> {
@@ -269,7 +437,7 @@ impl Store for FolderStore {
         }
         new.file.sync_all().map_err(fail)?;
         fs::rename(&draft, &path).map_err(fail)?;
-        self.sync_dir();
+        self.sync_dir()?;
         new.path = path;
         new.read(session, Reading::default())?;
         *held = new;
@@ -277,18 +445,37 @@ impl Store for FolderStore {
     }
 
     fn remove(&self, session: &str) -> Result<bool, StoreError> {
+        check_id(session)?;
         let path = self.path(session)?;
         if !path.exists() {
             return Ok(false);
         }
         let held = self.hold(session)?;
         let some = lock(&held).len > 0 || fs::metadata(&path).is_ok_and(|meta| meta.len() > 0);
+        let mut locked = self.ledger.lock()?;
+        if locked.ledger().knows(session) == Known::Begun {
+            let time = file::last(&path).ok().flatten().unwrap_or_default();
+            let time = time_of(&String::from_utf8_lossy(&time));
+            let line = locked.ledger().say(time, LedgerEntry::Removed, session, 0);
+            locked.append(&[line])?;
+        }
+        drop(locked);
         let _ = fs::remove_file(self.snapshot_path(session));
         fs::remove_file(&path).map_err(|error| StoreError::io(&path, &error))?;
-        self.sync_dir();
+        self.seen.forget(session);
         self.release(session);
+        self.sync_dir()?;
         Ok(some)
     }
+}
+
+/// Returns whether an error of a folder's synchronisation means more than that the system has none.
+fn is_of_disk(error: &std::io::Error) -> bool {
+    use std::io::ErrorKind;
+    !matches!(
+        error.kind(),
+        ErrorKind::InvalidInput | ErrorKind::Unsupported | ErrorKind::PermissionDenied
+    )
 }
 
 /// Takes over a lock that a panicking thread leaves: the guarded data is marked broken before it is

@@ -5,6 +5,7 @@ use super::{
 };
 use crate::line::{Head, Line};
 use std::collections::{BTreeMap, HashMap};
+use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// A store in memory. Clones share the store. No other process can reach its snapshots, so they
@@ -117,6 +118,18 @@ impl Store for MemoryStore {
 
     fn spent(&self, key: &str) -> Result<i64, StoreError> {
         Ok(self.lock().spent.get(key).copied().unwrap_or_default())
+    }
+
+    fn known(&self) -> Result<Option<Vec<String>>, StoreError> {
+        Ok(None)
+    }
+
+    fn backup(&self, to: &Path) -> Result<(), StoreError> {
+        Err(StoreError::NoStore(to.to_owned()))
+    }
+
+    fn settle_ledger(&self) -> Result<Vec<String>, StoreError> {
+        Ok(Vec::new())
     }
 
     fn forget(&self, session: &str, before: u64) -> Result<(), StoreError> {

@@ -5,17 +5,24 @@
 //! `rows.rs`.
 
 mod batch;
+mod handle;
+mod ledger;
+mod place;
 mod rows;
 mod schema;
 
 pub use schema::{APPLICATION_ID, SCHEMA_VERSION};
 
-use super::{Begun, Commit, Committed, Durability, Records, Store, StoreError, Taken, check_id};
+use super::ledger::Ledger;
+use super::seen::Seen;
+use super::{
+    Begun, Commit, Committed, Durability, Records, Store, StoreError, Taken, audit, check_id,
+};
 use crate::keys::Keys;
 use crate::line::Head;
 use batch::Batch;
+use handle::Handle;
 use rows::Rows;
-use rusqlite::{Connection, Transaction, TransactionBehavior};
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -28,8 +35,9 @@ const PAGE: usize = 256;
 pub struct SqliteStore {
     path: PathBuf,
     keys: Option<Keys>,
-    connection: Mutex<Connection>,
+    handle: Mutex<Handle>,
     batch: Option<Batch>,
+    seen: Seen,
     /// The sessions with a failed write.
     broken: Mutex<HashSet<String>>,
 }
@@ -68,66 +76,52 @@ impl SqliteStore {
         keys: Option<Keys>,
         create: bool,
     ) -> Result<SqliteStore, StoreError> {
-        let connect = || schema::connect(path, durability, create);
-        let connection = connect()?;
+        let handle = Handle::open(path, durability, create)?;
         let batch = match durability {
             Durability::Batch(window) => {
-                Some(Batch::start(connect()?, path.to_owned(), keys.clone(), window)?)
+                let writer = Handle::open(path, durability, false)?;
+                Some(Batch::start(writer, path.to_owned(), keys.clone(), window)?)
             }
             Durability::Full | Durability::Off => None,
         };
         Ok(SqliteStore {
             path: path.to_owned(),
             keys,
-            connection: Mutex::new(connection),
+            handle: Mutex::new(handle),
             batch,
+            seen: Seen::default(),
             broken: Mutex::default(),
         })
     }
 
     fn reading<T>(
         &self,
-        read: impl FnOnce(&Rows<'_>) -> Result<T, StoreError>,
+        read: impl FnOnce(&Rows<'_>, &mut Ledger) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
-        let mut connection = lock(&self.connection);
-        let fail = |error| rows::error(&self.path, &error);
-        let transaction = connection.transaction().map_err(fail)?;
-        let found = read(&Rows { path: &self.path, connection: &transaction })?;
-        transaction.commit().map_err(fail)?;
-        Ok(found)
+        lock(&self.handle).reading(read)
     }
 
     fn writing<T>(
         &self,
-        write: impl FnOnce(&Rows<'_>) -> Result<T, StoreError>,
+        session: &str,
+        write: impl FnOnce(&Rows<'_>, &mut Ledger) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
-        writing(&self.path, &mut lock(&self.connection), write)
+        lock(&self.handle).writing(&[session], write)
     }
 
     fn commit_now(&self, session: &str, commit: &Commit<'_>) -> Result<Committed, StoreError> {
-        self.writing(|rows| rows.commit(session, commit, self.keys.as_ref()))
+        self.writing(session, |rows, ledger| {
+            rows.commit(session, commit, self.keys.as_ref(), ledger)
+        })
     }
-}
-
-/// Runs a function in one write transaction; nothing is changed if it fails.
-fn writing<T>(
-    path: &Path,
-    connection: &mut Connection,
-    write: impl FnOnce(&Rows<'_>) -> Result<T, StoreError>,
-) -> Result<T, StoreError> {
-    let fail = |error| rows::error(path, &error);
-    let begun = Transaction::new(connection, TransactionBehavior::Immediate);
-    let transaction = begun.map_err(fail)?;
-    // If it is dropped without a commit, it is rolled back.
-    let done = write(&Rows { path, connection: &transaction })?;
-    transaction.commit().map_err(fail)?;
-    Ok(done)
 }
 
 impl Store for SqliteStore {
     fn begin(&self, session: &str) -> Result<Begun, StoreError> {
         check_id(session)?;
-        let begun = self.reading(|rows| begin(rows, session, self.keys.as_ref()))?;
+        let begun =
+            self.reading(|rows, ledger| begin(rows, ledger, session, self.keys.as_ref()))?;
+        self.seen.check(&self.path, session, &begun)?;
         lock(&self.broken).remove(session);
         if let Some(batch) = &self.batch {
             batch.enter(session);
@@ -144,11 +138,14 @@ impl Store for SqliteStore {
             Some(batch) => batch.commit(session, commit),
             None => self.commit_now(session, commit),
         };
-        done.inspect_err(|error| {
-            if error.is_of_writing() {
+        match &done {
+            Ok(Committed::Yes(head)) => self.seen.keep(session, *head),
+            Err(error) if error.is_of_writing() => {
                 lock(&self.broken).insert(session.to_owned());
             }
-        })
+            _ => {}
+        }
+        done
     }
 
     fn release(&self, session: &str) {
@@ -159,11 +156,11 @@ impl Store for SqliteStore {
     }
 
     fn sessions(&self) -> Result<Vec<String>, StoreError> {
-        self.reading(|rows| rows.sessions())
+        self.reading(|rows, _| rows.sessions())
     }
 
     fn head(&self, session: &str) -> Result<Option<Head>, StoreError> {
-        Ok(self.reading(|rows| rows.session(session))?.map(|found| found.head))
+        Ok(self.reading(|rows, _| rows.session(session))?.map(|found| found.head))
     }
 
     fn records(&self, session: &str, from: u64) -> Result<Records<'_>, StoreError> {
@@ -177,7 +174,7 @@ impl Store for SqliteStore {
                 return Some(Ok(line));
             }
             let from = next.take()?;
-            match self.reading(|rows| rows.page(&id, from, PAGE)) {
+            match self.reading(|rows, _| rows.page(&id, from, PAGE)) {
                 Ok(read) => page = read.into_iter(),
                 Err(error) => return Some(Err(error)),
             }
@@ -188,28 +185,67 @@ impl Store for SqliteStore {
     }
 
     fn snapshot(&self, session: &str) -> Result<(Option<Taken>, bool), StoreError> {
-        self.reading(|rows| match rows.session(session)? {
+        self.reading(|rows, _| match rows.session(session)? {
             Some(found) => snapshot(rows, &found, session, self.keys.as_ref()),
             None => Ok((None, false)),
         })
     }
 
     fn spent(&self, key: &str) -> Result<i64, StoreError> {
-        self.reading(|rows| rows.spent(key))
+        self.reading(|rows, ledger| {
+            rows.catch_up(ledger, false)?;
+            Ok(ledger.spent(key))
+        })
+    }
+
+    fn known(&self) -> Result<Option<Vec<String>>, StoreError> {
+        self.reading(|rows, ledger| {
+            rows.catch_up(ledger, false)?;
+            Ok((ledger.head.version > 0).then(|| ledger.sessions()))
+        })
+    }
+
+    fn audit(&self) -> Result<Vec<String>, StoreError> {
+        let mut found = audit(self)?;
+        found.extend(self.reading(|rows, _| rows.orphans())?);
+        Ok(found)
+    }
+
+    fn backup(&self, to: &Path) -> Result<(), StoreError> {
+        if to.exists() {
+            return Err(StoreError::io(to, &std::io::ErrorKind::AlreadyExists.into()));
+        }
+        lock(&self.handle).copy(to)?;
+        let fail = |error| StoreError::io(to, &error);
+        std::fs::File::open(to).and_then(|file| file.sync_all()).map_err(fail)
+    }
+
+    fn settle_ledger(&self) -> Result<Vec<String>, StoreError> {
+        lock(&self.handle).writing(&[], |rows, ledger| rows.settle_ledger(ledger))
     }
 
     fn forget(&self, session: &str, before: u64) -> Result<(), StoreError> {
-        self.writing(|rows| rows.forget(session, before))
+        self.writing(session, |rows, _| rows.forget(session, before))
     }
 
     fn remove(&self, session: &str) -> Result<bool, StoreError> {
-        self.writing(|rows| rows.remove(session))
+        check_id(session)?;
+        self.seen.forget(session);
+        self.writing(session, |rows, ledger| rows.remove(session, ledger))
     }
 }
 
 /// Reads a session with the verified records after its snapshot.
-fn begin(rows: &Rows<'_>, session: &str, keys: Option<&Keys>) -> Result<Begun, StoreError> {
-    let Some(found) = rows.session(session)? else { return Ok(Begun::default()) };
+fn begin(
+    rows: &Rows<'_>,
+    ledger: &mut Ledger,
+    session: &str,
+    keys: Option<&Keys>,
+) -> Result<Begun, StoreError> {
+    let Some(found) = rows.session(session)? else {
+        rows.expect_new(session, ledger)?;
+        return Ok(Begun::default());
+    };
     let (snapshot, distrusted) = snapshot(rows, &found, session, keys)?;
     let mut head = match &snapshot {
         Some(taken) => Head { first: 0, version: taken.version, hash: taken.hash },

@@ -47,6 +47,8 @@ pub enum Trouble {
     Compacted,
     /// The store's head of the chain differs.
     End,
+    /// There is no record.
+    Empty,
     /// The stored snapshot was changed, or is not from this session at this record.
     Snapshot,
 }
@@ -69,6 +71,7 @@ impl Trouble {
             Trouble::Root => "root",
             Trouble::Compacted => "compacted",
             Trouble::End => "end",
+            Trouble::Empty => "empty",
             Trouble::Snapshot => "snapshot",
         }
     }
@@ -108,6 +111,7 @@ impl fmt::Display for Finding {
             Trouble::End => {
                 write!(f, "the store says that record {n} is the last one, and it is not")
             }
+            Trouble::Empty => f.write_str("there is no record: every session begins with one"),
             Trouble::Snapshot => f.write_str("the stored snapshot is not what was stored"),
         }
     }

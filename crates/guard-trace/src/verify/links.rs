@@ -285,6 +285,9 @@ impl<'a> Links<'a> {
                 self.add(nowhere(last, Trouble::Truncated));
             }
         }
+        if self.records == 0 && self.findings.is_empty() {
+            self.add(nowhere(None, Trouble::Empty));
+        }
         let unseen = self.against.snapshot.as_ref().filter(|taken| {
             taken.version > 0 && !self.snapshot_seen && taken.version > self.head.first
         });

@@ -78,7 +78,9 @@ impl Maker<'_, '_> {
             Type::List(of, _) | Type::Set(of, _) => self.lists(ty, of, node, depth),
             Type::Map(of, _) => self.maps(of, node, depth),
             Type::Json => {
-                let json = node.map_or_else(|| vec![Json::Null], |node| self.json(node, depth));
+                // `null` cannot be written as an argument in a test.
+                let json =
+                    node.map_or_else(|| vec![Json::Bool(true)], |node| self.json(node, depth));
                 json.into_iter().map(|json| Value::Json(Box::new(json))).collect()
             }
             Type::Never | Type::Error => Vec::new(),

@@ -294,9 +294,6 @@ impl<'p> Reference<'p> {
         let env = eval::Env::of(&self.state, &|_| None);
         let mut broken = Vec::new();
         for (at, invariant) in self.program.invariants.iter().enumerate() {
-            if invariant.monitor {
-                continue;
-            }
             match self.holds(&invariant.condition, env) {
                 Ok(true) => {}
                 Ok(false) => broken.push((at, "is false".to_string())),

@@ -1,9 +1,11 @@
 //! The file of one session: locked, read from an offset, appended to.
 
 use super::super::StoreError;
+use super::super::place::{CUT, GONE, OVERWRITTEN, REPLACED, is_absent, is_same};
 use crate::line::{Head, Line as RecordLine};
 use crate::reading::LINE_BYTES;
 use guard_plan::lines::{Line, read_line};
+use std::cmp::Ordering;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{BufReader, ErrorKind, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
@@ -121,8 +123,43 @@ impl Held {
         read.and_then(|_| self.file.read_exact(&mut found)).is_ok() && found == expected
     }
 
-    /// Appends complete records. After a failure nothing more is accepted, since the session's
-    /// memory and the file differ.
+    /// Checks that the file at the path is this one, as long as it should be, and ends with the
+    /// last record.
+    pub fn check_place(&mut self) -> Result<(), StoreError> {
+        self.check_file(self.len)?;
+        let end = Reading { offset: self.len, head: self.head };
+        match self.len == 0 || self.ends_at(&end) {
+            true => Ok(()),
+            false => Err(StoreError::lost(&self.path, OVERWRITTEN)),
+        }
+    }
+
+    /// Returns whether the file at the path is this one.
+    pub fn is_in_place(&self) -> bool {
+        is_at(&self.file, &self.path)
+    }
+
+    /// Checks that the file at the path is this one, and has this length.
+    fn check_file(&self, len: u64) -> Result<(), StoreError> {
+        let lost = |why| Err(StoreError::lost(&self.path, why));
+        let there = match std::fs::symlink_metadata(&self.path) {
+            Ok(there) => there,
+            Err(error) if is_absent(&error) => return lost(GONE),
+            Err(error) => return Err(StoreError::io(&self.path, &error)),
+        };
+        let ours = self.file.metadata().map_err(|error| StoreError::io(&self.path, &error))?;
+        if !is_same(&ours, &there) {
+            return lost(REPLACED);
+        }
+        match there.len().cmp(&len) {
+            Ordering::Less => lost(CUT),
+            Ordering::Equal => Ok(()),
+            Ordering::Greater => lost(OVERWRITTEN),
+        }
+    }
+
+    /// Appends complete records. On return they are in the file at the path. After a failure
+    /// nothing more is accepted, since the session's memory and the file differ.
     pub fn append(&mut self, lines: &[u8], head: Head, sync: bool) -> Result<(), StoreError> {
         self.broken = true;
         let written = self.file.write_all(lines).and_then(|()| match sync {
@@ -135,25 +172,19 @@ impl Held {
             let _ = self.file.set_len(self.len);
             return Err(StoreError::io(&self.path, &error));
         }
-        self.len += lines.len() as u64;
-        self.head = head;
-        self.broken = false;
+        let len = self.len + lines.len() as u64;
+        self.check_file(len)?;
+        (self.len, self.head, self.broken) = (len, head, false);
         Ok(())
     }
 }
 
 /// Returns whether a file is the one at a path.
-#[cfg(unix)]
 fn is_at(file: &File, path: &Path) -> bool {
-    use std::os::unix::fs::MetadataExt;
-    let place = |meta: std::fs::Metadata| (meta.dev(), meta.ino());
-    let there = std::fs::symlink_metadata(path).map(place).ok();
-    there.is_some() && file.metadata().map(place).ok() == there
-}
-
-#[cfg(not(unix))]
-fn is_at(_: &File, _: &Path) -> bool {
-    true
+    match (file.metadata(), std::fs::symlink_metadata(path)) {
+        (Ok(ours), Ok(there)) => is_same(&ours, &there),
+        _ => false,
+    }
 }
 
 fn damaged(path: &Path, why: &str) -> StoreError {
@@ -210,7 +241,7 @@ pub fn head(path: &Path) -> Result<Option<Head>, StoreError> {
 }
 
 /// Returns the last complete line of a file, without its line break.
-fn last(path: &Path) -> std::io::Result<Option<Vec<u8>>> {
+pub fn last(path: &Path) -> std::io::Result<Option<Vec<u8>>> {
     let mut file = File::open(path)?;
     let mut from = file.seek(SeekFrom::End(0))?;
     let mut tail: Vec<u8> = Vec::new();
@@ -235,4 +266,17 @@ fn last(path: &Path) -> std::io::Result<Option<Vec<u8>>> {
             None => {}
         }
     }
+}
+
+/// Copies the complete lines of a file that others may append to.
+pub fn copy(from: &Path, to: &Path) -> Result<(), StoreError> {
+    let fail = |error| StoreError::io(to, &error);
+    let file = OpenOptions::new().write(true).create_new(true).open(to).map_err(fail)?;
+    let mut out = std::io::BufWriter::with_capacity(1 << 18, file);
+    for line in lines(from)? {
+        let line = line?;
+        out.write_all(line.as_bytes()).and_then(|()| out.write_all(b"\n")).map_err(fail)?;
+    }
+    let file = out.into_inner().map_err(|error| fail(error.into_error()))?;
+    file.sync_all().map_err(fail)
 }

@@ -3,10 +3,11 @@
 //! Each caller waits until the transaction with its commit is on disk. The thread waits for further
 //! commits at most as long as the window, and not at all once every open session is waiting.
 
+use super::super::ledger::Ledger;
 use super::super::{Charge, Commit, Committed, StoreError};
-use super::{lock, rows, writing};
+use super::handle::Handle;
+use super::{lock, rows};
 use crate::keys::Keys;
-use rusqlite::Connection;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{SyncSender, sync_channel};
@@ -52,14 +53,14 @@ struct Job {
 impl Batch {
     /// Starts the thread.
     pub fn start(
-        connection: Connection,
+        handle: Handle,
         path: PathBuf,
         keys: Option<Keys>,
         window: Duration,
     ) -> Result<Batch, StoreError> {
         let queue = Arc::new(Queue::default());
         let ours = queue.clone();
-        let writer = Writer { connection, path: path.clone(), keys };
+        let writer = Writer { handle, path: path.clone(), keys };
         let thread = std::thread::Builder::new()
             .name("guard-store".into())
             .spawn(move || writer.run(&ours, window))
@@ -145,7 +146,7 @@ impl Waiting {
 }
 
 struct Writer {
-    connection: Connection,
+    handle: Handle,
     path: PathBuf,
     keys: Option<Keys>,
 }
@@ -165,12 +166,13 @@ impl Writer {
     /// fail.
     fn write(&mut self, jobs: &[Job]) -> Vec<Result<Committed, StoreError>> {
         let keys = self.keys.as_ref();
-        let written = writing(&self.path, &mut self.connection, |rows| {
-            let one = |job: &Job| match job.commit(rows, keys) {
+        let sessions: Vec<&str> = jobs.iter().map(|job| job.session.as_str()).collect();
+        let written = self.handle.writing(&sessions, |rows, ledger| {
+            let mut one = |job: &Job| match job.commit(rows, keys, ledger) {
                 Err(error) if error.is_of_writing() => Err(error),
                 done => Ok(done),
             };
-            jobs.iter().map(one).collect::<Result<Vec<_>, _>>()
+            jobs.iter().map(&mut one).collect::<Result<Vec<_>, _>>()
         });
         match written {
             Ok(done) => done,
@@ -191,12 +193,18 @@ fn again(error: &StoreError, path: &Path) -> StoreError {
             why: why.clone(),
         },
         StoreError::Io(path, why) => StoreError::Io(path.clone(), why.clone()),
+        StoreError::Lost { path, why } => StoreError::lost(path, why),
         other => StoreError::Io(path.to_owned(), other.to_string()),
     }
 }
 
 impl Job {
-    fn commit(&self, rows: &rows::Rows<'_>, keys: Option<&Keys>) -> Result<Committed, StoreError> {
+    fn commit(
+        &self,
+        rows: &rows::Rows<'_>,
+        keys: Option<&Keys>,
+        ledger: &mut Ledger,
+    ) -> Result<Committed, StoreError> {
         let records: Vec<&str> = self.records.iter().map(String::as_str).collect();
         let charges: Vec<Charge<'_>> = self
             .charges
@@ -209,6 +217,6 @@ impl Job {
             snapshot: self.snapshot.as_deref(),
             charges: &charges,
         };
-        rows.commit(&self.session, &commit, keys)
+        rows.commit(&self.session, &commit, keys, ledger)
     }
 }

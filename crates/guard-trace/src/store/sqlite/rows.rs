@@ -1,11 +1,13 @@
 //! Reads and writes within a transaction.
 
+use super::super::ledger::{Known, Ledger, time_of};
 use super::super::memory::{check_snapshot, no_snapshot};
-use super::super::{Commit, Committed, Fit, StoreError, Taken, charge_all, fit};
+use super::super::{Commit, Committed, Fit, StoreError, Taken, fit};
 use super::schema;
 use crate::keys::Keys;
-use crate::line::Head;
+use crate::line::{Head, Line};
 use guard_plan::encode::Hash;
+use guard_plan::record::LedgerEntry;
 use rusqlite::{Connection, ErrorCode, OptionalExtension, params};
 use std::path::Path;
 
@@ -62,7 +64,8 @@ impl Rows<'_> {
     /// Returns the names of all sessions.
     pub fn sessions(&self) -> Result<Vec<String>, StoreError> {
         let fail = |why| error(self.path, &why);
-        let sql = "SELECT name FROM session WHERE version > first ORDER BY name";
+        let sql =
+            "SELECT name FROM session WHERE version > first AND name != '.ledger' ORDER BY name";
         let mut statement = self.connection.prepare_cached(sql).map_err(fail)?;
         let names = statement.query_map([], |row| row.get(0)).map_err(fail)?;
         names.collect::<Result<_, _>>().map_err(fail)
@@ -100,6 +103,22 @@ impl Rows<'_> {
         rows.map_err(fail)?.collect::<Result<_, _>>().map_err(fail)
     }
 
+    /// Returns whether a session has all records of a chain; it may have more.
+    pub fn holds(&self, name: &str, head: &Head) -> Result<bool, StoreError> {
+        let Some(found) = self.session(name)? else { return Ok(head.is_empty()) };
+        let Some(last) = head.version.checked_sub(1).filter(|last| *last >= found.head.first)
+        else {
+            return Ok(true);
+        };
+        let sql = "SELECT count(*) FROM record WHERE place >= ?1 AND place < ?2";
+        let range = params![place(found.id, found.head.first), place(found.id, head.version)];
+        let count = self.one(sql, range, |row| row.get::<_, i64>(0))?;
+        let line = self.lines(&found, last, 1)?;
+        let line = line.first().and_then(|line| Line::read(line.as_bytes()).ok());
+        Ok(count == Some(signed(head.version - found.head.first))
+            && line.is_some_and(|line| line.seq == last && line.hash == head.hash))
+    }
+
     /// Returns the snapshot of a session.
     pub fn snapshot(&self, of: &Session) -> Result<Option<Kept>, StoreError> {
         let sql = "SELECT version, head, tag, bytes FROM snapshot WHERE session = ?1";
@@ -109,18 +128,13 @@ impl Rows<'_> {
         })
     }
 
-    /// Returns the amount spent of a budget.
-    pub fn spent(&self, key: &str) -> Result<i64, StoreError> {
-        let sql = "SELECT amount FROM spent WHERE key = ?1";
-        Ok(self.one(sql, params![key], |row| row.get(0))?.unwrap_or_default())
-    }
-
     /// Writes a commit, or returns the reason for its refusal; then nothing is written.
     pub fn commit(
         &self,
         name: &str,
         commit: &Commit<'_>,
         keys: Option<&Keys>,
+        ledger: &mut Ledger,
     ) -> Result<Committed, StoreError> {
         let found = self.session(name)?;
         let before = found.as_ref().map(|found| found.head).unwrap_or_default();
@@ -131,18 +145,19 @@ impl Rows<'_> {
             Fit::Yes(head) => head,
             Fit::Conflict(version) => return Ok(Committed::Conflict { version }),
         };
-        let sums = match charge_all(commit.charges, |key| self.spent(key))? {
-            Ok(sums) => sums,
-            Err(over) => return Ok(over),
-        };
-        for (key, sum) in sums {
-            let sql = "INSERT INTO spent (key, amount) VALUES (?1, ?2)
-                       ON CONFLICT (key) DO UPDATE SET amount = excluded.amount";
-            self.run(sql, params![key, sum])?;
+        if found.is_none() {
+            self.expect_new(name, ledger)?;
+        }
+        if let Some(over) = self.charge(ledger, name, commit)? {
+            return Ok(over);
         }
         let id = match found {
             Some(found) => found.id,
-            None => self.insert(name)?,
+            None => {
+                let time = commit.records.first().map_or(0, |record| time_of(record));
+                self.say(ledger, time, LedgerEntry::Begun, name)?;
+                self.insert(name)?
+            }
         };
         let from = head.version - commit.records.len() as u64;
         for (seq, line) in (from..).zip(commit.records) {
@@ -159,7 +174,7 @@ impl Rows<'_> {
         Ok(Committed::Yes(head))
     }
 
-    fn insert(&self, name: &str) -> Result<i64, StoreError> {
+    pub fn insert(&self, name: &str) -> Result<i64, StoreError> {
         let sql = "INSERT INTO session (name, first, version, head) VALUES (?1, 0, 0, ?2)";
         self.run(sql, params![name, [0_u8; 32]])?;
         match self.connection.last_insert_rowid() {
@@ -168,7 +183,7 @@ impl Rows<'_> {
         }
     }
 
-    fn move_head(&self, id: i64, head: &Head) -> Result<(), StoreError> {
+    pub fn move_head(&self, id: i64, head: &Head) -> Result<(), StoreError> {
         let sql = "UPDATE session SET first = ?2, version = ?3, head = ?4 WHERE id = ?1";
         self.run(sql, params![id, signed(head.first), signed(head.version), head.hash])
     }
@@ -186,8 +201,14 @@ impl Rows<'_> {
     }
 
     /// Drops a session.
-    pub fn remove(&self, name: &str) -> Result<bool, StoreError> {
+    pub fn remove(&self, name: &str, ledger: &mut Ledger) -> Result<bool, StoreError> {
         let Some(found) = self.session(name)? else { return Ok(false) };
+        self.catch_up(ledger, false)?;
+        if ledger.knows(name) == Known::Begun {
+            let last = self.lines(&found, found.head.version.saturating_sub(1), 1)?;
+            let time = last.first().map_or(0, |record| time_of(record));
+            self.say(ledger, time, LedgerEntry::Removed, name)?;
+        }
         let range = params![place(found.id, 0), place(found.id + 1, 0)];
         self.run("DELETE FROM record WHERE place >= ?1 AND place < ?2", range)?;
         self.run("DELETE FROM snapshot WHERE session = ?1", params![found.id])?;
@@ -212,7 +233,7 @@ impl Rows<'_> {
         statement.query_row(params, read).optional().map_err(fail)
     }
 
-    fn run(&self, sql: &str, params: &[&dyn rusqlite::ToSql]) -> Result<(), StoreError> {
+    pub fn run(&self, sql: &str, params: &[&dyn rusqlite::ToSql]) -> Result<(), StoreError> {
         let fail = |why| error(self.path, &why);
         let mut statement = self.connection.prepare_cached(sql).map_err(fail)?;
         statement.execute(params).map(|_| ()).map_err(fail)
@@ -220,7 +241,7 @@ impl Rows<'_> {
 }
 
 /// Returns the row id of a record.
-fn place(session: i64, seq: u64) -> i64 {
+pub fn place(session: i64, seq: u64) -> i64 {
     (session << 32).saturating_add(signed(seq.min(MAX_SEQ)))
 }
 

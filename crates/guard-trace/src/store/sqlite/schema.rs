@@ -11,7 +11,10 @@ use std::time::Duration;
 pub const APPLICATION_ID: i64 = 0x4775_7264;
 
 /// The version of the tables; other versions are not read.
-pub const SCHEMA_VERSION: i64 = 1;
+pub const SCHEMA_VERSION: i64 = 2;
+
+/// The version of the tables that had amounts instead of a ledger; they are taken over.
+pub const FORMER_VERSION: i64 = 1;
 
 /// The time to wait for other writers.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -47,10 +50,6 @@ CREATE TABLE snapshot (
   head    BLOB NOT NULL,
   tag     BLOB NOT NULL,
   bytes   BLOB NOT NULL
-) STRICT;
-CREATE TABLE spent (
-  key    TEXT PRIMARY KEY,
-  amount INTEGER NOT NULL
 ) STRICT;
 CREATE VIEW trace (session, seq, line) AS
   SELECT session.name, record.place & 4294967295, record.line
@@ -135,9 +134,15 @@ fn check_kind(path: &Path, connection: &mut Connection, create: bool) -> Result<
         return Err(StoreError::NoStore(path.to_owned()));
     }
     match read(connection, "user_version")? {
-        SCHEMA_VERSION => Ok(()),
+        SCHEMA_VERSION | FORMER_VERSION => Ok(()),
         found => Err(StoreError::Version { path: path.to_owned(), found, known: SCHEMA_VERSION }),
     }
+}
+
+/// Returns the version of a database's tables.
+pub fn version(path: &Path, connection: &Connection) -> Result<i64, StoreError> {
+    let version = connection.pragma_query_value(None, "user_version", |row| row.get(0));
+    version.map_err(|why| error(path, &why))
 }
 
 fn is_new(connection: &Connection) -> rusqlite::Result<bool> {

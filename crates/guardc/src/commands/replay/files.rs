@@ -8,6 +8,9 @@ use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+/// The ledger of a folder, which is no session.
+const LEDGER_FILE: &[u8] = b".ledger.jsonl";
+
 /// One input.
 #[derive(Clone)]
 pub struct Source {
@@ -129,6 +132,9 @@ fn walk(folder: &Path, endings: &[&str], found: &mut Vec<Source>) -> Result<(), 
     entries.sort_by_key(std::fs::DirEntry::file_name);
     for entry in entries {
         let (path, kind) = (entry.path(), entry.file_type().map_err(fail)?);
+        if entry.file_name().as_encoded_bytes() == LEDGER_FILE {
+            continue;
+        }
         if kind.is_dir() {
             walk(&path, endings, found)?;
         } else if path.extension().is_some_and(|is| endings.iter().any(|ending| is == *ending)) {

@@ -135,7 +135,11 @@ pub fn state(session: &Session) -> String {
 pub fn trace(session: &Session) -> Answer {
     let records = session.records()?;
     let (_, hash) = session.head();
-    Ok(format!("{{\"records\":[{}],\"hash\":\"{hash}\"}}", records.join(",")))
+    let dropped = match session.dropped_records() {
+        0 => String::new(),
+        dropped => format!(",\"dropped\":{dropped}"),
+    };
+    Ok(format!("{{\"records\":[{}],\"hash\":\"{hash}\"{dropped}}}", records.join(",")))
 }
 
 /// The answer to `session.close`.

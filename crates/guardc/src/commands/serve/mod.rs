@@ -2,21 +2,28 @@
 //! standard input and output.
 
 mod answers;
+mod http;
+mod log;
+mod pool;
 mod requests;
 mod rpc;
 mod server;
+mod stats;
 
 use crate::failure::{Exit, Failure, Outcome, reason};
 use crate::term::Term;
 use guard_plan::lines::{Line, read_line, skip_line};
 use guard_sdk::Durability;
+use pool::Pool;
 use rpc::{Error, Request};
-use serde_json::value::RawValue;
-use server::{Server, StorageOptions};
+use server::{Server, ServerOptions, StorageOptions};
+use stats::Stats;
 use std::io::{self, BufReader, Write};
+use std::net::SocketAddr;
 use std::num::NonZeroU32;
 use std::path::PathBuf;
-use std::time::Duration;
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
 
 /// Serves the sidecar protocol on standard input and output
 #[derive(Debug, clap::Args)]
@@ -34,6 +41,19 @@ pub struct Args {
     /// Have the plan as lowered decide beside the optimized one on every Nth decision
     #[arg(long, value_name = "1/N", value_parser = one_in)]
     pub shadow: Option<NonZeroU32>,
+    /// Most requests that run at once, of different sessions; with 1 all are answered in order
+    #[arg(long, value_name = "N", default_value_t = 64)]
+    #[arg(value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub workers: u16,
+    /// Most sessions that are open at once
+    #[arg(long, value_name = "N", default_value_t = 10_000)]
+    pub max_sessions: usize,
+    /// Log to standard error, a JSON object a line: errors, or every request
+    #[arg(long, value_enum, value_name = "LEVEL")]
+    pub log: Option<log::Level>,
+    /// Answer OpenMetrics at this address: a port of this machine, or ADDRESS:PORT
+    #[arg(long, value_name = "ADDRESS", value_parser = http::address)]
+    pub metrics: Option<SocketAddr>,
 }
 
 /// Parses the N of `1/N`.
@@ -61,75 +81,93 @@ pub fn run(args: &Args, term: &Term) -> Outcome {
     }
     crate::signals::end_commands_with_us();
     let (at, key) = (args.journal.clone(), args.key.clone());
-    let mut server =
-        Server::new(StorageOptions { at, durability: args.durability, key }, args.shadow);
-    let mut input = BufReader::new(io::stdin().lock());
-    loop {
-        let line = read_line(&mut input, rpc::MAX_LINE).map_err(|e| unreadable(&e))?;
-        let answer = match line {
-            Line::End => return Ok(Exit::Fine),
-            Line::TooLong => {
-                skip_line(&mut input).map_err(|e| unreadable(&e))?;
-                Some(rpc::answer(None, Err(Error::parse("the line is longer than 16 MiB"))))
-            }
-            Line::Whole(text) | Line::Open(text) if text.trim_ascii().is_empty() => None,
-            Line::Whole(text) | Line::Open(text) => one(&mut server, &text),
-        };
-        if let Some(mut answer) = answer {
-            answer.push('\n');
-            let mut stdout = io::stdout().lock();
-            stdout
-                .write_all(answer.as_bytes())
-                .and_then(|()| stdout.flush())
-                .map_err(|e| Failure::output(&e))?;
-        }
+    let storage = StorageOptions { at, durability: args.durability, key };
+    let (shadow, max_sessions) = (args.shadow, args.max_sessions);
+    let stats = Arc::new(Stats::default());
+    if let Some(address) = args.metrics {
+        let bound = http::serve(address, Arc::clone(&stats));
+        let bound = bound.map_err(|error| {
+            Failure::new(format!("cannot listen at {address}: {}", reason(&error)))
+        })?;
+        term.note(&format!("metrics at http://{bound}/metrics"));
+    }
+    let server = Server::new(ServerOptions { storage, shadow, max_sessions }, Arc::clone(&stats));
+    let service = Arc::new(Service { server, stats, level: args.log, failed: OnceLock::new() });
+    let pool = (args.workers > 1).then(|| Pool::new(usize::from(args.workers)));
+    read_requests(&service, pool)?;
+    match service.failed.get() {
+        Some(kind) => Err(Failure::output(&io::Error::from(*kind))),
+        None => Ok(Exit::Fine),
     }
 }
 
-/// Processes one line; returns its answer, if one is expected.
-fn one(server: &mut Server, line: &[u8]) -> Option<String> {
-    let text = match std::str::from_utf8(line) {
-        Ok(text) => text,
-        Err(error) => {
-            let message = format!("the line is not UTF-8, at byte {}", error.valid_up_to());
-            return Some(rpc::answer(None, Err(Error::parse(message))));
+/// Reads lines until the end of the input, and waits for the last answer.
+fn read_requests(service: &Arc<Service>, mut pool: Option<Pool>) -> Result<(), Failure> {
+    let mut input = BufReader::new(io::stdin().lock());
+    while service.failed.get().is_none() {
+        let line = read_line(&mut input, rpc::MAX_LINE).map_err(|e| unreadable(&e))?;
+        match line {
+            Line::End => break,
+            Line::TooLong => {
+                skip_line(&mut input).map_err(|e| unreadable(&e))?;
+                let error = Error::parse("the line is longer than 16 MiB");
+                service.write(rpc::answer(None, Err(error)));
+            }
+            Line::Whole(text) | Line::Open(text) if text.trim_ascii().is_empty() => {}
+            Line::Whole(text) | Line::Open(text) => match (rpc::read(&text), &mut pool) {
+                (Err(answer), _) => service.write(answer),
+                (Ok(request), None) => service.answer(&request),
+                (Ok(request), Some(pool)) => {
+                    let service = Arc::clone(service);
+                    let queue = request.queue();
+                    let job = Box::new(move || service.answer(&request));
+                    pool.submit(queue, job).map_err(|error| {
+                        Failure::new(format!("cannot start a thread: {}", reason(&error)))
+                    })?;
+                }
+            },
         }
-    };
-    let raw: &RawValue = match serde_json::from_str(text) {
-        Ok(raw) => raw,
-        Err(error) => {
-            return Some(rpc::answer(
-                None,
-                Err(Error::parse(format!("the line is not JSON: {error}"))),
-            ));
-        }
-    };
-    if !raw.get().starts_with('{') {
-        return Some(rpc::answer(
-            None,
-            Err(Error::request("a request is an object; batches are not taken")),
-        ));
     }
-    let request: Request = match serde_json::from_str(raw.get()) {
-        Ok(request) => request,
-        Err(error) => {
-            return Some(rpc::answer(
-                None,
-                Err(Error::request(format!("the line is no request: {error}"))),
-            ));
-        }
-    };
-    let id = request.id.as_deref();
-    let scalar = id.is_none_or(|id| !id.get().starts_with(['{', '[', 't', 'f']));
-    if request.jsonrpc.as_deref() != Some("2.0") || !scalar {
-        let message = "a request has `jsonrpc` \"2.0\" and an `id` that is a string or a number";
-        return Some(rpc::answer(id.filter(|_| scalar), Err(Error::request(message))));
+    if let Some(pool) = pool {
+        pool.finish();
     }
-    let Some(method) = &request.method else {
-        return Some(rpc::answer(id, Err(Error::request("a request has a `method`"))));
-    };
-    let result = server.call(method, request.params.as_deref());
-    request.id.as_deref().map(|id| rpc::answer(Some(id), result))
+    Ok(())
+}
+
+/// What the workers share.
+struct Service {
+    server: Server,
+    stats: Arc<Stats>,
+    level: Option<log::Level>,
+    /// Why answers cannot be written any more.
+    failed: OnceLock<io::ErrorKind>,
+}
+
+impl Service {
+    /// Runs a request, and writes its answer if one is expected.
+    fn answer(&self, request: &Request) {
+        let begun = Instant::now();
+        let (method, params) = (request.method(), request.params.as_deref());
+        let result = self.server.call(method, params);
+        let code = result.as_ref().err().map(|error| error.code);
+        let took = begun.elapsed();
+        self.stats.answered(method, code, took);
+        if let Some(level) = self.level {
+            log::request(level, method, request.session().as_deref(), result.as_ref().err(), took);
+        }
+        if let Some(id) = request.id.as_deref() {
+            self.write(rpc::answer(Some(id), result));
+        }
+    }
+
+    fn write(&self, mut answer: String) {
+        answer.push('\n');
+        let mut stdout = io::stdout().lock();
+        let written = stdout.write_all(answer.as_bytes()).and_then(|()| stdout.flush());
+        if let Err(error) = written {
+            let _ = self.failed.set(error.kind());
+        }
+    }
 }
 
 /// Standard input cannot be read.

@@ -3,6 +3,7 @@
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The maximum length of a line, in bytes.
 pub const MAX_LINE: usize = 16 << 20;
@@ -24,6 +25,71 @@ pub struct Request {
 /// `null` is an id; an absent id is none.
 fn present<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Option<Box<RawValue>>, D::Error> {
     Box::<RawValue>::deserialize(from).map(Some)
+}
+
+impl Request {
+    /// The method; empty if there is none, which [`read`] refuses.
+    pub fn method(&self) -> &str {
+        self.method.as_deref().unwrap_or_default()
+    }
+
+    /// The session that the request is about.
+    pub fn session(&self) -> Option<String> {
+        #[derive(Deserialize)]
+        struct Named {
+            session: Option<String>,
+        }
+        let params = self.params.as_deref()?;
+        serde_json::from_str::<Named>(params.get()).ok()?.session
+    }
+
+    /// The queue of the request: requests of one session run one after the other. A request without
+    /// a session waits for no other.
+    pub fn queue(&self) -> String {
+        static ALONE: AtomicU64 = AtomicU64::new(0);
+        match self.session() {
+            Some(session) => session,
+            // No id of a session begins so.
+            None => format!("\0{}", ALONE.fetch_add(1, Ordering::Relaxed)),
+        }
+    }
+}
+
+/// Reads a request from a line, or answers why it is none.
+pub fn read(line: &[u8]) -> Result<Request, String> {
+    let refused = |id: Option<&RawValue>, error| Err(answer(id, Err(error)));
+    let text = match std::str::from_utf8(line) {
+        Ok(text) => text,
+        Err(error) => {
+            let message = format!("the line is not UTF-8, at byte {}", error.valid_up_to());
+            return refused(None, Error::parse(message));
+        }
+    };
+    let raw: &RawValue = match serde_json::from_str(text) {
+        Ok(raw) => raw,
+        Err(error) => {
+            return refused(None, Error::parse(format!("the line is not JSON: {error}")));
+        }
+    };
+    if !raw.get().starts_with('{') {
+        return refused(None, Error::request("a request is an object; batches are not taken"));
+    }
+    let request: Request = match serde_json::from_str(raw.get()) {
+        Ok(request) => request,
+        Err(error) => {
+            return refused(None, Error::request(format!("the line is no request: {error}")));
+        }
+    };
+    let id = request.id.as_deref();
+    let scalar = id.is_none_or(|id| !id.get().starts_with(['{', '[', 't', 'f']));
+    if request.jsonrpc.as_deref() != Some("2.0") || !scalar {
+        let message = "a request has `jsonrpc` \"2.0\" and an `id` that is a string or a number";
+        return refused(id.filter(|_| scalar), Error::request(message));
+    }
+    if request.method.is_none() {
+        return refused(id, Error::request("a request has a `method`"));
+    }
+    Ok(request)
 }
 
 /// An error in a response.

@@ -6,17 +6,22 @@ use super::requests::{
     Propose, Resume, Settle, Stop, Usage,
 };
 use super::rpc::Error;
+use super::stats::Stats;
 use crate::near;
 use guard_plan::json::Json;
 use guard_plan::{decimal, time};
 use guard_sdk::{Durability, Guard, GuardCache, Session, SharedBudget, Storage, TextOptions};
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::num::NonZeroU32;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-const METHODS: [&str; 21] = [
+const METHODS: [&str; 23] = [
+    "health",
+    "version",
     "session.open",
     "session.prompt",
     "call.propose",
@@ -51,12 +56,22 @@ const DEFAULT_APPROVAL: i64 = 3_600_000;
 
 /// The sessions of one process.
 pub struct Server {
-    sessions: BTreeMap<String, Session>,
-    opened: u64,
+    sessions: Mutex<HashMap<String, Arc<Mutex<Session>>>>,
+    opened: AtomicU64,
     guards: GuardCache,
-    storage: StorageOptions,
-    storages: BTreeMap<PathBuf, Storage>,
-    shadow: Option<NonZeroU32>,
+    options: ServerOptions,
+    storages: Mutex<BTreeMap<PathBuf, Arc<Mutex<Option<Storage>>>>>,
+    stats: Arc<Stats>,
+}
+
+/// The options of a server.
+pub struct ServerOptions {
+    /// How traces are kept.
+    pub storage: StorageOptions,
+    /// Every which decision the plan as lowered makes too.
+    pub shadow: Option<NonZeroU32>,
+    /// The maximum number of open sessions.
+    pub max_sessions: usize,
 }
 
 /// How traces are kept.
@@ -71,14 +86,19 @@ pub struct StorageOptions {
 
 impl Server {
     /// A server without sessions.
-    pub fn new(storage: StorageOptions, shadow: Option<NonZeroU32>) -> Server {
-        let (sessions, storages) = (BTreeMap::new(), BTreeMap::new());
-        let guards = GuardCache::new(GUARDS);
-        Server { sessions, opened: 0, guards, storage, storages, shadow }
+    pub fn new(options: ServerOptions, stats: Arc<Stats>) -> Server {
+        Server {
+            sessions: Mutex::default(),
+            opened: AtomicU64::new(0),
+            guards: GuardCache::new(GUARDS),
+            options,
+            storages: Mutex::default(),
+            stats,
+        }
     }
 
     /// Processes one request and returns the text of its result.
-    pub fn call(&mut self, method: &str, params: Option<&RawValue>) -> Answer {
+    pub fn call(&self, method: &str, params: Option<&RawValue>) -> Answer {
         let params = params.map_or("{}", RawValue::get);
         if !params.starts_with('{') {
             return Err(Error::params("`params` is an object"));
@@ -99,8 +119,16 @@ impl Server {
             "item.move" => self.move_item(read(params)?),
             "item.get" => self.item(read(params)?),
             "item.list" => self.items(read(params)?),
-            "session.state" => Ok(answers::state(self.session(&read::<Named>(params)?.session)?)),
-            "session.trace" => answers::trace(self.session(&read::<Named>(params)?.session)?),
+            "session.state" => {
+                let id = read::<Named>(params)?.session;
+                self.with(&id, None, |session| Ok(answers::state(session)))
+            }
+            "session.trace" => {
+                let id = read::<Named>(params)?.session;
+                self.with(&id, None, |session| answers::trace(session))
+            }
+            "health" => Ok(self.health()),
+            "version" => Ok(version()),
             "session.close" => self.close(read(params)?),
             "contract.check" => self.check(read(params)?),
             "contract.schema" => {
@@ -120,30 +148,51 @@ impl Server {
         }
     }
 
-    /// An open session, as it is now: other processes may have written to it.
-    fn session(&mut self, id: &str) -> Result<&mut Session, Error> {
+    /// Runs a function with an open session, as it is now: other processes may have written to it.
+    /// The session knows these answers of its host from now on.
+    fn with<T>(
+        &self,
+        id: &str,
+        probes: Probes,
+        act: impl FnOnce(&mut Session) -> Result<T, Error>,
+    ) -> Result<T, Error> {
         let missing = || Error::failed("no_such_session", format!("no session `{id}` is open"));
-        let session = self.sessions.get_mut(id).ok_or_else(missing)?;
+        let session = lock(&self.sessions).get(id).cloned().ok_or_else(missing)?;
+        let mut session = lock(&session);
         session.refresh()?;
-        Ok(session)
+        if let Some(probes) = probes {
+            let Json::Object(probes) = json("probes", &probes)? else {
+                return Err(Error::params("`probes` is an object"));
+            };
+            session.answer_probes(probes)?;
+        }
+        act(&mut session)
     }
 
-    /// The session, which knows these answers of its host from now on.
-    fn session_with(&mut self, id: &str, probes: Probes) -> Result<&mut Session, Error> {
-        let session = self.session(id)?;
-        let Some(probes) = probes else { return Ok(session) };
-        let Json::Object(probes) = json("probes", &probes)? else {
-            return Err(Error::params("`probes` is an object"));
-        };
-        session.answer_probes(probes)?;
-        Ok(session)
+    /// The answer to `health`.
+    fn health(&self) -> String {
+        let sessions = lock(&self.sessions).len();
+        let (most, (requests, errors)) = (self.options.max_sessions, self.stats.totals());
+        serde_json::json!({
+            "status": if sessions < most { "ok" } else { "full" },
+            "sessions": sessions,
+            "max_sessions": most,
+            "requests": requests,
+            "errors": errors,
+        })
+        .to_string()
     }
 
-    fn open(&mut self, open: Open) -> Answer {
+    fn open(&self, open: Open) -> Answer {
+        let most = self.options.max_sessions;
+        if lock(&self.sessions).len() >= most {
+            let message = format!("{most} sessions are open, the most that this sidecar takes");
+            return Err(Error::failed("too_many_sessions", message));
+        }
         let storage = self.storage(open.journal.as_ref().map(PathBuf::from))?;
         let guard = self.guard(&open)?;
         let id = match open.session {
-            Some(id) if self.sessions.contains_key(&id) => {
+            Some(id) if lock(&self.sessions).contains_key(&id) => {
                 let message = format!("a session `{id}` is open already");
                 return Err(Error::failed("session_exists", message));
             }
@@ -172,7 +221,7 @@ impl Server {
         let session = shared.into_iter().fold(options, |options, budget| options.share(budget));
         let session = session.open()?;
         let answer = answers::opened(&session);
-        self.sessions.insert(id, session);
+        lock(&self.sessions).insert(id, Arc::new(Mutex::new(session)));
         Ok(answer)
     }
 
@@ -182,153 +231,172 @@ impl Server {
             (None, Some(source)) => self.guards.compile("source.guard", source)?,
             _ => return Err(Error::params("give either `plan`, a path, or `source`, a text")),
         };
-        let Some(every) = self.shadow else { return Ok(guard) };
+        let Some(every) = self.options.shadow else { return Ok(guard) };
         let full = open.full.as_ref().map(|full| self.guards.load(full)).transpose()?;
         let full = full.map(|full| full.kernel().loaded().clone());
         Ok(guard.watched(every, full)?)
     }
 
     /// The store in a folder or database, which is opened once.
-    fn storage(&mut self, path: Option<PathBuf>) -> Result<Option<Storage>, Error> {
-        let Some(path) = path.or_else(|| self.storage.at.clone()) else { return Ok(None) };
-        if let Some(storage) = self.storages.get(&path) {
+    fn storage(&self, path: Option<PathBuf>) -> Result<Option<Storage>, Error> {
+        let StorageOptions { at, durability, key } = &self.options.storage;
+        let Some(path) = path.or_else(|| at.clone()) else { return Ok(None) };
+        let slot = Arc::clone(lock(&self.storages).entry(path.clone()).or_default());
+        // Whoever opens another store does not wait for this one.
+        let mut slot = lock(&slot);
+        if let Some(storage) = &*slot {
             return Ok(Some(storage.clone()));
         }
-        let StorageOptions { durability, key, .. } = &self.storage;
         let storage = Storage::open_with(&path, *durability, key.as_deref());
         let storage = storage.map_err(guard_sdk::SessionError::Store)?;
-        self.storages.insert(path, storage.clone());
-        Ok(Some(storage))
+        Ok(Some(slot.insert(storage).clone()))
     }
 
-    fn new_id(&mut self, storage: Option<&Storage>) -> Result<String, Error> {
+    fn new_id(&self, storage: Option<&Storage>) -> Result<String, Error> {
         loop {
-            self.opened += 1;
-            let id = format!("session-{}", self.opened);
+            let number = self.opened.fetch_add(1, Ordering::Relaxed) + 1;
+            let id = format!("session-{number}");
             let stored = storage.map_or(Ok(false), |storage| storage.contains(&id));
             let stored = stored.map_err(guard_sdk::SessionError::Store)?;
-            if !self.sessions.contains_key(&id) && !stored {
+            if !lock(&self.sessions).contains_key(&id) && !stored {
                 return Ok(id);
             }
         }
     }
 
-    fn propose(&mut self, request: Propose) -> Answer {
+    fn propose(&self, request: Propose) -> Answer {
         let now = instant(request.now)?;
-        let session = self.session_with(&request.session, request.probes)?;
         // Text that the kernel cannot read is the agent's mistake, and a verdict; the line itself was JSON.
         let args = request.args.as_ref().map_or("{}", |args| args.get());
-        let proposed = session.at(now).propose(&request.call, &request.tool, args)?;
-        Ok(answers::proposed(&proposed))
+        self.with(&request.session, request.probes, |session| {
+            let proposed = session.at(now).propose(&request.call, &request.tool, args)?;
+            self.stats.decided(proposed.verdict.decision);
+            Ok(answers::proposed(&proposed))
+        })
     }
 
-    fn settle(&mut self, request: Settle) -> Answer {
+    fn settle(&self, request: Settle) -> Answer {
         let now = instant(request.now)?;
         if !matches!(request.outcome.as_str(), "success" | "failure") {
             let other = &request.outcome;
             let message = format!("`outcome` is \"success\" or \"failure\", not \"{other}\"");
             return Err(Error::params(message));
         }
-        let session = self.session_with(&request.session, request.probes)?;
-        let session_now = session.at(now);
-        // A result that the kernel cannot read ends the call all the same; the line itself was JSON.
-        let settled = match (request.outcome == "success", &request.result) {
-            (true, Some(result)) => session_now.settle_text(&request.call, result.get())?,
-            (true, None) => session_now.settle(&request.call, Ok(None))?,
-            (false, _) => session_now.settle(&request.call, Err(()))?,
-        };
-        Ok(answers::settled(&settled, session))
+        self.with(&request.session, request.probes, |session| {
+            let session_now = session.at(now);
+            // A result that the kernel cannot read ends the call all the same; the line itself was JSON.
+            let settled = match (request.outcome == "success", &request.result) {
+                (true, Some(result)) => session_now.settle_text(&request.call, result.get())?,
+                (true, None) => session_now.settle(&request.call, Ok(None))?,
+                (false, _) => session_now.settle(&request.call, Err(()))?,
+            };
+            Ok(answers::settled(&settled, session))
+        })
     }
 
-    fn prompt(&mut self, request: Prompt) -> Answer {
+    fn prompt(&self, request: Prompt) -> Answer {
         let now = instant(request.now)?;
-        let learned = self.session(&request.session)?.at(now).prompt(&request.text)?;
-        Ok(answers::learned(&learned))
+        self.with(&request.session, None, |session| {
+            Ok(answers::learned(&*session.at(now).prompt(&request.text)?))
+        })
     }
 
-    fn stop(&mut self, request: Stop) -> Answer {
+    fn stop(&self, request: Stop) -> Answer {
         let now = instant(request.now)?;
-        let session = self.session_with(&request.session, request.probes)?;
-        Ok(answers::stopped(&*session.at(now).stop(request.reason.as_deref())?))
+        self.with(&request.session, request.probes, |session| {
+            Ok(answers::stopped(&*session.at(now).stop(request.reason.as_deref())?))
+        })
     }
 
-    fn advise(&mut self, request: Advise) -> Answer {
+    fn advise(&self, request: Advise) -> Answer {
         let now = instant(request.now)?;
-        answers::advice(self.session_with(&request.session, request.probes)?.at(now))
+        self.with(&request.session, request.probes, |session| answers::advice(session.at(now)))
     }
 
-    fn guide(&mut self, session: &str) -> Answer {
-        let guide = self.session(session)?.guard().guide();
+    fn guide(&self, session: &str) -> Answer {
+        let guide = self.with(session, None, |session| Ok(session.guard().guide()))?;
         Ok(serde_json::json!({ "prompt": guide }).to_string())
     }
 
-    fn facts(&mut self, request: Facts) -> Answer {
+    fn facts(&self, request: Facts) -> Answer {
         let (from, limit) = (request.from.unwrap_or(0), request.limit.unwrap_or(ROWS).min(ROWS));
-        let session = self.session(&request.session)?;
-        Ok(answers::facts(&session.facts(&request.fact, from, limit)?))
+        self.with(&request.session, None, |session| {
+            Ok(answers::facts(&session.facts(&request.fact, from, limit)?))
+        })
     }
 
-    fn item(&mut self, request: Item) -> Answer {
-        Ok(answers::item(&self.session(&request.session)?.item(&request.item)?))
+    fn item(&self, request: Item) -> Answer {
+        self.with(&request.session, None, |session| {
+            Ok(answers::item(&session.item(&request.item)?))
+        })
     }
 
-    fn items(&mut self, request: Items) -> Answer {
+    fn items(&self, request: Items) -> Answer {
         let Items { session, lifecycle, state, after } = request;
-        let session = self.session(&session)?;
-        Ok(session.items(&lifecycle, state.as_deref(), after.as_deref())?.to_string())
+        self.with(&session, None, |session| {
+            Ok(session.items(&lifecycle, state.as_deref(), after.as_deref())?.to_string())
+        })
     }
 
-    fn verify(&mut self, request: Item) -> Answer {
+    fn verify(&self, request: Item) -> Answer {
         let now = instant(request.now)?;
-        let session = self.session_with(&request.session, request.probes)?;
-        let moved = session.at(now).verify_item(&request.item)?;
-        answers::moved(&moved, session)
+        self.with(&request.session, request.probes, |session| {
+            let moved = session.at(now).verify_item(&request.item)?;
+            answers::moved(&moved, session)
+        })
     }
 
-    fn move_item(&mut self, request: Move) -> Answer {
+    fn move_item(&self, request: Move) -> Answer {
         let now = instant(request.now)?;
         let by = request.by.unwrap_or_default();
-        let session = self.session(&request.session)?;
         let reason = request.reason.as_deref();
-        let moved = session.at(now).move_item(&request.item, &request.transition, &by, reason)?;
-        answers::moved(&moved, session)
+        self.with(&request.session, None, |session| {
+            let session_now = session.at(now);
+            let moved = session_now.move_item(&request.item, &request.transition, &by, reason)?;
+            answers::moved(&moved, session)
+        })
     }
 
-    fn approve(&mut self, request: Approve) -> Answer {
+    fn approve(&self, request: Approve) -> Answer {
         let now = instant(request.now)?;
         let expires = request.expires.map(|text| instant(Some(text))).transpose()?;
         let args = Json::parse(request.args.as_ref().map_or("{}", |args| args.get()));
         let args = args.map_err(|e| Error::params(format!("`args`: {e}")))?;
         let (tool, role, by) = (request.tool, request.role, request.by.unwrap_or_default());
-        let session = self.session(&request.session)?;
-        session.at(now).approve(&tool, &args, &role, &by, expires)?;
-        let until = session.state().now().saturating_add(DEFAULT_APPROVAL);
-        Ok(answers::approved(&tool, &role, &by, expires.unwrap_or(until)))
+        self.with(&request.session, None, |session| {
+            session.at(now).approve(&tool, &args, &role, &by, expires)?;
+            let until = session.state().now().saturating_add(DEFAULT_APPROVAL);
+            Ok(answers::approved(&tool, &role, &by, expires.unwrap_or(until)))
+        })
     }
 
-    fn usage(&mut self, request: Usage) -> Answer {
+    fn usage(&self, request: Usage) -> Answer {
         let now = instant(request.now)?;
         let amount = amount("amount", &request.amount)?;
-        self.session(&request.session)?.at(now).usage(&request.unit, amount)?;
-        Ok("{}".into())
+        self.with(&request.session, None, |session| {
+            session.at(now).usage(&request.unit, amount)?;
+            Ok("{}".into())
+        })
     }
 
-    fn resume(&mut self, request: Resume) -> Answer {
+    fn resume(&self, request: Resume) -> Answer {
         let now = instant(request.now)?;
         let by = request.by.unwrap_or_default();
-        self.session(&request.session)?.at(now).resume(&request.role, &by)?;
-        Ok("{}".into())
+        self.with(&request.session, None, |session| {
+            session.at(now).resume(&request.role, &by)?;
+            Ok("{}".into())
+        })
     }
 
-    fn check(&mut self, request: Check) -> Answer {
+    fn check(&self, request: Check) -> Answer {
         let known = request.known.as_ref().map(|known| json("known", known)).transpose()?;
         let known = known.map(known_lists).transpose()?.unwrap_or_default();
         let options = TextOptions { finish_reason: request.finish_reason.as_deref(), known };
         let (contract, text) = (&request.contract, &request.text);
         match (&request.session, &request.plan) {
-            (Some(id), None) => {
-                answers::report(&*self.session(id)?.check_text(contract, text, &options)?)
-            }
+            (Some(id), None) => self.with(id, None, |session| {
+                answers::report(&*session.check_text(contract, text, &options)?)
+            }),
             (None, Some(path)) => {
                 let contract = self.guards.load(path)?.contract(contract)?;
                 answers::report(&contract.check(text, &options)?)
@@ -337,20 +405,34 @@ impl Server {
         }
     }
 
-    fn contract(&mut self, request: Contract) -> Result<guard_sdk::Contract, Error> {
+    fn contract(&self, request: Contract) -> Result<guard_sdk::Contract, Error> {
         let guard = match (&request.session, &request.plan) {
-            (Some(id), None) => self.session(id)?.guard().clone(),
+            (Some(id), None) => self.with(id, None, |session| Ok(session.guard().clone()))?,
             (None, Some(path)) => self.guards.load(path)?,
             _ => return Err(Error::params("give either `session` or `plan`, a path")),
         };
         Ok(guard.contract(&request.contract)?)
     }
 
-    fn close(&mut self, request: Named) -> Answer {
-        let answer = answers::closed(self.session(&request.session)?);
-        self.sessions.remove(&request.session);
+    fn close(&self, request: Named) -> Answer {
+        let id = &request.session;
+        // A session whose store has failed can be closed all the same.
+        let missing = || Error::failed("no_such_session", format!("no session `{id}` is open"));
+        let session = lock(&self.sessions).remove(id).ok_or_else(missing)?;
+        let answer = answers::closed(&lock(&session));
         Ok(answer)
     }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The answer to `version`.
+fn version() -> String {
+    let version = env!("CARGO_PKG_VERSION");
+    serde_json::json!({ "name": "guardc", "version": version, "edition": 1, "protocol": 1 })
+        .to_string()
 }
 
 /// The budgets that a session shares with others.

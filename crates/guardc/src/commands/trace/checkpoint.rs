@@ -31,7 +31,7 @@ pub struct Args {
 pub fn run(args: &Args, term: &Term) -> Outcome {
     let key = args.sign.as_deref().map(SigningKey::read).transpose();
     let key = key.map_err(|error| Failure::new(error.to_string()))?;
-    let found = sources::all(&args.traces, &args.session, None)?;
+    let found = sources::all_with_ledgers(&args.traces, &args.session, None)?;
     let checked = verify_all(&found, None, None, true, term)?;
     if unsound(&found, &checked, term)? {
         return Ok(Exit::Findings);

@@ -85,6 +85,7 @@ fn row(at: &At<'_>, record: &Record) -> [String; 17] {
         }
         Payload::Item(it) => row[10] = format!("{} is {}", it.item, it.change.after),
         Payload::Contract(it) => row[10] = format!("{} is {}", it.contract, it.state),
+        Payload::Ledger(it) => row[10] = it.to_string(),
         Payload::Open(_) | Payload::Answers(_) | Payload::Snapshot(_) => {}
     }
     row

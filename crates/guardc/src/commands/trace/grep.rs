@@ -228,6 +228,7 @@ fn parts(at: &At<'_>, record: &Record) -> Vec<(Part, String)> {
         }
         Payload::Answers(it) => put(Part::Asked, it.answers.to_string()),
         Payload::Contract(it) => put(Part::Item, format!("{} {}", it.contract, it.state)),
+        Payload::Ledger(it) => put(Part::Note, it.to_string()),
         Payload::Snapshot(_) => {}
     }
     parts

@@ -74,7 +74,9 @@ pub fn copy(source: &Source, store: &dyn Store, id: &str) -> Result<Option<usize
     drop(known);
     let mut taken = 0;
     loop {
-        let next: Vec<String> = lines.by_ref().take(AT_ONCE).collect::<Result<_, _>>()?;
+        // A session begins with one record, so that a folder can register it.
+        let most = if head.version == 0 { 1 } else { AT_ONCE };
+        let next: Vec<String> = lines.by_ref().take(most).collect::<Result<_, _>>()?;
         if next.is_empty() {
             return Ok(Some(taken));
         }

@@ -1,5 +1,6 @@
 //! `guardc trace`: verifies, anchors, proves, shows, searches, counts, moves and compacts traces.
 
+mod backup;
 mod checkpoint;
 mod compact;
 mod csv;
@@ -11,6 +12,7 @@ mod keygen;
 mod otel;
 mod prove;
 mod prune;
+mod repair;
 mod show;
 pub mod sources;
 mod stats;
@@ -44,6 +46,8 @@ pub enum What {
     Keygen(keygen::Args),
     Compact(compact::Args),
     Prune(prune::Args),
+    Backup(backup::Args),
+    Repair(repair::Args),
 }
 
 /// Runs the command.
@@ -60,5 +64,7 @@ pub fn run(args: &Args, term: &Term) -> Outcome {
         What::Keygen(args) => keygen::run(args, term),
         What::Compact(args) => compact::run(args, term),
         What::Prune(args) => prune::run(args, term),
+        What::Backup(args) => backup::run(args, term),
+        What::Repair(args) => repair::run(args, term),
     }
 }

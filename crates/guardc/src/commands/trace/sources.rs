@@ -5,7 +5,7 @@ use crate::files;
 use crate::near;
 use guard_plan::lines::{Line, read_line};
 use guard_trace::Keys;
-use guard_trace::store::{self, Durability, Store, StoreError, check_id};
+use guard_trace::store::{self, Durability, LEDGER, Store, StoreError, check_id};
 use guard_trace::verify::{self, Against, Verified, Watch};
 use std::fs::File;
 use std::io::Read;
@@ -54,6 +54,48 @@ pub fn all(
         found.retain(|source| source.session.as_ref().is_some_and(|id| only.contains(id)));
     }
     Ok(found)
+}
+
+/// The same with the ledgers of the stores, if all their sessions are selected: they are chains like
+/// the others.
+pub fn all_with_ledgers(
+    places: &[PathBuf],
+    only: &[String],
+    key: Option<&Path>,
+) -> Result<Vec<Source>, Failure> {
+    let mut found = all(places, only, key)?;
+    if !only.is_empty() {
+        return Ok(found);
+    }
+    for place in places {
+        if !is_store(place) {
+            continue;
+        }
+        let store = open(place, key)?;
+        if store.head(LEDGER).map_err(|error| failed(&error))?.is_some() {
+            let name = format!("{}:{LEDGER}", files::display(place));
+            let (session, store) = (Some(LEDGER.to_owned()), Some(store));
+            found.push(Source { name, session, bytes: 0, from: From::Stored, store });
+        }
+    }
+    Ok(found)
+}
+
+/// Returns what is wrong with stores as a whole, a sentence each.
+pub fn audit(places: &[PathBuf], key: Option<&Path>) -> Result<Vec<String>, Failure> {
+    let mut found = Vec::new();
+    for place in places {
+        if is_store(place) {
+            let shown = files::display(place);
+            let wrong = open(place, key)?.audit().map_err(|error| failed(&error))?;
+            found.extend(wrong.into_iter().map(|wrong| format!("{shown}: {wrong}")));
+        }
+    }
+    Ok(found)
+}
+
+fn is_store(place: &Path) -> bool {
+    place.is_dir() || (place.is_file() && is_database(place).unwrap_or_default())
 }
 
 /// The failure for an unknown session, with a suggestion.
@@ -186,6 +228,14 @@ impl Source {
                 verify::stored(&**store, id, &against, threads, watch).map_err(|e| failed(&e))
             }
             (From::Stored, ..) => Err(Failure::new("a store without a session")),
+        }
+    }
+
+    /// The file that holds the trace, if it is a file.
+    pub fn path(&self) -> Option<&Path> {
+        match &self.from {
+            From::File(path) => Some(path),
+            From::Stdin | From::Stored => None,
         }
     }
 

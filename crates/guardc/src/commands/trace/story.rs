@@ -119,6 +119,7 @@ impl Told {
                     it.bytes
                 ));
             }
+            Payload::Ledger(it) => self.line(&cut(&it.to_string(), 200)),
             Payload::Snapshot(_) => {
                 self.line(&self.style.dim("a snapshot stands for what was before"))
             }

@@ -74,7 +74,7 @@ pub fn run(args: &Args, term: &Term) -> Outcome {
     if let Some(doubt) = doubt {
         return said(term, args.format, &doubt);
     }
-    let found = sources::all(&args.traces, &args.session, args.key.as_deref())?;
+    let found = sources::all_with_ledgers(&args.traces, &args.session, args.key.as_deref())?;
     let several = checkpoint.as_ref().is_some_and(|it| it.sessions.len() != 1);
     if several && args.traces.iter().any(|place| place.as_os_str() == "-") {
         return Err(Failure::new("standard input is one trace, and the checkpoint is of several")
@@ -82,7 +82,12 @@ pub fn run(args: &Args, term: &Term) -> Outcome {
     }
     let checked = verify_all(&found, checkpoint.as_ref(), args.jobs, false, term)?;
     let lost = checkpoint.as_ref().map(|it| lost(it, &found, &checked, &args.session));
-    let report = Report { found: &found, checked: &checked, lost: lost.unwrap_or_default() };
+    let stores = match args.session.is_empty() {
+        true => sources::audit(&args.traces, args.key.as_deref())?,
+        false => Vec::new(),
+    };
+    let lost = lost.unwrap_or_default();
+    let report = Report { found: &found, checked: &checked, lost, stores };
     match args.format {
         Format::Text => term.print(&report.text(term))?,
         Format::Json => term.print(&format!("{:#}\n", report.json()))?,
@@ -243,11 +248,15 @@ struct Report<'r> {
     found: &'r [Source],
     checked: &'r [Verified],
     lost: Vec<String>,
+    /// The findings on stores as a whole.
+    stores: Vec<String>,
 }
 
 impl Report<'_> {
     fn is_sound(&self) -> bool {
-        self.lost.is_empty() && self.checked.iter().all(Verified::is_sound)
+        self.lost.is_empty()
+            && self.stores.is_empty()
+            && self.checked.iter().all(Verified::is_sound)
     }
 
     fn text(&self, term: &Term) -> String {
@@ -268,7 +277,11 @@ impl Report<'_> {
         for id in &self.lost {
             out += &format!("session `{id}` of the checkpoint is missing\n");
         }
-        let bad = self.checked.iter().filter(|it| !it.is_sound()).count() + self.lost.len();
+        for wrong in &self.stores {
+            out += &format!("{wrong}\n");
+        }
+        let bad = self.checked.iter().filter(|it| !it.is_sound()).count();
+        let bad = bad + self.lost.len() + self.stores.len();
         let records: u64 = self.checked.iter().map(|it| it.records).sum();
         let records = count(usize::try_from(records).unwrap_or(usize::MAX), "record");
         let of = format!("{}, {records}", count(self.checked.len(), "trace"));
@@ -294,7 +307,7 @@ impl Report<'_> {
             })
         };
         let traces: Vec<Value> = self.found.iter().zip(self.checked).map(one).collect();
-        json!({ "sound": self.is_sound(), "traces": traces, "missing": self.lost })
+        json!({ "sound": self.is_sound(), "traces": traces, "missing": self.lost, "stores": self.stores })
     }
 }
 
@@ -324,7 +337,7 @@ fn finding(it: &Finding) -> Value {
 pub fn unsound(found: &[Source], checked: &[Verified], term: &Term) -> Result<bool, Failure> {
     let bad = checked.iter().any(|it| !it.is_sound());
     if bad {
-        let report = Report { found, checked, lost: Vec::new() };
+        let report = Report { found, checked, lost: Vec::new(), stores: Vec::new() };
         report.text(term).lines().for_each(|line| term.note(line));
     }
     Ok(bad)

@@ -1,0 +1,57 @@
+//! The records of a store's own chain, its ledger: which sessions exist, and what was charged to
+//! the budgets that they share.
+
+use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
+use std::fmt;
+
+/// An entry of a store's ledger.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Ledger<'a> {
+    /// What happened.
+    pub entry: LedgerEntry,
+    /// The session that it happened to, or that charged.
+    pub session: Cow<'a, str>,
+    /// How many records the session had before.
+    pub record: u64,
+    /// The shared budget that was charged.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub budget: Option<Cow<'a, str>>,
+    /// How much, a decimal.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub amount: Option<Cow<'a, str>>,
+    /// What is spent of the budget in all, a decimal.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spent: Option<Cow<'a, str>>,
+}
+
+/// What an entry of a ledger is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum LedgerEntry {
+    /// The session exists from now on.
+    Begun,
+    /// The session was removed.
+    Removed,
+    /// A shared budget was charged.
+    Charged,
+}
+
+impl fmt::Display for Ledger<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let session = &self.session;
+        match self.entry {
+            LedgerEntry::Begun => write!(f, "session `{session}` begins"),
+            LedgerEntry::Removed => write!(f, "session `{session}` is removed"),
+            LedgerEntry::Charged => write!(
+                f,
+                "session `{session}` charges {} to `{}`; {} is spent",
+                self.amount.as_deref().unwrap_or_default(),
+                self.budget.as_deref().unwrap_or_default(),
+                self.spent.as_deref().unwrap_or_default()
+            ),
+        }
+    }
+}

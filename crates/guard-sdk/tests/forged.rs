@@ -1,0 +1,166 @@
+//! One judgement: what `session.open` refuses of a trace, a replay with the trace's own plan refuses too, for the same
+//! reason.
+
+use guard_plan::json::Json;
+use guard_plan::record::{Answers, Approve, Chain, Kind, Record, Resume, Settle, Usage};
+use guard_sdk::Guard;
+use guard_trace::replay::{Judge, Options, Replay};
+use serde::Serialize;
+use std::borrow::Cow;
+
+const GUARD: &str = "guard demo\n\
+    budget usd = 10\n\
+    budget tokens = 100 host\n\
+    probe ready { returns bool host }\n\
+    tool check()\n\
+    tool pay(amount: decimal in 0..=9) {\n  requires check\n  costs amount usd\n  approval boss\n}\n";
+
+fn guard() -> Guard {
+    Guard::compile("demo.guard", GUARD).expect("the guard compiles")
+}
+
+/// A session with a few honest records.
+fn honest(guard: &Guard) -> Vec<String> {
+    let mut session = guard.session("s1").at(1_767_000_000_000).open().expect("a session");
+    session.at(1_767_000_001_000).propose("c1", "check", "{}").expect("a verdict");
+    session.at(1_767_000_002_000).settle("c1", Ok(None)).expect("settled");
+    session.records().expect("records")
+}
+
+/// The trace with one more record, hashed as it should be.
+fn forged(
+    lines: &[String],
+    kind: Kind,
+    call: Option<&str>,
+    payload: &impl Serialize,
+) -> Vec<String> {
+    let last = Record::parse(lines.last().expect("a record")).expect("a record");
+    let hash = guard_plan::hex::decode(&last.hash).expect("a hash");
+    let mut chain = Chain::from(last.seq + 1, hash);
+    let line = chain.append(1_767_000_003_000, kind, call, payload).to_vec();
+    let mut lines = lines.to_vec();
+    lines.push(String::from_utf8(line).expect("text"));
+    lines
+}
+
+/// What the replay says of a trace: nothing where it vouches for it.
+fn replayed(guard: &Guard, lines: &[String]) -> Option<String> {
+    let judge = Judge::new(guard.kernel().loaded().clone()).expect("a kernel");
+    let options = Options { keys: None, keep: 10, marks: 10, foreign: false };
+    let mut records = lines.iter().map(|line| (Record::parse(line).expect("a record"), line));
+    let (first, line) = records.next().expect("a record");
+    let mut replay = match Replay::begin(&judge, options, first, Some(line.as_bytes())) {
+        Ok(replay) => replay,
+        Err(error) => return Some(error.to_string()),
+    };
+    for (record, line) in records {
+        if let Err(error) = replay.record(record, Some(line.as_bytes())) {
+            return Some(error.to_string());
+        }
+    }
+    let end = replay.end();
+    (end.recorded.records > 0).then(|| "it differs".to_owned())
+}
+
+fn check(name: &str, lines: &[String], expected: &str) {
+    let guard = guard();
+    let opened = guard.session("s1").trace(lines).open().err().map(|error| error.to_string());
+    assert_eq!(opened.as_deref(), Some(expected), "{name}: session.open");
+    assert_eq!(replayed(&guard, lines).as_deref(), Some(expected), "{name}: replay");
+}
+
+#[test]
+fn forged_records_are_refused_by_both() {
+    let honest = honest(&guard());
+    let empty = Json::Object(Vec::new());
+    let approve = |tool: &'static str| Approve {
+        tool: tool.into(),
+        args: Cow::Borrowed(&empty),
+        role: "boss".into(),
+        by: "eve".into(),
+        expires: None,
+        sealed: None,
+    };
+    let event = "record 4 is of an event that the session cannot take:";
+    check(
+        "an approval of an undeclared tool",
+        &forged(&honest, Kind::Approve, None, &approve("sudo")),
+        &format!("{event} the guard declares no tool `sudo`"),
+    );
+    check(
+        "an approval of a call that cannot be",
+        &forged(&honest, Kind::Approve, None, &approve("pay")),
+        &format!(
+            "{event} the arguments are not valid; `amount`: is missing, expected decimal in 0..=9"
+        ),
+    );
+    check(
+        "a resumption of nothing",
+        &forged(&honest, Kind::Resume, None, &Resume { role: "boss".into(), by: "eve".into() }),
+        &format!("{event} the session is not halted"),
+    );
+    let usage = |unit: &'static str, amount: &'static str| Usage {
+        unit: unit.into(),
+        amount: amount.into(),
+    };
+    check(
+        "a negative amount",
+        &forged(&honest, Kind::Usage, None, &usage("tokens", "-5")),
+        &format!("{event} an amount is negative"),
+    );
+    check(
+        "usage that calls are charged",
+        &forged(&honest, Kind::Usage, None, &usage("usd", "5")),
+        &format!("{event} `usd` is not charged by the host"),
+    );
+    let settle = Settle {
+        success: true,
+        result: Cow::Owned(Json::Null),
+        unreadable: None,
+        changes: Cow::Borrowed(&[]),
+        learned: 0,
+        notes: Cow::Borrowed(&[]),
+        halted: false,
+        asked: Cow::Borrowed(&[]),
+        forgotten: 0,
+        feedback: Cow::Borrowed(&[]),
+        sealed: None,
+    };
+    check(
+        "the end of a call that nobody made",
+        &forged(&honest, Kind::Settle, Some("c9"), &settle),
+        &format!("{event} no call `c9` is in flight"),
+    );
+}
+
+/// What is not refused is vouched for by both, and what differs by neither.
+#[test]
+fn both_agree_on_other_records() {
+    let guard = guard();
+    let honest = honest(&guard);
+    assert_eq!(replayed(&guard, &honest), None);
+    let answers = Answers {
+        answers: Cow::Owned(Json::parse(r#"{"ready":true}"#).expect("JSON")),
+        sealed: None,
+    };
+    let usage = |amount: &'static str| Usage { unit: "tokens".into(), amount: amount.into() };
+    let resume = Resume { role: "boss".into(), by: "eve".into() };
+    let mut fine = forged(&honest, Kind::Answers, None, &answers);
+    fine = forged(&fine, Kind::Usage, None, &usage("5"));
+    for lines in [
+        fine.clone(),
+        forged(&fine, Kind::Usage, None, &usage("5.0")),
+        forged(&fine, Kind::Answers, Some("c1"), &answers),
+        forged(&fine, Kind::Resume, None, &resume),
+        honest[..2].to_vec(),
+    ] {
+        let opened = guard.session("s1").trace(&lines).open().err().map(|error| error.to_string());
+        let replayed = replayed(&guard, &lines);
+        assert_eq!(
+            opened.is_some(),
+            replayed.is_some(),
+            "{opened:?} {replayed:?} {:?}",
+            lines.last()
+        );
+    }
+}

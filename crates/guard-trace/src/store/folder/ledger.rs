@@ -1,0 +1,227 @@
+//! The ledger of a folder: a file of records that all processes append to, under a lock.
+
+use super::super::ledger::{LEDGER, Ledger, missing};
+use super::super::place::{CUT, GONE, OVERWRITTEN, REPLACED, is_absent, is_same};
+use super::super::{Durability, StoreError};
+use super::lock;
+use std::fs::{File, Metadata, OpenOptions};
+use std::io::{ErrorKind, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+
+/// The amounts of earlier versions, which had no ledger.
+const BUDGETS: &str = ".budgets";
+
+/// The ledger of a folder, as far as this process has read it.
+#[derive(Debug)]
+pub struct FolderLedger {
+    path: PathBuf,
+    sync: bool,
+    read: Mutex<Reading>,
+}
+
+/// What was read of the file.
+#[derive(Debug, Default)]
+struct Reading {
+    ledger: Ledger,
+    bytes: u64,
+    /// The file, once there is one.
+    file: Option<Metadata>,
+}
+
+/// The ledger while no other process can change it.
+pub struct Locked<'l> {
+    store: &'l FolderLedger,
+    read: std::sync::MutexGuard<'l, Reading>,
+    file: Option<File>,
+}
+
+impl FolderLedger {
+    /// Returns the ledger of a folder; nothing is read or written yet.
+    pub fn new(dir: &Path, durability: Durability) -> FolderLedger {
+        let path = dir.join(format!("{LEDGER}.jsonl"));
+        FolderLedger { path, sync: durability != Durability::Off, read: Mutex::default() }
+    }
+
+    /// The path of its file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Reads what is new, and holds the ledger until the result is dropped. A folder with sessions
+    /// must have one.
+    pub fn lock(&self) -> Result<Locked<'_>, StoreError> {
+        self.locked(false)
+    }
+
+    /// The same; a folder without a ledger gets one, whatever it holds.
+    pub fn lock_or_make(&self) -> Result<Locked<'_>, StoreError> {
+        self.locked(true)
+    }
+
+    fn locked(&self, make: bool) -> Result<Locked<'_>, StoreError> {
+        let read = lock(&self.read);
+        let fail = |error: std::io::Error| StoreError::io(&self.path, &error);
+        let mut options = OpenOptions::new();
+        options.read(true).append(true).create(make);
+        let file = match options.open(&self.path) {
+            Err(error) if error.kind() == ErrorKind::NotFound && !make => {
+                let new = self.expect_new(read.file.is_some());
+                // Another process may have made it, and the first session, at this moment.
+                match (options.open(&self.path), new) {
+                    (Ok(file), _) => file,
+                    (Err(_), Ok(())) => return Ok(Locked { store: self, read, file: None }),
+                    (Err(_), Err(error)) => return Err(error),
+                }
+            }
+            other => other.map_err(fail)?,
+        };
+        file.lock().map_err(fail)?;
+        let mut locked = Locked { store: self, read, file: Some(file) };
+        locked.catch_up()?;
+        Ok(locked)
+    }
+
+    /// Refuses a folder without a ledger that is not a new one.
+    fn expect_new(&self, known: bool) -> Result<(), StoreError> {
+        if known {
+            return Err(StoreError::lost(&self.path, GONE));
+        }
+        let Some(dir) = self.path.parent() else { return Ok(()) };
+        match dir.join(BUDGETS).exists() || has_sessions(dir)? {
+            true => Err(missing(dir)),
+            false => Ok(()),
+        }
+    }
+
+    fn lost<T>(&self, why: &str) -> Result<T, StoreError> {
+        Err(StoreError::lost(&self.path, why))
+    }
+}
+
+impl Locked<'_> {
+    /// What the ledger says.
+    pub fn ledger(&self) -> &Ledger {
+        &self.read.ledger
+    }
+
+    /// Returns whether there is a file.
+    pub fn exists(&self) -> bool {
+        self.file.is_some()
+    }
+
+    /// Reads what other processes have written since.
+    fn catch_up(&mut self) -> Result<(), StoreError> {
+        let fail = |error: std::io::Error| StoreError::io(&self.store.path, &error);
+        let Some(mut file) = self.file.as_ref() else { return Ok(()) };
+        let now = file.metadata().map_err(fail)?;
+        if self.read.file.as_ref().is_some_and(|before| !is_same(before, &now)) {
+            return self.store.lost(REPLACED);
+        }
+        if now.len() < self.read.bytes {
+            return self.store.lost(CUT);
+        }
+        let mut bytes = Vec::new();
+        file.seek(SeekFrom::Start(self.read.bytes)).map_err(fail)?;
+        file.read_to_end(&mut bytes).map_err(fail)?;
+        let whole = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
+        for line in bytes[..whole].split_inclusive(|byte| *byte == b'\n') {
+            let line = String::from_utf8_lossy(&line[..line.len() - 1]);
+            self.read.ledger.take(&self.store.path, &line)?;
+            self.read.bytes += line.len() as u64 + 1;
+        }
+        if whole < bytes.len() {
+            // The last line was cut by a crash: nobody was told of it.
+            file.set_len(self.read.bytes).and_then(|()| file.sync_all()).map_err(fail)?;
+        }
+        self.read.file = Some(now);
+        Ok(())
+    }
+
+    /// Appends records, which are on disk and in the file at the path on return.
+    pub fn append(&mut self, lines: &[String]) -> Result<(), StoreError> {
+        if lines.is_empty() {
+            return Ok(());
+        }
+        let path = &self.store.path;
+        let fail = |error: std::io::Error| StoreError::io(path, &error);
+        if self.file.is_none() {
+            let mut options = OpenOptions::new();
+            let file = options.read(true).append(true).create(true).open(path).map_err(fail)?;
+            file.lock().map_err(fail)?;
+            self.file = Some(file);
+            // Another process may have been faster.
+            self.catch_up()?;
+            if self.read.bytes > 0 {
+                return Err(StoreError::Locked(path.clone()));
+            }
+        }
+        let Some(mut file) = self.file.as_ref() else { return Ok(()) };
+        let mut text = lines.join("\n").into_bytes();
+        text.push(b'\n');
+        let written = file.write_all(&text).and_then(|()| match self.store.sync {
+            true => file.sync_data(),
+            false => Ok(()),
+        });
+        if let Err(error) = written {
+            let _ = file.set_len(self.read.bytes);
+            return Err(fail(error));
+        }
+        let expected = self.read.bytes + text.len() as u64;
+        let there = match std::fs::metadata(path) {
+            Ok(there) => there,
+            Err(error) if is_absent(&error) => return self.store.lost(GONE),
+            Err(error) => return Err(fail(error)),
+        };
+        if !is_same(&file.metadata().map_err(fail)?, &there) {
+            return self.store.lost(REPLACED);
+        }
+        if there.len() != expected {
+            return self.store.lost(OVERWRITTEN);
+        }
+        for line in lines {
+            self.read.ledger.take(path, line)?;
+        }
+        (self.read.bytes, self.read.file) = (expected, Some(there));
+        Ok(())
+    }
+}
+
+impl Drop for Locked<'_> {
+    fn drop(&mut self) {
+        // A child that is being started may share the descriptor, and the lock with it.
+        if let Some(file) = &self.file {
+            let _ = file.unlock();
+        }
+    }
+}
+
+/// Returns whether a folder holds the trace of a session.
+fn has_sessions(dir: &Path) -> Result<bool, StoreError> {
+    let fail = |error: std::io::Error| StoreError::io(dir, &error);
+    for entry in std::fs::read_dir(dir).map_err(fail)? {
+        let entry = entry.map_err(fail)?;
+        let name = entry.file_name();
+        let id = name.to_str().and_then(|name| name.strip_suffix(".jsonl"));
+        let is_session = id.is_some_and(|id| super::check_id(id).is_ok());
+        if is_session && entry.metadata().is_ok_and(|meta| meta.is_file() && meta.len() > 0) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Returns the amounts of an earlier version.
+pub fn former_amounts(dir: &Path) -> Result<std::collections::BTreeMap<String, i64>, StoreError> {
+    let path = dir.join(BUDGETS);
+    match std::fs::read(&path) {
+        Ok(bytes) => serde_json::from_slice(&bytes).map_err(|error| StoreError::Damaged {
+            path: path.clone(),
+            session: None,
+            record: None,
+            why: error.to_string(),
+        }),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(Default::default()),
+        Err(error) => Err(StoreError::io(&path, &error)),
+    }
+}

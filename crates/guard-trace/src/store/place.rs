@@ -1,0 +1,27 @@
+//! The file at a path: whether it is still the one that a store has open.
+
+use std::fs::Metadata;
+use std::io::{Error, ErrorKind};
+
+pub(super) const GONE: &str = "was deleted or moved while it was open";
+pub(super) const REPLACED: &str = "was replaced by another file while it was open";
+pub(super) const CUT: &str = "was cut while it was open: records are missing at its end";
+pub(super) const OVERWRITTEN: &str = "was written by somebody else while it was open";
+
+/// Returns whether an error means that there is no file at the path.
+pub(super) fn is_absent(error: &Error) -> bool {
+    matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory)
+}
+
+/// Returns whether two files are one.
+#[cfg(unix)]
+pub(super) fn is_same(a: &Metadata, b: &Metadata) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    (a.dev(), a.ino()) == (b.dev(), b.ino())
+}
+
+/// A system without inodes does not let an open file be deleted or replaced.
+#[cfg(not(unix))]
+pub(super) fn is_same(_: &Metadata, _: &Metadata) -> bool {
+    true
+}

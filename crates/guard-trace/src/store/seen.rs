@@ -1,0 +1,77 @@
+//! The heads that this process has seen acknowledged: a session that is taken up again must still
+//! have them.
+
+use super::{Begun, StoreError};
+use crate::line::{Head, Line};
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// The maximum number of sessions that are remembered. Beyond it only the ledger remembers that a
+/// session exists.
+const MAX_SEEN: usize = 200_000;
+
+/// The heads of sessions.
+#[derive(Debug, Default)]
+pub(super) struct Seen(Mutex<HashMap<String, Head>>);
+
+impl Seen {
+    fn heads(&self) -> MutexGuard<'_, HashMap<String, Head>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Remembers that a session has come this far.
+    pub fn keep(&self, session: &str, head: Head) {
+        let mut heads = self.heads();
+        if let Some(known) = heads.get_mut(session) {
+            *known = head;
+        } else if heads.len() < MAX_SEEN {
+            heads.insert(session.to_owned(), head);
+        }
+    }
+
+    /// Forgets a session that was removed.
+    pub fn forget(&self, session: &str) {
+        self.heads().remove(session);
+    }
+
+    /// Checks that a session still has the records that this process has seen.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`StoreError::Lost`] if they are not there.
+    pub fn check(&self, path: &Path, session: &str, begun: &Begun) -> Result<(), StoreError> {
+        if begun.head.version == 0 {
+            // The ledger says that it was removed.
+            self.forget(session);
+            return Ok(());
+        }
+        let Some(seen) = self.heads().get(session).copied() else { return Ok(()) };
+        let there = match seen.version {
+            0 => true,
+            last if last > begun.head.version => false,
+            last if last == begun.head.version => seen.hash == begun.head.hash,
+            last => has(begun, last - 1, &seen),
+        };
+        match there {
+            true => Ok(()),
+            false => {
+                let last = seen.version - 1;
+                let why = format!("does not have record {last} of session `{session}` any more");
+                Err(StoreError::lost(path, &why))
+            }
+        }
+    }
+}
+
+/// Returns whether a record is as it was; one before the snapshot is not looked at.
+fn has(begun: &Begun, seq: u64, seen: &Head) -> bool {
+    let Some(first) = begun.head.version.checked_sub(begun.records.len() as u64) else {
+        return true;
+    };
+    let Some(at) = seq.checked_sub(first).and_then(|at| usize::try_from(at).ok()) else {
+        return true;
+    };
+    let line = begun.records.get(at).and_then(|line| Line::read(line.as_bytes()).ok());
+    line.is_some_and(|line| line.hash == seen.hash)
+}

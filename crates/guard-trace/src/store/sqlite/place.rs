@@ -1,0 +1,109 @@
+//! The files of an open database: whether they are still those at the path.
+//!
+//! SQLite goes on writing to a file that was deleted or replaced. So the identity and the length of
+//! the database, its log and its index are compared before and after each commit. The database
+//! itself is written by checkpoints only: after each change of it a second connection, which has
+//! nothing in memory, must find the session as it was committed.
+//!
+//! The database and its index are never opened here, only looked at: closing such a file would
+//! release the locks that SQLite has on it. There are none on the log.
+
+use super::super::StoreError;
+use super::super::place::{CUT, GONE, OVERWRITTEN, REPLACED, is_absent, is_same};
+use std::fs::{File, Metadata};
+use std::io::{Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+/// A file that was written so shortly before it was looked at may be written again without another
+/// time of its last change.
+const TICK: Duration = Duration::from_millis(50);
+
+/// The files of a database.
+#[derive(Debug)]
+pub struct Place {
+    files: Vec<(PathBuf, Metadata)>,
+    log: Option<File>,
+    /// The database was not looked into since its last change.
+    unread: bool,
+}
+
+impl Place {
+    /// Looks at the files of a database that is open.
+    pub fn new(database: &Path) -> Result<Place, StoreError> {
+        let mut place = Place { files: Vec::new(), log: None, unread: true };
+        for suffix in ["", "-wal", "-shm"] {
+            let mut path = database.as_os_str().to_owned();
+            path.push(suffix);
+            let path = PathBuf::from(path);
+            // A database without a log is one that nobody has read or written yet.
+            if let Some(meta) = look(&path)? {
+                if suffix == "-wal" {
+                    let fail = |error| StoreError::io(&path, &error);
+                    place.log = Some(File::open(&path).map_err(fail)?);
+                }
+                place.files.push((path, meta));
+            } else if suffix.is_empty() {
+                return Err(StoreError::lost(database, GONE));
+            }
+        }
+        Ok(place)
+    }
+
+    /// Checks that the files are those that were open, and not shorter than before.
+    pub fn check(&mut self) -> Result<(), StoreError> {
+        for (at, (path, before)) in self.files.iter_mut().enumerate() {
+            let now = look(path)?.ok_or_else(|| StoreError::lost(path, GONE))?;
+            if !is_same(before, &now) {
+                return Err(StoreError::lost(path, REPLACED));
+            }
+            if now.len() < before.len() {
+                return Err(StoreError::lost(path, CUT));
+            }
+            if at == 0 {
+                self.unread |= !is_unchanged(before, &now);
+            }
+            *before = now;
+        }
+        match self.is_log() {
+            true => Ok(()),
+            false => Err(StoreError::lost(&self.files[1].0, OVERWRITTEN)),
+        }
+    }
+
+    /// Returns whether the log, if it has anything, begins like one.
+    fn is_log(&mut self) -> bool {
+        let Some(log) = &mut self.log else { return true };
+        let mut start = [0; 4];
+        let read = log.seek(SeekFrom::Start(0)).and_then(|_| log.read(&mut start));
+        match read {
+            Ok(0) => true,
+            Ok(4) => matches!(u32::from_be_bytes(start), 0x377f_0682 | 0x377f_0683),
+            _ => false,
+        }
+    }
+
+    /// Returns whether the database may have changed since somebody looked into it.
+    pub fn is_unread(&self) -> bool {
+        self.unread
+    }
+
+    /// Remembers that the database was looked into.
+    pub fn read(&mut self) {
+        self.unread = false;
+    }
+}
+
+fn look(path: &Path) -> Result<Option<Metadata>, StoreError> {
+    match std::fs::metadata(path) {
+        Ok(meta) => Ok(Some(meta)),
+        Err(error) if is_absent(&error) => Ok(None),
+        Err(error) => Err(StoreError::io(path, &error)),
+    }
+}
+
+fn is_unchanged(before: &Metadata, now: &Metadata) -> bool {
+    let (Ok(was), Ok(is)) = (before.modified(), now.modified()) else { return false };
+    let settled = SystemTime::now().duration_since(is).is_ok_and(|age| age > TICK);
+    was == is && before.len() == now.len() && settled
+}

@@ -1,0 +1,42 @@
+//! The log of a sidecar: JSON lines on standard error. Arguments and results never stand in it.
+
+use super::rpc::Error;
+use guard_plan::time;
+use serde_json::json;
+use std::io::Write;
+use std::time::Duration;
+
+/// What is logged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, clap::ValueEnum)]
+pub enum Level {
+    /// Requests that failed.
+    Error,
+    /// Every request.
+    Info,
+}
+
+/// Logs an answered request.
+pub fn request(
+    level: Level,
+    method: &str,
+    session: Option<&str>,
+    error: Option<&Error>,
+    took: Duration,
+) {
+    if error.is_none() && level < Level::Info {
+        return;
+    }
+    let mut line = json!({
+        "time": time::format_rfc3339(guard_sdk::system_time()),
+        "level": if error.is_some() { "error" } else { "info" },
+        "method": method,
+        "session": session,
+        "micros": u64::try_from(took.as_micros()).unwrap_or(u64::MAX),
+    });
+    if let Some(error) = error {
+        line["code"] = error.code.into();
+        line["message"] = error.message.as_str().into();
+    }
+    // A log that nobody takes does not stop the sidecar.
+    let _ = writeln!(std::io::stderr().lock(), "{line}");
+}

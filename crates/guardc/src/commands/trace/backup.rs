@@ -1,0 +1,28 @@
+//! `guardc trace backup`: copies a store while others use it.
+
+use super::sources::{failed, open};
+use crate::failure::{Exit, Outcome};
+use crate::files;
+use crate::term::{Term, count};
+use std::path::PathBuf;
+
+/// Copies a store while others use it; its key is not copied
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// The store: a folder or a database
+    pub store: PathBuf,
+    /// The copy: a path that does not exist yet
+    #[arg(long, short, value_name = "PATH")]
+    pub output: PathBuf,
+}
+
+/// Runs the command.
+pub fn run(args: &Args, term: &Term) -> Outcome {
+    let store = open(&args.store, None)?;
+    store.backup(&args.output).map_err(|error| failed(&error))?;
+    let copy = open(&args.output, None)?;
+    let sessions = copy.sessions().map_err(|error| failed(&error))?.len();
+    let shown = files::display(&args.output);
+    term.print(&format!("{} copied to `{shown}`\n", count(sessions, "session")))?;
+    Ok(Exit::Fine)
+}

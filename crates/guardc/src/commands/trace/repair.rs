@@ -1,0 +1,130 @@
+//! `guardc trace repair`: keeps the sound beginning of a damaged trace, or writes the ledger of a store
+//! anew.
+
+use super::sources::{self, failed};
+use crate::failure::{Exit, Failure, Outcome, reason};
+use crate::files;
+use crate::term::{Term, count};
+use guard_trace::line::Head;
+use std::io::{BufRead, BufReader, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+/// Keeps the sound beginning of a damaged trace, and says what it cut. Exit code 1: something was cut
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// The trace: a file, a folder or a database; it is not changed
+    pub trace: PathBuf,
+    /// The session; needed where there are several
+    #[arg(long, value_name = "ID", conflicts_with = "ledger")]
+    pub session: Option<String>,
+    /// Where the sound records go: a file that does not exist yet
+    #[arg(long, short, value_name = "FILE", required_unless_present = "ledger")]
+    pub output: Option<PathBuf>,
+    /// Write into the ledger of this store what the store holds: its sessions, and that others are gone
+    #[arg(long, conflicts_with = "output")]
+    pub ledger: bool,
+}
+
+/// Runs the command.
+pub fn run(args: &Args, term: &Term) -> Outcome {
+    match &args.output {
+        Some(output) => prefix(args, output, term),
+        None => ledger(args, term),
+    }
+}
+
+/// Settles the ledger of a store.
+fn ledger(args: &Args, term: &Term) -> Outcome {
+    let store = sources::open(&args.trace, None)?;
+    let said = store.settle_ledger().map_err(|error| failed(&error))?;
+    for line in &said {
+        term.print(&format!("{line}\n"))?;
+    }
+    term.print(&format!("{} written to the ledger\n", count(said.len(), "record")))?;
+    Ok(Exit::Fine)
+}
+
+/// What was kept of a trace, and why nothing more.
+struct Kept {
+    head: Head,
+    bytes: u64,
+    /// The first thing that is not sound, and the number of lines and bytes from there on.
+    cut: Option<(String, u64, u64)>,
+}
+
+fn prefix(args: &Args, output: &Path, term: &Term) -> Outcome {
+    let fail = |error: std::io::Error| {
+        Failure::new(format!("cannot write `{}`: {}", files::display(output), reason(&error)))
+    };
+    let (name, reader) = input(args)?;
+    let mut options = std::fs::OpenOptions::new();
+    let file = options.write(true).create_new(true).open(output).map_err(fail)?;
+    let mut out = BufWriter::with_capacity(1 << 18, file);
+    let kept = copy(&name, reader, &mut out, &fail)?;
+    let file = out.into_inner().map_err(|error| fail(error.into_error()))?;
+    file.sync_all().map_err(fail)?;
+    let records = kept.head.version - kept.head.first;
+    let records = count(usize::try_from(records).unwrap_or(usize::MAX), "record");
+    term.print(&format!("kept {records}, {} bytes\n", kept.bytes))?;
+    let Some((why, lines, bytes)) = kept.cut else { return Ok(Exit::Fine) };
+    let at = kept.head.version;
+    let lines = count(usize::try_from(lines).unwrap_or(usize::MAX), "line");
+    term.print(&format!("cut {lines}, {bytes} bytes, from record {at} on: {why}\n"))?;
+    Ok(Exit::Findings)
+}
+
+/// The lines of the only session that is meant.
+fn input(args: &Args) -> Result<(String, Box<dyn BufRead>), Failure> {
+    let only: Vec<String> = args.session.iter().cloned().collect();
+    let found = sources::all(std::slice::from_ref(&args.trace), &only, None)?;
+    let [source] = &found[..] else {
+        return Err(Failure::new(format!("there are {} sessions", found.len()))
+            .help("say which one: `--session ID`"));
+    };
+    let name = source.name.clone();
+    if let Some(path) = source.path() {
+        let file = std::fs::File::open(path);
+        let file = file.map_err(|error| files::unreadable(path, &reason(&error)))?;
+        return Ok((name, Box::new(BufReader::with_capacity(1 << 18, file))));
+    }
+    let mut text = Vec::new();
+    for line in source.lines()? {
+        text.extend_from_slice(line?.as_bytes());
+        text.push(b'\n');
+    }
+    Ok((name, Box::new(std::io::Cursor::new(text))))
+}
+
+fn copy(
+    name: &str,
+    mut reader: Box<dyn BufRead>,
+    out: &mut impl Write,
+    fail: &dyn Fn(std::io::Error) -> Failure,
+) -> Result<Kept, Failure> {
+    let unreadable =
+        |error: std::io::Error| Failure::new(format!("cannot read `{name}`: {}", reason(&error)));
+    let mut kept = Kept { head: Head::default(), bytes: 0, cut: None };
+    let mut line = Vec::new();
+    loop {
+        line.clear();
+        let read = reader.read_until(b'\n', &mut line).map_err(unreadable)? as u64;
+        if read == 0 {
+            return Ok(kept);
+        }
+        if let Some((_, lines, bytes)) = &mut kept.cut {
+            (*lines, *bytes) = (*lines + 1, *bytes + read);
+            continue;
+        }
+        let next = match line.strip_suffix(b"\n") {
+            None => Err("the line has no end".to_owned()),
+            Some(line) => kept.head.follow(line).map_err(|broken| broken.to_string()),
+        };
+        match next {
+            Ok(head) => {
+                out.write_all(&line).map_err(fail)?;
+                (kept.head, kept.bytes) = (head, kept.bytes + read);
+            }
+            Err(why) => kept.cut = Some((why, 1, read)),
+        }
+    }
+}
