@@ -36,7 +36,7 @@ pub fn run(args: &Args, term: &Term) -> Outcome {
     let config = Config::discover(&PathBuf::from("."))?;
     let inputs = files::find(&args.paths, args.stdin_filename.as_deref(), &config)?;
     let mut progress = Progress::new(term, "formatting", inputs.len());
-    let mut done = Done::default();
+    let mut done = Formatted::default();
     for (index, input) in inputs.iter().enumerate() {
         progress.at(index, &files::display(&input.path));
         match project::read(input) {
@@ -53,7 +53,7 @@ pub fn run(args: &Args, term: &Term) -> Outcome {
 
 /// The result of formatting the files.
 #[derive(Default)]
-struct Done {
+struct Formatted {
     report: Report,
     changed: usize,
     unchanged: usize,
@@ -65,7 +65,7 @@ fn one(
     term: &Term,
     input: &Input,
     text: &str,
-    done: &mut Done,
+    done: &mut Formatted,
 ) -> Result<(), Failure> {
     let name = files::display(&input.path);
     let formatted = match guard_syntax::format(text) {
@@ -97,7 +97,7 @@ fn one(
     Ok(())
 }
 
-fn finish(args: &Args, term: &Term, done: &Done) -> Outcome {
+fn finish(args: &Args, term: &Term, done: &Formatted) -> Outcome {
     if done.report.roots > 0 {
         done.report.print_to_stderr(term);
     }

@@ -58,8 +58,8 @@ pub fn run(args: &Args, term: &Term) -> Outcome {
             Ok(None) => {}
             // For a named session the mismatch is reported; without names, only sessions of this
             // plan are compacted.
-            Err(Why::Mismatch(_)) if args.session.is_empty() => others += 1,
-            Err(Why::Mismatch(why) | Why::Other(why)) => {
+            Err(CompactFailure::Mismatch(_)) if args.session.is_empty() => others += 1,
+            Err(CompactFailure::Mismatch(why) | CompactFailure::Other(why)) => {
                 left += 1;
                 term.error(
                     &format!("session `{id}` of `{}`: {why}", files::display(&args.store)),
@@ -86,7 +86,7 @@ fn compact(
     secrets: &Arc<dyn Secrets>,
     id: &str,
     at_least: u64,
-) -> Result<Option<u64>, Why> {
+) -> Result<Option<u64>, CompactFailure> {
     let head = store.begin(id)?.head;
     if head.version - head.first < at_least.max(2) {
         return Ok(None);
@@ -108,29 +108,29 @@ fn compact(
 }
 
 /// The reason why a session is not compacted.
-enum Why {
+enum CompactFailure {
     /// It belongs to another plan.
     Mismatch(String),
     Other(String),
 }
 
-impl From<&str> for Why {
-    fn from(why: &str) -> Why {
-        Why::Other(why.to_owned())
+impl From<&str> for CompactFailure {
+    fn from(why: &str) -> CompactFailure {
+        CompactFailure::Other(why.to_owned())
     }
 }
 
-impl From<StoreError> for Why {
-    fn from(error: StoreError) -> Why {
-        Why::Other(error.to_string())
+impl From<StoreError> for CompactFailure {
+    fn from(error: StoreError) -> CompactFailure {
+        CompactFailure::Other(error.to_string())
     }
 }
 
-impl From<ResumeError> for Why {
-    fn from(error: ResumeError) -> Why {
+impl From<ResumeError> for CompactFailure {
+    fn from(error: ResumeError) -> CompactFailure {
         match error {
-            ResumeError::Mismatch(_) => Why::Mismatch(error.to_string()),
-            other => Why::Other(other.to_string()),
+            ResumeError::Mismatch(_) => CompactFailure::Mismatch(error.to_string()),
+            other => CompactFailure::Other(other.to_string()),
         }
     }
 }

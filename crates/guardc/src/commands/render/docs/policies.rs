@@ -8,8 +8,8 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Lists the policies: collected from the tools, since a plan does not store policies.
 pub(super) fn policies(doc: Doc) -> String {
     // By policy: its rules in the kernel's order, each with its position and tools.
-    type Rules = BTreeMap<(About, String), (String, BTreeSet<String>)>;
-    let mut found: BTreeMap<&str, Rules> = BTreeMap::new();
+    type PolicyRules = BTreeMap<(About, String), (String, BTreeSet<String>)>;
+    let mut found: BTreeMap<&str, PolicyRules> = BTreeMap::new();
     for tool in &doc.plan.tools {
         let all = [rules::before(doc.plan, tool), rules::after(doc.plan, tool)].concat();
         for said in &all {
