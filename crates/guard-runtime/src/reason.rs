@@ -36,6 +36,18 @@ impl Findings {
         }
     }
 
+    /// Returns the numbers of reasons in effect, in shadow and of missing values.
+    pub fn count(&self) -> [usize; 3] {
+        [self.reasons.len(), self.shadowed.len(), self.missing.len()]
+    }
+
+    /// Drops the reasons that were found after they were counted.
+    pub fn truncate(&mut self, [reasons, shadowed, missing]: [usize; 3]) {
+        self.reasons.truncate(reasons);
+        self.shadowed.truncate(shadowed);
+        self.missing.truncate(missing);
+    }
+
     /// Returns whether no reason in effect refuses the call so far.
     pub fn refuse_nothing(&self) -> bool {
         self.reasons.is_empty() && self.missing.is_empty() && self.postponed.is_empty()

@@ -99,12 +99,19 @@ pub fn play_seed(seed: u64, coverage: &mut Coverage) -> Result<(), Box<Divergenc
     Ok(())
 }
 
-/// Leaves out events and items as long as the two still disagree.
+/// The part of a disagreement's text that says of which kind it is.
+fn kind(what: &str) -> &str {
+    what.split([':', '{', '\n', '"']).next().unwrap_or_default()
+}
+
+/// Leaves out events and items as long as the two still disagree in the same way.
 fn reduce(seed: u64, drawn: Generated, events: Vec<Timed>, what: String) -> Divergence {
+    let wanted = kind(&what).to_owned();
     let mut best = Divergence { seed, guard: drawn.text(), events, what };
     let mut items = drawn.items;
     let diverges = |text: &str, events: &[Timed]| {
-        Subject::compile(text)?.play(events, &mut Coverage::default()).err()
+        let found = Subject::compile(text)?.play(events, &mut Coverage::default()).err();
+        found.filter(|(_, what)| kind(what) == wanted)
     };
     let mut progress = true;
     while progress {

@@ -27,9 +27,14 @@ pub(crate) fn check_parts<'a>(
     let effects = || call.tool.effects.iter().zip(&call.ready.effects);
     if effects().any(|(_, ready)| ready.part) {
         if parts::draft(cx, call, draft).is_some() {
+            let found = findings.count();
             refinements(cx, &draft.writes, Some(proven), findings);
             frame(cx, call, &draft.writes, Some(proven), findings);
-            return;
+            if findings.count() == found {
+                return;
+            }
+            // A reason may show a variable of which only a part is drafted.
+            findings.truncate(found);
         }
         draft.writes.clear();
         draft.parts.clear();
