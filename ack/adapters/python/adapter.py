@@ -147,6 +147,8 @@ def restore(params):
     journal = folder / f"journal-{len(list(folder.iterdir()))}"
     journal.mkdir()
     (journal / f"{session}.jsonl").write_text("".join(line + "\n" for line in params["snapshot"]), encoding="utf-8")
+    # The store is told which sessions it has.
+    subprocess.run([server.args[0], "trace", "repair", "--ledger", str(journal)], check=True, stdout=subprocess.DEVNULL)
     open_session(session, {**params, "data": None, "now": "1970-01-01T00:00:00Z"}, journal)
 
 

@@ -7,7 +7,7 @@
 // framework's loop in place of `loop`. Guard decides in a process of its own (`guardc serve`); this file carries out
 // what it decides. Standard output belongs to the protocol: print to standard error.
 
-import { spawn } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import * as fs from "node:fs";
 import * as os from "node:os";
@@ -73,7 +73,11 @@ const trace = (session: string): string[] => fs.readFileSync(journal(session), "
 
 async function open(session: string, run: Json, lines: string[]): Promise<void> {
   sessions.set(session, fs.mkdtempSync(path.join(folder, "journal-")));
-  if (lines.length) fs.writeFileSync(journal(session), lines.map((line) => line + "\n").join(""));
+  if (lines.length) {
+    fs.writeFileSync(journal(session), lines.map((line) => line + "\n").join(""));
+    // The store is told which sessions it has.
+    execFileSync(server.spawnfile, ["trace", "repair", "--ledger", sessions.get(session)!]);
+  }
   const { source, workspace, data } = run;
   const where = { journal: sessions.get(session), now: run.now ?? (await now()) };
   probes.set(session, (await guard.ask("session.open", { session, source, workspace, data, ...where })).probes);
