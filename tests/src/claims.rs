@@ -1,12 +1,12 @@
 //! Laws of what is claimed to be proved, case by case: what deliberate bugs are held against, and tests run without any.
 
-use crate::rng::Rng;
 use crate::{compiled, differential, small, steps, walks};
 use guard_compiler::Output;
 use guard_compiler::verify::{Status, verify};
 use guard_plan::LoadedPlan;
 use guard_plan::json::Json;
 use guard_plan::plan::{Certificate, Claim, Plan, Proof, ProofStep, Row};
+use guard_plan::random::Rng;
 use guard_runtime::{Kernel, NoWorld, Proposal};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 

@@ -5,7 +5,6 @@ pub mod claims;
 pub mod differential;
 pub mod generate;
 pub mod opinion;
-pub mod rng;
 pub mod small;
 pub mod steps;
 pub mod walks;

@@ -3,12 +3,12 @@
 //! What is proved of them at that width is looked at in every state and with every argument. The evaluator shares no
 //! code with the prover, the kernel or the reference; it knows ints, bools and nothing else.
 
-use crate::rng::Rng;
 use guard_compiler::Output;
 use guard_compiler::hir::{ClauseKind, Expr, ExprKind, Program, Tool, Type};
 use guard_compiler::verify::{Basis, Status, Verification, Width, verify_at};
 use guard_plan::builtin::Builtin;
 use guard_plan::plan::{ArithOp, CompareOp, EffectOp};
+use guard_plan::random::Rng;
 use std::fmt::Write as _;
 
 /// Their width.

@@ -5,11 +5,11 @@
 //! claim is wrong. From a feasible call, one number at a time is pushed to where it is no longer feasible: wrong proofs are
 //! wrong at the edge.
 
-use crate::rng::Rng;
 use guard_compiler::Output;
 use guard_plan::LoadedPlan;
 use guard_plan::json::Json;
 use guard_plan::plan::{Claim, Expr, Node, NodeId, Plan, TypeDef, TypeId};
+use guard_plan::random::Rng;
 use guard_plan::record::NoteKind;
 use guard_plan::value::Value;
 use guard_plan::verdict::{Code, Decision};

@@ -2,10 +2,10 @@
 
 use guard_compiler::Output;
 use guard_compiler::diff::{Answer, Limits, diff};
+use guard_plan::random::Rng;
 use guard_tests::compiled;
 use guard_tests::differential::first_difference;
 use guard_tests::generate::{Generated, events, guard};
-use guard_tests::rng::Rng;
 
 /// Pairs of guards.
 const PAIRS: usize = 30;

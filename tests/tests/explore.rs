@@ -255,7 +255,7 @@ fn lengths(text: &str) -> Option<Vec<(String, Option<usize>)>> {
 /// Neither the order of declarations nor names change how far away something is.
 #[test]
 fn order_and_names_do_not_matter() {
-    let mut rng = guard_tests::rng::Rng::new(11);
+    let mut rng = guard_plan::random::Rng::new(11);
     let mut compared = 0;
     for (path, text) in guards("tests/suite/explore") {
         let Some(expected) = lengths(&text) else { continue };

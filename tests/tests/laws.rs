@@ -2,10 +2,11 @@
 
 use guard_compiler::{Loader, NoFiles, SourceFile, compile};
 use guard_plan::LoadedPlan;
+use guard_plan::random::Rng;
 use guard_plan::verdict::Code;
 use guard_syntax::ast::{ClauseKind, File, ItemKind, Lifecycle, LifecycleClause};
 use guard_syntax::span::FileId;
-use guard_tests::{differential, generate, rng::Rng};
+use guard_tests::{differential, generate};
 use std::path::{Path, PathBuf};
 
 /// Kernel and reference evaluator say the same; many more sessions with `cargo xtask differential N`.

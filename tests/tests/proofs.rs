@@ -1,8 +1,8 @@
 //! Laws of proofs: what is proved is so.
 
+use guard_plan::random::Rng;
 use guard_tests::claims::{LAWS, first_failure};
 use guard_tests::compiled;
-use guard_tests::rng::Rng;
 use guard_tests::small::{self, Tried};
 use guard_tests::steps;
 use guard_tests::walks;

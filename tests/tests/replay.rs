@@ -1,9 +1,10 @@
 //! Laws of replay: the same plan reproduces everything; a plan that only refuses more never first allows more.
 
 use guard_plan::LoadedPlan;
+use guard_plan::random::Rng;
 use guard_plan::replayed::{Aspect, View};
 use guard_runtime::Kernel;
-use guard_tests::{compiled, differential, generate, rng::Rng};
+use guard_tests::{compiled, differential, generate};
 use guard_trace::Keys;
 use guard_trace::import::{Form, Importer};
 use guard_trace::reading::Records;

@@ -4,8 +4,9 @@
 //! written by hand, and held against every line of the CLI case `serve`.
 
 use guard_compiler::{Loader, SourceFile, compile};
+use guard_plan::random::Rng;
 use guard_plan::{LoadedPlan, schema};
-use guard_tests::{generate, rng::Rng};
+use guard_tests::generate;
 use jsonschema::Validator;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};

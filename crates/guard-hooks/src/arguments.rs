@@ -15,7 +15,7 @@ const RESERVED: [&str; 20] = [
 ///
 /// # Errors
 ///
-/// Where two parameters would have one name.
+/// Returns an error if two parameters would have one name.
 pub(crate) fn named(text: &str) -> Result<String, String> {
     // Text that cannot be read is a verdict of the kernel.
     let Ok(Json::Object(members)) = Json::parse(text) else { return Ok(text.to_owned()) };

@@ -95,7 +95,7 @@ impl HookEvent {
     ///
     /// # Errors
     ///
-    /// Where the bytes are not one JSON object, or a member that the event needs is missing or has another type; where an
+    /// Returns an error if the bytes are not one JSON object, or a member that the event needs is missing or has another type; where an
     /// event that is not known carries a tool call.
     pub fn read(host: &Vocabulary, bytes: &[u8]) -> Result<HookEvent, EventError> {
         let text = std::str::from_utf8(bytes).map_err(|error| {
@@ -202,7 +202,7 @@ fn ending(host: &Vocabulary, members: &Members<'_>) -> ToolEnding {
     }
 }
 
-/// Whether the last line that tells an exit status tells another one than 0. Output of the command stands before it.
+/// Returns true if the last line with an exit status has another one than 0. Output of the command stands before it.
 fn has_exit_status(shown: &str, label: &str) -> bool {
     let status = shown.lines().rev().find_map(|line| line.strip_prefix(label));
     status.is_some_and(|status| status.trim() != "0")

@@ -19,6 +19,7 @@ pub mod near;
 pub mod origin;
 pub mod path;
 pub mod plan;
+pub mod random;
 pub mod record;
 pub mod render;
 pub mod replayed;

@@ -227,6 +227,25 @@ pub struct Settle<'a> {
     pub sealed: Option<String>,
 }
 
+impl<'a> Settle<'a> {
+    /// Returns the end of a call after which nothing changed, was noticed or was asked.
+    pub fn plain(success: bool, result: Cow<'a, Json>) -> Settle<'a> {
+        Settle {
+            success,
+            result,
+            unreadable: None,
+            changes: Cow::Borrowed(&[]),
+            learned: 0,
+            notes: Cow::Borrowed(&[]),
+            halted: false,
+            asked: Cow::Borrowed(&[]),
+            forgotten: 0,
+            feedback: Cow::Borrowed(&[]),
+            sealed: None,
+        }
+    }
+}
+
 fn is_empty<T>(items: &[T]) -> bool {
     items.is_empty()
 }

@@ -199,7 +199,7 @@ impl ApprovalLog {
     ///
     /// # Errors
     ///
-    /// Where the request is not known, nobody is named, who asked answers, or the role is another; as
+    /// Returns an error if the request is not known, nobody is named, the asker answers, or the role is another; as
     /// [`ApprovalLog::requests`].
     pub fn grant(
         &self,
@@ -293,7 +293,7 @@ fn answerable(request: &PendingApproval, by: &str) -> Result<(), ApprovalError> 
     }
 }
 
-/// Whether an approval is all that a call lacks.
+/// Returns true if an approval is all that a call lacks.
 fn asks(proposed: &Proposed) -> bool {
     let lacks = |reason: &Reason| matches!(reason.code, Code::Approval | Code::Gated);
     let verdict = &proposed.verdict;
@@ -359,7 +359,7 @@ impl<W: World> Session<W> {
         Ok(ProposedCall { proposed, request })
     }
 
-    /// Whether some call of a tool may need an approval: no other tool pays for the look into the requests.
+    /// Returns true if some call of a tool may need an approval: no other tool pays for the look into the requests.
     fn can_ask(&self, tool: &str) -> bool {
         let plan = self.guard.plan();
         let tool = plan.tools.iter().find(|known| known.wire_name == tool);

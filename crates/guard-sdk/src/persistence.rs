@@ -31,7 +31,7 @@ const MAX_RETAINED_BYTES: usize = 8 << 20;
 pub struct Storage {
     store: Arc<dyn Store>,
     keys: Keys,
-    /// Where it is, if it is on disk.
+    /// Its path, if it is on disk.
     path: Option<PathBuf>,
 }
 

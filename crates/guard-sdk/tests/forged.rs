@@ -43,7 +43,7 @@ fn forged(
     lines
 }
 
-/// What the replay says of a trace: nothing where it vouches for it.
+/// The replay's objection to a trace; none where it vouches for it.
 fn replayed(guard: &Guard, lines: &[String]) -> Option<String> {
     let judge = Judge::new(guard.kernel().loaded().clone()).expect("a kernel");
     let options = Options { keys: None, keep: 10, marks: 10, foreign: false };
@@ -113,19 +113,7 @@ fn forged_records_are_refused_by_both() {
         &forged(&honest, Kind::Usage, None, &usage("usd", "5")),
         &format!("{event} `usd` is not charged by the host"),
     );
-    let settle = Settle {
-        success: true,
-        result: Cow::Owned(Json::Null),
-        unreadable: None,
-        changes: Cow::Borrowed(&[]),
-        learned: 0,
-        notes: Cow::Borrowed(&[]),
-        halted: false,
-        asked: Cow::Borrowed(&[]),
-        forgotten: 0,
-        feedback: Cow::Borrowed(&[]),
-        sealed: None,
-    };
+    let settle = Settle::plain(true, Cow::Owned(Json::Null));
     check(
         "the end of a call that nobody made",
         &forged(&honest, Kind::Settle, Some("c9"), &settle),
@@ -133,7 +121,7 @@ fn forged_records_are_refused_by_both() {
     );
 }
 
-/// What is not refused is vouched for by both, and what differs by neither.
+/// Both vouch for records that are not refused, and neither for records that differ.
 #[test]
 fn both_agree_on_other_records() {
     let guard = guard();

@@ -73,19 +73,8 @@ fn pair(chain: &mut Chain, call: &Call, n: u64, each: &mut dyn FnMut(&[u8])) {
     };
     let at = 1_767_000_000_000 + i64::try_from(n).unwrap_or_default();
     each(chain.append(at, Kind::Propose, Some(&id), &propose));
-    let settle = Settle {
-        unreadable: None,
-        success: true,
-        result: Cow::Borrowed(&call.result),
-        changes: Cow::Borrowed(&call.changes),
-        learned: 0,
-        notes: Cow::Borrowed(&[]),
-        halted: false,
-        asked: Cow::Borrowed(&[]),
-        forgotten: 0,
-        feedback: Cow::Borrowed(&[]),
-        sealed: None,
-    };
+    let changes = Cow::Borrowed(&call.changes[..]);
+    let settle = Settle { changes, ..Settle::plain(true, Cow::Borrowed(&call.result)) };
     each(chain.append(at + 1, Kind::Settle, Some(&id), &settle));
 }
 

@@ -5,8 +5,8 @@
 
 use guard_compiler::verify::verify;
 use guard_compiler::{Loader, Output, SourceFile, compile};
+use guard_plan::random::Rng;
 use guard_tests::opinion::{Questions, questions};
-use guard_tests::rng::Rng;
 use guard_tests::{compiled, small, steps};
 use std::io::Write;
 use std::path::Path;

@@ -6,7 +6,7 @@
 use guard_compiler::Output;
 use guard_compiler::verify::smt::{OpenGoal, PROLOGUE, open_goals};
 use guard_plan::plan::Claim;
-use guard_tests::rng::Rng;
+use guard_plan::random::Rng;
 use guard_tests::{compiled, small, walks};
 use std::io::Write;
 use std::process::{Command, ExitCode, Stdio};

@@ -1,4 +1,4 @@
-//! What `diff` says of guards with one clause less: how many pairs it decides, and how long it takes.
+//! Measures `diff` on guards with one clause less: how many pairs it decides, and how long it takes.
 //!
 //! `cargo run -p guard-tests --bin removals -- GUARD…`
 

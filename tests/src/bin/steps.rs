@@ -3,8 +3,8 @@
 //! Runs until so many claims were tried, from a seed on, with so many calls for each tool; prints how much was tried. The first claim that
 //! does not hold ends it, with the guard.
 
+use guard_plan::random::Rng;
 use guard_tests::compiled;
-use guard_tests::rng::Rng;
 use guard_tests::steps::{self, Tried};
 use std::process::ExitCode;
 

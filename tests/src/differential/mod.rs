@@ -16,7 +16,7 @@ mod trace;
 mod world;
 
 use crate::generate::{Generated, Timed, events, guard};
-use crate::rng::Rng;
+use guard_plan::random::Rng;
 use play::Subject;
 
 pub use coverage::Coverage;

@@ -1,9 +1,9 @@
 //! The world of a generated session: it changes every few events, and is silent now and then.
 
-use crate::rng::Rng;
 use guard_compiler::reference::Ask;
 use guard_plan::json::Json;
 use guard_plan::plan::Command;
+use guard_plan::random::Rng;
 use guard_plan::record::{Content, Ran, RunEnd};
 use guard_runtime::World;
 

@@ -3,7 +3,7 @@
 use super::Shape;
 use super::expr::{Speaks, int, truth};
 use super::items::Drawn;
-use crate::rng::Rng;
+use guard_plan::random::Rng;
 
 /// What speaks of the session only.
 const SESSION: Speaks<'static> = Speaks { params: &[], asks: true };

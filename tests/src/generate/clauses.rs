@@ -2,7 +2,7 @@
 
 use super::expr::{Speaks, env, int, text, truth};
 use super::{PARAMS, STATE, Shape};
-use crate::rng::Rng;
+use guard_plan::random::Rng;
 
 pub(super) fn rule(rng: &mut Rng, tools: &[Shape], at: usize) -> String {
     let params = &tools[at].params;

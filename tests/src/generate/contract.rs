@@ -1,6 +1,6 @@
 //! A contract, and the documents that a file under it may hold: strict JSON, or nothing like it.
 
-use crate::rng::Rng;
+use guard_plan::random::Rng;
 
 /// A contract of a few members and items; what varies are its bounds and what it refers to.
 pub(super) fn contract(rng: &mut Rng) -> Vec<String> {

@@ -1,8 +1,8 @@
 //! Random sessions: proposals, settlements, and what only the host says.
 
 use super::{Generated, PARAMS, Shape, items};
-use crate::rng::Rng;
 use guard_plan::json::Json;
+use guard_plan::random::Rng;
 
 /// One event of a session.
 #[derive(Debug, Clone)]

@@ -1,7 +1,7 @@
 //! Expressions: ints, truths, texts.
 
 use super::Shape;
-use crate::rng::Rng;
+use guard_plan::random::Rng;
 
 /// What conditions may speak of.
 pub(super) struct Speaks<'s> {

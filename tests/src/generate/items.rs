@@ -1,8 +1,8 @@
 //! Lifecycles, and calls of the tools that they give.
 
 use super::{Event, Shape};
-use crate::rng::Rng;
 use guard_plan::json::Json;
+use guard_plan::random::Rng;
 
 /// A generated lifecycle.
 #[derive(Debug, Clone)]

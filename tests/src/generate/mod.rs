@@ -11,9 +11,9 @@ mod expr;
 mod items;
 mod world;
 
-use crate::rng::Rng;
 use clauses::{after, effects, rule};
 use expr::{Speaks, truth};
+use guard_plan::random::Rng;
 
 pub use contract::document;
 pub use events::{Event, Timed, events};

@@ -1,6 +1,6 @@
 //! Probes and sources: what is asked of the world, and what the host itself says.
 
-use crate::rng::Rng;
+use guard_plan::random::Rng;
 
 /// The probes that conditions may speak of, with schedules.
 pub(super) fn probes(rng: &mut Rng) -> Vec<String> {

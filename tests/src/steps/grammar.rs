@@ -2,7 +2,7 @@
 //! same is said twice, a wrong proof that something else is taken for the same.
 
 use super::scenarios;
-use crate::rng::Rng;
+use guard_plan::random::Rng;
 use std::fmt::Write as _;
 
 /// What an expression is.

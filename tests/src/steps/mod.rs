@@ -8,12 +8,12 @@ pub mod grammar;
 pub mod points;
 mod scenarios;
 
-use crate::rng::Rng;
 use guard_compiler::Output;
 use guard_compiler::hir::{ExprKind, Invariant, Program};
 use guard_compiler::reference::{Judgement, Reference};
 use guard_compiler::verify::{Verification, verify};
 use guard_plan::plan::{Claim, Plan, ToolId};
+use guard_plan::random::Rng;
 use guard_plan::value::Value;
 use guard_plan::verdict::{Code, Decision};
 use guard_proof::{Given, System, Width, assumable};

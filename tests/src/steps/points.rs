@@ -1,8 +1,8 @@
 //! Values to try claims with: drawn from the types, from the constants that the guard says, their neighbours and the extremes, and
 //! from what the certificates sum up.
 
-use crate::rng::Rng;
 use guard_plan::plan::{Expr, Node, Plan, TypeDef, TypeId};
+use guard_plan::random::Rng;
 use guard_plan::value::Value;
 use guard_proof::formula::Formula;
 

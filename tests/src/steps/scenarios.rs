@@ -1,7 +1,7 @@
 //! Small coupled rules, each about one construct: an invariant, what a tool asks and what it does. With some numbers they are so, with
 //! others nearly.
 
-use crate::rng::Rng;
+use guard_plan::random::Rng;
 
 /// State, invariant, and the body of a tool with the parameters `x: int in 0..=9`, `y: int`, `g: string max 5`, `h: string`, `f: bool`, `c:
 /// decimal in 0..=9`, `u: int in -9..=9`. `K`, `J` are small numbers, `O` an order.

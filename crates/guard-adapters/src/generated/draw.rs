@@ -1,8 +1,8 @@
 //! Random guards and scripts, small enough that most sessions reach an end.
 
-use super::rng::Rng;
 use super::scenario::{Call, Grant, Scenario, Tool, Turn};
 use crate::reference::SHADE;
+use guard_plan::random::Rng;
 use serde_json::{Map, Value};
 
 const PARAMS: [&[(&str, &str)]; 5] = [
@@ -28,7 +28,10 @@ struct Drawing {
 
 /// Draws a scenario of a run; its guard may not compile.
 pub fn scenario(seed: u64, number: u64, attempt: u64) -> Scenario {
-    let rng = Rng::new(seed.wrapping_add(attempt << 48), number);
+    // A scenario is named by its numbers: another sequence would be other scenarios.
+    let mut rng =
+        Rng::new(seed.wrapping_add(attempt << 48) ^ number.wrapping_mul(0xD1B5_4A32_D192_ED03));
+    rng.bits();
     let mut drawing = Drawing { rng, words: Vec::new(), tools: Vec::new() };
     for at in 0..2 + drawing.rng.below(3) {
         let params = if at == 0 { PARAMS[1] } else { *drawing.rng.pick(&PARAMS) };

@@ -5,7 +5,6 @@
 
 mod draw;
 mod expected;
-mod rng;
 mod scenario;
 mod shrink;
 

@@ -83,7 +83,7 @@ impl Checker<'_, '_> {
         tool.clauses.push(Clause { rule, kind: ClauseKind::Effect { target, op, value } });
     }
 
-    /// What is counted up, extended or taken from must be there.
+    /// Requires the entry that is counted up, extended or taken from.
     fn present_entry(&mut self, effect: &ast::Effect, place: &Target, ty: &Type, scope: &Scope) {
         let target = &effect.target;
         let steps = target.path.len();

@@ -205,7 +205,7 @@ impl<'p> Flow<'p> {
         Flow { program, values: none.clone(), keys: none }
     }
 
-    /// Whether something is marked.
+    /// Returns true if something is marked.
     pub(crate) fn is_tainted(&self) -> bool {
         self.values.iter().chain(&self.keys).any(Option::is_some)
     }

@@ -9,6 +9,7 @@ use super::build::*;
 use guard_contract::{Checker, Input};
 use guard_plan::json::Json;
 use guard_plan::plan::TypeDef;
+use guard_plan::random::Rng;
 use guard_plan::report::{Report, State};
 use std::collections::BTreeSet;
 use std::fmt;
@@ -39,31 +40,6 @@ pub fn actions() -> Builder {
     contract.lists = vec![list(0, "acts", act, None, None)];
     contract.bounds.quarantine = 10_000;
     b
-}
-
-/// A small generator of random numbers (splitmix64).
-pub struct Rng(pub u64);
-
-impl Rng {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        z ^ (z >> 31)
-    }
-
-    fn below(&mut self, most: usize) -> usize {
-        (self.next() % most.max(1) as u64) as usize
-    }
-
-    fn pick<T: Copy>(&mut self, all: &[T]) -> T {
-        all[self.below(all.len())]
-    }
-
-    fn chance(&mut self, percent: usize) -> bool {
-        self.below(100) < percent
-    }
 }
 
 /// An undamaged document: its text, its items, and where these stand.
@@ -103,15 +79,15 @@ const STYLES: [Style; 4] = [
 ];
 
 fn text(rng: &mut Rng) -> String {
-    Json::string(rng.pick(&WORDS)).to_string()
+    Json::string(WORDS[rng.below(WORDS.len())]).to_string()
 }
 
 fn any(rng: &mut Rng, deep: usize) -> String {
     match rng.below(if deep == 0 { 5 } else { 9 }) {
         0 => rng.below(40_000).to_string(),
-        1 => rng.pick(&["true", "null", "-1.5e3"]).into(),
+        1 => (*rng.pick(&["true", "null", "-1.5e3"])).into(),
         2 | 3 => text(rng),
-        4 => rng.pick(&["[]", "{}", "\"\"", "7"]).into(),
+        4 => (*rng.pick(&["[]", "{}", "\"\"", "7"])).into(),
         5 => {
             let all: Vec<String> = (0..rng.below(4)).map(|_| any(rng, deep - 1)).collect();
             format!("[{}]", all.join(","))
@@ -182,7 +158,7 @@ fn list_of_items(
         let member = |name: &str, value: String| format!("\"{name}\"{}{value}", style.colon);
         let mut members = vec![member("action", text(rng)), member("target", text(rng))];
         if rng.chance(40) {
-            members.push(member("dry_run", rng.pick(&["true", "false", "null"]).into()));
+            members.push(member("dry_run", (*rng.pick(&["true", "false", "null"])).into()));
         }
         if rng.chance(60) {
             let place = rng.below(members.len() + 1);
@@ -273,7 +249,7 @@ pub fn damage(rng: &mut Rng, document: &Document, kind: Kind) -> Damaged {
             let count = 1 + usize::from(matches!(kind, Kind::TwoEdits | Kind::TwoMarks));
             let all = marks(&text);
             let mut places: Vec<(usize, bool)> = (0..count)
-                .map(|_| if only_marks { rng.pick(&all) } else { (place(rng, &text), false) })
+                .map(|_| if only_marks { *rng.pick(&all) } else { (place(rng, &text), false) })
                 .collect();
             // From behind, so that the offsets stay those of the undamaged text.
             places.sort_unstable_by(|a, b| b.cmp(a));
@@ -451,7 +427,7 @@ pub fn run(count: u64, seed: u64, most: usize) -> Outcome {
     let mut outcome = Outcome::default();
     let mut seen: BTreeSet<String> = BTreeSet::new();
     for n in 0..count {
-        let mut rng = Rng(seed.wrapping_mul(0x1_0000_0001).wrapping_add(n));
+        let mut rng = Rng::new(seed.wrapping_mul(0x1_0000_0001).wrapping_add(n));
         let document = document(&mut rng);
         let kind = KINDS[(n % KINDS.len() as u64) as usize];
         let damaged = damage(&mut rng, &document, kind);

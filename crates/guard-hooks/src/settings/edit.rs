@@ -77,7 +77,7 @@ impl Editor {
         }
     }
 
-    /// Where the comma behind a part stands, before an end.
+    /// The position of the comma behind a part, before an end.
     fn comma_after(&self, from: usize, end: usize) -> Option<usize> {
         let mut at = from;
         while at < end {

@@ -40,7 +40,7 @@ impl InstalledHook {
     }
 }
 
-/// Whether a command line is one of ours for a host.
+/// Returns true if a command line is one of ours for a host.
 pub fn is_ours(host: &Vocabulary, command: &str) -> bool {
     command.contains("guardc") && command.contains(&format!(" hook {} ", host.name))
 }
@@ -49,7 +49,7 @@ pub fn is_ours(host: &Vocabulary, command: &str) -> bool {
 ///
 /// # Errors
 ///
-/// Where the text is not JSON (with comments), or a member on the way to the hooks has another type.
+/// Returns an error if the text is not JSON (with comments), or a member on the way to the hooks has another type.
 pub fn install(
     host: &Vocabulary,
     text: &str,

@@ -9,7 +9,7 @@ use std::fmt;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Ledger<'a> {
-    /// What happened.
+    /// The kind of entry.
     pub entry: LedgerEntry,
     /// The session that it happened to, or that charged.
     pub session: Cow<'a, str>,
@@ -21,12 +21,12 @@ pub struct Ledger<'a> {
     /// How much, a decimal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub amount: Option<Cow<'a, str>>,
-    /// What is spent of the budget in all, a decimal.
+    /// The total spent of the budget, a decimal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spent: Option<Cow<'a, str>>,
 }
 
-/// What an entry of a ledger is about.
+/// The kind of a ledger's entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]

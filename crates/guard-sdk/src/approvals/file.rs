@@ -22,7 +22,7 @@ pub(super) struct RequestEntry {
     pub kind: RequestEvent,
 }
 
-/// What was asked or answered.
+/// The request, or the answer to one.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub(super) enum RequestEvent {
@@ -61,7 +61,7 @@ struct Tagged {
     tag: String,
 }
 
-/// Where a session's requests are.
+/// The path of a session's requests.
 pub(super) struct RequestFile {
     path: PathBuf,
     keys: SessionKeys,

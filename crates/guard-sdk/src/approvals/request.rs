@@ -63,7 +63,7 @@ pub struct Answered {
     pub at: Millis,
 }
 
-/// What a request waits for.
+/// The state of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RequestState {
     /// A person's answer.
@@ -77,7 +77,7 @@ pub enum RequestState {
 }
 
 impl Granted {
-    /// Whether a call can use it.
+    /// Returns true if a call can use it.
     pub fn is_live(&self, now: Millis) -> bool {
         self.revoked.is_none()
             && now < self.until
@@ -92,7 +92,7 @@ impl PendingApproval {
         self.grants.iter().enumerate().filter(move |(_, grant)| grant.is_live(now))
     }
 
-    /// What it waits for now.
+    /// Returns its state now.
     pub fn waiting(&self, now: Millis) -> RequestState {
         let granted = |role: &String| self.live(now).any(|(_, grant)| grant.role == *role);
         match () {

@@ -196,17 +196,5 @@ fn settled(outcome: Outcome) -> Payload {
         Outcome::Success(result) => (true, result),
         Outcome::Failure => (false, Json::Null),
     };
-    Payload::Settle(Settle {
-        success,
-        result: Cow::Owned(result),
-        unreadable: None,
-        changes: Cow::Borrowed(&[]),
-        learned: 0,
-        notes: Cow::Borrowed(&[]),
-        halted: false,
-        asked: Cow::Borrowed(&[]),
-        forgotten: 0,
-        feedback: Cow::Borrowed(&[]),
-        sealed: None,
-    })
+    Payload::Settle(Settle::plain(success, Cow::Owned(result)))
 }

@@ -35,7 +35,7 @@ pub enum StoreError {
     Lost {
         /// The file.
         path: PathBuf,
-        /// What happened to it.
+        /// The change to it.
         why: String,
     },
     /// The store was written by another version of Guard.

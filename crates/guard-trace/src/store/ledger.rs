@@ -17,7 +17,7 @@ use std::path::Path;
 /// The name of the ledger where sessions have theirs.
 pub const LEDGER: &str = ".ledger";
 
-/// What a ledger says of a session.
+/// The ledger's knowledge of a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Known {
     /// Nothing.

@@ -43,7 +43,7 @@ fn sql(folder: &Path, statements: &str) {
 
 const OF_LEDGER: &str = "place >> 32 = (SELECT id FROM session WHERE name = '.ledger')";
 
-/// Whether a session cannot begin, and nothing can be spent.
+/// Returns true if a session cannot begin, and nothing can be spent.
 fn refuses(kind: Kind, folder: &Path, session: &str) {
     let store = kind.open(folder).unwrap();
     let refused = commit(&*store, session, 1);

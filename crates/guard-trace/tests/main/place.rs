@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 /// The number of commits before and after the harm.
 const STEPS: u64 = 4;
 
-/// What somebody does to a file of an open store.
+/// The damage to a file of an open store.
 #[derive(Debug, Clone, Copy)]
 enum Harm {
     Delete,
@@ -102,7 +102,7 @@ fn step(store: &dyn Store, records: &mut Vec<String>, head: Head) -> Option<Head
     }
 }
 
-/// What somebody who comes later reads at the path.
+/// The records that a later reader finds at the path.
 fn later(kind: Kind, folder: &Path) -> Result<Vec<String>, StoreError> {
     kind.open(folder)?.records("s", 0)?.collect()
 }

@@ -22,7 +22,7 @@ pub struct Args {
     pub action: ApprovalAction,
 }
 
-/// What to do.
+/// The subcommand.
 #[derive(Debug, clap::Subcommand)]
 pub enum ApprovalAction {
     /// Lists the requests that wait

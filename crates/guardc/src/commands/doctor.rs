@@ -311,7 +311,7 @@ fn version(host: &Vocabulary, findings: &mut DoctorFindings) {
     }
 }
 
-/// Whether a version is a known one or begins with it: `2.1.330` is `2.1`.
+/// Returns true if a version is a known one or begins with it: `2.1.330` is `2.1`.
 fn is_version(version: &str, known: &str) -> bool {
     version.strip_prefix(known).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
 }

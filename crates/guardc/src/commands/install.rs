@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 /// The time limit of the hook in the host's settings, in seconds; longer than the hook's own deadline.
 pub const TIMEOUT: u64 = 30;
 
-/// Where the settings are.
+/// The place of the settings.
 #[derive(Debug, clap::Args)]
 pub struct SettingsPlace {
     /// The settings in the home directory, for all projects [default: those of the project]

@@ -53,7 +53,7 @@ pub(crate) fn implies(a: Placed, b: Placed) -> bool {
     }
 }
 
-/// Whether evaluating `e` faults wherever a value is none that is one of `wanted`: it unwraps such a value, whatever else
+/// Returns true if evaluating `e` faults wherever a value is none that is one of `wanted`: it unwraps such a value, whatever else
 /// it finds.
 pub(crate) fn faults_without(e: Placed, wanted: &dyn Fn(&Expr) -> bool) -> bool {
     let in_any = |parts: &[&Expr]| parts.iter().any(|part| faults_without(e.at(part), wanted));
@@ -81,7 +81,7 @@ pub(crate) fn faults_without(e: Placed, wanted: &dyn Fn(&Expr) -> bool) -> bool 
     }
 }
 
-/// Whether `e` is false or faults wherever a value is none that is one of `wanted`. `filled` are lists, as text, that have
+/// Returns true if `e` is false or faults wherever a value is none that is one of `wanted`. `filled` are lists, as text, that have
 /// an item.
 pub(crate) fn is_false_without(
     e: Placed,
@@ -112,7 +112,7 @@ pub(crate) fn is_false_without(
     }
 }
 
-/// Whether the value is none wherever one of `wanted` is: a part of nothing is nothing.
+/// Returns true if the value is none wherever one of `wanted` is: a part of nothing is nothing.
 fn is_absent(e: &Expr, wanted: &dyn Fn(&Expr) -> bool) -> bool {
     wanted(e)
         || match &e.kind {
@@ -190,7 +190,7 @@ pub(crate) fn covers<'p>(b: Rule<'p>, a: Rule<'p>) -> bool {
     }
 }
 
-/// Whether the rule `a` refuses only where a value is missing, and `b` refuses there too.
+/// Returns true if the rule `a` refuses only where a value is missing, and `b` refuses there too.
 fn wants_more((b, y): (Rule, &Expr), (a, x): (Rule, &Expr)) -> bool {
     let K::Not(unless) = &x.kind else { return false };
     let K::IsSome(value) = &unless.kind else { return false };
@@ -199,7 +199,7 @@ fn wants_more((b, y): (Rule, &Expr), (a, x): (Rule, &Expr)) -> bool {
     is_false_without(b.at(unless), &|of| b.at(of).text() == text, &[])
 }
 
-/// Whether the rule `b` refuses without an entry of a map that exists only after the call that is required: nothing else makes
+/// Returns true if the rule `b` refuses without an entry of a map that exists only after the call that is required: nothing else makes
 /// entries but `observe VAR[PARAM] = …` of that tool.
 fn leaves_entry((b, y): (Rule, &Expr), (a, r): (Rule, &Requirement)) -> bool {
     let [(param, key)] = &r.key[..] else { return false };
@@ -219,7 +219,7 @@ fn leaves_entry((b, y): (Rule, &Expr), (a, r): (Rule, &Requirement)) -> bool {
     is_false_without(b.at(unless), &entry, &[])
 }
 
-/// Whether a map begins empty and only `observe VAR[PARAM] = …` of one tool makes entries of it.
+/// Returns true if a map begins empty and only `observe VAR[PARAM] = …` of one tool makes entries of it.
 fn is_filled_by(program: &Program, var: VarId, (wire, param): (&str, &str)) -> bool {
     let begins_empty =
         matches!(&program.state[var].init.kind, K::Map(entries) if entries.is_empty());
@@ -240,7 +240,7 @@ fn is_filled_by(program: &Program, var: VarId, (wire, param): (&str, &str)) -> b
         })
 }
 
-/// Whether an effect writes a part of an entry, which it can only where the entry is.
+/// Returns true if an effect writes a part of an entry, which it can only where the entry is.
 pub(crate) fn writes_part(target: &Target) -> bool {
     matches!(&target.path[..], [Step::Index(_), Step::Field(_), ..])
 }

@@ -13,6 +13,7 @@ use super::world::Oracle;
 use crate::analysis::reference::{Judgement, Reference};
 use crate::hir::{Program, ToolId};
 use guard_plan::json::Json;
+use guard_plan::random::Rng;
 use guard_plan::verdict::Code;
 use std::rc::Rc;
 
@@ -21,39 +22,10 @@ const MOST_ACTS: usize = 28;
 /// So many changes that bring nothing, and another session is drawn.
 const PATIENCE: usize = 250;
 
-/// Pseudo-random numbers (SplitMix64).
-#[derive(Debug, Clone)]
-pub(crate) struct Rng(u64);
-
-impl Rng {
-    /// The numbers of a name: FNV-1a of it is the seed.
-    pub fn named(name: &str) -> Self {
-        let mix = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-        Rng(name.bytes().fold(0xcbf2_9ce4_8422_2325, mix))
-    }
-
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    /// A number below `bound`, which is at least 1.
-    pub fn below(&mut self, bound: usize) -> usize {
-        (self.next() % bound.max(1) as u64) as usize
-    }
-
-    /// True in so many percent of all cases.
-    pub fn chance(&mut self, percent: usize) -> bool {
-        self.below(100) < percent
-    }
-
-    /// One of a list that is not empty.
-    pub fn pick<'l, T>(&mut self, list: &'l [T]) -> &'l T {
-        &list[self.below(list.len())]
-    }
+/// The seed of a name: its FNV-1a hash.
+fn seed(name: &str) -> u64 {
+    let mix = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+    name.bytes().fold(0xcbf2_9ce4_8422_2325, mix)
 }
 
 /// A guard that the same sessions are played on.
@@ -71,20 +43,20 @@ pub(crate) struct PlayedSession<'p> {
 }
 
 impl PlayedSession<'_> {
-    /// What happened.
+    /// The session that was played.
     pub fn session(&self) -> Session {
         let steps = self.steps.iter().map(|step| Step::clone(step)).collect();
         Session { start: START, data: None, steps }
     }
 }
 
-/// What the guards say of a call: how far it is from what is looked for, or that it is found.
+/// The score of a call: its distance from the goal, or the goal itself.
 pub(crate) enum Score {
     Distance(u32),
     Found,
 }
 
-/// What one guard says of a call that it can read.
+/// The judgements of the guards on a call; none of a guard that cannot read it.
 pub(crate) type Verdicts = Vec<Option<Judgement>>;
 
 /// A session that is worked on, and the arguments of the call at its end.
@@ -118,7 +90,7 @@ impl<'s, 'p> Climber<'s, 'p> {
             |p: &PlayedGuard<'s, 'p>| Reference::open(p.program, START, WORKSPACE, None).ok();
         let fresh = players.iter().map(open).collect::<Option<Vec<_>>>()?;
         let constants = Constants::of(players.last()?.program);
-        let rng = Rng::named(wire);
+        let rng = Rng::new(seed(wire));
         Some(Climber { players, wire, tools, constants, fresh, rng, judged: 0 })
     }
 

@@ -1,7 +1,6 @@
 //! What may happen next: calls with their arguments, results, prompts and the passing of time.
 
 use super::classes::{Classes, Hint, Place};
-use super::climb::Rng;
 use super::mark::Questions;
 use super::session::START;
 use super::values::draw::Constants;
@@ -10,6 +9,7 @@ use crate::analysis::reference::Reference;
 use crate::hir::{CheckKind, ExprKind, Program, Served, ServedOp, ToolId, Type};
 use guard_plan::json::Json;
 use guard_plan::plan::{CriterionKind, LimitScope};
+use guard_plan::random::Rng;
 use guard_plan::value::Value;
 use std::collections::BTreeSet;
 

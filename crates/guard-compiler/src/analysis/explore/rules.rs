@@ -123,7 +123,7 @@ pub(crate) fn limit_text(program: &Program, limit: LimitId) -> String {
     }
 }
 
-/// Whether a rule is behind what was said of a proposal.
+/// Returns true if a rule is behind the judgement of a proposal.
 pub(crate) fn fires(
     rule: &Rule,
     reasons: &[Outline],

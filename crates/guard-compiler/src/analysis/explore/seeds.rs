@@ -3,7 +3,7 @@
 use super::session::{Act, Then};
 use crate::scenario::{Call, Scenario, StepKind};
 
-/// What happens in each `test` block, in order. A call that a test only asks about is among them: a search plays what is
+/// The events of each `test` block, in order. A call that a test only asks about is among them: a search plays what is
 /// allowed and leaves the rest out.
 pub fn events_of(scenarios: &[Scenario]) -> Vec<Vec<Act>> {
     let events =

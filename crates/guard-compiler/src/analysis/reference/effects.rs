@@ -81,7 +81,7 @@ impl Reference<'_> {
         Some(simulated)
     }
 
-    /// Whether observations may break an invariant, and all that may only warn.
+    /// Returns true if observations may break an invariant, and all that may only warn.
     fn is_tolerated(&self, condition: &Expr) -> bool {
         let clauses = self.program.tools.iter().flat_map(|tool| &tool.clauses);
         let observes = clauses.filter(|clause| !clause.rule.shadow).filter_map(|clause| {

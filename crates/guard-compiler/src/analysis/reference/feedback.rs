@@ -92,7 +92,7 @@ impl Reference<'_> {
         turn
     }
 
-    /// What is remembered where no block holds: a file that came is still news.
+    /// The memory where no block holds: a file that came is still news.
     fn still_due(&self, at: usize, memory: &Memory) -> Vec<bool> {
         let triggers = self.program.feedback[at].triggers.iter().zip(&memory.was);
         let before = self.providers[at].was.iter();

@@ -318,13 +318,13 @@ impl<'p> Reference<'p> {
         (self.judged, self.blocked)
     }
 
-    /// Whether a call of this tool is in flight.
+    /// Returns true if a call of this tool is in flight.
     pub fn flies(&self, tool: &str) -> bool {
         let is = |at: ToolId| self.program.tools[at].name == tool;
         self.flights.iter().any(|flight| flight.tool.is_some_and(is))
     }
 
-    /// Whether a variable holds what is not trusted.
+    /// Returns true if a variable holds an untrusted value.
     pub fn is_tainted(&self) -> bool {
         self.trust.is_tainted()
     }

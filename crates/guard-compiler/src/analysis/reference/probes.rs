@@ -17,7 +17,7 @@ const FIRST_WAIT: i64 = 1_000;
 pub(super) struct Attempt {
     time: i64,
     answer: Evaluated,
-    /// Whether it may begin a window: nothing but a probe refused the call.
+    /// True if it may begin a window: nothing but a probe refused the call.
     opens: bool,
 }
 
@@ -27,17 +27,17 @@ impl Attempt {
         self.time
     }
 
-    /// Whether it may begin a window.
+    /// True if it may begin a window.
     pub(super) fn opens(&self) -> bool {
         self.opens
     }
 
-    /// Whether there was no answer, or `false`.
+    /// True if there was no answer, or `false`.
     pub(super) fn failed(&self) -> bool {
         matches!(self.answer, Err(_) | Ok(Value::Bool(false)))
     }
 
-    /// What was answered, to compare.
+    /// The answer, to compare.
     pub(super) fn said(&self) -> String {
         format!("{:?}", self.answer)
     }
@@ -77,7 +77,7 @@ impl Reference<'_> {
         }
     }
 
-    /// What a hypothetical event asked is forgotten.
+    /// Forgets the questions of a hypothetical event.
     pub(super) fn forget_answers(&self) {
         self.asked.take();
         self.refused.take();

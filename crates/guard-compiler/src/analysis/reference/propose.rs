@@ -223,7 +223,7 @@ impl Reference<'_> {
         (findings, after, deed)
     }
 
-    /// What asks probes: nothing is asked of a call that is denied anyway.
+    /// Judges the rules that ask probes: nothing is asked of a call that is denied anyway.
     fn questions(&self, declared: &Tool, env: Env, findings: &mut Findings) {
         let denies = |reason: &Outline| reason.2 == Decision::Deny;
         let denied = !findings.missing.is_empty() || findings.reasons.iter().any(denies);

@@ -20,7 +20,7 @@ pub struct FolderLedger {
     read: Mutex<Reading>,
 }
 
-/// What was read of the file.
+/// The part of the file that was read.
 #[derive(Debug, Default)]
 struct Reading {
     ledger: Ledger,
@@ -100,7 +100,7 @@ impl FolderLedger {
 }
 
 impl Locked<'_> {
-    /// What the ledger says.
+    /// The sums of the ledger.
     pub fn ledger(&self) -> &Ledger {
         &self.read.ledger
     }

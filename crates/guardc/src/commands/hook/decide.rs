@@ -116,7 +116,7 @@ fn mark(call: &ToolCall) -> String {
     call.fingerprint().chars().take(16).collect()
 }
 
-/// Whether the call in flight under an id is this one.
+/// Returns true if the call in flight under an id is this one.
 fn is_same(session: &Session, id: &str, call: &ToolCall) -> Result<bool, HookFailure> {
     let Ok(args) = Json::parse(&call.args) else { return Ok(false) };
     let records = session.records()?;

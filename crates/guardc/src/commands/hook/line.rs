@@ -6,7 +6,7 @@
 use guard_hooks::Vocabulary;
 use std::path::{Path, PathBuf};
 
-/// What the shell says when the hook ended without a decision.
+/// The shell's message when the hook ended without a decision.
 const UNDECIDED: &str = "guard: blocked, since the hook ended without a decision";
 
 /// The parts of a command line.

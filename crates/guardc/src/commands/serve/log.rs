@@ -6,7 +6,7 @@ use serde_json::json;
 use std::io::Write;
 use std::time::Duration;
 
-/// What is logged.
+/// The level of the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, clap::ValueEnum)]
 pub enum Level {
     /// Requests that failed.

@@ -134,7 +134,7 @@ fn read_requests(service: &Arc<Service>, mut pool: Option<Pool>) -> Result<(), F
     Ok(())
 }
 
-/// What the workers share.
+/// The state that the workers share.
 struct Service {
     server: Server,
     stats: Arc<Stats>,

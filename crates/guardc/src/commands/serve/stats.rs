@@ -1,4 +1,4 @@
-//! What a sidecar counts, and the same as OpenMetrics.
+//! The counters of a sidecar, and their text as OpenMetrics.
 
 use guard_sdk::Decision;
 use std::collections::BTreeMap;

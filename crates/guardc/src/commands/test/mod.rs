@@ -49,7 +49,7 @@ pub struct Args {
 }
 
 impl Args {
-    /// Whether a test with this title is to be run.
+    /// Returns true if a test with this title is to be run.
     fn wants(&self, title: &str) -> bool {
         self.run.as_ref().is_none_or(|filter| title.contains(filter.as_str()))
     }
@@ -186,19 +186,19 @@ fn one(
         results.broken += 1;
         return Ok(());
     };
-    let suite = suite(args, output, &compiled.shown)?;
+    let suite = suite(args, &output, &compiled.shown)?;
     if args.run.is_none() || !suite.ran.is_empty() {
         results.suites.push(suite);
     }
     Ok(())
 }
 
-fn suite(args: &Args, output: Output, shown: &[SourceFile]) -> Result<Suite, Failure> {
-    let Output { plan, sources, scenarios, .. } = output;
-    let plan = plans::loaded(plan, sources)?;
+fn suite(args: &Args, output: &Output, shown: &[SourceFile]) -> Result<Suite, Failure> {
+    let plan = plans::loaded(output.plan.clone(), output.sources.clone())?;
     let guard = crate::play::guard(plan.clone())?;
     let mut coverage = Coverage::new(&plan);
-    let ran = scenarios
+    let ran = output
+        .scenarios
         .iter()
         .filter(|scenario| args.wants(&scenario.title))
         .map(|scenario| runner::run(&guard, scenario, shown, &mut coverage))

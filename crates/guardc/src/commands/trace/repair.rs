@@ -17,7 +17,7 @@ pub struct Args {
     /// The session; needed where there are several
     #[arg(long, value_name = "ID", conflicts_with = "ledger")]
     pub session: Option<String>,
-    /// Where the sound records go: a file that does not exist yet
+    /// The file for the sound records: one that does not exist yet
     #[arg(long, short, value_name = "FILE", required_unless_present = "ledger")]
     pub output: Option<PathBuf>,
     /// Write into the ledger of this store what the store holds: its sessions, and that others are gone
@@ -44,7 +44,7 @@ fn ledger(args: &Args, term: &Term) -> Outcome {
     Ok(Exit::Fine)
 }
 
-/// What was kept of a trace, and why nothing more.
+/// The part of a trace that was kept, and the reason for the cut.
 struct Kept {
     head: Head,
     bytes: u64,

@@ -61,7 +61,7 @@ impl<'p> Unfilled<'p> {
         Unfilled { program, vars, facts }
     }
 
-    /// Whether a rule of the tool refuses every call.
+    /// Returns true if a rule of the tool refuses every call.
     fn refuses_all(&self, tool: &'p Tool) -> bool {
         let conditions = || {
             let enforced = tool.clauses.iter().filter(|clause| !clause.rule.shadow);
@@ -100,7 +100,7 @@ impl<'p> Unfilled<'p> {
         }
     }
 
-    /// Whether the expression is none in every session: an unfilled variable, or an entry of an unfilled map or fact.
+    /// Returns true if the expression is none in every session: an unfilled variable, or an entry of an unfilled map or fact.
     fn is_unfilled(&self, e: &Expr) -> bool {
         match &e.kind {
             K::State(var) => self.vars.contains(var) && matches!(e.ty, Type::Option(_)),

@@ -3,11 +3,11 @@
 //! Few values make it likely that two places agree, which is what most conditions ask for.
 
 use super::super::classes::Place;
-use super::super::climb::Rng;
 use super::super::sample;
 use super::{DEPTH, FRESH, Maker, tidy};
 use crate::hir::{ExprKind as K, Program, Type};
 use guard_plan::json::Json;
+use guard_plan::random::Rng;
 use guard_plan::value::{DECIMAL_ONE, Value};
 use std::collections::BTreeMap;
 

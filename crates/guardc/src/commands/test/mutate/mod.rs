@@ -5,8 +5,7 @@
 
 mod mutants;
 
-use super::runner;
-use super::{Args, Coverage, Format};
+use super::{Args, Format, suite};
 use crate::config::Config;
 use crate::failure::{Exit, Failure, Outcome};
 use crate::files::Input;
@@ -20,7 +19,7 @@ use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
-/// What became of a mutant.
+/// The fate of a mutant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum MutantFate {
     /// A test fails.
@@ -88,17 +87,9 @@ pub fn run(args: &Args, inputs: &[Input], config: &Config, term: &Term) -> Outco
     Ok(Exit::findings(survives || report.failed()))
 }
 
-/// Whether every wanted test passes.
+/// Returns true if every wanted test passes.
 fn passes(args: &Args, output: &Output, shown: &[SourceFile]) -> Result<bool, Failure> {
-    let plan = crate::plans::loaded(output.plan.clone(), output.sources.clone())?;
-    let guard = crate::play::guard(plan.clone())?;
-    let mut coverage = Coverage::new(&plan);
-    for scenario in output.scenarios.iter().filter(|scenario| args.wants(&scenario.title)) {
-        if runner::run(&guard, scenario, shown, &mut coverage)?.failure.is_some() {
-            return Ok(false);
-        }
-    }
-    Ok(true)
+    Ok(suite(args, output, shown)?.ran.iter().all(|test| test.failure.is_none()))
 }
 
 /// A guard whose tests pass.
@@ -137,7 +128,7 @@ impl MutatedGuard<'_> {
         Ok(Tried { at, old: one_line(old), new: new.map(|new| one_line(&new)), fate })
     }
 
-    /// Whether the comparison proves both guards alike, without a search.
+    /// Returns true if the comparison proves both guards alike, without a search.
     fn decides_like(&self, mutant: &Output) -> bool {
         let limits = Limits { states: 0, calls: 0, climbs: 0, seeds: Vec::new() };
         let found = diff(&self.output.program, &mutant.program, &limits, &|| true);

@@ -2,7 +2,7 @@
 //!
 //! Input: the text of a guard and its program. Output: mutants, in the order of the text. Rules of other files stay.
 
-use guard_compiler::hir::{Clause, ClauseKind, Expr, ExprKind as K, Program};
+use guard_compiler::hir::{Clause, ClauseKind, Expr, ExprKind as K, Program, RuleMeta};
 use guard_plan::plan::{CompareOp, QuantifierOp};
 use guard_syntax::span::Span;
 use std::collections::BTreeMap;
@@ -14,7 +14,7 @@ pub struct Mutant {
     pub rule: Span,
     /// The changed part of the text, and its new text.
     pub part: Range<usize>,
-    /// What stands there now; empty where the whole rule is removed.
+    /// The new text; empty where the whole rule is removed.
     pub new: String,
 }
 
@@ -25,7 +25,7 @@ impl Mutant {
         [before.unwrap_or_default(), &self.new, after.unwrap_or_default()].concat()
     }
 
-    /// Whether the whole rule is removed.
+    /// Returns true if the whole rule is removed.
     pub fn removes(&self) -> bool {
         self.new.is_empty() && self.part == range(self.rule)
     }
@@ -34,19 +34,21 @@ impl Mutant {
 /// Every rule of the root file removed, and every way to weaken it that is known here.
 pub fn mutants(text: &str, program: &Program) -> Vec<Mutant> {
     let mut by_rule: BTreeMap<(u32, u32), Vec<Mutant>> = BTreeMap::new();
-    for clause in program.tools.iter().flat_map(|tool| &tool.clauses) {
+    let is_own = |rule: &RuleMeta| rule.span.file.0 == 0 && !rule.shadow;
+    let clauses = program.tools.iter().flat_map(|tool| &tool.clauses);
+    for clause in clauses.filter(|clause| is_own(&clause.rule)) {
         // A policy's clause stands in every tool that it holds for.
-        by_rule.entry((clause.rule.span.start, clause.rule.span.end)).or_insert_with(|| {
-            if clause.rule.shadow { Vec::new() } else { of_clause(text, clause) }
-        });
+        by_rule
+            .entry((clause.rule.span.start, clause.rule.span.end))
+            .or_insert_with(|| of_clause(text, clause));
     }
-    for invariant in program.invariants.iter().filter(|i| !i.monitor && !i.rule.shadow) {
+    for invariant in program.invariants.iter().filter(|i| !i.monitor && is_own(&i.rule)) {
         let mut weaker = Weaker { text, rule: invariant.rule.span, found: Vec::new() };
         weaker.expr(&invariant.condition, false);
         by_rule.insert((invariant.rule.span.start, invariant.rule.span.end), weaker.found);
     }
     let found = by_rule.into_values().flatten();
-    found.filter(|mutant| mutant.rule.file.0 == 0 && mutant.text(text) != text).collect()
+    found.filter(|mutant| mutant.text(text) != text).collect()
 }
 
 fn range(span: Span) -> Range<usize> {
