@@ -8,12 +8,12 @@ Standard output belongs to the protocol: print to standard error.
 """
 import asyncio, json, sys, threading
 
-from guardc import Guard, GuardError, SessionError
+from guardc import Guard, SessionError
 from guardc.integrations.pydantic_ai import Approval, Guarded
-from pydantic_ai import Agent, Tool
+from pydantic_ai import Agent, ModelRequestNode, Tool
 from pydantic_ai.capabilities import AbstractCapability
 from pydantic_ai.exceptions import ToolFailed
-from pydantic_ai.messages import ModelRequest, ModelResponse, RetryPromptPart, SystemPromptPart, TextPart, ToolCallPart, ToolReturnPart, UserPromptPart
+from pydantic_ai.messages import ModelResponse, RetryPromptPart, SystemPromptPart, TextPart, ToolCallPart, ToolReturnPart, UserPromptPart
 from pydantic_ai.models.function import FunctionModel
 from pydantic_ai.usage import RequestUsage, UsageLimits
 
@@ -97,13 +97,21 @@ class Later(AbstractCapability):
     def __init__(self):
         self.words = []
 
-    async def before_model_request(self, ctx, request_context):
+    def say(self, ctx):
         words, self.words[:] = list(self.words), []
-        if words:
-            request = ModelRequest(parts=[UserPromptPart(text) for text in words])
-            request_context.messages.append(request)
-            ctx.messages.append(request)
-        return request_context
+        for text in words:
+            ctx.enqueue(text)
+
+    async def after_model_request(self, ctx, *, request_context, response):
+        if any(isinstance(part, ToolCallPart) for part in response.parts):
+            self.say(ctx)
+        return response
+
+    async def after_node_run(self, ctx, *, node, result):
+        # What is enqueued at the end of a run begins another turn: words on a stop are said only if it was blocked.
+        if isinstance(result, ModelRequestNode):
+            self.say(ctx)
+        return result
 
 
 def shown(messages):
@@ -158,14 +166,17 @@ async def loop(run):
             happened(session, event)
             if event["event"] == "prompt":
                 later.words.append(event["text"])
-        for unit, amount in turn.get("usage", {}).items():
-            if unit != "tokens":
+        used = turn.get("usage", {})
+        tokens = int(used["tokens"]) if used.get("tokens", "").isdigit() else 0
+        for unit, amount in used.items():
+            if not (unit == "tokens" and tokens):
                 session.usage(unit, amount)
         text = turn.get("say") or turn.get("output") or ""
         parts = [TextPart(text)] if text else []
         parts += [ToolCallPart(call["tool"], json.dumps(call["args"]), call["call"]) for call in turn.get("calls", [])]
         reason = turn.get("finish_reason")
-        return ModelResponse(parts=parts, usage=RequestUsage(input_tokens=int(turn.get("usage", {}).get("tokens", 0))),
+        # `scripted` keeps the framework's test model from making up a usage of its own.
+        return ModelResponse(parts=parts, usage=RequestUsage(input_tokens=tokens, details={"scripted": 1}),
                              finish_reason="tool_call" if reason == "tool_calls" else reason)
 
     guarded = Guarded(session, approve=approve)
@@ -222,7 +233,7 @@ async def answer(method, params):
 def serve(request):
     try:
         kit.say({"id": request["id"], "result": asyncio.run(answer(request["method"], request["params"]))})
-    except (RuntimeError, GuardError) as error:
+    except Exception as error:
         kit.say({"id": request["id"], "error": {"message": str(error)}})
 
 

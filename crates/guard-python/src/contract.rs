@@ -127,11 +127,8 @@ impl Feed {
     ) -> PyResult<T> {
         let done = py.detach(|| {
             let known = self.guard.kernel().known(&self.state, self.index, &self.known)?;
-            let input = guard_contract::Input {
-                finish_reason,
-                known: &known,
-                workspace: NO_WORKSPACE,
-            };
+            let input =
+                guard_contract::Input { finish_reason, known: &known, workspace: NO_WORKSPACE };
             work(&mut self.feed.lock().unwrap_or_else(PoisonError::into_inner), &input)
         });
         done.ok_or_else(|| errors::ContractError::new_err("the text has ended already"))
@@ -148,16 +145,14 @@ impl Feed {
         text: &Bound<'py, PyAny>,
     ) -> PyResult<Vec<Bound<'py, PyAny>>> {
         let bytes = text_bytes(text)?;
-        let items =
-            self.run(py, None, |feed, input| Some(feed.as_mut()?.push(&bytes, input)))?;
+        let items = self.run(py, None, |feed, input| Some(feed.as_mut()?.push(&bytes, input)))?;
         items.iter().map(|item| to_python(py, &item.value)).collect()
     }
 
     /// Ends the text and returns its report.
     #[pyo3(signature = (*, finish_reason=None))]
     fn finish(&self, py: Python<'_>, finish_reason: Option<&str>) -> PyResult<Report> {
-        let report =
-            self.run(py, finish_reason, |feed, input| Some(feed.take()?.finish(input)))?;
+        let report = self.run(py, finish_reason, |feed, input| Some(feed.take()?.finish(input)))?;
         Ok(Report::new(report))
     }
 }
@@ -224,10 +219,8 @@ impl Report {
     fn items<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let dict = PyDict::new(py);
         for (list, items) in &self.report.items {
-            let values: Vec<_> = items
-                .iter()
-                .map(|item| to_python(py, &item.value))
-                .collect::<PyResult<_>>()?;
+            let values: Vec<_> =
+                items.iter().map(|item| to_python(py, &item.value)).collect::<PyResult<_>>()?;
             dict.set_item(list, values)?;
         }
         Ok(dict)

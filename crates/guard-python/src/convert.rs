@@ -122,9 +122,8 @@ fn expect_shallow(path: &Path<'_>) -> PyResult<()> {
 
 fn array<'py>(items: impl Iterator<Item = Bound<'py, PyAny>>, path: &Path<'_>) -> PyResult<Json> {
     expect_shallow(path)?;
-    let read = |(index, item): (usize, Bound<'py, PyAny>)| {
-        read(&item, &deeper(path, Step::Index(index))?)
-    };
+    let read =
+        |(index, item): (usize, Bound<'py, PyAny>)| read(&item, &deeper(path, Step::Index(index))?);
     Ok(Json::Array(items.enumerate().map(read).collect::<PyResult<_>>()?))
 }
 
@@ -159,7 +158,9 @@ pub fn arguments(args: Option<&Bound<'_, PyAny>>) -> PyResult<CallText> {
     match args.cast::<PyString>() {
         Ok(text) => match text.to_cow() {
             Ok(text) => Ok(CallText::Text(text.into_owned())),
-            Err(_) => Err(argument("the arguments have a lone surrogate, which is not Unicode text")),
+            Err(_) => {
+                Err(argument("the arguments have a lone surrogate, which is not Unicode text"))
+            }
         },
         Err(_) => Ok(CallText::Value(json(args)?)),
     }
@@ -218,7 +219,8 @@ pub fn serialized<'py>(
 
 /// A time: seconds since 1970, a `datetime` with its zone, or RFC 3339 text. In milliseconds since 1970.
 pub fn millis(value: &Bound<'_, PyAny>) -> PyResult<i64> {
-    let wrong = || argument("a time is a number of seconds, a `datetime` with a zone, or RFC 3339 text");
+    let wrong =
+        || argument("a time is a number of seconds, a `datetime` with a zone, or RFC 3339 text");
     if let Ok(text) = value.extract::<String>() {
         return time::parse_rfc3339(&text).ok_or_else(wrong);
     }

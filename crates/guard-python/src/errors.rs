@@ -8,11 +8,26 @@ use pyo3::prelude::*;
 
 create_exception!(guardc, GuardError, PyException, "The base of all exceptions of Guard.");
 create_exception!(guardc, SourceError, GuardError, "The guard has errors, or cannot be read.");
-create_exception!(guardc, ArgumentError, GuardError, "A value is not JSON, or not what the method takes.");
-create_exception!(guardc, SessionError, GuardError, "The session did not take the event; `code` is a stable word.");
+create_exception!(
+    guardc,
+    ArgumentError,
+    GuardError,
+    "A value is not JSON, or not what the method takes."
+);
+create_exception!(
+    guardc,
+    SessionError,
+    GuardError,
+    "The session did not take the event; `code` is a stable word."
+);
 create_exception!(guardc, Closed, SessionError, "The session is closed.");
 create_exception!(guardc, Forked, SessionError, "The object belongs to the parent process.");
-create_exception!(guardc, Broken, SessionError, "The engine failed: the session takes no further events.");
+create_exception!(
+    guardc,
+    Broken,
+    SessionError,
+    "The engine failed: the session takes no further events."
+);
 create_exception!(guardc, ContractError, GuardError, "The contract is unknown, or cannot be used.");
 
 /// Adds the exceptions to the module.

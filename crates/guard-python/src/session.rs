@@ -316,7 +316,9 @@ impl EngineSession {
         let (recorded, request, call, tool, args) = self.event(py, move |session| {
             let call = call.unwrap_or_else(|| format!("call-{}", session.head().0));
             let (recorded, request) = match (&args, approvals) {
-                (CallText::Text(text), Some(log)) => propose_text(session, (&call, &tool, text), log)?,
+                (CallText::Text(text), Some(log)) => {
+                    propose_text(session, (&call, &tool, text), log)?
+                }
                 (CallText::Value(json), Some(log)) => {
                     propose_text(session, (&call, &tool, &json.to_string()), log)?
                 }

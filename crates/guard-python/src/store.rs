@@ -136,9 +136,8 @@ impl Store {
             Some(seconds) => GrantExtent::For(i64::from(seconds) * 1000),
             None => GrantExtent::Once,
         };
-        let granted = self.requests_do(py, |log| {
-            log.grant(request, by, role, extent, system_time())
-        })?;
+        let granted =
+            self.requests_do(py, |log| log.grant(request, by, role, extent, system_time()))?;
         shown(py, &granted)
     }
 
@@ -158,12 +157,7 @@ impl Store {
 
     /// Takes the grants of a request back, as far as they are not used up.
     #[pyo3(signature = (request, *, by))]
-    fn revoke<'py>(
-        &self,
-        py: Python<'py>,
-        request: &str,
-        by: &str,
-    ) -> PyResult<Bound<'py, PyAny>> {
+    fn revoke<'py>(&self, py: Python<'py>, request: &str, by: &str) -> PyResult<Bound<'py, PyAny>> {
         let revoked = self.requests_do(py, |log| log.revoke(request, by, system_time()))?;
         shown(py, &revoked)
     }

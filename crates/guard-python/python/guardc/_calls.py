@@ -166,9 +166,13 @@ class CallScope:
         return self._accept(waiter.answer())
 
     async def __aenter__(self):
-        self._expect_new()
+        return await self.entered(self.begin())
+
+    def begin(self):
+        """Proposes the call in a running event loop. Returns `None` if it may run now, else what `entered` awaits."""
         import asyncio
 
+        self._expect_new()
         loop = asyncio.get_running_loop()
         future = loop.create_future()
 
@@ -177,7 +181,17 @@ class CallScope:
 
         verdict, waiter = self._admit(lambda: Waiter(self, wake))
         if waiter is None:
-            return self._accept(verdict)
+            self._accept(verdict)
+            return None
+        return waiter, future
+
+    async def entered(self, waiting):
+        """Waits for the call's turn. Returns the scope; raises as entering it does."""
+        if waiting is None:
+            return self
+        import asyncio
+
+        waiter, future = waiting
         try:
             for seconds in self._wait_slices():
                 timeout = None if seconds == float("inf") else seconds
@@ -191,6 +205,10 @@ class CallScope:
             self._abandon(waiter)
             raise
         return self._accept(waiter.answer())
+
+    def running(self):
+        """The context in which the tool of an entered scope runs; leaving it settles the call."""
+        return _Entered(self)
 
     def _expect_new(self):
         if self.verdict is not None:
@@ -273,7 +291,7 @@ def guarded_tool(session, function, name, denied, exclude):
                 await scope.__aenter__()
             except (Denied, Served) as error:
                 return answered(error)
-            async with _Entered(scope):
+            async with scope.running():
                 scope.result = await function(*given, **named)
             return scope.result
 
@@ -286,7 +304,7 @@ def guarded_tool(session, function, name, denied, exclude):
                 scope.__enter__()
             except (Denied, Served) as error:
                 return answered(error)
-            with _Entered(scope):
+            with scope.running():
                 result = function(*given, **named)
                 if inspect.isawaitable(result):
                     if inspect.iscoroutine(result):

@@ -9,6 +9,7 @@ for what the framework keeps out of a guard's reach.
 
 from __future__ import annotations
 
+import asyncio
 import copy
 import inspect
 import json
@@ -26,7 +27,18 @@ from pydantic_ai.toolsets.abstract import ToolsetTool
 from pydantic_core import SchemaValidator, core_schema, to_jsonable_python
 from pydantic_graph import End
 
-from .. import ApprovalNeeded, ArgumentError, Denied, GuardError, Incomplete, PendingApproval, Served, Session, SessionError
+from .. import (
+    ApprovalNeeded,
+    ArgumentError,
+    CallScope,
+    Denied,
+    GuardError,
+    Incomplete,
+    PendingApproval,
+    Served,
+    Session,
+    SessionError,
+)
 
 __all__ = ["Approval", "Guarded", "UnguardedToolWarning"]
 
@@ -73,6 +85,7 @@ class Guarded(AbstractCapability[Any]):
         self.session: Session | None = None
         #: The outcome of the last stop of the run.
         self.stopped: Any = None
+        self._turn = asyncio.Lock()
         self._absent: set[str] = set()
         self._denials: dict[str, str] = {}
         self._listed: set[str] = set()
@@ -82,6 +95,7 @@ class Guarded(AbstractCapability[Any]):
     async def for_run(self, ctx: RunContext[Any]) -> Guarded:
         run = copy.copy(self)
         run.session = self._source if isinstance(self._source, Session) else self._source(ctx)
+        run._turn = asyncio.Lock()
         run._absent, run._denials, run._listed = set(), {}, set()
         run._template = self
         return run
@@ -223,13 +237,19 @@ class Guarded(AbstractCapability[Any]):
 
     async def _guard(self, ctx: RunContext[Any], tool: str, args: Any, run: Callable[[], Any]) -> Any:
         try:
+            scope = await self._admit(ctx, tool, args)
             try:
-                return await self._scope(ctx, tool, args, run)
-            except ApprovalNeeded as needed:
-                await self._ask(ctx, needed)
-            return await self._scope(ctx, tool, args, run)
+                with scope.running():
+                    result = await run()
+                    scope.result = _jsonable(result.return_value if isinstance(result, ToolReturn) else result)
+                return result
+            finally:
+                # Beside the result or the error of this call, when the model is asked next.
+                blocks = scope.session.feedback()
+                if blocks:
+                    ctx.enqueue("\n\n".join(blocks))
         except Served as served:
-            return _joined(served.verdict.served, served.verdict.rendered)
+            return _with(served.verdict.served, served.verdict.rendered)
         except Denied as denied:
             return ToolDenied(str(denied))
         except SessionError as error:
@@ -237,15 +257,26 @@ class Guarded(AbstractCapability[Any]):
                 raise
             return ToolDenied(f"two calls have the id `{ctx.tool_call_id}`, and this one did not run")
 
-    async def _scope(self, ctx: RunContext[Any], tool: str, args: Any, run: Callable[[], Any]) -> Any:
-        scope = self._session().call(tool, args, call=ctx.tool_call_id)
-        async with scope:
-            result = await run()
-            value = result.return_value if isinstance(result, ToolReturn) else result
-            scope.result = _jsonable(value)
-        with scope.session._gate:
-            scope.session._blocks.clear()
-        return _joined(result, scope.settled.rendered)
+    async def _admit(self, ctx: RunContext[Any], tool: str, args: Any) -> CallScope:
+        """Proposes a call, asks people where the guard asks for them, and waits for its turn.
+
+        Calls of one turn are proposed in the order in which the model wrote them, and people are asked about one after
+        another.
+        """
+        session, call = self._session(), ctx.tool_call_id
+        async with self._turn:
+            scope = session.call(tool, args, call=call)
+            try:
+                waiting = scope.begin()
+            except ApprovalNeeded as needed:
+                await self._ask(ctx, needed)
+                scope = session.call(tool, args, call=call)
+                waiting = scope.begin()
+        try:
+            return await scope.entered(waiting)
+        except ApprovalNeeded as needed:
+            await self._ask(ctx, needed)
+            return await session.call(tool, args, call=call).__aenter__()
 
     async def _ask(self, ctx: RunContext[Any], needed: ApprovalNeeded) -> None:
         """Gets the approvals that a call needs, or raises."""
@@ -380,13 +411,6 @@ def _message(verdict: Any) -> str:
     return "\n\n".join(part for part in (verdict.message, verdict.rendered) if part)
 
 
-def _joined(result: Any, feedback: str) -> Any:
-    """A tool's result, with the guard's feedback as content of its own beside it."""
-    if not feedback:
-        return result
-    if not isinstance(result, ToolReturn):
-        return ToolReturn(return_value=result, content=feedback)
-    content = result.content
-    parts = [content] if isinstance(content, str) else list(content or ())
-    result.content = [*parts, feedback]
-    return result
+
+def _with(result: Any, feedback: str) -> Any:
+    return ToolReturn(return_value=result, content=feedback) if feedback else result
