@@ -39,21 +39,21 @@ pub fn known_lists(known: Option<&Bound<'_, PyAny>>) -> PyResult<BTreeMap<String
 }
 
 /// One contract of a guard.
-#[pyclass(frozen, module = "guardc")]
-pub struct Contract {
+#[pyclass(frozen, module = "guardc", name = "Contract")]
+pub struct PyContract {
     guard: Guard,
     contract: EngineContract,
 }
 
-impl Contract {
+impl PyContract {
     /// A contract of a guard.
-    pub fn new(guard: Guard, contract: EngineContract) -> Contract {
-        Contract { guard, contract }
+    pub fn new(guard: Guard, contract: EngineContract) -> PyContract {
+        PyContract { guard, contract }
     }
 }
 
 #[pymethods]
-impl Contract {
+impl PyContract {
     /// Its name.
     #[getter]
     fn name(&self) -> &str {
@@ -68,21 +68,21 @@ impl Contract {
         text: &Bound<'_, PyAny>,
         finish_reason: Option<&str>,
         known: Option<&Bound<'_, PyAny>>,
-    ) -> PyResult<Report> {
+    ) -> PyResult<PyReport> {
         let text = text_bytes(text)?;
         let options = TextOptions { finish_reason, known: known_lists(known)? };
         let report = py.detach(|| self.contract.check(&text, &options));
-        Ok(Report::new(report.map_err(|error| errors::of_guard(py, &error))?))
+        Ok(PyReport::new(report.map_err(|error| errors::of_guard(py, &error))?))
     }
 
     /// Begins to judge a text that arrives in pieces.
     #[pyo3(signature = (*, known=None))]
-    fn feed(&self, known: Option<&Bound<'_, PyAny>>) -> PyResult<Feed> {
+    fn feed(&self, known: Option<&Bound<'_, PyAny>>) -> PyResult<PyFeed> {
         let index = self.guard.plan().contracts.iter().position(|known| known.name == self.name());
         let state = self.guard.kernel().open("contract", 0, NO_WORKSPACE);
         let failed = |why: String| errors::ContractError::new_err(why);
         let state = state.map_err(|error| failed(error.to_string()))?;
-        Ok(Feed {
+        Ok(PyFeed {
             guard: self.guard.clone(),
             index: index.ok_or_else(|| failed("the plan does not have the contract".into()))?,
             state,
@@ -107,8 +107,8 @@ impl Contract {
 }
 
 /// A text that arrives in pieces. The report is the same as for the whole text, wherever it was cut.
-#[pyclass(frozen, module = "guardc")]
-pub struct Feed {
+#[pyclass(frozen, module = "guardc", name = "Feed")]
+pub struct PyFeed {
     guard: Guard,
     index: usize,
     state: SessionState,
@@ -116,7 +116,7 @@ pub struct Feed {
     feed: Mutex<Option<guard_contract::Feed>>,
 }
 
-impl Feed {
+impl PyFeed {
     /// Runs something with the feed and the answers to the contract's references, without the interpreter's lock.
     fn run<T: Send>(
         &self,
@@ -136,7 +136,7 @@ impl Feed {
 }
 
 #[pymethods]
-impl Feed {
+impl PyFeed {
     /// Takes a piece of the text, and returns the valid items that it completes. A returned item may still be replaced
     /// by better ones: only the report is final.
     fn push<'py>(
@@ -151,27 +151,27 @@ impl Feed {
 
     /// Ends the text and returns its report.
     #[pyo3(signature = (*, finish_reason=None))]
-    fn finish(&self, py: Python<'_>, finish_reason: Option<&str>) -> PyResult<Report> {
+    fn finish(&self, py: Python<'_>, finish_reason: Option<&str>) -> PyResult<PyReport> {
         let report = self.run(py, finish_reason, |feed, input| Some(feed.take()?.finish(input)))?;
-        Ok(Report::new(report))
+        Ok(PyReport::new(report))
     }
 }
 
 /// The report on a text.
-#[pyclass(frozen, module = "guardc")]
-pub struct Report {
+#[pyclass(frozen, module = "guardc", name = "Report")]
+pub struct PyReport {
     report: EngineReport,
 }
 
-impl Report {
+impl PyReport {
     /// A report.
-    pub fn new(report: EngineReport) -> Report {
-        Report { report }
+    pub fn new(report: EngineReport) -> PyReport {
+        PyReport { report }
     }
 }
 
 #[pymethods]
-impl Report {
+impl PyReport {
     /// `valid`, or a word for what remains.
     #[getter]
     fn state(&self) -> &'static str {

@@ -8,26 +8,26 @@ use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
 use std::fmt::Write as _;
 
 /// A step into a value, for messages.
-enum Step<'a> {
+enum PathStep<'a> {
     Key(&'a str),
     Index(usize),
 }
 
 /// The way from the outermost value to the current one.
-struct Path<'a> {
-    step: Option<Step<'a>>,
-    above: Option<&'a Path<'a>>,
+struct ValuePath<'a> {
+    step: Option<PathStep<'a>>,
+    above: Option<&'a ValuePath<'a>>,
     depth: usize,
 }
 
-impl Path<'_> {
+impl ValuePath<'_> {
     fn text(&self) -> String {
-        let mut text = self.above.map(Path::text).unwrap_or_else(|| "the value".into());
+        let mut text = self.above.map(ValuePath::text).unwrap_or_else(|| "the value".into());
         match self.step {
-            Some(Step::Key(key)) => {
+            Some(PathStep::Key(key)) => {
                 let _ = write!(text, "[{key:?}]");
             }
-            Some(Step::Index(index)) => {
+            Some(PathStep::Index(index)) => {
                 let _ = write!(text, "[{index}]");
             }
             None => {}
@@ -42,10 +42,10 @@ impl Path<'_> {
 
 /// The JSON of a Python value: `None`, `bool`, `int`, `float`, `str`, `list`, `tuple` and `dict` with text keys.
 pub fn json(value: &Bound<'_, PyAny>) -> PyResult<Json> {
-    read(value, &Path { step: None, above: None, depth: 0 })
+    read(value, &ValuePath { step: None, above: None, depth: 0 })
 }
 
-fn read(value: &Bound<'_, PyAny>, path: &Path<'_>) -> PyResult<Json> {
+fn read(value: &Bound<'_, PyAny>, path: &ValuePath<'_>) -> PyResult<Json> {
     if let Ok(text) = value.cast::<PyString>() {
         return string(text, path);
     }
@@ -74,14 +74,14 @@ fn read(value: &Bound<'_, PyAny>, path: &Path<'_>) -> PyResult<Json> {
     path.refuse(&format!("is of type `{class}`, which is not JSON"))
 }
 
-fn string(text: &Bound<'_, PyString>, path: &Path<'_>) -> PyResult<Json> {
+fn string(text: &Bound<'_, PyString>, path: &ValuePath<'_>) -> PyResult<Json> {
     match text.to_cow() {
         Ok(text) => Ok(Json::String(text.into())),
         Err(_) => path.refuse("has a lone surrogate, which is not Unicode text"),
     }
 }
 
-fn integer(value: &Bound<'_, PyAny>, path: &Path<'_>) -> PyResult<Json> {
+fn integer(value: &Bound<'_, PyAny>, path: &ValuePath<'_>) -> PyResult<Json> {
     if let Ok(number) = value.extract::<i64>() {
         return Ok(Json::Int(number));
     }
@@ -94,7 +94,7 @@ fn integer(value: &Bound<'_, PyAny>, path: &Path<'_>) -> PyResult<Json> {
     }
 }
 
-fn float(value: &Bound<'_, PyFloat>, path: &Path<'_>) -> PyResult<Json> {
+fn float(value: &Bound<'_, PyFloat>, path: &ValuePath<'_>) -> PyResult<Json> {
     let number = value.value();
     if !number.is_finite() {
         return path.refuse(&format!("is {number}, which is not JSON"));
@@ -107,11 +107,11 @@ fn float(value: &Bound<'_, PyFloat>, path: &Path<'_>) -> PyResult<Json> {
     }
 }
 
-fn deeper<'a>(path: &'a Path<'a>, step: Step<'a>) -> PyResult<Path<'a>> {
-    Ok(Path { step: Some(step), above: Some(path), depth: path.depth + 1 })
+fn deeper<'a>(path: &'a ValuePath<'a>, step: PathStep<'a>) -> PyResult<ValuePath<'a>> {
+    Ok(ValuePath { step: Some(step), above: Some(path), depth: path.depth + 1 })
 }
 
-fn expect_shallow(path: &Path<'_>) -> PyResult<()> {
+fn expect_shallow(path: &ValuePath<'_>) -> PyResult<()> {
     match path.depth >= MAX_DEPTH {
         true => {
             Err(argument(format!("the value has more than {MAX_DEPTH} levels, or contains itself")))
@@ -120,14 +120,18 @@ fn expect_shallow(path: &Path<'_>) -> PyResult<()> {
     }
 }
 
-fn array<'py>(items: impl Iterator<Item = Bound<'py, PyAny>>, path: &Path<'_>) -> PyResult<Json> {
+fn array<'py>(
+    items: impl Iterator<Item = Bound<'py, PyAny>>,
+    path: &ValuePath<'_>,
+) -> PyResult<Json> {
     expect_shallow(path)?;
-    let read =
-        |(index, item): (usize, Bound<'py, PyAny>)| read(&item, &deeper(path, Step::Index(index))?);
+    let read = |(index, item): (usize, Bound<'py, PyAny>)| {
+        read(&item, &deeper(path, PathStep::Index(index))?)
+    };
     Ok(Json::Array(items.enumerate().map(read).collect::<PyResult<_>>()?))
 }
 
-fn object(members: &Bound<'_, PyDict>, path: &Path<'_>) -> PyResult<Json> {
+fn object(members: &Bound<'_, PyDict>, path: &ValuePath<'_>) -> PyResult<Json> {
     expect_shallow(path)?;
     let mut read_members = Vec::with_capacity(members.len());
     for (key, value) in members {
@@ -138,7 +142,7 @@ fn object(members: &Bound<'_, PyDict>, path: &Path<'_>) -> PyResult<Json> {
         let Json::String(key) = string(key, path)? else {
             return path.refuse("has a key that is not text");
         };
-        let value = read(&value, &deeper(path, Step::Key(&key))?)?;
+        let value = read(&value, &deeper(path, PathStep::Key(&key))?)?;
         read_members.push((key, value));
     }
     Ok(Json::Object(read_members))

@@ -111,10 +111,10 @@ impl EngineGuard {
     }
 
     /// The contract with this name.
-    fn contract(&self, py: Python<'_>, name: &str) -> PyResult<crate::contract::Contract> {
+    fn contract(&self, py: Python<'_>, name: &str) -> PyResult<crate::contract::PyContract> {
         let contract = py.detach(|| self.guard.contract(name));
         let contract = contract.map_err(|error| errors::of_guard(py, &error))?;
-        Ok(crate::contract::Contract::new(self.guard.clone(), contract))
+        Ok(crate::contract::PyContract::new(self.guard.clone(), contract))
     }
 
     fn __repr__(&self) -> String {

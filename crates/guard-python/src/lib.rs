@@ -24,14 +24,14 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     errors::register(module)?;
     module.add_class::<guard::EngineGuard>()?;
     module.add_class::<session::EngineSession>()?;
-    module.add_class::<store::Store>()?;
-    module.add_class::<contract::Contract>()?;
-    module.add_class::<contract::Feed>()?;
-    module.add_class::<contract::Report>()?;
-    module.add_class::<verdict::Verdict>()?;
-    module.add_class::<verdict::Reason>()?;
-    module.add_class::<outcome::Settled>()?;
-    module.add_class::<outcome::Stopped>()?;
+    module.add_class::<store::PyStore>()?;
+    module.add_class::<contract::PyContract>()?;
+    module.add_class::<contract::PyFeed>()?;
+    module.add_class::<contract::PyReport>()?;
+    module.add_class::<verdict::PyVerdict>()?;
+    module.add_class::<verdict::PyReason>()?;
+    module.add_class::<outcome::PySettled>()?;
+    module.add_class::<outcome::PyStopped>()?;
     module.add_function(wrap_pyfunction!(convert::json_text, module)?)?;
     module.add_function(wrap_pyfunction!(process::forked, module)?)?;
     Ok(())

@@ -7,21 +7,21 @@ use pyo3::prelude::*;
 use pyo3::types::PyList;
 
 /// The outcome of a settled call.
-#[pyclass(frozen, module = "guardc")]
-pub struct Settled {
+#[pyclass(frozen, module = "guardc", name = "Settled")]
+pub struct PySettled {
     settled: EngineSettled,
     record: String,
 }
 
-impl Settled {
+impl PySettled {
     /// An outcome with its record.
-    pub fn new(settled: EngineSettled, record: String) -> Settled {
-        Settled { settled, record }
+    pub fn new(settled: EngineSettled, record: String) -> PySettled {
+        PySettled { settled, record }
     }
 }
 
 #[pymethods]
-impl Settled {
+impl PySettled {
     /// The feedback for the agent: texts, in order.
     #[getter]
     fn feedback<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
@@ -58,21 +58,21 @@ impl Settled {
 }
 
 /// The answer to an agent that would stop. It is true in a condition only if the agent may stop.
-#[pyclass(frozen, module = "guardc")]
-pub struct Stopped {
+#[pyclass(frozen, module = "guardc", name = "Stopped")]
+pub struct PyStopped {
     stopped: EngineStopped,
     record: String,
 }
 
-impl Stopped {
+impl PyStopped {
     /// An outcome with its record.
-    pub fn new(stopped: EngineStopped, record: String) -> Stopped {
-        Stopped { stopped, record }
+    pub fn new(stopped: EngineStopped, record: String) -> PyStopped {
+        PyStopped { stopped, record }
     }
 }
 
 #[pymethods]
-impl Stopped {
+impl PyStopped {
     /// True if the agent may stop.
     #[getter]
     fn allowed(&self) -> bool {

@@ -3,10 +3,10 @@
 use crate::convert::{self, CallText, arguments, json, millis, serialized, to_python};
 use crate::errors::{self, argument};
 use crate::guard::EngineGuard;
-use crate::outcome::{Settled, Stopped};
+use crate::outcome::{PySettled, PyStopped};
 use crate::process::Home;
-use crate::store::Store;
-use crate::verdict::Verdict;
+use crate::store::PyStore;
+use crate::verdict::PyVerdict;
 use guard_plan::json::Json;
 use guard_runtime::{Ending, Event, Outcome, Settlement, StepError};
 use guard_sdk::approvals::{ApprovalLog, PendingApproval};
@@ -22,7 +22,7 @@ use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 
 /// The state of a session object.
-enum Slot {
+enum SessionSlot {
     Open(Box<Session>),
     Closed,
     /// The engine panicked in the middle of an event.
@@ -30,34 +30,34 @@ enum Slot {
 }
 
 /// The reason why an event was not taken.
-enum Failure {
+enum EventFailure {
     Closed,
     Broken,
     Session(SessionError),
     Panic(Box<dyn std::any::Any + Send>),
 }
 
-impl From<SessionError> for Failure {
-    fn from(error: SessionError) -> Failure {
-        Failure::Session(error)
+impl From<SessionError> for EventFailure {
+    fn from(error: SessionError) -> EventFailure {
+        EventFailure::Session(error)
     }
 }
 
-impl Failure {
+impl EventFailure {
     fn raise(self, py: Python<'_>) -> PyErr {
         match self {
-            Failure::Closed => errors::Closed::new_err("the session is closed"),
-            Failure::Broken => errors::Broken::new_err(
+            EventFailure::Closed => errors::Closed::new_err("the session is closed"),
+            EventFailure::Broken => errors::Broken::new_err(
                 "the engine failed in an earlier event: open the session again",
             ),
-            Failure::Session(error) => errors::of_session(py, &error),
-            Failure::Panic(panic) => errors::of_panic(&*panic),
+            EventFailure::Session(error) => errors::of_session(py, &error),
+            EventFailure::Panic(panic) => errors::of_panic(&*panic),
         }
     }
 }
 
 /// What the host says of the moment of an event.
-struct Moment {
+struct HostMoment {
     now: Option<i64>,
     answers: Vec<(Box<str>, Json)>,
 }
@@ -65,7 +65,7 @@ struct Moment {
 /// The engine's part of a session; use `guardc.Session`.
 #[pyclass(frozen, subclass, module = "guardc")]
 pub struct EngineSession {
-    slot: Mutex<Slot>,
+    slot: Mutex<SessionSlot>,
     id: String,
     home: Home,
     /// Events may wait for files, processes or a disk: the interpreter's lock is given up for each.
@@ -80,24 +80,24 @@ impl Drop for EngineSession {
         if self.home.is_left() {
             // Closing it here would release locks and files of the parent process.
             let slot = self.slot.get_mut().unwrap_or_else(PoisonError::into_inner);
-            std::mem::forget(std::mem::replace(slot, Slot::Closed));
+            std::mem::forget(std::mem::replace(slot, SessionSlot::Closed));
         }
     }
 }
 
 impl EngineSession {
     /// The lock is never poisoned by an event: panics are caught while it is held.
-    fn lock(&self) -> MutexGuard<'_, Slot> {
+    fn lock(&self) -> MutexGuard<'_, SessionSlot> {
         self.slot.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn moment(&self, py: Python<'_>) -> PyResult<Moment> {
+    fn moment(&self, py: Python<'_>) -> PyResult<HostMoment> {
         let now = self.clock.as_ref().map(|clock| millis(&clock.bind(py).call0()?)).transpose()?;
         let answers = match &self.probes {
             Some(probes) => answers(&probes.bind(py).call0()?)?,
             None => Vec::new(),
         };
-        Ok(Moment { now, answers })
+        Ok(HostMoment { now, answers })
     }
 
     /// Runs one event. The host's clock and probes are asked first, without the lock.
@@ -131,7 +131,7 @@ impl EngineSession {
                 Ok(mut slot) => {
                     return step(&mut slot, work).map_err(|failure| failure.raise(py));
                 }
-                Err(TryLockError::Poisoned(_)) => return Err(Failure::Broken.raise(py)),
+                Err(TryLockError::Poisoned(_)) => return Err(EventFailure::Broken.raise(py)),
                 Err(TryLockError::WouldBlock) => {}
             }
         }
@@ -144,27 +144,27 @@ impl EngineSession {
         &self,
         py: Python<'_>,
         ending: impl FnOnce(&mut Session) -> Result<Recorded<EngineSettled>, SessionError> + Send,
-    ) -> PyResult<Settled> {
+    ) -> PyResult<PySettled> {
         let recorded = self.event(py, ending)?;
         let record = recorded.record().to_owned();
-        Ok(Settled::new(recorded.into_outcome(), record))
+        Ok(PySettled::new(recorded.into_outcome(), record))
     }
 }
 
 fn step<T>(
-    slot: &mut Slot,
+    slot: &mut SessionSlot,
     work: impl FnOnce(&mut Session) -> Result<T, SessionError>,
-) -> Result<T, Failure> {
+) -> Result<T, EventFailure> {
     let session = match slot {
-        Slot::Open(session) => session,
-        Slot::Closed => return Err(Failure::Closed),
-        Slot::Broken => return Err(Failure::Broken),
+        SessionSlot::Open(session) => session,
+        SessionSlot::Closed => return Err(EventFailure::Closed),
+        SessionSlot::Broken => return Err(EventFailure::Broken),
     };
     match catch_unwind(AssertUnwindSafe(|| work(session))) {
         Ok(done) => Ok(done?),
         Err(panic) => {
-            *slot = Slot::Broken;
-            Err(Failure::Panic(panic))
+            *slot = SessionSlot::Broken;
+            Err(EventFailure::Panic(panic))
         }
     }
 }
@@ -197,7 +197,7 @@ impl EngineSession {
         guard: &EngineGuard,
         id: String,
         workspace: Option<PathBuf>,
-        store: Option<&Store>,
+        store: Option<&PyStore>,
         clock: Option<Py<PyAny>>,
         probes: Option<Py<PyAny>>,
         data: Option<&Bound<'_, PyAny>>,
@@ -208,7 +208,7 @@ impl EngineSession {
     ) -> PyResult<EngineSession> {
         let data = data.map(json).transpose()?;
         let now = clock.as_ref().map(|clock| millis(&clock.bind(py).call0()?)).transpose()?;
-        let storage = store.map(Store::storage).transpose()?;
+        let storage = store.map(PyStore::storage).transpose()?;
         let log = match (approvals, &storage) {
             (true, Some(storage)) => {
                 let log = storage.approvals().map_err(|error| errors::of_approvals(py, &error))?;
@@ -252,7 +252,7 @@ impl EngineSession {
             Err(panic) => return Err(errors::of_panic(&*panic)),
         };
         Ok(EngineSession {
-            slot: Mutex::new(Slot::Open(Box::new(session))),
+            slot: Mutex::new(SessionSlot::Open(Box::new(session))),
             id,
             home: Home::here(),
             waits,
@@ -310,7 +310,7 @@ impl EngineSession {
         tool: String,
         args: Option<&Bound<'_, PyAny>>,
         call: Option<String>,
-    ) -> PyResult<Verdict> {
+    ) -> PyResult<PyVerdict> {
         let args = arguments(args)?;
         let approvals = self.approvals.as_ref();
         let (recorded, request, call, tool, args) = self.event(py, move |session| {
@@ -333,7 +333,7 @@ impl EngineSession {
             Ok((recorded, request, call, tool, args))
         })?;
         let record = recorded.record().to_owned();
-        Ok(Verdict::new(recorded.into_outcome(), record, (call, tool, args), request))
+        Ok(PyVerdict::new(recorded.into_outcome(), record, (call, tool, args), request))
     }
 
     /// The verdict that a call would get now. Nothing changes, and nothing is recorded.
@@ -343,7 +343,7 @@ impl EngineSession {
         py: Python<'_>,
         tool: String,
         args: Option<&Bound<'_, PyAny>>,
-    ) -> PyResult<Verdict> {
+    ) -> PyResult<PyVerdict> {
         let args = match arguments(args)? {
             CallText::Value(json) => json,
             CallText::Text(text) => Json::parse(&text)
@@ -352,7 +352,7 @@ impl EngineSession {
         let text = args.to_string();
         let (proposed, tool) =
             self.event(py, move |session| Ok((session.preview(&tool, &args), tool)))?;
-        Ok(Verdict::new(proposed, String::new(), ("preview".into(), tool, text), None))
+        Ok(PyVerdict::new(proposed, String::new(), ("preview".into(), tool, text), None))
     }
 
     /// Says how an allowed call ended: `success`, with its result if it has one, or `failure`.
@@ -363,7 +363,7 @@ impl EngineSession {
         call: &str,
         result: Option<&Bound<'_, PyAny>>,
         outcome: &str,
-    ) -> PyResult<Settled> {
+    ) -> PyResult<PySettled> {
         match outcome {
             "success" => {
                 let result = result.map(json).transpose()?;
@@ -382,7 +382,7 @@ impl EngineSession {
         call: &str,
         text: &str,
         error: &str,
-    ) -> PyResult<Settled> {
+    ) -> PyResult<PySettled> {
         self.settled(py, |session| {
             let now = system_time();
             let ending = Ending::Unreadable { text, error };
@@ -441,10 +441,10 @@ impl EngineSession {
 
     /// Asks whether the agent may stop. A blocked stop says what is missing.
     #[pyo3(signature = (reason=None))]
-    fn stop(&self, py: Python<'_>, reason: Option<&str>) -> PyResult<Stopped> {
+    fn stop(&self, py: Python<'_>, reason: Option<&str>) -> PyResult<PyStopped> {
         let recorded = self.event(py, |session| session.stop(reason))?;
         let record = recorded.record().to_owned();
-        Ok(Stopped::new(recorded.into_outcome(), record))
+        Ok(PyStopped::new(recorded.into_outcome(), record))
     }
 
     /// Every tool judged and ranked: a dict, with the same as text under `prompt`. Nothing changes.
@@ -510,14 +510,14 @@ impl EngineSession {
         text: &Bound<'_, PyAny>,
         finish_reason: Option<&str>,
         known: Option<&Bound<'_, PyAny>>,
-    ) -> PyResult<crate::contract::Report> {
+    ) -> PyResult<crate::contract::PyReport> {
         let text = crate::contract::text_bytes(text)?;
         let known = crate::contract::known_lists(known)?;
         let options = TextOptions { finish_reason, known };
         let report = self.event(py, |session| {
             Ok(session.check_text(contract, &text, &options)?.into_outcome())
         })?;
-        Ok(crate::contract::Report::new(report))
+        Ok(crate::contract::PyReport::new(report))
     }
 
     /// The session's whole memory as bytes; `guard.session(id, snapshot=…)` goes on from it.
@@ -543,8 +543,8 @@ impl EngineSession {
         let slot = py.detach(|| {
             let mut slot = self.lock();
             match *slot {
-                Slot::Open(_) => Some(std::mem::replace(&mut *slot, Slot::Closed)),
-                Slot::Closed | Slot::Broken => None,
+                SessionSlot::Open(_) => Some(std::mem::replace(&mut *slot, SessionSlot::Closed)),
+                SessionSlot::Closed | SessionSlot::Broken => None,
             }
         });
         py.detach(|| drop(slot));
@@ -554,7 +554,7 @@ impl EngineSession {
     /// True if the session takes no more events.
     #[getter]
     fn is_closed(&self, py: Python<'_>) -> bool {
-        py.detach(|| !matches!(*self.lock(), Slot::Open(_)))
+        py.detach(|| !matches!(*self.lock(), SessionSlot::Open(_)))
     }
 
     /// Panics inside an event, as a bug of the engine would. For tests: it can only make the session refuse.

@@ -11,15 +11,15 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 /// A folder of JSON Lines, or an SQLite database where the path ends in `.db`, `.sqlite` or `.sqlite3`.
-#[pyclass(frozen, module = "guardc")]
-pub struct Store {
+#[pyclass(frozen, module = "guardc", name = "Store")]
+pub struct PyStore {
     /// Empty once the object is gone.
     storage: Option<Storage>,
     path: PathBuf,
     home: Home,
 }
 
-impl Drop for Store {
+impl Drop for PyStore {
     fn drop(&mut self) {
         if self.home.is_left() {
             // Closing it here would release locks and files of the parent process.
@@ -28,7 +28,7 @@ impl Drop for Store {
     }
 }
 
-impl Store {
+impl PyStore {
     /// The store for a session of this process.
     pub fn storage(&self) -> PyResult<Storage> {
         self.home.expect("store")?;
@@ -75,7 +75,7 @@ fn shown<'py>(py: Python<'py>, request: &PendingApproval) -> PyResult<Bound<'py,
 }
 
 #[pymethods]
-impl Store {
+impl PyStore {
     /// Opens a store, or creates it. `durability` is `full` (each record is on disk when it is acknowledged), `batch`
     /// or `off`; `key` is the path of a key file, beside the records where it is left out.
     #[new]
@@ -85,7 +85,7 @@ impl Store {
         path: PathBuf,
         durability: &str,
         key: Option<PathBuf>,
-    ) -> PyResult<Store> {
+    ) -> PyResult<PyStore> {
         let durability = match durability {
             "full" => Durability::Full,
             "batch" => Durability::Batch(Duration::from_millis(2)),
@@ -94,7 +94,7 @@ impl Store {
         };
         let opened = py.detach(|| Storage::open_with(&path, durability, key.as_deref()));
         let storage = opened.map_err(|error| errors::of_session(py, &error.into()))?;
-        Ok(Store { storage: Some(storage), path, home: Home::here() })
+        Ok(PyStore { storage: Some(storage), path, home: Home::here() })
     }
 
     /// Its path.

@@ -8,8 +8,8 @@ use pyo3::prelude::*;
 use pyo3::types::{PyList, PyTuple};
 
 /// One reason of a verdict.
-#[pyclass(frozen, get_all, module = "guardc")]
-pub struct Reason {
+#[pyclass(frozen, get_all, module = "guardc", name = "Reason")]
+pub struct PyReason {
     /// A stable word for the kind of reason: `requires`, `limit`, `denied` and so on.
     code: &'static str,
     /// The decision that this reason alone would give: `deny`, `ask` or `wait`.
@@ -29,14 +29,14 @@ pub struct Reason {
 }
 
 #[pymethods]
-impl Reason {
+impl PyReason {
     fn __repr__(&self) -> String {
         format!("<Reason {}: {}>", self.code, self.message)
     }
 }
 
-fn reason(reason: &EngineReason) -> Reason {
-    Reason {
+fn reason(reason: &EngineReason) -> PyReason {
+    PyReason {
         code: reason.code.as_str(),
         decision: reason.decision.as_str(),
         rule: reason.rule.clone(),
@@ -49,14 +49,14 @@ fn reason(reason: &EngineReason) -> Reason {
 }
 
 fn reasons<'py>(py: Python<'py>, reasons: &[EngineReason]) -> PyResult<Bound<'py, PyTuple>> {
-    let reasons: Vec<Py<Reason>> =
+    let reasons: Vec<Py<PyReason>> =
         reasons.iter().map(|known| Py::new(py, reason(known))).collect::<PyResult<_>>()?;
     PyTuple::new(py, reasons)
 }
 
 /// The decision on a proposed call. It is true in a condition only if the call may run.
-#[pyclass(frozen, module = "guardc")]
-pub struct Verdict {
+#[pyclass(frozen, module = "guardc", name = "Verdict")]
+pub struct PyVerdict {
     proposed: Proposed,
     record: String,
     call: String,
@@ -65,20 +65,20 @@ pub struct Verdict {
     request: Option<PendingApproval>,
 }
 
-impl Verdict {
+impl PyVerdict {
     /// A verdict with its record, and the call that it is about.
     pub fn new(
         proposed: Proposed,
         record: String,
         (call, tool, args): (String, String, String),
         request: Option<PendingApproval>,
-    ) -> Verdict {
-        Verdict { proposed, record, call, tool, args, request }
+    ) -> PyVerdict {
+        PyVerdict { proposed, record, call, tool, args, request }
     }
 }
 
 #[pymethods]
-impl Verdict {
+impl PyVerdict {
     /// `allow`, `deny`, `ask` (somebody must approve) or `wait` (for a call in flight).
     #[getter]
     fn decision(&self) -> &'static str {

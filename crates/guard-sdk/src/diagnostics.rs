@@ -24,19 +24,19 @@ pub fn errors(files: &[SourceFile], diagnostics: &[Diagnostic]) -> String {
 
 /// A position in a file: the index of the file, line and column from 1.
 #[derive(Clone, Copy, PartialEq, Eq)]
-struct Position {
+struct LineColumn {
     file: usize,
     line: usize,
     column: usize,
 }
 
-fn position(files: &[SourceFile], span: Span, offset: u32) -> Position {
+fn position(files: &[SourceFile], span: Span, offset: u32) -> LineColumn {
     let file = span.file.0 as usize;
     let text = files.get(file).map_or("", |file| file.text.as_str());
     let before = &text[..text.floor_char_boundary((offset as usize).min(text.len()))];
     let start = before.rfind('\n').map_or(0, |at| at + 1);
     let column = before[start..].trim_start_matches('\u{feff}').chars().count() + 1;
-    Position { file, line: before.matches('\n').count() + 1, column }
+    LineColumn { file, line: before.matches('\n').count() + 1, column }
 }
 
 fn error(files: &[SourceFile], diagnostic: &Diagnostic) -> String {
@@ -74,7 +74,7 @@ fn error(files: &[SourceFile], diagnostic: &Diagnostic) -> String {
 }
 
 /// The line at a position: how many columns were left out, the shown part, and the width of line numbers.
-fn line_at(files: &[SourceFile], at: Position) -> (usize, String, usize) {
+fn line_at(files: &[SourceFile], at: LineColumn) -> (usize, String, usize) {
     let text = files.get(at.file).map_or("", |file| file.text.as_str());
     let line = text.lines().nth(at.line - 1).unwrap_or_default().trim_start_matches('\u{feff}');
     let is_long = line.chars().count() > MAX_LINE;
@@ -83,13 +83,13 @@ fn line_at(files: &[SourceFile], at: Position) -> (usize, String, usize) {
     (skipped, shown, at.line.to_string().len().max(3))
 }
 
-fn source_line(out: &mut String, files: &[SourceFile], at: Position) {
+fn source_line(out: &mut String, files: &[SourceFile], at: LineColumn) {
     let (_, line, width) = line_at(files, at);
     let _ = writeln!(out, "{}", format!("{:>width$} | {line}", at.line).trim_end());
 }
 
 /// Marks the part of the line at a position that a label covers.
-fn marks(out: &mut String, files: &[SourceFile], at: Position, label: &Label, mark: char) {
+fn marks(out: &mut String, files: &[SourceFile], at: LineColumn, label: &Label, mark: char) {
     let start = position(files, label.span, label.span.start);
     let end = position(files, label.span, label.span.end);
     let (skipped, line, width) = line_at(files, at);

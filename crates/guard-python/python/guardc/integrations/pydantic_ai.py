@@ -156,6 +156,9 @@ class Guarded(AbstractCapability[Any]):
         stopped = self._stop(ctx)
         if stopped.allowed:
             return result
+        if type(node).__name__ == "SetFinalResult":
+            # `run_stream` has handed the answer out already, and takes no other way from here.
+            raise Incomplete(stopped)
         return ModelRequestNode(request=ModelRequest(parts=[UserPromptPart(stopped.message)]))
 
     async def after_run(self, ctx: RunContext[Any], *, result: Any) -> Any:
