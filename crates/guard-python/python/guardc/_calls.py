@@ -148,11 +148,23 @@ class CallScope:
             poll = min(poll * 2, LONGEST_POLL) if self.session._polls else poll
 
     def __enter__(self):
+        return self.entered_sync(self.begin_sync())
+
+    def begin_sync(self):
+        """Proposes the call. Returns `None` if it may run now, else what `entered_sync` waits for."""
         self._expect_new()
         event = threading.Event()
         verdict, waiter = self._admit(lambda: Waiter(self, event.set))
         if waiter is None:
-            return self._accept(verdict)
+            self._accept(verdict)
+            return None
+        return waiter, event
+
+    def entered_sync(self, waiting):
+        """Waits for the call's turn, in this thread. Returns the scope; raises as entering it does."""
+        if waiting is None:
+            return self
+        waiter, event = waiting
         try:
             for seconds in self._wait_slices():
                 if event.wait(min(seconds, threading.TIMEOUT_MAX)):
