@@ -89,19 +89,24 @@ class CallScope:
         session = self.session
         own = [tool for of_session, tool in _inside.get() if of_session is session]
         with session._gate:
-            blocked = not own and any(waiter.passed >= MAX_PASSED for waiter in session._waiting)
-            if not blocked:
-                verdict = self.propose()
-                if verdict.decision != "wait":
-                    if verdict.allowed:
-                        for waiter in session._waiting:
-                            waiter.passed += 1
-                    return verdict, None
-                self._expect_no_circle(verdict, own)
-            waiter = make_waiter()
-            waiter.verdict = None if blocked else verdict
-            session._waiting.append(waiter)
-            return None, waiter
+            session._admitting += 1
+            try:
+                blocked = not own and any(waiter.passed >= MAX_PASSED for waiter in session._waiting)
+                verdict = None
+                if not blocked:
+                    verdict = self.propose()
+                    if verdict.decision != "wait":
+                        if verdict.allowed:
+                            for waiter in session._waiting:
+                                waiter.passed += 1
+                        return verdict, None
+                    self._expect_no_circle(verdict, own)
+                waiter = make_waiter()
+                waiter.verdict = verdict
+                session._waiting.append(waiter)
+                return None, waiter
+            finally:
+                session._admitting -= 1
 
     def _expect_no_circle(self, verdict, own):
         """Refuses a call that would wait for the call inside which it is made."""
