@@ -230,7 +230,11 @@ impl Judge<'_> {
             Allowed::Given(name) => known.given(name, value).or(Some(true)),
             Allowed::Values(_) => known.value(at, value),
         };
-        let shown = || render::cut(&value.to_string(), 100);
+        let secret = reference.path.iter().any(|name| self.prepared.secrets.has(name));
+        let shown = || match secret {
+            true => "the value".to_owned(),
+            false => render::cut(&value.to_string(), 100),
+        };
         match answer {
             Some(true) => Ok(()),
             Some(false) => {

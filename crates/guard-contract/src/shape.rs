@@ -118,6 +118,8 @@ pub(crate) struct Prepared {
     pub references: Vec<usize>,
     /// Every member name in the contract.
     pub declared: Names,
+    /// The names of secret members, of the document and of records in it.
+    pub secrets: Names,
     /// True if a member of the envelope besides lists may hold objects.
     pub roomy: bool,
 }
@@ -137,6 +139,7 @@ impl Prepared {
         lists.iter().filter_map(|list| list.ty).for_each(|ty| reach(&plan.types, ty, &mut used));
         Ok(Prepared {
             declared: declared(&plan.types, &used, &lists),
+            secrets: secrets(&plan.types, &used),
             roomy: roomy(plan, &contract, fields),
             regexes: regexes(plan, &used)?,
             types: plan.types.clone(),
@@ -293,6 +296,15 @@ fn roomy(plan: &Plan, contract: &plan::Contract, fields: &[Field]) -> bool {
         let def = plan.types.get(*ty as usize);
         matches!(def, Some(TypeDef::Json | TypeDef::Map { .. } | TypeDef::Record { .. }))
     })
+}
+
+fn secrets(types: &[TypeDef], used: &BTreeSet<TypeId>) -> Names {
+    let records = used.iter().filter_map(|ty| match types.get(*ty as usize) {
+        Some(TypeDef::Record { fields, .. }) => Some(fields),
+        _ => None,
+    });
+    let secret = records.flatten().filter(|field| field.secret);
+    Names(secret.map(|field| (*field.name).into()).collect())
 }
 
 fn declared(types: &[TypeDef], used: &BTreeSet<TypeId>, lists: &[List]) -> Names {

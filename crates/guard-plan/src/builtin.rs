@@ -8,7 +8,7 @@ mod eval;
 pub(crate) mod extract;
 
 pub use eval::contains_text;
-pub use extract::unreadable::is_unreadable;
+pub use extract::unreadable::{is_hidden, is_unreadable};
 
 use crate::value::{Fault, Value};
 use serde::{Deserialize, Serialize};

@@ -9,12 +9,12 @@ pub mod rules;
 pub mod session;
 mod ty;
 
-pub use expr::{Shows, expr, template};
+pub use expr::{Shows, expr, template, typed};
 pub use reasons::{Meaning, meaning};
 pub use ty::{apart, element, further, open, parameters, plain, ty};
 
 use crate::plan::{
-    EffectOp, Limit, LimitScope, Requirement, Requires, Risk, Step, Target, Tool, TypeDef,
+    EffectOp, Limit, LimitScope, Requirement, Requires, Risk, Step, Target, Tool, TypeDef, TypeId,
 };
 
 /// Formats a duration in the notation of the language: `5m`, `1h30m`, `250ms`.
@@ -55,17 +55,16 @@ pub fn requirement(shows: &Shows, one: &Requirement) -> String {
     if let Some(key) = &one.key {
         let params = plan.indexes.get(key.index as usize).map_or(&[][..], |index| &index.params);
         let tool = plan.tools.get(one.tool as usize);
-        let param =
-            |p: u32| tool.and_then(|t| t.params.get(p as usize)).map_or("?", |f| f.name.as_str());
         let pairs: Vec<String> = params
             .iter()
             .zip(&key.values)
             .map(|(p, value)| {
-                let value = expr(shows, value);
-                if value == param(*p) {
-                    format!("the same `{value}`")
-                } else {
-                    format!("`{}: {value}`", param(*p))
+                let param = tool.and_then(|t| t.params.get(*p as usize));
+                let name = param.map_or("?", |param| param.name.as_str());
+                let value = typed(shows, value, param.map(|param| param.ty));
+                match value == name {
+                    true => format!("the same `{value}`"),
+                    false => format!("`{name}: {value}`"),
                 }
             })
             .collect();
@@ -110,6 +109,16 @@ pub fn risk(risk: Risk) -> &'static str {
 
 /// `orders[order_id].status`.
 pub fn target(shows: &Shows, target: &Target) -> String {
+    walk(shows, target).0
+}
+
+/// Formats what is assigned to a target.
+pub fn assigned(shows: &Shows, to: &Target, value: &crate::plan::Expr) -> String {
+    typed(shows, value, walk(shows, to).1)
+}
+
+/// Returns the text of a target and its type.
+fn walk(shows: &Shows, target: &Target) -> (String, Option<TypeId>) {
     let var = shows.plan.state.get(target.var as usize);
     let mut out = var.map_or("?", |v| v.name.as_str()).to_owned();
     let mut at = var.map(|v| v.ty);
@@ -130,7 +139,7 @@ pub fn target(shows: &Shows, target: &Target) -> String {
             }
         }
     }
-    out
+    (out, at)
 }
 
 /// Formats one effect as its statement.
@@ -141,7 +150,7 @@ pub fn effect(
     value: Option<&crate::plan::Expr>,
 ) -> String {
     let to = target(shows, on);
-    let value = value.map(|v| expr(shows, v)).unwrap_or_default();
+    let value = value.map(|value| assigned(shows, on, value)).unwrap_or_default();
     match op {
         EffectOp::Set => format!("{to} = {value}"),
         EffectOp::Add => format!("{to} += {value}"),

@@ -5,6 +5,7 @@ use crate::error::StepError;
 use crate::event::{Approve, Resume, Usage};
 use crate::session::{Grant, Session};
 use crate::stage::arguments::{self, Decoded};
+use guard_plan::builtin::is_hidden;
 use guard_plan::key;
 use guard_plan::plan::Millis;
 
@@ -13,10 +14,19 @@ const DEFAULT_APPROVAL: Millis = 3_600_000;
 
 /// Refuses an act of a person that names no person: the record must say who it was.
 pub(crate) fn named(by: &str, act: &'static str) -> Result<(), StepError> {
-    match by.trim().is_empty() {
-        true => Err(StepError::Nobody(act)),
-        false => Ok(()),
+    match is_seen(by) {
+        true => Ok(()),
+        false => Err(StepError::Nobody(act)),
     }
+}
+
+/// Returns whether a name can be read: it has a letter or a digit, and nothing in it is invisible or turns the text around.
+fn is_seen(name: &str) -> bool {
+    let letter = |c: char| {
+        let filler = matches!(c, '\u{115f}' | '\u{1160}' | '\u{3164}' | '\u{ffa0}');
+        c.is_alphanumeric() && !filler
+    };
+    name.chars().any(letter) && !name.chars().any(|c| c.is_control() || is_hidden(c))
 }
 
 /// Records the approval of exactly one call.

@@ -193,6 +193,9 @@ fn address(rng: &mut Rng) -> String {
         "b%good.com@evil.com",
         "mailto:b@evil.com",
         "b+ann@good.com@evil.com",
+        "b@good.com .evil.com",
+        "b@good.com. evil.com",
+        "b@good.com(c).evil.com",
     ]);
     address.to_string()
 }

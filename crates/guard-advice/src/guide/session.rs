@@ -40,7 +40,7 @@ pub(super) fn state(plan: &Plan, page: &mut Page) {
         page.block("## What the guard keeps");
         page.block("It changes by your successful calls only, as said under each tool.");
         for var in &plan.state {
-            let init = code(&words::expr(&shows, &var.init));
+            let init = code(&words::typed(&shows, &var.init, Some(var.ty)));
             let ty = words::plain(plan, var.ty);
             page.item(format!("`{}`: {ty}; begins as {init}", var.name));
         }

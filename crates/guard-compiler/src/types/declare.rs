@@ -220,8 +220,10 @@ impl<'a> Checker<'a, '_> {
         }
         let mut charged = vec![false; self.program.units.len()];
         for clause in self.program.tools.iter().flat_map(|tool| &tool.clauses) {
-            if let hir::ClauseKind::Costs { unit, .. } = &clause.kind {
-                charged[*unit] = true;
+            if let hir::ClauseKind::Costs { unit, amount } = &clause.kind {
+                let nothing =
+                    matches!(amount.kind, hir::ExprKind::Decimal(0) | hir::ExprKind::Int(0));
+                charged[*unit] |= !nothing && !clause.rule.shadow;
             }
         }
         let idle = self.program.units.iter().zip(charged).filter(|(unit, charged)| {

@@ -244,7 +244,7 @@ pub(super) fn round(args: &[&Value]) -> Evaluated {
     Ok(Value::Int(decimal::round(*units)))
 }
 
-/// Returns the results of an extractor on a string, or on the strings of `json`, each once, in
+/// Returns the results of an extractor on a string, or on the strings of `json`, keys too, each once, in
 /// order.
 pub(super) fn extracted(args: &[&Value], extract: Extractor) -> Evaluated {
     let mut seen = std::collections::HashSet::new();
@@ -266,7 +266,10 @@ fn strings_of(json: &Json, visit: &mut dyn FnMut(&str)) {
     match json {
         Json::String(text) => visit(text),
         Json::Array(items) => items.iter().for_each(|item| strings_of(item, visit)),
-        Json::Object(members) => members.iter().for_each(|(_, value)| strings_of(value, visit)),
+        Json::Object(members) => members.iter().for_each(|(key, value)| {
+            visit(key);
+            strings_of(value, visit);
+        }),
         _ => {}
     }
 }

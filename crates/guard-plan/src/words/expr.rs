@@ -19,11 +19,14 @@ pub struct Shows<'a> {
 
 /// Formats an expression.
 pub fn expr(shows: &Shows, expr: &Expr) -> String {
+    typed(shows, expr, None)
+}
+
+/// Formats an expression whose type is known from its place, so that a variant of an enum has its name.
+pub fn typed(shows: &Shows, expr: &Expr, ty: Option<TypeId>) -> String {
     let printer = Printer { shows, nodes: &expr.0 };
-    expr.0
-        .len()
-        .checked_sub(1)
-        .map_or_else(|| "?".into(), |root| printer.node(root as NodeId, 0, None))
+    let root = expr.0.len().checked_sub(1);
+    root.map_or_else(|| "?".into(), |root| printer.node(root as NodeId, 0, ty.map(Hint::Type)))
 }
 
 /// Formats a message, with its values in braces.
@@ -142,10 +145,12 @@ impl Printer<'_> {
             Node::List(items) => format!("[{}]", all(items)),
             Node::Set(items) => format!("{{{}}}", all(items)),
             Node::Map(entries) => {
-                let entry = |(key, value): &(String, NodeId)| format!("{key}: {}", sub(value, 0));
+                let entry = |(key, value): &(String, NodeId)| {
+                    format!("{key}: {}", self.node(*value, 0, self.elements(hint)))
+                };
                 format!("{{{}}}", entries.iter().map(entry).collect::<Vec<_>>().join(", "))
             }
-            Node::Record(fields) => format!("{{{}}}", all(fields)),
+            Node::Record(fields) => self.record(fields, hint),
             Node::Call(builtin, args) => format!("{}({})", builtin.row().name, all(args)),
             Node::Exists(a) => format!("exists({})", sub(a, 0)),
             Node::Probe(probe) => {
@@ -160,6 +165,24 @@ impl Printer<'_> {
             Node::Local(slot) => local(*slot),
             _ => self.constant(node).unwrap_or_else(|| self.history(node, id)),
         }
+    }
+
+    /// Formats a record, with the names of its fields where its type is known.
+    fn record(&self, fields: &[NodeId], hint: Option<Hint>) -> String {
+        let field = |(at, value): (usize, &NodeId)| {
+            let known = match hint {
+                Some(Hint::Type(id)) => self.record_field(id, at as u32),
+                _ => None,
+            };
+            match known {
+                Some((name, ty)) => {
+                    format!("{name}: {}", self.node(*value, 0, Some(Hint::Type(ty))))
+                }
+                None => self.node(*value, 0, None),
+            }
+        };
+        let fields: Vec<String> = fields.iter().enumerate().map(field).collect();
+        format!("{{{}}}", fields.join(", "))
     }
 
     fn constant(&self, node: &Node) -> Option<String> {

@@ -2,7 +2,7 @@
 //!
 //! Every text is a phrase; explanations, references and guides put their own words around it.
 
-use super::{Shows, duration, effect, expr, limit, requires, target, template, ty};
+use super::{Shows, assigned, duration, effect, expr, limit, requires, target, template, ty};
 use crate::decimal;
 use crate::plan::{Expr, Message, Plan, Risk, RuleMeta, Tool};
 
@@ -144,7 +144,7 @@ pub fn after<'a>(plan: &'a Plan, tool: &'a Tool) -> Vec<Said<'a>> {
         out.push(Said { about: About::Result, rule: None, text });
     }
     for observe in &tool.observes {
-        let value = expr(&shows, &observe.value);
+        let value = assigned(&shows, &observe.target, &observe.value);
         let about = if observe.warn { About::ObserveWarn } else { About::Observe };
         let text = code(&format!("{} = {value}", target(&shows, &observe.target)));
         out.push(Said { about, rule: Some(&observe.rule), text });

@@ -41,7 +41,8 @@ fn of_token<'t>(
         visit(Found::Address(plain));
         let end = start + run.len();
         let led = run.trim_start_matches('.').len() < run.len() || run.starts_with(['%', '-']);
-        if led || extends(&token[..start], &token[end..]) {
+        let goes_on = token[end..].is_empty() && next.is_some_and(|next| continues(run, next));
+        if led || goes_on || extends(&token[..start], &token[end..]) {
             visit(Found::Unreadable(run));
         }
         doubtful_from = end;
@@ -51,6 +52,12 @@ fn of_token<'t>(
     if has_any(token, &["&#64;", "&#x40;", "&commat;", "%40"]) {
         visit(Found::Unreadable(token));
     }
+}
+
+/// Whether a reader that permits blanks around the dots of a domain reads on in the next token.
+fn continues(run: &str, next: &str) -> bool {
+    let after_dot = |text: &str| text.trim_start_matches('.').starts_with(char::is_alphanumeric);
+    next.starts_with('.') && after_dot(next) || run.ends_with('.') && is_domain(next)
 }
 
 /// Whether another reader may take more than the strict address, by the text before and after it.
@@ -63,12 +70,17 @@ fn extends(before: &str, after: &str) -> bool {
         );
         is_hidden(c) || (atom && back.next().is_some_and(char::is_alphanumeric))
     });
+    // A comment may stand before a dot.
+    let comment = after.starts_with('(')
+        && after
+            .match_indices(')')
+            .any(|(at, _)| after[at + 1..].starts_with(|c: char| is_dot(c) || c.is_alphanumeric()));
     let mut on = after.chars();
     let right = on.next().is_some_and(|c| {
         let joined = on.next().is_some_and(|c| c.is_ascii_alphanumeric() || is_dot(c));
         is_hidden(c) || (joined && (is_dot(c) || c.is_control()))
     });
-    left || right
+    left || right || comment
 }
 
 /// Every `@` of a piece that may belong to an address.

@@ -164,6 +164,7 @@ fn is_link_like(word: &str) -> bool {
         || has_double_slash(&visible)
         || has_address(&visible)
         || has_port(trimmed(&visible))
+        || is_numbered(trimmed(&visible))
         || has_host(trimmed(&visible))
 }
 
@@ -229,7 +230,7 @@ fn is_host(name: &str, before: Option<char>, after: Option<char>) -> bool {
     }
     let numeric = |label: &&str| label.bytes().all(|byte| byte.is_ascii_digit());
     if labels.iter().all(numeric) {
-        return labels.len() == 4;
+        return labels.len() == 4 || (labels.len() > 1 && after == Some(':'));
     }
     let top = labels[labels.len() - 1].to_lowercase();
     let named = top.chars().count() >= 2
@@ -242,6 +243,18 @@ fn is_host(name: &str, before: Option<char>, after: Option<char>) -> bool {
     let www = labels[0].eq_ignore_ascii_case("www");
     let ambiguous = labels.len() == 2 && BOTH.contains(&&*top);
     !mail && (followed || www || (!ambiguous && is_common(&top)))
+}
+
+/// Whether the word is an IPv4 address in one number, as some readers take it, with a port or a path.
+fn is_numbered(word: &str) -> bool {
+    let end = word.find([':', '/']).unwrap_or(word.len());
+    let (number, rest) = word.split_at(end);
+    let hexadecimal = number.strip_prefix("0x").or_else(|| number.strip_prefix("0X"));
+    let address = match hexadecimal {
+        Some(digits) => u32::from_str_radix(digits, 16).is_ok(),
+        None => number.len() >= 8 && number.parse::<u32>().is_ok(),
+    };
+    address && rest.len() > 1
 }
 
 /// Whether the word is a name without dots, a port and a path: `db:5432/x`.

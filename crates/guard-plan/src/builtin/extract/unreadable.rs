@@ -23,8 +23,8 @@ pub fn is_unreadable(text: &str) -> bool {
     })
 }
 
-/// Characters that readers drop without a trace.
-pub(super) fn is_hidden(c: char) -> bool {
+/// Returns whether readers drop a character without a trace.
+pub fn is_hidden(c: char) -> bool {
     matches!(c,
         '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{180b}'..='\u{180e}' | '\u{200b}'..='\u{200f}'
         | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}'

@@ -13,7 +13,7 @@ pub(super) fn state(doc: Doc) -> String {
     let shows = Shows { plan, tool: None };
     let rows = (0..).zip(&plan.state).map(|(id, var)| {
         let ty = code(&words::ty(plan, var.ty));
-        let init = code(&words::expr(&shows, &var.init));
+        let init = code(&words::typed(&shows, &var.init, Some(var.ty)));
         let kept = plan.invariants.iter().filter(|invariant| invariant.reads.contains(&id));
         let kept = kept.map(|i| link(&code(&i.rule.owner), &format!("invariant-{}", i.rule.owner)));
         let kept = kept.collect::<Vec<_>>().join(", ");

@@ -249,8 +249,9 @@ fn which(shows: &Shows, one: &Requirement) -> Vec<String> {
         let params = plan.indexes.get(key.index as usize).map_or(&[][..], |index| &index.params);
         let tool = plan.tools.get(one.tool as usize);
         for (param, value) in params.iter().zip(&key.values) {
-            let name = tool.and_then(|t| t.params.get(*param as usize)).map_or("?", |p| &p.name);
-            let value = words::expr(shows, value);
+            let param = tool.and_then(|tool| tool.params.get(*param as usize));
+            let name = param.map_or("?", |param| &param.name);
+            let value = words::typed(shows, value, param.map(|param| param.ty));
             out.push(if value == name {
                 format!("same {name}")
             } else {
