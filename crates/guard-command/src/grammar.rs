@@ -3,7 +3,7 @@
 //! No tree is made: each simple command is handed on where it is met, with the folders in which it may run.
 
 use crate::word::{Word, ends_word};
-use crate::{MAX_COMMANDS, MAX_DEPTH, MAX_TEXT, paths, runs};
+use crate::{MAX_COMMANDS, MAX_DEPTH, MAX_TEXT, MAX_WORDS, roles, runs};
 
 /// The text has something that the reader does not understand.
 #[derive(Debug)]
@@ -43,10 +43,10 @@ pub(crate) struct Raw {
 }
 
 impl Raw {
-    /// The bare name of the program, if it is known.
+    /// The last component of the program, if it is known: a program is taken apart wherever it lies.
     pub fn name(&self) -> Option<&str> {
         let text = self.program.as_ref()?.known()?;
-        Some(paths::bare_name(text))
+        Some(text.trim_end_matches('/').rsplit('/').next().unwrap_or(text))
     }
 }
 
@@ -61,6 +61,8 @@ pub(crate) struct Found {
     pub folders: Folders,
     /// Variables of loops around the place, with the files that they may name.
     pub loops: Vec<(String, Option<Vec<String>>)>,
+    /// The files that the command before a pipe lists, for `xargs`.
+    pub listed: Option<Vec<String>>,
     /// Bytes read in all, inner texts too.
     bytes: usize,
     words: usize,
@@ -75,6 +77,7 @@ impl Found {
             tainted: false,
             folders: Some(vec![base.to_owned()]),
             loops: Vec::new(),
+            listed: None,
             bytes: 0,
             words: 0,
         }
@@ -157,7 +160,7 @@ impl<'s> Reader<'s, '_> {
 
     pub fn count_word(&mut self) -> Read<()> {
         self.found.words += 1;
-        if self.found.words > 64 * MAX_COMMANDS { Err(Unreadable) } else { Ok(()) }
+        if self.found.words > 2 * MAX_WORDS * MAX_COMMANDS { Err(Unreadable) } else { Ok(()) }
     }
 
     /// The only folder in which the next command may run.
@@ -363,8 +366,14 @@ impl<'s> Reader<'s, '_> {
     fn pipeline(&mut self) -> Read<()> {
         let before = self.found.folders.clone();
         let mut several = false;
+        let outer = self.found.listed.take();
         loop {
+            let first = self.found.commands.len();
             self.command()?;
+            self.found.listed = match &self.found.commands[first..] {
+                [raw] => roles::listed(raw),
+                _ => None,
+            };
             self.skip_blanks();
             if self.peek() != Some(b'|') || self.peek_at(1) == Some(b'|') {
                 break;
@@ -373,6 +382,7 @@ impl<'s> Reader<'s, '_> {
             self.pos += 1 + usize::from(self.peek_at(1) == Some(b'&'));
             self.skip_lines()?;
         }
+        self.found.listed = outer;
         if several {
             let here = self.found.folders.take();
             self.found.folders = union(here, before);

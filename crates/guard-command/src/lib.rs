@@ -22,7 +22,9 @@ pub const MAX_TEXT: usize = 256 * 1024;
 /// The maximum depth of nested lists, substitutions and commands run by others.
 pub const MAX_DEPTH: usize = 24;
 /// The maximum number of simple commands of a text.
-pub const MAX_COMMANDS: usize = 512;
+pub const MAX_COMMANDS: usize = 64;
+/// The maximum number of words, files or options of a simple command.
+pub const MAX_WORDS: usize = 100;
 
 /// A piece of text that is known, or that only the shell could know.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -79,9 +81,20 @@ pub fn read(text: &str, base: &str) -> Vec<SimpleCommand> {
         return vec![unreadable(text)];
     }
     match grammar::text(text, &mut found, 0) {
-        Ok(()) => finish::commands(found),
+        Ok(()) => {
+            let commands = finish::commands(found);
+            match commands.iter().all(is_bounded) {
+                true => commands,
+                false => vec![unreadable(text)],
+            }
+        }
         Err(grammar::Unreadable) => vec![unreadable(text)],
     }
+}
+
+fn is_bounded(command: &SimpleCommand) -> bool {
+    let lists = [&command.words, &command.options, &command.reads, &command.writes, &command.removes];
+    lists.iter().all(|list| list.len() <= MAX_WORDS) && command.assigns.len() <= MAX_WORDS
 }
 
 /// The command of which nothing is known.

@@ -260,6 +260,7 @@ pub(crate) fn find(raw: &mut Raw, inner: &mut Vec<Inner>) {
     let found = Word {
         text: "{}".into(),
         under: roots_known.then(|| roots.iter().map(|word| word.text.clone()).collect()),
+        known: false,
         ..Word::default()
     };
     while let Some(word) = args.get(at) {
@@ -271,7 +272,17 @@ pub(crate) fn find(raw: &mut Raw, inner: &mut Vec<Inner>) {
             continue;
         }
         match word.text.as_str() {
-            "-delete" => raw.removes.extend(roots.clone()),
+            "-delete" => {
+                let narrowed = args.windows(2).any(|pair| {
+                    FIND_FILTERS.contains(&pair[0].text.as_str()) && pair[0].known && pair[1].text.trim_matches(['*', '?', '.']) != ""
+                });
+                match (narrowed, &found.under) {
+                    (true, Some(under)) => raw.removes.extend(under.iter().map(|root| {
+                        Word::literal(format!("{root}/*{{}}"))
+                    })),
+                    _ => raw.removes.extend(roots.clone()),
+                }
+            }
             "-exec" | "-execdir" | "-ok" | "-okdir" => {
                 let rest = &args[at..];
                 let end = rest.iter().enumerate().position(|(place, word)| {
@@ -293,6 +304,39 @@ pub(crate) fn find(raw: &mut Raw, inner: &mut Vec<Inner>) {
             "-files0-from" => raw.known = false,
             _ => {}
         }
+    }
+}
+
+/// Tests of `find` that leave most files out.
+const FIND_FILTERS: &[&str] = &["-name", "-iname", "-path", "-wholename", "-regex", "-newer", "-mtime", "-mmin", "-empty"];
+
+/// The files that a command lists, one a line: those below its roots.
+pub(crate) fn listed(raw: &Raw) -> Option<Vec<String>> {
+    let roots = |operands: Vec<&Word>| {
+        let roots: Option<Vec<String>> = operands.iter().map(|word| match word.home {
+            true => None,
+            false => word.known().map(|text| vec![text.to_owned()]).or(word.under.clone()),
+        }.map(|mut texts| texts.pop().unwrap_or_default())).collect();
+        roots.map(|roots| if roots.is_empty() { vec![".".to_owned()] } else { roots })
+    };
+    let lists = |options: &[&str]| raw.args.iter().any(|word| options.contains(&word.text.as_str()));
+    if !raw.known {
+        return None;
+    }
+    match raw.name()? {
+        "find" | "gfind" if !lists(&["-printf", "-exec", "-execdir"]) => {
+            let end = raw.args.iter().position(|word| word.text.starts_with(['-', '(', '!'])).unwrap_or(raw.args.len());
+            roots(raw.args[..end].iter().collect())
+        }
+        "git" if raw.args.first().is_some_and(|word| word.text == "ls-files") || lists(&["--name-only"]) => Some(vec!["*".into()]),
+        "rg" | "grep" if raw.args.iter().any(|word| {
+            word.known().is_some_and(|text| text == "--files" || text == "--files-with-matches" || text.starts_with('-') && !text.starts_with("--") && text.contains(['l', 'L']))
+        }) => {
+            let operands = split(&raw.args, "ABCmtgT", &["--include", "--exclude", "--exclude-dir", "--glob", "--type"]).operands;
+            roots(operands.into_iter().skip(1).collect())
+        }
+        "fd" | "fdfind" => roots(split(&raw.args, "teEd", &[]).operands.into_iter().skip(1).collect()),
+        _ => None,
     }
 }
 

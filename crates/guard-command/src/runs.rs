@@ -289,6 +289,13 @@ fn change_folder(name: &str, raw: &Raw, found: &mut Found) {
     found.folders = match (name, operands.as_slice()) {
         ("cd" | "chdir", []) => Some(vec![paths::HOME.to_owned()]),
         ("popd", _) => None,
+        (_, [Word { known: false, under: Some(under), .. }]) => {
+            raw.folders.as_ref().and_then(|folders| {
+                let all = folders.iter().flat_map(|base| under.iter().map(|file| paths::join(base, file)));
+                let all: Vec<String> = all.collect();
+                (all.len() <= 4).then_some(all)
+            })
+        }
         (_, [word]) => match word.known() {
             Some("-") | None => None,
             Some(folder) if folder.starts_with(['+', '-']) => None,
@@ -379,7 +386,7 @@ fn wrapped(name: &str, raw: &mut Raw, inner: &mut Vec<Inner>, found: &mut Found)
         raw.known = false;
     }
     if name == "xargs" {
-        xargs(&raw.args[..at], &mut words);
+        xargs(&raw.args[..at], &mut words, found.listed.clone());
     }
     if name == "uv" && words.first().is_some_and(|word| word.text.ends_with(".py")) {
         raw.scripts.push(words[0].clone());
@@ -397,7 +404,8 @@ fn assigned(word: &Word) -> Option<(String, Word)> {
 }
 
 /// The command of `xargs`: what it reads is appended, or stands for the text of `-I`.
-fn xargs(options: &[Word], words: &mut Vec<Word>) {
+fn xargs(options: &[Word], words: &mut Vec<Word>, listed: Option<Vec<String>>) {
+    let read = Word { text: "(a word that xargs reads)".into(), under: listed, ..Word::default() };
     if words.is_empty() {
         words.push(Word::literal("echo"));
     }
@@ -411,10 +419,11 @@ fn xargs(options: &[Word], words: &mut Vec<Word>) {
         }
     }
     match replaced.filter(|text| !text.is_empty()) {
-        None => words.push(Word::unknown("(a word that xargs reads)")),
+        None => words.push(read),
         Some(text) => {
             for word in words.iter_mut().filter(|word| word.text.contains(&text)) {
-                *word = Word::unknown(word.text.clone());
+                let under = read.under.clone().filter(|_| word.text == text);
+                *word = Word { under, ..Word::unknown(word.text.clone()) };
             }
         }
     }

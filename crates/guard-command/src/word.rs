@@ -259,6 +259,8 @@ impl Reader<'_, '_> {
                 draft.word.home = true;
                 draft.push('~');
             }
+            // Numbers that the shell works out name no other file and are no option.
+            _ if is_number(source) => draft.push('0'),
             "PWD" if draft.word.text.is_empty() && self.folder().is_some() => {
                 let folder = self.folder().unwrap_or_default().to_owned();
                 draft.word.text.push_str(&folder);
@@ -497,7 +499,16 @@ impl Reader<'_, '_> {
     }
 }
 
-/// The folder in which every file lies that a pattern names; none where the pattern could leave it.
+/// Expansions that give a number, or a date in a plain format.
+fn is_number(source: &str) -> bool {
+    let date = source.strip_prefix("$(date +").and_then(|rest| rest.strip_suffix(')'));
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '%' | '_' | '-' | '\'' | '"');
+    matches!(source, "$?" | "$#" | "$$" | "$!" | "$(nproc)" | "$(nproc --all)" | "$(id -u)" | "$(id -g)")
+        || source.starts_with("$((")
+        || date.is_some_and(|format| format.chars().all(plain))
+}
+
+/// The pattern as a path, where every file that it names lies in the same folder; none where it could leave that.
 fn under(text: &str, at: usize) -> Option<String> {
     let (prefix, rest) = text.split_at(at);
     if text.starts_with(['-', '~']) || dots_lead_up(rest) {
@@ -509,11 +520,12 @@ fn under(text: &str, at: usize) -> Option<String> {
         return None;
     }
     let alternative_leaves = rest.contains("{/") || rest.contains(",/") || rest.contains("{~");
-    match prefix.rfind('/') {
-        Some(slash) => Some(text[..=slash].to_owned()),
-        None if alternative_leaves || rest.contains(",~") || rest.contains(",-") => None,
-        None if rest.contains("{-") => None,
-        None => Some(".".to_owned()),
+    match prefix.contains('/') {
+        true if rest.contains('{') => Some(prefix[..=prefix.rfind('/').unwrap_or(0)].to_owned() + "*"),
+        true => Some(text.to_owned()),
+        false if alternative_leaves || rest.contains(",~") || rest.contains(",-") => None,
+        false if rest.contains("{-") => None,
+        false => Some(text.to_owned()),
     }
 }
 

@@ -95,6 +95,7 @@ impl<'a> Checker<'a, '_> {
                 self.clause(at, *clause, &mut tool, &mut scope, &mut limits);
             }
             self.policy = None;
+            self.unknown_commands(&mut tool, &mut scope);
             self.written_once(&tool, &plain);
             self.program.tools.push(tool);
         }
