@@ -15,5 +15,7 @@ fn line_of_200_characters(bencher: Bencher) {
 
 #[divan::bench]
 fn short_line(bencher: Bencher) {
-    bencher.bench(|| guard_command::read(black_box("cargo test -p web 2>&1 | tail -20"), "/workspace"));
+    bencher.bench(|| {
+        guard_command::read(black_box("cargo test -p web 2>&1 | tail -20"), "/workspace")
+    });
 }

@@ -12,7 +12,8 @@ pub(crate) fn commands(found: Found) -> Vec<SimpleCommand> {
         .flat_map(|raw| files(&raw.writes, &raw.folders))
         .filter_map(|file| file.known().map(str::to_owned))
         .collect();
-    let context = Context { written, functions: found.functions, tainted: found.tainted, base: found.base };
+    let context =
+        Context { written, functions: found.functions, tainted: found.tainted, base: found.base };
     found.commands.into_iter().map(|raw| context.command(raw)).collect()
 }
 
@@ -95,9 +96,11 @@ impl Context {
         let program = local.map(|local| Text::Known(paths::join(&self.base, local)));
         let program = program.or_else(|| raw.program.as_ref().map(text));
         let mut run = scripts.iter().chain(&program).filter_map(Text::known);
-        run.any(|file| self.written.iter().any(|written| {
-            file == written || paths::below(file, written).is_some()
-        }))
+        run.any(|file| {
+            self.written
+                .iter()
+                .any(|written| file == written || paths::below(file, written).is_some())
+        })
     }
 }
 
@@ -160,7 +163,8 @@ fn options(args: &[Word]) -> Vec<Text> {
         } else if word.text.starts_with('-') && word.text.len() > 1 {
             let name = word.text.split('=').next().unwrap_or_default();
             out.push(Text::Known(name.to_owned()));
-            let letters = name.strip_prefix('-').filter(|rest| !rest.starts_with('-')).unwrap_or("");
+            let letters =
+                name.strip_prefix('-').filter(|rest| !rest.starts_with('-')).unwrap_or("");
             if letters.len() > 1 {
                 let plain = letters.chars().take_while(char::is_ascii_alphabetic);
                 out.extend(plain.map(|letter| Text::Known(format!("-{letter}"))));

@@ -652,9 +652,7 @@ impl<'s> Reader<'s, '_> {
                 self.pos = start + name.len() + 2;
             }
         }
-        let operators = [
-            "&>>", "<<<", "<<-", "&>", ">>", "<<", ">&", "<&", "<>", ">|", ">", "<",
-        ];
+        let operators = ["&>>", "<<<", "<<-", "&>", ">>", "<<", ">&", "<&", "<>", ">|", ">", "<"];
         let operator = operators.into_iter().find(|operator| self.starts(operator));
         let process = self.starts("<(") || self.starts(">(");
         let Some(operator) = operator.filter(|_| !process) else {
@@ -667,7 +665,9 @@ impl<'s> Reader<'s, '_> {
         }
         self.pos += operator.len();
         self.skip_blanks();
-        if self.peek().is_none_or(|byte| ends_word(byte)) && !self.starts("<(") && !self.starts(">(")
+        if self.peek().is_none_or(|byte| ends_word(byte))
+            && !self.starts("<(")
+            && !self.starts(">(")
         {
             return Err(Unreadable);
         }
@@ -694,8 +694,7 @@ impl<'s> Reader<'s, '_> {
         if source.contains(['$', '`']) {
             return Err(Unreadable);
         }
-        let here =
-            Here { end: target.text.clone(), literal: target.quoted, strip, command: None };
+        let here = Here { end: target.text.clone(), literal: target.quoted, strip, command: None };
         self.here.push(here);
         if self.here.len() > 16 { Err(Unreadable) } else { Ok(()) }
     }

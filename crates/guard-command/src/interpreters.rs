@@ -27,7 +27,13 @@ const fn interpreter(
 }
 
 const INTERPRETERS: &[Interpreter] = &[
-    interpreter(&["python", "pypy", "ipython"], "c", &[], "WX", &["-V", "-VV", "--version", "-h", "--help"]),
+    interpreter(
+        &["python", "pypy", "ipython"],
+        "c",
+        &[],
+        "WX",
+        &["-V", "-VV", "--version", "-h", "--help"],
+    ),
     interpreter(&["perl", "raku"], "eEMmdxC", &[], "IF", &["-v", "-V", "--version"]),
     interpreter(&["ruby", "jruby", "irb"], "er", &[], "ICEFKTW", &["-v", "--version"]),
     interpreter(
@@ -38,7 +44,13 @@ const INTERPRETERS: &[Interpreter] = &[
         &["-v", "--version", "--test", "--run", "-h", "--help", "--v8-options"],
     ),
     interpreter(&["tsx", "ts-node"], "ep", &["--eval", "--print"], "rPO", &["-v", "--version"]),
-    interpreter(&["php"], "rRBE", &["--run", "--process-code"], "dcz", &["-v", "--version", "-m", "-i"]),
+    interpreter(
+        &["php"],
+        "rRBE",
+        &["--run", "--process-code"],
+        "dcz",
+        &["-v", "--version", "-m", "-i"],
+    ),
     interpreter(&["lua", "luajit"], "e", &[], "l", &["-v"]),
     interpreter(&["Rscript", "R"], "e", &[], "", &["--version"]),
     interpreter(&["julia"], "eE", &["--eval", "--print"], "LJpt", &["-v", "--version"]),
@@ -51,8 +63,15 @@ const HAZARDS: &[(&str, &[&str])] = &[
     (
         "tar",
         &[
-            "--checkpoint-action", "--to-command", "-I", "--use-compress-program", "--rsh-command",
-            "-F", "--info-script", "--new-volume-script", "--rmt-command",
+            "--checkpoint-action",
+            "--to-command",
+            "-I",
+            "--use-compress-program",
+            "--rsh-command",
+            "-F",
+            "--info-script",
+            "--new-volume-script",
+            "--rmt-command",
         ],
     ),
     ("make", &["--eval", "-E"]),
@@ -93,7 +112,12 @@ pub(crate) fn inspect(name: &str, raw: &mut Raw, inner: &mut Vec<Inner>) {
             inner.push(Inner::Words(raw.args[1..].to_vec()));
         }
         "sqlite3" | "psql" | "mysql" | "duckdb" => database(raw),
-        "deno" | "bun" if raw.args.first().is_some_and(|w| matches!(w.text.as_str(), "eval" | "-e" | "-p" | "repl")) => {
+        "deno" | "bun"
+            if raw
+                .args
+                .first()
+                .is_some_and(|w| matches!(w.text.as_str(), "eval" | "-e" | "-p" | "repl")) =>
+        {
             raw.known = false;
         }
         "npm" | "pnpm" | "yarn" if sets_configuration(raw) => raw.known = false,
@@ -106,7 +130,12 @@ pub(crate) fn inspect(name: &str, raw: &mut Raw, inner: &mut Vec<Inner>) {
             let text = word.text.split('=').next().unwrap_or_default();
             options.contains(&text) || options.contains(&text.replacen("--", "-", 1).as_str())
         });
-        raw.known &= !whole && (name == "go" || name == "gcc" || name == "g++" || name == "cc" || !given.has(options));
+        raw.known &= !whole
+            && (name == "go"
+                || name == "gcc"
+                || name == "g++"
+                || name == "cc"
+                || !given.has(options));
         // Old forms of tar have no dash.
         let old = raw.args.first().filter(|word| name == "tar" && !word.text.starts_with('-'));
         raw.known &= !old.is_some_and(|word| word.text.contains(['I', 'F']));
@@ -114,7 +143,8 @@ pub(crate) fn inspect(name: &str, raw: &mut Raw, inner: &mut Vec<Inner>) {
 }
 
 fn sets_configuration(raw: &Raw) -> bool {
-    let mut words = raw.args.iter().map(|word| word.text.as_str()).filter(|text| !text.starts_with('-'));
+    let mut words =
+        raw.args.iter().map(|word| word.text.as_str()).filter(|text| !text.starts_with('-'));
     match words.next() {
         Some("config" | "c") => !matches!(words.next(), Some("get" | "list" | "ls") | None),
         Some("set") => true,
@@ -135,7 +165,9 @@ fn interpreted(interpreter: &Interpreter, raw: &mut Raw) {
         }
         if text == "-m" && interpreter.program.contains('c') {
             raw.known &= raw.args.get(at + 1).is_some_and(|module| {
-                module.known().is_some_and(|m| !matches!(m, "timeit" | "pdb" | "code" | "trace" | "runpy" | "cProfile"))
+                module.known().is_some_and(|m| {
+                    !matches!(m, "timeit" | "pdb" | "code" | "trace" | "runpy" | "cProfile")
+                })
             });
             return;
         }
@@ -173,11 +205,24 @@ fn awk(raw: &mut Raw) {
     let split = split(&raw.args, "Fvf", &["--file", "--assign", "--field-separator"]);
     let file: Vec<Word> = split.values_of(&["-f", "--file"]).cloned().collect();
     let understood = split.options.iter().all(|option| {
-        matches!(option.as_str(), "-F" | "-v" | "-f" | "--file" | "--assign" | "--field-separator" | "--version" | "--posix" | "--csv")
+        matches!(
+            option.as_str(),
+            "-F" | "-v"
+                | "-f"
+                | "--file"
+                | "--assign"
+                | "--field-separator"
+                | "--version"
+                | "--posix"
+                | "--csv"
+        )
     });
-    let program = split.operands.first().map(|word| word.known().is_some_and(scripts::awk_is_harmless));
+    let program =
+        split.operands.first().map(|word| word.known().is_some_and(scripts::awk_is_harmless));
     let harmless = match program {
-        _ if !file.is_empty() => file.iter().all(|word| word.known().is_some_and(|t| t != "-" && !is_device(t))),
+        _ if !file.is_empty() => {
+            file.iter().all(|word| word.known().is_some_and(|t| t != "-" && !is_device(t)))
+        }
         Some(harmless) => harmless,
         None => true,
     };
@@ -217,7 +262,11 @@ pub(crate) fn sed_parts(args: &[Word]) -> Sed {
                 ("expression", None) => sed.scripts.extend(words.next().cloned()),
                 ("file", Some(file)) => sed.script_files.push(word.part(file)),
                 ("in-place", _) => sed.in_place = true,
-                ("quiet" | "silent" | "regexp-extended" | "null-data" | "separate" | "posix" | "sandbox" | "unbuffered" | "version" | "help" | "debug", None) => {}
+                (
+                    "quiet" | "silent" | "regexp-extended" | "null-data" | "separate" | "posix"
+                    | "sandbox" | "unbuffered" | "version" | "help" | "debug",
+                    None,
+                ) => {}
                 ("", None) => operands.extend(words.by_ref().cloned()),
                 _ => sed.understood = false,
             }
@@ -260,22 +309,31 @@ fn sed(raw: &mut Raw) {
     let sed = sed_parts(&raw.args);
     let harmless = |word: &Word| word.known().is_some_and(scripts::sed_is_harmless);
     let file = |word: &Word| word.known().is_some_and(|text| text != "-" && !is_device(text));
-    raw.known &= sed.understood && sed.scripts.iter().all(harmless) && sed.script_files.iter().all(file);
+    raw.known &=
+        sed.understood && sed.scripts.iter().all(harmless) && sed.script_files.iter().all(file);
     raw.scripts.extend(sed.script_files);
 }
 
 /// Variables of `make` reach the shells of its recipes.
 fn make(raw: &mut Raw) {
     for word in &raw.args {
-        let Some((name, value)) = word.text.split_once('=').filter(|(name, _)| !name.starts_with('-')) else {
+        let Some((name, value)) =
+            word.text.split_once('=').filter(|(name, _)| !name.starts_with('-'))
+        else {
             continue;
         };
-        let shell = matches!(name.trim_end_matches([':', '?', '+']), "SHELL" | ".SHELLFLAGS" | "MAKEFLAGS" | "MAKE" | "MAKEFILES");
-        raw.known &= word.known && !shell && !value.contains([';', '|', '&', '`', '$', '<', '>', '(', ')', '\n']);
+        let shell = matches!(
+            name.trim_end_matches([':', '?', '+']),
+            "SHELL" | ".SHELLFLAGS" | "MAKEFLAGS" | "MAKE" | "MAKEFILES"
+        );
+        raw.known &= word.known
+            && !shell
+            && !value.contains([';', '|', '&', '`', '$', '<', '>', '(', ')', '\n']);
     }
     let split = split(&raw.args, "fCIjlo", &["--file", "--makefile", "--directory"]);
     let files: Vec<Word> = split.values_of(&["-f", "--file", "--makefile"]).cloned().collect();
-    raw.known &= files.iter().all(|word| word.known().is_some_and(|text| text != "-" && !is_device(text)));
+    raw.known &=
+        files.iter().all(|word| word.known().is_some_and(|text| text != "-" && !is_device(text)));
     raw.scripts.extend(files);
 }
 
@@ -285,10 +343,35 @@ fn database(raw: &mut Raw) {
     for word in texts {
         let text = word.text.to_lowercase();
         let runs = [
-            ".shell", ".system", ".sh", ".import", ".load", ".output", ".once", ".excel", ".read", "load_extension",
-            "writefile", "edit(", "fts3_tokenizer", "\\!", "\\o", "\\g", "\\w", "\\copy", "\\i", "\\setenv", "program",
-            "system", "pager", "outfile", "dumpfile", "copy ",
+            ".shell",
+            ".system",
+            ".sh",
+            ".import",
+            ".load",
+            ".output",
+            ".once",
+            ".excel",
+            ".read",
+            "load_extension",
+            "writefile",
+            "edit(",
+            "fts3_tokenizer",
+            "\\!",
+            "\\o",
+            "\\g",
+            "\\w",
+            "\\copy",
+            "\\i",
+            "\\setenv",
+            "program",
+            "system",
+            "pager",
+            "outfile",
+            "dumpfile",
+            "copy ",
         ];
-        raw.known &= word.known && !runs.iter().any(|part| text.contains(part)) && !holds_substitution(&text);
+        raw.known &= word.known
+            && !runs.iter().any(|part| text.contains(part))
+            && !holds_substitution(&text);
     }
 }

@@ -93,7 +93,8 @@ pub fn read(text: &str, base: &str) -> Vec<SimpleCommand> {
 }
 
 fn is_bounded(command: &SimpleCommand) -> bool {
-    let lists = [&command.words, &command.options, &command.reads, &command.writes, &command.removes];
+    let lists =
+        [&command.words, &command.options, &command.reads, &command.writes, &command.removes];
     lists.iter().all(|list| list.len() <= MAX_WORDS) && command.assigns.len() <= MAX_WORDS
 }
 

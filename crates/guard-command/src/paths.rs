@@ -2,8 +2,14 @@
 
 /// The folders in which the system's own programs lie.
 const SYSTEM: [&str; 8] = [
-    "/bin", "/sbin", "/usr/bin", "/usr/sbin", "/usr/local/bin", "/usr/local/sbin",
-    "/opt/homebrew/bin", "/run/current-system/sw/bin",
+    "/bin",
+    "/sbin",
+    "/usr/bin",
+    "/usr/sbin",
+    "/usr/local/bin",
+    "/usr/local/sbin",
+    "/opt/homebrew/bin",
+    "/run/current-system/sw/bin",
 ];
 
 /// The folder that stands for the home folder.

@@ -101,16 +101,28 @@ const RUNNERS: &[(&str, &[&str])] = &[
 
 const SHELLS: [&str; 8] = ["sh", "bash", "dash", "zsh", "ksh", "mksh", "ash", "rbash"];
 /// Shells with a grammar of their own.
-const OTHER_SHELLS: [&str; 11] = [
-    "fish", "csh", "tcsh", "pwsh", "powershell", "cmd", "nu", "xonsh", "elvish", "rc", "su",
-];
+const OTHER_SHELLS: [&str; 11] =
+    ["fish", "csh", "tcsh", "pwsh", "powershell", "cmd", "nu", "xonsh", "elvish", "rc", "su"];
 
 /// Variables that change which programs run, or what runs before them.
 pub(crate) fn is_dangerous(name: &str) -> bool {
     matches!(
         name,
-        "PATH" | "ENV" | "BASH_ENV" | "SHELLOPTS" | "BASHOPTS" | "PS4" | "PROMPT_COMMAND" | "HOME"
-            | "PWD" | "OLDPWD" | "CDPATH" | "FPATH" | "ZDOTDIR" | "SHELL" | "BASH_XTRACEFD"
+        "PATH"
+            | "ENV"
+            | "BASH_ENV"
+            | "SHELLOPTS"
+            | "BASHOPTS"
+            | "PS4"
+            | "PROMPT_COMMAND"
+            | "HOME"
+            | "PWD"
+            | "OLDPWD"
+            | "CDPATH"
+            | "FPATH"
+            | "ZDOTDIR"
+            | "SHELL"
+            | "BASH_XTRACEFD"
     ) || ["LD_", "DYLD_", "BASH_FUNC", "GIT_CONFIG", "npm_config_", "NPM_CONFIG_"]
         .iter()
         .any(|prefix| name.starts_with(prefix) && name != "LD_FLAGS")
@@ -120,17 +132,66 @@ pub(crate) fn is_dangerous(name: &str) -> bool {
 fn is_command_variable(name: &str) -> bool {
     matches!(
         name,
-        "GIT_SSH" | "GIT_SSH_COMMAND" | "GIT_EXEC_PATH" | "GIT_PROXY_COMMAND" | "GIT_EXTERNAL_DIFF"
-            | "GIT_ASKPASS" | "SSH_ASKPASS" | "GIT_EDITOR" | "GIT_PAGER" | "GIT_SEQUENCE_EDITOR"
-            | "GIT_TEMPLATE_DIR" | "EDITOR" | "VISUAL" | "PAGER" | "MANPAGER" | "BROWSER"
-            | "LESSOPEN" | "LESSCLOSE" | "FCEDIT" | "SUDO_ASKPASS" | "RSYNC_RSH" | "CVS_RSH"
-            | "TAR_OPTIONS" | "PERL5OPT" | "PERL5DB" | "RUBYOPT" | "NODE_OPTIONS" | "MAKEFLAGS"
-            | "GNUMAKEFLAGS" | "MFLAGS" | "MAKEFILES" | "GOFLAGS" | "JAVA_TOOL_OPTIONS"
-            | "_JAVA_OPTIONS" | "JDK_JAVA_OPTIONS" | "PYTHONSTARTUP" | "PYTHONINSPECT"
-            | "PYTHONBREAKPOINT" | "PYTHONWARNINGS" | "PYTHONHOME" | "RUSTC" | "RUSTC_WRAPPER"
-            | "RUSTC_WORKSPACE_WRAPPER" | "RUSTDOC" | "CC" | "CXX" | "LD" | "AR" | "AWKPATH"
-            | "RIPGREP_CONFIG_PATH" | "CURL_HOME" | "WGETRC" | "INPUTRC" | "TERMINFO" | "PSQLRC"
-            | "GCC_EXEC_PREFIX" | "COMPILER_PATH" | "GREP_OPTIONS" | "BAT_PAGER" | "DELTA_PAGER"
+        "GIT_SSH"
+            | "GIT_SSH_COMMAND"
+            | "GIT_EXEC_PATH"
+            | "GIT_PROXY_COMMAND"
+            | "GIT_EXTERNAL_DIFF"
+            | "GIT_ASKPASS"
+            | "SSH_ASKPASS"
+            | "GIT_EDITOR"
+            | "GIT_PAGER"
+            | "GIT_SEQUENCE_EDITOR"
+            | "GIT_TEMPLATE_DIR"
+            | "EDITOR"
+            | "VISUAL"
+            | "PAGER"
+            | "MANPAGER"
+            | "BROWSER"
+            | "LESSOPEN"
+            | "LESSCLOSE"
+            | "FCEDIT"
+            | "SUDO_ASKPASS"
+            | "RSYNC_RSH"
+            | "CVS_RSH"
+            | "TAR_OPTIONS"
+            | "PERL5OPT"
+            | "PERL5DB"
+            | "RUBYOPT"
+            | "NODE_OPTIONS"
+            | "MAKEFLAGS"
+            | "GNUMAKEFLAGS"
+            | "MFLAGS"
+            | "MAKEFILES"
+            | "GOFLAGS"
+            | "JAVA_TOOL_OPTIONS"
+            | "_JAVA_OPTIONS"
+            | "JDK_JAVA_OPTIONS"
+            | "PYTHONSTARTUP"
+            | "PYTHONINSPECT"
+            | "PYTHONBREAKPOINT"
+            | "PYTHONWARNINGS"
+            | "PYTHONHOME"
+            | "RUSTC"
+            | "RUSTC_WRAPPER"
+            | "RUSTC_WORKSPACE_WRAPPER"
+            | "RUSTDOC"
+            | "CC"
+            | "CXX"
+            | "LD"
+            | "AR"
+            | "AWKPATH"
+            | "RIPGREP_CONFIG_PATH"
+            | "CURL_HOME"
+            | "WGETRC"
+            | "INPUTRC"
+            | "TERMINFO"
+            | "PSQLRC"
+            | "GCC_EXEC_PREFIX"
+            | "COMPILER_PATH"
+            | "GREP_OPTIONS"
+            | "BAT_PAGER"
+            | "DELTA_PAGER"
     ) || (name.starts_with("CARGO_")
         && (name.ends_with("RUNNER")
             || name.ends_with("LINKER")
@@ -142,26 +203,72 @@ fn is_command_variable(name: &str) -> bool {
 fn is_harmless_value(value: &str) -> bool {
     let plain = matches!(
         value,
-        "" | "true" | ":" | "cat" | "less" | "more" | "vi" | "vim" | "nano" | "0" | "1" | "echo"
-            | "gcc" | "g++" | "cc" | "c++" | "clang" | "clang++" | "musl-gcc" | "lld" | "mold" | "ld"
-            | "ar" | "sccache" | "ccache" | "rustc" | "ignore" | "default" | "-s" | "--silent"
-            | "-mod=mod" | "-mod=vendor" | "-mod=readonly" | "-race" | "-v" | "-W0"
+        "" | "true"
+            | ":"
+            | "cat"
+            | "less"
+            | "more"
+            | "vi"
+            | "vim"
+            | "nano"
+            | "0"
+            | "1"
+            | "echo"
+            | "gcc"
+            | "g++"
+            | "cc"
+            | "c++"
+            | "clang"
+            | "clang++"
+            | "musl-gcc"
+            | "lld"
+            | "mold"
+            | "ld"
+            | "ar"
+            | "sccache"
+            | "ccache"
+            | "rustc"
+            | "ignore"
+            | "default"
+            | "-s"
+            | "--silent"
+            | "-mod=mod"
+            | "-mod=vendor"
+            | "-mod=readonly"
+            | "-race"
+            | "-v"
+            | "-W0"
     );
     let jobs = value.strip_prefix("-j").is_some_and(|n| n.bytes().all(|b| b.is_ascii_digit()));
     let heap = value
         .strip_prefix("--max-old-space-size=")
         .or_else(|| value.strip_prefix("-Xmx"))
         .is_some_and(|n| n.bytes().all(|b| b.is_ascii_alphanumeric()));
-    plain || jobs || heap
-        || matches!(value, "--experimental-vm-modules" | "--no-warnings" | "--openssl-legacy-provider")
+    plain
+        || jobs
+        || heap
+        || matches!(
+            value,
+            "--experimental-vm-modules" | "--no-warnings" | "--openssl-legacy-provider"
+        )
 }
 
 /// Whether the folders that are put into `PATH` are those of a person's own tools.
 fn is_usual_path(value: &str) -> bool {
     const USUAL: [&str; 13] = [
-        "$PATH", "${PATH}", "~/.cargo/bin", "~/.local/bin", "~/go/bin", "~/.bun/bin",
-        "~/.deno/bin", "/usr/local/bin", "/usr/local/go/bin", "/opt/homebrew/bin", "/usr/bin",
-        "/bin", "/usr/sbin",
+        "$PATH",
+        "${PATH}",
+        "~/.cargo/bin",
+        "~/.local/bin",
+        "~/go/bin",
+        "~/.bun/bin",
+        "~/.deno/bin",
+        "/usr/local/bin",
+        "/usr/local/go/bin",
+        "/opt/homebrew/bin",
+        "/usr/bin",
+        "/bin",
+        "/usr/sbin",
     ];
     value.split(':').all(|folder| {
         let home = folder.strip_prefix("$HOME/").or_else(|| folder.strip_prefix("${HOME}/"));
@@ -291,7 +398,9 @@ fn change_folder(name: &str, raw: &Raw, found: &mut Found) {
         ("popd", _) => None,
         (_, [Word { known: false, under: Some(under), .. }]) => {
             raw.folders.as_ref().and_then(|folders| {
-                let all = folders.iter().flat_map(|base| under.iter().map(|file| paths::join(base, file)));
+                let all = folders
+                    .iter()
+                    .flat_map(|base| under.iter().map(|file| paths::join(base, file)));
                 let all: Vec<String> = all.collect();
                 (all.len() <= 4).then_some(all)
             })
@@ -361,7 +470,15 @@ fn wrapped(name: &str, raw: &mut Raw, inner: &mut Vec<Inner>, found: &mut Found)
                 values: "p",
                 flags: "qvcsy",
                 long_values: &["with", "python", "extra", "group", "package", "filter", "env"],
-                long_flags: &["frozen", "no-sync", "locked", "quiet", "no-project", "isolated", "yes"],
+                long_flags: &[
+                    "frozen",
+                    "no-sync",
+                    "locked",
+                    "quiet",
+                    "no-project",
+                    "isolated",
+                    "yes",
+                ],
             };
             (&raw.args[1..], options, usize::from(name == "rustup"))
         }
@@ -473,9 +590,12 @@ fn fd(raw: &mut Raw, inner: &mut Vec<Inner>) {
         words.push(Word::unknown("(a file that fd finds)"));
         inner.push(Inner::Words(words));
     } else if raw.args.iter().any(|word| {
-        word.text.starts_with("--ex") && !word.text.starts_with("--exclude")
+        word.text.starts_with("--ex")
+            && !word.text.starts_with("--exclude")
             && !word.text.starts_with("--extension")
-            || word.text.len() > 2 && !word.text.starts_with("--") && word.text.starts_with('-')
+            || word.text.len() > 2
+                && !word.text.starts_with("--")
+                && word.text.starts_with('-')
                 && word.text.contains(['x', 'X'])
     }) {
         raw.known = false;

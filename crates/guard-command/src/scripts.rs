@@ -29,7 +29,9 @@ fn sed_commands(chars: &mut Chars<'_>) -> Option<()> {
                 until(chars, delimiter)?;
             }
             'a' | 'i' | 'c' => text_lines(chars),
-            '#' | 'b' | 't' | 'T' | ':' => while chars.next_if(|c| *c != '\n' && *c != ';').is_some() {},
+            '#' | 'b' | 't' | 'T' | ':' => {
+                while chars.next_if(|c| *c != '\n' && *c != ';').is_some() {}
+            }
             'q' | 'Q' | 'l' | 'L' => {
                 while chars.next_if(|c| c.is_ascii_digit() || *c == ' ').is_some() {}
             }
@@ -91,7 +93,10 @@ fn until(chars: &mut Chars<'_>, delimiter: char) -> Option<()> {
 /// Whether an `awk` program neither runs commands nor writes files.
 pub(crate) fn awk_is_harmless(program: &str) -> bool {
     let Some(code) = awk_code(program) else { return false };
-    if ["system", "getline", "@", "|&", "ENVIRON", "fflush", "close"].iter().any(|word| code.contains(word)) {
+    if ["system", "getline", "@", "|&", "ENVIRON", "fflush", "close"]
+        .iter()
+        .any(|word| code.contains(word))
+    {
         return false;
     }
     let code = code.replace("||", "  ");

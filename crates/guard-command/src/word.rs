@@ -55,6 +55,8 @@ struct Draft {
     /// The only piece is this variable, in double quotes.
     variable: Option<String>,
     pieces: usize,
+    /// The only piece is a process substitution, which is a pipe.
+    pipe: bool,
 }
 
 impl Draft {
@@ -93,6 +95,7 @@ impl Reader<'_, '_> {
                     self.pos += 2;
                     self.nested_list()?;
                     draft.unknown(self.since(from));
+                    draft.pipe = true;
                 }
                 _ if ends_word(byte) => break,
                 b'\r' => return Err(Unreadable),
@@ -104,6 +107,10 @@ impl Reader<'_, '_> {
                     self.double_quotes(&mut draft)?;
                 }
                 b'`' | b'$' => self.expansion(&mut draft, false)?,
+                b'[' if !self.bracket_closes() => {
+                    self.pos += 1;
+                    draft.push('[');
+                }
                 b'*' | b'?' | b'[' => {
                     self.pos += 1;
                     draft.pattern(byte as char);
@@ -128,7 +135,9 @@ impl Reader<'_, '_> {
     fn made(&self, mut draft: Draft) -> Word {
         let text = &draft.word.text;
         draft.word.known = draft.unknown_at.is_none() && draft.pattern_at.is_none();
-        if let (Some(name), 1) = (&draft.variable, draft.pieces) {
+        if draft.pipe && draft.pieces == 1 {
+            draft.word.under = Some(vec!["/dev/fd/63".into()]);
+        } else if let (Some(name), 1) = (&draft.variable, draft.pieces) {
             draft.word.under = self.loop_values(name);
         } else if let (None, Some(at)) = (draft.unknown_at, draft.pattern_at) {
             draft.word.under = under(text, at).map(|folder| vec![folder]);
@@ -306,7 +315,8 @@ impl Reader<'_, '_> {
             b'0'..=b'7' => self.digits(8, 3),
             b'x' | b'u' | b'U' => {
                 self.pos += 1;
-                let code = self.digits(16, [2, 4, 8][usize::from(byte != b'x') + usize::from(byte == b'U')]);
+                let code = self
+                    .digits(16, [2, 4, 8][usize::from(byte != b'x') + usize::from(byte == b'U')]);
                 // A byte over 0x7f is a part of a character, at most.
                 if byte == b'x' && code > 0x7f { 0 } else { code }
             }
@@ -442,6 +452,17 @@ impl Reader<'_, '_> {
         self.inner_text(&inside)
     }
 
+    /// Whether a bracket here may be a pattern: it is closed before the word ends, or that is not seen soon.
+    fn bracket_closes(&self) -> bool {
+        let bytes = &self.source.as_bytes()[self.pos + 1..];
+        let end =
+            bytes.iter().take(256).position(|byte| matches!(byte, b']' | b' ' | b'\t' | b'\n'));
+        match end {
+            Some(end) => bytes[end] == b']',
+            None => bytes.len() > 256,
+        }
+    }
+
     /// Whether the brace that was read begins a brace expansion: a comma or `..` before the brace that closes it.
     fn is_brace_expansion(&self) -> bool {
         let mut open = 1;
@@ -503,8 +524,10 @@ impl Reader<'_, '_> {
 fn is_number(source: &str) -> bool {
     let date = source.strip_prefix("$(date +").and_then(|rest| rest.strip_suffix(')'));
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '%' | '_' | '-' | '\'' | '"');
-    matches!(source, "$?" | "$#" | "$$" | "$!" | "$(nproc)" | "$(nproc --all)" | "$(id -u)" | "$(id -g)")
-        || source.starts_with("$((")
+    matches!(
+        source,
+        "$?" | "$#" | "$$" | "$!" | "$(nproc)" | "$(nproc --all)" | "$(id -u)" | "$(id -g)"
+    ) || source.starts_with("$((")
         || date.is_some_and(|format| format.chars().all(plain))
 }
 
@@ -521,7 +544,9 @@ fn under(text: &str, at: usize) -> Option<String> {
     }
     let alternative_leaves = rest.contains("{/") || rest.contains(",/") || rest.contains("{~");
     match prefix.contains('/') {
-        true if rest.contains('{') => Some(prefix[..=prefix.rfind('/').unwrap_or(0)].to_owned() + "*"),
+        true if rest.contains('{') => {
+            Some(prefix[..=prefix.rfind('/').unwrap_or(0)].to_owned() + "*")
+        }
         true => Some(text.to_owned()),
         false if alternative_leaves || rest.contains(",~") || rest.contains(",-") => None,
         false if rest.contains("{-") => None,

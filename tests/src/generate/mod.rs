@@ -19,7 +19,7 @@ pub use contract::document;
 pub use events::{Event, Timed, events};
 
 /// Parameters a tool may have, with how their values are drawn.
-const PARAMS: [(&str, &str); 12] = [
+const PARAMS: [(&str, &str); 13] = [
     ("a", "int in 0..=5"),
     ("b", "int"),
     ("e", "Env"),
@@ -32,6 +32,7 @@ const PARAMS: [(&str, &str); 12] = [
     ("note", "string max 2000"),
     ("link", "url"),
     ("pw", "secret string max 20"),
+    ("cmd", "command"),
 ];
 
 /// One generated tool: its name and the indexes of its parameters.

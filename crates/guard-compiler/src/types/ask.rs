@@ -126,7 +126,9 @@ impl Checker<'_, '_> {
             self.empty_needle(&typed_args[1]);
         }
         let ty = match row.gives {
-            Gives::Commands => Type::List(Type::Record(self.simple_command()).into(), Some(MAX_COMMANDS as u64)),
+            Gives::Commands => {
+                Type::List(Type::Record(self.simple_command()).into(), Some(MAX_COMMANDS as u64))
+            }
             _ => gives(row, &typed_args),
         };
         typed(ExprKind::Call(row.builtin, typed_args), ty, span)
@@ -501,7 +503,7 @@ fn accepts(kind: Kind, ty: &Type, same: Option<&Type>) -> bool {
         Kind::Ordered => (number || matches!(ty, Type::Time(_))) && alike,
         Kind::Text => {
             matches!(ty.required(), Type::String(_) | Type::Command | Type::Json)
-        },
+        }
         Kind::Elements => match (ty, same) {
             (Type::List(..) | Type::Set(..), Some(same)) => {
                 std::mem::discriminant(same) == std::mem::discriminant(ty)
@@ -510,8 +512,10 @@ fn accepts(kind: Kind, ty: &Type, same: Option<&Type>) -> bool {
             (ty, _) => matches!(ty, Type::List(..) | Type::Set(..)),
         },
         Kind::Measurable => {
-            let measured =
-                matches!(ty, Type::String(_) | Type::Command | Type::List(..) | Type::Set(..) | Type::Map(..));
+            let measured = matches!(
+                ty,
+                Type::String(_) | Type::Command | Type::List(..) | Type::Set(..) | Type::Map(..)
+            );
             measured || *ty.required() == Type::Json
         }
     }

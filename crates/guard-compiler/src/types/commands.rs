@@ -2,7 +2,9 @@
 
 use super::Checker;
 use super::scope::Scope;
-use crate::hir::{self, Clause, ClauseKind, Expr, ExprKind, Field, Part, RecordDef, RuleMeta, Type};
+use crate::hir::{
+    self, Clause, ClauseKind, Expr, ExprKind, Field, Part, RecordDef, RuleMeta, Type,
+};
 use guard_plan::builtin::{Builtin, MAX_WORDS, SIMPLE_COMMAND};
 use guard_syntax::ast;
 use guard_syntax::span::Span;
@@ -13,7 +15,8 @@ const NAME: &str = "SimpleCommand";
 impl Checker<'_, '_> {
     /// The record of a simple command. It is made where it is first needed, so that other plans do not have it.
     pub(super) fn simple_command(&mut self) -> usize {
-        let is_ours = |def: &RecordDef| def.name == NAME && def.fields.len() == SIMPLE_COMMAND.len();
+        let is_ours =
+            |def: &RecordDef| def.name == NAME && def.fields.len() == SIMPLE_COMMAND.len();
         let declared = self.names.records.items.len();
         let found = self.program.records.iter().skip(declared).position(is_ours);
         if let Some(at) = found {
@@ -66,7 +69,8 @@ impl Checker<'_, '_> {
                     of_param |= matches!(&e.kind, ExprKind::Param(at) if *at == param);
                 }),
                 ExprKind::Field(of, at) => {
-                    reads |= *of.ty.required() == Type::Record(record) && Some(*at as usize) == field;
+                    reads |=
+                        *of.ty.required() == Type::Record(record) && Some(*at as usize) == field;
                 }
                 _ => {}
             });
@@ -88,23 +92,16 @@ impl Checker<'_, '_> {
         scope: &mut Scope,
     ) {
         let (name, span) = (tool.params[at].name.clone(), tool.params[at].span);
-        let guard = ast::Guard { unless: false, condition: condition(&name, flag, tool.params[at].ty.is_option(), span) };
+        let guard = ast::Guard {
+            unless: false,
+            condition: condition(&name, flag, tool.params[at].ty.is_option(), span),
+        };
         let condition = self.guard(&guard, scope);
         let text = format!("when {}", super::text::text(&guard.condition));
-        let param = Expr {
-            kind: ExprKind::Param(at as u32),
-            ty: tool.params[at].ty.clone(),
-            span,
-        };
-        let because = hir::Message {
-            parts: vec![Part::Text(why.into()), Part::Value(name, param)],
-        };
-        let rule = RuleMeta {
-            owner: tool.name.clone(),
-            doc: String::new(),
-            shadow: false,
-            span,
-        };
+        let param = Expr { kind: ExprKind::Param(at as u32), ty: tool.params[at].ty.clone(), span };
+        let because =
+            hir::Message { parts: vec![Part::Text(why.into()), Part::Value(name, param)] };
+        let rule = RuleMeta { owner: tool.name.clone(), doc: String::new(), shadow: false, span };
         let kind = ClauseKind::Deny { condition, text, because: Some(because) };
         tool.clauses.push(Clause { rule, kind });
     }
