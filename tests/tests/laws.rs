@@ -3,10 +3,13 @@
 use guard_compiler::{Loader, NoFiles, SourceFile, compile};
 use guard_plan::LoadedPlan;
 use guard_plan::random::Rng;
-use guard_plan::verdict::Code;
+use guard_plan::verdict::{Code, Decision};
+use guard_runtime::{Kernel, NoWorld, Proposal};
 use guard_syntax::ast::{ClauseKind, File, ItemKind, Lifecycle, LifecycleClause};
 use guard_syntax::span::FileId;
-use guard_tests::{differential, generate};
+use guard_tests::generate::{any_call, escapes, fenced};
+use guard_tests::{compiled, differential, generate};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// Kernel and reference evaluator say the same; many more sessions with `cargo xtask differential N`.
@@ -29,6 +32,33 @@ fn kernel_and_reference_agree() {
 }
 
 /// A spoilt memory is refused, or is one of another session: nothing panics on it.
+/// No text leads beyond an allow-list over an extractor (expressions, "What extractors promise"), and some texts pass.
+#[test]
+fn fences_hold() {
+    let mut rng = Rng::new(7);
+    for form in 0..2 {
+        let guard = fenced(form);
+        let output = compiled(&guard).expect("the guard compiles");
+        let plan = LoadedPlan::from_plan(output.plan, output.sources).expect("its plan loads");
+        let kernel = Kernel::new(plan).expect("its plan runs");
+        let session = kernel.open("s", 0, "/").expect("a session opens");
+        let (mut allowed, mut escaped) = (0, BTreeSet::new());
+        for _ in 0..100_000 {
+            let (tool, args) = any_call(&mut rng);
+            let proposal = Proposal { call: "c", tool: &tool, args: (&args).into(), now: 0 };
+            let verdict = kernel.check(&session, &proposal, &mut NoWorld).verdict;
+            if verdict.decision == Decision::Allow {
+                allowed += 1;
+                if escapes(&guard, &tool, &args) {
+                    escaped.insert(format!("{tool} allows {args}"));
+                }
+            }
+        }
+        assert!(escaped.is_empty(), "{escaped:#?}");
+        assert!(allowed > 5_000, "only {allowed} texts pass");
+    }
+}
+
 #[test]
 fn memories_may_be_hostile() {
     let (taken, refused) = differential::spoil(1, 400);

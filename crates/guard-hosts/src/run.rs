@@ -22,7 +22,8 @@ const HEAD: usize = 64 << 10;
 const GRACE: Duration = Duration::from_millis(200);
 
 /// Runs a command to its end in a directory. Its environment holds only the variables named by the
-/// plan, with their values in this process; its standard input is empty. A binary without `/` is
+/// plan, with their values in this process, and on Linux `GUARD_COMMAND`, which marks its processes;
+/// its standard input is empty. A binary without `/` is
 /// looked up in this process's `PATH`.
 ///
 /// Processes that leave the process group are killed too, as far as they can be found (see
@@ -49,11 +50,12 @@ pub fn run(command: &Command, directory: &Path) -> Ran {
     process.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     #[cfg(unix)]
     std::os::unix::process::CommandExt::process_group(&mut process, 0);
+    let mut strays = Strays::mark(&mut process);
     let mut child = match running::begin(&mut process) {
         Ok(child) => child,
         Err(error) => return not_started(error.to_string()),
     };
-    let strays = Strays::of(&child);
+    strays.follow(&child);
     let (read, done) = channel();
     let stdout = child.stdout.take().map(|pipe| Output::follow(pipe, read.clone()));
     let stderr = child.stderr.take().map(|pipe| Output::follow(pipe, read));

@@ -1,11 +1,16 @@
 //! Processes that left the process group of their command.
 //!
-//! On Linux two traces lead to them: the chain of parents, as long as these live, and the pipes of
-//! the command, as long as they are held open. A process that has closed both pipes and whose parent
-//! has ended is not found: finding it would take a process that adopts orphans, or a control group,
-//! and both belong to the host. On other systems nothing is found.
+//! On Linux three traces lead to them: the chain of parents, as long as these live; the pipes of the
+//! command, as long as they are held open; and a mark in the environment that every process inherits.
+//! A process that has lost its parent, closed both pipes and cleared its environment is not found:
+//! finding it would take a process that adopts orphans, or a control group, and both belong to the
+//! host. On other systems nothing is found.
 
-use std::process::Child;
+use std::process::{Child, Command};
+
+/// The variable that marks the processes of one command.
+#[cfg(target_os = "linux")]
+const MARK: &str = "GUARD_COMMAND";
 
 /// The traces of one command.
 #[derive(Debug, Default)]
@@ -15,13 +20,18 @@ pub(crate) struct Strays {
     /// The pipes that the command writes to, as the system names them: `pipe:[123]`.
     #[cfg(target_os = "linux")]
     pipes: Vec<std::path::PathBuf>,
+    /// `GUARD_COMMAND=…`, as it stands in the environment of the command.
+    #[cfg(target_os = "linux")]
+    mark: Vec<u8>,
 }
 
 #[cfg(not(target_os = "linux"))]
 impl Strays {
-    pub fn of(_: &Child) -> Strays {
+    pub fn mark(_: &mut Command) -> Strays {
         Strays::default()
     }
+
+    pub fn follow(&mut self, _: &Child) {}
 
     #[cfg(unix)]
     pub fn kill(&self) {}
@@ -29,16 +39,26 @@ impl Strays {
 
 #[cfg(target_os = "linux")]
 impl Strays {
-    /// Returns the traces of a command that has just been started.
-    pub fn of(child: &Child) -> Strays {
+    /// Marks the environment of a command that is to be started.
+    pub fn mark(command: &mut Command) -> Strays {
+        use std::sync::atomic::{AtomicU64, Ordering};
+        static COMMANDS: AtomicU64 = AtomicU64::new(0);
+        let number = COMMANDS.fetch_add(1, Ordering::Relaxed);
+        let value = format!("{}.{number}", std::process::id());
+        command.env(MARK, &value);
+        Strays { mark: format!("{MARK}={value}").into_bytes(), ..Strays::default() }
+    }
+
+    /// Notes the other traces of the command once it has been started.
+    pub fn follow(&mut self, child: &Child) {
         use std::os::fd::AsRawFd;
         let outputs = [
             child.stdout.as_ref().map(AsRawFd::as_raw_fd),
             child.stderr.as_ref().map(AsRawFd::as_raw_fd),
         ];
         let name = |fd| std::fs::read_link(format!("/proc/self/fd/{fd}")).ok();
-        let pipes = outputs.into_iter().flatten().filter_map(name).collect();
-        Strays { leader: i32::try_from(child.id()).unwrap_or(0), pipes }
+        self.pipes = outputs.into_iter().flatten().filter_map(name).collect();
+        self.leader = i32::try_from(child.id()).unwrap_or(0);
     }
 
     /// Kills what is found, until nothing more is.
@@ -57,8 +77,8 @@ impl Strays {
         }
     }
 
-    /// Returns the living processes that descend from the command or hold its pipes, without the
-    /// leader.
+    /// Returns the living processes that descend from the command, hold its pipes or have its mark,
+    /// without the leader.
     fn found(&self) -> Vec<i32> {
         let own = i32::try_from(std::process::id()).unwrap_or(0);
         let all: Vec<Process> = Process::all().filter(|one| one.pid != own).collect();
@@ -73,7 +93,9 @@ impl Strays {
             );
             at += 1;
         }
-        let stray = |one: &&Process| descendants.contains(&one.pid) || one.holds(&self.pipes);
+        let stray = |one: &&Process| {
+            descendants.contains(&one.pid) || one.holds(&self.pipes) || one.has(&self.mark)
+        };
         let strays = all.iter().filter(|one| one.lives && one.pid != self.leader).filter(stray);
         strays.map(|one| one.pid).collect()
     }
@@ -108,5 +130,10 @@ impl Process {
     fn holds(&self, pipes: &[std::path::PathBuf]) -> bool {
         let held = |fd: i32| std::fs::read_link(format!("/proc/{}/fd/{fd}", self.pid)).ok();
         (0..3).filter_map(held).any(|name| pipes.contains(&name))
+    }
+    /// Returns whether a variable of its environment is this one.
+    fn has(&self, mark: &[u8]) -> bool {
+        let environment = std::fs::read(format!("/proc/{}/environ", self.pid)).unwrap_or_default();
+        environment.split(|byte| *byte == 0).any(|variable| variable == mark)
     }
 }

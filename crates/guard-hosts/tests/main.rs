@@ -90,6 +90,13 @@ fn what_leaves_the_group_is_killed_too() {
         format!("setsid sh -c 'echo $$ > {number}; exec sleep 1000' > /dev/null 2>&1 & sleep 1000");
     assert_eq!(shell(&silent, 1_000).ended, RunEnd::TimedOut);
     gone(&file);
+    fs::remove_file(&file).unwrap();
+    // It holds no pipe, and its parent has ended.
+    let orphan = format!(
+        "(setsid sh -c 'echo $$ > {number}; exec sleep 1000' > /dev/null 2>&1 &); while [ ! -s {number} ]; do :; done"
+    );
+    assert_eq!(shell(&orphan, LONG).ended, RunEnd::Exited(0));
+    gone(&file);
 }
 
 #[test]
@@ -140,9 +147,13 @@ fn both_outputs_are_kept() {
 
 #[test]
 fn nothing_is_inherited_but_what_is_named() {
-    assert_eq!(command(&["env"], &[], LONG).output, "");
-    let ran = command(&["env"], &["PATH", "SURELY_NOT_SET_HERE"], LONG);
-    assert!(ran.output.starts_with("PATH=") && ran.output.lines().count() == 1, "{}", ran.output);
+    let environment = |names: &[&str]| {
+        let output = command(&["env"], names, LONG).output;
+        let named = output.lines().filter(|line| !line.starts_with("GUARD_COMMAND="));
+        named.map(|line| line.split('=').next().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    assert!(environment(&[]).is_empty());
+    assert_eq!(environment(&["PATH", "SURELY_NOT_SET_HERE"]), ["PATH"]);
     assert_eq!(shell("cat", LONG).ended, RunEnd::Exited(0));
 }
 

@@ -56,6 +56,7 @@
 pub mod approvals;
 mod cache;
 mod contract;
+pub mod diagnostics;
 mod drive;
 mod error;
 mod guard;

@@ -29,7 +29,7 @@ pub struct Coverage {
 }
 
 /// Everything that a run of some size should have met.
-pub const EXPECTED: [&str; 32] = [
+pub const EXPECTED: [&str; 33] = [
     "feedback",
     "feedback of a caution or warning",
     "feedback of several at once",
@@ -62,6 +62,7 @@ pub const EXPECTED: [&str; 32] = [
     "two calls of a `since` in flight",
     "an empty text",
     "untrusted text in a variable",
+    "a text that leads beyond a fence",
 ];
 
 /// Constructs, by the text that shows them in a guard.

@@ -3,7 +3,7 @@
 use super::coverage::Coverage;
 use super::trace::Trace;
 use super::{kernel, reference};
-use crate::generate::{Event, Timed, sinces};
+use crate::generate::{Event, Timed, escapes, sinces};
 use guard_compiler::hir::Program;
 use guard_compiler::reference::{Outline, Reference};
 use guard_compiler::{NoFiles, SourceFile, compile_despite};
@@ -170,6 +170,14 @@ impl Subject {
                 ours.complete(theirs);
             }
             coverage.count(event, &ours);
+            if let (Event::Propose(_, tool, args), Ok(said)) = (event, &ours)
+                && escapes(&self.text, tool, args)
+            {
+                coverage.also(true, "a text that leads beyond a fence");
+                if said.decision == Some(Decision::Allow) {
+                    return Err((place, format!("allowed beyond its fence: {args}")));
+                }
+            }
             coverage.also(other.reused(), "reply of a probe kept");
             let same = match (&ours, &theirs) {
                 (Ok(ours), Ok(theirs)) => ours.same(theirs),

@@ -1,6 +1,6 @@
 //! Random sessions: proposals, settlements, and what only the host says.
 
-use super::{Generated, PARAMS, Shape, items};
+use super::{Generated, PARAMS, Shape, items, outward};
 use guard_plan::json::Json;
 use guard_plan::random::Rng;
 
@@ -176,6 +176,11 @@ impl Draft<'_> {
         let guard = self.guard;
         if rng.chance(2) {
             return ("unheard_of".to_string(), Json::Object(Vec::new()));
+        }
+        if rng.chance(25)
+            && let Some(call) = outward::call(rng, &guard.items)
+        {
+            return call;
         }
         if !guard.lifecycles.is_empty() && rng.chance(35) {
             return rng.pick(&guard.lifecycles).call(rng, &self.calls);

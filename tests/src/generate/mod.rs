@@ -9,6 +9,7 @@ mod contract;
 mod events;
 mod expr;
 mod items;
+mod outward;
 mod world;
 
 use clauses::{after, effects, rule};
@@ -17,6 +18,7 @@ use guard_plan::random::Rng;
 
 pub use contract::document;
 pub use events::{Event, Timed, events};
+pub use outward::{any_call, escapes, fenced};
 
 /// Parameters a tool may have, with how their values are drawn.
 const PARAMS: [(&str, &str); 13] = [
@@ -113,6 +115,9 @@ pub fn guard(rng: &mut Rng) -> Generated {
     }
     for at in 0..rng.below(3) {
         items.push(policy(rng, &named, at));
+    }
+    if rng.chance(25) {
+        items.push(outward::tool(rng));
     }
     items.extend(world::sources(rng));
     items.extend(lifecycles.iter().map(|one| one.text.clone()));

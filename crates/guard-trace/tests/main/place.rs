@@ -26,11 +26,13 @@ enum Harm {
     CutLastByte,
     /// It is cut, and filled again to the same length.
     Overwrite,
+    /// It is moved away, and a link to it takes its place.
+    Link,
     MoveFolder,
     DeleteFolder,
 }
 
-const HARMS: [Harm; 11] = [
+const HARMS: [Harm; 12] = [
     Harm::Delete,
     Harm::MoveAway,
     Harm::ReplaceByOlder,
@@ -40,6 +42,7 @@ const HARMS: [Harm; 11] = [
     Harm::CutHalf,
     Harm::CutLastByte,
     Harm::Overwrite,
+    Harm::Link,
     Harm::MoveFolder,
     Harm::DeleteFolder,
 ];
@@ -72,6 +75,12 @@ impl Harm {
             Harm::Overwrite => {
                 let len = fs::metadata(file).unwrap().len();
                 fs::write(file, vec![b'x'; usize::try_from(len).unwrap()]).unwrap();
+            }
+            Harm::Link => {
+                let away = file.with_extension("away");
+                fs::rename(file, &away).unwrap();
+                #[cfg(unix)]
+                std::os::unix::fs::symlink(away, file).unwrap();
             }
             Harm::MoveFolder => fs::rename(folder, folder.with_extension("away")).unwrap(),
             Harm::DeleteFolder => fs::remove_dir_all(folder).unwrap(),
@@ -183,4 +192,34 @@ fn a_database_in_batches_reaches_its_file() {
 #[test]
 fn a_database_that_is_not_synchronised_reaches_its_file() {
     law(Kind::Off);
+}
+
+/// A session whose file is a link is refused, and what the link leads to stays as it is.
+#[cfg(unix)]
+#[test]
+fn a_folder_writes_through_no_link() {
+    let temporary = tempfile::tempdir().unwrap();
+    let folder = temporary.path().join("store");
+    fs::create_dir(&folder).unwrap();
+    let outside = temporary.path().join("outside");
+    for text in [None, Some(""), Some("precious"), Some("precious\n")] {
+        let _ = fs::remove_file(&outside);
+        if let Some(text) = text {
+            fs::write(&outside, text).unwrap();
+        }
+        for name in ["s.jsonl", ".ledger.jsonl"] {
+            let link = folder.join(name);
+            let _ = fs::remove_file(&link);
+            std::os::unix::fs::symlink(&outside, &link).unwrap();
+            let written = Kind::Folder.open(&folder).is_ok_and(|store| {
+                let head = store.begin("s").map(|begun| begun.head);
+                head.is_ok_and(|head| step(&*store, &mut Vec::new(), head).is_some())
+            });
+            assert!(!written, "{name} was written through a link to {text:?}");
+            assert_eq!(fs::read_to_string(&outside).ok().as_deref(), text, "{name}");
+            fs::remove_file(&link).unwrap();
+            let _ = fs::remove_file(folder.join("s.jsonl"));
+            let _ = fs::remove_file(folder.join(".ledger.jsonl"));
+        }
+    }
 }

@@ -43,7 +43,16 @@ fn of_word<'t>(word: &'t str, cut: bool, visit: &mut dyn FnMut(Found<'t>)) {
         if cut {
             visit(Found::Unreadable(word));
         }
+    } else if holds_path(plain) {
+        visit(Found::Unreadable(word));
     }
+}
+
+/// Whether a part of the word is a file name: marks of a table or a list may stand around it (`|x.txt|`, `**x.txt**`).
+fn holds_path(word: &str) -> bool {
+    let is_mark = |c: char| !c.is_alphanumeric() && !matches!(c, '.' | '_' | '-' | '~');
+    let mut parts = word.split(is_mark).flat_map(|part| [part, part.trim_matches(['_', '-', '~'])]);
+    !word.contains('@') && parts.any(is_path)
 }
 
 fn is_scheme(text: &str) -> bool {

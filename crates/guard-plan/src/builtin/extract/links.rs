@@ -217,10 +217,10 @@ fn has_host(word: &str) -> bool {
 }
 
 fn is_host(name: &str, before: Option<char>, after: Option<char>) -> bool {
-    let name = name.trim_matches(is_dot);
+    // Marks of emphasis and of escapes may stand around a name; only a slash makes it a part of a path.
+    let name = name.trim_matches(|c| is_dot(c) || matches!(c, '_' | '-'));
     let labels: Vec<&str> = name.split(is_dot).collect();
-    let in_path = matches!(before, Some('/' | '\\' | '~' | '$'));
-    if in_path || labels.iter().any(|label| label.is_empty()) {
+    if before == Some('/') || labels.iter().any(|label| label.is_empty()) {
         return false;
     }
     let followed = matches!(after, Some('/' | '?' | '#' | '\\' | ':'));

@@ -45,14 +45,19 @@ pub struct Reading {
     pub head: Head,
 }
 
+/// Refuses a symbolic link: what it leads to is no file of this folder.
+pub fn refuse_link(path: &Path) -> Result<(), StoreError> {
+    match std::fs::symlink_metadata(path).is_ok_and(|meta| meta.is_symlink()) {
+        true => Err(damaged(path, "it is a symbolic link, and no record is kept behind one")),
+        false => Ok(()),
+    }
+}
+
 impl Held {
     /// Opens and locks a file, or creates it.
     pub fn open(path: &Path) -> Result<Held, StoreError> {
-        // What a link leads to is no file of this folder. A link that is put here later is found by
-        // `is_at`, before anything is written.
-        if std::fs::symlink_metadata(path).is_ok_and(|meta| meta.is_symlink()) {
-            return Err(damaged(path, "it is a symbolic link, and no session is kept behind one"));
-        }
+        // A link that is put here later is found by `is_at`, before anything is written.
+        refuse_link(path)?;
         for _ in 0..TRIES {
             let held = Held::lock(path, OpenOptions::new().read(true).append(true).create(true))?;
             // The previous holder may have replaced the file; then the locked file is no longer at

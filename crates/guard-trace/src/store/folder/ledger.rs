@@ -3,6 +3,7 @@
 use super::super::ledger::{LEDGER, Ledger, missing};
 use super::super::place::{CUT, GONE, OVERWRITTEN, REPLACED, is_absent, is_same};
 use super::super::{Durability, StoreError};
+use super::file::refuse_link;
 use super::lock;
 use std::fs::{File, Metadata, OpenOptions};
 use std::io::{ErrorKind, Read, Seek, SeekFrom, Write};
@@ -62,6 +63,7 @@ impl FolderLedger {
     fn locked(&self, make: bool) -> Result<Locked<'_>, StoreError> {
         let read = lock(&self.read);
         let fail = |error: std::io::Error| StoreError::io(&self.path, &error);
+        refuse_link(&self.path)?;
         let mut options = OpenOptions::new();
         options.read(true).append(true).create(make);
         let file = match options.open(&self.path) {

@@ -1,0 +1,1 @@
+"""Guard behind the extension points of agent frameworks, a module each."""

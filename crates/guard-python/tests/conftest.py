@@ -1,0 +1,41 @@
+"""What the tests share: guards, and files of the repository."""
+
+import pathlib
+
+import pytest
+
+from guardc import Guard
+
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+
+REFUNDS = """guard refunds
+tool verify(code: string)
+tool refund(order: string, amount: decimal in 0.01..=500) {
+  requires verify
+  approval boss when amount > 100
+}
+tool ping() { limit 2 per session }
+"""
+
+#: `write` and `read` touch one variable: while one is in flight the other waits.
+SHARED = """guard shared
+state { total: int = 0 }
+tool read() { deny when total < 0 because "there is nothing" }
+tool write(n: int) { effect total = total + n }
+tool other()
+"""
+
+
+@pytest.fixture
+def guard():
+    return Guard.compile(REFUNDS)
+
+
+@pytest.fixture
+def session(guard):
+    return guard.session("s1")
+
+
+@pytest.fixture
+def shared():
+    return Guard.compile(SHARED).session("s1")

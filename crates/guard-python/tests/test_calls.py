@@ -1,0 +1,369 @@
+"""Scopes and guarded functions: what settles a call, and who waits for whom."""
+
+import asyncio
+import pickle
+import threading
+
+import pytest
+
+import guardc._calls
+from guardc import (
+    ApprovalNeeded,
+    ArgumentError,
+    Closed,
+    Denied,
+    Guard,
+    GuardError,
+    PendingApproval,
+    Served,
+    WaitTimeout,
+)
+
+
+def outcomes(session):
+    """The outcome of each settled call, by its id."""
+    import json
+
+    records = [json.loads(line) for line in session.records()]
+    settled = [record for record in records if record["kind"] == "settle"]
+    return {record["call"]: "success" if record["payload"]["success"] else "failure" for record in settled}
+
+
+def test_a_scope_settles_success_and_failure(session):
+    with session.call("ping", call="good") as scope:
+        scope.result = {"a": 1}
+    with pytest.raises(ZeroDivisionError), session.call("ping", call="bad"):
+        1 / 0
+    assert outcomes(session) == {"good": "success", "bad": "failure"}
+    assert scope.settled is not None
+
+
+@pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt, SystemExit, GeneratorExit, BaseException])
+def test_every_exception_settles_as_failure(session, error):
+    with pytest.raises(error), session.call("ping", call="c"):
+        raise error
+    assert outcomes(session) == {"c": "failure"} and session.in_flight == []
+
+
+def test_a_scope_is_for_one_call(session):
+    with session.call("ping") as scope:
+        pass
+    with pytest.raises(ArgumentError), scope:
+        raise AssertionError("it ran twice")
+
+
+def test_cancellation_and_time_out_settle_as_failure(session):
+    async def hang(call):
+        async with session.call("ping", call=call):
+            await asyncio.Event().wait()
+
+    async def main():
+        task = asyncio.ensure_future(hang("cancelled"))
+        await asyncio.sleep(0)
+        assert session.in_flight == ["cancelled"]
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        with pytest.raises(asyncio.TimeoutError):
+            await asyncio.wait_for(hang("late"), 0)
+
+    asyncio.run(main())
+    assert session.in_flight == []
+    assert outcomes(session)["cancelled"] == "failure"
+
+
+def test_a_wait_ends_when_the_call_is_settled(shared):
+    order = []
+
+    async def write(n, gate):
+        async with shared.call("write", {"n": n}):
+            order.append(n)
+            await gate.wait()
+        gate.set()
+
+    async def main():
+        gate = asyncio.Event()
+        tasks = [asyncio.ensure_future(write(n, gate)) for n in range(20)]
+        await asyncio.sleep(0)
+        assert order == [0]
+        gate.set()
+        await asyncio.gather(*tasks)
+
+    asyncio.run(main())
+    assert order == list(range(20))
+    assert shared.state["state"]["total"] == sum(range(20))
+
+
+def test_threads_wait_for_one_another(shared):
+    inside, most, lock = 0, 0, threading.Lock()
+
+    def write():
+        nonlocal inside, most
+        for _ in range(25):
+            with shared.call("write", {"n": 1}):
+                with lock:
+                    inside, most = inside + 1, max(most, inside + 1)
+                with lock:
+                    inside -= 1
+
+    threads = [threading.Thread(target=write) for _ in range(8)]
+    [thread.start() for thread in threads]
+    [thread.join() for thread in threads]
+    assert most == 1 and shared.in_flight == []
+    assert shared.state["state"]["total"] == 200
+
+
+def test_threads_and_tasks_wait_for_one_another(shared):
+    async def main():
+        async def write():
+            async with shared.call("write", {"n": 1}):
+                await asyncio.sleep(0)
+
+        def block():
+            with shared.call("write", {"n": 1}):
+                pass
+
+        loop = asyncio.get_running_loop()
+        await asyncio.gather(*(write() for _ in range(20)), *(loop.run_in_executor(None, block) for _ in range(20)))
+
+    asyncio.run(main())
+    assert shared.state["state"]["total"] == 40
+
+
+def test_a_settlement_by_hand_wakes(shared):
+    held = shared.propose("write", {"n": 1}).call
+
+    async def main():
+        async def write():
+            async with shared.call("write", {"n": 2}):
+                pass
+
+        task = asyncio.ensure_future(write())
+        await asyncio.sleep(0)
+        shared.settle(held, outcome="failure")
+        await task
+
+    asyncio.run(main())
+    assert shared.state["state"]["total"] == 2
+
+
+def test_a_cancelled_wait_leaves_nothing_behind(shared):
+    held = shared.propose("write", {"n": 1}).call
+
+    async def write(n):
+        async with shared.call("write", {"n": n}):
+            pass
+
+    async def main():
+        waits = asyncio.ensure_future(write(2))
+        next_one = asyncio.ensure_future(write(3))
+        await asyncio.sleep(0)
+        waits.cancel()
+        await asyncio.sleep(0)
+        shared.settle(held)
+        await next_one
+        # Woken and cancelled in the same moment: the call was allowed, and nobody runs it.
+        again = shared.propose("write", {"n": 1}).call
+        woken = asyncio.ensure_future(write(4))
+        await asyncio.sleep(0)
+        shared.settle(again)
+        woken.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await woken
+
+    asyncio.run(main())
+    assert shared.in_flight == [] and len(shared._waiting) == 0
+    assert shared.state["state"]["total"] == 5
+
+
+def test_a_wait_has_an_end():
+    session = Guard.compile("guard g\nstate { n: int = 0 }\ntool write() { effect n = n + 1 }").session("s", wait=0)
+    session.propose("write")
+    ran = []
+    with pytest.raises(WaitTimeout), session.call("write"):
+        ran.append("sync")
+
+    async def main():
+        async with session.call("write"):
+            ran.append("async")
+
+    with pytest.raises(WaitTimeout):
+        asyncio.run(main())
+    assert ran == [] and len(session._waiting) == 0
+
+
+def test_a_closed_session_ends_the_waits(shared):
+    shared.propose("write", {"n": 1})
+
+    async def main():
+        async def write():
+            async with shared.call("write", {"n": 2}):
+                raise AssertionError("it ran")
+
+        task = asyncio.ensure_future(write())
+        await asyncio.sleep(0)
+        shared.close()
+        with pytest.raises(Closed):
+            await task
+
+    asyncio.run(main())
+
+
+def test_later_calls_do_not_pass_a_waiting_one_for_ever(shared):
+    """Readers keep a writer waiting only so long."""
+    order = []
+
+    async def read(n, leave):
+        async with shared.call("read"):
+            order.append(f"read {n}")
+            await leave.wait()
+
+    async def main():
+        leave = [asyncio.Event() for _ in range(100)]
+        readers = [asyncio.ensure_future(read(0, leave[0]))]
+        await asyncio.sleep(0)
+
+        async def write():
+            async with shared.call("write", {"n": 1}):
+                order.append("write")
+
+        writer = asyncio.ensure_future(write())
+        await asyncio.sleep(0)
+        for n in range(1, 100):
+            readers.append(asyncio.ensure_future(read(n, leave[n])))
+            await asyncio.sleep(0)
+            leave[n - 1].set()
+            await asyncio.sleep(0)
+        [event.set() for event in leave]
+        await asyncio.gather(writer, *readers)
+
+    asyncio.run(main())
+    assert order.index("write") <= guardc._calls.MAX_PASSED + 2
+    assert len(order) == 101
+
+
+def test_functions_keep_their_name_and_signature(session):
+    @session.tool
+    def ping(a: int = 1) -> str:
+        """Pings."""
+        return "pong"
+
+    assert (ping.__name__, ping.__doc__) == ("ping", "Pings.")
+    import inspect
+
+    assert str(inspect.signature(ping)) == "(a: int = 1) -> str"
+
+
+def test_the_guard_judges_default_values_and_no_excluded_parameters():
+    session = Guard.compile("guard g\ntool pay(amount: int in 1..=10)").session("s")
+
+    @session.tool(exclude="context")
+    def pay(context, amount=50):
+        return amount
+
+    with pytest.raises(Denied):
+        pay(object())
+    assert pay(object(), amount=5) == 5
+
+
+def test_methods_and_callables_are_tools(session):
+    class Service:
+        async def __call__(self):
+            return "pong"
+
+    assert asyncio.run(session.tool(Service(), name="ping")()) == "pong"
+    assert outcomes(session) != {}
+
+
+def test_pending_approvals_survive(session, guard):
+    session.settle(session.propose("verify", {"code": "1"}).call)
+    with pytest.raises(ApprovalNeeded) as raised, session.call("refund", {"order": "A", "amount": 200}, call="c9"):
+        raise AssertionError("it ran")
+    pending = raised.value.pending
+    assert pickle.loads(pickle.dumps(pending)) == pending == PendingApproval.from_json(pending.to_json())
+    assert (pending.call, pending.args, pending.roles) == ("c9", {"order": "A", "amount": 200}, ("boss",))
+    # Another process: the session goes on from its snapshot.
+    other = guard.session("s1", snapshot=pickle.loads(pickle.dumps(session.snapshot())))
+    assert other.propose_pending(pending).decision == "ask"
+    other.approve_pending(pending, by="ida")
+    verdict = other.propose_pending(pending)
+    assert verdict and verdict.call == "c9"
+    with pytest.raises(ArgumentError):
+        guard.session("s2").propose_pending(pending)
+
+
+def test_approvals_beside_a_store(guard, tmp_path):
+    from guardc import Store
+
+    store = Store(str(tmp_path / "store"))
+    session = guard.session("s", store=store, approvals=True)
+    session.settle(session.propose("verify", {"code": "1"}).call)
+    asked = session.propose("refund", {"order": "A", "amount": 200})
+    assert asked.decision == "ask" and asked.request
+    assert [request["state"] for request in store.requests()] == ["open"]
+    with pytest.raises(GuardError):
+        store.grant(asked.request, by="")
+    assert store.reject(asked.request, by="ida", reason="too much")["state"] == "refused"
+    assert not session.propose("refund", {"order": "A", "amount": 200})
+    store.grant(asked.request, by="ida")
+    assert session.propose("refund", {"order": "A", "amount": 200})
+    assert not session.propose("refund", {"order": "A", "amount": 200}, call="again")
+
+
+def test_usage_is_ignored_where_nothing_is_charged(session):
+    assert session.usage("tokens", 512) is False
+    charged = Guard.compile("guard g\nbudget tokens = 1000\ntool a()").session("s")
+    assert charged.usage("tokens", "512.5") is True
+    for amount in (-1, "many", None, float("nan")):
+        with pytest.raises(ArgumentError):
+            charged.usage("tokens", amount)
+
+
+def test_served_tools_run_nothing():
+    guard = Guard.load(str(__import__("conftest").ROOT / "specs/seeds/compymac.guard"))
+    session = guard.session("s")
+    name = next(tool["name"] for tool in guard.tools if tool["served"] and tool["name"].endswith("_list"))
+    with pytest.raises(Served) as raised, session.call(name):
+        raise AssertionError("it ran")
+    assert raised.value.verdict.is_served and session.in_flight == []
+
+    @session.tool(name=name)
+    def listed():
+        raise AssertionError("it ran")
+
+    assert listed() == raised.value.verdict.served
+
+
+def test_guards_pickle(guard):
+    again = pickle.loads(pickle.dumps(guard))
+    assert again.plan_hash == guard.plan_hash and type(again) is Guard
+
+
+def test_errors_print_as_the_command_does(tmp_path):
+    import os
+    import shutil
+    import subprocess
+
+    from conftest import ROOT
+
+    guardc = shutil.which("guardc") or str(ROOT / "target/debug/guardc")
+    if not os.path.exists(guardc):
+        pytest.skip("the command is not built")
+    pages = sorted((ROOT / "docs/codes").glob("G0[1-3]*.md"))[:12]
+    import re
+
+    for page in pages:
+        for text in re.findall(r"^```guard[^\n]*\n(.*?)^```$", page.read_text(), re.DOTALL | re.MULTILINE)[:1]:
+            (tmp_path / "bad.guard").write_text(text)
+            shown = subprocess.run([guardc, "check", "bad.guard"], cwd=tmp_path, capture_output=True, text=True)
+            errors = [part for part in shown.stdout.split("\n\n") if part.startswith("error[")]
+            if not errors:
+                continue
+            here = os.getcwd()
+            os.chdir(tmp_path)
+            try:
+                with pytest.raises(GuardError) as raised:
+                    Guard.load("bad.guard")
+            finally:
+                os.chdir(here)
+            assert str(raised.value).split("\n\n") == [part.rstrip("\n") for part in errors]
