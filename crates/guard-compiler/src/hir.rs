@@ -148,6 +148,8 @@ pub struct Field {
     pub ty: Type,
     /// True if it never leaves the kernel in clear text.
     pub secret: bool,
+    /// Its documentation.
+    pub doc: String,
     /// The position of its name in the source.
     pub span: Span,
 }

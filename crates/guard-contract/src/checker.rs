@@ -107,7 +107,10 @@ impl Checker {
         engine.run(&Turn { w, judge: Judge { prepared: &self.prepared, input } });
         let mut raw = Text::default();
         raw.take(text);
-        outcome::report(&self.prepared, engine.finish(text.len()), input, raw)
+        let (raw, lines) = raw.finish();
+        let mut report = outcome::report(&self.prepared, engine.finish(text.len()), input, raw);
+        lines.place(&mut report);
+        report
     }
 
     /// Judges a text in pieces, as it arrives.

@@ -4,6 +4,7 @@ use crate::checker::Input;
 use crate::engine::{Engine, Turn, Window};
 use crate::judge::Judge;
 use crate::lex;
+use crate::lines::Lines;
 use crate::outcome;
 use crate::shape::Prepared;
 use crate::unwrap::Unwrap;
@@ -15,12 +16,13 @@ use std::sync::Arc;
 /// doubled.
 const SOON: usize = 64;
 
-/// The text's beginning, length and hash.
+/// The text's beginning, length, hash and lines.
 #[derive(Default)]
 pub(crate) struct Text {
     start: Vec<u8>,
     length: u64,
     hash: Sha256,
+    lines: Lines,
 }
 
 impl Text {
@@ -29,14 +31,16 @@ impl Text {
         self.start.extend_from_slice(&bytes[..bytes.len().min(room)]);
         self.length += bytes.len() as u64;
         self.hash.update(bytes);
+        self.lines.take(bytes);
     }
 
-    pub fn finish(self) -> RawText {
-        RawText {
+    pub fn finish(self) -> (RawText, Lines) {
+        let text = RawText {
             length: self.length,
             sha256: guard_plan::hex::encode(&self.hash.finalize()),
             start: String::from_utf8_lossy(&self.start).into_owned(),
-        }
+        };
+        (text, self.lines)
     }
 }
 
@@ -154,8 +158,10 @@ impl Feed {
         let length = self.base + self.buffer.len();
         let mut read = self.engine.finish(length);
         read.cut |= self.unwrap.cut();
-        let mut report = outcome::report(&self.prepared, read, input, self.text);
+        let (text, lines) = self.text.finish();
+        let mut report = outcome::report(&self.prepared, read, input, text);
         self.unwrap.relocate(&mut report);
+        lines.place(&mut report);
         report
     }
 

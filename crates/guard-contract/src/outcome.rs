@@ -3,11 +3,10 @@
 use crate::checker::Input;
 use crate::draft::Draft;
 use crate::engine::Finished;
-use crate::feed::Text;
 use crate::shape::Prepared;
 use guard_plan::json::Json;
 use guard_plan::plan::Allowed;
-use guard_plan::report::{Reason, Report, State};
+use guard_plan::report::{RawText, Reason, Report, State};
 use std::collections::BTreeMap;
 
 /// The finish reasons of a text that ended by itself.
@@ -72,9 +71,8 @@ fn says_cut(reason: Option<&str>) -> bool {
 }
 
 /// The report.
-pub(crate) fn report(p: &Prepared, read: Finished, input: &Input<'_>, text: Text) -> Report {
+pub(crate) fn report(p: &Prepared, read: Finished, input: &Input<'_>, text: RawText) -> Report {
     let Finished { draft, passed, marks, cut, leftover, prose, length } = read;
-    let text = text.finish();
     let found = draft.is_some();
     let mut draft = draft.unwrap_or_else(|| {
         let mut draft = Draft::new(p);

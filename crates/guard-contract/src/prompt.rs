@@ -1,7 +1,7 @@
 //! A contract as instructions for the producer.
 
-use guard_plan::plan::{Allowed, Contract, ItemList, ItemShape, Plan, TypeDef, TypeId};
-use guard_plan::words::plain;
+use guard_plan::plan::{Allowed, Contract, Field, ItemList, ItemShape, Plan, TypeDef, TypeId};
+use guard_plan::words::{further, plain};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
@@ -53,13 +53,13 @@ impl Writer<'_> {
             match items {
                 Some(items) => {
                     let cap = items.max.map_or(String::new(), |max| format!(", at most {max}"));
-                    self.line(format!("- `{}`: list of items, as below{cap}", field.name));
+                    self.member(field, &format!("list of items, as below{cap}"));
                 }
                 None => {
                     let optional = matches!(self.def(field.ty), Some(TypeDef::Option { .. }));
                     let ty = plain(self.plan, unwrapped(self.plan, field.ty));
                     let optional = if optional { "; may be left out" } else { "" };
-                    self.line(format!("- `{}`: {ty}{optional}", field.name));
+                    self.member(field, &format!("{ty}{optional}"));
                     inside.push(field.ty);
                 }
             }
@@ -67,6 +67,11 @@ impl Writer<'_> {
         for ty in inside {
             self.spell_out(ty);
         }
+    }
+
+    /// Writes a line about a member, with its documentation.
+    fn member(&mut self, field: &Field, kind: &str) {
+        self.line(format!("- `{}`: {kind}{}", field.name, further(&field.doc)));
     }
 
     fn def(&self, ty: TypeId) -> Option<&TypeDef> {

@@ -48,10 +48,13 @@ impl Writer<'_> {
                 inner.1.within.map(|l| l as usize) == list && inner.1.field as usize == at
             };
             let items = self.contract.lists.iter().enumerate().find(here);
-            let value = match items {
+            let mut value = match items {
                 Some((at, items)) => self.list(at, items, field.ty),
                 None => self.ty(field.ty),
             };
+            if let (false, Some(value)) = (field.doc.is_empty(), value.as_object_mut()) {
+                value.insert("description".into(), field.doc.clone().into());
+            }
             properties.insert(field.name.clone(), value);
             if !matches!(self.def(field.ty), Some(TypeDef::Option { .. })) {
                 required.push(field.name.clone().into());

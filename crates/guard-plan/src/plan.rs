@@ -228,6 +228,8 @@ pub struct Field {
     pub ty: TypeId,
     /// Never leaves the kernel in the clear.
     pub secret: bool,
+    /// Its `///` text.
+    pub doc: String,
 }
 
 /// A state variable.

@@ -85,6 +85,9 @@ impl Reason {
     }
 }
 
+/// The number of lines of a text in which places are told by line and column.
+pub const LINES: usize = 100_000;
+
 /// What was put right without losing or inventing anything.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -141,6 +144,17 @@ pub struct Extent {
     pub end: u64,
 }
 
+/// A position as an editor counts it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Place {
+    /// The line, from 1.
+    pub line: u64,
+    /// The byte of the line, from 1.
+    pub column: u64,
+}
+
 /// An item that survived.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -177,6 +191,9 @@ pub struct Quarantined {
     pub raw: String,
     /// Where it stands.
     pub at: Extent,
+    /// Where it begins; none behind the first [`LINES`] lines.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub place: Option<Place>,
 }
 
 /// A repair, and where it was made.
@@ -302,6 +319,19 @@ impl Report {
         self.items.values().map(Vec::len).sum()
     }
 
+    /// Returns what survived, and nothing else: an object of the envelope's members and the items.
+    pub fn values(&self) -> Json {
+        let mut members = match &self.envelope {
+            Json::Object(members) => members.to_vec(),
+            _ => Vec::new(),
+        };
+        members.extend(self.items.iter().map(|(list, items)| {
+            let values = items.iter().map(|item| item.value.clone()).collect();
+            (list.as_str().into(), Json::Array(values))
+        }));
+        Json::Object(members)
+    }
+
     /// Describes the problems that keep it from being `valid` and the unchecked references, up to a
     /// maximum number.
     pub fn lacks(&self, most: usize) -> String {
@@ -350,7 +380,10 @@ impl Report {
             let _ =
                 writeln!(out, "  {list}[{index}]{within} quarantined: {reason}: {}", unit.error);
             let shown = crate::render::cut(&unit.raw, 80);
-            let _ = writeln!(out, "    bytes {start}..{end}: {shown}");
+            let place = unit.place.map_or(String::new(), |Place { line, column }| {
+                format!("line {line}, column {column}, ")
+            });
+            let _ = writeln!(out, "    {place}bytes {start}..{end}: {shown}");
         }
         let more = self.quarantined_count - self.quarantined.len() as u64;
         if more > 0 {

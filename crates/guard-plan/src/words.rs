@@ -11,7 +11,7 @@ mod ty;
 
 pub use expr::{Shows, expr, template};
 pub use reasons::{Meaning, meaning};
-pub use ty::{apart, element, open, parameters, plain, ty};
+pub use ty::{apart, element, further, open, parameters, plain, ty};
 
 use crate::plan::{
     EffectOp, Limit, LimitScope, Requirement, Requires, Risk, Step, Target, Tool, TypeDef,

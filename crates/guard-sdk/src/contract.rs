@@ -40,6 +40,11 @@ impl Contract {
         guard_contract::prompt(self.guard.plan(), self.index)
     }
 
+    /// What to tell a producer whose text did not hold, so that it writes it again; none if the report is `valid`.
+    pub fn reask(&self, report: &Report) -> Option<String> {
+        guard_contract::reask(self.guard.plan(), self.index, report)
+    }
+
     /// Its JSON Schema.
     pub fn schema(&self) -> serde_json::Value {
         guard_contract::schema(self.guard.plan(), self.index)

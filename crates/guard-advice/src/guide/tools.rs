@@ -56,7 +56,8 @@ pub(super) fn parameter(plan: &Plan, field: &Field) -> String {
     let secret = if field.secret { "; secret, never shown or recorded in the clear" } else { "" };
     let inner = words::open(plan, field.ty);
     let missing = if inner == field.ty { "" } else { "; may be left out" };
-    format!("`{}`: {}{missing}{secret}", field.name, words::plain(plan, inner))
+    let (kind, doc) = (words::plain(plan, inner), words::further(&field.doc));
+    format!("`{}`: {kind}{missing}{secret}{doc}", field.name)
 }
 
 /// Returns the rules of one tool that are not common to several, each a phrase.

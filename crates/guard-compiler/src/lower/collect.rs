@@ -303,7 +303,9 @@ impl<'p> Tables<'p> {
     }
 
     fn field(&mut self, field: &hir::Field) -> plan::Field {
-        plan::Field { name: field.name.clone(), ty: self.intern(&field.ty), secret: field.secret }
+        let ty = self.intern(&field.ty);
+        let (name, doc) = (field.name.clone(), field.doc.clone());
+        plan::Field { name, ty, secret: field.secret, doc }
     }
 
     /// Returns a complete name of a type, independent of the order of declarations.

@@ -60,6 +60,7 @@ impl Lowering<'_> {
             name: field.name.clone(),
             ty: self.tables.ty(&field.ty),
             secret: field.secret,
+            doc: field.doc.clone(),
         }
     }
 

@@ -77,6 +77,9 @@ impl Checker<'_, '_> {
                 ContractClause::Field(field) => {
                     let ty = self.ty(&field.ty);
                     self.member(&mut fields, &field.name, ty, field.secret);
+                    if let Some(member) = fields.last_mut() {
+                        member.doc = field.docs.join("\n");
+                    }
                 }
                 ContractClause::Items { path, shape, max, by } => {
                     let max = max.as_ref().and_then(|m| self.count(m));
@@ -207,7 +210,8 @@ impl Checker<'_, '_> {
         if let Some(first) = fields.iter().find(|field| field.name == name.node) {
             self.report(errors::duplicate("member", name, first.span));
         }
-        fields.push(hir::Field { name: name.node.clone(), ty, secret, span: name.span });
+        let (name, span) = (name.node.clone(), name.span);
+        fields.push(hir::Field { name, ty, secret, doc: String::new(), span });
     }
 
     fn ranked_by(&mut self, by: &Ident, item: &Type) {

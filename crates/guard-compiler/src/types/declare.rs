@@ -172,6 +172,7 @@ impl<'a> Checker<'a, '_> {
                 name: field.name.node.clone(),
                 ty,
                 secret: field.secret,
+                doc: field.docs.join("\n"),
                 span: field.name.span,
             });
         }

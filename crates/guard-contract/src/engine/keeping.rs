@@ -118,6 +118,7 @@ impl Engine {
             error: refusal.error,
             raw,
             at: Extent { start: at.0 as u64, end: at.1 as u64 },
+            place: None,
         });
     }
 

@@ -202,6 +202,7 @@ impl Engine {
                         error: inner.refusal.error,
                         raw: inner.raw,
                         at: Extent { start: place.0 as u64, end: place.1 as u64 },
+                        place: None,
                     });
                 }
                 let mut item = item(index, at, judged.value);

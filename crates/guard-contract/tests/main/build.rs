@@ -15,7 +15,7 @@ pub struct Builder {
 }
 
 pub fn field(name: &str, ty: TypeId) -> Field {
-    Field { name: name.into(), ty, secret: false }
+    Field { name: name.into(), ty, secret: false, doc: String::new() }
 }
 
 impl Builder {

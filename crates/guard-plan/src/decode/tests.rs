@@ -2,7 +2,12 @@ use super::*;
 
 /// Rows for most of what there is.
 fn types() -> Vec<TypeDef> {
-    let field = |name: &str, ty| Field { name: name.into(), ty, secret: name == "token" };
+    let field = |name: &str, ty| Field {
+        name: name.into(),
+        ty,
+        secret: name == "token",
+        doc: String::new(),
+    };
     vec![
         TypeDef::Int { min: Some(1), max: Some(5) },  // 0
         TypeDef::Decimal { min: Some(0), max: None }, // 1

@@ -161,6 +161,12 @@ fn between<T: Copy>(
     }
 }
 
+/// Returns documentation as a further sentence of a line, or nothing: `. The file that is read.`
+pub fn further(doc: &str) -> String {
+    let words: Vec<&str> = doc.split_whitespace().collect();
+    if words.is_empty() { String::new() } else { format!(". {}", words.join(" ")) }
+}
+
 /// Returns the type inside an option.
 pub fn open(plan: &Plan, id: TypeId) -> TypeId {
     match plan.types.get(id as usize) {

@@ -55,7 +55,7 @@ fn plan() -> Plan {
         title: None,
         doc: String::new(),
         tags: vec![],
-        params: vec![Field { name: "id".into(), ty: 2, secret: false }],
+        params: vec![Field { name: "id".into(), ty: 2, secret: false, doc: String::new() }],
         returns: Some(4),
         trust: Trust { whole: true, parts: vec![] },
         served: None,
@@ -96,7 +96,7 @@ fn plan() -> Plan {
 
 /// One of most things that speak of a session.
 fn session(plan: &mut Plan) {
-    let field = |name: &str, ty| Field { name: name.into(), ty, secret: false };
+    let field = |name: &str, ty| Field { name: name.into(), ty, secret: false, doc: String::new() };
     let truth = || Expr(vec![Node::Bool(true)]);
     let variants = vec!["open".into(), "done".into()];
     plan.types.extend([
@@ -240,15 +240,15 @@ fn damage_is_named() {
     let json = loaded.to_json();
     let other = json.replace("\"keeps_args\": false", "\"keeps_args\": true");
     assert_eq!(load(other.as_bytes()), Err(LoadError::Hash));
-    let future = json.replace("\"version\": 1", "\"version\": 2");
-    assert_eq!(load(future.as_bytes()), Err(LoadError::Version(2)));
+    let future = json.replace("\"version\": 2", "\"version\": 3");
+    assert_eq!(load(future.as_bytes()), Err(LoadError::Version(3)));
 }
 
 /// Changes the sample, and expects a refusal that says so.
 #[track_caller]
 /// A contract of items that hold items, behind all other types.
 fn with_contract(plan: &mut Plan) {
-    let field = |name: &str, ty| Field { name: name.into(), ty, secret: false };
+    let field = |name: &str, ty| Field { name: name.into(), ty, secret: false, doc: String::new() };
     let next = plan.types.len() as TypeId;
     let record = |name: &str, fields| TypeDef::Record { name: name.into(), fields };
     plan.types.extend([

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use std::slice::from_ref;
 
 fn types() -> Vec<TypeDef> {
-    let field = |name: &str, ty| Field { name: name.into(), ty, secret: false };
+    let field = |name: &str, ty| Field { name: name.into(), ty, secret: false, doc: String::new() };
     vec![
         TypeDef::Int { min: None, max: None },
         TypeDef::Decimal { min: None, max: None },

@@ -149,7 +149,8 @@ mod tests {
     #[test]
     fn rows_are_replaced_and_evicted() {
         let fact = Fact { name: "f".into(), row: 0, keys: 1, max: 2 };
-        let column = |name: &str| Field { name: name.into(), ty: 0, secret: false };
+        let column =
+            |name: &str| Field { name: name.into(), ty: 0, secret: false, doc: String::new() };
         let fields = vec![column("a"), column("b")];
         let mut table = Table::new(&fact, &[TypeDef::Record { name: "F".into(), fields }]);
         let int = Value::Int;

@@ -17,7 +17,12 @@ pub const SECRETIVE: TypeId = 12;
 
 /// A plan with the types above and nothing else but the unit `calls`.
 pub fn plan() -> Plan {
-    let field = |name: &str, ty| Field { name: name.into(), ty, secret: name == "token" };
+    let field = |name: &str, ty| Field {
+        name: name.into(),
+        ty,
+        secret: name == "token",
+        doc: String::new(),
+    };
     let range = |min, max| TypeDef::Int { min: Some(min), max: Some(max) };
     let variants = ["dev", "staging", "prod"].map(String::from).to_vec();
     Plan {
@@ -83,6 +88,7 @@ pub fn tool(name: &str, params: &[(&str, TypeId)]) -> Tool {
         name: (*name).into(),
         ty: *ty,
         secret: *name == "token",
+        doc: String::new(),
     };
     Tool {
         name: name.into(),

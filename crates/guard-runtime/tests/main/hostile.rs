@@ -18,7 +18,7 @@ fn everything() -> Plan {
     plan.origins = true;
     plan.deadline = Some(3_600_000);
     plan.state.push(variable("n", INT, Node::Int(1)));
-    let column = vec![Field { name: "word".into(), ty: STRING, secret: false }];
+    let column = vec![Field { name: "word".into(), ty: STRING, secret: false, doc: String::new() }];
     plan.types.push(TypeDef::Record { name: "Word".into(), fields: column });
     let row = (plan.types.len() - 1) as TypeId;
     plan.facts.push(Fact { name: "word".into(), row, keys: 1, max: 2 });

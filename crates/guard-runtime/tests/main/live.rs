@@ -18,7 +18,7 @@ pub const DURATION: TypeId = 24;
 /// A plan with types for items, and files named by hand.
 pub fn plan_of(paths: &[&str]) -> Plan {
     let mut plan = plan();
-    let field = |name: &str, ty| Field { name: name.into(), ty, secret: false };
+    let field = |name: &str, ty| Field { name: name.into(), ty, secret: false, doc: String::new() };
     let record = |name: &str, fields: Vec<Field>| TypeDef::Record { name: name.into(), fields };
     plan.types.extend([
         TypeDef::List { of: STRING, max: None },
@@ -70,7 +70,12 @@ pub fn with_todos(mut plan: Plan) -> Plan {
         name: "todo".into(),
         doc: String::new(),
         span: 0,
-        fields: vec![Field { name: "content".into(), ty: STRING, secret: false }],
+        fields: vec![Field {
+            name: "content".into(),
+            ty: STRING,
+            secret: false,
+            doc: String::new(),
+        }],
         states: STATES.map(String::from).to_vec(),
         initial: 0,
         finals: vec![3],

@@ -12,7 +12,8 @@ use guard_runtime::*;
 /// `send(to)` to known recipients; `look` and `page` give results, trusted and not.
 fn guarded(max: u64) -> Plan {
     let mut plan = plan_of(&[]);
-    let column = vec![Field { name: "email".into(), ty: STRING, secret: false }];
+    let column =
+        vec![Field { name: "email".into(), ty: STRING, secret: false, doc: String::new() }];
     plan.types.push(TypeDef::Record { name: "Recipient".into(), fields: column });
     let row = (plan.types.len() - 1) as TypeId;
     plan.facts.push(Fact { name: "recipient".into(), row, keys: 1, max });

@@ -217,7 +217,7 @@ fn a_guard_without_completion_lets_go() {
 /// A completion that a file conforms to a contract of a title and a few names.
 fn conforming() -> Plan {
     let mut plan = guarded(&["report.json"], 20, vec![CheckKind::Conforms(0, 0)]);
-    let field = |name: &str, ty| Field { name: name.into(), ty, secret: false };
+    let field = |name: &str, ty| Field { name: name.into(), ty, secret: false, doc: String::new() };
     let next = plan.types.len() as TypeId;
     let record = |name: &str, fields| TypeDef::Record { name: name.into(), fields };
     plan.types.push(record("Finding", vec![field("name", STRING)]));

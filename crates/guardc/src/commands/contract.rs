@@ -9,7 +9,7 @@ use crate::play::{self, START, WORKSPACE};
 use crate::term::Term;
 use guard_plan::json::Json;
 use guard_plan::plan::{Allowed, Contract};
-use guard_plan::report::State;
+use guard_plan::report::{Report, State};
 use guard_plan::{LoadedPlan, time};
 use guard_sdk::TextOptions;
 use std::collections::BTreeMap;
@@ -29,31 +29,56 @@ pub struct Args {
 pub enum What {
     /// Judges a text, unit by unit. Exit code 0: valid, 1: partial, 3: nothing is left
     Check {
-        /// Which contract.
+        /// The text and its circumstances.
         #[command(flatten)]
-        of: Of,
-        /// The text; `-` is standard input
-        text: PathBuf,
-        /// Report as JSON
-        #[arg(long)]
-        json: bool,
-        /// Why the producer stopped, as it says: `stop`, `length`
-        #[arg(long, value_name = "REASON")]
-        finish_reason: Option<String>,
-        /// A list that references may name: a file that holds a JSON array
-        #[arg(long, value_name = "NAME=FILE")]
-        known: Vec<String>,
-        /// What `source start` of the guard learns from: a file that holds JSON
-        #[arg(long, value_name = "FILE")]
-        data: Option<PathBuf>,
-        /// What `source prompt` of the guard learns from: the user's words
-        #[arg(long, value_name = "TEXT")]
-        prompt: Option<String>,
+        text: Text,
+        /// The format of the report: `values` is only what survived
+        #[arg(long, value_enum, value_name = "FORMAT", default_value = "text")]
+        format: Format,
+    },
+    /// What to tell the producer of a text so that it mends it; nothing for a valid one. Exit codes as of `check`
+    Reask {
+        /// The text and its circumstances.
+        #[command(flatten)]
+        text: Text,
     },
     /// The JSON Schema of what the contract wants (draft 2020-12)
     Schema(Of),
     /// What to tell a producer
     Prompt(Of),
+}
+
+/// How a report is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum Format {
+    /// For people.
+    Text,
+    /// One JSON object.
+    Json,
+    /// What survived, as one JSON object.
+    Values,
+}
+
+/// A text under a contract.
+#[derive(Debug, clap::Args)]
+pub struct Text {
+    /// Which contract.
+    #[command(flatten)]
+    pub of: Of,
+    /// The text; `-` is standard input
+    pub text: PathBuf,
+    /// Why the producer stopped, as it says: `stop`, `length`
+    #[arg(long, value_name = "REASON")]
+    pub finish_reason: Option<String>,
+    /// A list that references may name: a file that holds a JSON array
+    #[arg(long, value_name = "NAME=FILE")]
+    pub known: Vec<String>,
+    /// What `source start` of the guard learns from: a file that holds JSON
+    #[arg(long, value_name = "FILE")]
+    pub data: Option<PathBuf>,
+    /// What `source prompt` of the guard learns from: the user's words
+    #[arg(long, value_name = "TEXT")]
+    pub prompt: Option<String>,
 }
 
 /// A contract of a guard.
@@ -67,7 +92,10 @@ pub struct Of {
 
 /// Runs the command.
 pub fn run(args: &Args, term: &Term) -> Outcome {
-    let (What::Check { of, .. } | What::Schema(of) | What::Prompt(of)) = &args.what;
+    let of = match &args.what {
+        What::Check { text, .. } | What::Reask { text } => &text.of,
+        What::Schema(of) | What::Prompt(of) => of,
+    };
     let config = Config::discover(of.file.parent().unwrap_or(Path::new(".")))?;
     let Some(plan) = plans::open(&of.file, &config, term)? else {
         return Ok(Exit::Findings);
@@ -85,7 +113,33 @@ pub fn run(args: &Args, term: &Term) -> Outcome {
             term.print(&format!("{}\n", text.trim_end()))?;
             Ok(Exit::Fine)
         }
-        What::Check { .. } => check(&args.what, &plan, contract, term),
+        What::Check { text, format } => {
+            let report = check(text, &plan, contract)?;
+            let json = |value: serde_json::Result<String>| {
+                value.map(|text| text + "\n").map_err(|e| Failure::new(e.to_string()))
+            };
+            term.print(&match format {
+                Format::Text => report.text(),
+                Format::Json => json(serde_json::to_string_pretty(&report))?,
+                Format::Values => json(serde_json::to_string_pretty(&report.values()))?,
+            })?;
+            Ok(exit(&report))
+        }
+        What::Reask { text } => {
+            let report = check(text, &plan, contract)?;
+            let text = guard_contract::reask(plan.plan(), contract, &report);
+            term.print(&text.unwrap_or_default())?;
+            Ok(exit(&report))
+        }
+    }
+}
+
+/// The exit code of a report.
+fn exit(report: &Report) -> Exit {
+    match report.state {
+        State::Valid => Exit::Fine,
+        State::Partial => Exit::Findings,
+        State::Lost => Exit::Lost,
     }
 }
 
@@ -101,10 +155,9 @@ fn find(plan: &LoadedPlan, name: &str) -> Result<usize, Failure> {
     })
 }
 
-fn check(what: &What, plan: &LoadedPlan, contract: usize, term: &Term) -> Outcome {
-    let What::Check { text, json, finish_reason, known, data, prompt, .. } = what else {
-        return Ok(Exit::Fine);
-    };
+/// Judges a text.
+fn check(text: &Text, plan: &LoadedPlan, contract: usize) -> Result<Report, Failure> {
+    let Text { text, finish_reason, known, data, prompt, .. } = text;
     let guard = play::guard(plan.clone())?;
     let data = data.as_deref().map(json_file).transpose()?;
     let start = time::parse_rfc3339(START).unwrap_or_default();
@@ -130,17 +183,7 @@ fn check(what: &What, plan: &LoadedPlan, contract: usize, term: &Term) -> Outcom
     let report = session.at(start).check_text(name, read(text)?, &options);
     let report =
         report.map_err(|why| Failure::new(format!("the contract cannot be used: {why}")))?;
-    if *json {
-        let text = serde_json::to_string_pretty(&*report);
-        term.print(&(text.map_err(|e| Failure::new(e.to_string()))? + "\n"))?;
-    } else {
-        term.print(&report.text())?;
-    }
-    Ok(match report.state {
-        State::Valid => Exit::Fine,
-        State::Partial => Exit::Findings,
-        State::Lost => Exit::Lost,
-    })
+    Ok(report.into_outcome())
 }
 
 /// Reads the lists that the host provides.

@@ -38,7 +38,7 @@ pub(super) fn read(text: &str) -> Result<Option<Json>, String> {
 
 /// A plan with nothing but the contract.
 fn plan() -> Plan {
-    let field = |name: &str| Field { name: name.into(), ty: 1, secret: false };
+    let field = |name: &str| Field { name: name.into(), ty: 1, secret: false, doc: String::new() };
     let fields = MEMBERS.map(field).into();
     let types = vec![
         TypeDef::Json,

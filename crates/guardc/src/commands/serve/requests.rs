@@ -1,5 +1,6 @@
 //! The parameters of the sidecar's methods; `docs/reference/sidecar.schema.json` defines them.
 
+use guard_plan::report::Report;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::collections::BTreeMap;
@@ -144,6 +145,14 @@ pub struct Check {
     pub text: String,
     pub finish_reason: Option<String>,
     pub known: Option<Box<RawValue>>,
+}
+
+#[derive(Deserialize)]
+pub struct Reask {
+    pub session: Option<String>,
+    pub plan: Option<String>,
+    pub contract: String,
+    pub report: Report,
 }
 
 #[derive(Deserialize)]

@@ -3,7 +3,7 @@
 use super::answers::{self, Answer};
 use super::requests::{
     self, Advise, Approve, Check, Contract, Facts, Item, Items, Move, Named, Open, Probes, Prompt,
-    Propose, Resume, Settle, Stop, Usage,
+    Propose, Reask, Resume, Settle, Stop, Usage,
 };
 use super::rpc::Error;
 use super::stats::Stats;
@@ -19,7 +19,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-const METHODS: [&str; 23] = [
+const METHODS: [&str; 24] = [
     "health",
     "version",
     "session.open",
@@ -43,6 +43,7 @@ const METHODS: [&str; 23] = [
     "contract.check",
     "contract.schema",
     "contract.prompt",
+    "contract.reask",
 ];
 
 /// The default and the maximum number of rows of a fact in one answer.
@@ -138,6 +139,12 @@ impl Server {
             "contract.prompt" => {
                 let contract = self.contract(read(params)?)?;
                 Ok(serde_json::json!({ "prompt": contract.prompt() }).to_string())
+            }
+            "contract.reask" => {
+                let Reask { session, plan, contract, report } = read(params)?;
+                let contract = self.contract(Contract { session, plan, contract })?;
+                let prompt = contract.reask(&report);
+                Ok(serde_json::json!({ "prompt": prompt }).to_string())
             }
             other => {
                 let near = near::did_you_mean(other, METHODS)

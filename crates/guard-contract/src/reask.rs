@@ -1,0 +1,70 @@
+//! What to tell a producer whose text did not hold, so that it writes it again.
+
+use guard_plan::plan::Plan;
+use guard_plan::render;
+use guard_plan::report::{Problem, Quarantined, Report, SpanKind, State};
+
+/// The maximum number of faults that are named; the rest is counted.
+const NAMED: usize = 20;
+/// The maximum length of a quoted unit, in characters.
+const QUOTED: usize = 200;
+
+/// Returns what to tell the producer of a text: what is wrong and where, what was read, and what
+/// to send. None if the report is `valid`.
+///
+/// The answer it asks for is a whole document, so that its report stands alone.
+pub fn reask(plan: &Plan, contract: usize, report: &Report) -> Option<String> {
+    if report.state == State::Valid {
+        return None;
+    }
+    let mut lines = vec!["Your answer cannot be used as it is.".to_owned(), String::new()];
+    if report.spans.iter().all(|span| matches!(span.kind, SpanKind::Text | SpanKind::Reasoning)) {
+        lines.push("- It holds no document.".to_owned());
+    } else {
+        faults(report, &mut lines);
+    }
+    let kept = report.items.iter().filter(|(_, items)| !items.is_empty());
+    let kept: Vec<String> =
+        kept.map(|(list, items)| format!("{} of `{list}`", items.len())).collect();
+    lines.push(String::new());
+    if !kept.is_empty() {
+        lines.push(format!("These items hold: {}. Repeat them as they are.", kept.join(", ")));
+    }
+    lines.push("Send the whole document again, with these faults put right.\n\n".to_owned());
+    Some(lines.join("\n") + &crate::prompt(plan, contract))
+}
+
+fn faults(report: &Report, lines: &mut Vec<String>) {
+    let all = report.problems.len() as u64 + report.quarantined_count;
+    let problems = report.problems.iter().map(problem);
+    lines.extend(problems.chain(report.quarantined.iter().map(unit)).take(NAMED));
+    let named = (report.problems.len() + report.quarantined.len()).min(NAMED) as u64;
+    if all > named {
+        lines.push(format!("- and {} more", all - named));
+    }
+    if report.truncated {
+        lines.push("- The text ends before the document does: it is cut.".to_owned());
+    }
+    if report.passed_over.iter().any(|other| other.units > 0) {
+        lines.push("- It holds several documents: send one.".to_owned());
+    }
+    lines.extend(report.unchecked.iter().map(|text| format!("- `{text}`: nobody could check it.")));
+}
+
+fn problem(problem: &Problem) -> String {
+    let member = match problem.member.as_str() {
+        "" => "The document".to_owned(),
+        member => format!("`{member}`"),
+    };
+    format!("- {member}: {}", problem.error)
+}
+
+fn unit(unit: &Quarantined) -> String {
+    let within = unit.within.map_or(String::new(), |at| format!(" of item {}", at + 1));
+    let line = unit.place.map_or(String::new(), |place| format!(", line {}", place.line));
+    let raw = match unit.raw.is_empty() {
+        true => String::new(),
+        false => format!("\n  {}", render::cut(&unit.raw, QUOTED).replace('\n', "\n  ")),
+    };
+    format!("- `{}`, item {}{within}{line}: {}{raw}", unit.list, unit.index + 1, unit.error)
+}
