@@ -7,9 +7,9 @@ use crate::{MAX_COMMANDS, MAX_DEPTH, MAX_TEXT, MAX_WORDS, roles, runs};
 
 /// The text has something that the reader does not understand.
 #[derive(Debug)]
-pub(crate) struct Unreadable;
+pub(crate) struct UnreadableText;
 
-pub(crate) type Read<T> = Result<T, Unreadable>;
+pub(crate) type Read<T> = Result<T, UnreadableText>;
 
 /// The maximum number of folders in which a command may run before they count as unknown.
 const MAX_FOLDERS: usize = 4;
@@ -51,7 +51,7 @@ impl Raw {
 }
 
 /// What was found in a text so far.
-pub(crate) struct Found {
+pub(crate) struct FoundCommands {
     pub base: String,
     pub commands: Vec<Raw>,
     /// Names of functions that the text defines.
@@ -68,9 +68,9 @@ pub(crate) struct Found {
     words: usize,
 }
 
-impl Found {
-    pub fn new(base: &str) -> Found {
-        Found {
+impl FoundCommands {
+    pub fn new(base: &str) -> FoundCommands {
+        FoundCommands {
             base: base.to_owned(),
             commands: Vec::new(),
             functions: Vec::new(),
@@ -85,7 +85,7 @@ impl Found {
 
     pub fn push(&mut self, raw: Raw) -> Read<()> {
         if self.commands.len() >= MAX_COMMANDS {
-            return Err(Unreadable);
+            return Err(UnreadableText);
         }
         self.commands.push(raw);
         Ok(())
@@ -93,15 +93,15 @@ impl Found {
 }
 
 /// Reads a text as a shell would.
-pub(crate) fn text(source: &str, found: &mut Found, depth: usize) -> Read<()> {
+pub(crate) fn text(source: &str, found: &mut FoundCommands, depth: usize) -> Read<()> {
     found.bytes += source.len();
     if depth > MAX_DEPTH || found.bytes > 2 * MAX_TEXT {
-        return Err(Unreadable);
+        return Err(UnreadableText);
     }
-    let mut reader = Reader { source, pos: 0, depth, found, here: Vec::new() };
+    let mut reader = ShellReader { source, pos: 0, depth, found, here: Vec::new() };
     match reader.list(&[])? {
         "" => Ok(()),
-        _ => Err(Unreadable),
+        _ => Err(UnreadableText),
     }
 }
 
@@ -110,16 +110,16 @@ struct Here {
     end: String,
     literal: bool,
     strip: bool,
-    /// The command that gets it, once that is in `Found`.
+    /// The command that gets it, once that is in `FoundCommands`.
     command: Option<usize>,
 }
 
 /// A text that is being read, and how far.
-pub(crate) struct Reader<'s, 'f> {
+pub(crate) struct ShellReader<'s, 'f> {
     pub source: &'s str,
     pub pos: usize,
     depth: usize,
-    found: &'f mut Found,
+    found: &'f mut FoundCommands,
     here: Vec<Here>,
 }
 
@@ -129,7 +129,7 @@ const RESERVED: [&str; 20] = [
     "select", "function", "{", "}", "[[", "!", "time", "coproc",
 ];
 
-impl<'s> Reader<'s, '_> {
+impl<'s> ShellReader<'s, '_> {
     pub fn peek(&self) -> Option<u8> {
         self.source.as_bytes().get(self.pos).copied()
     }
@@ -151,7 +151,7 @@ impl<'s> Reader<'s, '_> {
 
     pub fn enter(&mut self) -> Read<()> {
         self.depth += 1;
-        if self.depth > MAX_DEPTH { Err(Unreadable) } else { Ok(()) }
+        if self.depth > MAX_DEPTH { Err(UnreadableText) } else { Ok(()) }
     }
 
     pub fn leave(&mut self) {
@@ -160,7 +160,7 @@ impl<'s> Reader<'s, '_> {
 
     pub fn count_word(&mut self) -> Read<()> {
         self.found.words += 1;
-        if self.found.words > 2 * MAX_WORDS * MAX_COMMANDS { Err(Unreadable) } else { Ok(()) }
+        if self.found.words > 2 * MAX_WORDS * MAX_COMMANDS { Err(UnreadableText) } else { Ok(()) }
     }
 
     /// The only folder in which the next command may run.
@@ -186,7 +186,7 @@ impl<'s> Reader<'s, '_> {
         let end = self.list(&[])?;
         let splits = !outer.is_empty() && self.since(from).contains('\n');
         if end != ")" || !self.here.is_empty() || splits {
-            return Err(Unreadable);
+            return Err(UnreadableText);
         }
         self.pos += 1;
         self.here = outer;
@@ -239,7 +239,7 @@ impl<'s> Reader<'s, '_> {
             loop {
                 let rest = &self.source[self.pos..];
                 if rest.is_empty() {
-                    return Err(Unreadable);
+                    return Err(UnreadableText);
                 }
                 let line = rest.split('\n').next().unwrap_or_default();
                 self.pos = (self.pos + line.len() + 1).min(self.source.len());
@@ -255,7 +255,7 @@ impl<'s> Reader<'s, '_> {
             } else {
                 self.enter()?;
                 let folders = self.found.folders.clone();
-                let mut inner = Reader {
+                let mut inner = ShellReader {
                     source: &body,
                     pos: 0,
                     depth: self.depth,
@@ -303,13 +303,13 @@ impl<'s> Reader<'s, '_> {
             self.skip_lines()?;
             match self.peek() {
                 None if self.here.is_empty() => return Ok(""),
-                None => return Err(Unreadable),
+                None => return Err(UnreadableText),
                 Some(b')') => return Ok(")"),
                 Some(b';') => {
                     return if self.peek_at(1) == Some(b';') || self.peek_at(1) == Some(b'&') {
                         Ok(";;")
                     } else {
-                        Err(Unreadable)
+                        Err(UnreadableText)
                     };
                 }
                 _ => {}
@@ -333,7 +333,7 @@ impl<'s> Reader<'s, '_> {
                         None | Some(b'\n' | b')') => {}
                         Some(b';') if matches!(self.peek_at(1), Some(b';' | b'&')) => {}
                         Some(b';') => self.pos += 1,
-                        _ => return Err(Unreadable),
+                        _ => return Err(UnreadableText),
                     }
                 }
             }
@@ -453,14 +453,14 @@ impl<'s> Reader<'s, '_> {
                 // The redirects are read already.
             }
             "coproc" => self.command()?,
-            _ => return Err(Unreadable),
+            _ => return Err(UnreadableText),
         }
         Ok(true)
     }
 
     fn some_of(&mut self, until: &[&'static str]) -> Read<&'static str> {
         match self.list(until)? {
-            "" | ")" | ";;" => Err(Unreadable),
+            "" | ")" | ";;" => Err(UnreadableText),
             word => Ok(word),
         }
     }
@@ -492,7 +492,7 @@ impl<'s> Reader<'s, '_> {
             return self.looped(|reader| reader.expect(&["done"]));
         }
         let name = self.word()?;
-        let name = name.known().filter(|name| is_name(name)).ok_or(Unreadable)?.to_owned();
+        let name = name.known().filter(|name| is_name(name)).ok_or(UnreadableText)?.to_owned();
         self.found.tainted |= runs::is_dangerous(&name);
         self.skip_lines()?;
         let mut values = None;
@@ -514,7 +514,7 @@ impl<'s> Reader<'s, '_> {
             self.skip_blanks();
             match self.peek() {
                 None | Some(b';' | b'\n') => return Ok(values),
-                Some(byte) if ends_word(byte) && !self.starts("<(") => return Err(Unreadable),
+                Some(byte) if ends_word(byte) && !self.starts("<(") => return Err(UnreadableText),
                 _ => {}
             }
             let word = self.word()?;
@@ -542,7 +542,7 @@ impl<'s> Reader<'s, '_> {
                 self.pos += 2;
                 Ok(())
             }
-            _ => Err(Unreadable),
+            _ => Err(UnreadableText),
         }
     }
 
@@ -551,7 +551,7 @@ impl<'s> Reader<'s, '_> {
         self.word()?;
         self.skip_lines()?;
         if !self.starts("in") || !self.peek_at(2).is_none_or(ends_word) {
-            return Err(Unreadable);
+            return Err(UnreadableText);
         }
         self.pos += 2;
         loop {
@@ -570,7 +570,7 @@ impl<'s> Reader<'s, '_> {
                 match self.peek() {
                     Some(b'|') => self.pos += 1,
                     Some(b')') => break,
-                    _ => return Err(Unreadable),
+                    _ => return Err(UnreadableText),
                 }
             }
             self.pos += 1;
@@ -585,7 +585,7 @@ impl<'s> Reader<'s, '_> {
                         self.pos += 1;
                     }
                 }
-                _ => return Err(Unreadable),
+                _ => return Err(UnreadableText),
             }
         }
     }
@@ -598,13 +598,13 @@ impl<'s> Reader<'s, '_> {
                 self.pos += 2;
                 return Ok(());
             }
-            match self.peek().ok_or(Unreadable)? {
+            match self.peek().ok_or(UnreadableText)? {
                 b'(' | b')' | b'<' | b'>' | b'|' | b'&' if !self.starts("<(") => self.pos += 1,
-                b';' => return Err(Unreadable),
+                b';' => return Err(UnreadableText),
                 _ => {
                     let word = self.word()?;
                     if word.known && runs::holds_substitution(&word.text) {
-                        return Err(Unreadable);
+                        return Err(UnreadableText);
                     }
                 }
             }
@@ -612,7 +612,7 @@ impl<'s> Reader<'s, '_> {
     }
 
     fn function_body(&mut self, name: Word) -> Read<()> {
-        let name = name.known().ok_or(Unreadable)?.to_owned();
+        let name = name.known().ok_or(UnreadableText)?.to_owned();
         self.found.functions.push(name);
         self.skip_lines()?;
         let folders = self.found.folders.clone();
@@ -669,7 +669,7 @@ impl<'s> Reader<'s, '_> {
             && !self.starts("<(")
             && !self.starts(">(")
         {
-            return Err(Unreadable);
+            return Err(UnreadableText);
         }
         let from = self.pos;
         let target = self.word()?;
@@ -692,11 +692,11 @@ impl<'s> Reader<'s, '_> {
 
     fn announce(&mut self, source: &str, target: &Word, strip: bool) -> Read<()> {
         if source.contains(['$', '`']) {
-            return Err(Unreadable);
+            return Err(UnreadableText);
         }
         let here = Here { end: target.text.clone(), literal: target.quoted, strip, command: None };
         self.here.push(here);
-        if self.here.len() > 16 { Err(Unreadable) } else { Ok(()) }
+        if self.here.len() > 16 { Err(UnreadableText) } else { Ok(()) }
     }
 
     fn simple(&mut self) -> Read<()> {
@@ -725,14 +725,14 @@ impl<'s> Reader<'s, '_> {
             }
         }
         if self.pos == start {
-            return Err(Unreadable);
+            return Err(UnreadableText);
         }
         raw.text = cut(self.since(start).trim_end()).to_owned();
         if raw.program.is_none() {
             raw.program = Some(Word::literal(":"));
         }
         let at = self.emit(raw)?;
-        for here in self.here.get_mut(documents..).ok_or(Unreadable)? {
+        for here in self.here.get_mut(documents..).ok_or(UnreadableText)? {
             here.command = Some(at);
         }
         Ok(())
@@ -741,15 +741,15 @@ impl<'s> Reader<'s, '_> {
     /// `name ()`, whose name has been read as a program.
     fn function(&mut self, raw: Raw) -> Read<()> {
         if !raw.args.is_empty() || !raw.assigns.is_empty() {
-            return Err(Unreadable);
+            return Err(UnreadableText);
         }
         self.pos += 1;
         self.skip_blanks();
         if self.peek() != Some(b')') {
-            return Err(Unreadable);
+            return Err(UnreadableText);
         }
         self.pos += 1;
-        self.function_body(raw.program.ok_or(Unreadable)?)
+        self.function_body(raw.program.ok_or(UnreadableText)?)
     }
 
     /// Reads `NAME=…`, if it stands here.
@@ -766,7 +766,7 @@ impl<'s> Reader<'s, '_> {
         let tail = &rest[name_end..];
         if tail.starts_with('[') && tail.contains("]=") {
             // An index is arithmetic, which may run commands.
-            return Err(Unreadable);
+            return Err(UnreadableText);
         }
         let value_at = match tail.as_bytes() {
             [b'=', ..] => name_end + 1,
@@ -790,12 +790,12 @@ impl<'s> Reader<'s, '_> {
         self.pos += 1;
         loop {
             self.skip_lines()?;
-            match self.peek().ok_or(Unreadable)? {
+            match self.peek().ok_or(UnreadableText)? {
                 b')' => {
                     self.pos += 1;
                     return Ok(Word::unknown(self.since(from)));
                 }
-                byte if ends_word(byte) && !self.starts("<(") => return Err(Unreadable),
+                byte if ends_word(byte) && !self.starts("<(") => return Err(UnreadableText),
                 _ => {
                     self.word()?;
                 }

@@ -2,7 +2,7 @@
 
 use crate::grammar::Raw;
 use crate::operands::split;
-use crate::runs::{Inner, holds_substitution, is_device, script};
+use crate::runs::{InnerCommand, holds_substitution, is_device, script};
 use crate::scripts;
 use crate::word::Word;
 
@@ -58,7 +58,7 @@ const INTERPRETERS: &[Interpreter] = &[
     interpreter(&["osascript", "groovy", "scala", "racket", "guile", "tclsh"], "ec", &[], "", &[]),
 ];
 
-/// Options by which a program runs another program.
+/// OptionSet by which a program runs another program.
 const HAZARDS: &[(&str, &[&str])] = &[
     (
         "tar",
@@ -98,7 +98,7 @@ const HAZARDS: &[(&str, &[&str])] = &[
 ];
 
 /// Finds programs in the words of interpreters, and options that run others.
-pub(crate) fn inspect(name: &str, raw: &mut Raw, inner: &mut Vec<Inner>) {
+pub(crate) fn inspect(name: &str, raw: &mut Raw, inner: &mut Vec<InnerCommand>) {
     let bare = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
     if let Some(interpreter) = INTERPRETERS.iter().find(|known| known.names.contains(&bare)) {
         return interpreted(interpreter, raw);
@@ -109,7 +109,7 @@ pub(crate) fn inspect(name: &str, raw: &mut Raw, inner: &mut Vec<Inner>) {
         "git" => crate::roles::git(raw, inner),
         "make" | "gmake" => make(raw),
         "cmake" if raw.args.first().is_some_and(|word| word.text == "-E") => {
-            inner.push(Inner::Words(raw.args[1..].to_vec()));
+            inner.push(InnerCommand::Words(raw.args[1..].to_vec()));
         }
         "sqlite3" | "psql" | "mysql" | "duckdb" => database(raw),
         "deno" | "bun"

@@ -1,7 +1,7 @@
 //! A conservative reader of shell text: every simple command that the text could run, as far as that can be known
 //! without running it.
 //!
-//! Bash's grammar, read strictly. Text that the reader does not understand is *unreadable*, never skipped: the whole line
+//! Bash's grammar, read strictly. ShellText that the reader does not understand is *unreadable*, never skipped: the whole line
 //! is then one command of which nothing is known. Nothing here expands variables, looks at files or decides. Time is
 //! linear in the text; length, depth and the number of commands are bounded.
 
@@ -28,19 +28,19 @@ pub const MAX_WORDS: usize = 100;
 
 /// A piece of text that is known, or that only the shell could know.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Text {
+pub enum ShellText {
     /// The text after quotes and escapes are removed.
     Known(String),
     /// The source of a text that depends on what the shell finds when it runs.
     Unknown(String),
 }
 
-impl Text {
+impl ShellText {
     /// Returns the text, if it is known.
     pub fn known(&self) -> Option<&str> {
         match self {
-            Text::Known(text) => Some(text),
-            Text::Unknown(_) => None,
+            ShellText::Known(text) => Some(text),
+            ShellText::Unknown(_) => None,
         }
     }
 }
@@ -49,21 +49,21 @@ impl Text {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SimpleCommand {
     /// The program: a bare name, also for a file of a system folder; `./PATH` for a file below the base folder; else a path.
-    pub program: Text,
+    pub program: ShellText,
     /// The program as written, without quotes.
-    pub written: Text,
+    pub written: ShellText,
     /// The words after the program.
-    pub words: Vec<Text>,
+    pub words: Vec<ShellText>,
     /// The options among the words: each as written up to a `=`, and each letter of a cluster (`-rf` is also `-r` and `-f`).
-    pub options: Vec<Text>,
+    pub options: Vec<ShellText>,
     /// The variables that it sets, before the program or by `export` and the like.
-    pub assigns: Vec<(String, Text)>,
+    pub assigns: Vec<(String, ShellText)>,
     /// The files that it may read, as absolute paths; `~` is the folder `/~`.
-    pub reads: Vec<Text>,
+    pub reads: Vec<ShellText>,
     /// The files that it may create or change.
-    pub writes: Vec<Text>,
+    pub writes: Vec<ShellText>,
     /// The files that it may remove or move away.
-    pub removes: Vec<Text>,
+    pub removes: Vec<ShellText>,
     /// Whether it is certain what runs.
     pub known: bool,
     /// Whether every word, redirect and assignment is known.
@@ -75,7 +75,7 @@ pub struct SimpleCommand {
 /// Returns every simple command that a shell in the folder `base`, a normalised absolute path, could run for this text.
 /// A text that cannot be read gives one command of which nothing is known.
 pub fn read(text: &str, base: &str) -> Vec<SimpleCommand> {
-    let mut found = grammar::Found::new(base);
+    let mut found = grammar::FoundCommands::new(base);
     let hidden = |c: char| c == '\0' || (c.is_control() && !matches!(c, '\n' | '\t' | '\r'));
     if text.len() > MAX_TEXT || text.chars().any(hidden) {
         return vec![unreadable(text)];
@@ -88,7 +88,7 @@ pub fn read(text: &str, base: &str) -> Vec<SimpleCommand> {
                 false => vec![unreadable(text)],
             }
         }
-        Err(grammar::Unreadable) => vec![unreadable(text)],
+        Err(grammar::UnreadableText) => vec![unreadable(text)],
     }
 }
 
@@ -100,7 +100,7 @@ fn is_bounded(command: &SimpleCommand) -> bool {
 
 /// The command of which nothing is known.
 fn unreadable(text: &str) -> SimpleCommand {
-    let unknown = || Text::Unknown(text.to_owned());
+    let unknown = || ShellText::Unknown(text.to_owned());
     SimpleCommand {
         program: unknown(),
         written: unknown(),

@@ -1,10 +1,10 @@
-//! Options and operands of a command, by the conventions that most programs share.
+//! OptionSet and operands of a command, by the conventions that most programs share.
 
 use crate::word::Word;
 
 /// Which options of a program take a value.
 #[derive(Clone, Copy, Default)]
-pub(crate) struct Options {
+pub(crate) struct OptionSet {
     /// Letters of short options with a value.
     pub values: &'static str,
     /// Letters of short options without one, where only these are understood.
@@ -16,7 +16,7 @@ pub(crate) struct Options {
 }
 
 /// The place of the first operand; none where an option is not understood or not known.
-pub(crate) fn first_operand(args: &[Word], options: Options) -> Option<usize> {
+pub(crate) fn first_operand(args: &[Word], options: OptionSet) -> Option<usize> {
     let mut at = 0;
     while let Some(word) = args.get(at) {
         let text = word.known()?;

@@ -5,7 +5,7 @@
 use crate::grammar::Raw;
 use crate::interpreters::sed_parts;
 use crate::operands::{Split, split};
-use crate::runs::Inner;
+use crate::runs::InnerCommand;
 use crate::word::Word;
 
 /// Programs that only read, whose operands are files.
@@ -225,7 +225,7 @@ const READERS: &[&str] = &[
 /// Programs whose words are no files at all.
 const SPEAKERS: &[&str] = &[
     "echo", "printf", "true", "false", ":", "sleep", "kill", "seq", "expr", "date", "exit",
-    "return",
+    "return", "tr",
 ];
 
 /// Fills in the files of a command.
@@ -290,16 +290,23 @@ pub(crate) fn fill(name: &str, raw: &mut Raw) {
         "patch" => raw
             .writes
             .extend(cloned(split(&args, "idpBDFgorVYz", &["--input", "--directory"]).operands)),
-        "tar" => archive(&args, raw),
-        "unzip" => extract(&args, "dxP", "-d", raw),
+        _ => packed(name, &args, raw),
+    }
+}
+
+/// Archives, compressed files and downloads; then programs of which little is known.
+fn packed(name: &str, args: &[Word], raw: &mut Raw) {
+    match name {
+        "tar" => archive(args, raw),
+        "unzip" => extract(args, "dxP", "-d", raw),
         "7z" | "bsdtar" | "cpio" | "ar" => {
             raw.writes.extend(args.iter().filter(|word| !word.known).cloned())
         }
         "zip" => raw
             .writes
-            .extend(split(&args, "bitnxP", &[]).operands.first().map(|word| (*word).clone())),
+            .extend(split(args, "bitnxP", &[]).operands.first().map(|word| (*word).clone())),
         "gzip" | "gunzip" | "bzip2" | "bunzip2" | "xz" | "unxz" | "zstd" | "unzstd" | "brotli" => {
-            let split = split(&args, "SoD", &["--suffix"]);
+            let split = split(args, "SoD", &["--suffix"]);
             raw.writes.extend(split.values_of(&["-o"]).cloned());
             if !split.has(&["-c", "--stdout", "-t", "-l", "--test", "--list"]) {
                 raw.writes.extend(cloned(split.operands));
@@ -307,10 +314,10 @@ pub(crate) fn fill(name: &str, raw: &mut Raw) {
         }
         "sort" => raw
             .writes
-            .extend(split(&args, "oktST", &["--output"]).values_of(&["-o", "--output"]).cloned()),
+            .extend(split(args, "oktST", &["--output"]).values_of(&["-o", "--output"]).cloned()),
         "curl" => {
             let split = split(
-                &args,
+                args,
                 "odHXuAeFbmwTCr",
                 &[
                     "--output",
@@ -337,7 +344,7 @@ pub(crate) fn fill(name: &str, raw: &mut Raw) {
         }
         "wget" => {
             let split = split(
-                &args,
+                args,
                 "OPoa",
                 &["--output-document", "--directory-prefix", "--output-file", "--append-output"],
             );
@@ -355,19 +362,19 @@ pub(crate) fn fill(name: &str, raw: &mut Raw) {
         }
         "split" | "csplit" => raw
             .writes
-            .extend(split(&args, "abClnt", &[]).operands.get(1).map(|word| (*word).clone())),
+            .extend(split(args, "abClnt", &[]).operands.get(1).map(|word| (*word).clone())),
         "xxd" | "uniq" => raw
             .writes
-            .extend(split(&args, "clgsofnw", &[]).operands.get(1).map(|word| (*word).clone())),
-        "tree" => raw.writes.extend(split(&args, "oLIP", &[]).values_of(&["-o"]).cloned()),
+            .extend(split(args, "clgsofnw", &[]).operands.get(1).map(|word| (*word).clone())),
+        "tree" => raw.writes.extend(split(args, "oLIP", &[]).values_of(&["-o"]).cloned()),
         "yq" if args
             .iter()
             .any(|word| word.text.starts_with("-i") || word.text.starts_with("--in")) =>
         {
-            raw.writes.extend(cloned(split(&args, "", &[]).operands).into_iter().skip(1));
+            raw.writes.extend(cloned(split(args, "", &[]).operands).into_iter().skip(1));
         }
         _ if READERS.contains(&name) || SPEAKERS.contains(&name) => {}
-        _ => leads_out(&args, raw),
+        _ => leads_out(args, raw),
     }
 }
 
@@ -560,7 +567,7 @@ fn leads_out(args: &[Word], raw: &mut Raw) {
 }
 
 /// `find`: what it removes, writes and runs.
-pub(crate) fn find(raw: &mut Raw, inner: &mut Vec<Inner>) {
+pub(crate) fn find(raw: &mut Raw, inner: &mut Vec<InnerCommand>) {
     let args = raw.args.clone();
     let mut roots: Vec<Word> = Vec::new();
     let mut at = 0;
@@ -625,7 +632,7 @@ pub(crate) fn find(raw: &mut Raw, inner: &mut Vec<Inner>) {
                     })
                     .collect();
                 raw.known &= end.is_some() && !words.is_empty();
-                inner.push(Inner::Words(words));
+                inner.push(InnerCommand::Words(words));
                 at += end.unwrap_or(rest.len());
             }
             "-fprint" | "-fprint0" | "-fprintf" | "-fls" => {
@@ -734,7 +741,7 @@ const FIND_VALUES: &[&str] = &[
 ];
 
 /// `git`: its own options are taken off the words; what its subcommands run and touch.
-pub(crate) fn git(raw: &mut Raw, inner: &mut Vec<Inner>) {
+pub(crate) fn git(raw: &mut Raw, inner: &mut Vec<InnerCommand>) {
     while let Some(first) = raw.args.first() {
         let text = first.known().unwrap_or("?").to_owned();
         let takes = match text.as_str() {
@@ -797,9 +804,15 @@ pub(crate) fn git(raw: &mut Raw, inner: &mut Vec<Inner>) {
             "--pretty",
             "--since",
             "--until",
+            "--output",
         ],
     );
     git_runs(&subcommand, &rest, &split, raw, inner);
+    raw.writes.extend(split.values_of(&["--output", "--output-directory"]).cloned());
+    for word in split.operands.iter().filter(|word| word.known) {
+        // A file of a commit: `HEAD:FILE`.
+        raw.reads.extend(word.text.split_once(':').map(|(_, file)| word.part(file)));
+    }
     let messages = split.values.iter().map(|(_, value)| value);
     let files: Vec<Word> = match subcommand.as_str() {
         "commit" | "tag" | "merge" | "log" | "grep" | "notes" => cloned(split.operands.clone()),
@@ -826,7 +839,7 @@ fn git_runs(
     rest: &[Word],
     split: &Split<'_>,
     raw: &mut Raw,
-    inner: &mut Vec<Inner>,
+    inner: &mut Vec<InnerCommand>,
 ) {
     let first = rest.first().and_then(Word::known);
     match (subcommand, first) {
@@ -837,11 +850,11 @@ fn git_runs(
                 .skip(at)
                 .filter(|word| !matches!(word.text.as_str(), "--recursive" | "--quiet"));
             match words.map(Word::known).collect::<Option<Vec<_>>>() {
-                Some(texts) => inner.push(Inner::Text(texts.join(" "))),
+                Some(texts) => inner.push(InnerCommand::Text(texts.join(" "))),
                 None => raw.known = false,
             }
         }
-        ("bisect", Some("run")) => inner.push(Inner::Words(rest[1..].to_vec())),
+        ("bisect", Some("run")) => inner.push(InnerCommand::Words(rest[1..].to_vec())),
         ("config", _) => raw.known &= is_harmless_config(rest, split),
         (
             "filter-branch" | "difftool" | "mergetool" | "send-email" | "instaweb" | "daemon"

@@ -1,12 +1,12 @@
 //! Commands that run other commands: wrappers, shells, `eval`, `find -exec`, and what variables change.
 
-use crate::grammar::{Found, Raw, Read, Unreadable, is_name, text};
-use crate::operands::{Options, first_operand};
+use crate::grammar::{FoundCommands, Raw, Read, UnreadableText, is_name, text};
+use crate::operands::{OptionSet, first_operand};
 use crate::word::Word;
 use crate::{MAX_DEPTH, interpreters, paths, roles};
 
 /// Something that a command runs.
-pub(crate) enum Inner {
+pub(crate) enum InnerCommand {
     /// A command by its words.
     Words(Vec<Word>),
     /// A text that a shell reads.
@@ -16,7 +16,7 @@ pub(crate) enum Inner {
 /// A program that runs the command after its own options.
 struct Wrapper {
     name: &'static str,
-    options: Options,
+    options: OptionSet,
     /// How many operands come before the command.
     skip: usize,
 }
@@ -29,7 +29,7 @@ const fn wrapper(
     long_flags: &'static [&'static str],
     skip: usize,
 ) -> Wrapper {
-    Wrapper { name, options: Options { values, flags, long_values, long_flags }, skip }
+    Wrapper { name, options: OptionSet { values, flags, long_values, long_flags }, skip }
 }
 
 const WRAPPERS: &[Wrapper] = &[
@@ -133,6 +133,8 @@ fn is_command_variable(name: &str) -> bool {
     matches!(
         name,
         "GIT_SSH"
+            | "GIT_DIR"
+            | "GIT_WORK_TREE"
             | "GIT_SSH_COMMAND"
             | "GIT_EXEC_PATH"
             | "GIT_PROXY_COMMAND"
@@ -283,7 +285,7 @@ pub(crate) fn holds_substitution(text: &str) -> bool {
 }
 
 /// Notes an assignment; returns whether what runs is as certain as before.
-pub(crate) fn harmless_assignment(name: &str, value: &Word, found: &mut Found) -> bool {
+pub(crate) fn harmless_assignment(name: &str, value: &Word, found: &mut FoundCommands) -> bool {
     if is_dangerous(name) && !(name == "PATH" && is_usual_path(&value.text)) {
         found.tainted = true;
     }
@@ -294,9 +296,9 @@ pub(crate) fn harmless_assignment(name: &str, value: &Word, found: &mut Found) -
 }
 
 /// Puts a command among the found, with those that it runs; returns its place.
-pub(crate) fn emit(mut raw: Raw, found: &mut Found, depth: usize) -> Read<usize> {
+pub(crate) fn emit(mut raw: Raw, found: &mut FoundCommands, depth: usize) -> Read<usize> {
     if depth > MAX_DEPTH {
-        return Err(Unreadable);
+        return Err(UnreadableText);
     }
     let program = raw.program.as_ref();
     raw.known &= program.is_some_and(|word| word.known && !word.text.is_empty());
@@ -318,8 +320,8 @@ pub(crate) fn emit(mut raw: Raw, found: &mut Found, depth: usize) -> Read<usize>
             found.folders = if name == "trap" { None } else { folders.clone() };
         }
         match inner {
-            Inner::Text(source) => text(&source, found, depth + 1)?,
-            Inner::Words(words) => {
+            InnerCommand::Text(source) => text(&source, found, depth + 1)?,
+            InnerCommand::Words(words) => {
                 let mut sub = Raw { known: true, folders: found.folders.clone(), ..sub.clone() };
                 let mut words = words.into_iter();
                 sub.program = words.next();
@@ -335,7 +337,7 @@ pub(crate) fn emit(mut raw: Raw, found: &mut Found, depth: usize) -> Read<usize>
 }
 
 /// Reads a here-document that has come after its command; returns whether it is certain what the command runs.
-pub(crate) fn fed(raw: &Raw, found: &mut Found, depth: usize) -> Read<bool> {
+pub(crate) fn fed(raw: &Raw, found: &mut FoundCommands, depth: usize) -> Read<bool> {
     match raw.input.as_ref().and_then(Word::known) {
         Some(source) if raw.waits => text(source, found, depth + 1).map(|()| true),
         _ => Ok(raw.known),
@@ -343,7 +345,7 @@ pub(crate) fn fed(raw: &Raw, found: &mut Found, depth: usize) -> Read<bool> {
 }
 
 /// Builtins that set variables by their words.
-fn variables(name: &str, raw: &mut Raw, found: &mut Found) {
+fn variables(name: &str, raw: &mut Raw, found: &mut FoundCommands) {
     let declares = matches!(name, "export" | "declare" | "typeset" | "local" | "readonly");
     let names = matches!(name, "read" | "mapfile" | "readarray" | "unset" | "printf" | "getopts");
     if !declares && !names && !matches!(name, "alias" | "hash" | "enable" | "let" | "test" | "[") {
@@ -357,6 +359,10 @@ fn variables(name: &str, raw: &mut Raw, found: &mut Found) {
             Some((variable, value)) => (variable.trim_end_matches('+'), Some(value)),
             None => (word.text.as_str(), None),
         };
+        // A reference to another variable may stand for any.
+        if declares && variable.starts_with('-') && variable.contains('n') {
+            found.tainted = true;
+        }
         if declares && !is_name(variable) && !variable.starts_with('-') {
             raw.known = false;
         }
@@ -387,7 +393,7 @@ fn variables(name: &str, raw: &mut Raw, found: &mut Found) {
 }
 
 /// Notes where the shell is after `cd`.
-fn change_folder(name: &str, raw: &Raw, found: &mut Found) {
+fn change_folder(name: &str, raw: &Raw, found: &mut FoundCommands) {
     if !matches!(name, "cd" | "pushd" | "popd" | "chdir") {
         return;
     }
@@ -421,7 +427,7 @@ fn change_folder(name: &str, raw: &Raw, found: &mut Found) {
 }
 
 /// Finds what a command runs.
-fn inspect(name: &str, raw: &mut Raw, inner: &mut Vec<Inner>, found: &mut Found) {
+fn inspect(name: &str, raw: &mut Raw, inner: &mut Vec<InnerCommand>, found: &mut FoundCommands) {
     if SHELLS.contains(&name) {
         return shell(raw, inner);
     }
@@ -434,7 +440,7 @@ fn inspect(name: &str, raw: &mut Raw, inner: &mut Vec<Inner>, found: &mut Found)
         "trap" => trap(raw, inner),
         "." | "source" => script(raw, 0),
         "watch" => {
-            let options = Options {
+            let options = OptionSet {
                 values: "nq",
                 flags: "bcdegtpwx",
                 long_values: &["interval"],
@@ -459,14 +465,14 @@ fn first_text(raw: &Raw) -> Option<&str> {
     raw.args.first()?.known()
 }
 
-fn wrapped(name: &str, raw: &mut Raw, inner: &mut Vec<Inner>, found: &mut Found) {
+fn wrapped(name: &str, raw: &mut Raw, inner: &mut Vec<InnerCommand>, found: &mut FoundCommands) {
     let runner = RUNNERS.iter().find(|(program, subcommands)| {
         *program == name && first_text(raw).is_some_and(|first| subcommands.contains(&first))
     });
     let (args, options, skip) = match WRAPPERS.iter().find(|wrapper| wrapper.name == name) {
         Some(wrapper) => (&raw.args[..], wrapper.options, wrapper.skip),
         None if runner.is_some() => {
-            let options = Options {
+            let options = OptionSet {
                 values: "p",
                 flags: "qvcsy",
                 long_values: &["with", "python", "extra", "group", "package", "filter", "env"],
@@ -510,7 +516,7 @@ fn wrapped(name: &str, raw: &mut Raw, inner: &mut Vec<Inner>, found: &mut Found)
         return;
     }
     if !words.is_empty() {
-        inner.push(Inner::Words(words));
+        inner.push(InnerCommand::Words(words));
     }
 }
 
@@ -547,28 +553,30 @@ fn xargs(options: &[Word], words: &mut Vec<Word>, listed: Option<Vec<String>>) {
 }
 
 /// Adds the text of words as a shell would read it again; returns whether all of it is known.
-fn joined(words: &Vec<Word>, inner: &mut Vec<Inner>) -> bool {
+fn joined(words: &Vec<Word>, inner: &mut Vec<InnerCommand>) -> bool {
     let Some(texts) = words.iter().map(Word::known).collect::<Option<Vec<_>>>() else {
         return false;
     };
-    inner.push(Inner::Text(texts.join(" ")));
+    inner.push(InnerCommand::Text(texts.join(" ")));
     true
 }
 
-fn trap(raw: &mut Raw, inner: &mut Vec<Inner>) {
+fn trap(raw: &mut Raw, inner: &mut Vec<InnerCommand>) {
     match raw.args.first().map(|word| (word.known(), raw.args.len())) {
         None | Some((Some("-" | "" | "-l" | "-p"), _)) => {}
-        Some((Some(source), count)) if count > 1 => inner.push(Inner::Text(source.to_owned())),
+        Some((Some(source), count)) if count > 1 => {
+            inner.push(InnerCommand::Text(source.to_owned()))
+        }
         Some((Some("EXIT" | "INT" | "TERM" | "HUP"), _)) => {}
         Some(_) => raw.known = false,
     }
 }
 
-fn ssh(raw: &mut Raw, inner: &mut Vec<Inner>, found: &mut Found) {
-    let options = Options {
+fn ssh(raw: &mut Raw, inner: &mut Vec<InnerCommand>, found: &mut FoundCommands) {
+    let options = OptionSet {
         values: "bcDEeFIiJLlmOpQRSWw",
         flags: "46AaCfGgKkMNnqsTtVvXxYy",
-        ..Options::default()
+        ..OptionSet::default()
     };
     let Some(at) = first_operand(&raw.args, options) else {
         raw.known = false;
@@ -583,12 +591,12 @@ fn ssh(raw: &mut Raw, inner: &mut Vec<Inner>, found: &mut Found) {
     }
 }
 
-fn fd(raw: &mut Raw, inner: &mut Vec<Inner>) {
+fn fd(raw: &mut Raw, inner: &mut Vec<InnerCommand>) {
     let exec = |word: &Word| matches!(word.known(), Some("-x" | "-X" | "--exec" | "--exec-batch"));
     if let Some(at) = raw.args.iter().position(exec) {
         let mut words = raw.args[at + 1..].to_vec();
         words.push(Word::unknown("(a file that fd finds)"));
-        inner.push(Inner::Words(words));
+        inner.push(InnerCommand::Words(words));
     } else if raw.args.iter().any(|word| {
         word.text.starts_with("--ex")
             && !word.text.starts_with("--exclude")
@@ -603,7 +611,7 @@ fn fd(raw: &mut Raw, inner: &mut Vec<Inner>) {
 }
 
 /// A shell: the text of `-c`, a script, or what comes on standard input.
-fn shell(raw: &mut Raw, inner: &mut Vec<Inner>) {
+fn shell(raw: &mut Raw, inner: &mut Vec<InnerCommand>) {
     let mut takes_text = false;
     let mut at = 0;
     while let Some(word) = raw.args.get(at) {
@@ -641,7 +649,7 @@ fn shell(raw: &mut Raw, inner: &mut Vec<Inner>) {
     let operand = raw.args.get(at).cloned();
     match operand {
         Some(word) if takes_text => match word.known() {
-            Some(source) => inner.push(Inner::Text(source.to_owned())),
+            Some(source) => inner.push(InnerCommand::Text(source.to_owned())),
             None => raw.known = false,
         },
         _ if takes_text => raw.known = false,
@@ -652,10 +660,10 @@ fn shell(raw: &mut Raw, inner: &mut Vec<Inner>) {
 }
 
 /// A shell without a script runs its standard input.
-fn standard_input(raw: &mut Raw, inner: &mut Vec<Inner>) {
+fn standard_input(raw: &mut Raw, inner: &mut Vec<InnerCommand>) {
     let text = raw.input.as_ref().map(|word| word.known().map(str::to_owned));
     match (text, raw.reads.last().cloned()) {
-        (Some(Some(source)), _) => inner.push(Inner::Text(source)),
+        (Some(Some(source)), _) => inner.push(InnerCommand::Text(source)),
         (None, Some(file)) if file.known => {
             raw.known &= !is_device(&file.text);
             raw.scripts.push(file);

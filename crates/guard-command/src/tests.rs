@@ -1,12 +1,12 @@
 //! Lines and the commands in them; laws over hostile texts.
 
-use crate::{MAX_DEPTH, SimpleCommand, Text, read};
+use crate::{MAX_DEPTH, ShellText, SimpleCommand, read};
 use proptest::prelude::*;
 
-fn shown(text: &Text) -> String {
+fn shown(text: &ShellText) -> String {
     match text {
-        Text::Known(text) => text.clone(),
-        Text::Unknown(_) => "?".into(),
+        ShellText::Known(text) => text.clone(),
+        ShellText::Unknown(_) => "?".into(),
     }
 }
 
@@ -19,7 +19,7 @@ fn check(line: &str, expected: &[&str]) {
     assert_eq!(programs(line), expected, "{line}");
 }
 
-fn files(texts: &[Text]) -> Vec<String> {
+fn files(texts: &[ShellText]) -> Vec<String> {
     texts.iter().map(shown).collect()
 }
 
@@ -329,7 +329,7 @@ proptest! {
     fn a_hidden_command_is_seen(places in proptest::collection::vec(0_usize..16, 0..6)) {
         let line = places.iter().fold("rm -rf /x".to_owned(), |line, place| hide(&line, *place));
         let found = read(&line, "/ws");
-        let seen = found.iter().any(|command| command.removes.contains(&Text::Known("/x".into())));
+        let seen = found.iter().any(|command| command.removes.contains(&ShellText::Known("/x".into())));
         prop_assert!(seen || found.iter().any(|command| !command.known), "{}", line);
     }
 }

@@ -1,6 +1,6 @@
 //! One word of shell text: quotes and escapes removed, what only the shell could know marked.
 
-use crate::grammar::{Reader, Unreadable};
+use crate::grammar::{ShellReader, UnreadableText};
 
 /// A word, read.
 #[derive(Debug, Clone, Default)]
@@ -47,7 +47,7 @@ impl Word {
 
 /// What is in the making.
 #[derive(Default)]
-struct Draft {
+struct WordDraft {
     word: Word,
     /// Where the first unknown piece, glob or brace begins in the text.
     unknown_at: Option<usize>,
@@ -59,7 +59,7 @@ struct Draft {
     pipe: bool,
 }
 
-impl Draft {
+impl WordDraft {
     fn unknown(&mut self, source: &str) {
         self.unknown_at.get_or_insert(self.word.text.len());
         self.word.text.push_str(source);
@@ -82,10 +82,10 @@ pub(crate) fn ends_word(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\n' | b'|' | b'&' | b';' | b'(' | b')' | b'<' | b'>')
 }
 
-impl Reader<'_, '_> {
+impl ShellReader<'_, '_> {
     /// Reads a word, which begins here.
-    pub fn word(&mut self) -> Result<Word, Unreadable> {
-        let mut draft = Draft::default();
+    pub fn word(&mut self) -> Result<Word, UnreadableText> {
+        let mut draft = WordDraft::default();
         let start = self.pos;
         self.tilde(&mut draft);
         while let Some(byte) = self.peek() {
@@ -98,7 +98,7 @@ impl Reader<'_, '_> {
                     draft.pipe = true;
                 }
                 _ if ends_word(byte) => break,
-                b'\r' => return Err(Unreadable),
+                b'\r' => return Err(UnreadableText),
                 b'\\' => self.escape(&mut draft),
                 b'\'' => self.single_quotes(&mut draft)?,
                 b'"' => {
@@ -132,7 +132,7 @@ impl Reader<'_, '_> {
         Ok(self.made(draft))
     }
 
-    fn made(&self, mut draft: Draft) -> Word {
+    fn made(&self, mut draft: WordDraft) -> Word {
         let text = &draft.word.text;
         draft.word.known = draft.unknown_at.is_none() && draft.pattern_at.is_none();
         if draft.pipe && draft.pieces == 1 {
@@ -151,7 +151,7 @@ impl Reader<'_, '_> {
     }
 
     /// `~` and `~/` at the start; `~name` depends on the machine.
-    fn tilde(&mut self, draft: &mut Draft) {
+    fn tilde(&mut self, draft: &mut WordDraft) {
         if self.peek() != Some(b'~') {
             return;
         }
@@ -168,7 +168,7 @@ impl Reader<'_, '_> {
         draft.push('~');
     }
 
-    fn escape(&mut self, draft: &mut Draft) {
+    fn escape(&mut self, draft: &mut WordDraft) {
         self.pos += 1;
         match self.peek() {
             Some(b'\n') => self.pos += 1,
@@ -181,10 +181,10 @@ impl Reader<'_, '_> {
         }
     }
 
-    fn single_quotes(&mut self, draft: &mut Draft) -> Result<(), Unreadable> {
+    fn single_quotes(&mut self, draft: &mut WordDraft) -> Result<(), UnreadableText> {
         draft.word.quoted = true;
         let rest = &self.source[self.pos + 1..];
-        let end = rest.find('\'').ok_or(Unreadable)?;
+        let end = rest.find('\'').ok_or(UnreadableText)?;
         draft.word.text.push_str(&rest[..end]);
         draft.pieces += 2;
         self.pos += end + 2;
@@ -192,9 +192,9 @@ impl Reader<'_, '_> {
     }
 
     /// The rest of a text in double quotes, after the first.
-    fn double_quotes(&mut self, draft: &mut Draft) -> Result<(), Unreadable> {
+    fn double_quotes(&mut self, draft: &mut WordDraft) -> Result<(), UnreadableText> {
         loop {
-            match self.peek().ok_or(Unreadable)? {
+            match self.peek().ok_or(UnreadableText)? {
                 b'"' => {
                     self.pos += 1;
                     return Ok(());
@@ -220,7 +220,7 @@ impl Reader<'_, '_> {
     }
 
     /// What begins with `$` or a backtick.
-    fn expansion(&mut self, draft: &mut Draft, quoted: bool) -> Result<(), Unreadable> {
+    fn expansion(&mut self, draft: &mut WordDraft, quoted: bool) -> Result<(), UnreadableText> {
         let from = self.pos;
         if self.peek() == Some(b'`') {
             self.backticks()?;
@@ -242,7 +242,7 @@ impl Reader<'_, '_> {
                 self.pos += 2;
                 self.nested_list()?;
             }
-            Some(b'[') => return Err(Unreadable),
+            Some(b'[') => return Err(UnreadableText),
             Some(b'{') => {
                 self.pos += 2;
                 self.parameter()?;
@@ -286,12 +286,12 @@ impl Reader<'_, '_> {
     }
 
     /// `$'…'`: escapes of C. Bytes that are no text, and a NUL, which ends the string, are unreadable.
-    fn ansi_quotes(&mut self, draft: &mut Draft) -> Result<(), Unreadable> {
+    fn ansi_quotes(&mut self, draft: &mut WordDraft) -> Result<(), UnreadableText> {
         draft.word.quoted = true;
         draft.pieces += 2;
         self.pos += 2;
         loop {
-            match self.peek().ok_or(Unreadable)? {
+            match self.peek().ok_or(UnreadableText)? {
                 b'\'' => {
                     self.pos += 1;
                     return Ok(());
@@ -309,8 +309,8 @@ impl Reader<'_, '_> {
         }
     }
 
-    fn ansi_escape(&mut self) -> Result<char, Unreadable> {
-        let byte = self.peek().ok_or(Unreadable)?;
+    fn ansi_escape(&mut self) -> Result<char, UnreadableText> {
+        let byte = self.peek().ok_or(UnreadableText)?;
         let code = match byte {
             b'0'..=b'7' => self.digits(8, 3),
             b'x' | b'u' | b'U' => {
@@ -339,7 +339,7 @@ impl Reader<'_, '_> {
             }
             _ => 0,
         };
-        char::from_u32(code).filter(|c| *c != '\0').ok_or(Unreadable)
+        char::from_u32(code).filter(|c| *c != '\0').ok_or(UnreadableText)
     }
 
     fn digits(&mut self, radix: u32, most: usize) -> u32 {
@@ -355,18 +355,18 @@ impl Reader<'_, '_> {
     }
 
     /// The rest of `${…}`. `@P` would run what a variable holds.
-    fn parameter(&mut self) -> Result<(), Unreadable> {
+    fn parameter(&mut self) -> Result<(), UnreadableText> {
         let from = self.pos;
         self.enter()?;
-        let mut scrap = Draft::default();
+        let mut scrap = WordDraft::default();
         loop {
-            match self.peek().ok_or(Unreadable)? {
+            match self.peek().ok_or(UnreadableText)? {
                 b'}' => {
                     let inside = self.since(from);
                     self.pos += 1;
                     self.leave();
                     return match inside.contains('@') && inside.ends_with(['P', 'E']) {
-                        true => Err(Unreadable),
+                        true => Err(UnreadableText),
                         false => Ok(()),
                     };
                 }
@@ -389,12 +389,12 @@ impl Reader<'_, '_> {
     }
 
     /// The rest of `((…))`: only substitutions in it run commands.
-    pub fn arithmetic(&mut self) -> Result<(), Unreadable> {
+    pub fn arithmetic(&mut self) -> Result<(), UnreadableText> {
         self.enter()?;
         let mut open = 0_usize;
-        let mut scrap = Draft::default();
+        let mut scrap = WordDraft::default();
         loop {
-            match self.peek().ok_or(Unreadable)? {
+            match self.peek().ok_or(UnreadableText)? {
                 b'(' => {
                     open += 1;
                     self.pos += 1;
@@ -405,7 +405,7 @@ impl Reader<'_, '_> {
                 }
                 b')' => {
                     if self.peek_at(1) != Some(b')') {
-                        return Err(Unreadable);
+                        return Err(UnreadableText);
                     }
                     self.pos += 2;
                     self.leave();
@@ -415,7 +415,7 @@ impl Reader<'_, '_> {
                 b'\\' | b'\'' | b'"' | b';' | b'\n' => {
                     // `;` belongs to the head of a loop.
                     if self.peek() != Some(b';') {
-                        return Err(Unreadable);
+                        return Err(UnreadableText);
                     }
                     self.pos += 1;
                 }
@@ -427,22 +427,22 @@ impl Reader<'_, '_> {
     }
 
     /// `` `…` ``: the text inside is read as a text of its own.
-    fn backticks(&mut self) -> Result<(), Unreadable> {
+    fn backticks(&mut self) -> Result<(), UnreadableText> {
         let bytes = self.source.as_bytes();
         let start = self.pos + 1;
         let mut inside = String::new();
         let mut at = start;
         loop {
-            match bytes.get(at).ok_or(Unreadable)? {
+            match bytes.get(at).ok_or(UnreadableText)? {
                 b'`' => break,
                 b'\\' if matches!(bytes.get(at + 1), Some(b'`' | b'\\' | b'$')) => {
                     inside.push(bytes[at + 1] as char);
                     at += 2;
                 }
                 // In double quotes a quote may be escaped once more: too many readers differ.
-                b'\\' if bytes.get(at + 1) == Some(&b'"') => return Err(Unreadable),
+                b'\\' if bytes.get(at + 1) == Some(&b'"') => return Err(UnreadableText),
                 _ => {
-                    let c = self.source[at..].chars().next().ok_or(Unreadable)?;
+                    let c = self.source[at..].chars().next().ok_or(UnreadableText)?;
                     inside.push(c);
                     at += c.len_utf8();
                 }
@@ -492,8 +492,8 @@ impl Reader<'_, '_> {
     }
 
     /// The text of a here-document in which the shell expands.
-    pub fn here_text(&mut self) -> Result<Word, Unreadable> {
-        let mut draft = Draft::default();
+    pub fn here_text(&mut self) -> Result<Word, UnreadableText> {
+        let mut draft = WordDraft::default();
         while let Some(byte) = self.peek() {
             match byte {
                 b'\\' => match self.peek_at(1) {

@@ -33,6 +33,7 @@ impl Checker<'_, '_> {
             name: (*name).into(),
             ty: ty(written),
             secret: false,
+            doc: String::new(),
             span: Span::default(),
         });
         let fields = fields.collect();

@@ -7,7 +7,7 @@ use super::eval::confused;
 use super::extract::unreadable::{element, is_unreadable};
 use crate::value::{Fault, Value};
 pub use guard_command::{MAX_COMMANDS, MAX_WORDS};
-use guard_command::{SimpleCommand, Text, read};
+use guard_command::{ShellText, SimpleCommand, read};
 use std::cell::RefCell;
 
 /// The fields of the record `SimpleCommand`, with their types as written.
@@ -51,8 +51,8 @@ pub(super) fn commands(args: &[&Value]) -> Result<Value, Fault> {
 }
 
 fn record(command: &SimpleCommand) -> Value {
-    let strings = |texts: &[Text]| Value::List(texts.iter().map(string).collect());
-    let paths = |texts: &[Text]| Value::List(texts.iter().map(path).collect());
+    let strings = |texts: &[ShellText]| Value::List(texts.iter().map(string).collect());
+    let paths = |texts: &[ShellText]| Value::List(texts.iter().map(path).collect());
     let assigns = command.assigns.iter().map(|(name, value)| (name.as_str().into(), string(value)));
     Value::Record(vec![
         string(&command.program),
@@ -70,17 +70,17 @@ fn record(command: &SimpleCommand) -> Value {
     ])
 }
 
-fn readable(text: &Text) -> String {
+fn readable(text: &ShellText) -> String {
     match text {
-        Text::Known(text) if !is_unreadable(text) => text.clone(),
-        Text::Known(text) | Text::Unknown(text) => element(text),
+        ShellText::Known(text) if !is_unreadable(text) => text.clone(),
+        ShellText::Known(text) | ShellText::Unknown(text) => element(text),
     }
 }
 
-fn string(text: &Text) -> Value {
+fn string(text: &ShellText) -> Value {
     Value::String(readable(text).into())
 }
 
-fn path(text: &Text) -> Value {
+fn path(text: &ShellText) -> Value {
     Value::Path(readable(text).into())
 }
