@@ -146,8 +146,8 @@ impl EngineSession {
         ending: impl FnOnce(&mut Session) -> Result<Recorded<EngineSettled>, SessionError> + Send,
     ) -> PyResult<PySettled> {
         let recorded = self.event(py, ending)?;
-        let record = recorded.record().to_owned();
-        Ok(PySettled::new(recorded.into_outcome(), record))
+        let (outcome, record) = recorded.into_parts();
+        Ok(PySettled::new(outcome, record))
     }
 }
 
@@ -332,8 +332,8 @@ impl EngineSession {
             };
             Ok((recorded, request, call, tool, args))
         })?;
-        let record = recorded.record().to_owned();
-        Ok(PyVerdict::new(recorded.into_outcome(), record, (call, tool, args), request))
+        let (outcome, record) = recorded.into_parts();
+        Ok(PyVerdict::new(outcome, record, (call, tool, args), request))
     }
 
     /// The verdict that a call would get now. Nothing changes, and nothing is recorded.
@@ -387,8 +387,8 @@ impl EngineSession {
             let now = system_time();
             let ending = Ending::Unreadable { text, error };
             let recorded = session.apply(&Event::Settle(Settlement { call, ending, now }))?;
-            let record = recorded.record().to_owned();
-            match recorded.into_outcome() {
+            let (outcome, record) = recorded.into_parts();
+            match outcome {
                 Outcome::Settled(settled) => Ok(Recorded::with_record(settled, record)),
                 other => unreachable!("a settlement has a settlement's outcome, not {other:?}"),
             }
@@ -443,8 +443,8 @@ impl EngineSession {
     #[pyo3(signature = (reason=None))]
     fn stop(&self, py: Python<'_>, reason: Option<&str>) -> PyResult<PyStopped> {
         let recorded = self.event(py, |session| session.stop(reason))?;
-        let record = recorded.record().to_owned();
-        Ok(PyStopped::new(recorded.into_outcome(), record))
+        let (outcome, record) = recorded.into_parts();
+        Ok(PyStopped::new(outcome, record))
     }
 
     /// Every tool judged and ranked: a dict, with the same as text under `prompt`. Nothing changes.

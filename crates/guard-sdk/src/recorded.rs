@@ -31,6 +31,11 @@ impl<T> Recorded<T> {
         self.outcome
     }
 
+    /// The outcome and its record.
+    pub fn into_parts(self) -> (T, String) {
+        (self.outcome, self.record)
+    }
+
     pub(crate) fn map<U>(self, outcome: impl FnOnce(T) -> U) -> Recorded<U> {
         Recorded { outcome: outcome(self.outcome), record: self.record }
     }

@@ -89,19 +89,24 @@ class CallScope:
         session = self.session
         own = [tool for of_session, tool in _inside.get() if of_session is session]
         with session._gate:
-            blocked = not own and any(waiter.passed >= MAX_PASSED for waiter in session._waiting)
-            if not blocked:
-                verdict = self.propose()
-                if verdict.decision != "wait":
-                    if verdict.allowed:
-                        for waiter in session._waiting:
-                            waiter.passed += 1
-                    return verdict, None
-                self._expect_no_circle(verdict, own)
-            waiter = make_waiter()
-            waiter.verdict = None if blocked else verdict
-            session._waiting.append(waiter)
-            return None, waiter
+            session._admitting += 1
+            try:
+                blocked = not own and any(waiter.passed >= MAX_PASSED for waiter in session._waiting)
+                verdict = None
+                if not blocked:
+                    verdict = self.propose()
+                    if verdict.decision != "wait":
+                        if verdict.allowed:
+                            for waiter in session._waiting:
+                                waiter.passed += 1
+                        return verdict, None
+                    self._expect_no_circle(verdict, own)
+                waiter = make_waiter()
+                waiter.verdict = verdict
+                session._waiting.append(waiter)
+                return None, waiter
+            finally:
+                session._admitting -= 1
 
     def _expect_no_circle(self, verdict, own):
         """Refuses a call that would wait for the call inside which it is made."""
@@ -148,11 +153,23 @@ class CallScope:
             poll = min(poll * 2, LONGEST_POLL) if self.session._polls else poll
 
     def __enter__(self):
+        return self.entered_sync(self.begin_sync())
+
+    def begin_sync(self):
+        """Proposes the call. Returns `None` if it may run now, else what `entered_sync` waits for."""
         self._expect_new()
         event = threading.Event()
         verdict, waiter = self._admit(lambda: Waiter(self, event.set))
         if waiter is None:
-            return self._accept(verdict)
+            self._accept(verdict)
+            return None
+        return waiter, event
+
+    def entered_sync(self, waiting):
+        """Waits for the call's turn, in this thread. Returns the scope; raises as entering it does."""
+        if waiting is None:
+            return self
+        waiter, event = waiting
         try:
             for seconds in self._wait_slices():
                 if event.wait(min(seconds, threading.TIMEOUT_MAX)):

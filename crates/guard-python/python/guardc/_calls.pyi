@@ -27,5 +27,7 @@ class CallScope:
         """Proposes the call in a running event loop. Returns `None` if it may run now, else what `entered` awaits."""
     async def entered(self, waiting: object | None) -> CallScope:
         """Waits for the call's turn."""
+    def begin_sync(self) -> object | None: ...
+    def entered_sync(self, waiting: object | None) -> CallScope: ...
     def running(self) -> Any:
         """The context in which the tool of an entered scope runs; leaving it settles the call."""

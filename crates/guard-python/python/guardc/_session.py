@@ -9,6 +9,8 @@ from ._calls import CallScope, guarded_tool
 from ._errors import ArgumentError
 from ._pending import PendingApproval
 
+_settle = EngineSession.settle
+
 #: How long a call waits for another call in flight, in seconds.
 WAIT = 60.0
 
@@ -43,6 +45,8 @@ class Session(EngineSession):
         self._polls = store is not None
         self._gate = threading.RLock()
         self._waiting = deque()
+        #: The number of calls between their proposal and their place among those that wait.
+        self._admitting = 0
         self._blocks = []
 
     # A settlement may free calls that wait, so each wakes them before anything else is proposed.
@@ -53,9 +57,10 @@ class Session(EngineSession):
         Raises `ArgumentError` where the result is not JSON; nothing is settled then. Raises `SessionError` where no
         call with this id is in flight.
         """
-        settled = EngineSession.settle(self, call, result, outcome=outcome)
-        with self._gate:
-            if self._waiting:
+        settled = _settle(self, call, result, outcome=outcome)
+        # In this order: a call that is being admitted stands among those that wait before it stops being admitted.
+        if self._admitting or self._waiting:
+            with self._gate:
                 self._wake()
         return settled
 
