@@ -18,5 +18,6 @@ mod proofs;
 mod render;
 mod replay;
 mod schemas;
+mod shell;
 mod signals;
 mod suites;

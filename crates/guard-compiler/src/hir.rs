@@ -169,6 +169,8 @@ pub enum Type {
     Path,
     /// `url`.
     Url,
+    /// `command`: a text that a shell runs.
+    Command,
     /// `duration`, within these bounds.
     Duration(Option<Millis>, Option<Millis>),
     /// `time` with its format.

@@ -134,9 +134,9 @@ fn add<'a, T>(
     table.items.push(Entry { name, decl, docs, bundled, used: Cell::new(false) });
 }
 
-const BUILTIN_TYPES: [&str; 11] = [
-    "bool", "int", "decimal", "string", "path", "url", "duration", "time", "json", "Weekday",
-    "Origin",
+const BUILTIN_TYPES: [&str; 12] = [
+    "bool", "int", "decimal", "string", "path", "url", "command", "duration", "time", "json",
+    "Weekday", "Origin",
 ];
 
 impl<'a> Collector<'a, '_> {

@@ -101,6 +101,7 @@ impl Fits<'_> {
             TypeDef::Enum { variants, .. } => variants.iter().any(|variant| **variant == *text),
             TypeDef::Path => !text.is_empty() && !text.bytes().any(|b| b == 0 || b == b'\\'),
             TypeDef::Url => Url::parse(&text).is_ok(),
+            TypeDef::Command => true,
             TypeDef::Duration { min, max } => inside(time::parse_duration(&text), *min, *max),
             TypeDef::Time { format: None } => time::parse_rfc3339(&text).is_some(),
             TypeDef::Time { format: Some(format) } => time::parse_format(format, &text).is_some(),

@@ -153,6 +153,7 @@ impl Writer<'_> {
                 schema["pattern"] = "^[^\\u0000\\\\]+$".into();
                 schema
             }
+            TypeDef::Command => self.string(None),
             TypeDef::Url => described(self.string(None), "format", "uri"),
             TypeDef::Time { format: None } => described(self.string(None), "format", "date-time"),
             TypeDef::Time { format: Some(_) } => {

@@ -4,9 +4,11 @@
 //! and the reference documentation is generated from it. Functions that read the history or the
 //! world are not included.
 
+mod commands;
 mod eval;
 pub(crate) mod extract;
 
+pub use commands::{MAX_COMMANDS, MAX_WORDS, SIMPLE_COMMAND};
 pub use eval::contains_text;
 pub use extract::unreadable::{is_hidden, is_unreadable};
 
@@ -48,6 +50,7 @@ pub enum Builtin {
     Quoted,
     Names,
     Joined,
+    Commands,
 }
 
 /// The kind of a parameter.
@@ -57,6 +60,8 @@ pub enum Kind {
     String,
     /// `path`.
     Path,
+    /// `command`.
+    Command,
     /// `int`.
     Int,
     /// `decimal`.
@@ -92,6 +97,8 @@ pub enum Gives {
     Same,
     /// `list<string>`.
     Strings,
+    /// `list<SimpleCommand>`.
+    Commands,
 }
 
 /// One row of the table.
@@ -145,6 +152,7 @@ pub const TABLE: &[Row] = &[
     row(B::Quoted, "quoted", &[K::Text], Gives::Strings, "What stands in `\"…\"`, `“…”`, `«…»` or backticks in the text.", |a| eval::extracted(a, extract::quoted)),
     row(B::Names, "names", &[K::Text], Gives::Strings, "The runs of capitalised words in the text; a lone one that begins a sentence is not taken.", |a| eval::extracted(a, extract::names)),
     row(B::Joined, "joined", &[K::Elements, K::Elements], Gives::Same, "The elements of two lists, those of the first before those of the second; or of two sets.", eval::joined),
+    row(B::Commands, "commands", &[K::Command, K::Path], Gives::Commands, "The simple commands that a shell in the folder could run for the text, in order; the folder is the workspace where none is given.", commands::commands),
 ];
 
 const fn row(

@@ -225,7 +225,7 @@ impl Decoder<'_> {
     /// A scalar written as a string; the error says why not, where there is more to say than the type.
     fn of_text(&self, def: &TypeDef, text: &str) -> Result<Value, Option<String>> {
         match def {
-            TypeDef::String { .. } => Ok(Value::String(text.into())),
+            TypeDef::String { .. } | TypeDef::Command => Ok(Value::String(text.into())),
             TypeDef::Path => match path::normalise(self.workspace, text) {
                 Ok(path) => Ok(Value::Path(path.into())),
                 Err(error) => Err(Some(error.to_string())),

@@ -80,7 +80,8 @@ fn is_normal(path: &str) -> bool {
 
 /// Returns whether a normalised path equals another or lies below it.
 pub fn within(path: &str, base: &str) -> bool {
-    base == "/"
+    // A path that cannot be read lies nowhere, not even below the root.
+    (base == "/" && path.starts_with('/'))
         || path.strip_prefix(base).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 

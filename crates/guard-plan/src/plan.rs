@@ -213,6 +213,8 @@ pub enum TypeDef {
     },
     /// `json`: passed on and measured.
     Json,
+    /// `command`: a text that a shell runs.
+    Command,
 }
 
 /// A parameter, a record field or a fact column.

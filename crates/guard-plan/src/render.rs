@@ -314,6 +314,7 @@ fn type_to(types: &[TypeDef], ty: TypeId, top: bool, out: &mut String) {
         }
         TypeDef::Path => out.push_str("path"),
         TypeDef::Url => out.push_str("url"),
+        TypeDef::Command => out.push_str("command"),
         TypeDef::Time { format: None } => out.push_str("time (RFC 3339)"),
         TypeDef::Time { format: Some(format) } => _ = write!(out, "time format {format:?}"),
         TypeDef::Enum { variants, .. } if top => {

@@ -3,6 +3,7 @@
 //! What is computed has no type here. For those who ask how long a collection may be, or whether a field is
 //! secret; the checker has typed everything long before.
 
+use crate::builtin::{Builtin, SIMPLE_COMMAND};
 use crate::plan::{Expr, Field, Node, NodeId, Plan, TypeDef, TypeId};
 
 /// How far types of nodes are followed: bound variables lead to collections, these to other variables.
@@ -39,6 +40,9 @@ fn followed(
         Node::Index(of, _) => element(plan, inner(*of)?),
         Node::Local(slot) => {
             let (over, at, names) = binding(expr, node, *slot)?;
+            if let Some(Node::Call(Builtin::Commands, _)) = expr.0.get(over as usize) {
+                return simple_command(plan);
+            }
             let ty = inner(over)?;
             match required(plan, ty)? {
                 // The first of two names is an index or a key, and so is the only name of a map's entries.
@@ -49,6 +53,18 @@ fn followed(
         }
         _ => None,
     }
+}
+
+/// The record of a simple command.
+fn simple_command(plan: &Plan) -> Option<TypeId> {
+    let place = plan.types.iter().position(|def| match def {
+        TypeDef::Record { name, fields } => {
+            let names = SIMPLE_COMMAND.iter().map(|(name, _)| *name);
+            name == "SimpleCommand" && fields.iter().map(|field| &*field.name).eq(names)
+        }
+        _ => false,
+    });
+    place.and_then(|place| TypeId::try_from(place).ok())
 }
 
 /// The collection that the bound variable at a node ranges over, its place among the names, and how many names

@@ -124,9 +124,12 @@ fn type_def(plan: &Plan, def: &TypeDef, depths: &[u32]) -> Result<u32, String> {
         TypeDef::List { of, .. } | TypeDef::Set { of, .. } | TypeDef::Map { of, .. } => {
             depth_of(*of)
         }
-        TypeDef::Bool | TypeDef::Path | TypeDef::Url | TypeDef::Json | TypeDef::Time { .. } => {
-            Ok(1)
-        }
+        TypeDef::Bool
+        | TypeDef::Path
+        | TypeDef::Url
+        | TypeDef::Command
+        | TypeDef::Json
+        | TypeDef::Time { .. } => Ok(1),
     }
 }
 

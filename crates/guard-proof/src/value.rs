@@ -151,7 +151,7 @@ pub(crate) fn number_of(def: &TypeDef, width: Width) -> Option<(Sort, Option<i12
             let last = variants.len() as i128 - 1;
             Some((Sort::Enum, Some(0), Some(last - i128::from(mutant!("an enum lacks a variant")))))
         }
-        TypeDef::String { .. } => Some((Sort::Text, None, None)),
+        TypeDef::String { .. } | TypeDef::Command => Some((Sort::Text, None, None)),
         TypeDef::Path => Some((Sort::Path, None, None)),
         TypeDef::Url => Some((Sort::Url, None, None)),
         _ => None,

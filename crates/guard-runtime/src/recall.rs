@@ -110,7 +110,7 @@ impl Shape<'_> {
             | (T::Decimal { .. }, Value::Decimal(_))
             | (T::Duration { .. }, Value::Duration(_))
             | (T::Time { .. }, Value::Time(_))
-            | (T::String { .. }, Value::String(_))
+            | (T::String { .. } | T::Command, Value::String(_))
             | (T::Path, Value::Path(_))
             | (T::Url, Value::Url(_))
             | (T::Json, Value::Json(_)) => true,

@@ -277,6 +277,19 @@ fn argument(rng: &mut Rng, param: usize) -> String {
             ),
             _ => format!("\"{}\"", rng.pick(&["u", "w", ""])),
         },
+        12 => format!(
+            "\"{}\"",
+            rng.pick(&[
+                "ls",
+                "ls -a | wc",
+                "rm -rf /",
+                "rm b",
+                "A=1 ls $A",
+                "$(ls)",
+                "(",
+                "cd b; rm c"
+            ])
+        ),
         11 => "\"hunter2\"".to_string(),
         10 => format!("\"{}\"", rng.pick(&["HTTPS://example.org/x", "http://a.b/<c>?d=e&f"])),
         _ => (*rng.pick(&["0", "0.1", "12.5", "7.333333", "20"])).to_string(),

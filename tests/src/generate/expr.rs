@@ -128,6 +128,9 @@ pub(super) fn truth(rng: &mut Rng, speaks: &Speaks, tools: &[Shape], depth: usiz
         38 if speaks.asks => "probe marker".into(),
         39 if speaks.asks => "(probe level) > 3".into(),
         40 if speaks.asks => "(probe word) == \"up\"".into(),
+        41 if has(12) => "any c in commands(cmd): not c.certain or c.program == \"rm\"".into(),
+        42 if has(12) => "all c in commands(cmd): all f in c.removes: f within workspace".into(),
+        43 if has(12) => "cmd == \"ls\" or len(commands(cmd)) > 1".into(),
         _ => {
             let x = int(rng, speaks, tools, 1);
             let y = int(rng, speaks, tools, 1);

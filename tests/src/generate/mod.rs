@@ -21,7 +21,7 @@ pub use events::{Event, Timed, events};
 pub use outward::{any_call, escapes, fenced};
 
 /// Parameters a tool may have, with how their values are drawn.
-const PARAMS: [(&str, &str); 12] = [
+const PARAMS: [(&str, &str); 13] = [
     ("a", "int in 0..=5"),
     ("b", "int"),
     ("e", "Env"),
@@ -34,6 +34,7 @@ const PARAMS: [(&str, &str); 12] = [
     ("note", "string max 2000"),
     ("link", "url"),
     ("pw", "secret string max 20"),
+    ("cmd", "command"),
 ];
 
 /// One generated tool: its name and the indexes of its parameters.

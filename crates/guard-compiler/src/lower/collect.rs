@@ -278,6 +278,7 @@ impl<'p> Tables<'p> {
             },
             Type::Path => TypeDef::Path,
             Type::Url => TypeDef::Url,
+            Type::Command => TypeDef::Command,
             Type::Duration(min, max) => TypeDef::Duration { min: *min, max: *max },
             Type::Time(format) => TypeDef::Time { format: format.as_ref().map(|f| f.to_string()) },
             Type::Json => TypeDef::Json,

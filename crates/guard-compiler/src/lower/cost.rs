@@ -4,7 +4,7 @@
 //! of its collection; a collection that is not a parameter, variable or literal counts with the
 //! default bound.
 
-use guard_plan::builtin::Builtin;
+use guard_plan::builtin::{Builtin, MAX_COMMANDS};
 use guard_plan::plan::{
     Expr, Message, Node, Part, Plan, Show, Step, Target, Tool, TypeDef, TypeId,
 };
@@ -92,6 +92,7 @@ fn elements(plan: &Plan, tool: &Tool, e: &Expr, node: u32) -> u64 {
             elements(plan, tool, e, *a).max(elements(plan, tool, e, *b))
         }
         Node::None => 0,
+        Node::Call(Builtin::Commands, _) => MAX_COMMANDS as u64,
         Node::Call(Builtin::Joined, lists) => {
             let each = lists.iter().map(|list| elements(plan, tool, e, *list));
             each.fold(0, u64::saturating_add)

@@ -6,7 +6,7 @@ use super::ty::{fits, join};
 use super::{Checker, literal};
 use crate::errors;
 use crate::hir::{Expr, ExprKind, ToolId, Type};
-use guard_plan::builtin::{Builtin, Gives, Kind, Row, TABLE};
+use guard_plan::builtin::{Builtin, Gives, Kind, MAX_COMMANDS, Row, TABLE};
 use guard_plan::plan::Millis;
 use guard_syntax::ast::{self, Arg, BinaryOp, Ident};
 use guard_syntax::span::Span;
@@ -77,7 +77,10 @@ impl Checker<'_, '_> {
         span: Span,
         scope: &mut Scope,
     ) -> Expr {
-        if args.len() != row.takes.len() || args.iter().any(|a| a.name.is_some()) {
+        // The folder of a command is the workspace where none is given.
+        let folder_left_out = row.builtin == Builtin::Commands && args.len() == 1;
+        let count = row.takes.len() - usize::from(folder_left_out);
+        if args.len() != count || args.iter().any(|a| a.name.is_some()) {
             let takes = errors::count(row.takes.len(), "argument");
             let message = match args.iter().find(|a| a.name.is_some()) {
                 Some(_) => format!("`{}` takes its arguments without names", name.node),
@@ -115,11 +118,19 @@ impl Checker<'_, '_> {
             }
             typed_args[at] = Some(found);
         }
-        let typed_args: Vec<Expr> = typed_args.into_iter().flatten().collect();
+        let mut typed_args: Vec<Expr> = typed_args.into_iter().flatten().collect();
+        if folder_left_out {
+            typed_args.push(typed(ExprKind::Workspace, Type::Path, span));
+        }
         if matches!(row.builtin, Builtin::StartsWith | Builtin::EndsWith) {
             self.empty_needle(&typed_args[1]);
         }
-        let ty = gives(row, &typed_args);
+        let ty = match row.gives {
+            Gives::Commands => {
+                Type::List(Type::Record(self.simple_command()).into(), Some(MAX_COMMANDS as u64))
+            }
+            _ => gives(row, &typed_args),
+        };
         typed(ExprKind::Call(row.builtin, typed_args), ty, span)
     }
 
@@ -472,6 +483,7 @@ fn fixed(kind: Kind) -> Option<Type> {
     match kind {
         Kind::String | Kind::Text => Some(Type::string()),
         Kind::Path => Some(Type::Path),
+        Kind::Command => Some(Type::Command),
         Kind::Int => Some(Type::int()),
         Kind::Decimal => Some(Type::decimal()),
         _ => None,
@@ -484,11 +496,14 @@ fn accepts(kind: Kind, ty: &Type, same: Option<&Type>) -> bool {
     match kind {
         Kind::String => matches!(ty, Type::String(_)),
         Kind::Path => matches!(ty, Type::Path),
+        Kind::Command => matches!(ty, Type::Command),
         Kind::Int => matches!(ty, Type::Int(..)),
         Kind::Decimal => matches!(ty, Type::Decimal(..)),
         Kind::Number => number && alike,
         Kind::Ordered => (number || matches!(ty, Type::Time(_))) && alike,
-        Kind::Text => matches!(ty.required(), Type::String(_) | Type::Json),
+        Kind::Text => {
+            matches!(ty.required(), Type::String(_) | Type::Command | Type::Json)
+        }
         Kind::Elements => match (ty, same) {
             (Type::List(..) | Type::Set(..), Some(same)) => {
                 std::mem::discriminant(same) == std::mem::discriminant(ty)
@@ -497,8 +512,10 @@ fn accepts(kind: Kind, ty: &Type, same: Option<&Type>) -> bool {
             (ty, _) => matches!(ty, Type::List(..) | Type::Set(..)),
         },
         Kind::Measurable => {
-            let measured =
-                matches!(ty, Type::String(_) | Type::List(..) | Type::Set(..) | Type::Map(..));
+            let measured = matches!(
+                ty,
+                Type::String(_) | Type::Command | Type::List(..) | Type::Set(..) | Type::Map(..)
+            );
             measured || *ty.required() == Type::Json
         }
     }
@@ -523,6 +540,8 @@ fn gives(row: &Row, args: &[Expr]) -> Type {
         Gives::OptionalString => Type::string().optional(),
         Gives::Path => Type::Path,
         Gives::Strings => Type::List(Type::string().into(), None),
+        // The record is the checker's to make.
+        Gives::Commands => Type::Error,
         Gives::Same => same_bounds(row.builtin, args),
     }
 }
@@ -573,6 +592,7 @@ fn signature(row: &Row) -> String {
         .map(|kind| match kind {
             Kind::String => "string",
             Kind::Path => "path",
+            Kind::Command => "command",
             Kind::Int => "int",
             Kind::Decimal => "decimal",
             Kind::Number => "number",

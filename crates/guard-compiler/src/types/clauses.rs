@@ -17,6 +17,16 @@ use std::rc::Rc;
 /// The most clauses that the policies may put on tools, all tools together.
 const MAX_GOVERNING: usize = 50_000;
 
+/// The most characters of a condition that a reason shows: a longer one helps nobody who reads it.
+const SHOWN_CONDITION: usize = 400;
+
+fn shortened(text: String) -> String {
+    match text.char_indices().nth(SHOWN_CONDITION) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text,
+    }
+}
+
 /// A clause as it governs one tool.
 #[derive(Clone, Copy)]
 pub(crate) struct Governing<'a> {
@@ -95,6 +105,7 @@ impl<'a> Checker<'a, '_> {
                 self.clause(at, *clause, &mut tool, &mut scope, &mut limits);
             }
             self.policy = None;
+            self.unknown_commands(&mut tool, &mut scope);
             self.written_once(&tool, &plain);
             self.program.tools.push(tool);
         }
@@ -174,7 +185,7 @@ impl<'a> Checker<'a, '_> {
                 let condition = self.guard(guard, scope);
                 let because = because.as_ref().map(|b| self.message(b, scope));
                 let word = if guard.unless { "unless" } else { "when" };
-                let text = format!("{word} {}", text(&guard.condition));
+                let text = shortened(format!("{word} {}", text(&guard.condition)));
                 tool.clauses
                     .push(Clause { rule, kind: ClauseKind::Deny { condition, text, because } });
             }

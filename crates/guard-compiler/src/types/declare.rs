@@ -83,6 +83,10 @@ impl<'a> Checker<'a, '_> {
         self.aliases();
         for (at, entry) in self.names.records.items.iter().enumerate() {
             let fields = self.fields("field", &entry.decl.fields);
+            for field in fields.iter().filter(|field| *field.ty.required() == Type::Command) {
+                let help = "declare a parameter `command` for each command that the tool runs";
+                self.report(errors::impossible_type(field.span, "a command in a record", help));
+            }
             self.program.records[at].fields = fields;
         }
         self.no_recursion();

@@ -237,6 +237,7 @@ impl Checker<'_, '_> {
                 Ok(_) => typed(ExprKind::Url(text.into()), Type::Url, span),
                 Err(why) => self.bad_text(span, text, "url", &why.to_string()),
             },
+            Some(Type::Command) => typed(ExprKind::String(text.into()), Type::Command, span),
             Some(Type::Time(_)) => match guard_plan::time::parse_rfc3339(text) {
                 Some(at) => typed(ExprKind::Time(at), Type::Time(None), span),
                 None => {

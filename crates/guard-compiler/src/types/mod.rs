@@ -6,6 +6,7 @@
 
 mod ask;
 mod clauses;
+mod commands;
 mod contracts;
 mod declare;
 mod effects;

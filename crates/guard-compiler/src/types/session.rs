@@ -451,6 +451,7 @@ impl Checker<'_, '_> {
             Type::String(_)
                 | Type::Path
                 | Type::Url
+                | Type::Command
                 | Type::Int(..)
                 | Type::Decimal(..)
                 | Type::Error

@@ -100,6 +100,7 @@ impl Checker<'_, '_> {
             Type::String(_) => "a string".into(),
             Type::Path => "a path".into(),
             Type::Url => "a url".into(),
+            Type::Command => "a command".into(),
             Type::Duration(..) => "a duration".into(),
             Type::Time(_) => "a time".into(),
             Type::Enum(id) => format!("a variant of `{}`", self.program.enums[*id].name),
@@ -124,6 +125,7 @@ impl Checker<'_, '_> {
             Type::String(_) => "string".into(),
             Type::Path => "path".into(),
             Type::Url => "url".into(),
+            Type::Command => "command".into(),
             Type::Duration(..) => "duration".into(),
             Type::Time(_) => "time".into(),
             Type::Enum(id) => self.program.enums[*id].name.clone(),
@@ -174,6 +176,11 @@ impl Checker<'_, '_> {
             self.report(errors::impossible_type(ty.span, "a collection of options", help));
             return Type::Error;
         }
+        if of == Type::Command {
+            let help = "declare a parameter `command` for each command that the tool runs";
+            self.report(errors::impossible_type(ty.span, "a collection of commands", help));
+            return Type::Error;
+        }
         if levels(&of) >= MAX_LEVELS {
             self.too_deep(ty.span);
             return Type::Error;
@@ -189,6 +196,7 @@ impl Checker<'_, '_> {
             "string" => Type::string(),
             "path" => Type::Path,
             "url" => Type::Url,
+            "command" => Type::Command,
             "duration" => Type::duration(),
             "time" => Type::Time(None),
             "json" => Type::Json,
@@ -209,8 +217,8 @@ impl Checker<'_, '_> {
             return self.aliases[at].clone();
         }
         let builtin = [
-            "bool", "int", "decimal", "string", "path", "url", "duration", "time", "json",
-            "Weekday",
+            "bool", "int", "decimal", "string", "path", "url", "command", "duration", "time",
+            "json", "Weekday",
         ];
         let names = self.names;
         let known = builtin.into_iter().chain(names.enums.names()).chain(names.records.names());

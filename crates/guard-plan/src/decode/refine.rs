@@ -60,6 +60,7 @@ impl Decoder<'_> {
             (TypeDef::Bool, Value::Bool(_))
             | (TypeDef::Path, Value::Path(_))
             | (TypeDef::Url, Value::Url(_))
+            | (TypeDef::Command, Value::String(_))
             | (TypeDef::Time { .. }, Value::Time(_))
             | (TypeDef::Json, Value::Json(_))
             | (TypeDef::Option { .. }, _) => None,

@@ -26,6 +26,7 @@ pub fn ty(plan: &Plan, id: TypeId) -> String {
         }
         TypeDef::Path => "path".into(),
         TypeDef::Url => "url".into(),
+        TypeDef::Command => "command".into(),
         TypeDef::Time { format } => {
             format!(
                 "time{}",
@@ -104,6 +105,7 @@ pub fn plain(plan: &Plan, id: TypeId) -> String {
         }
         TypeDef::Path => "file path".into(),
         TypeDef::Url => "URL".into(),
+        TypeDef::Command => "shell command".into(),
         TypeDef::Time { format: None } => "time in RFC 3339".into(),
         TypeDef::Time { format: Some(format) } => format!("time as {}", code(format)),
         TypeDef::Enum { name, variants } => one_of(name, variants),

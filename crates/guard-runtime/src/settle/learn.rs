@@ -180,7 +180,7 @@ fn column(cx: &Context<'_>, ty: TypeId, value: Value) -> Result<Vec<Value>, Faul
 
 /// What an extractor could not read is never learned.
 fn is_unreadable(value: &Value) -> bool {
-    matches!(value, Value::String(text) if guard_plan::builtin::is_unreadable(text))
+    matches!(value, Value::String(text) | Value::Path(text) if guard_plan::builtin::is_unreadable(text))
 }
 
 /// Converts a value to the column's type.

@@ -94,6 +94,7 @@ fn argument<'a>(decoder: &Decoder<'_>, param: &Field, json: Option<&'a Json>) ->
         (def @ TypeDef::String { .. }, Some(Json::String(text))) => {
             decoder.string_problem(def, text).is_none().then_some(Val::Str(text))
         }
+        (TypeDef::Command, Some(Json::String(text))) => Some(Val::Str(text)),
         (TypeDef::Path, Some(Json::String(text))) => {
             match guard_plan::path::normalise(decoder.workspace, text).ok()? {
                 Cow::Borrowed(path) => Some(Val::Path(path)),

@@ -126,7 +126,7 @@ fn is_plain(plan: &Plan, ty: TypeId) -> bool {
                 && max_bytes.is_none_or(|max| max >= 71)
                 && patterns.is_empty()
         }
-        Some(TypeDef::Json) => true,
+        Some(TypeDef::Json | TypeDef::Command) => true,
         _ => false,
     }
 }

@@ -65,6 +65,7 @@ impl Maker<'_, '_> {
             Type::String(bounds) => self.strings(class, node, bounds),
             Type::Path => self.paths(class),
             Type::Url => self.urls(class, node),
+            Type::Command => self.commands(class, node),
             Type::Option(of) => {
                 let mut values = self.make(of, node, depth);
                 if used || values.is_empty() {

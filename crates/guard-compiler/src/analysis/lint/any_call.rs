@@ -27,7 +27,8 @@ fn shared<'t>(tool: &'t Tool, required: &Tool, requirement: &Requirement) -> Opt
         return None;
     }
     // A number is an amount as often as a name.
-    let names_a_thing = |ty: &Type| matches!(ty, Type::String(_) | Type::Path | Type::Url);
+    let names_a_thing =
+        |ty: &Type| matches!(ty, Type::String(_) | Type::Path | Type::Url | Type::Command);
     let shared = tool.params.iter().find(|param| {
         let same = |other: &&crate::hir::Field| other.name == param.name && other.ty == param.ty;
         names_a_thing(&param.ty) && required.params.iter().any(|other| same(&other))

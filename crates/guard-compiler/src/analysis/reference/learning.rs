@@ -242,5 +242,5 @@ impl Reference<'_> {
 
 /// What an extractor could not read is never learned.
 fn is_unreadable(value: &Value) -> bool {
-    matches!(value, Value::String(text) if guard_plan::builtin::is_unreadable(text))
+    matches!(value, Value::String(text) | Value::Path(text) if guard_plan::builtin::is_unreadable(text))
 }

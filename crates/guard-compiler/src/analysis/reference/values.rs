@@ -152,7 +152,8 @@ pub(crate) fn is_in(one: &Value, many: &Value) -> bool {
 pub(super) fn is_below(path: &str, base: &str) -> bool {
     let components =
         |p: &str| p.split('/').filter(|c| !c.is_empty()).map(String::from).collect::<Vec<_>>();
-    components(path).starts_with(&components(base))
+    // A path that cannot be read lies nowhere.
+    path.starts_with('/') && components(path).starts_with(&components(base))
 }
 
 /// Two numbers of fitting kinds, computed exactly and narrowed.

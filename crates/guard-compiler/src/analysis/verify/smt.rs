@@ -175,7 +175,7 @@ fn any(def: &TypeDef) -> Option<Value> {
         TypeDef::Decimal { min, max } => Value::Decimal(nearest(*min, *max)),
         TypeDef::Duration { min, max } => Value::Duration(nearest(*min, *max)),
         TypeDef::Enum { .. } => Value::Enum(0),
-        TypeDef::String { .. } => Value::String("".into()),
+        TypeDef::String { .. } | TypeDef::Command => Value::String("".into()),
         TypeDef::Option { .. } => Value::None,
         TypeDef::List { .. } => Value::List(Vec::new()),
         TypeDef::Set { .. } => Value::Set(Default::default()),

@@ -482,7 +482,8 @@ impl<'p> Classes<'p> {
             | B::Numbers
             | B::Dates
             | B::Quoted
-            | B::Names => {
+            | B::Names
+            | B::Commands => {
                 return self.read_node(Place::Found(first?, format!("{builtin:?}")));
             }
             _ => return first,

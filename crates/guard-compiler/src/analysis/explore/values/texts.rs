@@ -6,6 +6,24 @@ use super::{FRESH, Maker, number, text};
 use crate::hir::StringBounds;
 use guard_plan::value::Value;
 
+/// Lines that differ in what the rules of a guard usually ask.
+const COMMANDS: &[&str] = &[
+    "ls",
+    "cargo test",
+    "git push",
+    "git push --force",
+    "rm -rf build",
+    "rm -rf /",
+    "echo a > /etc/a",
+    "curl https://a.example",
+    "cat .env",
+    "sudo ls",
+    "echo $A",
+    "$A",
+    "(",
+    "A=a ls",
+];
+
 impl Maker<'_, '_> {
     pub(super) fn texts(&self, class: &Class) -> Vec<String> {
         let mut texts = Vec::new();
@@ -67,6 +85,16 @@ impl Maker<'_, '_> {
             }
         }
         texts.into_iter().map(|t| Value::String(t.into())).collect()
+    }
+
+    /// Lines worth trying: those that are named, and plain ones of which rules say most.
+    pub(super) fn commands(&self, class: Option<&Class>, node: Option<usize>) -> Vec<Value> {
+        let mut lines = self.strings(class, node, &StringBounds::default());
+        if class.is_some_and(|class| class.used || class.opaque) {
+            let line = |line: &&str| Value::String((*line).into());
+            lines.extend(COMMANDS.iter().map(line));
+        }
+        lines
     }
 
     /// Texts with a part that is asked for: a length, a domain, something to find.

@@ -1,0 +1,189 @@
+//! The commands as they are handed out: programs by name, files as absolute paths.
+
+use crate::grammar::{Folders, FoundCommands, Raw};
+use crate::word::Word;
+use crate::{ShellText, SimpleCommand, paths};
+
+/// Works out what was found.
+pub(crate) fn commands(found: FoundCommands) -> Vec<SimpleCommand> {
+    let written: Vec<String> = found
+        .commands
+        .iter()
+        .flat_map(|raw| files(&raw.writes, &raw.folders))
+        .filter_map(|file| file.known().map(str::to_owned))
+        .collect();
+    let context =
+        Context { written, functions: found.functions, tainted: found.tainted, base: found.base };
+    found.commands.into_iter().map(|raw| context.command(raw)).collect()
+}
+
+/// What one command must know of the others.
+struct Context {
+    /// Files that the text writes: what they hold when they are run is not known.
+    written: Vec<String>,
+    functions: Vec<String>,
+    tainted: bool,
+    base: String,
+}
+
+impl Context {
+    fn command(&self, raw: Raw) -> SimpleCommand {
+        let program_word = raw.program.clone().unwrap_or_default();
+        let written = text(&program_word);
+        let program = self.program(&program_word, &raw.folders);
+        let runs_function =
+            written.known().is_some_and(|name| self.functions.iter().any(|known| known == name));
+        let runs_written = self.runs_written(&raw, &program);
+        let known = raw.known
+            && program.known().is_some()
+            && !self.tainted
+            && !runs_function
+            && !runs_written;
+        let all_known = |words: &[Word]| words.iter().all(|word| word.known);
+        let literal = known
+            && !raw.hidden_unknown
+            && all_known(&raw.args)
+            && all_known(&raw.reads)
+            && all_known(&raw.writes)
+            && all_known(&raw.touches)
+            && all_known(&raw.removes)
+            && raw.assigns.iter().all(|(_, value)| value.known);
+        let mut writes = files(&raw.writes, &raw.folders);
+        writes.extend(files(&raw.touches, &raw.folders));
+        let program =
+            if known || !raw.known { program } else { ShellText::Unknown(raw.text.clone()) };
+        let program = if known { program } else { unknown_program(program, &raw) };
+        let mut reads = files(&raw.reads, &raw.folders);
+        reads.extend(files(&raw.scripts, &raw.folders));
+        SimpleCommand {
+            program,
+            written,
+            options: options(&raw.args),
+            words: raw.args.iter().map(text).collect(),
+            assigns: raw.assigns.iter().map(|(name, value)| (name.clone(), text(value))).collect(),
+            reads,
+            writes,
+            removes: files(&raw.removes, &raw.folders),
+            known,
+            literal,
+            text: raw.text,
+        }
+    }
+
+    /// A bare name, a path below the base folder with `./`, or another path.
+    fn program(&self, word: &Word, folders: &Folders) -> ShellText {
+        let Some(name) = word.known().filter(|name| !name.is_empty()) else {
+            return ShellText::Unknown(word.text.clone());
+        };
+        if !name.contains('/') && !word.home {
+            return ShellText::Known(name.to_owned());
+        }
+        let all = files(std::slice::from_ref(word), folders);
+        let [ShellText::Known(path)] = all.as_slice() else {
+            return ShellText::Unknown(name.to_owned());
+        };
+        let bare = paths::bare_name(path);
+        match paths::below(path, &self.base) {
+            _ if bare != path => ShellText::Known(bare.to_owned()),
+            Some(below) => ShellText::Known(format!("./{below}")),
+            None => ShellText::Known(path.clone()),
+        }
+    }
+
+    /// Whether it runs a file that the same text writes.
+    fn runs_written(&self, raw: &Raw, program: &ShellText) -> bool {
+        let scripts = files(&raw.scripts, &raw.folders);
+        let local = program.known().and_then(|program| program.strip_prefix("./"));
+        let program = local.map(|local| ShellText::Known(paths::join(&self.base, local)));
+        let program = program.or_else(|| raw.program.as_ref().map(text));
+        // What these run stands in a file of theirs.
+        let recipes: &[&str] = match raw.name().unwrap_or_default() {
+            "make" | "gmake" => &["Makefile", "makefile", "GNUmakefile"],
+            "npm" | "pnpm" | "yarn" | "bun" | "npx" => &["package.json"],
+            "just" => &["justfile", "Justfile"],
+            "cargo" => &["build.rs", "config.toml"],
+            _ => &[],
+        };
+        let is_recipe =
+            |file: &String| recipes.iter().any(|recipe| file.rsplit('/').next() == Some(recipe));
+        if self.written.iter().any(is_recipe) {
+            return true;
+        }
+        let mut run = scripts.iter().chain(&program).filter_map(ShellText::known);
+        run.any(|file| {
+            self.written
+                .iter()
+                .any(|written| file == written || paths::below(file, written).is_some())
+        })
+    }
+}
+
+/// The program of a command that may run something else as well: an allow-list must not hold for it.
+fn unknown_program(_program: ShellText, raw: &Raw) -> ShellText {
+    ShellText::Unknown(raw.text.clone())
+}
+
+fn text(word: &Word) -> ShellText {
+    match word.known {
+        true => ShellText::Known(word.text.clone()),
+        false => ShellText::Unknown(word.text.clone()),
+    }
+}
+
+/// The absolute paths of files, in every folder in which the command may run.
+fn files(words: &[Word], folders: &Folders) -> Vec<ShellText> {
+    let mut out = Vec::new();
+    for word in words {
+        let unknown = || ShellText::Unknown(word.text.clone());
+        match (word.known, &word.under) {
+            (true, _) => place(&word.text, word.home, folders, &mut out),
+            (false, Some(under)) if !under.is_empty() => {
+                under.iter().for_each(|folder| place(folder, false, folders, &mut out));
+            }
+            _ => out.push(unknown()),
+        }
+    }
+    out
+}
+
+fn place(file: &str, home: bool, folders: &Folders, out: &mut Vec<ShellText>) {
+    if file.contains('\\') || file.contains('\0') {
+        return out.push(ShellText::Unknown(file.to_owned()));
+    }
+    if home {
+        let rest = file.strip_prefix('~').unwrap_or(file).trim_start_matches('/');
+        return out.push(ShellText::Known(paths::join(paths::HOME, rest)));
+    }
+    if file.starts_with('/') {
+        return out.push(ShellText::Known(paths::join("/", file)));
+    }
+    match folders {
+        Some(folders) => {
+            out.extend(folders.iter().map(|folder| ShellText::Known(paths::join(folder, file))));
+        }
+        None => out.push(ShellText::Unknown(file.to_owned())),
+    }
+}
+
+/// The options among the words.
+fn options(args: &[Word]) -> Vec<ShellText> {
+    let mut out = Vec::new();
+    for word in args {
+        if word.known && word.text == "--" {
+            break;
+        }
+        if !word.known {
+            out.push(ShellText::Unknown(word.text.clone()));
+        } else if word.text.starts_with('-') && word.text.len() > 1 {
+            let name = word.text.split('=').next().unwrap_or_default();
+            out.push(ShellText::Known(name.to_owned()));
+            let letters =
+                name.strip_prefix('-').filter(|rest| !rest.starts_with('-')).unwrap_or("");
+            if letters.len() > 1 {
+                let plain = letters.chars().take_while(char::is_ascii_alphabetic);
+                out.extend(plain.map(|letter| ShellText::Known(format!("-{letter}"))));
+            }
+        }
+    }
+    out
+}

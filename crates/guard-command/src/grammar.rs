@@ -1,0 +1,841 @@
+//! Bash's grammar: lists, pipelines, compound commands and simple commands, found in order.
+//!
+//! No tree is made: each simple command is handed on where it is met, with the folders in which it may run.
+
+use crate::word::{Word, ends_word};
+use crate::{MAX_COMMANDS, MAX_DEPTH, MAX_TEXT, MAX_WORDS, roles, runs};
+
+/// The text has something that the reader does not understand.
+#[derive(Debug)]
+pub(crate) struct UnreadableText;
+
+pub(crate) type Read<T> = Result<T, UnreadableText>;
+
+/// The maximum number of folders in which a command may run before they count as unknown.
+const MAX_FOLDERS: usize = 4;
+
+/// The folders in which a command may run; none where only the shell knows.
+pub(crate) type Folders = Option<Vec<String>>;
+
+/// A simple command as read, before its files are worked out.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Raw {
+    pub program: Option<Word>,
+    pub args: Vec<Word>,
+    pub assigns: Vec<(String, Word)>,
+    pub reads: Vec<Word>,
+    pub writes: Vec<Word>,
+    /// Files that it changes without giving them new content.
+    pub touches: Vec<Word>,
+    pub removes: Vec<Word>,
+    /// Files whose content it runs.
+    pub scripts: Vec<Word>,
+    /// The text on its standard input, from a here-document or a here-string.
+    pub input: Option<Word>,
+    /// Whether it is certain what runs.
+    pub known: bool,
+    /// It runs the text on its standard input, which is all that is not known.
+    pub waits: bool,
+    /// Whether a word that is not among the arguments is unknown.
+    pub hidden_unknown: bool,
+    pub folders: Folders,
+    pub text: String,
+}
+
+impl Raw {
+    /// The last component of the program, if it is known: a program is taken apart wherever it lies.
+    pub fn name(&self) -> Option<&str> {
+        let text = self.program.as_ref()?.known()?;
+        Some(text.trim_end_matches('/').rsplit('/').next().unwrap_or(text))
+    }
+}
+
+/// What was found in a text so far.
+pub(crate) struct FoundCommands {
+    pub base: String,
+    pub commands: Vec<Raw>,
+    /// Names of functions that the text defines.
+    pub functions: Vec<String>,
+    /// A variable is set that changes which programs run.
+    pub tainted: bool,
+    pub folders: Folders,
+    /// Variables of loops around the place, with the files that they may name.
+    pub loops: Vec<(String, Option<Vec<String>>)>,
+    /// The files that the command before a pipe lists, for `xargs`.
+    pub listed: Option<Vec<String>>,
+    /// Bytes read in all, inner texts too.
+    bytes: usize,
+    words: usize,
+}
+
+impl FoundCommands {
+    pub fn new(base: &str) -> FoundCommands {
+        FoundCommands {
+            base: base.to_owned(),
+            commands: Vec::new(),
+            functions: Vec::new(),
+            tainted: false,
+            folders: Some(vec![base.to_owned()]),
+            loops: Vec::new(),
+            listed: None,
+            bytes: 0,
+            words: 0,
+        }
+    }
+
+    pub fn push(&mut self, raw: Raw) -> Read<()> {
+        if self.commands.len() >= MAX_COMMANDS {
+            return Err(UnreadableText);
+        }
+        self.commands.push(raw);
+        Ok(())
+    }
+}
+
+/// Reads a text as a shell would.
+pub(crate) fn text(source: &str, found: &mut FoundCommands, depth: usize) -> Read<()> {
+    found.bytes += source.len();
+    if depth > MAX_DEPTH || found.bytes > 2 * MAX_TEXT {
+        return Err(UnreadableText);
+    }
+    let mut reader = ShellReader { source, pos: 0, depth, found, here: Vec::new() };
+    match reader.list(&[])? {
+        "" => Ok(()),
+        _ => Err(UnreadableText),
+    }
+}
+
+/// A here-document whose text comes after the line.
+struct Here {
+    end: String,
+    literal: bool,
+    strip: bool,
+    /// The command that gets it, once that is in `FoundCommands`.
+    command: Option<usize>,
+}
+
+/// A text that is being read, and how far.
+pub(crate) struct ShellReader<'s, 'f> {
+    pub source: &'s str,
+    pub pos: usize,
+    depth: usize,
+    found: &'f mut FoundCommands,
+    here: Vec<Here>,
+}
+
+/// Words that have a meaning where a command may begin.
+const RESERVED: [&str; 20] = [
+    "if", "then", "elif", "else", "fi", "for", "while", "until", "do", "done", "case", "esac",
+    "select", "function", "{", "}", "[[", "!", "time", "coproc",
+];
+
+impl<'s> ShellReader<'s, '_> {
+    pub fn peek(&self) -> Option<u8> {
+        self.source.as_bytes().get(self.pos).copied()
+    }
+
+    pub fn peek_at(&self, ahead: usize) -> Option<u8> {
+        self.source.as_bytes().get(self.pos + ahead).copied()
+    }
+
+    pub fn since(&self, from: usize) -> &'s str {
+        &self.source[from..self.pos]
+    }
+
+    /// The next character, passed over; there is one.
+    pub fn next_char(&mut self) -> char {
+        let c = self.source[self.pos..].chars().next().unwrap_or(' ');
+        self.pos += c.len_utf8();
+        c
+    }
+
+    pub fn enter(&mut self) -> Read<()> {
+        self.depth += 1;
+        if self.depth > MAX_DEPTH { Err(UnreadableText) } else { Ok(()) }
+    }
+
+    pub fn leave(&mut self) {
+        self.depth -= 1;
+    }
+
+    pub fn count_word(&mut self) -> Read<()> {
+        self.found.words += 1;
+        if self.found.words > 2 * MAX_WORDS * MAX_COMMANDS { Err(UnreadableText) } else { Ok(()) }
+    }
+
+    /// The only folder in which the next command may run.
+    pub fn folder(&self) -> Option<&str> {
+        match self.found.folders.as_deref() {
+            Some([folder]) => Some(folder),
+            _ => None,
+        }
+    }
+
+    /// The files that a loop's variable may name.
+    pub fn loop_values(&self, name: &str) -> Option<Vec<String>> {
+        let variable = self.found.loops.iter().rev().find(|(known, _)| known == name)?;
+        variable.1.clone()
+    }
+
+    /// Reads the rest of `$(…)`, `<(…)` or `(…)`.
+    pub fn nested_list(&mut self) -> Read<()> {
+        self.enter()?;
+        let folders = self.found.folders.clone();
+        let outer = std::mem::take(&mut self.here);
+        let from = self.pos;
+        let end = self.list(&[])?;
+        let splits = !outer.is_empty() && self.since(from).contains('\n');
+        if end != ")" || !self.here.is_empty() || splits {
+            return Err(UnreadableText);
+        }
+        self.pos += 1;
+        self.here = outer;
+        self.found.folders = folders;
+        self.leave();
+        Ok(())
+    }
+
+    pub fn inner_text(&mut self, source: &str) -> Read<()> {
+        let folders = self.found.folders.clone();
+        text(source, self.found, self.depth + 1)?;
+        self.found.folders = folders;
+        Ok(())
+    }
+
+    fn starts(&self, text: &str) -> bool {
+        self.source[self.pos..].starts_with(text)
+    }
+
+    fn skip_blanks(&mut self) {
+        loop {
+            match self.peek() {
+                Some(b' ' | b'\t') => self.pos += 1,
+                Some(b'\\') if self.peek_at(1) == Some(b'\n') => self.pos += 2,
+                Some(b'#') => {
+                    while self.peek().is_some_and(|byte| byte != b'\n') {
+                        self.pos += 1;
+                    }
+                }
+                _ => return,
+            }
+        }
+    }
+
+    fn skip_lines(&mut self) -> Read<()> {
+        loop {
+            self.skip_blanks();
+            if self.peek() != Some(b'\n') {
+                return Ok(());
+            }
+            self.pos += 1;
+            self.here_documents()?;
+        }
+    }
+
+    /// Reads the here-documents that the line before announced.
+    fn here_documents(&mut self) -> Read<()> {
+        for here in std::mem::take(&mut self.here) {
+            let mut body = String::new();
+            loop {
+                let rest = &self.source[self.pos..];
+                if rest.is_empty() {
+                    return Err(UnreadableText);
+                }
+                let line = rest.split('\n').next().unwrap_or_default();
+                self.pos = (self.pos + line.len() + 1).min(self.source.len());
+                let plain = if here.strip { line.trim_start_matches('\t') } else { line };
+                if plain == here.end {
+                    break;
+                }
+                body.push_str(plain);
+                body.push('\n');
+            }
+            let word = if here.literal {
+                Word::literal(body)
+            } else {
+                self.enter()?;
+                let folders = self.found.folders.clone();
+                let mut inner = ShellReader {
+                    source: &body,
+                    pos: 0,
+                    depth: self.depth,
+                    found: self.found,
+                    here: Vec::new(),
+                };
+                let word = inner.here_text()?;
+                self.found.folders = folders;
+                self.leave();
+                word
+            };
+            self.give_input(here.command, word)?;
+        }
+        Ok(())
+    }
+
+    /// Gives a here-document to its command, which may be a shell that runs it.
+    fn give_input(&mut self, command: Option<usize>, word: Word) -> Read<()> {
+        let Some(raw) = command.and_then(|at| self.found.commands.get_mut(at)) else {
+            return Ok(());
+        };
+        raw.hidden_unknown |= !word.known;
+        raw.input = Some(word);
+        let raw = raw.clone();
+        let folders = self.found.folders.clone();
+        self.found.folders = raw.folders.clone();
+        let known = runs::fed(&raw, self.found, self.depth)?;
+        self.found.folders = folders;
+        if let Some(raw) = command.and_then(|at| self.found.commands.get_mut(at)) {
+            raw.known = known;
+        }
+        Ok(())
+    }
+
+    /// The reserved word that begins here, if it is a whole word.
+    fn reserved(&self) -> Option<&'static str> {
+        let rest = &self.source.as_bytes()[self.pos..];
+        let end = rest.iter().position(|byte| ends_word(*byte)).unwrap_or(rest.len());
+        RESERVED.into_iter().find(|word| word.as_bytes() == &rest[..end])
+    }
+
+    /// Reads commands up to one of the reserved words, which it passes over, or up to `)`, `;;` or the end.
+    pub fn list(&mut self, until: &[&'static str]) -> Read<&'static str> {
+        loop {
+            self.skip_lines()?;
+            match self.peek() {
+                None if self.here.is_empty() => return Ok(""),
+                None => return Err(UnreadableText),
+                Some(b')') => return Ok(")"),
+                Some(b';') => {
+                    return if self.peek_at(1) == Some(b';') || self.peek_at(1) == Some(b'&') {
+                        Ok(";;")
+                    } else {
+                        Err(UnreadableText)
+                    };
+                }
+                _ => {}
+            }
+            if let Some(word) = self.reserved().filter(|word| until.contains(word)) {
+                self.pos += word.len();
+                return Ok(word);
+            }
+            let before = self.found.folders.clone();
+            let after_failure = self.and_or()?;
+            self.skip_blanks();
+            match self.peek() {
+                Some(b'&') => {
+                    self.pos += 1;
+                    self.found.folders = before;
+                }
+                other => {
+                    let here = self.found.folders.take();
+                    self.found.folders = union(here, after_failure);
+                    match other {
+                        None | Some(b'\n' | b')') => {}
+                        Some(b';') if matches!(self.peek_at(1), Some(b';' | b'&')) => {}
+                        Some(b';') => self.pos += 1,
+                        _ => return Err(UnreadableText),
+                    }
+                }
+            }
+        }
+    }
+
+    /// Reads pipelines joined by `&&` and `||`; returns the folders in which the shell is after one of them failed.
+    fn and_or(&mut self) -> Read<Folders> {
+        let mut failed: Folders = self.found.folders.clone();
+        loop {
+            let before = self.found.folders.clone();
+            self.pipeline()?;
+            self.skip_blanks();
+            let and = self.starts("&&");
+            if !and && !self.starts("||") {
+                // The last one decides alone whether its change of folder came about.
+                failed = union(failed, before);
+                return Ok(failed);
+            }
+            failed = union(failed, before);
+            if !and {
+                let here = self.found.folders.take();
+                self.found.folders = union(here, failed.clone());
+            }
+            self.pos += 2;
+            self.skip_lines()?;
+        }
+    }
+
+    fn pipeline(&mut self) -> Read<()> {
+        let before = self.found.folders.clone();
+        let mut several = false;
+        let outer = self.found.listed.take();
+        loop {
+            let first = self.found.commands.len();
+            self.command()?;
+            self.found.listed = match &self.found.commands[first..] {
+                [raw] => roles::listed(raw),
+                _ => None,
+            };
+            self.skip_blanks();
+            if self.peek() != Some(b'|') || self.peek_at(1) == Some(b'|') {
+                break;
+            }
+            several = true;
+            self.pos += 1 + usize::from(self.peek_at(1) == Some(b'&'));
+            self.skip_lines()?;
+        }
+        self.found.listed = outer;
+        if several {
+            let here = self.found.folders.take();
+            self.found.folders = union(here, before);
+        }
+        Ok(())
+    }
+
+    fn command(&mut self) -> Read<()> {
+        self.enter()?;
+        self.skip_blanks();
+        let from = self.pos;
+        let compound = self.compound()?;
+        if compound {
+            self.redirects_of_compound(from)?;
+        } else {
+            self.simple()?;
+        }
+        self.leave();
+        Ok(())
+    }
+
+    /// Reads a compound command, if one begins here.
+    fn compound(&mut self) -> Read<bool> {
+        if self.starts("((") {
+            self.pos += 2;
+            self.arithmetic()?;
+            return Ok(true);
+        }
+        if self.peek() == Some(b'(') {
+            self.pos += 1;
+            self.nested_list()?;
+            return Ok(true);
+        }
+        let Some(word) = self.reserved() else { return Ok(false) };
+        self.pos += word.len();
+        match word {
+            "{" => self.expect(&["}"])?,
+            "if" => {
+                self.expect(&["then"])?;
+                while self.some_of(&["elif", "else", "fi"])? != "fi" {
+                    if self.source[..self.pos].ends_with("elif") {
+                        self.expect(&["then"])?;
+                    }
+                }
+            }
+            "while" | "until" => self.looped(|reader| {
+                reader.expect(&["do"])?;
+                reader.expect(&["done"])
+            })?,
+            "for" | "select" => self.for_loop()?,
+            "case" => self.case()?,
+            "function" => {
+                self.skip_blanks();
+                let name = self.word()?;
+                self.skip_blanks();
+                if self.starts("()") {
+                    self.pos += 2;
+                }
+                self.function_body(name)?;
+            }
+            "[[" => self.test()?,
+            "!" | "time" => {
+                self.skip_blanks();
+                if self.starts("-p ") {
+                    self.pos += 2;
+                }
+                self.command()?;
+                // The redirects are read already.
+            }
+            "coproc" => self.command()?,
+            _ => return Err(UnreadableText),
+        }
+        Ok(true)
+    }
+
+    fn some_of(&mut self, until: &[&'static str]) -> Read<&'static str> {
+        match self.list(until)? {
+            "" | ")" | ";;" => Err(UnreadableText),
+            word => Ok(word),
+        }
+    }
+
+    fn expect(&mut self, until: &[&'static str]) -> Read<()> {
+        self.some_of(until).map(drop)
+    }
+
+    /// Reads what may run more than once: a folder that changes in it is not known.
+    fn looped(&mut self, read: impl FnOnce(&mut Self) -> Read<()>) -> Read<()> {
+        let before = self.found.folders.clone();
+        let first = self.found.commands.len();
+        read(self)?;
+        if self.found.folders != before {
+            self.found.folders = None;
+            for raw in &mut self.found.commands[first..] {
+                raw.folders = None;
+            }
+        }
+        Ok(())
+    }
+
+    fn for_loop(&mut self) -> Read<()> {
+        self.skip_blanks();
+        if self.starts("((") {
+            self.pos += 2;
+            self.arithmetic()?;
+            self.end_of_head()?;
+            return self.looped(|reader| reader.expect(&["done"]));
+        }
+        let name = self.word()?;
+        let name = name.known().filter(|name| is_name(name)).ok_or(UnreadableText)?.to_owned();
+        self.found.tainted |= runs::is_dangerous(&name);
+        self.skip_lines()?;
+        let mut values = None;
+        if self.starts("in") && self.peek_at(2).is_none_or(ends_word) {
+            self.pos += 2;
+            values = self.loop_words()?;
+        }
+        self.end_of_head()?;
+        self.found.loops.push((name, values));
+        let read = self.looped(|reader| reader.expect(&["done"]));
+        self.found.loops.pop();
+        read
+    }
+
+    /// The words of `for NAME in …`: the files that they may name, if all are known that far.
+    fn loop_words(&mut self) -> Read<Option<Vec<String>>> {
+        let mut values = Some(Vec::new());
+        loop {
+            self.skip_blanks();
+            match self.peek() {
+                None | Some(b';' | b'\n') => return Ok(values),
+                Some(byte) if ends_word(byte) && !self.starts("<(") => return Err(UnreadableText),
+                _ => {}
+            }
+            let word = self.word()?;
+            let more = match (word.known(), word.under.clone()) {
+                (Some(text), _) if !word.home && !text.starts_with('-') => Some(vec![text.into()]),
+                (None, Some(under)) => Some(under),
+                _ => None,
+            };
+            values = values.zip(more).map(|(mut values, more)| {
+                values.extend(more);
+                values
+            });
+        }
+    }
+
+    /// Passes over `; do`.
+    fn end_of_head(&mut self) -> Read<()> {
+        self.skip_blanks();
+        if self.peek() == Some(b';') {
+            self.pos += 1;
+        }
+        self.skip_lines()?;
+        match self.reserved() {
+            Some("do") => {
+                self.pos += 2;
+                Ok(())
+            }
+            _ => Err(UnreadableText),
+        }
+    }
+
+    fn case(&mut self) -> Read<()> {
+        self.skip_blanks();
+        self.word()?;
+        self.skip_lines()?;
+        if !self.starts("in") || !self.peek_at(2).is_none_or(ends_word) {
+            return Err(UnreadableText);
+        }
+        self.pos += 2;
+        loop {
+            self.skip_lines()?;
+            if self.reserved() == Some("esac") {
+                self.pos += 4;
+                return Ok(());
+            }
+            if self.peek() == Some(b'(') {
+                self.pos += 1;
+            }
+            loop {
+                self.skip_blanks();
+                self.word()?;
+                self.skip_blanks();
+                match self.peek() {
+                    Some(b'|') => self.pos += 1,
+                    Some(b')') => break,
+                    _ => return Err(UnreadableText),
+                }
+            }
+            self.pos += 1;
+            let before = self.found.folders.clone();
+            let end = self.list(&["esac"])?;
+            let here = self.found.folders.take();
+            self.found.folders = union(here, before);
+            match end {
+                "esac" => return Ok(()),
+                ";;" => {
+                    while matches!(self.peek(), Some(b';' | b'&')) {
+                        self.pos += 1;
+                    }
+                }
+                _ => return Err(UnreadableText),
+            }
+        }
+    }
+
+    /// `[[ … ]]`. A word that holds a substitution as text could be run by an arithmetic test.
+    fn test(&mut self) -> Read<()> {
+        loop {
+            self.skip_lines()?;
+            if self.starts("]]") && self.peek_at(2).is_none_or(ends_word) {
+                self.pos += 2;
+                return Ok(());
+            }
+            match self.peek().ok_or(UnreadableText)? {
+                b'(' | b')' | b'<' | b'>' | b'|' | b'&' if !self.starts("<(") => self.pos += 1,
+                b';' => return Err(UnreadableText),
+                _ => {
+                    let word = self.word()?;
+                    if word.known && runs::holds_substitution(&word.text) {
+                        return Err(UnreadableText);
+                    }
+                }
+            }
+        }
+    }
+
+    fn function_body(&mut self, name: Word) -> Read<()> {
+        let name = name.known().ok_or(UnreadableText)?.to_owned();
+        self.found.functions.push(name);
+        self.skip_lines()?;
+        let folders = self.found.folders.clone();
+        self.command()?;
+        self.found.folders = folders;
+        Ok(())
+    }
+
+    fn redirects_of_compound(&mut self, from: usize) -> Read<()> {
+        let mut raw = Raw { known: true, folders: self.found.folders.clone(), ..Raw::default() };
+        let mut any = false;
+        loop {
+            self.skip_blanks();
+            if !self.redirect(&mut raw)? {
+                break;
+            }
+            any = true;
+        }
+        if any {
+            raw.text = cut(self.since(from)).to_owned();
+            raw.program = Some(Word::literal(":"));
+            self.emit(raw)?;
+        }
+        Ok(())
+    }
+
+    /// Reads a redirect, if one begins here.
+    fn redirect(&mut self, raw: &mut Raw) -> Read<bool> {
+        let start = self.pos;
+        while self.peek().is_some_and(|byte| byte.is_ascii_digit()) {
+            self.pos += 1;
+        }
+        if self.pos == start && self.starts("{") {
+            let name = self.source[start + 1..].split('}').next().unwrap_or_default();
+            let after = self.source.as_bytes().get(start + name.len() + 2);
+            if is_name(name) && matches!(after, Some(b'<' | b'>')) {
+                self.pos = start + name.len() + 2;
+            }
+        }
+        let operators = ["&>>", "<<<", "<<-", "&>", ">>", "<<", ">&", "<&", "<>", ">|", ">", "<"];
+        let operator = operators.into_iter().find(|operator| self.starts(operator));
+        let process = self.starts("<(") || self.starts(">(");
+        let Some(operator) = operator.filter(|_| !process) else {
+            self.pos = start;
+            return Ok(false);
+        };
+        if operator.starts_with('&') && self.pos != start {
+            self.pos = start;
+            return Ok(false);
+        }
+        self.pos += operator.len();
+        self.skip_blanks();
+        if self.peek().is_none_or(|byte| ends_word(byte))
+            && !self.starts("<(")
+            && !self.starts(">(")
+        {
+            return Err(UnreadableText);
+        }
+        let from = self.pos;
+        let target = self.word()?;
+        match operator {
+            "<<" | "<<-" => self.announce(self.since(from), &target, operator == "<<-")?,
+            "<<<" => {
+                raw.hidden_unknown |= !target.known;
+                raw.input = Some(target);
+            }
+            ">&" | "<&" if is_descriptor(&target) => {}
+            "<" | "<&" => raw.reads.push(target),
+            "<>" => {
+                raw.reads.push(target.clone());
+                raw.writes.push(target);
+            }
+            _ => raw.writes.push(target),
+        }
+        Ok(true)
+    }
+
+    fn announce(&mut self, source: &str, target: &Word, strip: bool) -> Read<()> {
+        if source.contains(['$', '`']) {
+            return Err(UnreadableText);
+        }
+        let here = Here { end: target.text.clone(), literal: target.quoted, strip, command: None };
+        self.here.push(here);
+        if self.here.len() > 16 { Err(UnreadableText) } else { Ok(()) }
+    }
+
+    fn simple(&mut self) -> Read<()> {
+        let start = self.pos;
+        let documents = self.here.len();
+        let mut raw = Raw { known: true, folders: self.found.folders.clone(), ..Raw::default() };
+        loop {
+            self.skip_blanks();
+            if self.redirect(&mut raw)? {
+                continue;
+            }
+            let process = self.starts("<(") || self.starts(">(");
+            match self.peek() {
+                Some(b'(') if self.pos > start => return self.function(raw),
+                Some(byte) if ends_word(byte) && !process => break,
+                None => break,
+                _ => {}
+            }
+            if raw.program.is_none() && self.assignment(&mut raw)? {
+                continue;
+            }
+            let word = self.word()?;
+            match &raw.program {
+                None => raw.program = Some(word),
+                Some(_) => raw.args.push(word),
+            }
+        }
+        if self.pos == start {
+            return Err(UnreadableText);
+        }
+        raw.text = cut(self.since(start).trim_end()).to_owned();
+        if raw.program.is_none() {
+            raw.program = Some(Word::literal(":"));
+        }
+        let at = self.emit(raw)?;
+        for here in self.here.get_mut(documents..).ok_or(UnreadableText)? {
+            here.command = Some(at);
+        }
+        Ok(())
+    }
+
+    /// `name ()`, whose name has been read as a program.
+    fn function(&mut self, raw: Raw) -> Read<()> {
+        if !raw.args.is_empty() || !raw.assigns.is_empty() {
+            return Err(UnreadableText);
+        }
+        self.pos += 1;
+        self.skip_blanks();
+        if self.peek() != Some(b')') {
+            return Err(UnreadableText);
+        }
+        self.pos += 1;
+        self.function_body(raw.program.ok_or(UnreadableText)?)
+    }
+
+    /// Reads `NAME=…`, if it stands here.
+    fn assignment(&mut self, raw: &mut Raw) -> Read<bool> {
+        let rest = &self.source[self.pos..];
+        let name_end = rest
+            .bytes()
+            .position(|byte| !byte.is_ascii_alphanumeric() && byte != b'_')
+            .unwrap_or(rest.len());
+        let name = &rest[..name_end];
+        if !is_name(name) {
+            return Ok(false);
+        }
+        let tail = &rest[name_end..];
+        if tail.starts_with('[') && tail.contains("]=") {
+            // An index is arithmetic, which may run commands.
+            return Err(UnreadableText);
+        }
+        let value_at = match tail.as_bytes() {
+            [b'=', ..] => name_end + 1,
+            [b'+', b'=', ..] => name_end + 2,
+            _ => return Ok(false),
+        };
+        self.pos += value_at;
+        let value = match self.peek() {
+            Some(b'(') => self.array()?,
+            None => Word::literal(""),
+            Some(byte) if ends_word(byte) && !self.starts("<(") => Word::literal(""),
+            Some(_) => self.word()?,
+        };
+        raw.known &= runs::harmless_assignment(name, &value, self.found);
+        raw.assigns.push((name.to_owned(), value));
+        Ok(true)
+    }
+
+    fn array(&mut self) -> Read<Word> {
+        let from = self.pos;
+        self.pos += 1;
+        loop {
+            self.skip_lines()?;
+            match self.peek().ok_or(UnreadableText)? {
+                b')' => {
+                    self.pos += 1;
+                    return Ok(Word::unknown(self.since(from)));
+                }
+                byte if ends_word(byte) && !self.starts("<(") => return Err(UnreadableText),
+                _ => {
+                    self.word()?;
+                }
+            }
+        }
+    }
+
+    /// Hands a command on, with those that it runs; returns its place.
+    fn emit(&mut self, raw: Raw) -> Read<usize> {
+        runs::emit(raw, self.found, self.depth)
+    }
+}
+
+/// The source of a command, as long as a message may be.
+fn cut(text: &str) -> &str {
+    let end = (0..=text.len().min(400)).rev().find(|end| text.is_char_boundary(*end));
+    &text[..end.unwrap_or(0)]
+}
+
+/// Whether a text is the name of a variable.
+pub(crate) fn is_name(text: &str) -> bool {
+    text.bytes().next().is_some_and(|byte| byte.is_ascii_alphabetic() || byte == b'_')
+        && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+}
+
+/// Whether the word after `>&` is a descriptor rather than a file.
+fn is_descriptor(word: &Word) -> bool {
+    word.known().is_some_and(|text| {
+        let digits = text.strip_suffix('-').unwrap_or(text);
+        !text.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
+    })
+}
+
+/// All folders of both.
+pub(crate) fn union(a: Folders, b: Folders) -> Folders {
+    let (mut all, more) = a.zip(b)?;
+    for folder in more {
+        if !all.contains(&folder) {
+            all.push(folder);
+        }
+    }
+    (all.len() <= MAX_FOLDERS).then_some(all)
+}

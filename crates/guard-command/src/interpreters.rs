@@ -1,0 +1,377 @@
+//! Programs that carry a program in their words, and options that make a harmless program run another.
+
+use crate::grammar::Raw;
+use crate::operands::split;
+use crate::runs::{InnerCommand, holds_substitution, is_device, script};
+use crate::scripts;
+use crate::word::Word;
+
+/// An interpreter: which options hold a program, which take another value.
+struct Interpreter {
+    names: &'static [&'static str],
+    program: &'static str,
+    long_program: &'static [&'static str],
+    values: &'static str,
+    /// Words with which it needs no script.
+    alone: &'static [&'static str],
+}
+
+const fn interpreter(
+    names: &'static [&'static str],
+    program: &'static str,
+    long_program: &'static [&'static str],
+    values: &'static str,
+    alone: &'static [&'static str],
+) -> Interpreter {
+    Interpreter { names, program, long_program, values, alone }
+}
+
+const INTERPRETERS: &[Interpreter] = &[
+    interpreter(
+        &["python", "pypy", "ipython"],
+        "c",
+        &[],
+        "WX",
+        &["-V", "-VV", "--version", "-h", "--help"],
+    ),
+    interpreter(&["perl", "raku"], "eEMmdxC", &[], "IF", &["-v", "-V", "--version"]),
+    interpreter(&["ruby", "jruby", "irb"], "er", &[], "ICEFKTW", &["-v", "--version"]),
+    interpreter(
+        &["node", "nodejs"],
+        "ep",
+        &["--eval", "--print"],
+        "rC",
+        &["-v", "--version", "--test", "--run", "-h", "--help", "--v8-options"],
+    ),
+    interpreter(&["tsx", "ts-node"], "ep", &["--eval", "--print"], "rPO", &["-v", "--version"]),
+    interpreter(
+        &["php"],
+        "rRBE",
+        &["--run", "--process-code"],
+        "dcz",
+        &["-v", "--version", "-m", "-i"],
+    ),
+    interpreter(&["lua", "luajit"], "e", &[], "l", &["-v"]),
+    interpreter(&["Rscript", "R"], "e", &[], "", &["--version"]),
+    interpreter(&["julia"], "eE", &["--eval", "--print"], "LJpt", &["-v", "--version"]),
+    interpreter(&["elixir"], "e", &["--eval"], "r", &["-v", "--version"]),
+    interpreter(&["osascript", "groovy", "scala", "racket", "guile", "tclsh"], "ec", &[], "", &[]),
+];
+
+/// OptionSet by which a program runs another program.
+const HAZARDS: &[(&str, &[&str])] = &[
+    (
+        "tar",
+        &[
+            "--checkpoint-action",
+            "--to-command",
+            "-I",
+            "--use-compress-program",
+            "--rsh-command",
+            "-F",
+            "--info-script",
+            "--new-volume-script",
+            "--rmt-command",
+        ],
+    ),
+    ("make", &["--eval", "-E"]),
+    ("gmake", &["--eval", "-E"]),
+    ("rsync", &["-e", "--rsh", "--rsync-path"]),
+    ("sort", &["--compress-program"]),
+    ("split", &["--filter"]),
+    ("man", &["-P", "--pager", "-H", "--html"]),
+    ("rg", &["--pre", "--hostname-bin"]),
+    ("zip", &["-T", "--unzip-command", "--test"]),
+    ("wget", &["--use-askpass", "-e", "--execute", "--config"]),
+    ("curl", &["-K", "--config"]),
+    ("go", &["-exec", "-toolexec", "-vettool"]),
+    ("cargo", &["--config"]),
+    ("gcc", &["-wrapper", "-specs"]),
+    ("g++", &["-wrapper", "-specs"]),
+    ("cc", &["-wrapper", "-specs"]),
+    ("npm", &["--script-shell", "--node-options", "-c", "--call"]),
+    ("npx", &["-c", "--call"]),
+    ("pnpm", &["--script-shell", "-c", "--shell-mode"]),
+    ("tcpdump", &["-z"]),
+    ("less", &["-k", "--lesskey-file"]),
+    ("ctags", &["--options"]),
+];
+
+/// Finds programs in the words of interpreters, and options that run others.
+pub(crate) fn inspect(name: &str, raw: &mut Raw, inner: &mut Vec<InnerCommand>) {
+    let bare = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
+    if let Some(interpreter) = INTERPRETERS.iter().find(|known| known.names.contains(&bare)) {
+        return interpreted(interpreter, raw);
+    }
+    match name {
+        "awk" | "gawk" | "mawk" | "nawk" => awk(raw),
+        "sed" | "gsed" => sed(raw),
+        "git" => crate::roles::git(raw, inner),
+        "make" | "gmake" => make(raw),
+        "cmake" if raw.args.first().is_some_and(|word| word.text == "-E") => {
+            inner.push(InnerCommand::Words(raw.args[1..].to_vec()));
+        }
+        "sqlite3" | "psql" | "mysql" | "duckdb" => database(raw),
+        "deno" | "bun"
+            if raw
+                .args
+                .first()
+                .is_some_and(|w| matches!(w.text.as_str(), "eval" | "-e" | "-p" | "repl")) =>
+        {
+            raw.known = false;
+        }
+        "npm" | "pnpm" | "yarn" if sets_configuration(raw) => raw.known = false,
+        "go" if raw.args.iter().any(|word| word.text == "-w") => raw.known = false,
+        _ => {}
+    }
+    if let Some((_, options)) = HAZARDS.iter().find(|(program, _)| *program == name) {
+        let given = split(&raw.args, "", &[]);
+        let whole = raw.args.iter().any(|word| {
+            let text = word.text.split('=').next().unwrap_or_default();
+            options.contains(&text) || options.contains(&text.replacen("--", "-", 1).as_str())
+        });
+        raw.known &= !whole
+            && (name == "go"
+                || name == "gcc"
+                || name == "g++"
+                || name == "cc"
+                || !given.has(options));
+        // Old forms of tar have no dash.
+        let old = raw.args.first().filter(|word| name == "tar" && !word.text.starts_with('-'));
+        raw.known &= !old.is_some_and(|word| word.text.contains(['I', 'F']));
+    }
+}
+
+fn sets_configuration(raw: &Raw) -> bool {
+    let mut words =
+        raw.args.iter().map(|word| word.text.as_str()).filter(|text| !text.starts_with('-'));
+    match words.next() {
+        Some("config" | "c") => !matches!(words.next(), Some("get" | "list" | "ls") | None),
+        Some("set") => true,
+        Some("pkg") => matches!(words.next(), Some("set")),
+        _ => false,
+    }
+}
+
+fn interpreted(interpreter: &Interpreter, raw: &mut Raw) {
+    let mut at = 0;
+    while let Some(word) = raw.args.get(at) {
+        let Some(text) = word.known() else {
+            raw.known = false;
+            return;
+        };
+        if interpreter.alone.contains(&text) {
+            return;
+        }
+        if text == "-m" && interpreter.program.contains('c') {
+            raw.known &= raw.args.get(at + 1).is_some_and(|module| {
+                module.known().is_some_and(|m| {
+                    !matches!(m, "timeit" | "pdb" | "code" | "trace" | "runpy" | "cProfile")
+                })
+            });
+            return;
+        }
+        if !text.starts_with('-') || text == "-" {
+            return script(raw, at);
+        }
+        at += 1;
+        if text == "--" {
+            return script(raw, at);
+        }
+        if text.starts_with("--") {
+            let name = text.split('=').next().unwrap_or_default();
+            if interpreter.long_program.iter().any(|known| known.starts_with(name)) {
+                raw.known = false;
+                return;
+            }
+            continue;
+        }
+        for (place, letter) in text.char_indices().skip(1) {
+            if interpreter.program.contains(letter) {
+                raw.known = false;
+                return;
+            }
+            if interpreter.values.contains(letter) {
+                at += usize::from(place + 1 == text.len());
+                break;
+            }
+        }
+    }
+    // Without a script it reads its program from standard input.
+    raw.known = false;
+}
+
+fn awk(raw: &mut Raw) {
+    let split = split(&raw.args, "Fvf", &["--file", "--assign", "--field-separator"]);
+    let file: Vec<Word> = split.values_of(&["-f", "--file"]).cloned().collect();
+    let understood = split.options.iter().all(|option| {
+        matches!(
+            option.as_str(),
+            "-F" | "-v"
+                | "-f"
+                | "--file"
+                | "--assign"
+                | "--field-separator"
+                | "--version"
+                | "--posix"
+                | "--csv"
+        )
+    });
+    let program =
+        split.operands.first().map(|word| word.known().is_some_and(scripts::awk_is_harmless));
+    let harmless = match program {
+        _ if !file.is_empty() => {
+            file.iter().all(|word| word.known().is_some_and(|t| t != "-" && !is_device(t)))
+        }
+        Some(harmless) => harmless,
+        None => true,
+    };
+    raw.known &= understood && harmless;
+    raw.scripts.extend(file);
+}
+
+/// The parts of a call of `sed`.
+pub(crate) struct Sed {
+    pub scripts: Vec<Word>,
+    pub files: Vec<Word>,
+    pub script_files: Vec<Word>,
+    pub in_place: bool,
+    understood: bool,
+}
+
+/// Takes a call of `sed` apart.
+pub(crate) fn sed_parts(args: &[Word]) -> Sed {
+    let mut sed = Sed {
+        scripts: Vec::new(),
+        files: Vec::new(),
+        script_files: Vec::new(),
+        in_place: false,
+        understood: true,
+    };
+    let mut words = args.iter();
+    let mut operands = Vec::new();
+    while let Some(word) = words.next() {
+        let text = word.text.as_str();
+        if !word.known || !text.starts_with('-') || text == "-" {
+            operands.push(word.clone());
+            continue;
+        }
+        if let Some(long) = text.strip_prefix("--") {
+            match long.split_once('=').map_or((long, None), |(n, v)| (n, Some(v))) {
+                ("expression", Some(script)) => sed.scripts.push(word.part(script)),
+                ("expression", None) => sed.scripts.extend(words.next().cloned()),
+                ("file", Some(file)) => sed.script_files.push(word.part(file)),
+                ("in-place", _) => sed.in_place = true,
+                (
+                    "quiet" | "silent" | "regexp-extended" | "null-data" | "separate" | "posix"
+                    | "sandbox" | "unbuffered" | "version" | "help" | "debug",
+                    None,
+                ) => {}
+                ("", None) => operands.extend(words.by_ref().cloned()),
+                _ => sed.understood = false,
+            }
+            continue;
+        }
+        for (place, letter) in text.char_indices().skip(1) {
+            let rest = &text[place + 1..];
+            match letter {
+                'e' | 'f' => {
+                    let value = match rest.is_empty() {
+                        true => words.next().cloned(),
+                        false => Some(word.part(rest)),
+                    };
+                    let list = if letter == 'e' { &mut sed.scripts } else { &mut sed.script_files };
+                    list.extend(value);
+                    break;
+                }
+                'i' | 'I' => {
+                    sed.in_place = true;
+                    break;
+                }
+                'l' => break,
+                'n' | 'r' | 'E' | 's' | 'u' | 'z' | 'a' => {}
+                _ => sed.understood = false,
+            }
+        }
+    }
+    // Elsewhere than on Linux `-i` takes the next word, which is then empty.
+    if sed.in_place && operands.first().is_some_and(|word| word.known() == Some("")) {
+        operands.remove(0);
+    }
+    if sed.scripts.is_empty() && sed.script_files.is_empty() && !operands.is_empty() {
+        sed.scripts.push(operands.remove(0));
+    }
+    sed.files = operands;
+    sed
+}
+
+fn sed(raw: &mut Raw) {
+    let sed = sed_parts(&raw.args);
+    let harmless = |word: &Word| word.known().is_some_and(scripts::sed_is_harmless);
+    let file = |word: &Word| word.known().is_some_and(|text| text != "-" && !is_device(text));
+    raw.known &=
+        sed.understood && sed.scripts.iter().all(harmless) && sed.script_files.iter().all(file);
+    raw.scripts.extend(sed.script_files);
+}
+
+/// Variables of `make` reach the shells of its recipes.
+fn make(raw: &mut Raw) {
+    for word in &raw.args {
+        let Some((name, value)) =
+            word.text.split_once('=').filter(|(name, _)| !name.starts_with('-'))
+        else {
+            continue;
+        };
+        let shell = matches!(
+            name.trim_end_matches([':', '?', '+']),
+            "SHELL" | ".SHELLFLAGS" | "MAKEFLAGS" | "MAKE" | "MAKEFILES"
+        );
+        raw.known &= word.known
+            && !shell
+            && !value.contains([';', '|', '&', '`', '$', '<', '>', '(', ')', '\n']);
+    }
+    let split = split(&raw.args, "fCIjlo", &["--file", "--makefile", "--directory"]);
+    let files: Vec<Word> = split.values_of(&["-f", "--file", "--makefile"]).cloned().collect();
+    raw.known &=
+        files.iter().all(|word| word.known().is_some_and(|text| text != "-" && !is_device(text)));
+    raw.scripts.extend(files);
+}
+
+/// Databases whose shells run commands or write files.
+fn database(raw: &mut Raw) {
+    let texts = raw.args.iter().chain(&raw.input);
+    for word in texts {
+        let text = word.text.to_lowercase();
+        let runs = [
+            ".shell",
+            ".system",
+            ".sh",
+            ".import",
+            ".load",
+            ".output",
+            ".once",
+            ".excel",
+            ".read",
+            "load_extension",
+            "writefile",
+            "edit(",
+            "fts3_tokenizer",
+            "\\!",
+            "\\o",
+            "\\g",
+            "\\w",
+            "\\copy",
+            "\\i",
+            "\\setenv",
+            "program",
+            "system",
+            "pager",
+            "outfile",
+            "dumpfile",
+            "copy ",
+        ];
+        raw.known &= word.known
+            && !runs.iter().any(|part| text.contains(part))
+            && !holds_substitution(&text);
+    }
+}

@@ -1,0 +1,120 @@
+//! A conservative reader of shell text: every simple command that the text could run, as far as that can be known
+//! without running it.
+//!
+//! Bash's grammar, read strictly. ShellText that the reader does not understand is *unreadable*, never skipped: the whole line
+//! is then one command of which nothing is known. Nothing here expands variables, looks at files or decides. Time is
+//! linear in the text; length, depth and the number of commands are bounded.
+
+#![forbid(unsafe_code)]
+
+mod finish;
+mod grammar;
+mod interpreters;
+mod operands;
+mod paths;
+mod roles;
+mod runs;
+mod scripts;
+mod word;
+
+/// The maximum length of a text, in bytes. A longer one is unreadable.
+pub const MAX_TEXT: usize = 256 * 1024;
+/// The maximum depth of nested lists, substitutions and commands run by others.
+pub const MAX_DEPTH: usize = 24;
+/// The maximum number of simple commands of a text.
+pub const MAX_COMMANDS: usize = 64;
+/// The maximum number of words, files or options of a simple command.
+pub const MAX_WORDS: usize = 100;
+
+/// A piece of text that is known, or that only the shell could know.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ShellText {
+    /// The text after quotes and escapes are removed.
+    Known(String),
+    /// The source of a text that depends on what the shell finds when it runs.
+    Unknown(String),
+}
+
+impl ShellText {
+    /// Returns the text, if it is known.
+    pub fn known(&self) -> Option<&str> {
+        match self {
+            ShellText::Known(text) => Some(text),
+            ShellText::Unknown(_) => None,
+        }
+    }
+}
+
+/// One simple command that a text could run, itself or by another command in it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SimpleCommand {
+    /// The program: a bare name, also for a file of a system folder; `./PATH` for a file below the base folder; else a path.
+    pub program: ShellText,
+    /// The program as written, without quotes.
+    pub written: ShellText,
+    /// The words after the program.
+    pub words: Vec<ShellText>,
+    /// The options among the words: each as written up to a `=`, and each letter of a cluster (`-rf` is also `-r` and `-f`).
+    pub options: Vec<ShellText>,
+    /// The variables that it sets, before the program or by `export` and the like.
+    pub assigns: Vec<(String, ShellText)>,
+    /// The files that it may read, as absolute paths; `~` is the folder `/~`.
+    pub reads: Vec<ShellText>,
+    /// The files that it may create or change.
+    pub writes: Vec<ShellText>,
+    /// The files that it may remove or move away.
+    pub removes: Vec<ShellText>,
+    /// Whether it is certain what runs.
+    pub known: bool,
+    /// Whether every word, redirect and assignment is known.
+    pub literal: bool,
+    /// The source.
+    pub text: String,
+}
+
+/// Returns every simple command that a shell in the folder `base`, a normalised absolute path, could run for this text.
+/// A text that cannot be read gives one command of which nothing is known.
+pub fn read(text: &str, base: &str) -> Vec<SimpleCommand> {
+    let mut found = grammar::FoundCommands::new(base);
+    let hidden = |c: char| c == '\0' || (c.is_control() && !matches!(c, '\n' | '\t' | '\r'));
+    if text.len() > MAX_TEXT || text.chars().any(hidden) {
+        return vec![unreadable(text)];
+    }
+    match grammar::text(text, &mut found, 0) {
+        Ok(()) => {
+            let commands = finish::commands(found);
+            match commands.iter().all(is_bounded) {
+                true => commands,
+                false => vec![unreadable(text)],
+            }
+        }
+        Err(grammar::UnreadableText) => vec![unreadable(text)],
+    }
+}
+
+fn is_bounded(command: &SimpleCommand) -> bool {
+    let lists =
+        [&command.words, &command.options, &command.reads, &command.writes, &command.removes];
+    lists.iter().all(|list| list.len() <= MAX_WORDS) && command.assigns.len() <= MAX_WORDS
+}
+
+/// The command of which nothing is known.
+fn unreadable(text: &str) -> SimpleCommand {
+    let unknown = || ShellText::Unknown(text.to_owned());
+    SimpleCommand {
+        program: unknown(),
+        written: unknown(),
+        words: vec![unknown()],
+        options: vec![unknown()],
+        assigns: Vec::new(),
+        reads: vec![unknown()],
+        writes: vec![unknown()],
+        removes: vec![unknown()],
+        known: false,
+        literal: false,
+        text: text.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

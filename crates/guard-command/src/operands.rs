@@ -1,0 +1,132 @@
+//! OptionSet and operands of a command, by the conventions that most programs share.
+
+use crate::word::Word;
+
+/// Which options of a program take a value.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct OptionSet {
+    /// Letters of short options with a value.
+    pub values: &'static str,
+    /// Letters of short options without one, where only these are understood.
+    pub flags: &'static str,
+    /// Names of long options with a value.
+    pub long_values: &'static [&'static str],
+    /// Names of long options without one, where only these are understood.
+    pub long_flags: &'static [&'static str],
+}
+
+/// The place of the first operand; none where an option is not understood or not known.
+pub(crate) fn first_operand(args: &[Word], options: OptionSet) -> Option<usize> {
+    let mut at = 0;
+    while let Some(word) = args.get(at) {
+        let text = word.known()?;
+        if text == "--" {
+            return Some(at + 1);
+        }
+        if !text.starts_with('-') || text == "-" {
+            return Some(at);
+        }
+        at += 1;
+        if let Some(long) = text.strip_prefix("--") {
+            let (name, value) = long.split_once('=').map_or((long, None), |(n, v)| (n, Some(v)));
+            if options.long_values.contains(&name) {
+                at += usize::from(value.is_none());
+            } else if !options.long_flags.contains(&name) {
+                return None;
+            }
+            continue;
+        }
+        for (place, letter) in text.char_indices().skip(1) {
+            if options.values.contains(letter) {
+                at += usize::from(place + letter.len_utf8() == text.len());
+                break;
+            }
+            if !options.flags.contains(letter) {
+                return None;
+            }
+        }
+    }
+    Some(at.min(args.len()))
+}
+
+/// The operands of a command and the values of its options.
+#[derive(Default)]
+pub(crate) struct Split<'w> {
+    pub operands: Vec<&'w Word>,
+    /// Each option with its value: `-o FILE`, `-oFILE`, `--output=FILE`.
+    pub values: Vec<(String, Word)>,
+    /// Every option by its name or letter.
+    pub options: Vec<String>,
+}
+
+impl Split<'_> {
+    /// Whether one of these options is given; long ones also by a beginning of their name.
+    pub fn has(&self, names: &[&str]) -> bool {
+        self.options.iter().any(|option| {
+            names.contains(&option.as_str())
+                || (option.len() > 3
+                    && option.starts_with("--")
+                    && names.iter().any(|name| name.starts_with(option.as_str())))
+        })
+    }
+
+    /// The values of one of these options.
+    pub fn values_of<'s>(&'s self, names: &'s [&str]) -> impl Iterator<Item = &'s Word> {
+        self.values.iter().filter(|(name, _)| names.contains(&name.as_str())).map(|(_, word)| word)
+    }
+}
+
+/// Splits the words of a command. What is not known counts as an operand.
+pub(crate) fn split<'w>(args: &'w [Word], values: &str, long_values: &[&str]) -> Split<'w> {
+    let mut split = Split::default();
+    let mut at = 0;
+    while let Some(word) = args.get(at) {
+        at += 1;
+        let text = &word.text;
+        if word.known && text == "--" {
+            split.operands.extend(&args[at..]);
+            break;
+        }
+        // The name of a long option is known also where its value is not.
+        let named = text.split_once('=').filter(|(name, _)| {
+            name.starts_with("--") && !name.contains(['$', '`', '*', '?', '[', '{', '~'])
+        });
+        if let Some((name, value)) = named {
+            split.options.push(name.to_owned());
+            split.values.push((name.to_owned(), word.part(value)));
+            continue;
+        }
+        if !word.known || !text.starts_with('-') || text == "-" {
+            split.operands.push(word);
+            continue;
+        }
+        if text.starts_with("--") {
+            split.options.push(text.clone());
+            if long_values.contains(&text.as_str())
+                && let Some(value) = args.get(at)
+            {
+                split.values.push((text.clone(), value.clone()));
+                at += 1;
+            }
+            continue;
+        }
+        for (place, letter) in text.char_indices().skip(1) {
+            let name = format!("-{letter}");
+            split.options.push(name.clone());
+            if values.contains(letter) {
+                let rest = &text[place + letter.len_utf8()..];
+                let value = match (rest.is_empty(), args.get(at)) {
+                    (false, _) => Some(word.part(rest)),
+                    (true, Some(next)) => {
+                        at += 1;
+                        Some(next.clone())
+                    }
+                    (true, None) => None,
+                };
+                split.values.extend(value.map(|value| (name, value)));
+                break;
+            }
+        }
+    }
+    split
+}

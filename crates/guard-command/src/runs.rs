@@ -1,0 +1,693 @@
+//! Commands that run other commands: wrappers, shells, `eval`, `find -exec`, and what variables change.
+
+use crate::grammar::{FoundCommands, Raw, Read, UnreadableText, is_name, text};
+use crate::operands::{OptionSet, first_operand};
+use crate::word::Word;
+use crate::{MAX_DEPTH, interpreters, paths, roles};
+
+/// Something that a command runs.
+pub(crate) enum InnerCommand {
+    /// A command by its words.
+    Words(Vec<Word>),
+    /// A text that a shell reads.
+    Text(String),
+}
+
+/// A program that runs the command after its own options.
+struct Wrapper {
+    name: &'static str,
+    options: OptionSet,
+    /// How many operands come before the command.
+    skip: usize,
+}
+
+const fn wrapper(
+    name: &'static str,
+    values: &'static str,
+    flags: &'static str,
+    long_values: &'static [&'static str],
+    long_flags: &'static [&'static str],
+    skip: usize,
+) -> Wrapper {
+    Wrapper { name, options: OptionSet { values, flags, long_values, long_flags }, skip }
+}
+
+const WRAPPERS: &[Wrapper] = &[
+    wrapper(
+        "sudo",
+        "CDghpRrTtUu",
+        "AbEHknPSBv",
+        &["user", "group", "host", "prompt", "chdir", "chroot"],
+        &["preserve-env", "non-interactive", "set-home", "stdin", "background"],
+        0,
+    ),
+    wrapper("doas", "uC", "n", &[], &[], 0),
+    wrapper("env", "u", "i0v", &["unset"], &["ignore-environment", "null", "debug"], 0),
+    wrapper("nohup", "", "", &[], &[], 0),
+    wrapper("setsid", "", "cfw", &[], &["fork", "wait", "ctty"], 0),
+    wrapper("time", "fo", "apvq", &["format", "output"], &["portability", "verbose"], 0),
+    wrapper(
+        "timeout",
+        "ks",
+        "fpv",
+        &["kill-after", "signal"],
+        &["foreground", "preserve-status", "verbose"],
+        1,
+    ),
+    wrapper("gtimeout", "ks", "fpv", &["kill-after", "signal"], &["foreground"], 1),
+    wrapper("nice", "n", "0123456789", &["adjustment"], &[], 0),
+    wrapper("ionice", "cnpPu", "t", &["class", "classdata"], &[], 0),
+    wrapper("stdbuf", "ioe", "", &["input", "output", "error"], &[], 0),
+    wrapper("command", "", "p", &[], &[], 0),
+    wrapper("builtin", "", "", &[], &[], 0),
+    wrapper("exec", "a", "cl", &[], &[], 0),
+    wrapper("busybox", "", "", &[], &[], 0),
+    wrapper("toybox", "", "", &[], &[], 0),
+    wrapper("chronic", "", "ev", &[], &[], 0),
+    wrapper("unbuffer", "", "p", &[], &[], 0),
+    wrapper("caffeinate", "tw", "dimsu", &[], &[], 0),
+    wrapper("xvfb-run", "enspwf", "al", &["server-args", "server-num"], &["auto-servernum"], 0),
+    wrapper("taskset", "", "ac", &[], &[], 1),
+    wrapper("chrt", "", "bfiro", &[], &[], 1),
+    wrapper("npx", "", "yq", &[], &["yes", "no-install", "no", "quiet", "prefer-offline"], 0),
+    wrapper("bunx", "", "", &[], &["bun"], 0),
+    wrapper("cross-env", "", "", &[], &[], 0),
+    wrapper("xargs", "InLPsdaE", "0rtxpo", XARGS_VALUES, XARGS_FLAGS, 0),
+];
+
+const XARGS_VALUES: &[&str] = &["max-args", "max-procs", "delimiter", "arg-file"];
+const XARGS_FLAGS: &[&str] = &["null", "no-run-if-empty", "verbose", "exit"];
+
+/// Programs whose subcommand runs the command after it: `poetry run`.
+const RUNNERS: &[(&str, &[&str])] = &[
+    ("bundle", &["exec"]),
+    ("poetry", &["run"]),
+    ("pipenv", &["run"]),
+    ("pdm", &["run"]),
+    ("rye", &["run"]),
+    ("hatch", &["run"]),
+    ("uv", &["run"]),
+    ("pnpm", &["exec", "dlx"]),
+    ("yarn", &["exec", "dlx"]),
+    ("npm", &["exec", "x"]),
+    ("bun", &["x"]),
+    ("mise", &["exec", "x"]),
+    ("opam", &["exec"]),
+    ("stack", &["exec"]),
+    ("cabal", &["exec"]),
+    ("devbox", &["run"]),
+    ("rustup", &["run"]),
+];
+
+const SHELLS: [&str; 8] = ["sh", "bash", "dash", "zsh", "ksh", "mksh", "ash", "rbash"];
+/// Shells with a grammar of their own.
+const OTHER_SHELLS: [&str; 11] =
+    ["fish", "csh", "tcsh", "pwsh", "powershell", "cmd", "nu", "xonsh", "elvish", "rc", "su"];
+
+/// Variables that change which programs run, or what runs before them.
+pub(crate) fn is_dangerous(name: &str) -> bool {
+    matches!(
+        name,
+        "PATH"
+            | "ENV"
+            | "BASH_ENV"
+            | "SHELLOPTS"
+            | "BASHOPTS"
+            | "PS4"
+            | "PROMPT_COMMAND"
+            | "HOME"
+            | "PWD"
+            | "OLDPWD"
+            | "CDPATH"
+            | "FPATH"
+            | "ZDOTDIR"
+            | "SHELL"
+            | "BASH_XTRACEFD"
+    ) || ["LD_", "DYLD_", "BASH_FUNC", "GIT_CONFIG", "npm_config_", "NPM_CONFIG_"]
+        .iter()
+        .any(|prefix| name.starts_with(prefix) && name != "LD_FLAGS")
+}
+
+/// Variables whose value some program runs as a command.
+fn is_command_variable(name: &str) -> bool {
+    matches!(
+        name,
+        "GIT_SSH"
+            | "GIT_DIR"
+            | "GIT_WORK_TREE"
+            | "GIT_SSH_COMMAND"
+            | "GIT_EXEC_PATH"
+            | "GIT_PROXY_COMMAND"
+            | "GIT_EXTERNAL_DIFF"
+            | "GIT_ASKPASS"
+            | "SSH_ASKPASS"
+            | "GIT_EDITOR"
+            | "GIT_PAGER"
+            | "GIT_SEQUENCE_EDITOR"
+            | "GIT_TEMPLATE_DIR"
+            | "EDITOR"
+            | "VISUAL"
+            | "PAGER"
+            | "MANPAGER"
+            | "BROWSER"
+            | "LESSOPEN"
+            | "LESSCLOSE"
+            | "FCEDIT"
+            | "SUDO_ASKPASS"
+            | "RSYNC_RSH"
+            | "CVS_RSH"
+            | "TAR_OPTIONS"
+            | "PERL5OPT"
+            | "PERL5DB"
+            | "RUBYOPT"
+            | "NODE_OPTIONS"
+            | "MAKEFLAGS"
+            | "GNUMAKEFLAGS"
+            | "MFLAGS"
+            | "MAKEFILES"
+            | "GOFLAGS"
+            | "JAVA_TOOL_OPTIONS"
+            | "_JAVA_OPTIONS"
+            | "JDK_JAVA_OPTIONS"
+            | "PYTHONSTARTUP"
+            | "PYTHONINSPECT"
+            | "PYTHONBREAKPOINT"
+            | "PYTHONWARNINGS"
+            | "PYTHONHOME"
+            | "RUSTC"
+            | "RUSTC_WRAPPER"
+            | "RUSTC_WORKSPACE_WRAPPER"
+            | "RUSTDOC"
+            | "CC"
+            | "CXX"
+            | "LD"
+            | "AR"
+            | "AWKPATH"
+            | "RIPGREP_CONFIG_PATH"
+            | "CURL_HOME"
+            | "WGETRC"
+            | "INPUTRC"
+            | "TERMINFO"
+            | "PSQLRC"
+            | "GCC_EXEC_PREFIX"
+            | "COMPILER_PATH"
+            | "GREP_OPTIONS"
+            | "BAT_PAGER"
+            | "DELTA_PAGER"
+    ) || (name.starts_with("CARGO_")
+        && (name.ends_with("RUNNER")
+            || name.ends_with("LINKER")
+            || name.ends_with("WRAPPER")
+            || name.ends_with("RUSTC")))
+}
+
+/// Values of such variables that do no harm.
+fn is_harmless_value(value: &str) -> bool {
+    let plain = matches!(
+        value,
+        "" | "true"
+            | ":"
+            | "cat"
+            | "less"
+            | "more"
+            | "vi"
+            | "vim"
+            | "nano"
+            | "0"
+            | "1"
+            | "echo"
+            | "gcc"
+            | "g++"
+            | "cc"
+            | "c++"
+            | "clang"
+            | "clang++"
+            | "musl-gcc"
+            | "lld"
+            | "mold"
+            | "ld"
+            | "ar"
+            | "sccache"
+            | "ccache"
+            | "rustc"
+            | "ignore"
+            | "default"
+            | "-s"
+            | "--silent"
+            | "-mod=mod"
+            | "-mod=vendor"
+            | "-mod=readonly"
+            | "-race"
+            | "-v"
+            | "-W0"
+    );
+    let jobs = value.strip_prefix("-j").is_some_and(|n| n.bytes().all(|b| b.is_ascii_digit()));
+    let heap = value
+        .strip_prefix("--max-old-space-size=")
+        .or_else(|| value.strip_prefix("-Xmx"))
+        .is_some_and(|n| n.bytes().all(|b| b.is_ascii_alphanumeric()));
+    plain
+        || jobs
+        || heap
+        || matches!(
+            value,
+            "--experimental-vm-modules" | "--no-warnings" | "--openssl-legacy-provider"
+        )
+}
+
+/// Whether the folders that are put into `PATH` are those of a person's own tools.
+fn is_usual_path(value: &str) -> bool {
+    const USUAL: [&str; 13] = [
+        "$PATH",
+        "${PATH}",
+        "~/.cargo/bin",
+        "~/.local/bin",
+        "~/go/bin",
+        "~/.bun/bin",
+        "~/.deno/bin",
+        "/usr/local/bin",
+        "/usr/local/go/bin",
+        "/opt/homebrew/bin",
+        "/usr/bin",
+        "/bin",
+        "/usr/sbin",
+    ];
+    value.split(':').all(|folder| {
+        let home = folder.strip_prefix("$HOME/").or_else(|| folder.strip_prefix("${HOME}/"));
+        let folder = home.map_or(folder.to_owned(), |rest| format!("~/{rest}"));
+        USUAL.contains(&folder.as_str())
+    })
+}
+
+/// A text in which a shell that reads it again would find a substitution.
+pub(crate) fn holds_substitution(text: &str) -> bool {
+    text.contains("$(") || text.contains('`') || text.contains("<(") || text.contains("${")
+}
+
+/// Notes an assignment; returns whether what runs is as certain as before.
+pub(crate) fn harmless_assignment(name: &str, value: &Word, found: &mut FoundCommands) -> bool {
+    if is_dangerous(name) && !(name == "PATH" && is_usual_path(&value.text)) {
+        found.tainted = true;
+    }
+    if value.known && holds_substitution(&value.text) {
+        return false;
+    }
+    !is_command_variable(name) || value.known().is_some_and(is_harmless_value)
+}
+
+/// Puts a command among the found, with those that it runs; returns its place.
+pub(crate) fn emit(mut raw: Raw, found: &mut FoundCommands, depth: usize) -> Read<usize> {
+    if depth > MAX_DEPTH {
+        return Err(UnreadableText);
+    }
+    let program = raw.program.as_ref();
+    raw.known &= program.is_some_and(|word| word.known && !word.text.is_empty());
+    let name = raw.name().unwrap_or_default().to_owned();
+    let mut inner = Vec::new();
+    variables(&name, &mut raw, found);
+    change_folder(&name, &raw, found);
+    inspect(&name, &mut raw, &mut inner, found);
+    interpreters::inspect(&name, &mut raw, &mut inner);
+    roles::fill(&name, &mut raw);
+    let folders = raw.folders.clone();
+    let stays = matches!(name.as_str(), "eval" | "command" | "builtin" | "exec" | "." | "source");
+    let sub = Raw { text: raw.text.clone(), folders: folders.clone(), ..Raw::default() };
+    let at = found.commands.len();
+    found.push(raw)?;
+    let after = found.folders.clone();
+    for inner in inner {
+        if !stays {
+            found.folders = if name == "trap" { None } else { folders.clone() };
+        }
+        match inner {
+            InnerCommand::Text(source) => text(&source, found, depth + 1)?,
+            InnerCommand::Words(words) => {
+                let mut sub = Raw { known: true, folders: found.folders.clone(), ..sub.clone() };
+                let mut words = words.into_iter();
+                sub.program = words.next();
+                sub.args = words.collect();
+                emit(sub, found, depth + 1)?;
+            }
+        }
+    }
+    if !stays {
+        found.folders = after;
+    }
+    Ok(at)
+}
+
+/// Reads a here-document that has come after its command; returns whether it is certain what the command runs.
+pub(crate) fn fed(raw: &Raw, found: &mut FoundCommands, depth: usize) -> Read<bool> {
+    match raw.input.as_ref().and_then(Word::known) {
+        Some(source) if raw.waits => text(source, found, depth + 1).map(|()| true),
+        _ => Ok(raw.known),
+    }
+}
+
+/// Builtins that set variables by their words.
+fn variables(name: &str, raw: &mut Raw, found: &mut FoundCommands) {
+    let declares = matches!(name, "export" | "declare" | "typeset" | "local" | "readonly");
+    let names = matches!(name, "read" | "mapfile" | "readarray" | "unset" | "printf" | "getopts");
+    if !declares && !names && !matches!(name, "alias" | "hash" | "enable" | "let" | "test" | "[") {
+        return;
+    }
+    for word in raw.args.clone() {
+        if word.known && name != "printf" && holds_substitution(&word.text) {
+            raw.known = false;
+        }
+        let (variable, value) = match word.text.split_once('=') {
+            Some((variable, value)) => (variable.trim_end_matches('+'), Some(value)),
+            None => (word.text.as_str(), None),
+        };
+        // A reference to another variable may stand for any.
+        if declares && variable.starts_with('-') && variable.contains('n') {
+            found.tainted = true;
+        }
+        if declares && !is_name(variable) && !variable.starts_with('-') {
+            raw.known = false;
+        }
+        if let (true, Some(value)) = (declares, value) {
+            let value = word.part(value);
+            raw.known &= harmless_assignment(variable, &value, found);
+            raw.assigns.push((variable.to_owned(), value));
+        }
+        if names && is_dangerous(variable) {
+            found.tainted = true;
+        }
+        if names && name != "printf" && !word.known {
+            raw.known = false;
+        }
+        if name == "alias" && value.is_some()
+            || name == "hash" && variable.starts_with('-')
+            || name == "enable"
+        {
+            found.tainted = true;
+        }
+        if matches!(name, "mapfile" | "readarray") && variable.starts_with("-C") {
+            raw.known = false;
+        }
+    }
+    if name == "printf" && raw.args.first().is_some_and(|word| word.text.starts_with("-v")) {
+        raw.known &= raw.args.get(1).is_some_and(|word| word.known().is_some_and(is_name));
+    }
+}
+
+/// Notes where the shell is after `cd`.
+fn change_folder(name: &str, raw: &Raw, found: &mut FoundCommands) {
+    if !matches!(name, "cd" | "pushd" | "popd" | "chdir") {
+        return;
+    }
+    let operands: Vec<&Word> =
+        raw.args.iter().filter(|word| !matches!(word.known(), Some("-P" | "-L" | "--"))).collect();
+    found.folders = match (name, operands.as_slice()) {
+        ("cd" | "chdir", []) => Some(vec![paths::HOME.to_owned()]),
+        ("popd", _) => None,
+        (_, [Word { known: false, under: Some(under), .. }]) => {
+            raw.folders.as_ref().and_then(|folders| {
+                let all = folders
+                    .iter()
+                    .flat_map(|base| under.iter().map(|file| paths::join(base, file)));
+                let all: Vec<String> = all.collect();
+                (all.len() <= 4).then_some(all)
+            })
+        }
+        (_, [word]) => match word.known() {
+            Some("-") | None => None,
+            Some(folder) if folder.starts_with(['+', '-']) => None,
+            Some(folder) => raw.folders.as_ref().map(|folders| {
+                let at = |base: &String| match word.home {
+                    true => paths::join(paths::HOME, &folder[1..].replacen('/', "", 1)),
+                    false => paths::join(base, folder),
+                };
+                folders.iter().map(at).collect()
+            }),
+        },
+        _ => None,
+    };
+}
+
+/// Finds what a command runs.
+fn inspect(name: &str, raw: &mut Raw, inner: &mut Vec<InnerCommand>, found: &mut FoundCommands) {
+    if SHELLS.contains(&name) {
+        return shell(raw, inner);
+    }
+    if OTHER_SHELLS.contains(&name) {
+        raw.known = false;
+        return;
+    }
+    match name {
+        "eval" => raw.known &= joined(&raw.args.clone(), inner),
+        "trap" => trap(raw, inner),
+        "." | "source" => script(raw, 0),
+        "watch" => {
+            let options = OptionSet {
+                values: "nq",
+                flags: "bcdegtpwx",
+                long_values: &["interval"],
+                long_flags: &["beep", "color", "no-title", "exec"],
+            };
+            match first_operand(&raw.args, options) {
+                Some(at) => raw.known &= joined(&raw.args[at..].to_vec(), inner),
+                None => raw.known = false,
+            }
+        }
+        "ssh" => ssh(raw, inner, found),
+        "find" | "gfind" => crate::roles::find(raw, inner),
+        "fd" | "fdfind" => fd(raw, inner),
+        "parallel" | "script" | "expect" | "entr" | "at" | "batch" => raw.known = false,
+        "command" | "builtin" if matches!(first_text(raw), Some("-v" | "-V")) => {}
+        "type" | "which" => {}
+        _ => wrapped(name, raw, inner, found),
+    }
+}
+
+fn first_text(raw: &Raw) -> Option<&str> {
+    raw.args.first()?.known()
+}
+
+fn wrapped(name: &str, raw: &mut Raw, inner: &mut Vec<InnerCommand>, found: &mut FoundCommands) {
+    let runner = RUNNERS.iter().find(|(program, subcommands)| {
+        *program == name && first_text(raw).is_some_and(|first| subcommands.contains(&first))
+    });
+    let (args, options, skip) = match WRAPPERS.iter().find(|wrapper| wrapper.name == name) {
+        Some(wrapper) => (&raw.args[..], wrapper.options, wrapper.skip),
+        None if runner.is_some() => {
+            let options = OptionSet {
+                values: "p",
+                flags: "qvcsy",
+                long_values: &["with", "python", "extra", "group", "package", "filter", "env"],
+                long_flags: &[
+                    "frozen",
+                    "no-sync",
+                    "locked",
+                    "quiet",
+                    "no-project",
+                    "isolated",
+                    "yes",
+                ],
+            };
+            (&raw.args[1..], options, usize::from(name == "rustup"))
+        }
+        None => return,
+    };
+    let Some(at) = first_operand(args, options) else {
+        raw.known = false;
+        return;
+    };
+    let mut words: Vec<Word> = args.get(at + skip..).unwrap_or_default().to_vec();
+    if matches!(name, "npm" | "mise" | "opam") && words.first().is_some_and(|w| w.text == "--") {
+        words.remove(0);
+    }
+    if matches!(name, "env" | "sudo" | "doas" | "cross-env") {
+        while let Some((variable, value)) = words.first().and_then(assigned) {
+            raw.known &= harmless_assignment(&variable, &value, found);
+            raw.assigns.push((variable, value));
+            words.remove(0);
+        }
+    }
+    if name == "env" && words.first().is_some_and(|word| word.text == "-") {
+        raw.known = false;
+    }
+    if name == "xargs" {
+        xargs(&raw.args[..at], &mut words, found.listed.clone());
+    }
+    if name == "uv" && words.first().is_some_and(|word| word.text.ends_with(".py")) {
+        raw.scripts.push(words[0].clone());
+        return;
+    }
+    if !words.is_empty() {
+        inner.push(InnerCommand::Words(words));
+    }
+}
+
+/// `NAME=VALUE` as a word.
+fn assigned(word: &Word) -> Option<(String, Word)> {
+    let (name, value) = word.text.split_once('=')?;
+    is_name(name).then(|| (name.to_owned(), word.part(value)))
+}
+
+/// The command of `xargs`: what it reads is appended, or stands for the text of `-I`.
+fn xargs(options: &[Word], words: &mut Vec<Word>, listed: Option<Vec<String>>) {
+    let read = Word { text: "(a word that xargs reads)".into(), under: listed, ..Word::default() };
+    if words.is_empty() {
+        words.push(Word::literal("echo"));
+    }
+    let mut replaced = None;
+    for (at, option) in options.iter().enumerate() {
+        if let Some(rest) = option.text.strip_prefix("-I") {
+            replaced = match rest.is_empty() {
+                true => options.get(at + 1).map(|word| word.text.clone()),
+                false => Some(rest.to_owned()),
+            };
+        }
+    }
+    match replaced.filter(|text| !text.is_empty()) {
+        None => words.push(read),
+        Some(text) => {
+            for word in words.iter_mut().filter(|word| word.text.contains(&text)) {
+                let under = read.under.clone().filter(|_| word.text == text);
+                *word = Word { under, ..Word::unknown(word.text.clone()) };
+            }
+        }
+    }
+}
+
+/// Adds the text of words as a shell would read it again; returns whether all of it is known.
+fn joined(words: &Vec<Word>, inner: &mut Vec<InnerCommand>) -> bool {
+    let Some(texts) = words.iter().map(Word::known).collect::<Option<Vec<_>>>() else {
+        return false;
+    };
+    inner.push(InnerCommand::Text(texts.join(" ")));
+    true
+}
+
+fn trap(raw: &mut Raw, inner: &mut Vec<InnerCommand>) {
+    match raw.args.first().map(|word| (word.known(), raw.args.len())) {
+        None | Some((Some("-" | "" | "-l" | "-p"), _)) => {}
+        Some((Some(source), count)) if count > 1 => {
+            inner.push(InnerCommand::Text(source.to_owned()))
+        }
+        Some((Some("EXIT" | "INT" | "TERM" | "HUP"), _)) => {}
+        Some(_) => raw.known = false,
+    }
+}
+
+fn ssh(raw: &mut Raw, inner: &mut Vec<InnerCommand>, found: &mut FoundCommands) {
+    let options = OptionSet {
+        values: "bcDEeFIiJLlmOpQRSWw",
+        flags: "46AaCfGgKkMNnqsTtVvXxYy",
+        ..OptionSet::default()
+    };
+    let Some(at) = first_operand(&raw.args, options) else {
+        raw.known = false;
+        return;
+    };
+    let words = raw.args.get(at + 1..).unwrap_or_default().to_vec();
+    found.folders.clone_from(&raw.folders);
+    if !words.is_empty() {
+        raw.known &= joined(&words, inner);
+    } else {
+        raw.known = false;
+    }
+}
+
+fn fd(raw: &mut Raw, inner: &mut Vec<InnerCommand>) {
+    let exec = |word: &Word| matches!(word.known(), Some("-x" | "-X" | "--exec" | "--exec-batch"));
+    if let Some(at) = raw.args.iter().position(exec) {
+        let mut words = raw.args[at + 1..].to_vec();
+        words.push(Word::unknown("(a file that fd finds)"));
+        inner.push(InnerCommand::Words(words));
+    } else if raw.args.iter().any(|word| {
+        word.text.starts_with("--ex")
+            && !word.text.starts_with("--exclude")
+            && !word.text.starts_with("--extension")
+            || word.text.len() > 2
+                && !word.text.starts_with("--")
+                && word.text.starts_with('-')
+                && word.text.contains(['x', 'X'])
+    }) {
+        raw.known = false;
+    }
+}
+
+/// A shell: the text of `-c`, a script, or what comes on standard input.
+fn shell(raw: &mut Raw, inner: &mut Vec<InnerCommand>) {
+    let mut takes_text = false;
+    let mut at = 0;
+    while let Some(word) = raw.args.get(at) {
+        let Some(text) = word.known() else { break };
+        at += 1;
+        match text {
+            "--" => break,
+            "--login" | "--norc" | "--noprofile" | "--posix" | "--verbose" => continue,
+            "--version" | "--help" => return,
+            "-" => break,
+            _ if text.starts_with("--") => {
+                raw.known = false;
+                return;
+            }
+            _ if text.starts_with(['-', '+']) && text.len() > 1 => {
+                let letters = &text[1..];
+                takes_text |= letters.contains('c') && text.starts_with('-');
+                // `-o NAME` and `-O NAME` take a word each.
+                at += letters.matches(['o', 'O']).count();
+                if letters.contains('s') {
+                    raw.waits = raw.known;
+                    raw.known = false;
+                }
+                if !letters.chars().all(|letter| "abefhiklmnprtuvxBCEHPTDcsoO".contains(letter)) {
+                    raw.known = false;
+                    return;
+                }
+            }
+            _ => {
+                at -= 1;
+                break;
+            }
+        }
+    }
+    let operand = raw.args.get(at).cloned();
+    match operand {
+        Some(word) if takes_text => match word.known() {
+            Some(source) => inner.push(InnerCommand::Text(source.to_owned())),
+            None => raw.known = false,
+        },
+        _ if takes_text => raw.known = false,
+        _ if raw.waits => {}
+        Some(word) if word.text != "-" => script(raw, at),
+        _ => standard_input(raw, inner),
+    }
+}
+
+/// A shell without a script runs its standard input.
+fn standard_input(raw: &mut Raw, inner: &mut Vec<InnerCommand>) {
+    let text = raw.input.as_ref().map(|word| word.known().map(str::to_owned));
+    match (text, raw.reads.last().cloned()) {
+        (Some(Some(source)), _) => inner.push(InnerCommand::Text(source)),
+        (None, Some(file)) if file.known => {
+            raw.known &= !is_device(&file.text);
+            raw.scripts.push(file);
+        }
+        (None, None) => {
+            raw.waits = raw.known;
+            raw.known = false;
+        }
+        _ => raw.known = false,
+    }
+}
+
+/// Notes the script at this place among the words.
+pub(crate) fn script(raw: &mut Raw, at: usize) {
+    let Some(word) = raw.args.get(at).cloned() else {
+        raw.known = false;
+        return;
+    };
+    raw.known &= word.known().is_some_and(|text| text != "-" && !is_device(text));
+    raw.scripts.push(word);
+}
+
+/// Files whose content is whatever a process hands over.
+pub(crate) fn is_device(text: &str) -> bool {
+    let normal = paths::join("/", text);
+    text.starts_with('/') && (normal.starts_with("/dev/") || normal.starts_with("/proc/"))
+}

@@ -1,0 +1,132 @@
+//! Commands of a shell: the record that `commands` gives, and the denial of what only the shell could know.
+
+use super::Checker;
+use super::scope::Scope;
+use crate::hir::{
+    self, Clause, ClauseKind, Expr, ExprKind, Field, Part, RecordDef, RuleMeta, Type,
+};
+use guard_plan::builtin::{Builtin, MAX_WORDS, SIMPLE_COMMAND};
+use guard_syntax::ast;
+use guard_syntax::span::Span;
+use std::rc::Rc;
+
+const NAME: &str = "SimpleCommand";
+
+impl Checker<'_, '_> {
+    /// The record of a simple command. It is made where it is first needed, so that other plans do not have it.
+    pub(super) fn simple_command(&mut self) -> usize {
+        let is_ours =
+            |def: &RecordDef| def.name == NAME && def.fields.len() == SIMPLE_COMMAND.len();
+        let declared = self.names.records.items.len();
+        let found = self.program.records.iter().skip(declared).position(is_ours);
+        if let Some(at) = found {
+            return at + declared;
+        }
+        let ty = |written: &str| match written {
+            "bool" => Type::Bool,
+            "list<string>" => Type::List(Rc::new(Type::string()), Some(MAX_WORDS as u64)),
+            "list<path>" => Type::List(Rc::new(Type::Path), Some(MAX_WORDS as u64)),
+            "map<string, string>" => Type::Map(Rc::new(Type::string()), Some(MAX_WORDS as u64)),
+            _ => Type::string(),
+        };
+        let fields = SIMPLE_COMMAND.iter().map(|(name, written)| Field {
+            name: (*name).into(),
+            ty: ty(written),
+            secret: false,
+            doc: String::new(),
+            span: Span::default(),
+        });
+        let fields = fields.collect();
+        self.program.records.push(RecordDef { name: NAME.into(), fields });
+        self.program.records.len() - 1
+    }
+
+    /// Denies, for each parameter `command`, what cannot be known before the shell runs it, unless a rule of the tool
+    /// asks about it.
+    pub(super) fn unknown_commands(&mut self, tool: &mut hir::Tool, scope: &mut Scope) {
+        for at in 0..tool.params.len() {
+            if *tool.params[at].ty.required() != Type::Command {
+                continue;
+            }
+            for (flag, why) in [
+                ("certain", "what this command runs is known only when it runs: "),
+                ("literal", "a word of this command is known only when it runs: "),
+            ] {
+                if !self.asks_of_command(tool, at as u32, flag) {
+                    self.deny_unless_every(tool, at, flag, why, scope);
+                }
+            }
+        }
+    }
+
+    /// Whether a rule of the tool that can refuse reads this field of the commands in the parameter.
+    fn asks_of_command(&mut self, tool: &hir::Tool, param: u32, flag: &str) -> bool {
+        let record = self.simple_command();
+        let field = SIMPLE_COMMAND.iter().position(|(name, _)| *name == flag);
+        let asks = |e: &Expr| {
+            let (mut of_param, mut reads) = (false, false);
+            e.walk(&mut |e| match &e.kind {
+                ExprKind::Call(Builtin::Commands, args) => args[0].walk(&mut |e| {
+                    of_param |= matches!(&e.kind, ExprKind::Param(at) if *at == param);
+                }),
+                ExprKind::Field(of, at) => {
+                    reads |=
+                        *of.ty.required() == Type::Record(record) && Some(*at as usize) == field;
+                }
+                _ => {}
+            });
+            of_param && reads
+        };
+        tool.clauses.iter().filter(|clause| !clause.rule.shadow).any(|clause| match &clause.kind {
+            ClauseKind::Deny { condition, .. } => asks(condition),
+            ClauseKind::Approval { when: Some(when), .. } => asks(when),
+            _ => false,
+        })
+    }
+
+    fn deny_unless_every(
+        &mut self,
+        tool: &mut hir::Tool,
+        at: usize,
+        flag: &str,
+        why: &str,
+        scope: &mut Scope,
+    ) {
+        let (name, span) = (tool.params[at].name.clone(), tool.params[at].span);
+        let guard = ast::Guard {
+            unless: false,
+            condition: condition(&name, flag, tool.params[at].ty.is_option(), span),
+        };
+        let condition = self.guard(&guard, scope);
+        let text = format!("when {}", super::text::text(&guard.condition));
+        let param = Expr { kind: ExprKind::Param(at as u32), ty: tool.params[at].ty.clone(), span };
+        let because =
+            hir::Message { parts: vec![Part::Text(why.into()), Part::Value(name, param)] };
+        let rule = RuleMeta { owner: tool.name.clone(), doc: String::new(), shadow: false, span };
+        let kind = ClauseKind::Deny { condition, text, because: Some(because) };
+        tool.clauses.push(Clause { rule, kind });
+    }
+}
+
+/// `any c in commands(PARAM): not c.FLAG`, where the parameter is there.
+fn condition(param: &str, flag: &str, optional: bool, span: Span) -> ast::Expr {
+    use ast::ExprKind as E;
+    let expr = |kind| ast::Expr { kind, span };
+    let ident = |name: &str| ast::Ident { node: name.into(), span };
+    let name = |text: &str| expr(E::Name(text.into()));
+    let argument = ast::Arg { name: None, value: name(param) };
+    let over = expr(E::Call(ident("commands"), vec![argument]));
+    let field = expr(E::Field(Box::new(name("each")), ident(flag)));
+    let body = expr(E::Unary(ast::UnaryOp::Not, Box::new(field)));
+    let any = expr(E::Quantified {
+        op: ast::Quantifier::Any,
+        binders: vec![ident("each")],
+        over: Box::new(over),
+        body: Box::new(body),
+    });
+    if !optional {
+        return any;
+    }
+    let present = expr(E::Is(Box::new(name(param)), true));
+    expr(E::Binary(ast::BinaryOp::And, Box::new(present), Box::new(any)))
+}
