@@ -665,10 +665,7 @@ impl<'s> ShellReader<'s, '_> {
         }
         self.pos += operator.len();
         self.skip_blanks();
-        if self.peek().is_none_or(|byte| ends_word(byte))
-            && !self.starts("<(")
-            && !self.starts(">(")
-        {
+        if self.peek().is_none_or(ends_word) && !self.starts("<(") && !self.starts(">(") {
             return Err(UnreadableText);
         }
         let from = self.pos;

@@ -447,7 +447,7 @@ fn inspect(name: &str, raw: &mut Raw, inner: &mut Vec<InnerCommand>, found: &mut
                 long_flags: &["beep", "color", "no-title", "exec"],
             };
             match first_operand(&raw.args, options) {
-                Some(at) => raw.known &= joined(&raw.args[at..].to_vec(), inner),
+                Some(at) => raw.known &= joined(&raw.args[at..], inner),
                 None => raw.known = false,
             }
         }
@@ -553,7 +553,7 @@ fn xargs(options: &[Word], words: &mut Vec<Word>, listed: Option<Vec<String>>) {
 }
 
 /// Adds the text of words as a shell would read it again; returns whether all of it is known.
-fn joined(words: &Vec<Word>, inner: &mut Vec<InnerCommand>) -> bool {
+fn joined(words: &[Word], inner: &mut Vec<InnerCommand>) -> bool {
     let Some(texts) = words.iter().map(Word::known).collect::<Option<Vec<_>>>() else {
         return false;
     };

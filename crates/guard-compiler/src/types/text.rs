@@ -67,6 +67,14 @@ fn write(expr: &Expr, at_least: u8, out: &mut String) {
     }
 }
 
+/// Returns the level of an operand: readers do not know how tightly `else` binds, nor that `and` binds tighter than `or`.
+fn clear(op: BinaryOp, operand: &Expr, level: u8) -> u8 {
+    match (op, &operand.kind) {
+        (_, ExprKind::Else(..)) | (BinaryOp::Or, ExprKind::Binary(BinaryOp::And, ..)) => 12,
+        _ => level,
+    }
+}
+
 fn write_bare(expr: &Expr, out: &mut String) {
     match &expr.kind {
         ExprKind::Bool(b) => out.push_str(if *b { "true" } else { "false" }),
@@ -114,9 +122,9 @@ fn write_bare(expr: &Expr, out: &mut String) {
                 _ if level == 5 => (level + 1, level + 1),
                 _ => (level, level + 1),
             };
-            write(a, left, out);
+            write(a, clear(*op, a, left), out);
             out.push_str(&format!(" {spelling} "));
-            write(b, right, out);
+            write(b, clear(*op, b, right), out);
         }
         ExprKind::Is(of, some) => {
             write(of, 6, out);
