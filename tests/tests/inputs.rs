@@ -175,8 +175,8 @@ fn plans_of_other_versions() {
     let json = plan().to_json().replace("\"version\": 1", "\"version\": 7");
     let huge = json.replace("\"version\": 7", "\"version\": 70000000000");
     for (bytes, says) in [
-        (bytes, "the plan has version 7, version 1 is read: compile it again"),
-        (json.into_bytes(), "the plan has version 7, version 1 is read: compile it again"),
+        (bytes, "the plan has version 7, version 2 is read: compile it again"),
+        (json.into_bytes(), "the plan has version 7, version 2 is read: compile it again"),
         (huge.into_bytes(), "the plan does not decode: "),
         (b"{}".to_vec(), "the plan does not decode: missing field `format`"),
         (b"{\"format\":\"x\",\"version\":1}".to_vec(), "this is not a plan"),
@@ -202,8 +202,8 @@ fn lines() -> Vec<(Vec<u8>, &'static str)> {
     let mut lines: Vec<(Vec<u8>, &str)> = [
         (propose("{\"x\":NaN}"), "parse_error"),
         (propose("{\"x\":Infinity}"), "parse_error"),
-        (propose("{\"x\":1,\"x\":2}"), "duplicate key `x`"),
-        (propose("{\"x\":1,\"\\u0078\":2}"), "duplicate key `x`"),
+        (propose("{\"x\":1,\"x\":2}"), "a key stands twice in one object"),
+        (propose("{\"x\":1,\"\\u0078\":2}"), "a key stands twice in one object"),
         (propose(&format!("{{\"x\":{}}}", deep(10_000))), "invalid_arguments"),
         (propose(&deep(10_000)), "invalid_arguments"),
         (propose(&"[".repeat(10_000)), "parse_error"),

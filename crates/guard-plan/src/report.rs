@@ -86,7 +86,7 @@ impl Reason {
 }
 
 /// The number of lines of a text in which places are told by line and column.
-pub const LINES: usize = 100_000;
+pub const LINES: usize = 20_000;
 
 /// What was put right without losing or inventing anything.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
