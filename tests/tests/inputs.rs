@@ -172,7 +172,7 @@ fn plans_of_other_versions() {
     let folder = Folder::new("versions");
     let mut bytes = plan().to_bytes();
     bytes[10] = 7;
-    let json = plan().to_json().replace("\"version\": 1", "\"version\": 7");
+    let json = plan().to_json().replace("\"version\": 2", "\"version\": 7");
     let huge = json.replace("\"version\": 7", "\"version\": 70000000000");
     for (bytes, says) in [
         (bytes, "the plan has version 7, version 2 is read: compile it again"),

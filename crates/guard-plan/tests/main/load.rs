@@ -13,7 +13,7 @@ fn plan() -> Plan {
     let json = r#"{
         "edition": 1, "guard": "sample", "shadow": false, "default_allow": false, "deadline": 60000,
         "types": ["bool", {"int": {"min": 0, "max": 9}}, {"string": {"max_chars": 5, "max_bytes": null,
-            "patterns": [0]}}, {"record": {"name": "R", "fields": [{"name": "id", "ty": 2, "secret": true}]}},
+            "patterns": [0]}}, {"record": {"name": "R", "fields": [{"name": "id", "ty": 2, "secret": true, "doc": ""}]}},
             {"option": {"of": 3}}, {"list": {"of": 3, "max": 4}}],
         "state": [], "units": [], "limits": [], "regexes": ["^a"], "paths": ["src"], "invariants": [], "proofs": [],
         "monitors": [], "indexes": [], "windows": [], "facts": [], "commands": [], "probes": [], "sources": [], "origins": false, "lifecycles": [], "feedback": [],
