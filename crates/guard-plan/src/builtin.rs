@@ -8,7 +8,7 @@ mod commands;
 mod eval;
 pub(crate) mod extract;
 
-pub use commands::{MAX_COMMANDS, MAX_WORDS, SIMPLE_COMMAND};
+pub use commands::{MAX_COMMANDS, MAX_WORDS, SIMPLE_COMMAND, commands_of};
 pub use eval::contains_text;
 pub use extract::unreadable::{is_hidden, is_unreadable};
 

@@ -8,7 +8,6 @@ use super::extract::unreadable::{element, is_unreadable};
 use crate::value::{Fault, Value};
 pub use guard_command::{MAX_COMMANDS, MAX_WORDS};
 use guard_command::{ShellText, SimpleCommand, read};
-use std::cell::RefCell;
 
 /// The fields of the record `SimpleCommand`, with their types as written.
 pub const SIMPLE_COMMAND: &[(&str, &str)] = &[
@@ -26,28 +25,16 @@ pub const SIMPLE_COMMAND: &[(&str, &str)] = &[
     ("text", "string"),
 ];
 
-/// The last text with its folder, and its commands: the rules of a tool ask about one text after the other.
-type Memo = Option<(Box<str>, Box<str>, Value)>;
-
-thread_local! {
-    static MEMO: RefCell<Memo> = const { RefCell::new(None) };
+pub(super) fn commands(args: &[&Value]) -> Result<Value, Fault> {
+    match (args[0], args[1]) {
+        (Value::String(text), Value::Path(folder)) => Ok(commands_of(text, folder)),
+        _ => Err(confused()),
+    }
 }
 
-pub(super) fn commands(args: &[&Value]) -> Result<Value, Fault> {
-    let (Value::String(text), Value::Path(folder)) = (args[0], args[1]) else {
-        return Err(confused());
-    };
-    MEMO.with_borrow_mut(|memo| {
-        if let Some((known, base, value)) = memo
-            && known == text
-            && base == folder
-        {
-            return Ok(value.clone());
-        }
-        let value = Value::List(read(text, folder).iter().map(record).collect());
-        *memo = Some((text.clone(), folder.clone(), value.clone()));
-        Ok(value)
-    })
+/// Returns the simple commands of a text that a shell runs in a folder: a list of records.
+pub fn commands_of(text: &str, folder: &str) -> Value {
+    Value::List(read(text, folder).iter().map(record).collect())
 }
 
 fn record(command: &SimpleCommand) -> Value {

@@ -1,9 +1,9 @@
 //! Builtins that read their operands without copying them.
 
-use super::context::{Context, Scope};
+use super::context::{Commands, Context, Scope};
 use crate::compiled::prepare::Prepared;
 use crate::val::Val;
-use guard_plan::builtin::Builtin;
+use guard_plan::builtin::{Builtin, commands_of};
 use guard_plan::plan::NodeId;
 use guard_plan::value::{Fault, Value};
 
@@ -41,8 +41,26 @@ impl<'a> Context<'a> {
                 };
                 Ok(Some(if greater == (builtin == Builtin::Max) { a } else { b }))
             }
+            (Builtin::Commands, [text, folder]) => {
+                let text = self.node(expr, *text, scope)?;
+                let folder = self.node(expr, *folder, scope)?;
+                Ok(text
+                    .text()
+                    .zip(folder.path())
+                    .and_then(|(text, folder)| self.read(text, folder)))
+            }
             _ => Ok(None),
         }
+    }
+
+    /// Returns the commands of a text, read once in a decision; `None` if another text was read before.
+    fn read(&self, text: &str, folder: &str) -> Option<Val<'a>> {
+        let read = self.decision.commands.get_or_init(|| Commands {
+            text: text.into(),
+            folder: folder.into(),
+            list: commands_of(text, folder),
+        });
+        (*read.text == *text && *read.folder == *folder).then(|| Val::of(&read.list))
     }
 }
 

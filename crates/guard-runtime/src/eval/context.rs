@@ -6,7 +6,7 @@ use crate::val::Val;
 use crate::world::Questions;
 use guard_plan::plan::VarId;
 use guard_plan::value::{Fault, Value};
-use std::cell::{Cell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 
 /// The maximum number of evaluation steps of one decision, whatever the plan declares.
 const FUEL: u64 = 20_000_000;
@@ -18,6 +18,16 @@ pub(crate) struct Decision {
     pub buffer: RefCell<Vec<u8>>,
     /// How a question to a probe is met.
     pub asking: Cell<Asking>,
+    /// The commands of the first text that is read as such: most rules of a tool ask about one text.
+    pub commands: OnceCell<Commands>,
+}
+
+/// The commands of a text.
+#[derive(Debug)]
+pub(crate) struct Commands {
+    pub text: Box<str>,
+    pub folder: Box<str>,
+    pub list: Value,
 }
 
 /// How a question to a probe is met.
@@ -37,6 +47,7 @@ impl Default for Decision {
             fuel: Cell::new(FUEL),
             buffer: RefCell::default(),
             asking: Cell::new(Asking::Now),
+            commands: OnceCell::new(),
         }
     }
 }
