@@ -24,7 +24,7 @@ fn kernel(text: &str) -> Kernel {
     Kernel::new(LoadedPlan::from_plan(output.plan, output.sources).unwrap()).unwrap()
 }
 
-/// Whether a guard allows a line, in a session of its own.
+/// Returns whether a guard allows a line, in a session of its own.
 fn allows(kernel: &Kernel, line: &str) -> bool {
     let text = line.replace('␤', "\n").replace('␍', "\r");
     let arguments = Json::Object(vec![("command".into(), Json::String(text.into()))]);

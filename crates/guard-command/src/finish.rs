@@ -17,7 +17,7 @@ pub(crate) fn commands(found: FoundCommands) -> Vec<SimpleCommand> {
     found.commands.into_iter().map(|raw| context.command(raw)).collect()
 }
 
-/// What one command must know of the others.
+/// The facts about other commands that one command depends on.
 struct Context {
     /// Files that the text writes: what they hold when they are run is not known.
     written: Vec<String>,
@@ -90,7 +90,7 @@ impl Context {
         }
     }
 
-    /// Whether it runs a file that the same text writes.
+    /// True if it runs a file that the same text writes.
     fn runs_written(&self, raw: &Raw, program: &ShellText) -> bool {
         let scripts = files(&raw.scripts, &raw.folders);
         let local = program.known().and_then(|program| program.strip_prefix("./"));

@@ -32,11 +32,11 @@ pub(crate) struct Raw {
     pub scripts: Vec<Word>,
     /// The text on its standard input, from a here-document or a here-string.
     pub input: Option<Word>,
-    /// Whether it is certain what runs.
+    /// True if it is certain what runs.
     pub known: bool,
     /// It runs the text on its standard input, which is all that is not known.
     pub waits: bool,
-    /// Whether a word that is not among the arguments is unknown.
+    /// True if a word that is not among the arguments is unknown.
     pub hidden_unknown: bool,
     pub folders: Folders,
     pub text: String,
@@ -50,7 +50,7 @@ impl Raw {
     }
 }
 
-/// What was found in a text so far.
+/// The finds in a text so far.
 pub(crate) struct FoundCommands {
     pub base: String,
     pub commands: Vec<Raw>,
@@ -812,13 +812,13 @@ fn cut(text: &str) -> &str {
     &text[..end.unwrap_or(0)]
 }
 
-/// Whether a text is the name of a variable.
+/// Returns whether a text is the name of a variable.
 pub(crate) fn is_name(text: &str) -> bool {
     text.bytes().next().is_some_and(|byte| byte.is_ascii_alphabetic() || byte == b'_')
         && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
 }
 
-/// Whether the word after `>&` is a descriptor rather than a file.
+/// Returns whether the word after `>&` is a descriptor rather than a file.
 fn is_descriptor(word: &Word) -> bool {
     word.known().is_some_and(|text| {
         let digits = text.strip_suffix('-').unwrap_or(text);

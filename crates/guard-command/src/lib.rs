@@ -64,9 +64,9 @@ pub struct SimpleCommand {
     pub writes: Vec<ShellText>,
     /// The files that it may remove or move away.
     pub removes: Vec<ShellText>,
-    /// Whether it is certain what runs.
+    /// True if it is certain what runs.
     pub known: bool,
-    /// Whether every word, redirect and assignment is known.
+    /// True if every word, redirect and assignment is known.
     pub literal: bool,
     /// The source.
     pub text: String,

@@ -60,7 +60,7 @@ pub(crate) struct Split<'w> {
 }
 
 impl Split<'_> {
-    /// Whether one of these options is given; long ones also by a beginning of their name.
+    /// Returns whether one of these options is given; long ones also by a beginning of their name.
     pub fn has(&self, names: &[&str]) -> bool {
         self.options.iter().any(|option| {
             names.contains(&option.as_str())

@@ -644,7 +644,7 @@ pub(crate) fn find(raw: &mut Raw, inner: &mut Vec<InnerCommand>) {
     }
 }
 
-/// Whether `find` leaves out most files.
+/// Returns whether `find` leaves out most files.
 fn is_narrowed(args: &[Word]) -> bool {
     args.windows(2).any(|pair| {
         let value = pair[1].text.trim_matches(['*', '?', '.']);
@@ -889,7 +889,7 @@ fn git_runs(
     }
 }
 
-/// Whether `git config` only asks, or sets what runs nothing.
+/// Returns whether `git config` only asks, or sets what runs nothing.
 fn is_harmless_config(rest: &[Word], split: &Split<'_>) -> bool {
     if split.has(&[
         "--get",
@@ -917,7 +917,7 @@ fn is_harmless_config(rest: &[Word], split: &Split<'_>) -> bool {
     }
 }
 
-/// Whether a setting of git names no program.
+/// Returns whether a setting of git names no program.
 fn is_harmless_key(key: &str, setting: &str) -> bool {
     let key = key.to_lowercase();
     let sections = [

@@ -255,7 +255,7 @@ fn is_harmless_value(value: &str) -> bool {
         )
 }
 
-/// Whether the folders that are put into `PATH` are those of a person's own tools.
+/// Returns whether the folders that are put into `PATH` are those of a person's own tools.
 fn is_usual_path(value: &str) -> bool {
     const USUAL: [&str; 13] = [
         "$PATH",

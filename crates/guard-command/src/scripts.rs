@@ -1,6 +1,6 @@
 //! Programs of `sed` and `awk`: whether they can run commands or touch files. In doubt they can.
 
-/// What a `sed` script may do besides editing its input.
+/// The acts of a `sed` script besides editing its input.
 pub(crate) fn sed_is_harmless(script: &str) -> bool {
     let mut chars = script.chars().peekable();
     sed_commands(&mut chars).is_some()
@@ -90,7 +90,7 @@ fn until(chars: &mut Chars<'_>, delimiter: char) -> Option<()> {
     }
 }
 
-/// Whether an `awk` program neither runs commands nor writes files.
+/// Returns whether an `awk` program neither runs commands nor writes files.
 pub(crate) fn awk_is_harmless(program: &str) -> bool {
     let Some(code) = awk_code(program) else { return false };
     if ["system", "getline", "@", "|&", "ENVIRON", "fflush", "close"]

@@ -7,11 +7,11 @@ use crate::grammar::{ShellReader, UnreadableText};
 pub(crate) struct Word {
     /// The text without quotes; unknown pieces as in the source.
     pub text: String,
-    /// Whether the text is what the program gets.
+    /// True if the text is what the program gets.
     pub known: bool,
-    /// Whether a part was quoted or escaped, so that it is no reserved word.
+    /// True if a part was quoted or escaped, so that it is no reserved word.
     pub quoted: bool,
-    /// Whether `text` begins with `~` for the home folder.
+    /// True if `text` begins with `~` for the home folder.
     pub home: bool,
     /// For a word that is not known: the files or folders in which everything lies that it may name.
     pub under: Option<Vec<String>>,
@@ -45,11 +45,11 @@ impl Word {
     }
 }
 
-/// What is in the making.
+/// The word in the making.
 #[derive(Default)]
 struct WordDraft {
     word: Word,
-    /// Where the first unknown piece, glob or brace begins in the text.
+    /// The offset of the first unknown piece, glob or brace in the text.
     unknown_at: Option<usize>,
     pattern_at: Option<usize>,
     /// The only piece is this variable, in double quotes.
@@ -219,7 +219,7 @@ impl ShellReader<'_, '_> {
         }
     }
 
-    /// What begins with `$` or a backtick.
+    /// Reads an expansion, which begins with `$` or a backtick.
     fn expansion(&mut self, draft: &mut WordDraft, quoted: bool) -> Result<(), UnreadableText> {
         let from = self.pos;
         if self.peek() == Some(b'`') {
@@ -452,7 +452,7 @@ impl ShellReader<'_, '_> {
         self.inner_text(&inside)
     }
 
-    /// Whether a bracket here may be a pattern: it is closed before the word ends, or that is not seen soon.
+    /// Returns whether a bracket here may be a pattern: it is closed before the word ends, or that is not seen soon.
     fn bracket_closes(&self) -> bool {
         let bytes = &self.source.as_bytes()[self.pos + 1..];
         let end =
@@ -463,7 +463,7 @@ impl ShellReader<'_, '_> {
         }
     }
 
-    /// Whether the brace that was read begins a brace expansion: a comma or `..` before the brace that closes it.
+    /// Returns whether the brace that was read begins a brace expansion: a comma or `..` before the brace that closes it.
     fn is_brace_expansion(&self) -> bool {
         let mut open = 1;
         let bytes = &self.source.as_bytes()[self.pos..];
@@ -554,7 +554,7 @@ fn under(text: &str, at: usize) -> Option<String> {
     }
 }
 
-/// Whether `..` occurs other than in a sequence of numbers or letters.
+/// Returns whether `..` occurs other than in a sequence of numbers or letters.
 fn dots_lead_up(text: &str) -> bool {
     let bytes = text.as_bytes();
     text.match_indices("..").any(|(at, _)| {

@@ -1,4 +1,4 @@
-//! Where the lines of a text begin: line and column of what a report names.
+//! Line and column of the units that a report names.
 
 use guard_plan::report::{LINES, Place, Report};
 

@@ -1,4 +1,4 @@
-//! What to tell a producer whose text did not hold, so that it writes it again.
+//! The words to a producer whose text did not hold, so that it writes it again.
 
 use guard_plan::plan::Plan;
 use guard_plan::render;

@@ -191,7 +191,7 @@ pub struct Quarantined {
     pub raw: String,
     /// Where it stands.
     pub at: Extent,
-    /// Where it begins; none behind the first [`LINES`] lines.
+    /// The place where it begins; none behind the first [`LINES`] lines.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub place: Option<Place>,
 }

@@ -1,6 +1,7 @@
 //! The exceptions of the package, and how errors of the engine become them.
 
 use guard_sdk::approvals::ApprovalError;
+use guard_sdk::diagnostics::DiagnosticReport;
 use guard_sdk::{GuardError as EngineError, SessionError as EngineSessionError};
 use pyo3::create_exception;
 use pyo3::exceptions::PyException;
@@ -75,7 +76,7 @@ pub fn of_guard(py: Python<'_>, error: &EngineError) -> PyErr {
     let code = error.code();
     let raised = match error {
         EngineError::Source { files, diagnostics } => {
-            SourceError::new_err(guard_sdk::diagnostics::errors(files, diagnostics))
+            SourceError::new_err(DiagnosticReport::of(files, diagnostics).errors())
         }
         EngineError::UnknownContract(..) | EngineError::Contract(_) => {
             ContractError::new_err(error.to_string())

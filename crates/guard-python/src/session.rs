@@ -56,7 +56,7 @@ impl EventFailure {
     }
 }
 
-/// What the host says of the moment of an event.
+/// The host's answers at the moment of an event.
 struct HostMoment {
     now: Option<i64>,
     answers: Vec<(Box<str>, Json)>,

@@ -40,7 +40,7 @@ impl Contract {
         guard_contract::prompt(self.guard.plan(), self.index)
     }
 
-    /// What to tell a producer whose text did not hold, so that it writes it again; none if the report is `valid`.
+    /// The words to a producer whose text did not hold, so that it writes it again; none if the report is `valid`.
     pub fn reask(&self, report: &Report) -> Option<String> {
         guard_contract::reask(self.guard.plan(), self.index, report)
     }

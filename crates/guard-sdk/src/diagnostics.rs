@@ -1,133 +1,185 @@
-//! The errors of a guard as text, as `guardc check` prints them to a pipe.
+//! Diagnostics with their positions in texts, and as plain text, as `guardc check` prints them to a pipe.
+
+mod lines;
+mod plain;
+
+pub use lines::{Lines, Position};
+pub use plain::{fix_line, is_long, render};
 
 use guard_compiler::SourceFile;
-use guard_syntax::diagnostic::{Diagnostic, Label};
+use guard_syntax::diagnostic::{Diagnostic, Label, Severity};
 use guard_syntax::span::Span;
-use std::fmt::Write as _;
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
-/// The maximum length of a shown line, in characters.
-const MAX_LINE: usize = 240;
+/// One text that findings refer to.
+pub struct Text {
+    /// Its displayed name.
+    pub name: String,
+    /// The text.
+    pub text: Arc<str>,
+    /// The text in displayable form, with the same byte offsets.
+    pub shown: Arc<str>,
+    /// Its lines.
+    pub lines: Lines,
+}
 
-/// The errors among the diagnostics: message, positions with their lines and labels, help, fix.
+/// A range of bytes in one text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Place {
+    /// Index into the report's texts.
+    pub file: usize,
+    /// First byte.
+    pub start: usize,
+    /// The byte after the last one.
+    pub end: usize,
+}
+
+/// One finding: a diagnostic with positions in the report's texts.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Finding {
+    /// Its code.
+    pub code: &'static str,
+    /// True if it is or counts as an error.
+    pub error: bool,
+    /// The message, one line.
+    pub message: String,
+    /// The position of the problem, and its label.
+    pub primary: (Place, String),
+    /// Other relevant positions.
+    pub secondary: Vec<(Place, String)>,
+    /// A suggestion.
+    pub help: Option<String>,
+    /// A range and its replacement.
+    pub fix: Option<(Place, String)>,
+}
+
+/// The diagnostics of one or several compilations, with their positions.
 ///
 /// ```
+/// use guard_sdk::diagnostics::DiagnosticReport;
 /// let error = guard_sdk::Guard::compile("demo.guard", "guard demo\ntool a() { requires b }").unwrap_err();
 /// let guard_sdk::GuardError::Source { files, diagnostics } = error else { panic!("a source error") };
-/// let text = guard_sdk::diagnostics::errors(&files, &diagnostics);
-/// assert!(text.contains("demo.guard:2:21"));
+/// assert!(DiagnosticReport::of(&files, &diagnostics).errors().contains("demo.guard:2:21"));
 /// ```
-pub fn errors(files: &[SourceFile], diagnostics: &[Diagnostic]) -> String {
-    let errors = diagnostics.iter().filter(|diagnostic| diagnostic.is_error());
-    let texts: Vec<String> = errors.map(|diagnostic| error(files, diagnostic)).collect();
-    visible(texts.join("\n").trim_end())
+#[derive(Default)]
+pub struct DiagnosticReport {
+    /// The texts, in order of first use.
+    pub texts: Vec<Text>,
+    /// The findings, without duplicates.
+    pub findings: Vec<Finding>,
+    names: HashMap<String, usize>,
+    known: HashSet<Finding>,
 }
 
-/// A position in a file: the index of the file, line and column from 1.
-#[derive(Clone, Copy, PartialEq, Eq)]
-struct LineColumn {
-    file: usize,
-    line: usize,
-    column: usize,
-}
+impl DiagnosticReport {
+    /// The diagnostics of one compilation.
+    pub fn of(files: &[SourceFile], diagnostics: &[Diagnostic]) -> DiagnosticReport {
+        let mut report = DiagnosticReport::default();
+        report.add(files, diagnostics);
+        report
+    }
 
-fn position(files: &[SourceFile], span: Span, offset: u32) -> LineColumn {
-    let file = span.file.0 as usize;
-    let text = files.get(file).map_or("", |file| file.text.as_str());
-    let before = &text[..text.floor_char_boundary((offset as usize).min(text.len()))];
-    let start = before.rfind('\n').map_or(0, |at| at + 1);
-    let column = before[start..].trim_start_matches('\u{feff}').chars().count() + 1;
-    LineColumn { file, line: before.matches('\n').count() + 1, column }
-}
+    /// Formats the errors: message, positions with their lines and labels, help, fix.
+    pub fn errors(&self) -> String {
+        let errors = self.findings.iter().filter(|finding| finding.error);
+        let texts: Vec<String> = errors.map(|finding| render(self, finding)).collect();
+        texts.join("\n").trim_end().to_owned()
+    }
 
-fn error(files: &[SourceFile], diagnostic: &Diagnostic) -> String {
-    let mut out = format!("error[{}]: {}\n", diagnostic.code, diagnostic.message);
-    let labels = || {
-        let others = diagnostic.secondary.iter().map(|label| ('-', label));
-        std::iter::once(('^', &diagnostic.primary)).chain(others)
-    };
-    let line = |label: &Label| {
-        let at = position(files, label.span, label.span.start);
-        (at.file, at.line)
-    };
-    let mut shown = Vec::new();
-    for (mark, label) in labels() {
-        if shown.contains(&line(label)) {
-            continue;
+    /// Returns the index of a text; the same name is the same text.
+    pub fn text(&mut self, name: &str, text: &str) -> usize {
+        *self.names.entry(name.to_owned()).or_insert_with(|| {
+            self.texts.push(Text {
+                name: name.to_owned(),
+                shown: Arc::from(visible(text)),
+                lines: Lines::new(text),
+                text: Arc::from(text),
+            });
+            self.texts.len() - 1
+        })
+    }
+
+    /// Adds the diagnostics of one compilation; `files` have their displayed names.
+    pub fn add(&mut self, files: &[SourceFile], diagnostics: &[Diagnostic]) {
+        let map: Vec<usize> = files.iter().map(|f| self.text(&f.path, &f.text)).collect();
+        for diagnostic in diagnostics {
+            let finding = self.finding(&map, diagnostic);
+            if self.known.insert(finding.clone()) {
+                self.findings.push(finding);
+            }
         }
-        shown.push(line(label));
-        let at = position(files, label.span, label.span.start);
-        let arrow = if mark == '^' { "-->" } else { ":::" };
-        let name = files.get(at.file).map_or("", |file| file.path.as_str());
-        let _ = writeln!(out, "  {arrow} {name}:{}:{}", at.line, at.column);
-        source_line(&mut out, files, at);
-        for (mark, other) in labels().filter(|(_, other)| line(other) == line(label)) {
-            marks(&mut out, files, at, other, mark);
+    }
+
+    fn finding(&self, map: &[usize], diagnostic: &Diagnostic) -> Finding {
+        let place = |span: Span| self.place(map, span);
+        let label = |l: &Label| (place(l.span), l.text.clone());
+        Finding {
+            code: diagnostic.code,
+            error: diagnostic.severity == Severity::Error,
+            message: diagnostic.message.clone(),
+            primary: label(&diagnostic.primary),
+            secondary: diagnostic.secondary.iter().map(label).collect(),
+            help: diagnostic.help.clone(),
+            fix: diagnostic.fix.as_ref().map(|fix| (place(fix.span), fix.replacement.clone())),
         }
     }
-    if let Some(help) = &diagnostic.help {
-        let _ = writeln!(out, "  help: {}", help.replace('\n', "\n    "));
+
+    fn place(&self, map: &[usize], span: Span) -> Place {
+        let file = map.get(span.file.0 as usize).or(map.first()).copied().unwrap_or(0);
+        let text = self.texts.get(file).map_or("", |t| &t.text);
+        let start = lines::floor(text, span.start as usize);
+        let end = lines::floor(text, span.end as usize).max(start);
+        Place { file, start, end }
     }
-    if let Some(fix) = &diagnostic.fix {
-        let _ = writeln!(out, "  fix: {}", fix_text(files, fix.span, &fix.replacement));
+
+    /// Returns the start and end positions of a range.
+    pub fn positions(&self, place: Place) -> (Position, Position) {
+        let text = &self.texts[place.file];
+        let at = |offset| text.lines.position(&text.text, offset);
+        (at(place.start), at(place.end))
     }
-    out
-}
 
-/// The line at a position: how many columns were left out, the shown part, and the width of line numbers.
-fn line_at(files: &[SourceFile], at: LineColumn) -> (usize, String, usize) {
-    let text = files.get(at.file).map_or("", |file| file.text.as_str());
-    let line = text.lines().nth(at.line - 1).unwrap_or_default().trim_start_matches('\u{feff}');
-    let is_long = line.chars().count() > MAX_LINE;
-    let skipped = if is_long { at.column.saturating_sub(MAX_LINE / 2) } else { 0 };
-    let shown = line.chars().skip(skipped).take(MAX_LINE).collect();
-    (skipped, shown, at.line.to_string().len().max(3))
-}
+    /// Returns `file:line:column` of a range.
+    pub fn at(&self, place: Place) -> String {
+        let (start, _) = self.positions(place);
+        format!("{}:{}:{}", self.texts[place.file].name, start.line, start.column)
+    }
 
-fn source_line(out: &mut String, files: &[SourceFile], at: LineColumn) {
-    let (_, line, width) = line_at(files, at);
-    let _ = writeln!(out, "{}", format!("{:>width$} | {line}", at.line).trim_end());
-}
+    /// Returns the number of errors, and of other findings.
+    pub fn counts(&self) -> (usize, usize) {
+        let errors = self.findings.iter().filter(|f| f.error).count();
+        (errors, self.findings.len() - errors)
+    }
 
-/// Marks the part of the line at a position that a label covers.
-fn marks(out: &mut String, files: &[SourceFile], at: LineColumn, label: &Label, mark: char) {
-    let start = position(files, label.span, label.span.start);
-    let end = position(files, label.span, label.span.end);
-    let (skipped, line, width) = line_at(files, at);
-    let length = line.chars().count();
-    let from = start.column.saturating_sub(1 + skipped);
-    let same_line = end.line == start.line;
-    let to = if same_line { end.column.saturating_sub(1 + skipped) } else { length };
-    let pad = line.chars().take(from).map(|c| if c == '\t' { '\t' } else { ' ' });
-    let pad: String = pad.collect();
-    let marks = std::iter::repeat_n(mark, to.min(length).saturating_sub(from).max(1));
-    let marks: String = marks.collect();
-    let text = if label.text.is_empty() { String::new() } else { format!(" {}", label.text) };
-    let _ = writeln!(out, "{:>width$} | {pad}{marks}{text}", "");
-}
+    /// Turns warnings into errors.
+    pub fn harden(&mut self) {
+        self.findings.iter_mut().for_each(|finding| finding.error = true);
+    }
 
-fn fix_text(files: &[SourceFile], span: Span, replacement: &str) -> String {
-    let text = files.get(span.file.0 as usize).map_or("", |file| file.text.as_str());
-    let old = text.get(span.start as usize..span.end as usize).unwrap_or_default();
-    match (old.is_empty(), replacement.is_empty()) {
-        (true, _) => {
-            let at = position(files, span, span.start);
-            let name = files.get(at.file).map_or("", |file| file.path.as_str());
-            let place = format!("{name}:{}:{}", at.line, at.column);
-            format!("insert `{}` at {place}", replacement.trim())
-        }
-        (_, true) => format!("remove `{}`", old.trim()),
-        _ => format!("replace `{old}` with `{replacement}`"),
+    /// Sorts files by name and findings by position.
+    pub fn sort(&mut self) {
+        let texts = &self.texts;
+        self.findings.sort_by(|a, b| {
+            let key = |f: &Finding| (f.primary.0.start, f.code);
+            let names = texts[a.primary.0.file].name.cmp(&texts[b.primary.0.file].name);
+            names.then_with(|| key(a).cmp(&key(b))).then_with(|| a.message.cmp(&b.message))
+        });
     }
 }
 
-/// Replaces characters that move the cursor, colour or hide text.
-fn visible(text: &str) -> String {
-    let shown = |c: char| match c {
-        '\n' | '\r' | '\t' => c,
-        '\0'..='\u{1f}' | '\u{7f}' => '?',
-        '\u{80}'..='\u{9f}' => '¿',
-        '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' => '\u{fffd}',
-        other => other,
-    };
-    text.chars().map(shown).collect()
+/// Replaces the characters that move the cursor, colour or hide text by others with the same number
+/// of bytes.
+pub fn visible(text: &str) -> String {
+    text.chars()
+        .map(|c| match c {
+            '\n' | '\r' | '\t' => c,
+            '\0'..='\u{1f}' | '\u{7f}' => '?',
+            '\u{80}'..='\u{9f}' => '¿',
+            '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' => {
+                '\u{fffd}'
+            }
+            other => other,
+        })
+        .collect()
 }

@@ -120,7 +120,7 @@ fn declares(item: &str, fence: &Fence) -> bool {
     item.starts_with(&format!("tool {}(", fence.tool))
 }
 
-/// What may stand around a place in a text.
+/// The marks that may stand around a place in a text.
 const AROUND: [(&str, &str); 28] = [
     ("", ""),
     ("see ", " now"),

@@ -59,7 +59,7 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// Whether a rule of the tool that can refuse reads this field of the commands in the parameter.
+    /// Returns whether a rule of the tool that can refuse reads this field of the commands in the parameter.
     fn asks_of_command(&mut self, tool: &hir::Tool, param: u32, flag: &str) -> bool {
         let record = self.simple_command();
         let field = SIMPLE_COMMAND.iter().position(|(name, _)| *name == flag);

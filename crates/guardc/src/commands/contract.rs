@@ -36,7 +36,7 @@ pub enum What {
         #[arg(long, value_enum, value_name = "FORMAT", default_value = "text")]
         format: Format,
     },
-    /// What to tell the producer of a text so that it mends it; nothing for a valid one. Exit codes as of `check`
+    /// Prints what to tell the producer of a text so that it mends it; nothing for a valid one. Exit codes as of `check`
     Reask {
         /// The text and its circumstances.
         #[command(flatten)]
@@ -55,7 +55,7 @@ pub enum Format {
     Text,
     /// One JSON object.
     Json,
-    /// What survived, as one JSON object.
+    /// The surviving values, as one JSON object.
     Values,
 }
 
@@ -73,10 +73,10 @@ pub struct Text {
     /// A list that references may name: a file that holds a JSON array
     #[arg(long, value_name = "NAME=FILE")]
     pub known: Vec<String>,
-    /// What `source start` of the guard learns from: a file that holds JSON
+    /// The data that `source start` of the guard learns from: a file that holds JSON
     #[arg(long, value_name = "FILE")]
     pub data: Option<PathBuf>,
-    /// What `source prompt` of the guard learns from: the user's words
+    /// The user's words, from which `source prompt` of the guard learns
     #[arg(long, value_name = "TEXT")]
     pub prompt: Option<String>,
 }

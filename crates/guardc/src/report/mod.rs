@@ -2,20 +2,15 @@
 
 mod github;
 mod json;
-mod lines;
-mod plain;
 mod sarif;
 mod terminal;
 
-pub use lines::{Lines, Position};
+pub use guard_sdk::diagnostics::{Finding, Lines, Place, visible};
 
 use crate::failure::Failure;
 use crate::term::{Term, count};
-use guard_compiler::SourceFile;
-use guard_syntax::diagnostic::{Diagnostic, Severity};
-use guard_syntax::span::Span;
-use std::collections::{HashMap, HashSet};
-use std::sync::Arc;
+use guard_sdk::diagnostics::{self, DiagnosticReport};
+use std::ops::{Deref, DerefMut};
 
 /// How findings are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
@@ -31,130 +26,32 @@ pub enum Format {
     Github,
 }
 
-/// One text that findings refer to.
-pub struct Text {
-    /// Its displayed name.
-    pub name: String,
-    /// The text.
-    pub text: Arc<str>,
-    /// The text in displayable form, with the same byte offsets.
-    pub shown: Arc<str>,
-    /// Its lines.
-    pub lines: Lines,
-}
-
-/// A range of bytes in one text.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Place {
-    /// Index into the report's texts.
-    pub file: usize,
-    /// First byte.
-    pub start: usize,
-    /// The byte after the last one.
-    pub end: usize,
-}
-
-/// One finding: a diagnostic with positions in the report's texts.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Finding {
-    /// Its code.
-    pub code: &'static str,
-    /// True if it is or counts as an error.
-    pub error: bool,
-    /// The message, one line.
-    pub message: String,
-    /// The position of the problem, and its label.
-    pub primary: (Place, String),
-    /// Other relevant positions.
-    pub secondary: Vec<(Place, String)>,
-    /// A suggestion.
-    pub help: Option<String>,
-    /// A range and its replacement.
-    pub fix: Option<(Place, String)>,
-}
-
 /// The findings of a run.
 #[derive(Default)]
 pub struct Report {
-    /// The texts, in order of first use.
-    pub texts: Vec<Text>,
-    /// The findings, without duplicates.
-    pub findings: Vec<Finding>,
+    found: DiagnosticReport,
     /// The number of checked files.
     pub roots: usize,
-    names: HashMap<String, usize>,
-    known: HashSet<Finding>,
+}
+
+impl Deref for Report {
+    type Target = DiagnosticReport;
+
+    fn deref(&self) -> &DiagnosticReport {
+        &self.found
+    }
+}
+
+impl DerefMut for Report {
+    fn deref_mut(&mut self) -> &mut DiagnosticReport {
+        &mut self.found
+    }
 }
 
 impl Report {
     /// A report on one guard.
     pub fn of_one() -> Report {
         Report { roots: 1, ..Report::default() }
-    }
-
-    /// Returns the index of a text; the same name is the same text.
-    pub fn text(&mut self, name: &str, text: &str) -> usize {
-        *self.names.entry(name.to_owned()).or_insert_with(|| {
-            self.texts.push(Text {
-                name: name.to_owned(),
-                shown: Arc::from(visible(text)),
-                lines: Lines::new(text),
-                text: Arc::from(text),
-            });
-            self.texts.len() - 1
-        })
-    }
-
-    /// Adds the diagnostics of one compilation; `files` have their displayed names.
-    pub fn add(&mut self, files: &[SourceFile], diagnostics: &[Diagnostic]) {
-        let map: Vec<usize> = files.iter().map(|f| self.text(&f.path, &f.text)).collect();
-        for diagnostic in diagnostics {
-            let finding = self.finding(&map, diagnostic);
-            if self.known.insert(finding.clone()) {
-                self.findings.push(finding);
-            }
-        }
-    }
-
-    fn finding(&self, map: &[usize], diagnostic: &Diagnostic) -> Finding {
-        let place = |span: Span| self.place(map, span);
-        let label = |l: &guard_syntax::diagnostic::Label| (place(l.span), l.text.clone());
-        Finding {
-            code: diagnostic.code,
-            error: diagnostic.severity == Severity::Error,
-            message: diagnostic.message.clone(),
-            primary: label(&diagnostic.primary),
-            secondary: diagnostic.secondary.iter().map(label).collect(),
-            help: diagnostic.help.clone(),
-            fix: diagnostic.fix.as_ref().map(|fix| (place(fix.span), fix.replacement.clone())),
-        }
-    }
-
-    fn place(&self, map: &[usize], span: Span) -> Place {
-        let file = map.get(span.file.0 as usize).or(map.first()).copied().unwrap_or(0);
-        let text = self.texts.get(file).map_or("", |t| &t.text);
-        let start = lines::floor(text, span.start as usize);
-        let end = lines::floor(text, span.end as usize).max(start);
-        Place { file, start, end }
-    }
-
-    /// Returns the start and end positions of a range.
-    pub fn positions(&self, place: Place) -> (Position, Position) {
-        let text = &self.texts[place.file];
-        let at = |offset| text.lines.position(&text.text, offset);
-        (at(place.start), at(place.end))
-    }
-
-    /// Returns `file:line:column` of a range.
-    pub fn at(&self, place: Place) -> String {
-        let (start, _) = self.positions(place);
-        format!("{}:{}:{}", self.texts[place.file].name, start.line, start.column)
-    }
-
-    /// Returns the number of errors, and of other findings.
-    pub fn counts(&self) -> (usize, usize) {
-        let errors = self.findings.iter().filter(|f| f.error).count();
-        (errors, self.findings.len() - errors)
     }
 
     /// The findings as JSON.
@@ -165,21 +62,6 @@ impl Report {
     /// Returns whether the run has failed.
     pub fn failed(&self) -> bool {
         self.counts().0 > 0
-    }
-
-    /// Turns warnings into errors.
-    pub fn harden(&mut self) {
-        self.findings.iter_mut().for_each(|finding| finding.error = true);
-    }
-
-    /// Sorts files by name and findings by position.
-    pub fn sort(&mut self) {
-        let texts = &self.texts;
-        self.findings.sort_by(|a, b| {
-            let key = |f: &Finding| (f.primary.0.start, f.code);
-            let names = texts[a.primary.0.file].name.cmp(&texts[b.primary.0.file].name);
-            names.then_with(|| key(a).cmp(&key(b))).then_with(|| a.message.cmp(&b.message))
-        });
     }
 
     /// Writes all findings, as text at most `max` of them unless it is 0.
@@ -212,7 +94,7 @@ impl Report {
             let one = if term.out_tty || term.out.on {
                 terminal::render(self, finding, term)
             } else {
-                plain::render(self, finding)
+                diagnostics::render(self, finding)
             };
             text.push_str(&one);
             text.push('\n');
@@ -242,20 +124,4 @@ impl Report {
         };
         format!("{files} checked: {said}\n")
     }
-}
-
-/// Replaces the characters that move the cursor, colour or hide text by others with the same number
-/// of bytes.
-pub fn visible(text: &str) -> String {
-    text.chars()
-        .map(|c| match c {
-            '\n' | '\r' | '\t' => c,
-            '\0'..='\u{1f}' | '\u{7f}' => '?',
-            '\u{80}'..='\u{9f}' => '¿',
-            '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' => {
-                '\u{fffd}'
-            }
-            other => other,
-        })
-        .collect()
 }

@@ -1,15 +1,16 @@
 //! Findings on a terminal, drawn by miette.
 
-use super::{Finding, Report, plain, visible};
+use super::{Finding, Report, visible};
 use crate::term::Term;
+use guard_sdk::diagnostics;
 use miette::{GraphicalReportHandler, GraphicalTheme, LabeledSpan, NamedSource, Severity};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Draws one finding. Positions in other files follow as separate drawings.
 pub fn render(report: &Report, finding: &Finding, term: &Term) -> String {
-    if plain::is_long(report, finding) {
-        return plain::render(report, finding);
+    if diagnostics::is_long(report, finding) {
+        return diagnostics::render(report, finding);
     }
     let theme =
         if term.out.on { GraphicalTheme::unicode() } else { GraphicalTheme::unicode_nocolor() };
@@ -17,7 +18,7 @@ pub fn render(report: &Report, finding: &Finding, term: &Term) -> String {
     let mut out = String::new();
     match handler.render_report(&mut out, &Drawn::new(report, finding)) {
         Ok(()) => out,
-        Err(_) => plain::render(report, finding),
+        Err(_) => diagnostics::render(report, finding),
     }
 }
 
@@ -51,7 +52,7 @@ impl Drawn {
             .push(drawn);
         }
         let help: Vec<String> =
-            finding.help.iter().cloned().chain(plain::fix_line(report, finding)).collect();
+            finding.help.iter().cloned().chain(diagnostics::fix_line(report, finding)).collect();
         Drawn {
             code: Some(finding.code),
             severity: if finding.error { Severity::Error } else { Severity::Warning },

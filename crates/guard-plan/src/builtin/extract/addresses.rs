@@ -54,7 +54,7 @@ fn of_token<'t>(
     }
 }
 
-/// Whether a reader that permits blanks around the dots of a domain reads on in the next token.
+/// Returns whether a reader that permits blanks around the dots of a domain reads on in the next token.
 fn continues(run: &str, next: &str) -> bool {
     let after_dot = |text: &str| text.trim_start_matches('.').starts_with(char::is_alphanumeric);
     next.starts_with('.') && after_dot(next) || run.ends_with('.') && is_domain(next)

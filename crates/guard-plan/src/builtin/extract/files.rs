@@ -48,7 +48,7 @@ fn of_word<'t>(word: &'t str, cut: bool, visit: &mut dyn FnMut(Found<'t>)) {
     }
 }
 
-/// Whether a part of the word is a file name: marks of a table or a list may stand around it (`|x.txt|`, `**x.txt**`).
+/// Returns whether a part of the word is a file name: marks of a table or a list may stand around it (`|x.txt|`, `**x.txt**`).
 fn holds_path(word: &str) -> bool {
     let is_mark = |c: char| !c.is_alphanumeric() && !matches!(c, '.' | '_' | '-' | '~');
     let mut parts = word.split(is_mark).flat_map(|part| [part, part.trim_matches(['_', '-', '~'])]);

@@ -245,7 +245,7 @@ fn is_host(name: &str, before: Option<char>, after: Option<char>) -> bool {
     !mail && (followed || www || (!ambiguous && is_common(&top)))
 }
 
-/// Whether the word is an IPv4 address in one number, as some readers take it, with a port or a path.
+/// Returns whether the word is an IPv4 address in one number, as some readers take it, with a port or a path.
 fn is_numbered(word: &str) -> bool {
     let end = word.find([':', '/']).unwrap_or(word.len());
     let (number, rest) = word.split_at(end);

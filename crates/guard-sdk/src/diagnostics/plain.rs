@@ -1,10 +1,10 @@
 //! Findings as plain text, for pipes, logs and case files.
 
-use super::{Finding, Place, Report, visible};
+use super::{DiagnosticReport, Finding, Place, visible};
 use std::fmt::Write as _;
 
 /// Formats one finding: message, positions with their lines and labels, help.
-pub fn render(report: &Report, finding: &Finding) -> String {
+pub fn render(report: &DiagnosticReport, finding: &Finding) -> String {
     let severity = if finding.error { "error" } else { "warning" };
     let mut out = format!("{severity}[{}]: {}\n", finding.code, finding.message);
     let line = |place: Place| (place.file, report.positions(place).0.line);
@@ -39,7 +39,7 @@ pub fn render(report: &Report, finding: &Finding) -> String {
 const MAX_LINE: usize = 240;
 
 /// Returns whether some line is too long to be drawn as a whole.
-pub fn is_long(report: &Report, finding: &Finding) -> bool {
+pub fn is_long(report: &DiagnosticReport, finding: &Finding) -> bool {
     let places = std::iter::once(&finding.primary).chain(&finding.secondary);
     let long = |place: Place| {
         let text = &report.texts[place.file];
@@ -50,7 +50,7 @@ pub fn is_long(report: &Report, finding: &Finding) -> bool {
 
 /// Returns the first line of a range: the number of omitted columns, the shown text, and the width
 /// of line numbers.
-fn line_of(report: &Report, place: Place) -> (usize, String, usize) {
+fn line_of(report: &DiagnosticReport, place: Place) -> (usize, String, usize) {
     let text = &report.texts[place.file];
     let start = report.positions(place).0;
     let line = text.lines.line(&text.shown, start.line).trim_start_matches('\u{feff}');
@@ -60,7 +60,7 @@ fn line_of(report: &Report, place: Place) -> (usize, String, usize) {
     (skipped, shown, start.line.to_string().len().max(3))
 }
 
-fn source_line(out: &mut String, report: &Report, place: Place) {
+fn source_line(out: &mut String, report: &DiagnosticReport, place: Place) {
     let (_, line, width) = line_of(report, place);
     let number = report.positions(place).0.line;
     let _ = writeln!(out, "{}", format!("{number:>width$} | {line}").trim_end());
@@ -68,7 +68,14 @@ fn source_line(out: &mut String, report: &Report, place: Place) {
 
 /// Marks the part of the line that a range covers, with its label. `under` is the range that the
 /// line was shown for.
-fn marks(out: &mut String, report: &Report, under: Place, place: Place, mark: char, label: &str) {
+fn marks(
+    out: &mut String,
+    report: &DiagnosticReport,
+    under: Place,
+    place: Place,
+    mark: char,
+    label: &str,
+) {
     let (start, end) = report.positions(place);
     let (skipped, line, width) = line_of(report, under);
     let from = start.column.saturating_sub(1 + skipped);
@@ -85,7 +92,7 @@ fn marks(out: &mut String, report: &Report, under: Place, place: Place, mark: ch
 }
 
 /// Describes the edit.
-pub fn fix_line(report: &Report, finding: &Finding) -> Option<String> {
+pub fn fix_line(report: &DiagnosticReport, finding: &Finding) -> Option<String> {
     let (place, replacement) = finding.fix.as_ref()?;
     let old = &report.texts[place.file].text[place.start..place.end];
     Some(match (old.is_empty(), replacement.is_empty()) {

@@ -1,0 +1,175 @@
+"""The part of an adapter that knows no framework: the kit's protocol, sessions by the kit's id, snapshots
+and replays. An adapter gives `main` its name and its loop.
+
+Standard output belongs to the protocol: print to standard error.
+"""
+import asyncio, json, sys, threading
+
+from guardc import Guard, SessionError
+
+CAPABILITIES = """tool_policies argument_checks unknown_tools denial_feedback effects invariants budgets limits parallel_calls
+feedback feedback_triggers deadline task_completion lifecycles attestation contracts approvals native_tools trace restore replay"""
+
+
+class Kit:
+    """Questions to the kit. A thread reads its answers, so that any task or thread may ask."""
+
+    def __init__(self):
+        self.lock, self.asked, self.waiting = threading.Lock(), 0, {}
+
+    def say(self, message):
+        with self.lock:
+            sys.stdout.write(json.dumps(message) + "\n")
+            sys.stdout.flush()
+
+    def send(self, method, answered, params):
+        with self.lock:
+            self.asked += 1
+            call = f"a{self.asked}"
+            self.waiting[call] = answered
+        self.say({"id": call, "method": method, "params": params})
+
+    def hear(self, message):
+        self.waiting.pop(message["id"])(message)
+
+    def ask(self, method, **params):
+        """Asks, and blocks until the answer is there: for what the kit answers at once."""
+        box, there = [], threading.Event()
+        self.send(method, lambda message: (box.append(message), there.set()), params)
+        there.wait()
+        return result(box[0])
+
+    async def wait_for(self, method, **params):
+        """The same, while other tasks go on."""
+        loop, answer = asyncio.get_running_loop(), asyncio.get_running_loop().create_future()
+        self.send(method, lambda message: loop.call_soon_threadsafe(answer.set_result, message), params)
+        return result(await answer)
+
+
+def result(message):
+    if "error" in message:
+        raise RuntimeError(message["error"]["message"])
+    return message["result"]
+
+
+kit = Kit()
+sessions = {}  # by the kit's id
+
+
+def now():
+    return kit.ask("clock.now")["now"]
+
+
+def open_session(params, trace=None):
+    guard = Guard.compile(params["source"])
+    start = [params["now"]] if params.get("now") else []
+    session = guard.session(
+        params["session"], workspace=params.get("workspace"), data=params.get("data") if trace is None else None, trace=trace,
+        clock=lambda: start.pop() if start else now(),
+        probes=(lambda: {name: answer["answer"] for name in guard.probes if "answer" in (answer := kit.ask("probe.read", name=name))})
+        if guard.probes else None)
+    sessions[params["session"]] = session
+    return session
+
+
+def happened(session, event):
+    """Tells the guard an event from outside of the loop."""
+    match event["event"]:
+        case "prompt": session.prompt(event["text"])
+        case "verify": session.verify_item(event["item"])
+        case "move": session.move_item(event["item"], event["transition"], by=event["by"], reason=event.get("reason"))
+        case "resume": session.resume(role=event["role"], by=event["by"])
+
+
+def take(session, turn, words):
+    """Tells the guard what came with a turn of the model; keeps the user's words. Returns the tokens that the framework has to report."""
+    for event in turn.get("host", []):
+        happened(session, event)
+        if event["event"] == "prompt":
+            words.append(event["text"])
+    used = turn.get("usage", {})
+    tokens = int(used["tokens"]) if used.get("tokens", "").isdigit() else 0
+    for unit, amount in used.items():
+        if not (unit == "tokens" and tokens):
+            session.usage(unit, amount)
+    return tokens
+
+
+async def execute(call, tool, args):
+    """Runs a tool at the kit. Returns whether it succeeded, and its result."""
+    done = await kit.wait_for("tool.execute", call=call, tool=tool, args=args)
+    return done["outcome"] == "success", done["result"]
+
+
+def told(result):
+    """The result of a failed tool as text."""
+    return result if isinstance(result, str) else json.dumps(result)
+
+
+async def approval(pending, role):
+    return await kit.wait_for("approval.request", call=pending.call, tool=pending.tool, args=pending.args, role=role)
+
+
+def session_of(run):
+    return sessions.get(run["session"]) or open_session(run)
+
+
+def ended(session, run, turn, stop):
+    how = {None: "incomplete" if stop.incomplete else "stopped", "deadline": "deadline", "halted": "halted"}
+    end = {"ended": how.get(stop.bypassed, "budget"), "output": turn.get("output")}
+    if run.get("contract") and turn.get("output") is not None:
+        report = session.check(run["contract"], turn["output"], finish_reason=turn["finish_reason"])
+        end["report"] = json.loads(report.to_json())
+    return {**end, "trace": session.records()}
+
+
+def restore(params):
+    forget(params["session"])
+    open_session({**params, "now": "1970-01-01T00:00:00Z"}, trace=params["snapshot"])
+
+
+def forget(session):
+    if session in sessions:
+        sessions.pop(session).close()
+
+
+def replay(params):
+    """The trace is decided again: a session resumes from it only if each record comes out as it was."""
+    first = json.loads(params["trace"][0])
+    try:
+        Guard.compile(params["source"]).session(first["payload"]["session"], trace=params["trace"]).close()
+    except SessionError as error:
+        return {"agrees": False, "at": int(str(error).split("record ")[1].split()[0].rstrip(":")) - 1}
+    return {"agrees": True}
+
+
+async def answer(name, loop, method, params):
+    if method == "hello":
+        return {"name": name, "version": "1", "capabilities": {one: True for one in CAPABILITIES.split()}}
+    if method == "run":
+        return await loop(params)
+    if method == "snapshot":
+        return {"snapshot": sessions[params["session"]].records()}
+    if method in ("restore", "reset"):
+        restore(params) if method == "restore" else forget(params["session"])
+        return {}
+    if method == "replay":
+        return replay(params)
+    raise RuntimeError(f"there is no method `{method}`")
+
+
+def serve(name, loop, request):
+    try:
+        kit.say({"id": request["id"], "result": asyncio.run(answer(name, loop, request["method"], request["params"]))})
+    except Exception as error:
+        kit.say({"id": request["id"], "error": {"message": str(error)}})
+
+
+def main(name, loop):
+    """Serves the kit: `loop` takes the parameters of `run` and returns what `ended` says."""
+    for line in sys.stdin:
+        message = json.loads(line)
+        if "method" in message:
+            threading.Thread(target=serve, args=(name, loop, message), daemon=True).start()
+        else:
+            kit.hear(message)
