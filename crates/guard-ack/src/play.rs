@@ -1,11 +1,11 @@
 //! Plays one case against an adapter, from its first run to its last.
 
 use crate::adapter::{Adapter, Contestant, Kind, Trouble};
-use crate::case::{Case, RunFile, Step, draw};
+use crate::case::{CallFile, Case, RunFile, Step, draw};
 use crate::clause;
 use crate::judge::{self, Broken};
 use crate::observed::{Observed, RunSeen};
-use crate::protocol::{Declared, Hello, PROTOCOL, Replay, Restore, Run, Tool};
+use crate::protocol::{Declared, End, Ended, Hello, PROTOCOL, Replay, Restore, Run, Tool};
 use crate::workspace::Workspace;
 use crate::world::{Outside, Stage, json_of};
 use guard_plan::hex;
@@ -99,8 +99,12 @@ impl<'p> Player<'p> {
             })?),
             false => None,
         };
-        let ids =
-            case.calls().map(|call| (call.id.clone(), opaque(seed, &case.name, "call", &call.id)));
+        let wire_id = |call: &CallFile| match call.given_id.as_deref() {
+            Some("") => String::new(),
+            Some(other) => opaque(seed, &case.name, "call", other),
+            None => opaque(seed, &case.name, "call", &call.id),
+        };
+        let ids = case.calls().map(|call| (call.id.clone(), wire_id(call)));
         Ok(Player {
             case,
             contestant,
@@ -172,11 +176,20 @@ impl<'p> Player<'p> {
             data: self.case.data.as_ref().map(json_of),
             contract: self.case.contract.clone(),
             tools: tools(self.case),
+            outage: self.case.world.outage.clone(),
         };
         self.outside.note(">", "run", &json!(message));
         let mut stage = Stage::new(&mut self.outside, run);
         let end = self.adapter.run(&message, &mut stage);
         let mut seen = stage.seen;
+        // Where the guard fails the adapter may answer with an error: it fails closed.
+        let end = match end {
+            Err(trouble) if trouble.kind == Kind::Error && run.expect.allows_error() => {
+                let why = Some(trouble.message);
+                Ok(End { ended: Ended::Error, output: None, report: None, trace: None, why })
+            }
+            end => end,
+        };
         match &end {
             Ok(end) => self.outside.note("<", "run", &json!(end)),
             Err(trouble) => self.outside.log.push(format!("! {trouble}")),
@@ -211,7 +224,7 @@ impl<'p> Player<'p> {
                 }
                 Step::Reset { session } => {
                     let session = self.session(session);
-                    self.adapter.reset(&session)?;
+                    self.adapter.reset(Some(&session))?;
                 }
                 Step::Restart {} => {
                     self.adapter = self.contestant.start()?;
@@ -258,8 +271,18 @@ fn tools(case: &Case) -> Vec<Tool> {
     let tool = |name: &str| Tool {
         name: name.to_owned(),
         description: String::new(),
-        schema: json!({ "type": "object" }),
+        schema: schema(case, name),
         native: native(name),
     };
-    names.into_iter().map(tool).collect()
+    let missing = |name: &str| case.tools.iter().any(|tool| tool.missing && tool.name == name);
+    names.into_iter().filter(|name| !missing(name)).map(tool).collect()
+}
+
+/// Returns the JSON Schema of a tool's arguments.
+fn schema(case: &Case, name: &str) -> Value {
+    let file = case.tools.iter().find(|tool| tool.name == name);
+    match file.and_then(|file| file.schema.as_ref()) {
+        Some(schema) => crate::world::table(schema),
+        None => json!({ "type": "object" }),
+    }
 }

@@ -12,7 +12,7 @@ pub use trace::{rechained, tampered};
 use crate::case::{Case, RunFile};
 use crate::observed::{RunSeen, Served};
 use crate::protocol::{Ended, Replayed};
-use crate::world::{json_of, table};
+use crate::world::json_of;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -69,9 +69,9 @@ pub fn overstepped(
 ) -> Vec<Broken> {
     let bench = &mut Bench { case, run: &case.run[number], seen, ids, number, broken: Vec::new() };
     let expect = &bench.run.expect;
-    let ran = seen.executed.iter().map(|one| bench.name(&one.call.call));
-    let over: Vec<String> =
-        ran.filter(|id| !expect.executed.iter().any(|it| it == id)).map(str::to_owned).collect();
+    let ran = seen.executed.iter().map(|one| bench.served_name(one));
+    let listed = |id: &str| expect.executed.iter().chain(&expect.may_run).any(|it| it == id);
+    let over: Vec<String> = ran.filter(|id| !listed(id)).map(str::to_owned).collect();
     let asked = seen.approvals.iter().map(|one| format!("{} {}", bench.name(&one.call), one.role));
     let asked: Vec<String> = asked.filter(|one| !expect.approvals.contains(one)).collect();
     if !over.is_empty() {
@@ -123,6 +123,18 @@ impl Bench<'_> {
         self.ids.iter().find(|(_, id)| *id == wire).map_or(wire, |(name, _)| name)
     }
 
+    /// Returns the case's id of a call that ran, or the adapter's where the model never made it.
+    fn served_name<'s>(&'s self, served: &'s Served) -> &'s str {
+        served.id.as_deref().unwrap_or_else(|| self.name(&served.call.call))
+    }
+
+    /// Returns whether the loop ended without a stop, with an error or cancelled, and the case expects that.
+    fn ended_early(&self) -> bool {
+        let ended = self.seen.end.as_ref().map(|end| end.ended);
+        let ended = ended.filter(|ended| matches!(ended, Ended::Error | Ended::Cancelled));
+        ended.is_some_and(|ended| self.run.expect.endings().any(|ending| ending == ended.word()))
+    }
+
     /// `a (lint), b (deploy)`.
     fn calls<'s>(&'s self, ids: impl Iterator<Item = &'s str>) -> String {
         let tool = |id: &str| {
@@ -135,9 +147,14 @@ impl Bench<'_> {
 
     fn executed(&mut self) {
         let expected = &self.run.expect.executed;
+        let seen: Vec<&str> = self.seen.executed.iter().map(|one| self.served_name(one)).collect();
+        let may_run = &self.run.expect.may_run;
         let seen: Vec<&str> =
-            self.seen.executed.iter().map(|one| self.name(&one.call.call)).collect();
-        if *expected != seen {
+            seen.into_iter().filter(|id| !may_run.iter().any(|one| one == id)).collect();
+        // A loop that ends with an error need not come so far.
+        let ended_early = self.ended_early() && expected.iter().zip(&seen).all(|(a, b)| a == b)
+            && seen.len() <= expected.len();
+        if *expected != seen && !ended_early {
             let expected = self.calls(expected.iter().map(String::as_str));
             let seen = self.calls(seen.into_iter());
             self.own(None, format!("run: {expected}"), format!("run: {seen}"));
@@ -155,7 +172,7 @@ impl Bench<'_> {
                 self.breaks("GATE-2", None, "only what the model called is run", observed);
                 continue;
             };
-            let asked = crate::world::named(&table(&script.args), self.ids);
+            let asked = crate::world::named(&json_of(&script.args), self.ids);
             if script.tool != served.call.tool || asked != served.call.args {
                 let expected = format!("`{}` is run as {} {asked}", script.id, script.tool);
                 let observed = format!("it was run as {} {}", served.call.tool, served.call.args);
@@ -217,7 +234,7 @@ impl Bench<'_> {
         for request in &self.seen.approvals {
             let script = self.case.calls().find(|call| call.id == self.name(&request.call));
             let Some(script) = script else { continue };
-            let asked = crate::world::named(&table(&script.args), self.ids);
+            let asked = crate::world::named(&json_of(&script.args), self.ids);
             if script.tool != request.tool || asked != request.args {
                 let expected = format!("approval is asked for {} {asked}", script.tool);
                 let observed = format!("it was asked for {} {}", request.tool, request.args);
@@ -228,7 +245,8 @@ impl Bench<'_> {
 
     fn ended(&mut self) {
         let (turns, asked) = (self.run.turn.len(), self.seen.shown.len());
-        if asked != turns {
+        let cut_short = self.ended_early() && asked < turns;
+        if asked != turns && !cut_short {
             let expected = format!("the model is asked {turns} times");
             let observed = match self.seen.beyond {
                 true => "it was asked again after its last stop".to_owned(),
@@ -242,7 +260,7 @@ impl Bench<'_> {
         }
         let Some(end) = &self.seen.end else { return };
         let expected = &self.run.expect.ended;
-        if end.ended.word() != expected {
+        if !self.run.expect.endings().any(|ending| ending == end.ended.word()) {
             let why = end.why.as_ref().map(|why| format!(": {why}")).unwrap_or_default();
             let clause = match (end.ended, self.case.tier()) {
                 (Ended::Error, _) | (_, 1) => "LOOP-5".to_owned(),
@@ -252,6 +270,7 @@ impl Bench<'_> {
             self.breaks(&clause, None, format!("the loop ended `{expected}`"), observed);
         }
         let last = self.run.turn.last().and_then(|turn| turn.output.clone());
+        let last = last.filter(|_| !self.ended_early());
         if let Some(last) = last.filter(|last| end.output.as_ref() != Some(last)) {
             let observed = match &end.output {
                 Some(output) => format!("the output is {output:?}"),

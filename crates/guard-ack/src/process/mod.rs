@@ -10,7 +10,7 @@ mod lines;
 use crate::adapter::{Adapter, Contestant, Kind, Trouble, World};
 use crate::protocol::{
     ApprovalRequest, Ask, Call, Declared, End, Hello, MAX_LINE, Now, OfSession, ProbeAnswer,
-    ProbeRead, Replay, Replayed, Request, Restore, Run, Snapshot,
+    ProbeRead, Replay, Replayed, Request, Reset, Restore, Run, Snapshot,
 };
 use child::Child;
 use lines::Line;
@@ -249,8 +249,9 @@ impl Adapter for Process {
         self.ask::<Value>("restore", restore, None).map(|_| ())
     }
 
-    fn reset(&mut self, session: &str) -> Result<(), Trouble> {
-        self.ask::<Value>("reset", &OfSession { session: session.into() }, None).map(|_| ())
+    fn reset(&mut self, session: Option<&str>) -> Result<(), Trouble> {
+        let reset = Reset { session: session.map(str::to_owned) };
+        self.ask::<Value>("reset", &reset, None).map(|_| ())
     }
 
     fn replay(&mut self, replay: &Replay) -> Result<Replayed, Trouble> {

@@ -4,6 +4,7 @@
 
 mod done;
 mod effects;
+mod framework;
 mod gate;
 mod kept;
 mod messages;
@@ -34,6 +35,7 @@ impl Fault {
             done::TABLE,
             gate::ASK,
             kept::TABLE,
+            framework::TABLE,
         ];
         tables.into_iter().flatten().map(Fault)
     }
@@ -135,6 +137,8 @@ overriding! {
     settle(harness: &mut Harness, call: &Call, done: &Done) -> AdapterResult<(String, String)>;
     settlement(harness: &mut Harness, call: &Call, done: &Done) -> AdapterResult<String>;
     stop(harness: &mut Harness, turn: &Turn) -> AdapterResult<Stopped>;
+    finished(harness: &mut Harness) -> Option<(String, Done)>;
+    no_such_tool(harness: &mut Harness, call: &Call) -> AdapterResult<String>;
     may_stop(harness: &mut Harness, stopped: &Stopped) -> bool;
     judge(harness: &mut Harness, turn: &Turn) -> AdapterResult<Option<Value>>;
     end(harness: &mut Harness, turn: &Turn, stopped: &Stopped) -> AdapterResult<End>;
