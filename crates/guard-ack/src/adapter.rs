@@ -87,6 +87,10 @@ pub trait World {
     /// Returns the next call that has ended, with its id. `idle` is true if the adapter has nothing
     /// else to begin.
     fn ended(&mut self, idle: bool) -> Option<(String, Done)>;
+    /// Returns whether calls are held until others run beside them.
+    fn is_expecting_company(&self) -> bool {
+        true
+    }
     /// Returns the time, RFC 3339.
     fn now(&mut self) -> String;
     /// Asks for the approval of a call.

@@ -5,7 +5,7 @@ use crate::case::{CallFile, Case, RunFile, Step, draw};
 use crate::clause;
 use crate::judge::{self, Broken};
 use crate::observed::{Observed, RunSeen};
-use crate::protocol::{Declared, End, Ended, Hello, PROTOCOL, Replay, Restore, Run, Tool};
+use crate::protocol::{Declared, End, Ended, Hello, Outage, PROTOCOL, Replay, Restore, Run, Tool};
 use crate::workspace::Workspace;
 use crate::world::{Outside, Stage, json_of};
 use guard_plan::hex;
@@ -40,6 +40,11 @@ pub fn play(
         Err(trouble) => Played::Errored(trouble),
         Ok(mut player) => {
             let played = player.case(&mut seen);
+            let clean = match &played {
+                Ok(Played::Judged(broken)) => broken.is_empty(),
+                Ok(Played::Skipped(_)) => true,
+                Ok(Played::Errored(_)) | Err(_) => false,
+            };
             seen.log = std::mem::take(&mut player.outside.log);
             let said = player.adapter.said();
             if !said.is_empty()
@@ -47,6 +52,8 @@ pub fn play(
             {
                 seen.log.push(format!("! {said}"));
             }
+            seen.is_process_used = player.adapter.is_used();
+            player.adapter.finish(clean);
             played.unwrap_or_else(Played::Errored)
         }
     };
@@ -108,7 +115,10 @@ impl<'p> Player<'p> {
         Ok(Player {
             case,
             contestant,
-            adapter: contestant.start()?,
+            adapter: match &case.world.outage {
+                Some(outage) => contestant.start_fresh(Some(outage))?,
+                None => contestant.start()?,
+            },
             outside: Outside::new(case, workspace, ids.collect()),
             hello: Hello { protocol: PROTOCOL.into(), suite: suite.into() },
             seed,
@@ -182,9 +192,9 @@ impl<'p> Player<'p> {
         let mut stage = Stage::new(&mut self.outside, run);
         let end = self.adapter.run(&message, &mut stage);
         let mut seen = stage.seen;
-        // Where the guard fails the adapter may answer with an error: it fails closed.
+        // An error is an answer: the adapter has ended the loop.
         let end = match end {
-            Err(trouble) if trouble.kind == Kind::Error && run.expect.allows_error() => {
+            Err(trouble) if trouble.kind == Kind::Error => {
                 let why = Some(trouble.message);
                 Ok(End { ended: Ended::Error, output: None, report: None, trace: None, why })
             }
@@ -227,7 +237,7 @@ impl<'p> Player<'p> {
                     self.adapter.reset(Some(&session))?;
                 }
                 Step::Restart {} => {
-                    self.adapter = self.contestant.start()?;
+                    self.adapter = self.contestant.start_fresh(None)?;
                     self.greet()?;
                 }
                 Step::Wait { takes } => self.outside.passes(Some(takes)),
@@ -252,6 +262,19 @@ impl<'p> Player<'p> {
         let replayed = self.adapter.replay(&replay)?;
         self.outside.note("<", "replay", &json!(replayed));
         Ok(Some(replayed))
+    }
+}
+
+/// Starts every adapter in a process of its own.
+pub struct Alone<'c>(pub &'c dyn Contestant);
+
+impl Contestant for Alone<'_> {
+    fn start(&self) -> Result<Box<dyn Adapter + '_>, Trouble> {
+        self.0.start_fresh(None)
+    }
+
+    fn start_fresh(&self, outage: Option<&Outage>) -> Result<Box<dyn Adapter + '_>, Trouble> {
+        self.0.start_fresh(outage)
     }
 }
 

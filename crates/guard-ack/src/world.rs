@@ -45,7 +45,6 @@ impl<'c> Outside<'c> {
     pub fn note(&mut self, arrow: &str, method: &str, body: &Value) {
         self.log.push(format!("{arrow} {method} {body}"));
     }
-
 }
 
 /// What goes around in turn; the last stays.
@@ -233,6 +232,12 @@ impl World for Stage<'_, '_> {
             &json!({ "call": call, "outcome": done.outcome, "result": done.result }),
         );
         Some((call, done))
+    }
+
+    fn is_expecting_company(&self) -> bool {
+        let turn = self.seen.shown.len().checked_sub(1).and_then(|at| self.script.turn.get(at));
+        let ids = self.script.expect.together.iter().flatten();
+        turn.is_some_and(|turn| ids.clone().any(|id| turn.calls.iter().any(|call| call.id == *id)))
     }
 
     fn now(&mut self) -> String {

@@ -6,8 +6,8 @@
 use crate::engine::{Engine, WorkspaceFiles, compiled, instant, json, trouble};
 use crate::harness::{AdapterResult, Gate, Harness, joined, text_of};
 use guard_ack::protocol::{
-    Approval, ApprovalRequest, Call, Done, End, Ended, FailureKind, HostEvent, Message, Replay, Replayed,
-    Restore, Role, Run, ToolOutcome, Turn,
+    Approval, ApprovalRequest, Call, Done, End, Ended, FailureKind, HostEvent, Message, Replay,
+    Replayed, Restore, Role, Run, ToolOutcome, Turn,
 };
 use guard_plan::decimal;
 use guard_plan::record::{StopDecision, rendered};
@@ -87,7 +87,8 @@ pub trait Duties {
                 call.call = format!("nameless-{}-{}", harness.messages.len(), calls.len());
             }
             if calls.iter().any(|earlier| earlier.call == call.call) {
-                let why = format!("two calls have the id `{}`, and this one did not run", call.call);
+                let why =
+                    format!("two calls have the id `{}`, and this one did not run", call.call);
                 harness.answer(&call, &why);
             } else {
                 calls.push(call);

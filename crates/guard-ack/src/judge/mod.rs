@@ -9,12 +9,15 @@ mod trace;
 
 pub use trace::{rechained, tampered};
 
-use crate::case::{Case, RunFile};
+use crate::case::{Case, RunFile, TurnFile};
 use crate::observed::{RunSeen, Served};
-use crate::protocol::{Ended, Replayed};
+use crate::protocol::{Ended, Message, Replayed};
 use crate::world::json_of;
 use serde_json::Value;
 use std::collections::BTreeMap;
+
+/// The maximum length of a quoted answer, in characters.
+const ANSWER: usize = 300;
 
 /// A broken promise and the observation.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -152,13 +155,56 @@ impl Bench<'_> {
         let seen: Vec<&str> =
             seen.into_iter().filter(|id| !may_run.iter().any(|one| one == id)).collect();
         // A loop that ends with an error need not come so far.
-        let ended_early = self.ended_early() && expected.iter().zip(&seen).all(|(a, b)| a == b)
-            && seen.len() <= expected.len();
-        if *expected != seen && !ended_early {
+        let ended_early = self.ended_early()
+            && seen.len() <= expected.len()
+            && expected.iter().zip(&seen).all(|(a, b)| a == b);
+        if !self.is_same_order(expected, &seen) && !ended_early {
+            let answers =
+                self.answers_instead(expected.iter().filter(|id| !seen.contains(&id.as_str())));
             let expected = self.calls(expected.iter().map(String::as_str));
             let seen = self.calls(seen.into_iter());
-            self.own(None, format!("run: {expected}"), format!("run: {seen}"));
+            self.own(None, format!("run: {expected}"), format!("run: {seen}{answers}"));
         }
+    }
+
+    /// Returns whether the same calls ran in the same order. Calls of one turn may begin in any order, unless they must not
+    /// run side by side.
+    fn is_same_order(&self, expected: &[String], seen: &[&str]) -> bool {
+        let turn = |id: &str| {
+            let made = |turn: &TurnFile| turn.calls.iter().any(|call| call.id == *id);
+            self.run.turn.iter().position(made)
+        };
+        let by_turn = |ids: &[&str]| {
+            let mut ids: Vec<(Option<usize>, String)> =
+                ids.iter().map(|id| (turn(id), (*id).to_owned())).collect();
+            ids.sort();
+            ids
+        };
+        let expected: Vec<&str> = expected.iter().map(String::as_str).collect();
+        let turns_in_order = seen.is_sorted_by_key(|id| turn(id));
+        let in_order = |set: &Vec<String>| {
+            let of_set = |ids: &[&str]| -> Vec<String> {
+                let ids = ids.iter().filter(|id| set.iter().any(|one| one == *id));
+                ids.map(|id| (*id).to_owned()).collect()
+            };
+            of_set(&expected) == of_set(seen)
+        };
+        turns_in_order
+            && by_turn(&expected) == by_turn(seen)
+            && self.run.expect.apart.iter().all(in_order)
+    }
+
+    /// Returns what the model read as the answer to calls that did not run.
+    fn answers_instead<'s>(&self, ids: impl Iterator<Item = &'s String>) -> String {
+        let conversation = self.seen.shown.last().map(Vec::as_slice).unwrap_or_default();
+        let answer = |id: &String| {
+            let wire = self.ids.get(id)?;
+            let answers = |message: &&Message| message.call.as_ref() == Some(wire);
+            let answer = conversation.iter().rfind(answers)?;
+            let text = guard_plan::render::cut(&format!("{:?}", answer.text), ANSWER);
+            Some(format!("; the model read as the answer to `{id}`: {text}"))
+        };
+        ids.filter_map(answer).take(3).collect()
     }
 
     fn arguments(&mut self) {
@@ -245,6 +291,14 @@ impl Bench<'_> {
 
     fn ended(&mut self) {
         let (turns, asked) = (self.run.turn.len(), self.seen.shown.len());
+        let broke_off = self.seen.end.as_ref().filter(|end| end.ended == Ended::Error);
+        if let Some(end) = broke_off.filter(|_| !self.ended_early() && !self.seen.beyond) {
+            let why = end.why.as_deref().unwrap_or("it does not say why");
+            let expected = format!("the loop ended `{}`", self.run.expect.ended);
+            let observed = format!("the adapter ended it with an error: {why}");
+            self.own(Some(asked.saturating_sub(1)), expected, observed);
+            return;
+        }
         let cut_short = self.ended_early() && asked < turns;
         if asked != turns && !cut_short {
             let expected = format!("the model is asked {turns} times");
@@ -263,7 +317,7 @@ impl Bench<'_> {
         if !self.run.expect.endings().any(|ending| ending == end.ended.word()) {
             let why = end.why.as_ref().map(|why| format!(": {why}")).unwrap_or_default();
             let clause = match (end.ended, self.case.tier()) {
-                (Ended::Error, _) | (_, 1) => "LOOP-5".to_owned(),
+                (_, 1) if expected == "stopped" => "LOOP-5".to_owned(),
                 _ => self.case.clause.clone(),
             };
             let observed = format!("the adapter says `{}`{why}", end.ended.word());

@@ -132,8 +132,10 @@ fn result_is_shown(bench: &mut Bench, at: usize, call: &CallFile, answers: &[&Me
         Some(gave) if !leaves(&gave).iter().all(shown) => {
             let clause = if call.is_failure() { "LOOP-6" } else { "LOOP-3" };
             let gave = guard_plan::render::cut(&gave.to_string(), QUOTED);
-            let expected =
-                format!("the answer to `{}` ({}) holds what the tool gave: {gave}", call.id, call.tool);
+            let expected = format!(
+                "the answer to `{}` ({}) holds what the tool gave: {gave}",
+                call.id, call.tool
+            );
             let lengths: Vec<String> =
                 answers.iter().map(|answer| answer.text.len().to_string()).collect();
             let observed =
@@ -141,7 +143,8 @@ fn result_is_shown(bench: &mut Bench, at: usize, call: &CallFile, answers: &[&Me
             bench.breaks(clause, Some(at), expected, observed);
         }
         None if answers.iter().all(|answer| answer.text.trim().is_empty()) => {
-            let expected = format!("the answer to `{}` ({}) says why it did not run", call.id, call.tool);
+            let expected =
+                format!("the answer to `{}` ({}) says why it did not run", call.id, call.tool);
             bench.breaks("LOOP-2", Some(at), expected, "the answer is empty");
         }
         _ => {}

@@ -111,7 +111,7 @@ pub(super) const TABLE: &[Spec] = faults! {
         }
     });
     "no-guard-allows" "GATE-22" "runs without a guard where the guard cannot be read" => instead::open(|sessions, run| {
-        let allow = "guard none\ndefault allow\n".to_owned();
+        let allow = "guard fallback\ndefault allow\n".to_owned();
         let opened = Faithful.open(sessions, run);
         opened.or_else(|_| Faithful.open(sessions, &Run { source: allow, ..run.clone() }))
     });
@@ -249,7 +249,12 @@ impl Duties for NamelessAround {
         }
     }
 
-    fn settlement(&mut self, harness: &mut Harness, call: &Call, done: &Done) -> AdapterResult<String> {
+    fn settlement(
+        &mut self,
+        harness: &mut Harness,
+        call: &Call,
+        done: &Done,
+    ) -> AdapterResult<String> {
         match call.call.starts_with("nameless-") {
             true => Ok(String::new()),
             false => Faithful.settlement(harness, call, done),
@@ -278,7 +283,12 @@ impl Duties for WakesOne {
         Ok(gate)
     }
 
-    fn settlement(&mut self, harness: &mut Harness, call: &Call, done: &Done) -> AdapterResult<String> {
+    fn settlement(
+        &mut self,
+        harness: &mut Harness,
+        call: &Call,
+        done: &Done,
+    ) -> AdapterResult<String> {
         self.settled += 1;
         Faithful.settlement(harness, call, done)
     }

@@ -55,6 +55,11 @@ impl Fault {
         self.0.clause
     }
 
+    /// True if it is in what only frameworks do, such as to validate or to cancel: no generated scenario has that.
+    pub fn is_of_frameworks(self) -> bool {
+        framework::TABLE.iter().any(|spec| spec.name == self.0.name)
+    }
+
     /// The wrong behaviour, as a clause of a sentence.
     pub fn summary(self) -> &'static str {
         self.0.summary
