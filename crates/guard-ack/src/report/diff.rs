@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 
 /// The difference of two reports.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Diff {
+pub struct ReportDiff {
     /// The changes in words.
     pub text: String,
     /// True if a case passed before, and now fails, errs, is skipped or is gone.
@@ -14,7 +14,7 @@ pub struct Diff {
 }
 
 /// Compares two reports.
-pub fn diff(old: &Report, new: &Report) -> Diff {
+pub fn diff(old: &Report, new: &Report) -> ReportDiff {
     let by_name = |report: &Report| -> BTreeMap<String, &'static str> {
         let word = |one: &Outcome| (one.name.clone(), one.verdict.word());
         report.outcomes.iter().map(word).collect()
@@ -57,5 +57,5 @@ pub fn diff(old: &Report, new: &Report) -> Diff {
     if text.is_empty() {
         text.push_str("no difference\n");
     }
-    Diff { text, is_worse }
+    ReportDiff { text, is_worse }
 }
