@@ -108,7 +108,6 @@ pub struct Run {
 /// An outage of the guard.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields)]
 pub struct Outage {
     /// The number of the proposal that it begins with, from 1.
     pub at: u64,
