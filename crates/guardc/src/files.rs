@@ -29,6 +29,12 @@ pub fn unreadable(path: &Path, why: &str) -> Failure {
     failure.maybe_help(near.map(|near| format!("did you mean `{}`?", display(&folder.join(near)))))
 }
 
+/// Returns whether two names refer to one file.
+pub fn same(a: &Path, b: &Path) -> bool {
+    let whole = |path: &Path| std::fs::canonicalize(path).ok();
+    a == b || whole(a).is_some_and(|whole_a| Some(whole_a) == whole(b))
+}
+
 /// Writes a file atomically: a temporary file is written first, then replaces it.
 pub fn write_atomic(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
     let fail = |error: &std::io::Error| {
