@@ -115,7 +115,8 @@ fn needed(problem: &Problem, certificate: Certificate, allowance: &Allowance) ->
     let mut kept = certificate;
     // From the last to the first, so that what was found to matter early stays; half of them at a time, then half of
     // these, since most are not needed.
-    let mut open = vec![0..kept.uses.len()];
+    let whole = 0..kept.uses.len();
+    let mut open = vec![whole];
     while let Some(part) = open.pop() {
         let fewer = [&kept.uses[..part.start], &kept.uses[part.end..]].concat();
         if guard_proof::mutant!("a needed hypothesis is dropped") {
