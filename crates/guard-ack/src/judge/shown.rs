@@ -179,9 +179,9 @@ fn sight(bench: &mut Bench, at: usize, messages: &[Message], sees: &Sees) {
         None => "to the model".to_owned(),
     };
     let times = |count: usize| match count {
-        0 => "not".to_owned(),
-        1 => "once".into(),
-        count => format!("{count} times"),
+        0 => "not shown".to_owned(),
+        1 => "shown once".into(),
+        count => format!("shown {count} times"),
     };
     let has = sees.has.0.iter().map(|text| (text, sees.times));
     let lacks = sees.lacks.0.iter().map(|text| (text, 0));
@@ -193,8 +193,8 @@ fn sight(bench: &mut Bench, at: usize, messages: &[Message], sees: &Sees) {
     let quote = quoted(looked.iter().copied().rev().take(4).collect::<Vec<_>>().into_iter().rev());
     let clause = sees.clause.clone().unwrap_or_else(|| bench.case.clause.clone());
     for (text, wanted, found) in wrong {
-        let expected = format!("shown {} {place}: {text:?}", times(wanted));
-        let observed = format!("shown {}; {place}: {quote}", times(found));
+        let expected = format!("{} {place}: {text:?}", times(wanted));
+        let observed = format!("{}; {place}: {quote}", times(found));
         bench.breaks(&clause, Some(at), expected, observed);
     }
 }
