@@ -14,6 +14,7 @@ pub mod fmt;
 pub mod hook;
 pub mod init;
 pub mod install;
+pub mod mcp_proxy;
 pub mod render;
 pub mod replay;
 pub mod run;

@@ -1,0 +1,26 @@
+//! The Model Context Protocol between a client and a server whose tools are guarded.
+//!
+//! [`Proxy`] reads the lines of both sides and says which lines go where: messages that it does not know pass byte for byte
+//! and in order, a `tools/call` goes to the server only after a [`Gate`] has allowed it, and `tools/list` shows the tools that
+//! may be called. Both protocol eras pass through the same door, message by message: with a handshake, and without.
+//!
+//! It starts no process, reads no file and has no clock: the caller brings lines and the time. It decides nothing: the gate
+//! does.
+
+#![forbid(unsafe_code)]
+
+mod gate;
+mod listing;
+mod lock;
+mod message;
+mod proxy;
+mod reply;
+mod result;
+mod schema;
+
+pub use gate::{
+    ApprovalQuestion, Gate, GateAnswer, GuardedCall, PersonsAnswer, SettledCall, ToolEnding,
+};
+pub use lock::{LockState, ToolDifference, ToolLock, definitions};
+pub use message::{IdScanner, MAX_LINE};
+pub use proxy::{DescriptionChange, Proxy, ProxyOptions, ProxyOutput};
