@@ -1,7 +1,7 @@
 //! Events of a host, decoded. A tool event that cannot be read completely is an error, never a guess.
 
-use crate::fingerprint;
 use crate::envelope::Members;
+use crate::fingerprint;
 use crate::vocabulary::{EventMeaning, Vocabulary};
 use std::fmt;
 

@@ -10,6 +10,7 @@
 #![forbid(unsafe_code)]
 
 mod gate;
+mod import;
 mod listing;
 mod lock;
 mod message;
@@ -21,6 +22,7 @@ mod schema;
 pub use gate::{
     ApprovalQuestion, Gate, GateAnswer, GuardedCall, PersonsAnswer, SettledCall, ToolEnding,
 };
+pub use import::{declarations, guard_text};
 pub use lock::{LockState, ToolDifference, ToolLock, definitions};
 pub use message::{IdScanner, MAX_LINE};
 pub use proxy::{DescriptionChange, Proxy, ProxyOptions, ProxyOutput};

@@ -84,7 +84,8 @@ fn description(plan: &Plan, tool: &Tool) -> String {
 /// A tool that the guard serves itself.
 fn served_tool(plan: &Plan, tool: &Tool) -> Json {
     let members = tool.params.iter().map(|field| (field.name.as_str().into(), any(plan, field.ty)));
-    let schema = object([("type", Json::string("object")), ("properties", Json::Object(members.collect()))]);
+    let schema =
+        object([("type", Json::string("object")), ("properties", Json::Object(members.collect()))]);
     object([
         ("name", Json::string(&tool.wire_name)),
         ("description", Json::string(&description(plan, tool))),
@@ -108,7 +109,8 @@ fn any(plan: &Plan, ty: u32) -> Json {
             object([("type", Json::string("object")), ("additionalProperties", any(plan, *of))])
         }
         TypeDef::Record { fields, .. } => {
-            let members = fields.iter().map(|field| (field.name.as_str().into(), any(plan, field.ty)));
+            let members =
+                fields.iter().map(|field| (field.name.as_str().into(), any(plan, field.ty)));
             object([
                 ("type", Json::string("object")),
                 ("properties", Json::Object(members.collect())),

@@ -92,7 +92,9 @@ impl ToolLock {
             let definition = definition.ok_or_else(|| format!("`{name}` has no `definition`"))?;
             for (key, hash) in hashes(definition) {
                 if tool.get(key).and_then(Json::as_str) != Some(&hash) {
-                    return Err(format!("the {key} of `{name}` does not have the hash in the file"));
+                    return Err(format!(
+                        "the {key} of `{name}` does not have the hash in the file"
+                    ));
                 }
             }
             tools.insert(name.to_string(), definition.clone());

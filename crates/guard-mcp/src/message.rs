@@ -190,8 +190,14 @@ mod tests {
     #[test]
     fn ids_are_found_in_unreadable_messages() {
         assert_eq!(scanned(r#"{"id": 7, "result": {"id": 8"#), (Some("7".into()), false));
-        assert_eq!(scanned(r#"{"result": {"id": 8, "a": [1]}, "id": "x\"y"}"#).0.unwrap(), r#""x\"y""#);
-        assert_eq!(scanned(r#"{"method": "a", "params": ["id", 3], "id": -2}"#), (Some("-2".into()), true));
+        assert_eq!(
+            scanned(r#"{"result": {"id": 8, "a": [1]}, "id": "x\"y"}"#).0.unwrap(),
+            r#""x\"y""#
+        );
+        assert_eq!(
+            scanned(r#"{"method": "a", "params": ["id", 3], "id": -2}"#),
+            (Some("-2".into()), true)
+        );
         assert_eq!(scanned(r#"{"a": "id", "b": "\"id\":9", "id": [1]}"#).0, None);
         assert_eq!(scanned(r#"[{"id": 7}]"#).0, None);
         assert_eq!(scanned("}}}}{\"id\":1}").0, Some("1".into()));

@@ -142,10 +142,7 @@ enum CallStage {
 impl CallStage {
     /// Returns true if the call is in flight in its session.
     fn in_flight(&self) -> bool {
-        matches!(
-            self,
-            CallStage::Forwarded | CallStage::Cancelled | CallStage::InputRequired(_)
-        )
+        matches!(self, CallStage::Forwarded | CallStage::Cancelled | CallStage::InputRequired(_))
     }
 }
 
@@ -208,12 +205,8 @@ impl<G: Gate> Proxy<G> {
     pub fn client_ended(&mut self, now: Duration) -> Vec<ProxyOutput> {
         self.now = now;
         let asking = |call: &CallOnTheWay| matches!(call.stage, CallStage::Asking(..));
-        let asking: Vec<u64> = self
-            .calls
-            .iter()
-            .filter(|(_, call)| asking(call))
-            .map(|(number, _)| *number)
-            .collect();
+        let asking: Vec<u64> =
+            self.calls.iter().filter(|(_, call)| asking(call)).map(|(number, _)| *number).collect();
         asking.into_iter().for_each(|number| self.too_late(number));
         self.take()
     }

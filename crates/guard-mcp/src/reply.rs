@@ -38,10 +38,8 @@ pub(crate) fn response(id: &Json, result: Json) -> Json {
 
 /// The response with an error.
 pub(crate) fn error(id: &Json, code: i64, text: &str) -> Json {
-    let error = object([
-        ("code", Json::Int(code)),
-        ("message", Json::string(&format!("guard: {text}"))),
-    ]);
+    let error =
+        object([("code", Json::Int(code)), ("message", Json::string(&format!("guard: {text}")))]);
     object([("jsonrpc", Json::string("2.0")), ("id", id.clone()), ("error", error)])
 }
 
@@ -125,8 +123,7 @@ pub(crate) fn input_required(message: &str, state: &str) -> Json {
     if let Json::Object(members) = &mut params {
         members.insert(0, ("mode".into(), Json::string("form")));
     }
-    let request =
-        object([("method", Json::string("elicitation/create")), ("params", params)]);
+    let request = object([("method", Json::string("elicitation/create")), ("params", params)]);
     object([
         ("resultType", Json::string("input_required")),
         ("inputRequests", object([(APPROVAL_INPUT, request)])),

@@ -121,7 +121,9 @@ mod tests {
         assert_eq!(shown(r#"{"content": [{"type": "text", "text": "hi"}]}"#), [r#""hi""#]);
         assert_eq!(shown(r#"{"content": [{"type": "text", "text": "7"}]}"#), ["7", r#""7""#]);
         assert_eq!(
-            shown(r#"{"structuredContent": {"result": 7}, "content": [{"type": "text", "text": "7"}]}"#),
+            shown(
+                r#"{"structuredContent": {"result": 7}, "content": [{"type": "text", "text": "7"}]}"#
+            ),
             [r#"{"result":7}"#, "7", "7", r#""7""#]
         );
         let two = r#"{"content": [{"type": "text", "text": "{}"}, {"type": "image"}, {"type": "text", "text": "x"}]}"#;

@@ -99,7 +99,10 @@ impl<G: Gate> Proxy<G> {
         match self.gate.settle(&call.guarded, &ToolEnding::Failed) {
             Ok(settled) => settled,
             Err(why) => {
-                self.note(format!("the end of a call of `{}` is not on record: {why}", call.guarded.tool));
+                self.note(format!(
+                    "the end of a call of `{}` is not on record: {why}",
+                    call.guarded.tool
+                ));
                 SettledCall::default()
             }
         }
@@ -109,12 +112,8 @@ impl<G: Gate> Proxy<G> {
     pub(super) fn release_held(&mut self) {
         self.tried = self.now;
         let held = |call: &CallOnTheWay| matches!(call.stage, CallStage::Held(_));
-        let held: Vec<u64> = self
-            .calls
-            .iter()
-            .filter(|(_, call)| held(call))
-            .map(|(number, _)| *number)
-            .collect();
+        let held: Vec<u64> =
+            self.calls.iter().filter(|(_, call)| held(call)).map(|(number, _)| *number).collect();
         for number in held {
             if let Some(call) = self.calls.remove(&number) {
                 self.decide(call, true);
@@ -128,7 +127,10 @@ impl<G: Gate> Proxy<G> {
         match &call.stage {
             CallStage::Begun => self.deny(&call, "it was not decided in time"),
             CallStage::Listing => {
-                self.deny(&call, "the server did not list its tools in time to compare them with the lock");
+                self.deny(
+                    &call,
+                    "the server did not list its tools in time to compare them with the lock",
+                );
             }
             CallStage::Held(why) => self.deny(&call, &wait_too_long(why)),
             CallStage::Asking(own, question) => {
@@ -139,7 +141,10 @@ impl<G: Gate> Proxy<G> {
                 let limit = self.options.call_time.as_secs();
                 self.to_server(&reply::cancelled(&call.id, "no answer in time"));
                 self.settle_failed(&call);
-                self.deny(&call, &format!("the server did not answer within {limit} s; the tool may have run"));
+                self.deny(
+                    &call,
+                    &format!("the server did not answer within {limit} s; the tool may have run"),
+                );
                 self.release_held();
             }
             CallStage::Cancelled | CallStage::InputRequired(_) => {

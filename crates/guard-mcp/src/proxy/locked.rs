@@ -54,9 +54,7 @@ impl<G: Gate> Proxy<G> {
     fn is_accepted(&self, state: LockState) -> bool {
         match state {
             LockState::Accepted | LockState::Unlocked => true,
-            LockState::DescriptionChanged => {
-                self.options.on_description != DescriptionChange::Deny
-            }
+            LockState::DescriptionChanged => self.options.on_description != DescriptionChange::Deny,
             LockState::SchemaChanged => false,
         }
     }
@@ -88,7 +86,8 @@ impl<G: Gate> Proxy<G> {
     /// Asks the server for its tools, unless that is under way.
     pub(super) fn list_tools(&mut self, meta: Option<&Json>) {
         if !self.listed.asking {
-            self.listed = ListedTools { noted: std::mem::take(&mut self.listed.noted), ..Default::default() };
+            self.listed =
+                ListedTools { noted: std::mem::take(&mut self.listed.noted), ..Default::default() };
             self.listed.asking = true;
             self.ask_page(meta.map_or(Json::Null, own_meta), None);
         }
@@ -116,7 +115,8 @@ impl<G: Gate> Proxy<G> {
         let result = json.get("result");
         let tools = result.and_then(|result| result.get("tools"));
         let Some(Json::Array(tools)) = tools else {
-            return self.not_listed("the server did not list its tools to compare them with the lock");
+            return self
+                .not_listed("the server did not list its tools to compare them with the lock");
         };
         self.compare(tools);
         self.listed.pages += 1;

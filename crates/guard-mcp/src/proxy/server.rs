@@ -240,7 +240,10 @@ impl<G: Gate> Proxy<G> {
                 let result = json.get("result").filter(|_| !settled.feedback.is_empty());
                 match result {
                     Some(result) => {
-                        self.to_client(&with_result(json, with_feedback(result, &settled.feedback)));
+                        self.to_client(&with_result(
+                            json,
+                            with_feedback(result, &settled.feedback),
+                        ));
                     }
                     None => self.out.push(ProxyOutput::ToClient(line)),
                 }

@@ -12,6 +12,7 @@ pub mod drive;
 pub mod explain;
 pub mod fmt;
 pub mod hook;
+pub mod import;
 pub mod init;
 pub mod install;
 pub mod mcp_proxy;

@@ -65,7 +65,11 @@ impl SessionGate {
     /// # Errors
     ///
     /// Returns the reason if the store has no place for approvals.
-    pub fn new(guard: Guard, storage: Storage, options: GateOptions) -> Result<SessionGate, String> {
+    pub fn new(
+        guard: Guard,
+        storage: Storage,
+        options: GateOptions,
+    ) -> Result<SessionGate, String> {
         let approvals = storage.approvals().map_err(|error| error.to_string())?;
         let (held, pause, feedback) = (None, None, HashMap::new());
         Ok(SessionGate { guard, storage, approvals, options, held, pause, feedback })
@@ -177,7 +181,8 @@ impl SessionGate {
     fn ask(&self, proposed: &Proposed, request: &PendingApproval) -> GateAnswer {
         let why = proposed.verdict.message();
         if let Some(refusal) = &request.rejected {
-            let text = format!("{why}\n{} refused exactly this call: {}", refusal.by, refusal.reason);
+            let text =
+                format!("{why}\n{} refused exactly this call: {}", refusal.by, refusal.reason);
             return GateAnswer::Deny(text);
         }
         let store = self.options.store.as_ref();
@@ -217,7 +222,10 @@ impl SessionGate {
             Err(error) => return Err(self.failed(&error)),
         };
         if let Some(halt) = session.state().halted() {
-            line(&mut feedback, &format!("the session is halted by {}: {}", halt.rule, halt.message));
+            line(
+                &mut feedback,
+                &format!("the session is halted by {}: {}", halt.rule, halt.message),
+            );
         }
         line(&mut feedback, &rendered(&settled.feedback));
         Ok(SettledCall { form, feedback })
@@ -244,9 +252,11 @@ impl Gate for SessionGate {
         let preview = session.preview(&call.tool, &call.args);
         // The call itself has been counted, charged, approved, and is in flight.
         let own = [Code::Limit, Code::Budget, Code::Approval, Code::Gated, Code::Conflict];
-        let refusals = preview.verdict.reasons.iter().filter(|reason| {
-            reason.decision == Decision::Deny && !own.contains(&reason.code)
-        });
+        let refusals = preview
+            .verdict
+            .reasons
+            .iter()
+            .filter(|reason| reason.decision == Decision::Deny && !own.contains(&reason.code));
         let refusals: Vec<String> = refusals.map(guard_sdk::Reason::text).collect();
         if refusals.is_empty() { Ok(()) } else { Err(refusals.join("\n")) }
     }
@@ -307,4 +317,3 @@ fn question(request: &PendingApproval, role: &str, why: &str) -> String {
         visible(role)
     )
 }
-

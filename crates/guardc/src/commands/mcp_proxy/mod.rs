@@ -14,7 +14,8 @@ use guard_hosts::Background;
 use guard_mcp::{DescriptionChange, Proxy, ProxyOptions, ProxyOutput, ToolLock};
 use guard_plan::hex;
 use guard_sdk::{Guard, Storage, sources};
-use pipes::{Outlet, PipeLine, read_line};
+use pipes::Outlet;
+pub use pipes::{PipeLine, read_line};
 use std::io::{self, BufReader, Read, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
@@ -151,7 +152,9 @@ pub fn run(args: &Args, term: &Term) -> Outcome {
         thread.spawn(move || work(&shared)).map(drop)
     };
     let threads = spawn("server", Box::new(move |shared| read_side(shared, Side::Server, output)))
-        .and_then(|()| spawn("client", Box::new(|shared| read_side(shared, Side::Client, io::stdin()))))
+        .and_then(|()| {
+            spawn("client", Box::new(|shared| read_side(shared, Side::Client, io::stdin())))
+        })
         .and_then(|()| spawn("ticks", Box::new(tick_on)));
     if let Err(error) = threads {
         server.stop(Duration::ZERO);
@@ -170,7 +173,8 @@ fn prepare(args: &Args, term: &Term) -> Result<(SessionGate, ProxyOptions), Fail
     let fail = |error: &dyn std::fmt::Display| Failure::new(error.to_string());
     let guard = Guard::from_file(&args.plan).map_err(|error| fail(&error))?;
     let store = args.store.clone().map_or_else(default_store, Ok).map_err(Failure::new)?;
-    let storage = Storage::open_with(&store, args.durability, None).map_err(|error| fail(&error))?;
+    let storage =
+        Storage::open_with(&store, args.durability, None).map_err(|error| fail(&error))?;
     let token = random_token()?;
     let workspace = match &args.workspace {
         Some(workspace) => workspace.clone(),
@@ -180,7 +184,9 @@ fn prepare(args: &Args, term: &Term) -> Result<(SessionGate, ProxyOptions), Fail
     let unnamed = args.session.is_none() && named.is_none();
     let default_session = named.unwrap_or_else(|| format!("mcp-{token}"));
     if unnamed {
-        term.note(&format!("guard: calls that name no session are in the session {default_session}"));
+        term.note(&format!(
+            "guard: calls that name no session are in the session {default_session}"
+        ));
     }
     let options = ProxyOptions {
         wait: args.wait,
@@ -256,7 +262,9 @@ fn read_side(shared: &Shared, side: Side, from: impl Read) {
             match (line, side) {
                 (Ok(PipeLine::Whole(line)), Side::Client) => Some(proxy.client_line(&line, now)),
                 (Ok(PipeLine::Whole(line)), _) => Some(proxy.server_line(&line, now)),
-                (Ok(PipeLine::TooLong(about)), Side::Client) => Some(proxy.client_oversized(&about, now)),
+                (Ok(PipeLine::TooLong(about)), Side::Client) => {
+                    Some(proxy.client_oversized(&about, now))
+                }
                 (Ok(PipeLine::TooLong(about)), _) => Some(proxy.server_oversized(&about, now)),
                 (Ok(PipeLine::End) | Err(_), _) => None,
             }
