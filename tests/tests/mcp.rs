@@ -1,7 +1,7 @@
 //! `guardc mcp-proxy`, as a client runs it: `tests/suite/mcp/*.mcp`, each a session.
 //!
-//! A case begins with `guard: FILE`, a file of `tests/suite/mcp/guards`, and may have `options: …` for the proxy. The test
-//! plays both ends: a line `--> TEXT` is a line of the client, and `<== TEXT` a line of the server, as they stand. Below each
+//! A case begins with `guard: FILE`, a file of `tests/suite/mcp/guards`, and may have `options: …` for the proxy, and
+//! `lock: […]`, the tools that were accepted. The test plays both ends: a line `--> TEXT` is a line of the client, and `<== TEXT` a line of the server, as they stand. Below each
 //! are the lines that arrived then: `==> TEXT` at the server, `<-- TEXT` at the client. `wait` waits for a line that time
 //! brings. `$ guardc ARGS` runs another command on the same store, and `| TEXT` is its output. Other lines are comments.
 //! `GUARD_BLESS=1` rewrites what arrived. `$WORK` is the workspace, `$STORE` the store, `TOKEN` the proxy's random text.
@@ -210,6 +210,16 @@ fn play(text: &str) -> String {
         |name: &str| text.lines().find_map(|line| line.strip_prefix(name)).unwrap_or_default();
     let options = place.fill(head("options: "));
     let options: Vec<&str> = options.split_whitespace().collect();
+    let lock = place.path("imported.mcp.lock");
+    let mut options = options;
+    if !head("lock: ").is_empty() {
+        std::fs::write(place.path("tools.json"), head("lock: ")).expect("a file");
+        let (tools, guard) = (place.path("tools.json"), place.path("imported.guard"));
+        let mut import = place.command();
+        let done = import.args(["import", "mcp", &tools, "-o", &guard]).output().expect("guardc runs");
+        assert!(done.status.success(), "{done:?}");
+        options.extend(["--lock", &lock]);
+    }
     let mut proxy = PlayedProxy::start(&place, head("guard: "), &options);
     let mut out = String::new();
     let old = ["==> ", "<-- ", "| "];
@@ -333,6 +343,23 @@ fn a_killed_proxy_leaves_no_server() {
     child.kill().expect("killed");
     child.wait().expect("gone");
     assert_gone(&pids);
+}
+
+/// A call of a proxy that was killed has failed for the next one.
+#[test]
+fn calls_of_a_killed_proxy_settle() {
+    let place = HookPlace::new();
+    let mut killed = PlayedProxy::start(&place, "files.guard", &[]);
+    killed.from_the_client(&call(1, "slow", r#"{"n": 1}"#));
+    assert!(killed.after_client().starts_with("==> "));
+    drop(killed);
+    for name in ["to_proxy", "from_proxy"] {
+        std::fs::remove_file(place.path(name)).expect("removed");
+    }
+    let mut next = PlayedProxy::start(&place, "files.guard", &["--wait", "1ms"]);
+    next.from_the_client(&call(1, "slow", r#"{"n": 2}"#));
+    let arrived = next.after_client();
+    assert!(arrived.starts_with("==> "), "{arrived}");
 }
 
 /// Waits until the processes named in a file are gone.

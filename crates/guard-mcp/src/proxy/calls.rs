@@ -138,12 +138,13 @@ impl<G: Gate> Proxy<G> {
                 self.deny(&call, &question.denial);
             }
             CallStage::Forwarded => {
-                let limit = self.options.call_time.as_secs();
+                let limit = i64::try_from(self.options.call_time.as_millis()).unwrap_or(i64::MAX);
+                let limit = guard_plan::words::duration(limit);
                 self.to_server(&reply::cancelled(&call.id, "no answer in time"));
                 self.settle_failed(&call);
                 self.deny(
                     &call,
-                    &format!("the server did not answer within {limit} s; the tool may have run"),
+                    &format!("the server did not answer within {limit}; the tool may have run"),
                 );
                 self.release_held();
             }

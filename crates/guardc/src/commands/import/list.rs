@@ -60,7 +60,7 @@ pub fn of_server(server: &[String], timeout: Duration) -> Result<Vec<Json>, Fail
 impl AskedServer {
     fn tools(&mut self, meta: Option<&str>) -> Result<Vec<Json>, Failure> {
         let mut tools = Vec::new();
-        let mut cursor = None;
+        let mut cursor: Option<String> = None;
         for _ in 0..MAX_PAGES {
             let mut params: Vec<String> = meta.map(str::to_owned).into_iter().collect();
             if let Some(cursor) = &cursor {

@@ -1,6 +1,7 @@
 //! The gate of the proxy: sessions in a store, opened when a call comes and given up soon after, since hooks and other
 //! proxies use them too.
 
+use super::liveness::Liveness;
 use crate::sessions::open_waiting;
 use guard_mcp::{
     ApprovalQuestion, Gate, GateAnswer, GuardedCall, PersonsAnswer, SettledCall, ToolEnding,
@@ -10,7 +11,7 @@ use guard_plan::record::{Delivered, rendered};
 use guard_plan::verdict::Code;
 use guard_sdk::approvals::{ApprovalLog, GrantExtent, PendingApproval, ProposedCall};
 use guard_sdk::{Decision, Guard, Proposed, Session, SessionError, Storage, system_time};
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -46,6 +47,9 @@ pub struct SessionGate {
     storage: Storage,
     approvals: ApprovalLog,
     options: GateOptions,
+    liveness: Liveness,
+    /// The sessions in which calls of dead proxies were looked for.
+    looked: BTreeSet<String>,
     held: Option<HeldSession>,
     /// The end of a pause in which other processes may have the session.
     pause: Option<Instant>,
@@ -69,10 +73,43 @@ impl SessionGate {
         guard: Guard,
         storage: Storage,
         options: GateOptions,
+        liveness: Liveness,
     ) -> Result<SessionGate, String> {
         let approvals = storage.approvals().map_err(|error| error.to_string())?;
-        let (held, pause, feedback) = (None, None, HashMap::new());
-        Ok(SessionGate { guard, storage, approvals, options, held, pause, feedback })
+        Ok(SessionGate {
+            guard,
+            storage,
+            approvals,
+            options,
+            liveness,
+            looked: BTreeSet::new(),
+            held: None,
+            pause: None,
+            feedback: HashMap::new(),
+        })
+    }
+
+    /// Gives everything up: the proxy ends.
+    pub fn leave(&mut self) {
+        self.held = None;
+        self.liveness.end();
+    }
+
+    /// Settles the calls of proxies that were killed: nobody will say how they ended.
+    fn settle_abandoned(&mut self, session: &mut Session) -> Result<(), String> {
+        if !self.looked.insert(session.id().to_owned()) {
+            return Ok(());
+        }
+        let abandoned = |id: &&str| {
+            let token = id.strip_prefix("mcp-").and_then(|rest| rest.split_once('-'));
+            token.is_some_and(|(token, _)| !self.liveness.is_alive(token))
+        };
+        let abandoned: Vec<String> =
+            session.in_flight().into_iter().filter(abandoned).map(str::to_owned).collect();
+        for id in abandoned {
+            session.settle(&id, Err(())).map_err(|error| error.to_string())?;
+        }
+        Ok(())
     }
 
     /// Returns true if a session is held.
@@ -110,7 +147,8 @@ impl SessionGate {
                     let session = self.guard.session(&id).storage(&self.storage).actor(actor);
                     session.first_workspace(workspace).open()
                 };
-                let session = open_waiting(open, now + *deadline)?;
+                let mut session = open_waiting(open, now + *deadline)?;
+                self.settle_abandoned(&mut session)?;
                 HeldSession { session, since: Instant::now(), used: now }
             }
         };

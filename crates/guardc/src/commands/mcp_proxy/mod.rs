@@ -4,6 +4,7 @@
 //! Every failure ends the proxy, and the server with it: nothing passes unguarded.
 
 mod gate;
+mod liveness;
 mod pipes;
 
 use crate::commands::hook::{default_store, duration};
@@ -14,6 +15,7 @@ use guard_hosts::Background;
 use guard_mcp::{DescriptionChange, Proxy, ProxyOptions, ProxyOutput, ToolLock};
 use guard_plan::hex;
 use guard_sdk::{Guard, Storage, sources};
+use liveness::Liveness;
 use pipes::Outlet;
 pub use pipes::{PipeLine, read_line};
 use std::io::{self, BufReader, Read, Write};
@@ -161,6 +163,7 @@ pub fn run(args: &Args, term: &Term) -> Outcome {
         return Err(Failure::new(format!("no thread can be started: {error}")));
     }
     let ended = attend(args, &shared, &event, &mut server);
+    shared.proxy.lock().unwrap_or_else(PoisonError::into_inner).gate().leave();
     // The other threads may be blocked for ever; they end with the process.
     match ended {
         Ok(exit) => Ok(exit),
@@ -206,7 +209,11 @@ fn prepare(args: &Args, term: &Term) -> Result<(SessionGate, ProxyOptions), Fail
         store: args.store.clone(),
         token,
     };
-    Ok((SessionGate::new(guard, storage, gate).map_err(Failure::new)?, options))
+    let liveness = Liveness::begin(&store, &gate.token).map_err(|error| {
+        let why = crate::failure::reason(&error);
+        Failure::new(format!("cannot write beside the store `{}`: {why}", sources::display(&store)))
+    })?;
+    Ok((SessionGate::new(guard, storage, gate, liveness).map_err(Failure::new)?, options))
 }
 
 /// The lock that is named, or the one beside the plan.
