@@ -55,12 +55,16 @@ fn lines(from: impl Read + Send + 'static) -> Receiver<String> {
     receive
 }
 
-/// A proxy with options, in front of a server.
+/// A proxy with options, in front of a server. `unnamed` among the options: the calls name their sessions.
 fn proxy(place: &HookPlace, guard: &str, options: &[&str], server: &[&str]) -> Command {
     let mut command = place.command();
-    command.args(["mcp-proxy", "--session", "s1", "--store", &place.path("store"), "--plan"]);
+    command.args(["mcp-proxy", "--store", &place.path("store"), "--plan"]);
     command.arg(guards().join(guard)).args(["--workspace", &place.path("work")]);
-    command.args(options).arg("--").args(server).stdin(Stdio::piped());
+    if !options.contains(&"unnamed") {
+        command.args(["--session", "s1"]);
+    }
+    command.args(options.iter().filter(|option| **option != "unnamed"));
+    command.arg("--").args(server).stdin(Stdio::piped()).env_remove("GUARD_SESSION");
     command
 }
 
@@ -216,7 +220,8 @@ fn play(text: &str) -> String {
         std::fs::write(place.path("tools.json"), head("lock: ")).expect("a file");
         let (tools, guard) = (place.path("tools.json"), place.path("imported.guard"));
         let mut import = place.command();
-        let done = import.args(["import", "mcp", &tools, "-o", &guard]).output().expect("guardc runs");
+        let done =
+            import.args(["import", "mcp", &tools, "-o", &guard]).output().expect("guardc runs");
         assert!(done.status.success(), "{done:?}");
         options.extend(["--lock", &lock]);
     }

@@ -55,7 +55,7 @@ pub struct PersonsAnswer {
 
 /// The ending of a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum ToolEnding {
+pub enum GuardedEnding {
     /// The call failed, was cancelled, or was not answered.
     Failed,
     /// The call succeeded: the forms in which its result can be read, the best first.
@@ -72,7 +72,7 @@ pub struct SettledCall {
 }
 
 /// A session behind the proxy.
-pub trait Gate {
+pub trait CallGate {
     /// The plan, which never changes.
     fn plan(&self) -> &Plan;
 
@@ -104,5 +104,6 @@ pub trait Gate {
     /// # Errors
     ///
     /// Returns the reason if the ending cannot be put on record.
-    fn settle(&mut self, call: &GuardedCall, ending: &ToolEnding) -> Result<SettledCall, String>;
+    fn settle(&mut self, call: &GuardedCall, ending: &GuardedEnding)
+    -> Result<SettledCall, String>;
 }

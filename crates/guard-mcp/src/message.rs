@@ -14,7 +14,7 @@ const CALL_KEYS: [&str; 6] =
 
 /// One JSON-RPC message.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Message {
+pub(crate) enum RpcMessage {
     /// A method with an id.
     Request { id: Json, method: String },
     /// A method without an id.
@@ -25,14 +25,14 @@ pub(crate) enum Message {
     Other,
 }
 
-impl Message {
+impl RpcMessage {
     /// Classifies a JSON value.
     ///
     /// # Errors
     ///
     /// Returns an error if two readers could understand the message differently.
-    pub fn read(json: &Json) -> Result<Message, String> {
-        let Json::Object(members) = json else { return Ok(Message::Other) };
+    pub fn read(json: &Json) -> Result<RpcMessage, String> {
+        let Json::Object(members) = json else { return Ok(RpcMessage::Other) };
         unambiguous(members, &MESSAGE_KEYS)?;
         let id = json.get("id");
         match (json.get("method"), id) {
@@ -40,16 +40,16 @@ impl Message {
                 if !is_id(id) {
                     return Err("an id is a string or an integer".into());
                 }
-                Ok(Message::Request { id: id.clone(), method: method.to_string() })
+                Ok(RpcMessage::Request { id: id.clone(), method: method.to_string() })
             }
             (Some(Json::String(method)), None) => {
-                Ok(Message::Notification { method: method.to_string() })
+                Ok(RpcMessage::Notification { method: method.to_string() })
             }
             (Some(_), _) => Err("a method is a string".into()),
             (None, Some(id)) if json.get("result").is_some() || json.get("error").is_some() => {
-                Ok(Message::Response { id: id.clone() })
+                Ok(RpcMessage::Response { id: id.clone() })
             }
-            (None, _) => Ok(Message::Other),
+            (None, _) => Ok(RpcMessage::Other),
         }
     }
 }
@@ -179,7 +179,7 @@ impl IdScanner {
 
 #[cfg(test)]
 mod tests {
-    use super::{IdScanner, Json, Message};
+    use super::{IdScanner, Json, RpcMessage};
 
     fn scanned(text: &str) -> (Option<String>, bool) {
         let mut scanner = IdScanner::default();
@@ -214,7 +214,7 @@ mod tests {
             r#"{"id": 1, "method": 5}"#,
         ] {
             let json = Json::parse(text).unwrap();
-            assert!(Message::read(&json).is_err(), "{text}");
+            assert!(RpcMessage::read(&json).is_err(), "{text}");
         }
     }
 }

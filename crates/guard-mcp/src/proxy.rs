@@ -7,7 +7,7 @@ mod client;
 mod locked;
 mod server;
 
-use crate::gate::{ApprovalQuestion, Gate, GuardedCall};
+use crate::gate::{ApprovalQuestion, CallGate, GuardedCall};
 use crate::lock::ToolLock;
 use crate::reply;
 use guard_plan::json::Json;
@@ -69,7 +69,7 @@ pub enum ProxyOutput {
 
 /// The proxy of one client and one server.
 #[derive(Debug)]
-pub struct Proxy<G> {
+pub struct McpProxy<G> {
     gate: G,
     options: ProxyOptions,
     calls: BTreeMap<u64, CallOnTheWay>,
@@ -146,10 +146,10 @@ impl CallStage {
     }
 }
 
-impl<G: Gate> Proxy<G> {
+impl<G: CallGate> McpProxy<G> {
     /// A proxy before the first line.
-    pub fn new(gate: G, options: ProxyOptions) -> Proxy<G> {
-        Proxy {
+    pub fn new(gate: G, options: ProxyOptions) -> McpProxy<G> {
+        McpProxy {
             gate,
             options,
             calls: BTreeMap::new(),
@@ -176,7 +176,7 @@ impl<G: Gate> Proxy<G> {
         self.calls.values().any(held)
     }
 
-    /// The time at which [`Proxy::tick`] has something to do; the times of all methods begin at the same moment.
+    /// The time at which [`McpProxy::tick`] has something to do; the times of all methods begin at the same moment.
     pub fn next_deadline(&self) -> Option<Duration> {
         let deadlines = self.calls.values().map(|call| match call.stage {
             CallStage::Held(_) => call.deadline.min(self.tried + RETRY_INTERVAL),

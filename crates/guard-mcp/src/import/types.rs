@@ -53,7 +53,7 @@ pub(super) struct SchemaReader<'a> {
 
 /// The place of a schema in its tool.
 #[derive(Clone, Copy)]
-struct Place<'p> {
+struct SchemaPlace<'p> {
     /// The way to the value, for notes.
     path: &'p str,
     depth: usize,
@@ -107,7 +107,7 @@ impl<'a> SchemaReader<'a> {
                 self.notes.push(format!("{param}: the server calls it {name}"));
             }
             let required = is_required(schema, name);
-            let place = Place { path: name, depth: 0, param: required.then_some(&*param) };
+            let place = SchemaPlace { path: name, depth: 0, param: required.then_some(&*param) };
             let mut ty = self.value(property, place);
             ty.optional |= !required;
             let doc = description(property);
@@ -121,19 +121,21 @@ impl<'a> SchemaReader<'a> {
     /// The type of a tool's results, if its schema has one that can be said.
     pub fn result(&mut self, schema: &'a Json) -> Option<String> {
         self.root = schema;
-        let ty = self.value(schema, Place { path: "result", depth: 0, param: None });
+        let ty = self.value(schema, SchemaPlace { path: "result", depth: 0, param: None });
         let text = ty.text();
         (text != "json").then_some(text)
     }
 
-    fn value(&mut self, schema: &Json, place: Place<'_>) -> TypeText {
+    fn value(&mut self, schema: &Json, place: SchemaPlace<'_>) -> TypeText {
         if place.depth > MAX_DEPTH {
             self.notes.push(format!("{}: nested too deep; any JSON is accepted", place.path));
             return TypeText::plain("json");
         }
         if let Some(reference) = schema.get("$ref").and_then(Json::as_str) {
             return match self.resolved(reference) {
-                Some(target) => self.value(&target, Place { depth: place.depth + 1, ..place }),
+                Some(target) => {
+                    self.value(&target, SchemaPlace { depth: place.depth + 1, ..place })
+                }
                 None => self.unknown(&format!("$ref {reference}"), place),
             };
         }
@@ -164,12 +166,12 @@ impl<'a> SchemaReader<'a> {
         ty
     }
 
-    fn branches(&mut self, key: &str, branches: &[Json], place: Place<'_>) -> TypeText {
+    fn branches(&mut self, key: &str, branches: &[Json], place: SchemaPlace<'_>) -> TypeText {
         let null = |branch: &&Json| branch.get("type").and_then(Json::as_str) == Some("null");
         let others: Vec<&Json> = branches.iter().filter(|branch| !null(branch)).collect();
         match others[..] {
             [branch] => {
-                let mut ty = self.value(branch, Place { param: None, ..place });
+                let mut ty = self.value(branch, SchemaPlace { param: None, ..place });
                 ty.optional |= others.len() < branches.len();
                 ty
             }
@@ -178,12 +180,12 @@ impl<'a> SchemaReader<'a> {
     }
 
     /// Any JSON, with a note that says why.
-    fn unknown(&mut self, what: &str, place: Place<'_>) -> TypeText {
+    fn unknown(&mut self, what: &str, place: SchemaPlace<'_>) -> TypeText {
         self.notes.push(format!("{}: {what}; any JSON is accepted", place.path));
         TypeText::plain("json")
     }
 
-    fn typed(&mut self, kind: &str, schema: &Json, place: Place<'_>) -> TypeText {
+    fn typed(&mut self, kind: &str, schema: &Json, place: SchemaPlace<'_>) -> TypeText {
         match kind {
             "string" => self.string(schema, place),
             "integer" | "number" => self.number(kind, schema, place),
@@ -197,7 +199,7 @@ impl<'a> SchemaReader<'a> {
         }
     }
 
-    fn string(&mut self, schema: &Json, place: Place<'_>) -> TypeText {
+    fn string(&mut self, schema: &Json, place: SchemaPlace<'_>) -> TypeText {
         let values = match (schema.get("enum"), schema.get("const")) {
             (Some(Json::Array(values)), _) => Some(values.clone()),
             (None, Some(value)) => Some(vec![value.clone()]),
@@ -264,7 +266,7 @@ impl<'a> SchemaReader<'a> {
         (valid && (self.is_pattern)(pattern)).then(|| format!("/{literal}/"))
     }
 
-    fn enumeration(&mut self, values: &[Json], schema: &Json, place: Place<'_>) -> TypeText {
+    fn enumeration(&mut self, values: &[Json], schema: &Json, place: SchemaPlace<'_>) -> TypeText {
         let mut variants: Vec<&str> = values.iter().filter_map(Json::as_str).collect();
         let nullable = values.contains(&Json::Null);
         let strings = variants.len() + usize::from(nullable) == values.len();
@@ -286,7 +288,7 @@ impl<'a> SchemaReader<'a> {
         TypeText { optional: nullable, ..TypeText::plain(&name) }
     }
 
-    fn number(&mut self, kind: &str, schema: &Json, place: Place<'_>) -> TypeText {
+    fn number(&mut self, kind: &str, schema: &Json, place: SchemaPlace<'_>) -> TypeText {
         let integer = kind == "integer";
         let mut said = Vec::new();
         let mut bound = |key: &'static str| {
@@ -323,9 +325,9 @@ impl<'a> SchemaReader<'a> {
         TypeText { refined: range, ..TypeText::plain(head) }
     }
 
-    fn array(&mut self, schema: &Json, place: Place<'_>) -> TypeText {
+    fn array(&mut self, schema: &Json, place: SchemaPlace<'_>) -> TypeText {
         let path = format!("{}[]", place.path);
-        let inner = Place { path: &path, depth: place.depth + 1, param: None };
+        let inner = SchemaPlace { path: &path, depth: place.depth + 1, param: None };
         let element = match schema.get("items") {
             Some(items @ Json::Object(_)) => self.value(items, inner),
             Some(_) => self.unknown("items that are no schema", inner),
@@ -347,13 +349,13 @@ impl<'a> SchemaReader<'a> {
         ty
     }
 
-    fn object(&mut self, schema: &Json, place: Place<'_>) -> TypeText {
+    fn object(&mut self, schema: &Json, place: SchemaPlace<'_>) -> TypeText {
         let properties = members(schema, "properties");
         if properties.is_empty() {
             return match schema.get("additionalProperties") {
                 Some(values @ Json::Object(members)) if !members.is_empty() => {
                     let path = format!("{}.*", place.path);
-                    let inner = Place { path: &path, depth: place.depth + 1, param: None };
+                    let inner = SchemaPlace { path: &path, depth: place.depth + 1, param: None };
                     let value = self.value(values, inner);
                     self.note_rest(schema, &["additionalProperties"], place.path);
                     TypeText::plain(&format!("map<string, {}>", value.text()))
@@ -371,7 +373,7 @@ impl<'a> SchemaReader<'a> {
         let mut fields = String::new();
         for (member, property) in properties {
             let path = format!("{}.{member}", place.path);
-            let inner = Place { path: &path, depth: place.depth + 1, param: None };
+            let inner = SchemaPlace { path: &path, depth: place.depth + 1, param: None };
             let mut ty = self.value(property, inner);
             ty.optional |= !is_required(schema, member);
             fields.push_str(&documentation(description(property), "  "));

@@ -1,7 +1,7 @@
 //! Questions to persons, and calls that are made again: with a person's answer, or with inputs for the server.
 
-use super::{CallOnTheWay, CallStage, OwnRequest, Proxy, key};
-use crate::gate::{ApprovalQuestion, Gate, PersonsAnswer};
+use super::{CallOnTheWay, CallStage, McpProxy, OwnRequest, key};
+use crate::gate::{ApprovalQuestion, CallGate, PersonsAnswer};
 use crate::reply::{self, APPROVAL_INPUT};
 use crate::schema::{get, set};
 use guard_plan::json::Json;
@@ -9,7 +9,7 @@ use guard_plan::json::Json;
 /// The beginning of a `requestState` of our own.
 const STATE_PREFIX: &str = "guard-approval:";
 
-impl<G: Gate> Proxy<G> {
+impl<G: CallGate> McpProxy<G> {
     /// Asks a person by the client, if it can; else the call is denied with the way to approve it.
     pub(super) fn ask(&mut self, mut call: CallOnTheWay, question: ApprovalQuestion) {
         let text = question.question.clone().filter(|_| call.elicits && !call.asked);

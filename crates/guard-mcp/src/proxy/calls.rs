@@ -1,12 +1,12 @@
 //! Calls: decided, forwarded, held, settled, answered.
 
 use super::locked::LockCheck;
-use super::{CallOnTheWay, CallStage, PendingRequest, Proxy, ProxyOutput, key};
-use crate::gate::{Gate, GateAnswer, SettledCall, ToolEnding};
+use super::{CallOnTheWay, CallStage, McpProxy, PendingRequest, ProxyOutput, key};
+use crate::gate::{CallGate, GateAnswer, GuardedEnding, SettledCall};
 use crate::reply;
 use guard_plan::json::Json;
 
-impl<G: Gate> Proxy<G> {
+impl<G: CallGate> McpProxy<G> {
     /// Decides a new call, once its tool is known to be the one that was locked.
     pub(super) fn begin(&mut self, mut call: CallOnTheWay) {
         if let Some(real) = self.real_name(&call.guarded.tool) {
@@ -96,7 +96,7 @@ impl<G: Gate> Proxy<G> {
     /// Settles a call that has failed. If that cannot be recorded, the call stays in flight, which refuses and never
     /// allows.
     pub(super) fn settle_failed(&mut self, call: &CallOnTheWay) -> SettledCall {
-        match self.gate.settle(&call.guarded, &ToolEnding::Failed) {
+        match self.gate.settle(&call.guarded, &GuardedEnding::Failed) {
             Ok(settled) => settled,
             Err(why) => {
                 self.note(format!(

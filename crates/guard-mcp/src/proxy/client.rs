@@ -1,11 +1,11 @@
 //! Lines of the client. A line that cannot be read never reaches the server: it could be a call.
 
 use super::{
-    CANCEL_GRACE, CallOnTheWay, CallStage, MAX_PENDING, PendingRequest, Proxy, ProxyOutput,
+    CANCEL_GRACE, CallOnTheWay, CallStage, MAX_PENDING, McpProxy, PendingRequest, ProxyOutput,
     SESSION_KEY, key, whole,
 };
-use crate::gate::{Gate, GuardedCall};
-use crate::message::{IdScanner, MAX_LINE, Message, is_id, resembles, unambiguous_call};
+use crate::gate::{CallGate, GuardedCall};
+use crate::message::{IdScanner, MAX_LINE, RpcMessage, is_id, resembles, unambiguous_call};
 use crate::reply::{
     self, INVALID_PARAMS, INVALID_REQUEST, META_CAPABILITIES, META_VERSION, PARSE_ERROR,
 };
@@ -14,7 +14,7 @@ use guard_plan::json::Json;
 use guard_plan::naming;
 use std::time::Duration;
 
-impl<G: Gate> Proxy<G> {
+impl<G: CallGate> McpProxy<G> {
     /// Takes a line of the client, with or without its line feed.
     pub fn client_line(&mut self, line: &[u8], now: Duration) -> Vec<ProxyOutput> {
         self.now = now;
@@ -67,7 +67,7 @@ impl<G: Gate> Proxy<G> {
     }
 
     fn client_message(&mut self, json: &Json, line: Vec<u8>) {
-        let message = match Message::read(json) {
+        let message = match RpcMessage::read(json) {
             Ok(message) => message,
             Err(why) => {
                 let id = json.get("id").filter(|id| is_id(id)).unwrap_or(&Json::Null);
@@ -76,10 +76,10 @@ impl<G: Gate> Proxy<G> {
             }
         };
         match message {
-            Message::Request { id, method } => self.client_request(&id, &method, json, line),
-            Message::Notification { method } => self.client_notification(&method, json, line),
-            Message::Response { id } if self.is_own(&id) => self.person_answered(&id, json),
-            Message::Response { .. } | Message::Other => {
+            RpcMessage::Request { id, method } => self.client_request(&id, &method, json, line),
+            RpcMessage::Notification { method } => self.client_notification(&method, json, line),
+            RpcMessage::Response { id } if self.is_own(&id) => self.person_answered(&id, json),
+            RpcMessage::Response { .. } | RpcMessage::Other => {
                 self.out.push(ProxyOutput::ToServer(line));
             }
         }
@@ -150,7 +150,7 @@ impl<G: Gate> Proxy<G> {
 
     /// Begins a call of a tool.
     fn call(&mut self, id: &Json, json: &Json, line: Vec<u8>) {
-        let invalid = |proxy: &mut Proxy<G>, why: &str| {
+        let invalid = |proxy: &mut McpProxy<G>, why: &str| {
             proxy.to_client(&reply::error(id, INVALID_PARAMS, why));
         };
         let Some(Json::Object(params)) = json.get("params") else {

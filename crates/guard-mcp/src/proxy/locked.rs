@@ -1,7 +1,7 @@
 //! The server's tools beside the lock: listed before the first call of a locked tool, and again after they change.
 
-use super::{CallOnTheWay, CallStage, DescriptionChange, OwnRequest, Proxy};
-use crate::gate::Gate;
+use super::{CallOnTheWay, CallStage, DescriptionChange, McpProxy, OwnRequest};
+use crate::gate::CallGate;
 use crate::lock::LockState;
 use crate::reply::{self, object};
 use guard_plan::json::Json;
@@ -34,7 +34,7 @@ pub(super) enum LockCheck {
     MustList,
 }
 
-impl<G: Gate> Proxy<G> {
+impl<G: CallGate> McpProxy<G> {
     pub(super) fn check_lock(&mut self, call: &CallOnTheWay) -> LockCheck {
         let tool = &call.guarded.tool;
         let Some(lock) = &self.options.lock else { return LockCheck::Fits };

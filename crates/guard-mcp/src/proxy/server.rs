@@ -1,17 +1,19 @@
 //! Lines of the server. An answer to a question that nobody has asked, or that was answered, goes nowhere.
 
 use super::locked::unreadable_list;
-use super::{CallOnTheWay, CallStage, OwnRequest, PendingRequest, Proxy, ProxyOutput, key, whole};
-use crate::gate::{Gate, SettledCall, ToolEnding};
+use super::{
+    CallOnTheWay, CallStage, McpProxy, OwnRequest, PendingRequest, ProxyOutput, key, whole,
+};
+use crate::gate::{CallGate, GuardedEnding, SettledCall};
 use crate::listing;
-use crate::message::{IdScanner, MAX_LINE, Message};
+use crate::message::{IdScanner, MAX_LINE, RpcMessage};
 use crate::reply::{self, INTERNAL_ERROR, INVALID_REQUEST};
 use crate::result::{ResultKind, forms, is_secret, redacted, with_feedback};
 use guard_plan::json::Json;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-impl<G: Gate> Proxy<G> {
+impl<G: CallGate> McpProxy<G> {
     /// Takes a line of the server, with or without its line feed.
     pub fn server_line(&mut self, line: &[u8], now: Duration) -> Vec<ProxyOutput> {
         self.now = now;
@@ -81,12 +83,12 @@ impl<G: Gate> Proxy<G> {
     }
 
     fn server_message(&mut self, json: &Json, line: Vec<u8>) {
-        match Message::read(json) {
-            Ok(Message::Response { id }) => self.server_response(&id, json, line),
-            Ok(Message::Request { id, .. }) if self.is_own(&id) => {
+        match RpcMessage::read(json) {
+            Ok(RpcMessage::Response { id }) => self.server_response(&id, json, line),
+            Ok(RpcMessage::Request { id, .. }) if self.is_own(&id) => {
                 self.to_server(&reply::error(&id, INVALID_REQUEST, "the id is reserved"));
             }
-            Ok(Message::Notification { method }) => {
+            Ok(RpcMessage::Notification { method }) => {
                 match method.as_str() {
                     "notifications/tools/list_changed" => self.tools_changed(),
                     "notifications/progress" => self.progressed(json),
@@ -94,7 +96,7 @@ impl<G: Gate> Proxy<G> {
                 }
                 self.out.push(ProxyOutput::ToClient(line));
             }
-            Ok(Message::Request { .. } | Message::Other) => {
+            Ok(RpcMessage::Request { .. } | RpcMessage::Other) => {
                 self.out.push(ProxyOutput::ToClient(line));
             }
             Err(why) => self.note(format!("a message of the server was not forwarded: {why}")),
@@ -190,7 +192,7 @@ impl<G: Gate> Proxy<G> {
 
     fn call_succeeded(&mut self, call: &CallOnTheWay, json: &Json, result: &Json, line: Vec<u8>) {
         let forms = forms(result);
-        let settled = self.gate.settle(&call.guarded, &ToolEnding::Succeeded(forms.clone()));
+        let settled = self.gate.settle(&call.guarded, &GuardedEnding::Succeeded(forms.clone()));
         if call.stage == CallStage::Cancelled {
             self.forget_id(call);
             self.release_held();

@@ -1,7 +1,7 @@
 //! Laws of the proxy over generated and hostile lines.
 
-use super::{DescriptionChange, Proxy, ProxyOptions, ProxyOutput};
-use crate::gate::{Gate, GateAnswer, GuardedCall, PersonsAnswer, SettledCall, ToolEnding};
+use super::{DescriptionChange, McpProxy, ProxyOptions, ProxyOutput};
+use crate::gate::{CallGate, GateAnswer, GuardedCall, GuardedEnding, PersonsAnswer, SettledCall};
 use crate::message::IdScanner;
 use guard_plan::json::Json;
 use guard_plan::plan::Plan;
@@ -17,7 +17,7 @@ struct CountingGate {
     proposed: usize,
 }
 
-impl Gate for CountingGate {
+impl CallGate for CountingGate {
     fn plan(&self) -> &Plan {
         &self.plan
     }
@@ -39,7 +39,7 @@ impl Gate for CountingGate {
         Err("nobody".into())
     }
 
-    fn settle(&mut self, call: &GuardedCall, _: &ToolEnding) -> Result<SettledCall, String> {
+    fn settle(&mut self, call: &GuardedCall, _: &GuardedEnding) -> Result<SettledCall, String> {
         assert!(self.in_flight.remove(&call.number), "a call settles once");
         Ok(SettledCall::default())
     }
@@ -54,7 +54,7 @@ fn empty_plan() -> Plan {
     serde_json::from_str(text).expect("a plan")
 }
 
-fn proxy(answer: GateAnswer) -> Proxy<CountingGate> {
+fn proxy(answer: GateAnswer) -> McpProxy<CountingGate> {
     let options = ProxyOptions {
         wait: Duration::from_secs(1),
         call_time: Duration::from_secs(10),
@@ -65,7 +65,7 @@ fn proxy(answer: GateAnswer) -> Proxy<CountingGate> {
         token: "0123456789abcdef".into(),
     };
     let plan = empty_plan();
-    Proxy::new(CountingGate { plan, answer, in_flight: BTreeSet::new(), proposed: 0 }, options)
+    McpProxy::new(CountingGate { plan, answer, in_flight: BTreeSet::new(), proposed: 0 }, options)
 }
 
 fn texts(outputs: &[ProxyOutput]) -> (Vec<String>, Vec<String>) {

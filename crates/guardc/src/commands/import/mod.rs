@@ -16,11 +16,11 @@ use std::time::Duration;
 #[derive(Debug, clap::Args)]
 pub struct Args {
     #[command(subcommand)]
-    source: Source,
+    source: ImportSource,
 }
 
 #[derive(Debug, clap::Subcommand)]
-enum Source {
+enum ImportSource {
     /// From an MCP server, or from a file with the result of its `tools/list`
     Mcp(McpArgs),
 }
@@ -56,7 +56,7 @@ pub struct McpArgs {
 
 /// Runs the command.
 pub fn run(args: &Args, term: &Term) -> Outcome {
-    let Source::Mcp(args) = &args.source;
+    let ImportSource::Mcp(args) = &args.source;
     let tools = match &args.file {
         Some(file) => of_file(file)?,
         None => list::of_server(&args.server, args.timeout)?,

@@ -4,7 +4,7 @@
 use super::liveness::Liveness;
 use crate::sessions::open_waiting;
 use guard_mcp::{
-    ApprovalQuestion, Gate, GateAnswer, GuardedCall, PersonsAnswer, SettledCall, ToolEnding,
+    ApprovalQuestion, CallGate, GateAnswer, GuardedCall, GuardedEnding, PersonsAnswer, SettledCall,
 };
 use guard_plan::plan::Plan;
 use guard_plan::record::{Delivered, rendered};
@@ -241,15 +241,15 @@ impl SessionGate {
     fn try_settle(
         &mut self,
         call: &GuardedCall,
-        ending: &ToolEnding,
+        ending: &GuardedEnding,
     ) -> Result<SettledCall, String> {
         let id = self.call_id(call);
         let mut feedback = self.feedback.remove(&call.number).unwrap_or_default();
         let session = self.open(call)?;
         let mut form = 0;
         let settled = match ending {
-            ToolEnding::Failed => session.settle(&id, Err(())),
-            ToolEnding::Succeeded(forms) => {
+            GuardedEnding::Failed => session.settle(&id, Err(())),
+            GuardedEnding::Succeeded(forms) => {
                 let fits = forms.iter().position(|form| session.is_result(&call.tool, form));
                 form = fits.unwrap_or(0);
                 session.settle(&id, Ok(forms.get(form)))
@@ -270,7 +270,7 @@ impl SessionGate {
     }
 }
 
-impl Gate for SessionGate {
+impl CallGate for SessionGate {
     fn plan(&self) -> &Plan {
         self.guard.plan()
     }
@@ -324,7 +324,11 @@ impl Gate for SessionGate {
         answered.map(drop).map_err(|error| error.to_string())
     }
 
-    fn settle(&mut self, call: &GuardedCall, ending: &ToolEnding) -> Result<SettledCall, String> {
+    fn settle(
+        &mut self,
+        call: &GuardedCall,
+        ending: &GuardedEnding,
+    ) -> Result<SettledCall, String> {
         self.try_settle(call, ending)
     }
 }

@@ -1,6 +1,6 @@
 //! `guardc mcp-proxy`: guards the tools of an MCP server for any client, over standard input and output.
 //!
-//! Two threads read, one from each side, and pass each line through the protocol ([`guard_mcp::Proxy`]) to where it goes.
+//! Two threads read, one from each side, and pass each line through the protocol ([`guard_mcp::McpProxy`]) to where it goes.
 //! Every failure ends the proxy, and the server with it: nothing passes unguarded.
 
 mod gate;
@@ -12,7 +12,7 @@ use crate::failure::{Exit, Failure, Outcome};
 use crate::term::Term;
 use gate::{GateOptions, SessionGate};
 use guard_hosts::Background;
-use guard_mcp::{DescriptionChange, Proxy, ProxyOptions, ProxyOutput, ToolLock};
+use guard_mcp::{DescriptionChange, McpProxy, ProxyOptions, ProxyOutput, ToolLock};
 use guard_plan::hex;
 use guard_sdk::{Guard, Storage, sources};
 use liveness::Liveness;
@@ -106,7 +106,7 @@ enum ProxyEvent {
 
 /// The parts that all threads share.
 struct Shared {
-    proxy: Mutex<Proxy<SessionGate>>,
+    proxy: Mutex<McpProxy<SessionGate>>,
     to_client: Outlet,
     to_server: Outlet,
     begun: Instant,
@@ -118,7 +118,7 @@ struct Shared {
 
 /// A side of the proxy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Side {
+enum ProxySide {
     Client,
     Server,
     /// Neither: all lines are left to the outlets' threads.
@@ -139,7 +139,7 @@ pub fn run(args: &Args, term: &Term) -> Outcome {
         move || _ = events.send(event())
     };
     let shared = Arc::new(Shared {
-        proxy: Mutex::new(Proxy::new(gate, options)),
+        proxy: Mutex::new(McpProxy::new(gate, options)),
         to_client: Outlet::new(Box::new(io::stdout()), broken(|| ProxyEvent::ClientGone)),
         // A server that no longer reads ends, or is found by its silence.
         to_server: Outlet::new(Box::new(input), || {}),
@@ -153,11 +153,15 @@ pub fn run(args: &Args, term: &Term) -> Outcome {
         let thread = std::thread::Builder::new().name(name.into());
         thread.spawn(move || work(&shared)).map(drop)
     };
-    let threads = spawn("server", Box::new(move |shared| read_side(shared, Side::Server, output)))
-        .and_then(|()| {
-            spawn("client", Box::new(|shared| read_side(shared, Side::Client, io::stdin())))
-        })
-        .and_then(|()| spawn("ticks", Box::new(tick_on)));
+    let threads =
+        spawn("server", Box::new(move |shared| read_side(shared, ProxySide::Server, output)))
+            .and_then(|()| {
+                spawn(
+                    "client",
+                    Box::new(|shared| read_side(shared, ProxySide::Client, io::stdin())),
+                )
+            })
+            .and_then(|()| spawn("ticks", Box::new(tick_on)));
     if let Err(error) = threads {
         server.stop(Duration::ZERO);
         return Err(Failure::new(format!("no thread can be started: {error}")));
@@ -259,7 +263,7 @@ fn random_token() -> Result<String, Failure> {
 }
 
 /// Passes the lines of one side on until it ends.
-fn read_side(shared: &Shared, side: Side, from: impl Read) {
+fn read_side(shared: &Shared, side: ProxySide, from: impl Read) {
     let mut reader = BufReader::with_capacity(64 << 10, from);
     loop {
         let line = read_line(&mut reader);
@@ -267,9 +271,11 @@ fn read_side(shared: &Shared, side: Side, from: impl Read) {
             let mut proxy = shared.proxy.lock().unwrap_or_else(PoisonError::into_inner);
             let now = shared.begun.elapsed();
             match (line, side) {
-                (Ok(PipeLine::Whole(line)), Side::Client) => Some(proxy.client_line(&line, now)),
+                (Ok(PipeLine::Whole(line)), ProxySide::Client) => {
+                    Some(proxy.client_line(&line, now))
+                }
                 (Ok(PipeLine::Whole(line)), _) => Some(proxy.server_line(&line, now)),
-                (Ok(PipeLine::TooLong(about)), Side::Client) => {
+                (Ok(PipeLine::TooLong(about)), ProxySide::Client) => {
                     Some(proxy.client_oversized(&about, now))
                 }
                 (Ok(PipeLine::TooLong(about)), _) => Some(proxy.server_oversized(&about, now)),
@@ -286,7 +292,7 @@ fn read_side(shared: &Shared, side: Side, from: impl Read) {
         }
     }
     shared.tell(match side {
-        Side::Client => ProxyEvent::ClientEnded,
+        ProxySide::Client => ProxyEvent::ClientEnded,
         _ => ProxyEvent::ServerEnded,
     });
 }
@@ -313,7 +319,7 @@ fn tick_on(shared: &Shared) {
             outputs
         }));
         match ticked {
-            Ok(outputs) => shared.deliver(outputs, Side::Neither),
+            Ok(outputs) => shared.deliver(outputs, ProxySide::Neither),
             Err(_) => return shared.tell(ProxyEvent::Failed("guardc panicked".into())),
         }
     }
@@ -333,15 +339,15 @@ impl Shared {
     }
 
     /// Writes lines to where they go. Only the reader of the other side waits for a side that does not read.
-    fn deliver(&self, outputs: Vec<ProxyOutput>, from: Side) {
+    fn deliver(&self, outputs: Vec<ProxyOutput>, from: ProxySide) {
         for output in outputs {
             match output {
-                ProxyOutput::ToServer(line) if from == Side::Client => {
+                ProxyOutput::ToServer(line) if from == ProxySide::Client => {
                     // The reader of the server finds its end.
                     let _ = self.to_server.write(&line);
                 }
                 ProxyOutput::ToServer(line) => self.to_server.queue(line),
-                ProxyOutput::ToClient(line) if from == Side::Server => {
+                ProxyOutput::ToClient(line) if from == ProxySide::Server => {
                     if self.to_client.write(&line).is_err() {
                         self.tell(ProxyEvent::ClientGone);
                     }
@@ -361,7 +367,7 @@ impl Shared {
             let mut proxy = self.proxy.lock().unwrap_or_else(PoisonError::into_inner);
             proxy.server_ended(self.begun.elapsed(), why)
         }));
-        self.deliver(ended.unwrap_or_default(), Side::Neither);
+        self.deliver(ended.unwrap_or_default(), ProxySide::Neither);
         // A client that does not read is not waited for.
         let _ = self.to_client.mark().recv_timeout(LAST_WORDS);
     }
@@ -423,7 +429,7 @@ fn client_left(
         let mut proxy = shared.proxy.lock().unwrap_or_else(PoisonError::into_inner);
         proxy.client_ended(shared.begun.elapsed())
     };
-    shared.deliver(outputs, Side::Neither);
+    shared.deliver(outputs, ProxySide::Neither);
     let mut closed = false;
     loop {
         if !closed && !shared.holds_calls() {
