@@ -230,7 +230,7 @@ impl<G: CallGate> McpProxy<G> {
         others.sort();
         for id in others {
             let id = Json::parse(&id).unwrap_or(Json::Null);
-            self.to_client(&reply::error(&id, reply::INTERNAL_ERROR, why));
+            self.send_to_client(&reply::error(&id, reply::INTERNAL_ERROR, why));
         }
         self.take()
     }
@@ -239,11 +239,11 @@ impl<G: CallGate> McpProxy<G> {
         std::mem::take(&mut self.out)
     }
 
-    fn to_client(&mut self, message: &Json) {
+    fn send_to_client(&mut self, message: &Json) {
         self.out.push(ProxyOutput::ToClient(reply::line(message)));
     }
 
-    fn to_server(&mut self, message: &Json) {
+    fn send_to_server(&mut self, message: &Json) {
         self.out.push(ProxyOutput::ToServer(reply::line(message)));
     }
 

@@ -22,7 +22,7 @@ impl<G: CallGate> McpProxy<G> {
             return self.respond(&call, reply::input_required(&text, &state));
         }
         let own = self.own_id();
-        self.to_client(&reply::elicitation(&Json::string(&own), &text));
+        self.send_to_client(&reply::elicitation(&Json::string(&own), &text));
         self.own.insert(own.clone(), OwnRequest::Approval(call.guarded.number));
         call.deadline = self.now + self.options.answer_time;
         call.stage = CallStage::Asking(own, question);
@@ -56,7 +56,7 @@ impl<G: CallGate> McpProxy<G> {
 
     pub(super) fn withdraw_question(&mut self, own: &str) {
         if self.own.remove(own).is_some() {
-            self.to_client(&reply::cancelled(&Json::string(own), "the call is over"));
+            self.send_to_client(&reply::cancelled(&Json::string(own), "the call is over"));
         }
     }
 

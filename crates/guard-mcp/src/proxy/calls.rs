@@ -85,7 +85,7 @@ impl<G: CallGate> McpProxy<G> {
     pub(super) fn respond(&mut self, call: &CallOnTheWay, result: Json) {
         self.pending.remove(&key(&call.id));
         self.calls.remove(&call.guarded.number);
-        self.to_client(&reply::response(&call.id, result));
+        self.send_to_client(&reply::response(&call.id, result));
     }
 
     /// Answers a call with a denial, and removes it.
@@ -140,7 +140,7 @@ impl<G: CallGate> McpProxy<G> {
             CallStage::Forwarded => {
                 let limit = i64::try_from(self.options.call_time.as_millis()).unwrap_or(i64::MAX);
                 let limit = guard_plan::words::duration(limit);
-                self.to_server(&reply::cancelled(&call.id, "no answer in time"));
+                self.send_to_server(&reply::cancelled(&call.id, "no answer in time"));
                 self.settle_failed(&call);
                 self.deny(
                     &call,

@@ -44,14 +44,14 @@ impl<G: CallGate> McpProxy<G> {
 
     fn unreadable_from_client(&mut self, scanner: &IdScanner, why: &str) {
         let id = scanner.id().unwrap_or(Json::Null);
-        self.to_client(&reply::error(&id, PARSE_ERROR, &format!("not forwarded: {why}")));
+        self.send_to_client(&reply::error(&id, PARSE_ERROR, &format!("not forwarded: {why}")));
     }
 
     /// A batch: its messages are dealt with one by one. If all pass, the line passes as it is.
     fn client_batch(&mut self, messages: &[Json], line: &[u8]) {
         if messages.iter().any(|message| !matches!(message, Json::Object(_))) {
             let why = "a batch holds messages only";
-            self.to_client(&reply::error(&Json::Null, INVALID_REQUEST, why));
+            self.send_to_client(&reply::error(&Json::Null, INVALID_REQUEST, why));
             return;
         }
         let before = self.out.len();
@@ -71,7 +71,7 @@ impl<G: CallGate> McpProxy<G> {
             Ok(message) => message,
             Err(why) => {
                 let id = json.get("id").filter(|id| is_id(id)).unwrap_or(&Json::Null);
-                self.to_client(&reply::error(id, INVALID_REQUEST, &why));
+                self.send_to_client(&reply::error(id, INVALID_REQUEST, &why));
                 return;
             }
         };
@@ -94,7 +94,7 @@ impl<G: CallGate> McpProxy<G> {
             () => None,
         };
         if let Some(why) = refusal {
-            self.to_client(&reply::error(id, INVALID_REQUEST, why));
+            self.send_to_client(&reply::error(id, INVALID_REQUEST, why));
             return;
         }
         let pending = match method {
@@ -151,7 +151,7 @@ impl<G: CallGate> McpProxy<G> {
     /// Begins a call of a tool.
     fn call(&mut self, id: &Json, json: &Json, line: Vec<u8>) {
         let invalid = |proxy: &mut McpProxy<G>, why: &str| {
-            proxy.to_client(&reply::error(id, INVALID_PARAMS, why));
+            proxy.send_to_client(&reply::error(id, INVALID_PARAMS, why));
         };
         let Some(Json::Object(params)) = json.get("params") else {
             return invalid(self, "`params` is an object");

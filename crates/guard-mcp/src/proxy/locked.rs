@@ -107,7 +107,7 @@ impl<G: CallGate> McpProxy<G> {
             ("params", Json::Object(params)),
         ]);
         self.own.insert(own, OwnRequest::List(meta));
-        self.to_server(&request);
+        self.send_to_server(&request);
     }
 
     /// A page of the server's tools, which this proxy has asked for.

@@ -46,7 +46,7 @@ impl<G: CallGate> McpProxy<G> {
         self.note(format!("a message of the server was not forwarded: it {why}"));
         let Some(id) = scanner.id() else { return };
         if scanner.has_method() {
-            self.to_server(&reply::error(&id, INVALID_REQUEST, &format!("the message {why}")));
+            self.send_to_server(&reply::error(&id, INVALID_REQUEST, &format!("the message {why}")));
             return;
         }
         match self.pending.get(&key(&id)).copied() {
@@ -63,7 +63,7 @@ impl<G: CallGate> McpProxy<G> {
             Some(_) => {
                 self.pending.remove(&key(&id));
                 let text = format!("the server's answer {why}");
-                self.to_client(&reply::error(&id, INTERNAL_ERROR, &text));
+                self.send_to_client(&reply::error(&id, INTERNAL_ERROR, &text));
             }
             None => {}
         }
@@ -86,7 +86,7 @@ impl<G: CallGate> McpProxy<G> {
         match RpcMessage::read(json) {
             Ok(RpcMessage::Response { id }) => self.server_response(&id, json, line),
             Ok(RpcMessage::Request { id, .. }) if self.is_own(&id) => {
-                self.to_server(&reply::error(&id, INVALID_REQUEST, "the id is reserved"));
+                self.send_to_server(&reply::error(&id, INVALID_REQUEST, "the id is reserved"));
             }
             Ok(RpcMessage::Notification { method }) => {
                 match method.as_str() {
@@ -162,10 +162,10 @@ impl<G: CallGate> McpProxy<G> {
         };
         let mut is_shown = |name: &str| !refused.contains(name);
         match listing::narrowed(self.gate.plan(), result, &mut is_shown) {
-            None => self.to_client(&unreadable_list(id)),
+            None => self.send_to_client(&unreadable_list(id)),
             // Comparison ignores the order of members, which narrowing keeps.
             Some(narrowed) if narrowed == *result => self.out.push(ProxyOutput::ToClient(line)),
-            Some(narrowed) => self.to_client(&with_result(json, narrowed)),
+            Some(narrowed) => self.send_to_client(&with_result(json, narrowed)),
         }
     }
 
@@ -220,7 +220,7 @@ impl<G: CallGate> McpProxy<G> {
         self.forget_id(call);
         match shown {
             None => self.out.push(ProxyOutput::ToClient(line)),
-            Some(shown) => self.to_client(&with_result(json, shown)),
+            Some(shown) => self.send_to_client(&with_result(json, shown)),
         }
         self.release_held();
     }
@@ -242,7 +242,7 @@ impl<G: CallGate> McpProxy<G> {
                 let result = json.get("result").filter(|_| !settled.feedback.is_empty());
                 match result {
                     Some(result) => {
-                        self.to_client(&with_result(
+                        self.send_to_client(&with_result(
                             json,
                             with_feedback(result, &settled.feedback),
                         ));
