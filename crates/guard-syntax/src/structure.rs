@@ -31,13 +31,14 @@ pub(crate) struct Structure {
 }
 
 /// The keywords that begin an item.
-pub(crate) const ITEM_KEYWORDS: [&str; 23] = [
+pub(crate) const ITEM_KEYWORDS: [&str; 24] = [
     "guard",
     "use",
     "default",
     "enum",
     "record",
     "type",
+    "define",
     "state",
     "budget",
     "deadline",
@@ -239,6 +240,7 @@ impl Pass<'_> {
                         || matches!(self.word(index + 2), "monitor" | "proved" | "shadow"))
             }
             "fact" => named && self.char(index + 2) == b'(',
+            "define" => named && matches!(self.char(index + 2), b'(' | b':'),
             "feedback" => named && matches!(self.word(index + 2), "every" | "on"),
             "test" => kind(1) == Some(TokenKind::String),
             _ => false,
