@@ -230,7 +230,9 @@ pub(super) fn usage(keyword: &str) -> Option<&'static str> {
         }
         "prior" => "write `prior Beta(2, 1)`",
         "let" => "write `let NAME = VALUE`",
-        "define" => "write `define NAME(param: type, …): type = VALUE`, or `define NAME: type = VALUE`",
+        "define" => {
+            "write `define NAME(param: type, …): type = VALUE`, or `define NAME: type = VALUE`"
+        }
         "ok" | "fails" => "write `ok TOOL(param: value)`, with `returns VALUE` as needed",
         "allowed" => "write `allowed TOOL(param: value)`",
         "denied" => "write `denied TOOL(param: value) by CODE(NAME)`",

@@ -4,8 +4,8 @@ use super::build::Builder;
 use super::grammar::{self, Node, Parts, Rule};
 use super::{Chunk, Parser};
 use crate::ast::{
-    Alias, Budget, Define, Enum, Fact, Group, Header, Invariant, InvariantMode, Item, ItemKind, Member,
-    Policy, Record, Source, Spanned, StateVar, Tool, ToolSet, UseTarget, Variant,
+    Alias, Budget, Define, Enum, Fact, Group, Header, Invariant, InvariantMode, Item, ItemKind,
+    Member, Policy, Record, Source, Spanned, StateVar, Tool, ToolSet, UseTarget, Variant,
 };
 
 /// Returns the rule of the item that a keyword begins.

@@ -4,8 +4,8 @@ use super::expr::{WIDTH, width};
 use super::page::Page;
 use super::text;
 use crate::ast::{
-    Define, Enum, Expr, Field, Group, Header, Invariant, InvariantMode, Item, ItemKind, Learn, Member,
-    Policy, Spanned, StateVar, Tool, UseTarget, Variant,
+    Define, Enum, Expr, Field, Group, Header, Invariant, InvariantMode, Item, ItemKind, Learn,
+    Member, Policy, Spanned, StateVar, Tool, UseTarget, Variant,
 };
 use crate::span::Span;
 
@@ -266,7 +266,7 @@ impl Page<'_> {
         }
         self.indent += 2;
         self.line();
-        let value = super::expr::laid_out(&define.value, self.indent, self.indent + 2);
+        let value = super::expr::laid_out(&define.value, self.indent, self.indent);
         self.push(&value);
         self.indent -= 2;
     }
