@@ -199,7 +199,7 @@ impl Pass<'_> {
         if column_zero && keyword && self.looks_like_item(index) {
             return true;
         }
-        if nested || !self.ends_item(index - 1) {
+        if nested || !self.ends_item(index - 1) || self.expects_value(start, index - 1) {
             return false;
         }
         let fresh_line = self.text[previous.end as usize..token.start as usize].contains('\n');
@@ -245,6 +245,28 @@ impl Pass<'_> {
             "test" => kind(1) == Some(TokenKind::String),
             _ => false,
         }
+    }
+
+    /// Returns whether a value must follow this token in the item that begins at `start`: the expression of a define
+    /// stands in no brackets.
+    fn expects_value(&self, start: usize, index: usize) -> bool {
+        const BEFORE_A_VALUE: [&str; 14] = [
+            "if",
+            "then",
+            "else",
+            "contains",
+            "matches",
+            "within",
+            "since",
+            "once",
+            "historically",
+            "previous",
+            "known",
+            "probe",
+            "all",
+            "any",
+        ];
+        self.word(start) == "define" && BEFORE_A_VALUE.contains(&self.word(index))
     }
 
     /// Returns whether an item can end with this token.
