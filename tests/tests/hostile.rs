@@ -192,3 +192,19 @@ fn many_rules_and_names() {
     };
     codes("300 tools, each requires all before", guard(&repeated(300, chain)));
 }
+
+/// Many pairs of tool and invariant, none of them easy: what they may cost together is counted.
+#[test]
+fn many_hard_proofs() {
+    const N: usize = 80;
+    let vars = repeated(N, |at| format!("  v{at}: int in 0..400 = {at}"));
+    let cases: Vec<String> = (0..N).map(|at| format!("(a != {at} or v{at} == {at})")).collect();
+    let choices = repeated(N, |at| {
+        let (next, last) = ((at + 1) % N, (at + 2) % N);
+        format!("invariant j{at} {{ v{at} == 1 or v{next} == 2 or v{last} >= v{at} - 400 }}")
+    });
+    let tools = repeated(N, |at| format!("tool t{at}(x: int in 0..400) {{ effect v{at} = x }}"));
+    let whole = format!("invariant whole {{ {} }}\n", cases.join(" and "));
+    let state = format!("state {{\n  a: int in 0..400 = 0\n{vars}}}\n");
+    codes("6,480 hard proofs", guard(&(state + &whole + &choices + &tools)));
+}

@@ -62,6 +62,11 @@ pub fn without_secrets(plan: &Plan, tool: Option<&Tool>, args: &Json, hide: Hide
     }
 }
 
+/// A value with something else for every member, at any depth, that has the name of some secret.
+pub fn without_named(plan: &Plan, json: &Json, hide: Hide<'_>) -> Json {
+    by_name(&secret_names(plan), json, hide)
+}
+
 /// The names of all parameters and fields that are secret.
 fn secret_names(plan: &Plan) -> BTreeSet<&str> {
     let params = plan.tools.iter().flat_map(|tool| &tool.params);

@@ -151,7 +151,18 @@ impl<'p> Reads<'p> {
         }
         let Some(found) = expr.0.get(node as usize) else { return };
         match found {
-            Node::Param(_) | Node::LastArg(..) => self.mark(Level::Chosen),
+            Node::Called { key: Some(_), .. } => {
+                self.mark(Level::Chosen);
+                self.children(expr, found);
+            }
+            // An entry may be there, or not, by whoever chose the keys.
+            Node::IsSome(entry) | Node::Else(entry, _) if variable(expr, *entry).is_some() => {
+                self.reading.vars.extend(variable(expr, *entry).map(|var| (var, true)));
+                self.children(expr, found);
+            }
+            Node::Param(_) | Node::LastArg(..) | Node::Spent(_) | Node::Remaining(_) => {
+                self.mark(Level::Chosen);
+            }
             Node::State(var) => self.reading.vars.push((*var, true)),
             Node::Temporal(monitor) => {
                 let plan = self.plan;
@@ -165,13 +176,13 @@ impl<'p> Reads<'p> {
                     self.reading.vars.push((var, false));
                     self.keys(expr, node);
                 }
-                None => {
-                    let mut children = Vec::new();
-                    found.for_each_child(&mut |child| children.push(child));
-                    children.into_iter().for_each(|child| self.visit(expr, child));
-                }
+                None => self.children(expr, found),
             },
         }
+    }
+
+    fn children(&mut self, expr: &Expr, node: &Node) {
+        node.for_each_child(&mut |child| self.visit(expr, child));
     }
 
     fn part(&mut self, root: Root, path: &[String]) {

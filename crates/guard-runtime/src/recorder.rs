@@ -198,6 +198,7 @@ impl Recorder {
             Some(ty) if unreadable.is_none() => {
                 Cow::Owned(self.redacted(&kernel.plan().types, ty, result))
             }
+            _ if settled.tool.is_none() && success => self.members_by_name(kernel, result),
             _ => Cow::Borrowed(result),
         };
         let asked = self.asked(kernel, &settled.asked);
@@ -471,6 +472,15 @@ impl Recorder {
         }
         let hide = |json: &Json| self.marked_json(json);
         Cow::Owned(secrecy::without_secrets(kernel.plan(), None, args, &hide))
+    }
+
+    /// The result of a tool that is not declared, with hashes for members that have the name of some secret.
+    fn members_by_name<'a>(&self, kernel: &Kernel, result: &'a Json) -> Cow<'a, Json> {
+        if !kernel.has_secrets() {
+            return Cow::Borrowed(result);
+        }
+        let hide = |json: &Json| self.marked_json(json);
+        Cow::Owned(secrecy::without_named(kernel.plan(), result, &hide))
     }
 
     /// A value of a type, with hashes for what is secret.

@@ -85,6 +85,18 @@ fn arguments_that_cannot_be_read_are_denied_and_on_record_also_where_unknown_too
 }
 
 #[test]
+fn a_result_of_an_undeclared_tool_keeps_no_member_with_the_name_of_a_secret() {
+    let source = "guard open\ndefault allow\ntool login(pw: secret string)\n";
+    let guard = Guard::compile("open.guard", source).expect("the guard compiles");
+    let mut session = guard.session("s1").open().expect("a session");
+    assert!(allowed(&mut session, "c1", "other", "{}"));
+    let result = Json::parse(r#"{"users": [{"pw": "hunter2", "name": "ann"}]}"#).expect("JSON");
+    let settled = session.settle("c1", Ok(Some(&result))).expect("settled");
+    assert!(!settled.record().contains("hunter2"), "{}", settled.record());
+    assert!(settled.record().contains("ann"), "{}", settled.record());
+}
+
+#[test]
 fn two_holders_of_one_session_see_each_other() {
     let folder = tempfile::tempdir().expect("a folder");
     let guard = guard();

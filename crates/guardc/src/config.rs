@@ -1,6 +1,7 @@
 //! `guard.toml`: the settings of a project, instead of command-line options.
 
-use crate::failure::{Failure, reason};
+use crate::failure::Failure;
+use crate::files;
 use crate::near;
 use std::path::{Path, PathBuf};
 
@@ -34,21 +35,16 @@ impl Config {
         };
         for folder in from.ancestors() {
             let path = folder.join(NAME);
-            match std::fs::read_to_string(&path) {
-                Ok(text) => {
-                    let config = parse(&text).map_err(|(message, help)| {
-                        Failure::new(format!("`{}`: {message}", crate::files::display(&path)))
-                            .maybe_help(help)
-                    })?;
-                    return Ok(Config { root: Some(folder.to_owned()), ..config });
-                }
-                Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
-                Err(error) if error.kind() == std::io::ErrorKind::NotADirectory => {}
-                Err(error) => {
-                    let name = crate::files::display(&path);
-                    return Err(Failure::new(format!("cannot read `{name}`: {}", reason(&error))));
-                }
+            if path.symlink_metadata().is_err() {
+                continue;
             }
+            let name = files::display(&path);
+            let text = files::read_text(&path)
+                .map_err(|why| Failure::new(format!("cannot read `{name}`: {why}")))?;
+            let config = parse(&text).map_err(|(message, help)| {
+                Failure::new(format!("`{name}`: {message}")).maybe_help(help)
+            })?;
+            return Ok(Config { root: Some(folder.to_owned()), ..config });
         }
         Ok(Config::default())
     }

@@ -10,6 +10,7 @@ use ignore::WalkBuilder;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
 
 /// The failure for an unreadable `path`, with a suggestion from the same folder.
 pub fn unreadable(path: &Path, why: &str) -> Failure {
@@ -26,6 +27,12 @@ pub fn unreadable(path: &Path, why: &str) -> Failure {
         .unwrap_or_default();
     let near = near::nearest(&name, neighbours.iter().map(String::as_str));
     failure.maybe_help(near.map(|near| format!("did you mean `{}`?", display(&folder.join(near)))))
+}
+
+/// Returns whether two names refer to one file.
+pub fn same(a: &Path, b: &Path) -> bool {
+    let whole = |path: &Path| std::fs::canonicalize(path).ok();
+    a == b || whole(a).is_some_and(|whole_a| Some(whole_a) == whole(b))
 }
 
 /// Writes a file atomically: a temporary file is written first, then replaces it.
@@ -149,9 +156,36 @@ impl Filter {
     }
 }
 
+/// The names of the files that say what a walk passes over.
+const IGNORE_FILES: [&str; 2] = [".gitignore", ".ignore"];
+
+/// Refuses a folder whose ignore files the walk could not read: opening a FIFO would never end.
+fn walkable(folder: &Path) -> Result<(), Failure> {
+    let odd = |name: &&&str| std::fs::metadata(folder.join(name)).is_ok_and(|meta| !meta.is_file());
+    match IGNORE_FILES.iter().find(odd) {
+        Some(name) => {
+            let shown = display(&folder.join(name));
+            Err(Failure::new(format!("cannot read `{shown}`: it is not a regular file")))
+        }
+        None => Ok(()),
+    }
+}
+
 fn walk(folder: &Path, filter: &Filter) -> Result<Vec<PathBuf>, Failure> {
     let mut files = Vec::new();
-    let walk = WalkBuilder::new(folder).require_git(false).sort_by_file_path(Ord::cmp).build();
+    let whole = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
+    whole.ancestors().try_for_each(walkable)?;
+    let refused = Arc::new(Mutex::new(None));
+    let seen = refused.clone();
+    let walk = WalkBuilder::new(folder)
+        .require_git(false)
+        .sort_by_file_path(Ord::cmp)
+        .filter_entry(move |entry| {
+            let is_file = entry.file_type().is_some_and(|kind| !kind.is_dir());
+            let result = if is_file { Ok(()) } else { walkable(entry.path()) };
+            result.map_err(|failure| seen.lock().map(|mut seen| *seen = Some(failure))).is_ok()
+        })
+        .build();
     for entry in walk {
         let entry = entry.map_err(|e| {
             let shown = display(folder);
@@ -164,5 +198,6 @@ fn walk(folder: &Path, filter: &Filter) -> Result<Vec<PathBuf>, Failure> {
             files.push(path.strip_prefix("./").unwrap_or(path).to_owned());
         }
     }
-    Ok(files)
+    let refused = refused.lock().map(|mut refused| refused.take()).unwrap_or_default();
+    refused.map_or(Ok(files), Err)
 }

@@ -63,7 +63,7 @@ pub(crate) fn missing_entry(span: Span, entry: &str, form: Option<&str>) -> Diag
 
 pub(crate) fn empty_needle(span: Span) -> Diagnostic {
     Diagnostic::error("G0218", span, "an empty text is looked for")
-        .label("this would be found in every text")
+        .label("this is found in almost every text")
         .help("write the text to look for, or ask `x == \"\"`")
 }
 

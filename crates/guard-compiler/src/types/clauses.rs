@@ -188,8 +188,7 @@ impl<'a> Checker<'a, '_> {
             C::Requires { all, guard } => {
                 let when = guard.as_ref().map(|g| self.guard(g, scope));
                 for alternatives in all {
-                    let any_of =
-                        alternatives.iter().filter_map(|r| self.requirement(r, scope)).collect();
+                    let any_of = self.alternatives(alternatives, guard.as_ref(), scope);
                     let span = match (alternatives.first(), alternatives.last()) {
                         (Some(first), Some(last)) if all.len() > 1 => first.span.0.to(last.span.0),
                         _ => rule.span,
@@ -341,6 +340,22 @@ impl<'a> Checker<'a, '_> {
         }
         scope.missing = outer;
         hir::Message { parts }
+    }
+
+    /// The alternatives of a `requires`. Their keys are read only where its `when` holds.
+    fn alternatives(
+        &mut self,
+        all: &[ast::Requirement],
+        guard: Option<&ast::Guard>,
+        scope: &mut Scope,
+    ) -> Vec<hir::Requirement> {
+        let check = |this: &mut Self, scope: &mut Scope| {
+            all.iter().filter_map(|one| this.requirement(one, scope)).collect()
+        };
+        match guard {
+            Some(guard) => self.narrowed(&guard.condition, !guard.unless, scope, check),
+            None => check(self, scope),
+        }
     }
 
     fn requirement(

@@ -172,7 +172,7 @@ impl Checker<'_, '_> {
         let kind = match &check.kind {
             ast::CheckKind::File(path) => CheckKind::File(self.file(path)?),
             ast::CheckKind::FileContains(path, text) => {
-                if text.node.is_empty() {
+                if text.node.trim().is_empty() {
                     self.report(errors::empty_needle(text.span));
                 }
                 CheckKind::Contains(self.file(path)?, text.node.clone())

@@ -84,7 +84,11 @@ impl Checker<'_, '_> {
             }
             Cause::LastArgument(last) => {
                 let last = &self.program.tools[last];
-                let what = format!("an argument of the last `{}`", last.name);
+                let what = format!("an argument of an earlier call of `{}`", last.name);
+                errors::learn_of_argument(span, &what)
+            }
+            Cause::Budget(unit) => {
+                let what = format!("the use of the budget `{}`", self.program.units[unit].name);
                 errors::learn_of_argument(span, &what)
             }
             Cause::Argument => {
@@ -102,7 +106,10 @@ enum Cause {
     /// A variable, with the clause that writes what is not trusted, or what the agent chose.
     State(hir::VarId, Span, Level),
     LastResult(hir::ToolId),
+    /// An argument of an earlier call, or that there was a call with it.
     LastArgument(hir::ToolId),
+    /// The use of a budget: the agent chooses the amounts.
+    Budget(hir::UnitId),
     /// An argument of the call itself: the agent chooses it.
     Argument,
 }
@@ -119,7 +126,7 @@ enum Level {
 impl Cause {
     fn level(self) -> Level {
         match self {
-            Cause::Argument | Cause::LastArgument(_) => Level::Chosen,
+            Cause::Argument | Cause::LastArgument(_) | Cause::Budget(_) => Level::Chosen,
             Cause::Result | Cause::LastResult(_) => Level::Untrusted,
             Cause::State(_, _, level) => level,
         }
@@ -170,8 +177,8 @@ impl<'p> Flow<'p> {
     fn written(&self, at: hir::ToolId, clause: &hir::Clause) -> Option<Written> {
         let (target, value) = match &clause.kind {
             _ if clause.rule.shadow => return None,
-            hir::ClauseKind::Effect { target, value: Some(value), .. } => (target, value),
-            hir::ClauseKind::Observe { target, value, .. } => (target, value),
+            hir::ClauseKind::Effect { target, value, .. } => (target, value.as_ref()),
+            hir::ClauseKind::Observe { target, value, .. } => (target, Some(value)),
             _ => return None,
         };
         let stain = |e: &Expr| {
@@ -182,7 +189,7 @@ impl<'p> Flow<'p> {
             hir::Step::Index(key) => stain(key),
             hir::Step::Field(_) => None,
         });
-        Some(Written { var: target.var, values: stain(value), keys: keys.max() })
+        Some(Written { var: target.var, values: value.and_then(stain), keys: keys.max() })
     }
 
     /// Marks a variable; false where it was marked as much before.
@@ -309,6 +316,18 @@ impl Reads<'_> {
         match &e.kind {
             ExprKind::Param(_) => self.causes.push(Cause::Argument),
             ExprKind::LastArg(last, _) => self.causes.push(Cause::LastArgument(*last)),
+            ExprKind::Spent(unit) | ExprKind::Remaining(unit) => {
+                self.causes.push(Cause::Budget(*unit));
+            }
+            ExprKind::Called { tool, key, .. } if !key.is_empty() => {
+                self.causes.push(Cause::LastArgument(*tool));
+                key.iter().for_each(|(_, value)| self.visit(value));
+            }
+            // An entry may be there, or not, by whoever chose the keys.
+            ExprKind::IsSome(entry) | ExprKind::Else(entry, _) if variable(entry).is_some() => {
+                variable(entry).into_iter().for_each(|var| self.variable(var, true));
+                e.children().into_iter().for_each(|child| self.visit(child));
+            }
             ExprKind::State(var) => self.variable(*var, true),
             _ => match variable(e) {
                 Some(var) => {

@@ -288,9 +288,9 @@ impl Readings {
         let keys = |target: &plan::Target| trust::of_keys(plan, tool, target);
         let value = |value: &plan::Expr| trust::of_expr(plan, tool, value);
         let effects = tool.effects.iter().filter(|effect| !effect.rule.shadow);
-        let effects = effects.filter_map(|effect| {
-            let written = value(effect.value.as_ref()?);
-            Some((effect.target.var, written, keys(&effect.target)))
+        let effects = effects.map(|effect| {
+            let written = effect.value.as_ref().map(value).unwrap_or_default();
+            (effect.target.var, written, keys(&effect.target))
         });
         let observes = tool.observes.iter().filter(|observe| !observe.rule.shadow);
         let observes = observes.map(|one| (one.target.var, value(&one.value), keys(&one.target)));

@@ -169,6 +169,10 @@ pub(super) fn begins(kind: Kind, site: &Site, index: usize) -> bool {
             "at" | "exists" | "missing" | "file" | "prompt" => next == Some(TokenKind::String),
             "expect" | "halted" => true,
             "no" => site.word(index + 1) == "feedback",
+            // `finish a ok returns 1` holds the word `ok`, and no step begins there.
+            "ok" | "fails" | "allowed" | "denied" | "asks" | "waits" | "approve" => {
+                named && site.word(index + 2) == "("
+            }
             _ => STEPS.contains(&word) && named,
         },
         Rule::variable | Rule::field | Rule::dimension => {
@@ -233,13 +237,17 @@ pub(super) fn usage(keyword: &str) -> Option<&'static str> {
         "define" => {
             "write `define NAME(param: type, …): type = VALUE`, or `define NAME: type = VALUE`"
         }
-        "ok" | "fails" => "write `ok TOOL(param: value)`, with `returns VALUE` as needed",
+        "ok" | "fails" => {
+            "write `ok TOOL(param: value)`, with `as NAME`, `returns VALUE` and then `undecoded` as needed"
+        }
         "allowed" => "write `allowed TOOL(param: value)`",
         "denied" => "write `denied TOOL(param: value) by CODE(NAME)`",
         "asks" => "write `asks TOOL(param: value) of ROLE`",
         "approve" => "write `approve TOOL(param: value) by ROLE`",
         "start" => "write `start NAME = TOOL(param: value)`",
-        "finish" => "write `finish NAME ok` or `finish NAME fails`",
+        "finish" => {
+            "write `finish NAME ok` or `finish NAME fails`, with `returns VALUE` and then `undecoded` as needed"
+        }
         "info" | "caution" | "warning" => {
             "write `warning when CONDITION: \"…\"`, `info otherwise: \"…\"` or `info: \"…\"`"
         }

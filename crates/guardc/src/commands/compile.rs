@@ -84,7 +84,7 @@ pub fn run(args: &Args, term: &Term) -> Outcome {
     }
     let extension = if args.emit == Emit::Json { "plan.json" } else { "plan" };
     let path = args.output.clone().unwrap_or_else(|| args.file.with_extension(extension));
-    if path == args.file {
+    if files::same(&path, &args.file) {
         return Err(Failure::new(format!(
             "`{}` would overwrite the guard itself",
             files::display(&path)

@@ -16,6 +16,9 @@ use std::collections::BTreeMap;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
+/// The longest text that is judged, in bytes.
+const MAX_TEXT: u64 = 1 << 30;
+
 /// Judges what a producer wrote by a contract; writes its JSON Schema or its prompt
 #[derive(Debug, clap::Args)]
 pub struct Args {
@@ -233,10 +236,19 @@ fn json_file(path: &Path) -> Result<Json, Failure> {
 
 fn read(path: &Path) -> Result<Vec<u8>, Failure> {
     if path.as_os_str() != "-" {
-        return std::fs::read(path).map_err(|error| files::unreadable(path, &reason(&error)));
+        let read = std::fs::File::open(path).map_err(|error| reason(&error)).and_then(bounded);
+        return read.map_err(|why| files::unreadable(path, &why));
     }
+    bounded(std::io::stdin().lock())
+        .map_err(|why| Failure::new(format!("cannot read standard input: {why}")))
+}
+
+/// The bytes of a text of at most [`MAX_TEXT`]: a device has no end.
+fn bounded(from: impl Read) -> Result<Vec<u8>, String> {
     let mut bytes = Vec::new();
-    let read = std::io::stdin().lock().read_to_end(&mut bytes);
-    read.map_err(|e| Failure::new(format!("cannot read standard input: {}", reason(&e))))?;
-    Ok(bytes)
+    from.take(MAX_TEXT + 1).read_to_end(&mut bytes).map_err(|error| reason(&error))?;
+    match bytes.len() as u64 > MAX_TEXT {
+        true => Err(format!("it is larger than {} MiB", MAX_TEXT >> 20)),
+        false => Ok(bytes),
+    }
 }

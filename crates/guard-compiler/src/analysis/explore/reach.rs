@@ -7,10 +7,14 @@ use super::slice::Slice;
 
 /// Most calls that are judged for one tool.
 const MOST_JUDGED: usize = 12_000;
+/// Most calls that are judged for all tools together: their number must not decide how long it takes.
+const MOST_IN_ALL: usize = 240_000;
 
 /// Looks for a session in which each tool is allowed that was not called yet. `seeds` are sessions to begin with.
 pub(crate) fn the_rest(search: &mut Search<'_, '_>, seeds: &[Vec<Act>]) {
     let program = search.program;
+    let missing = search.found.tools.iter().filter(|found| found.is_none()).count();
+    let most = MOST_JUDGED.min(MOST_IN_ALL / missing.max(1));
     for tool in 0..program.tools.len() {
         if search.found.tools[tool].is_some() || search.stopped_early() {
             continue;
@@ -22,7 +26,7 @@ pub(crate) fn the_rest(search: &mut Search<'_, '_>, seeds: &[Vec<Act>]) {
         let Some(mut climber) = Climber::new(vec![player], wire, tools) else { return };
         let mut found: Option<Session> = None;
         let stop = || search.stopped_early();
-        climber.climb(seeds, MOST_JUDGED, &stop, &mut |played, args, verdicts, oracle| {
+        climber.climb(seeds, most, &stop, &mut |played, args, verdicts, oracle| {
             let Some(verdict) = &verdicts[0] else { return Score::Distance(u32::MAX) };
             if verdict.unmet > 0 {
                 return Score::Distance(verdict.unmet as u32);

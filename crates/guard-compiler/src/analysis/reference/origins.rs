@@ -53,6 +53,10 @@ impl Reference<'_> {
 
     /// Everything that a text says is seen.
     pub(super) fn see_text(&mut self, text: &str, origin: u32) {
+        // No rule asks: reading the text would cost much, and change nothing.
+        if !self.tables.origins {
+            return;
+        }
         for word in text.split_whitespace() {
             let marks = |c: char| c.is_ascii_punctuation() || "“”„«»‘’…".contains(c);
             self.see(word.trim_matches(marks), origin);
@@ -88,6 +92,9 @@ impl Reference<'_> {
 
     /// Everything that a result says is seen, as trusted or not by the way that leads to it.
     pub(super) fn see_result(&mut self, json: &Json, trust: &Trust, way: &[&str]) {
+        if !self.tables.origins {
+            return;
+        }
         match json {
             Json::Null | Json::Bool(_) => {}
             Json::Array(items) => items.iter().for_each(|item| self.see_result(item, trust, way)),

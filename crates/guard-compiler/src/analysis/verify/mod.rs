@@ -10,7 +10,7 @@ pub mod smt;
 use guard_plan::plan::{Claim, InvariantId, Plan, Proof, ToolId, VarId};
 pub use guard_proof::Width;
 use guard_proof::{Given, Goal, System, assumable, frame};
-use prover::{Answer, Effort, prove};
+use prover::{Allowance, Answer, Effort, prove};
 
 /// What was found out about a plan.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -142,9 +142,10 @@ pub fn verify_at(plan: &Plan, width: Width) -> Verification {
     if plan.shadow {
         return verification;
     }
-    let assumed = observations(plan, width, &mut verification);
+    let allowance = Allowance::for_a_guard();
+    let assumed = observations(plan, width, &allowance, &mut verification);
     for tool in 0..plan.tools.len() as ToolId {
-        effects(plan, tool, (&assumed, width), &mut verification);
+        effects(plan, tool, (&assumed, width), &allowance, &mut verification);
     }
     verification.proofs.sort_by_key(|proof| proof.claim);
     verification
@@ -152,7 +153,12 @@ pub fn verify_at(plan: &Plan, width: Width) -> Verification {
 
 /// Settles which invariants hold in every committed state: at first all are taken for such, and those that some
 /// observation is not proved to keep go, until none does.
-fn observations(plan: &Plan, width: Width, verification: &mut Verification) -> Vec<bool> {
+fn observations(
+    plan: &Plan,
+    width: Width,
+    allowance: &Allowance,
+    verification: &mut Verification,
+) -> Vec<bool> {
     let observing: Vec<ToolId> = (0..)
         .zip(&plan.tools)
         .filter(|(_, tool)| !frame::observations(plan, tool).is_empty())
@@ -163,7 +169,9 @@ fn observations(plan: &Plan, width: Width, verification: &mut Verification) -> V
         let mut round = Verification::default();
         for tool in &observing {
             let system = System::of_observations(plan, *tool, &assumed, width);
-            system.goals.iter().for_each(|goal| decide(plan, *tool, &system, goal, &mut round));
+            for goal in &system.goals {
+                decide(plan, *tool, &system, goal, allowance, &mut round);
+            }
         }
         let kept = assumable(plan, &round.proofs);
         if kept == assumed {
@@ -192,13 +200,14 @@ fn effects(
     plan: &Plan,
     tool: ToolId,
     (assumed, width): (&[bool], Width),
+    allowance: &Allowance,
     verification: &mut Verification,
 ) {
     if plan.tools[tool as usize].effects.is_empty() && plan.tools[tool as usize].denies.is_empty() {
         return;
     }
     let system = System::of_effects(plan, tool, assumed, width);
-    if let Answer::Proved(certificate) = prove(&system.vacuity(), Effort::USUAL) {
+    if let Answer::Proved(certificate) = prove(&system.vacuity(), Effort::USUAL, allowance) {
         let basis = basis(plan, tool, &system, &certificate.uses);
         verification.impossible.push(Impossible { tool, basis });
         for goal in &system.goals {
@@ -207,7 +216,7 @@ fn effects(
         return;
     }
     for goal in &system.goals {
-        decide(plan, tool, &system, goal, verification);
+        decide(plan, tool, &system, goal, allowance, verification);
     }
 }
 
@@ -217,6 +226,7 @@ fn decide(
     tool: ToolId,
     system: &System,
     goal: &Goal,
+    allowance: &Allowance,
     verification: &mut Verification,
 ) {
     let enforced = match goal.claim {
@@ -226,7 +236,7 @@ fn decide(
         }
         Claim::Refined { .. } => true,
     };
-    let answer = system.problem(goal).map(|problem| prove(&problem, Effort::USUAL));
+    let answer = system.problem(goal).map(|problem| prove(&problem, Effort::USUAL, allowance));
     let why = match answer {
         Some(Answer::Proved(certificate)) if enforced => {
             let basis = basis(plan, tool, system, &certificate.uses);

@@ -8,6 +8,7 @@ use guard_plan::plan::{Certificate, ProofStep, Row};
 use guard_proof::formula::{Formula, Parts};
 use guard_proof::linear::{Linear, Range, Var, gcd};
 use guard_proof::{Context, Problem};
+use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 
@@ -23,6 +24,32 @@ pub(crate) struct Effort {
 impl Effort {
     /// Enough for what people write.
     pub const USUAL: Effort = Effort { combinations: 20_000, cases: 400 };
+}
+
+/// What is left of the looks at rows and alternatives that all problems of a guard share: a guard of many pairs, each
+/// hard, ends as well.
+#[derive(Debug)]
+pub(crate) struct Allowance {
+    looks: Cell<u64>,
+}
+
+impl Allowance {
+    /// For a whole guard.
+    pub fn for_a_guard() -> Allowance {
+        Allowance { looks: Cell::new(20_000_000) }
+    }
+
+    /// For one problem that is asked for by itself.
+    pub fn unlimited() -> Allowance {
+        Allowance { looks: Cell::new(u64::MAX) }
+    }
+
+    /// Takes so many looks; false where they are not left.
+    fn take(&self, looks: u64) -> bool {
+        let left = self.looks.get().checked_sub(looks);
+        self.looks.set(left.unwrap_or(0));
+        left.is_some()
+    }
 }
 
 /// Most rows of one elimination.
@@ -44,9 +71,9 @@ pub(crate) enum Answer {
 }
 
 /// Looks for a certificate.
-pub(crate) fn prove(problem: &Problem, effort: Effort) -> Answer {
+pub(crate) fn prove(problem: &Problem, effort: Effort, allowance: &Allowance) -> Answer {
     let slices = Slices::of(problem);
-    let mut search = Search { problem, effort, steps: Vec::new() };
+    let mut search = Search { problem, effort, allowance, steps: Vec::new() };
     let mut tried: Option<BTreeSet<u32>> = None;
     for round in 1..=ROUNDS {
         let uses = slices.within(round);
@@ -58,7 +85,11 @@ pub(crate) fn prove(problem: &Problem, effort: Effort) -> Answer {
         search.steps.clear();
         if search.refute(&context, &[]) {
             let steps = std::mem::take(&mut search.steps);
-            return Answer::Proved(needed(problem, Certificate { uses: uses_list, steps }));
+            return Answer::Proved(needed(
+                problem,
+                Certificate { uses: uses_list, steps },
+                allowance,
+            ));
         }
         if search.effort.combinations == 0 || search.effort.cases == 0 {
             return Answer::Exhausted;
@@ -71,7 +102,8 @@ pub(crate) fn prove(problem: &Problem, effort: Effort) -> Answer {
 /// Looks for a certificate that uses these hypotheses alone.
 pub(crate) fn certify(problem: &Problem, uses: &[u32], effort: Effort) -> Answer {
     let Some(context) = Context::of(problem, uses) else { return Answer::Open };
-    let mut search = Search { problem, effort, steps: Vec::new() };
+    let allowance = &Allowance::unlimited();
+    let mut search = Search { problem, effort, allowance, steps: Vec::new() };
     match search.refute(&context, &[]) {
         true => Answer::Proved(Certificate { uses: uses.to_vec(), steps: search.steps }),
         false => Answer::Open,
@@ -79,21 +111,26 @@ pub(crate) fn certify(problem: &Problem, uses: &[u32], effort: Effort) -> Answer
 }
 
 /// The same certificate without the hypotheses that it does not need: so that a proof names what did it.
-fn needed(problem: &Problem, certificate: Certificate) -> Certificate {
+fn needed(problem: &Problem, certificate: Certificate, allowance: &Allowance) -> Certificate {
     let mut kept = certificate;
-    // From the last to the first, so that what was found to matter early stays.
-    for at in (0..kept.uses.len()).rev() {
-        let mut fewer = kept.uses.clone();
-        fewer.remove(at);
+    // From the last to the first, so that what was found to matter early stays; half of them at a time, then half of
+    // these, since most are not needed.
+    let whole = 0..kept.uses.len();
+    let mut open = vec![whole];
+    while let Some(part) = open.pop() {
+        let fewer = [&kept.uses[..part.start], &kept.uses[part.end..]].concat();
         if guard_proof::mutant!("a needed hypothesis is dropped") {
             kept.uses = fewer;
             continue;
         }
         let Some(context) = Context::of(problem, &fewer) else { continue };
         let effort = Effort { combinations: 4_000, cases: 100 };
-        let mut search = Search { problem, effort, steps: Vec::new() };
+        let mut search = Search { problem, effort, allowance, steps: Vec::new() };
         if search.refute(&context, &[]) {
             kept = Certificate { uses: fewer, steps: search.steps };
+        } else if part.len() > 1 {
+            let middle = part.start + part.len() / 2;
+            open.extend([part.start..middle, middle..part.end]);
         }
     }
     kept
@@ -150,6 +187,7 @@ impl Slices {
 struct Search<'p> {
     problem: &'p Problem,
     effort: Effort,
+    allowance: &'p Allowance,
     steps: Vec<ProofStep>,
 }
 
@@ -163,6 +201,12 @@ impl Search<'_> {
             return false;
         }
         self.effort.cases -= 1;
+        let atoms = context.alternatives.iter().flat_map(|parts| &parts.parts).map(Formula::atoms);
+        let atoms: u64 = atoms.map(u64::from).sum();
+        if !self.allowance.take(context.rows.len() as u64 + atoms) {
+            self.effort.cases = 0;
+            return false;
+        }
         let bounds = Bounds::of(self.problem, &context.rows);
         let next = next_case(&context.alternatives, decided, &bounds);
         // Where one alternative is left the rows can wait; where none is, they are not needed.

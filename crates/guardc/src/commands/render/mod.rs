@@ -96,17 +96,11 @@ fn render(files: &Files, term: &Term, what: impl Fn(&LoadedPlan) -> String) -> O
     let text = what(&plan);
     match files.output.as_deref().filter(|out| out.as_os_str() != "-") {
         None => term.print(&text)?,
-        Some(out) if same(out, &files.file) => {
+        Some(out) if files::same(out, &files.file) => {
             let shown = files::display(out);
             return Err(Failure::new(format!("`{shown}` would overwrite the guard itself")));
         }
         Some(out) => files::write_atomic(out, text.as_bytes())?,
     }
     Ok(Exit::Fine)
-}
-
-/// Returns whether two names refer to one file.
-fn same(a: &Path, b: &Path) -> bool {
-    let whole = |path: &Path| std::fs::canonicalize(path).ok();
-    a == b || whole(a).is_some_and(|whole_a| Some(whole_a) == whole(b))
 }

@@ -252,9 +252,26 @@ impl Source {
             From::File(path) => Box::new(File::open(path).map_err(|error| fail(&error))?),
             _ => Box::new(std::io::stdin()),
         };
-        let lines = std::io::BufRead::lines(std::io::BufReader::with_capacity(1 << 18, read));
+        let mut read = std::io::BufReader::with_capacity(1 << 18, read);
+        let lines = std::iter::from_fn(move || next_line(&mut read).transpose());
         Ok(Box::new(lines.map(move |line| line.map_err(|error| fail(&error)))))
     }
+}
+
+/// The next line as text, without its line break.
+fn next_line(read: &mut impl std::io::BufRead) -> std::io::Result<Option<String>> {
+    let invalid = |why: String| std::io::Error::new(std::io::ErrorKind::InvalidData, why);
+    let mut line = match read_line(read, verify::MAX_LINE)? {
+        Line::Whole(line) | Line::Open(line) => line,
+        Line::TooLong => {
+            return Err(invalid(format!("a line is longer than {} MiB", verify::MAX_LINE >> 20)));
+        }
+        Line::End => return Ok(None),
+    };
+    if line.last() == Some(&b'\r') {
+        line.pop();
+    }
+    files::utf8(line).map(Some).map_err(invalid)
 }
 
 /// Lines of a trace, without line breaks.
