@@ -3,11 +3,11 @@ and replays. An adapter gives `main` its name and its loop.
 
 Standard output belongs to the protocol: print to standard error.
 """
-import asyncio, json, sys, threading
+import asyncio, json, sys, threading, traceback
 
-from guardc import Guard, SessionError
+from guardc import Guard, GuardError, SessionError
 
-CAPABILITIES = """tool_policies argument_checks unknown_tools denial_feedback effects invariants budgets limits parallel_calls
+CAPABILITIES = """tool_policies argument_checks unknown_tools denial_feedback outages effects invariants budgets limits parallel_calls
 feedback feedback_triggers deadline task_completion lifecycles attestation contracts approvals native_tools trace restore replay"""
 
 
@@ -95,10 +95,37 @@ def take(session, turn, words):
     return tokens
 
 
-async def execute(call, tool, args):
-    """Runs a tool at the kit. Returns whether it succeeded, and its result."""
+class Failed(Exception):
+    """A tool that failed, and the way in which it fails: `error`, `exception`, `retry` or `timeout`."""
+
+    def __init__(self, text, way):
+        super().__init__(text)
+        self.way = way
+
+
+async def execute(call, tool, args, cancel):
+    """Runs a tool at the kit, and returns its result. Raises `Failed`; where the run is to be cancelled, calls `cancel`."""
     done = await kit.wait_for("tool.execute", call=call, tool=tool, args=args)
-    return done["outcome"] == "success", done["result"]
+    if done["outcome"] == "success":
+        return done["result"]
+    way = done.get("failure", "error")
+    if way == "cancelled":
+        cancel()
+        await asyncio.sleep(3600)  # The cancellation ends it at once.
+    if way == "timeout":
+        raise TimeoutError(told(done["result"]))
+    if way == "exception":
+        raise OSError(told(done["result"]))
+    raise Failed(told(done["result"]), way)
+
+
+async def cancellable(run):
+    """Runs the coroutine `run(cancel)`. Returns whether it was cancelled, and its result."""
+    task = asyncio.ensure_future(run(lambda: task.cancel()))
+    try:
+        return False, await task
+    except asyncio.CancelledError:
+        return True, None
 
 
 def told(result):
@@ -111,7 +138,38 @@ async def approval(pending, role):
 
 
 def session_of(run):
-    return sessions.get(run["session"]) or open_session(run)
+    session = sessions.get(run["session"]) or open_session(run)
+    return failing(session, run["outage"]) if "outage" in run else session
+
+
+def failing(session, outage):
+    """Makes the engine of a session fail from a proposal on, as the kit asks for."""
+    state = {"proposals": 0}
+
+    def wrapped(name, method):
+        def call(*args, **options):
+            state["proposals"] += name == "propose"
+            once = outage["how"] == "errs_once"
+            if state["proposals"] >= outage["at"] and not (once and (name != "propose" or state["proposals"] > outage["at"])):
+                raise GuardError("the guard does not answer")
+            return method(*args, **options)
+        return call
+
+    for name in ("propose", "preview", "settle", "stop", "usage", "prompt"):
+        setattr(session, name, wrapped(name, getattr(session, name)))
+    return session
+
+
+def arguments(text):
+    """Arguments of a call as JSON, or the text of the model where that is no JSON."""
+    try:
+        return json.loads(text or "{}")
+    except ValueError:
+        return text
+
+
+def cancelled(session):
+    return {"ended": "cancelled", "trace": session.records()}
 
 
 def ended(session, run, turn, stop):
@@ -145,13 +203,17 @@ def replay(params):
 
 async def answer(name, loop, method, params):
     if method == "hello":
-        return {"name": name, "version": "1", "capabilities": {one: True for one in CAPABILITIES.split()}}
+        return {"name": name, "version": "1", "reusable": True, "capabilities": {one: True for one in CAPABILITIES.split()}}
     if method == "run":
         return await loop(params)
     if method == "snapshot":
         return {"snapshot": sessions[params["session"]].records()}
-    if method in ("restore", "reset"):
-        restore(params) if method == "restore" else forget(params["session"])
+    if method == "restore":
+        restore(params)
+        return {}
+    if method == "reset":
+        for session in [params["session"]] if "session" in params else list(sessions):
+            forget(session)
         return {}
     if method == "replay":
         return replay(params)
@@ -162,7 +224,8 @@ def serve(name, loop, request):
     try:
         kit.say({"id": request["id"], "result": asyncio.run(answer(name, loop, request["method"], request["params"]))})
     except Exception as error:
-        kit.say({"id": request["id"], "error": {"message": str(error)}})
+        traceback.print_exc()
+        kit.say({"id": request["id"], "error": {"message": f"{type(error).__name__}: {error}"}})
 
 
 def main(name, loop):

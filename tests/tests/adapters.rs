@@ -107,8 +107,8 @@ const BROKEN: [(&str, &str, &str, &str); 12] = [
         "GATE-4",
     ),
     (
-        "call=call[\"call\"], **done)",
-        "call=call[\"call\"], outcome=\"success\", result=done[\"result\"])",
+        "outcome=done[\"outcome\"], result=done[\"result\"])",
+        "outcome=\"success\", result=done[\"result\"])",
         "gate/failed_call_does_not_count",
         "GATE-8",
     ),
@@ -119,8 +119,8 @@ const BROKEN: [(&str, &str, &str, &str); 12] = [
         "EFFECT-12",
     ),
     (
-        "            tell(\"session.usage\", session, unit=unit, amount=amount)\n",
-        "            pass\n",
+        "        tell(\"session.usage\", session, unit=unit, amount=amount)\n",
+        "        pass\n",
         "effects/usage_is_reported",
         "EFFECT-8",
     ),
@@ -155,8 +155,8 @@ const BROKEN: [(&str, &str, &str, &str); 12] = [
         "ASK-3",
     ),
     (
-        "        restore(params) if method == \"restore\" else forget(params[\"session\"])\n",
-        "        restore(params) if method == \"restore\" else None\n",
+        "            forget(session)\n",
+        "            pass\n",
         "durability/reset_begins_anew",
         "KEEP-11",
     ),

@@ -5,12 +5,13 @@
 
 The loop is the framework's own, with a scripted chat model; `guardc.integrations.langchain` is judged.
 """
-import sys
+import json, sys
 from contextvars import ContextVar
 from pathlib import Path
+from uuid import uuid4
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
-from kit import approval, ended, execute, kit, main, session_of, take, told
+from kit import Failed, approval, cancellable, cancelled, ended, execute, kit, main, session_of, take
 
 from guardc.integrations.langchain import Approval, GuardMiddleware
 from langchain.agents import create_agent
@@ -19,8 +20,20 @@ from langchain_core.language_models.chat_models import BaseChatModel
 from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, ToolMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
 from langchain_core.tools import StructuredTool, ToolException
+from pydantic import create_model
 
 current = ContextVar("current")
+
+
+class Outer(AgentMiddleware):
+    """A tool that raises does not end the run: the model is told."""
+
+    async def awrap_tool_call(self, request, handler):
+        try:
+            return await handler(request)
+        except (OSError, TimeoutError) as error:
+            call = request.tool_call
+            return ToolMessage(f"error: {error}", name=call["name"], tool_call_id=call["id"], status="error")
 
 
 class Inner(AgentMiddleware):
@@ -44,7 +57,7 @@ def shown(messages):
     said = []
     for message in messages:
         if isinstance(message, AIMessage):
-            calls = [{"call": call["id"], "tool": call["name"], "args": call["args"]} for call in message.tool_calls]
+            calls = [{"call": call["id"] or "", "tool": call["name"], "args": call["args"]} for call in message.tool_calls + message.invalid_tool_calls]
             said.append({"role": "assistant", "text": message.content, **({"calls": calls} if calls else {})})
         elif isinstance(message, ToolMessage):
             said.append({"role": "tool", "text": message.content, "call": message.tool_call_id})
@@ -74,22 +87,48 @@ class Scripted(BaseChatModel):
         turn = await kit.wait_for("model.next", messages=shown(messages))
         self.turns.append(turn)
         tokens = take(self.session, turn, self.inner.words)
-        calls = [{"name": call["tool"], "args": call["args"], "id": call["call"], "type": "tool_call"} for call in turn.get("calls", [])]
-        message = AIMessage(turn.get("say") or turn.get("output") or "", tool_calls=calls,
+        calls = [call_of(call) for call in turn.get("calls", [])]
+        message = AIMessage(turn.get("say") or turn.get("output") or "",
+                            tool_calls=[call for call in calls if call["type"] == "tool_call"],
+                            invalid_tool_calls=[call for call in calls if call["type"] == "invalid_tool_call"],
                             response_metadata={"finish_reason": turn.get("finish_reason")},
                             usage_metadata={"input_tokens": tokens, "output_tokens": 0, "total_tokens": tokens} if tokens else None)
         return ChatResult(generations=[ChatGeneration(message=message)])
 
 
-def tool_of(tool):
-    async def run(**args):
-        succeeded, result = await execute(current.get(), tool["name"], args)
-        if not succeeded:
-            raise ToolException(told(result))
-        return result
+def call_of(call):
+    """A call as the framework's providers parse it: arguments that are no object are kept apart, as text."""
+    args, id = call["args"], call["call"] or f"nameless-{uuid4().hex[:8]}"
+    if isinstance(args, dict):
+        return {"name": call["tool"], "args": args, "id": id, "type": "tool_call"}
+    text = args if isinstance(args, str) else json.dumps(args)
+    return {"name": call["tool"], "args": text, "id": id, "type": "invalid_tool_call", "error": "the arguments are no object"}
 
+
+TYPES = {"integer": int, "string": str, "boolean": bool}
+
+
+def model_of(tool):
+    """The arguments of a typed tool, which the framework validates and converts."""
+    schema, fields = tool["schema"], {}
+    for name, property in schema["properties"].items():
+        kind = TYPES[property["type"]]
+        required = name in schema.get("required", ())
+        fields[name] = (kind, ...) if required else (kind if "default" in property else kind | None, property.get("default"))
+    return create_model(tool["name"], **fields)
+
+
+def tool_of(tool, cancel):
+    async def run(**args):
+        args = {name: value for name, value in args.items() if value is not None}
+        try:
+            return await execute(current.get(), tool["name"], args, cancel)
+        except Failed as error:
+            raise ToolException(str(error)) from None
+
+    schema = model_of(tool) if "properties" in tool["schema"] else tool["schema"]
     return StructuredTool.from_function(coroutine=run, name=tool["name"], description=tool["description"] or tool["name"],
-                                        args_schema=tool["schema"], infer_schema=False, handle_tool_error=True)
+                                        args_schema=schema, infer_schema=False, handle_tool_error=True)
 
 
 async def approve(pending, role):
@@ -101,10 +140,15 @@ async def loop(run):
     session = session_of(run)
     inner, guarded = Inner(), GuardMiddleware(session, approve=approve)
     model = Scripted(session=session, inner=inner)
-    agent = create_agent(model, tools=[tool_of(tool) for tool in run["tools"]], middleware=[guarded, inner])
-    # The framework's own limit of steps is not the guard's.
-    await agent.ainvoke({"messages": [HumanMessage(run["prompt"])]}, {"recursion_limit": 10_000})
-    return ended(session, run, model.turns[-1], guarded.stopped)
+
+    def work(cancel):
+        tools = [tool_of(tool, cancel) for tool in run["tools"]]
+        agent = create_agent(model, tools=tools, middleware=[Outer(), guarded, inner])
+        # The framework's own limit of steps is not the guard's.
+        return agent.ainvoke({"messages": [HumanMessage(run["prompt"])]}, {"recursion_limit": 10_000})
+
+    was_cancelled, _ = await cancellable(work)
+    return cancelled(session) if was_cancelled else ended(session, run, model.turns[-1], guarded.stopped)
 
 
 main("langchain", loop)

@@ -5,23 +5,24 @@
 
 The loop is the framework's own, with its `FunctionModel` as the model; `guardc.integrations.pydantic_ai` is judged.
 """
-import json, sys
+import inspect, json, sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
-from kit import approval, ended, execute, kit, main, session_of, take, told
+from kit import Failed, approval, arguments, cancellable, cancelled, ended, execute, kit, main, session_of, take
 
 from guardc.integrations.pydantic_ai import Approval, Guarded
-from pydantic_ai import Agent, ModelRequestNode, Tool
+from pydantic_ai import Agent, ModelRequestNode, RunContext, Tool
 from pydantic_ai.capabilities import AbstractCapability
-from pydantic_ai.exceptions import ToolFailed
+from pydantic_ai.exceptions import ModelRetry, ToolFailed
 from pydantic_ai.messages import ModelResponse, RetryPromptPart, SystemPromptPart, TextPart, ToolCallPart, ToolReturnPart, UserPromptPart
 from pydantic_ai.models.function import FunctionModel
 from pydantic_ai.usage import RequestUsage, UsageLimits
 
 
 class Later(AbstractCapability):
-    """Words of the user while the agent works are part of the conversation when the model is asked next."""
+    """Words of the user while the agent works are part of the conversation when the model is asked next. A tool that raises
+    does not end the run."""
 
     def __init__(self):
         self.words = []
@@ -35,6 +36,11 @@ class Later(AbstractCapability):
         if any(isinstance(part, ToolCallPart) for part in response.parts):
             self.say(ctx)
         return response
+
+    async def on_tool_execute_error(self, ctx, *, call, tool_def, args, error):
+        if isinstance(error, (OSError, TimeoutError)):
+            return f"error: {error}"
+        raise error
 
     async def after_node_run(self, ctx, *, node, result):
         # What is enqueued at the end of a run begins another turn: words on a stop are said only if it was blocked.
@@ -66,17 +72,40 @@ def shown(messages):
 
 
 def args_of(part):
-    return part.args if isinstance(part.args, dict) else json.loads(part.args or "{}")
+    return part.args if isinstance(part.args, dict) else arguments(part.args)
 
 
-def tool_of(tool):
+TYPES = {"integer": int, "string": str, "boolean": bool}
+
+
+def tool_of(tool, cancel):
     async def run(ctx, **args):
-        succeeded, result = await execute(ctx.tool_call_id, tool["name"], args)
-        if not succeeded:
-            raise ToolFailed(told(result))
-        return result
+        args = {name: value for name, value in args.items() if value is not None}
+        try:
+            return await execute(ctx.tool_call_id, tool["name"], args, cancel)
+        except Failed as error:
+            raise (ModelRetry if error.way == "retry" else ToolFailed)(str(error)) from None
 
-    return Tool.from_schema(run, tool["name"], tool["description"], tool["schema"], takes_ctx=True)
+    schema = tool["schema"]
+    if "properties" not in schema:
+        return Tool.from_schema(run, tool["name"], tool["description"], schema, takes_ctx=True)
+    # A typed tool is a function with typed parameters, so that the framework validates and converts as it does for users.
+    parameters = [inspect.Parameter("ctx", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=RunContext)]
+    for name, property in schema["properties"].items():
+        kind = TYPES[property["type"]]
+        required = name in schema.get("required", ())
+        default = inspect.Parameter.empty if required else property.get("default")
+        annotation = kind if required or "default" in property else kind | None
+        parameters.append(inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation=annotation, default=default))
+    run.__signature__ = inspect.Signature(parameters)
+    run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    return Tool(run, name=tool["name"], description=tool["description"], takes_ctx=True)
+
+
+def call_of(call):
+    args = call["args"] if isinstance(call["args"], str) else json.dumps(call["args"])
+    # The framework gives an id to a call that has none.
+    return ToolCallPart(call["tool"], args, **({"tool_call_id": call["call"]} if call["call"] else {}))
 
 
 async def approve(pending, role):
@@ -94,17 +123,22 @@ async def loop(run):
         tokens = take(session, turn, later.words)
         text = turn.get("say") or turn.get("output") or ""
         parts = [TextPart(text)] if text else []
-        parts += [ToolCallPart(call["tool"], json.dumps(call["args"]), call["call"]) for call in turn.get("calls", [])]
+        parts += [call_of(call) for call in turn.get("calls", [])]
         reason = turn.get("finish_reason")
         # `scripted` keeps the framework's test model from making up a usage of its own.
         return ModelResponse(parts=parts, usage=RequestUsage(input_tokens=tokens, details={"scripted": 1}),
                              finish_reason="tool_call" if reason == "tool_calls" else reason)
 
     guarded = Guarded(session, approve=approve)
-    agent = Agent(FunctionModel(model), output_type=str | None, tools=[tool_of(tool) for tool in run["tools"]], capabilities=[guarded, later], retries=100)
-    # The framework's own limit of 50 requests is not the guard's.
-    await agent.run(run["prompt"], usage_limits=UsageLimits(request_limit=None))
-    return ended(session, run, turns[-1], guarded.stopped)
+
+    def work(cancel):
+        tools = [tool_of(tool, cancel) for tool in run["tools"]]
+        agent = Agent(FunctionModel(model), output_type=str | None, tools=tools, capabilities=[guarded, later], retries=100)
+        # The framework's own limit of 50 requests is not the guard's.
+        return agent.run(run["prompt"], usage_limits=UsageLimits(request_limit=None))
+
+    was_cancelled, _ = await cancellable(work)
+    return cancelled(session) if was_cancelled else ended(session, run, turns[-1], guarded.stopped)
 
 
 main("pydantic-ai", loop)

@@ -6,10 +6,22 @@
 Copy it, and put your framework's loop in place of `loop`. Guard decides in a process of its own (`guardc serve`);
 this file carries out what it decides. Standard output belongs to the protocol: print to standard error.
 """
-import json, os, pathlib, shutil, subprocess, sys, tempfile
+import json, os, pathlib, queue, shutil, subprocess, sys, tempfile, threading
 
-CAPABILITIES = """tool_policies argument_checks unknown_tools denial_feedback effects invariants budgets limits feedback
+CAPABILITIES = """tool_policies argument_checks unknown_tools denial_feedback outages effects invariants budgets limits feedback
 feedback_triggers deadline task_completion lifecycles attestation contracts approvals native_tools trace restore"""
+
+
+#: How long the guard may take to answer, in seconds. A guard that does not answer allows nothing.
+PATIENCE = 5
+
+
+class Refused(RuntimeError):
+    """An answer that is an error, with its code where it has one."""
+
+    def __init__(self, error):
+        super().__init__(error["message"])
+        self.code = (error.get("data") or {}).get("code")
 
 
 class Line:
@@ -18,6 +30,9 @@ class Line:
     def __init__(self, reader, writer, extra):
         self.reader, self.writer, self.extra, self.asked = reader, writer, extra, 0
 
+    def read(self):
+        return self.reader.readline()
+
     def say(self, message):
         self.writer.write(json.dumps(message) + "\n")
         self.writer.flush()
@@ -25,17 +40,46 @@ class Line:
     def ask(self, method, **params):
         self.asked += 1
         self.say({**self.extra, "id": f"a{self.asked}", "method": method, "params": params})
-        answer = json.loads(self.reader.readline() or '{"error": {"message": "nobody answers"}}')
+        answer = json.loads(self.read() or '{"error": {"message": "nobody answers"}}')
         if "error" in answer:
-            raise RuntimeError(answer["error"]["message"])
+            raise Refused(answer["error"])
         return answer["result"]
+
+
+class Sidecar(Line):
+    """The guard. Once it is gone, or silent for too long, every question to it is an error."""
+
+    def __init__(self, process):
+        super().__init__(process.stdout, process.stdin, {"jsonrpc": "2.0"})
+        self.lines = queue.Queue()
+        threading.Thread(target=self.follow, daemon=True).start()
+
+    def follow(self):
+        for line in self.reader:
+            self.lines.put(line)
+        self.lines.put("")
+
+    def read(self):
+        try:
+            line = self.lines.get(timeout=PATIENCE)
+        except queue.Empty:
+            line = ""
+        if not line:
+            self.lines.put("")  # It stays so.
+        return line
+
+    def ask(self, method, **params):
+        try:
+            return super().ask(method, **params)
+        except OSError as error:
+            raise RuntimeError(f"the guard is gone: {error}") from None
 
 
 folder = pathlib.Path(tempfile.mkdtemp(prefix="guard-adapter-"))
 kit = Line(sys.stdin, sys.stdout, {})
 server = subprocess.Popen([os.environ.get("GUARDC", "guardc"), "serve", "--durability", "off", "--key", str(folder / "key")],
                           stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8")
-guard = Line(server.stdout, server.stdin, {"jsonrpc": "2.0"})
+guard = Sidecar(server)
 sessions = {}  # by the kit's id: where its journal is kept
 probes = {}  # by the same: the probes that are asked of us
 
@@ -61,7 +105,11 @@ def trace(session):
     return (sessions[session] / f"{session}.jsonl").read_text(encoding="utf-8").splitlines()
 
 
-def around(session, call):
+class Cancelled(Exception):
+    """The run was cancelled while a tool ran."""
+
+
+def around(session, call, tools):
     """The gate around one tool: what the model reads as the answer."""
     asked = False
     while True:
@@ -76,8 +124,13 @@ def around(session, call):
         break
     if "served" in said:  # by the guard itself: there is nothing to run
         return joined(json.dumps(said["served"]["result"]), said["rendered"])
-    done = kit.ask("tool.execute", **call)
-    settled = tell("call.settle", session, call=call["call"], **done)
+    if call["tool"] in tools:
+        done = kit.ask("tool.execute", **call)
+    else:
+        done = {"outcome": "failure", "result": f"there is no tool `{call['tool']}`"}
+    settled = tell("call.settle", session, call=call["call"], outcome=done["outcome"], result=done["result"])
+    if done.get("failure") == "cancelled":
+        raise Cancelled
     text = done["result"] if isinstance(done["result"], str) else json.dumps(done["result"], ensure_ascii=False)
     return joined(text if done["outcome"] == "success" else f"error: {text}", settled["rendered"])
 
@@ -94,6 +147,15 @@ def joined(*texts):
     return "\n\n".join(text for text in texts if text)
 
 
+def use(session, unit, amount):
+    """What the model used: a guard that charges nothing for it says so, and that is all."""
+    try:
+        tell("session.usage", session, unit=unit, amount=amount)
+    except Refused as error:
+        if error.code != "not_host_charged":
+            raise
+
+
 def happened(session, event, messages):
     """What happened outside of the loop, told to the guard."""
     kind = event.pop("event")
@@ -106,6 +168,7 @@ def happened(session, event, messages):
 def loop(run):
     """The agent: the model's turn, its calls one after another, until it may stop."""
     session, messages = run["session"], []
+    tools = {tool["name"] for tool in run["tools"]}
     if session not in sessions:
         open_session(session, run, folder / f"journal-{len(list(folder.iterdir()))}")
     happened(session, {"event": "prompt", "text": run["prompt"]}, messages)
@@ -114,11 +177,16 @@ def loop(run):
         for event in turn.get("host", []):
             happened(session, event, messages)
         for unit, amount in turn.get("usage", {}).items():
-            tell("session.usage", session, unit=unit, amount=amount)
+            use(session, unit, amount)
         calls = turn.get("calls", [])
         messages.append({"role": "assistant", "text": turn.get("say") or turn.get("output") or "", "calls": calls})
-        for call in calls:
-            messages.append({"role": "tool", "call": call["call"], "text": around(session, call)})
+        for number, call in enumerate(calls):
+            # Calls are judged one after another, so that two with one id are two; one without an id is given one.
+            call["call"] = call["call"] or f"nameless-{len(messages)}-{number}"
+            try:
+                messages.append({"role": "tool", "call": call["call"], "text": around(session, call, tools)})
+            except Cancelled:
+                return {"ended": "cancelled", "trace": trace(session)}
         if turn.get("stop"):
             stop = tell("session.stop", session, reason=turn["finish_reason"])
             if stop["decision"] == "allow":
@@ -154,13 +222,17 @@ def restore(params):
 
 def answer(method, params):
     if method == "hello":
-        return {"name": "python-sample", "version": "1", "capabilities": {name: True for name in CAPABILITIES.split()}}
+        return {"name": "python-sample", "version": "1", "reusable": True, "capabilities": {name: True for name in CAPABILITIES.split()}}
     if method == "run":
         return loop(params)
     if method == "snapshot":
         return {"snapshot": trace(params["session"])}
-    if method in ("restore", "reset"):
-        restore(params) if method == "restore" else forget(params["session"])
+    if method == "restore":
+        restore(params)
+        return {}
+    if method == "reset":  # Without a session: everything, before the next case of the kit.
+        for session in [params["session"]] if "session" in params else list(sessions):
+            forget(session)
         return {}
     raise RuntimeError(f"there is no method `{method}`")
 

@@ -18,8 +18,20 @@ type Call = { call: string; tool: string; args: Json };
 type Message = { role: "system" | "user" | "assistant" | "tool"; text: string; call?: string; calls?: Call[] };
 type Waiting = { resolve: (result: Json) => void; reject: (error: Error) => void };
 
+/** How long the guard may take to answer, in milliseconds. A guard that does not answer allows nothing. */
+const PATIENCE = 5000;
+
+/** An answer that is an error, with its code where it has one. */
+class Refused extends Error {
+  code?: string;
+  constructor(error: Json) {
+    super(error.message);
+    this.code = error.data?.code;
+  }
+}
+
 const CAPABILITIES = [
-  "tool_policies", "argument_checks", "unknown_tools", "denial_feedback", "effects", "invariants", "budgets", "limits",
+  "tool_policies", "argument_checks", "unknown_tools", "denial_feedback", "outages", "effects", "invariants", "budgets", "limits",
   "parallel_calls", "feedback", "feedback_triggers", "deadline", "task_completion", "lifecycles", "attestation",
   "contracts", "approvals", "native_tools", "trace", "restore",
 ];
@@ -52,15 +64,32 @@ class Line {
   hear(message: Json): void {
     const waiting = this.waiting.get(message.id);
     this.waiting.delete(message.id);
-    if (message.error) waiting?.reject(new Error(message.error.message));
+    if (message.error) waiting?.reject(new Refused(message.error));
     else waiting?.resolve(message.result);
+  }
+}
+
+/** The guard. Once it is gone, or silent for too long, every question to it is an error. */
+class Sidecar extends Line {
+  gone = "";
+  ask(method: string, params: Json): Promise<Json> {
+    if (this.gone) return Promise.reject(new Error(this.gone));
+    const timer = setTimeout(() => this.lose("the guard does not answer"), PATIENCE);
+    return super.ask(method, params).finally(() => clearTimeout(timer));
+  }
+  lose(why: string): void {
+    this.gone = why;
+    for (const { reject } of this.waiting.values()) reject(new Error(why));
+    this.waiting.clear();
   }
 }
 
 const folder = fs.mkdtempSync(path.join(os.tmpdir(), "guard-adapter-"));
 const server = spawn(process.env.GUARDC ?? "guardc", ["serve", "--durability", "off", "--key", path.join(folder, "key")], { stdio: ["pipe", "pipe", "inherit"] });
 const kit = new Line((text) => process.stdout.write(text), {});
-const guard = new Line((text) => server.stdin.write(text), { jsonrpc: "2.0" });
+const guard = new Sidecar((text) => server.stdin.write(text), { jsonrpc: "2.0" });
+server.on("close", () => guard.lose("the guard has ended"));
+server.stdin.on("error", () => guard.lose("the guard has ended"));
 createInterface({ input: server.stdout }).on("line", (line) => guard.hear(parse(line)));
 
 const sessions = new Map<string, string>(); // by the kit's id: where its journal is kept
@@ -109,30 +138,48 @@ async function gate(session: string, call: Call): Promise<{ run?: true; wait?: t
   }
 }
 
+/** The run was cancelled while a tool ran. */
+class Cancelled extends Error {}
+
 /** Runs a tool and settles its call: what the model reads as the answer. */
-async function execute(session: string, call: Call): Promise<string> {
-  const done = await kit.ask("tool.execute", call);
-  const settled = await tell("call.settle", session, { call: call.call, ...done });
+async function execute(session: string, call: Call, tools: Set<string>): Promise<string> {
+  const nobody = { outcome: "failure", result: `there is no tool \`${call.tool}\`` };
+  const done = tools.has(call.tool) ? await kit.ask("tool.execute", call) : nobody;
+  const { outcome, result } = done;
+  const settled = await tell("call.settle", session, { call: call.call, outcome, result });
+  if (done.failure === "cancelled") throw new Cancelled();
   return joined(done.outcome === "success" ? shown(done.result) : `error: ${shown(done.result)}`, settled.rendered);
 }
 
 /** The calls of one turn: judged in order, run together, and those that wait judged again whenever one has ended. */
-async function calls(session: string, turn: Call[]): Promise<Map<string, string>> {
+async function calls(session: string, turn: Call[], tools: Set<string>): Promise<Map<string, string>> {
   const answers = new Map<string, string>();
   const running = new Map<string, Promise<string>>();
-  for (let waiting = turn; waiting.length || running.size; ) {
+  const seen = new Set<string>();
+  const twice = turn.filter((call) => seen.size === seen.add(call.call).size);
+  for (let waiting = turn.filter((call) => !twice.includes(call)); waiting.length || running.size; ) {
     const judged = waiting;
     waiting = [];
     for (const call of judged) {
       const said = await gate(session, call);
       answers.set(call.call, said.text);
       if (said.wait) waiting.push(call);
-      if (said.run) running.set(call.call, execute(session, call).then((text) => (answers.set(call.call, text), call.call)));
+      if (said.run) running.set(call.call, execute(session, call, tools).then((text) => (answers.set(call.call, text), call.call)));
     }
     if (!running.size) break; // nobody is left to wait for
     running.delete(await Promise.race(running.values()));
   }
+  for (const { call } of twice) answers.set(call, joined(answers.get(call)!, `two calls have the id ${call}, and the second did not run`));
   return answers;
+}
+
+/** What the model used: a guard that charges nothing for it says so, and that is all. */
+async function use(session: string, unit: string, amount: Json): Promise<void> {
+  try {
+    await tell("session.usage", session, { unit, amount });
+  } catch (error) {
+    if ((error as Refused).code !== "not_host_charged") throw error;
+  }
 }
 
 /** What happened outside of the loop, told to the guard. */
@@ -146,15 +193,18 @@ async function happened(session: string, { event, ...rest }: Json, messages: Mes
 async function loop(run: Json): Promise<Json> {
   const { session } = run;
   const messages: Message[] = [];
+  const tools = new Set<string>(run.tools.map((tool: Json) => tool.name));
   if (!sessions.has(session)) await open(session, run, []);
   await happened(session, { event: "prompt", text: run.prompt }, messages);
   for (;;) {
     const turn = await kit.ask("model.next", { messages });
     for (const event of turn.host ?? []) await happened(session, event, messages);
     for (const [unit, amount] of Object.entries(turn.usage ?? {}))
-      await tell("session.usage", session, { unit, amount });
-    messages.push({ role: "assistant", text: turn.say ?? turn.output ?? "", calls: turn.calls ?? [] });
-    for (const [call, text] of await calls(session, turn.calls ?? [])) messages.push({ role: "tool", call, text });
+      await use(session, unit, amount);
+    const asked: Call[] = turn.calls ?? [];
+    asked.forEach((call, number) => (call.call ||= `nameless-${messages.length}-${number}`));
+    messages.push({ role: "assistant", text: turn.say ?? turn.output ?? "", calls: asked });
+    for (const [call, text] of await calls(session, asked, tools)) messages.push({ role: "tool", call, text });
     if (!turn.stop) continue;
     const stop = await tell("session.stop", session, { reason: turn.finish_reason });
     if (stop.decision === "allow") return ended(run, turn, stop);
@@ -180,9 +230,12 @@ async function forget(session: string): Promise<void> {
 async function answer(method: string, params: Json): Promise<Json> {
   switch (method) {
     case "hello":
-      return { name: "typescript-sample", version: "1", capabilities: Object.fromEntries(CAPABILITIES.map((name) => [name, true])) };
+      return { name: "typescript-sample", version: "1", reusable: true, capabilities: Object.fromEntries(CAPABILITIES.map((name) => [name, true])) };
     case "run":
-      return loop(params);
+      return loop(params).catch((error) => {
+        if (!(error instanceof Cancelled)) throw error;
+        return { ended: "cancelled", trace: trace(params.session) };
+      });
     case "snapshot":
       return { snapshot: trace(params.session) };
     case "restore":
@@ -190,7 +243,8 @@ async function answer(method: string, params: Json): Promise<Json> {
       await open(params.session, { ...params, now: "1970-01-01T00:00:00Z" }, params.snapshot);
       return {};
     case "reset":
-      await forget(params.session);
+      // Without a session: everything, before the next case of the kit.
+      for (const session of params.session ? [params.session] : [...sessions.keys()]) await forget(session);
       return {};
     default:
       throw new Error(`there is no method \`${method}\``);

@@ -1,7 +1,7 @@
 //! The two sides of a case: an adapter, and the world around it.
 
 use crate::protocol::{
-    Approval, ApprovalRequest, Call, Declared, Done, End, Hello, Message, Replay, Replayed,
+    Approval, ApprovalRequest, Call, Declared, Done, End, Hello, Message, Outage, Replay, Replayed,
     Restore, Run, Turn,
 };
 use serde_json::Value;
@@ -33,18 +33,26 @@ pub trait Adapter {
     ///
     /// Returns an error if the adapter cannot be judged.
     fn restore(&mut self, restore: &Restore) -> Result<(), Trouble>;
-    /// Deletes a session.
+    /// Deletes a session, or all of them.
     ///
     /// # Errors
     ///
     /// Returns an error if the adapter cannot be judged.
-    fn reset(&mut self, session: &str) -> Result<(), Trouble>;
+    fn reset(&mut self, session: Option<&str>) -> Result<(), Trouble>;
     /// Replays a trace.
     ///
     /// # Errors
     ///
     /// Returns an error if the adapter cannot be judged.
     fn replay(&mut self, replay: &Replay) -> Result<Replayed, Trouble>;
+    /// Ends a case. After a clean one the adapter may be kept for another case.
+    fn finish(&mut self, clean: bool) {
+        let _ = clean;
+    }
+    /// True if earlier cases were played in this process.
+    fn is_used(&self) -> bool {
+        false
+    }
     /// Returns the end of its diagnostic output.
     fn said(&mut self) -> String {
         String::new()
@@ -59,6 +67,15 @@ pub trait Contestant: Sync {
     ///
     /// Returns an error if the adapter cannot be started.
     fn start(&self) -> Result<Box<dyn Adapter + '_>, Trouble>;
+    /// Starts a new adapter whose guard fails in this way, and that has served no case before.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the adapter cannot be started.
+    fn start_fresh(&self, outage: Option<&Outage>) -> Result<Box<dyn Adapter + '_>, Trouble> {
+        let _ = outage;
+        self.start()
+    }
 }
 
 /// The world outside of the adapter.
@@ -70,6 +87,10 @@ pub trait World {
     /// Returns the next call that has ended, with its id. `idle` is true if the adapter has nothing
     /// else to begin.
     fn ended(&mut self, idle: bool) -> Option<(String, Done)>;
+    /// Returns whether calls are held until others run beside them.
+    fn is_expecting_company(&self) -> bool {
+        true
+    }
     /// Returns the time, RFC 3339.
     fn now(&mut self) -> String;
     /// Asks for the approval of a call.

@@ -30,4 +30,4 @@ pub use play::{Compile, Played, play};
 pub use run::{Options, Outcome, Report, Verdict, known_failing, matches, run};
 #[cfg(feature = "schema")]
 pub use schema::schema;
-pub use suite::{Suite, Unreadable};
+pub use suite::{Suite, Unreadable, VERSION};

@@ -11,6 +11,8 @@ pub struct Observed {
     pub runs: Vec<RunSeen>,
     /// Every message, in order.
     pub log: Vec<String>,
+    /// True if earlier cases were played in the same process.
+    pub is_process_used: bool,
 }
 
 /// The observations of one run.

@@ -1,11 +1,11 @@
 //! Plays one case against an adapter, from its first run to its last.
 
 use crate::adapter::{Adapter, Contestant, Kind, Trouble};
-use crate::case::{Case, RunFile, Step, draw};
+use crate::case::{CallFile, Case, RunFile, Step, draw};
 use crate::clause;
 use crate::judge::{self, Broken};
 use crate::observed::{Observed, RunSeen};
-use crate::protocol::{Declared, Hello, PROTOCOL, Replay, Restore, Run, Tool};
+use crate::protocol::{Declared, End, Ended, Hello, Outage, PROTOCOL, Replay, Restore, Run, Tool};
 use crate::workspace::Workspace;
 use crate::world::{Outside, Stage, json_of};
 use guard_plan::hex;
@@ -40,6 +40,11 @@ pub fn play(
         Err(trouble) => Played::Errored(trouble),
         Ok(mut player) => {
             let played = player.case(&mut seen);
+            let clean = match &played {
+                Ok(Played::Judged(broken)) => broken.is_empty(),
+                Ok(Played::Skipped(_)) => true,
+                Ok(Played::Errored(_)) | Err(_) => false,
+            };
             seen.log = std::mem::take(&mut player.outside.log);
             let said = player.adapter.said();
             if !said.is_empty()
@@ -47,6 +52,8 @@ pub fn play(
             {
                 seen.log.push(format!("! {said}"));
             }
+            seen.is_process_used = player.adapter.is_used();
+            player.adapter.finish(clean);
             played.unwrap_or_else(Played::Errored)
         }
     };
@@ -99,12 +106,19 @@ impl<'p> Player<'p> {
             })?),
             false => None,
         };
-        let ids =
-            case.calls().map(|call| (call.id.clone(), opaque(seed, &case.name, "call", &call.id)));
+        let wire_id = |call: &CallFile| match call.given_id.as_deref() {
+            Some("") => String::new(),
+            Some(other) => opaque(seed, &case.name, "call", other),
+            None => opaque(seed, &case.name, "call", &call.id),
+        };
+        let ids = case.calls().map(|call| (call.id.clone(), wire_id(call)));
         Ok(Player {
             case,
             contestant,
-            adapter: contestant.start()?,
+            adapter: match &case.world.outage {
+                Some(outage) => contestant.start_fresh(Some(outage))?,
+                None => contestant.start()?,
+            },
             outside: Outside::new(case, workspace, ids.collect()),
             hello: Hello { protocol: PROTOCOL.into(), suite: suite.into() },
             seed,
@@ -172,11 +186,20 @@ impl<'p> Player<'p> {
             data: self.case.data.as_ref().map(json_of),
             contract: self.case.contract.clone(),
             tools: tools(self.case),
+            outage: self.case.world.outage.clone(),
         };
         self.outside.note(">", "run", &json!(message));
         let mut stage = Stage::new(&mut self.outside, run);
         let end = self.adapter.run(&message, &mut stage);
         let mut seen = stage.seen;
+        // An error is an answer: the adapter has ended the loop.
+        let end = match end {
+            Err(trouble) if trouble.kind == Kind::Error => {
+                let why = Some(trouble.message);
+                Ok(End { ended: Ended::Error, output: None, report: None, trace: None, why })
+            }
+            end => end,
+        };
         match &end {
             Ok(end) => self.outside.note("<", "run", &json!(end)),
             Err(trouble) => self.outside.log.push(format!("! {trouble}")),
@@ -211,10 +234,10 @@ impl<'p> Player<'p> {
                 }
                 Step::Reset { session } => {
                     let session = self.session(session);
-                    self.adapter.reset(&session)?;
+                    self.adapter.reset(Some(&session))?;
                 }
                 Step::Restart {} => {
-                    self.adapter = self.contestant.start()?;
+                    self.adapter = self.contestant.start_fresh(None)?;
                     self.greet()?;
                 }
                 Step::Wait { takes } => self.outside.passes(Some(takes)),
@@ -242,6 +265,19 @@ impl<'p> Player<'p> {
     }
 }
 
+/// Starts every adapter in a process of its own.
+pub struct Alone<'c>(pub &'c dyn Contestant);
+
+impl Contestant for Alone<'_> {
+    fn start(&self) -> Result<Box<dyn Adapter + '_>, Trouble> {
+        self.0.start_fresh(None)
+    }
+
+    fn start_fresh(&self, outage: Option<&Outage>) -> Result<Box<dyn Adapter + '_>, Trouble> {
+        self.0.start_fresh(outage)
+    }
+}
+
 /// Returns an id that reveals nothing about its purpose.
 fn opaque(seed: u64, case: &str, kind: &str, name: &str) -> String {
     let bytes = draw::draw(seed, case, &format!("{kind}:{name}"), 1);
@@ -258,8 +294,18 @@ fn tools(case: &Case) -> Vec<Tool> {
     let tool = |name: &str| Tool {
         name: name.to_owned(),
         description: String::new(),
-        schema: json!({ "type": "object" }),
+        schema: schema(case, name),
         native: native(name),
     };
-    names.into_iter().map(tool).collect()
+    let missing = |name: &str| case.tools.iter().any(|tool| tool.missing && tool.name == name);
+    names.into_iter().filter(|name| !missing(name)).map(tool).collect()
+}
+
+/// Returns the JSON Schema of a tool's arguments.
+fn schema(case: &Case, name: &str) -> Value {
+    let file = case.tools.iter().find(|tool| tool.name == name);
+    match file.and_then(|file| file.schema.as_ref()) {
+        Some(schema) => crate::world::table(schema),
+        None => json!({ "type": "object" }),
+    }
 }

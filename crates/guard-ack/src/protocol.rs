@@ -46,6 +46,9 @@ pub struct Declared {
     pub version: String,
     /// By name; what is not there is not declared.
     pub capabilities: BTreeMap<String, bool>,
+    /// True if one process can serve several cases, with a `reset` of everything between them.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub reusable: bool,
 }
 
 impl Declared {
@@ -97,6 +100,46 @@ pub struct Run {
     pub contract: Option<String>,
     /// The tools that the agent has.
     pub tools: Vec<Tool>,
+    /// The guard fails in this run. An adapter that starts `GUARDC` need not look: the command fails by itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub outage: Option<Outage>,
+}
+
+/// An outage of the guard.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Outage {
+    /// The number of the proposal that it begins with, from 1.
+    pub at: u64,
+    /// Its kind.
+    pub how: OutageKind,
+}
+
+/// The kinds of outages of the guard.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum OutageKind {
+    /// That proposal is answered with an error; later ones are answered as usual.
+    ErrsOnce,
+    /// That proposal and everything after it is answered with an error.
+    Errs,
+    /// The guard's process ends without an answer.
+    Dies,
+    /// The guard never answers again.
+    Hangs,
+}
+
+impl OutageKind {
+    /// Returns its name.
+    pub fn word(self) -> &'static str {
+        match self {
+            OutageKind::ErrsOnce => "errs_once",
+            OutageKind::Errs => "errs",
+            OutageKind::Dies => "dies",
+            OutageKind::Hangs => "hangs",
+        }
+    }
 }
 
 /// The answer to `run`: the loop has ended.
@@ -134,6 +177,8 @@ pub enum Ended {
     Budget,
     /// It stopped in a halted session; nothing was asked for.
     Halted,
+    /// The run was cancelled while a tool ran.
+    Cancelled,
     /// Something went wrong in the adapter.
     Error,
 }
@@ -147,6 +192,7 @@ impl Ended {
             Ended::Deadline => "deadline",
             Ended::Budget => "budget",
             Ended::Halted => "halted",
+            Ended::Cancelled => "cancelled",
             Ended::Error => "error",
         }
     }
@@ -227,7 +273,8 @@ pub struct Call {
     pub call: String,
     /// The tool.
     pub tool: String,
-    /// Its arguments.
+    /// Its arguments: an object. A text is what the model wrote where that is no JSON; other values are what it wrote
+    /// instead of an object.
     pub args: Value,
 }
 
@@ -275,6 +322,26 @@ pub struct Done {
     pub outcome: ToolOutcome,
     /// What it gave; of a failure, what went wrong.
     pub result: Value,
+    /// Of a failure: the way in which the tool fails.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failure: Option<FailureKind>,
+}
+
+/// The ways in which a tool fails. A framework may treat each in a way of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum FailureKind {
+    /// It returns an error, in the form that the framework has for that.
+    Error,
+    /// It raises an exception that the framework does not know.
+    Exception,
+    /// It asks the model to try again, in the form that the framework has for that.
+    Retry,
+    /// It exceeds its time limit.
+    Timeout,
+    /// The whole run is cancelled while the tool runs; the loop ends `cancelled`.
+    Cancelled,
 }
 
 /// How a tool ended.
@@ -340,7 +407,16 @@ pub struct Now {
     pub now: String,
 }
 
-/// `snapshot`, `reset`: of a session.
+/// `reset`: of a session, or of everything: the adapter is as it was when it had started.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Reset {
+    /// Its id; without it, all sessions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<String>,
+}
+
+/// `snapshot`: of a session.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OfSession {

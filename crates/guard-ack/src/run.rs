@@ -1,14 +1,18 @@
 //! Runs cases in parallel, and puts their outcomes in the order of the cases.
 
-use crate::adapter::{Contestant, Trouble};
+use crate::adapter::{Contestant, Kind, Trouble};
 use crate::case::Case;
 use crate::judge::Broken;
 use crate::observed::Observed;
-use crate::play::{Compile, Played, play};
+use crate::play::{Alone, Compile, Played, play};
 use crate::protocol::Declared;
 use crate::suite::{Suite, Unreadable};
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Instant;
+
+/// The maximum number of errored cases that are played again alone.
+const AGAIN: usize = 10;
 
 /// The options of a run.
 #[derive(Clone)]
@@ -21,6 +25,8 @@ pub struct Options<'o> {
     pub known_failing: Vec<String>,
     /// Compiles guards, for adapters that take plans.
     pub compile: Compile<'o>,
+    /// Starts no further case after a finding.
+    pub is_fail_fast: bool,
     /// Called after each case, with the number of finished cases and the total.
     pub progress: &'o (dyn Fn(usize, usize) + Sync),
 }
@@ -40,6 +46,12 @@ pub struct Outcome {
     pub verdict: Verdict,
     /// True if it is listed as known to fail.
     pub known: bool,
+    /// A usual mistake of adapters that fail it.
+    pub hint: Option<String>,
+    /// The time it took, in milliseconds.
+    pub took: u64,
+    /// True if it passed only when it was played again alone, after the adapter could not be judged.
+    pub is_flaky: bool,
     /// Every message, unless it passed.
     pub log: Vec<String>,
 }
@@ -76,8 +88,14 @@ pub struct Report {
     pub adapter: Declared,
     /// The hash of all cases.
     pub suite: String,
+    /// The version of the bundled cases; empty for other cases.
+    pub version: String,
     /// The seed.
     pub seed: u64,
+    /// The time of the whole run, in milliseconds.
+    pub took: u64,
+    /// The number of selected cases that were not played, after the first finding.
+    pub not_played: usize,
     /// The outcomes, in the order of the cases.
     pub outcomes: Vec<Outcome>,
     /// Cases that could not be read.
@@ -88,7 +106,13 @@ impl Report {
     /// Returns whether there are no findings: no unexpected failure or error, no case that passed
     /// although it is listed as known to fail, and no unreadable case.
     pub fn is_fine(&self) -> bool {
-        self.unreadable.is_empty() && !self.outcomes.iter().any(Outcome::is_finding)
+        let findings = self.outcomes.iter().any(Outcome::is_finding);
+        self.unreadable.is_empty() && !findings && !self.is_nothing_judged()
+    }
+
+    /// Returns whether every case was skipped, so that nothing was shown.
+    pub fn is_nothing_judged(&self) -> bool {
+        self.count("skipped") == self.outcomes.len()
     }
 
     /// Returns the number of cases with this verdict.
@@ -116,39 +140,118 @@ pub fn run(
     contestant: &dyn Contestant,
     options: &Options,
 ) -> Report {
+    let begun = Instant::now();
     let hash = suite.hash();
     let (next, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
-    let slots: Vec<Mutex<Option<(Played, Observed)>>> =
-        cases.iter().map(|_| Mutex::new(None)).collect();
+    let stopped = AtomicBool::new(false);
+    let slots: Vec<Mutex<Option<Outcome>>> = cases.iter().map(|_| Mutex::new(None)).collect();
+    let adapter = Mutex::new(Declared::default());
     std::thread::scope(|scope| {
         for _ in 0..options.jobs.clamp(1, cases.len().max(1)) {
             scope.spawn(|| {
-                while let Some(at) =
-                    Some(next.fetch_add(1, Ordering::Relaxed)).filter(|at| *at < cases.len())
+                while !stopped.load(Ordering::Relaxed)
+                    && let Some(case) = cases.get(next.fetch_add(1, Ordering::Relaxed))
                 {
-                    let played = play(&cases[at], contestant, &hash, options.seed, options.compile);
-                    if let Ok(mut slot) = slots[at].lock() {
-                        *slot = Some(played);
+                    let (outcome, declared) = judged(case, contestant, &hash, options);
+                    if options.is_fail_fast && outcome.is_finding() {
+                        stopped.store(true, Ordering::Relaxed);
+                    }
+                    if let Ok(mut adapter) = adapter.lock()
+                        && adapter.name.is_empty()
+                    {
+                        *adapter = declared;
+                    }
+                    let at = cases.iter().position(|one| std::ptr::eq(one, case));
+                    if let Some(Ok(mut slot)) = at.map(|at| slots[at].lock()) {
+                        *slot = Some(outcome);
                     }
                     (options.progress)(done.fetch_add(1, Ordering::Relaxed) + 1, cases.len());
                 }
             });
         }
     });
-    let mut adapter = Declared::default();
-    let played = slots.into_iter().map(|slot| slot.into_inner().ok().flatten());
-    let outcomes = cases.iter().zip(played).filter_map(|(case, played)| {
-        let (played, seen) = played?;
-        if adapter.name.is_empty() {
-            adapter = seen.declared.clone();
-        }
-        Some(outcome(case, played, seen, options))
-    });
-    let outcomes = outcomes.collect();
-    Report { adapter, suite: hash, seed: options.seed, outcomes, unreadable: bad }
+    let mut outcomes: Vec<Outcome> =
+        slots.into_iter().filter_map(|slot| slot.into_inner().ok().flatten()).collect();
+    again_alone(&mut outcomes, cases, contestant, &hash, options);
+    let is_bundled = *suite == Suite::bundled();
+    Report {
+        adapter: adapter.into_inner().unwrap_or_default(),
+        suite: hash,
+        version: if is_bundled { crate::suite::VERSION.into() } else { String::new() },
+        seed: options.seed,
+        took: millis(begun),
+        not_played: cases.len() - outcomes.len(),
+        outcomes,
+        unreadable: bad,
+    }
 }
 
-fn outcome(case: &Case, played: Played, seen: Observed, options: &Options) -> Outcome {
+fn millis(begun: Instant) -> u64 {
+    u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX)
+}
+
+/// Plays a case. One that does not pass in a process that has served others is played again in a process of its own: what
+/// differs then is what earlier cases left behind.
+fn judged(
+    case: &Case,
+    contestant: &dyn Contestant,
+    hash: &str,
+    options: &Options,
+) -> (Outcome, Declared) {
+    let begun = Instant::now();
+    let (mut played, mut seen) = play(case, contestant, hash, options.seed, options.compile);
+    let passed = |played: &Played| matches!(played, Played::Judged(broken) if broken.is_empty());
+    let is_finding = !passed(&played) && !matches!(played, Played::Skipped(_));
+    if is_finding && seen.is_process_used {
+        let alone = Alone(contestant);
+        let (again, seen_again) = play(case, &alone, hash, options.seed, options.compile);
+        match (&mut played, passed(&again)) {
+            (Played::Judged(broken), true) => broken.insert(0, left_behind()),
+            _ => (played, seen) = (again, seen_again),
+        }
+    }
+    let declared = seen.declared.clone();
+    (outcome(case, played, seen, millis(begun), options), declared)
+}
+
+fn left_behind() -> Broken {
+    Broken {
+        clause: "LOOP-7".into(),
+        at: String::new(),
+        expected: "after `reset` the process is as it was at its start".into(),
+        observed:
+            "the case passes in a process of its own, and fails in one that has served other cases"
+                .into(),
+    }
+}
+
+/// Plays the few cases again in which the adapter was silent or ended, one after another: the machine may have been busy.
+fn again_alone(
+    outcomes: &mut [Outcome],
+    cases: &[Case],
+    contestant: &dyn Contestant,
+    hash: &str,
+    options: &Options,
+) {
+    let is_errored = |outcome: &Outcome| match &outcome.verdict {
+        Verdict::Errored(trouble) => matches!(trouble.kind, Kind::Hang | Kind::Crash),
+        _ => false,
+    };
+    let errored = outcomes.iter().filter(|outcome| is_errored(outcome)).count();
+    if errored > AGAIN {
+        return;
+    }
+    for outcome in outcomes.iter_mut().filter(|outcome| is_errored(outcome)) {
+        let Some(case) = cases.iter().find(|case| case.name == outcome.name) else { continue };
+        let (played, seen) = play(case, &Alone(contestant), hash, options.seed, options.compile);
+        if matches!(played, Played::Judged(_)) {
+            *outcome = self::outcome(case, played, seen, outcome.took, options);
+            outcome.is_flaky = true;
+        }
+    }
+}
+
+fn outcome(case: &Case, played: Played, seen: Observed, took: u64, options: &Options) -> Outcome {
     let verdict = match played {
         Played::Judged(broken) if broken.is_empty() => Verdict::Passed,
         Played::Judged(broken) => Verdict::Failed(broken),
@@ -161,6 +264,9 @@ fn outcome(case: &Case, played: Played, seen: Observed, options: &Options) -> Ou
         claim: case.claim.clone(),
         tier: case.tier(),
         known: options.known_failing.iter().any(|glob| matches(glob, &case.name)),
+        hint: case.hint.clone(),
+        took,
+        is_flaky: false,
         log: if verdict == Verdict::Passed { Vec::new() } else { seen.log },
         verdict,
     }

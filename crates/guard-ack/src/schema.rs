@@ -2,7 +2,7 @@
 
 use crate::protocol::{
     Approval, ApprovalRequest, Ask, Call, Declared, Done, End, Hello, Now, OfSession, ProbeAnswer,
-    ProbeRead, Replay, Replayed, Restore, Run, Snapshot, Turn,
+    ProbeRead, Replay, Replayed, Reset, Restore, Run, Snapshot, Turn,
 };
 use serde_json::Value;
 
@@ -15,7 +15,7 @@ struct Messages {
     run: (Run, End),
     snapshot: (OfSession, Snapshot),
     restore: Restore,
-    reset: OfSession,
+    reset: Reset,
     replay: (Replay, Replayed),
     #[schemars(rename = "model.next")]
     model_next: (Ask, Turn),

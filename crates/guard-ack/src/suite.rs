@@ -9,6 +9,16 @@ use std::path::Path;
 /// The cases that came with the kit: name and text.
 const BUNDLED: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/cases.rs"));
 
+/// The version of the bundled cases (`ack/CHANGELOG.md`). Major: a promise is other than it was; minor: cases were
+/// added; patch: a case was repaired.
+pub const VERSION: &str = "1.1.0";
+
+/// Returns the three numbers of a semantic version.
+pub fn version_numbers(version: &str) -> Option<[u64; 3]> {
+    let numbers = version.split('.').map(|part| part.parse().ok());
+    numbers.collect::<Option<Vec<u64>>>()?.try_into().ok()
+}
+
 /// The texts of all cases, sorted by name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Suite {

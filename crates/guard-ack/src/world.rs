@@ -45,10 +45,6 @@ impl<'c> Outside<'c> {
     pub fn note(&mut self, arrow: &str, method: &str, body: &Value) {
         self.log.push(format!("{arrow} {method} {body}"));
     }
-
-    fn case_id(&self, wire: &str) -> Option<&String> {
-        self.ids.iter().find(|(_, id)| *id == wire).map(|(id, _)| id)
-    }
 }
 
 /// What goes around in turn; the last stays.
@@ -110,7 +106,7 @@ impl<'o, 'c> Stage<'o, 'c> {
         let call = |call: &CallFile| Call {
             call: self.outside.ids.get(&call.id).cloned().unwrap_or_default(),
             tool: call.tool.clone(),
-            args: named(&table(&call.args), &self.outside.ids),
+            args: named(&json_of(&call.args), &self.outside.ids),
         };
         let reason = if turn.stop { "stop" } else { "tool_calls" };
         Turn {
@@ -126,6 +122,26 @@ impl<'o, 'c> Stage<'o, 'c> {
             output: turn.output.clone(),
             finish_reason: turn.finish_reason.clone().unwrap_or_else(|| reason.into()),
         }
+    }
+
+    /// Returns the case's id of a call that runs. The model may have given one id to several calls, or none.
+    fn case_id(&self, call: &Call) -> Option<String> {
+        let ids = &self.outside.ids;
+        let begun = |id: &String| self.seen.executed.iter().any(|one| one.id.as_ref() == Some(id));
+        let named = |script: &&CallFile| ids.get(&script.id) == Some(&call.call);
+        let like = |script: &&CallFile| {
+            script.tool == call.tool && self::named(&json_of(&script.args), ids) == call.args
+        };
+        let scripts: Vec<&CallFile> = self.outside.case.calls().filter(named).collect();
+        let best = scripts.iter().find(|script| like(script) && !begun(&script.id));
+        if let Some(script) = best.or(scripts.first()) {
+            return Some(script.id.clone());
+        }
+        // A framework gives an id of its own to a call that has none.
+        let mut nameless = self.outside.case.calls().filter(|script| {
+            script.given_id.as_deref() == Some("") && like(script) && !begun(&script.id)
+        });
+        nameless.next().map(|script| script.id.clone())
     }
 
     /// Whether all run that should run together: then there is nothing to wait for.
@@ -150,7 +166,11 @@ impl<'o, 'c> Stage<'o, 'c> {
         let Some(script) = script else {
             return (
                 wire,
-                Done { outcome: ToolOutcome::Failure, result: json!("there is no such call") },
+                Done {
+                    outcome: ToolOutcome::Failure,
+                    result: json!("there is no such call"),
+                    failure: None,
+                },
             );
         };
         self.outside.passes(script.takes.as_ref());
@@ -163,9 +183,10 @@ impl<'o, 'c> Stage<'o, 'c> {
                 let _ = workspace.remove(name);
             }
         }
-        let outcome = if script.fails { ToolOutcome::Failure } else { ToolOutcome::Success };
+        let failed = script.is_failure();
+        let outcome = if failed { ToolOutcome::Failure } else { ToolOutcome::Success };
         let result = script.result.as_ref().map_or_else(|| json!("done"), json_of);
-        (wire, Done { outcome, result })
+        (wire, Done { outcome, result, failure: script.failure })
     }
 }
 
@@ -192,7 +213,7 @@ impl World for Stage<'_, '_> {
     fn begin(&mut self, call: &Call) {
         self.outside.note("<", "tool.execute", &json!(call));
         self.running.push_back(self.seen.executed.len());
-        let id = self.outside.case_id(&call.call).cloned();
+        let id = self.case_id(call);
         let begun = self.events;
         self.seen.executed.push(Served { call: call.clone(), id, begun, ended: None });
         self.events += 1;
@@ -211,6 +232,12 @@ impl World for Stage<'_, '_> {
             &json!({ "call": call, "outcome": done.outcome, "result": done.result }),
         );
         Some((call, done))
+    }
+
+    fn is_expecting_company(&self) -> bool {
+        let turn = self.seen.shown.len().checked_sub(1).and_then(|at| self.script.turn.get(at));
+        let ids = self.script.expect.together.iter().flatten();
+        turn.is_some_and(|turn| ids.clone().any(|id| turn.calls.iter().any(|call| call.id == *id)))
     }
 
     fn now(&mut self) -> String {

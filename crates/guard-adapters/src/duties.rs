@@ -6,8 +6,8 @@
 use crate::engine::{Engine, WorkspaceFiles, compiled, instant, json, trouble};
 use crate::harness::{AdapterResult, Gate, Harness, joined, text_of};
 use guard_ack::protocol::{
-    Approval, ApprovalRequest, Call, Done, End, Ended, HostEvent, Message, Replay, Replayed,
-    Restore, Role, Run, ToolOutcome, Turn,
+    Approval, ApprovalRequest, Call, Done, End, Ended, FailureKind, HostEvent, Message, Replay,
+    Replayed, Restore, Role, Run, ToolOutcome, Turn,
 };
 use guard_plan::decimal;
 use guard_plan::record::{StopDecision, rendered};
@@ -53,6 +53,9 @@ pub trait Duties {
 
     /// Reports an event to the guard.
     fn report(&mut self, harness: &mut Harness, event: &Event) -> Result<Outcome, SessionError> {
+        if harness.is_guard_down(event) {
+            return Err(SessionError::Contended);
+        }
         harness.engine.apply(event, harness.world)
     }
 
@@ -63,6 +66,9 @@ pub trait Duties {
 
     /// Asks the model, and reports to the guard the events that happened meanwhile. `None` if the model is gone.
     fn ask_model(&mut self, harness: &mut Harness) -> AdapterResult<Option<Turn>> {
+        if harness.is_cancelled {
+            return Ok(None);
+        }
         let messages = self.conversation(harness);
         let Ok(turn) = harness.world.model(&messages) else { return Ok(None) };
         for event in &turn.host {
@@ -70,7 +76,26 @@ pub trait Duties {
         }
         self.usage(harness, &turn.usage)?;
         harness.said(&turn);
-        Ok(Some(turn))
+        Ok(Some(self.tell_apart(harness, turn)))
+    }
+
+    /// Leaves each call with an id of its own: gives one to calls without, and refuses those that share one.
+    fn tell_apart(&mut self, harness: &mut Harness, mut turn: Turn) -> Turn {
+        let mut calls: Vec<Call> = Vec::new();
+        for mut call in turn.calls {
+            if call.call.is_empty() {
+                call.call = format!("nameless-{}-{}", harness.messages.len(), calls.len());
+            }
+            if calls.iter().any(|earlier| earlier.call == call.call) {
+                let why =
+                    format!("two calls have the id `{}`, and this one did not run", call.call);
+                harness.answer(&call, &why);
+            } else {
+                calls.push(call);
+            }
+        }
+        turn.calls = calls;
+        turn
     }
 
     /// Reports an event of the host.
@@ -96,18 +121,36 @@ pub trait Duties {
         for (unit, amount) in used {
             let now = self.now(harness);
             let amount = decimal::parse(amount).ok_or_else(|| trouble("usage is no amount"))?;
-            self.report(harness, &Event::Usage(Usage { unit, amount, now })).map_err(trouble)?;
+            match self.report(harness, &Event::Usage(Usage { unit, amount, now })) {
+                // Models report what they use, whether or not a guard charges for it.
+                Err(SessionError::Step(StepError::NotHostCharged(_))) | Ok(_) => {}
+                Err(error) => return Err(trouble(error)),
+            }
         }
         Ok(())
     }
 
     /// Runs a call if the guard allows it. The tool has started, but not ended, when this returns [`Gate::Run`].
     fn call(&mut self, harness: &mut Harness, call: &Call) -> AdapterResult<Gate> {
-        let gate = self.gate(harness, call)?;
-        if gate == Gate::Run {
-            self.start(harness, call);
+        if harness.is_cancelled {
+            return Ok(Gate::Refused("the run was cancelled".into()));
         }
+        let gate = self.gate(harness, call)?;
+        if gate != Gate::Run {
+            return Ok(gate);
+        }
+        if !harness.has_tool(&call.tool) {
+            return self.no_such_tool(harness, call).map(Gate::Refused);
+        }
+        self.start(harness, call);
         Ok(gate)
+    }
+
+    /// Settles a call that the guard allows, of a tool that the agent does not have. Returns the answer.
+    fn no_such_tool(&mut self, harness: &mut Harness, call: &Call) -> AdapterResult<String> {
+        let result = Value::String(format!("there is no tool `{}`", call.tool));
+        let done = Done { outcome: ToolOutcome::Failure, result, failure: None };
+        self.settle(harness, call, &done).map(|both| with_feedback(&both))
     }
 
     /// Proposes a call to the guard, and asks for the approvals it needs.
@@ -188,7 +231,9 @@ pub trait Duties {
 
     /// Waits for a tool that has started; `None` if none is running.
     fn finished(&mut self, harness: &mut Harness) -> Option<(String, Done)> {
-        harness.world.ended(true)
+        let (call, done) = harness.world.ended(true)?;
+        harness.is_cancelled |= done.failure == Some(FailureKind::Cancelled);
+        Some((call, done))
     }
 
     /// Settles a call that has run. Returns its text for the model, and the feedback.
@@ -269,10 +314,14 @@ pub trait Duties {
         Ok(End { ended, output: turn.output.clone(), report, trace, why: None })
     }
 
-    /// Returns the result if the model is gone.
-    fn abandoned(&mut self) -> End {
-        let why = Some("the model is gone".to_owned());
-        End { ended: Ended::Error, output: None, report: None, trace: None, why }
+    /// Returns the result of a loop that ends without a stop: the run was cancelled, or the model is gone.
+    fn abandoned(&mut self, harness: &mut Harness) -> End {
+        let (ended, why) = match harness.is_cancelled {
+            true => (Ended::Cancelled, "the run was cancelled"),
+            false => (Ended::Error, "the model is gone"),
+        };
+        let trace = harness.engine.trace().ok().filter(|_| harness.is_cancelled);
+        End { ended, output: None, report: None, trace, why: Some(why.to_owned()) }
     }
 
     /// Returns the name under which the adapter keeps a session.

@@ -3,7 +3,8 @@
 use crate::engine::Engine;
 use guard_ack::Trouble;
 use guard_ack::World;
-use guard_ack::protocol::{Call, Message, Role, Run, Turn};
+use guard_ack::protocol::{Call, Message, Outage, OutageKind, Role, Run, Turn};
+use guard_sdk::Event;
 use serde_json::Value;
 
 /// One run: the guarded session, the world with model and tools, and the conversation.
@@ -13,6 +14,10 @@ pub struct Harness<'w> {
     pub run: &'w Run,
     /// The messages so far.
     pub messages: Vec<Message>,
+    /// The number of proposals so far.
+    pub proposals: u64,
+    /// True once the run is cancelled.
+    pub is_cancelled: bool,
 }
 
 /// The outcome of a tool call before the tool has ended.
@@ -48,6 +53,22 @@ impl Harness<'_> {
         let text = turn.say.clone().or(turn.output.clone()).unwrap_or_default();
         let (role, calls) = (Role::Assistant, turn.calls.clone());
         self.messages.push(Message { role, text, call: None, calls });
+    }
+
+    /// Returns whether the guard is down for an event; counts the proposals.
+    pub fn is_guard_down(&mut self, event: &Event) -> bool {
+        let proposed = matches!(event, Event::Propose(_));
+        self.proposals += u64::from(proposed);
+        let down = |outage: &Outage| match outage.how {
+            OutageKind::ErrsOnce => proposed && self.proposals == outage.at,
+            _ => self.proposals >= outage.at,
+        };
+        self.run.outage.as_ref().is_some_and(down)
+    }
+
+    /// True if the agent has a tool.
+    pub fn has_tool(&self, name: &str) -> bool {
+        self.run.tools.iter().any(|tool| tool.name == name)
     }
 
     /// True if a tool is the framework's own.

@@ -44,12 +44,20 @@ impl Adapter for Instance<'_> {
             name: format!("guard-{}", self.shape.name()),
             version: env!("CARGO_PKG_VERSION").into(),
             capabilities: names.into_iter().map(|name| (name.to_owned(), true)).collect(),
+            reusable: true,
         })
     }
 
     fn run(&mut self, run: &Run, world: &mut dyn World) -> Result<End, Trouble> {
         let mut engine = self.duties.open(&mut self.sessions, run)?;
-        let mut harness = Harness { engine: &mut engine, world, run, messages: Vec::new() };
+        let mut harness = Harness {
+            engine: &mut engine,
+            world,
+            run,
+            messages: Vec::new(),
+            proposals: 0,
+            is_cancelled: false,
+        };
         let end = self.shape.run(&mut *self.duties, &mut harness);
         self.sessions.open.insert(self.duties.key(&run.session), engine);
         end
@@ -64,8 +72,11 @@ impl Adapter for Instance<'_> {
         self.duties.restore(&mut self.sessions, restore)
     }
 
-    fn reset(&mut self, session: &str) -> Result<(), Trouble> {
-        self.duties.reset(&mut self.sessions, session);
+    fn reset(&mut self, session: Option<&str>) -> Result<(), Trouble> {
+        match session {
+            Some(session) => self.duties.reset(&mut self.sessions, session),
+            None => self.sessions.open.clear(),
+        }
         Ok(())
     }
 

@@ -41,6 +41,7 @@ impl Adapter for Null {
             name: format!("{self:?}"),
             version: String::new(),
             capabilities: names.collect(),
+            reusable: true,
         })
     }
 
@@ -85,7 +86,7 @@ impl Adapter for Null {
         Ok(())
     }
 
-    fn reset(&mut self, _: &str) -> Result<(), Trouble> {
+    fn reset(&mut self, _: Option<&str>) -> Result<(), Trouble> {
         Ok(())
     }
 

@@ -58,6 +58,7 @@ impl Adapter for Evaluator {
             name: "reference".into(),
             version: env!("CARGO_PKG_VERSION").into(),
             capabilities: names.collect(),
+            reusable: true,
         })
     }
 
@@ -88,7 +89,7 @@ impl Adapter for Evaluator {
         unable()
     }
 
-    fn reset(&mut self, _: &str) -> Result<(), Trouble> {
+    fn reset(&mut self, _: Option<&str>) -> Result<(), Trouble> {
         unable()
     }
 

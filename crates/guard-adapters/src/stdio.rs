@@ -1,7 +1,8 @@
 //! The adapters as a process: the line protocol on standard input and output.
 
 use guard_ack::protocol::{
-    Approval, ApprovalRequest, Call, Done, Message, Now, OfSession, ProbeAnswer, Request, Turn,
+    Approval, ApprovalRequest, Call, Done, Message, Now, OfSession, ProbeAnswer, Request, Reset,
+    Turn,
 };
 use guard_ack::{Adapter, Kind, Refused, Trouble, World};
 use serde::de::DeserializeOwned;
@@ -37,7 +38,7 @@ fn answer(
         "run" => json!(adapter.run(&read(params)?, wire)?),
         "snapshot" => json!({ "snapshot": adapter.snapshot(&read::<OfSession>(params)?.session)? }),
         "restore" => adapter.restore(&read(params)?).map(|()| json!({}))?,
-        "reset" => adapter.reset(&read::<OfSession>(params)?.session).map(|()| json!({}))?,
+        "reset" => adapter.reset(read::<Reset>(params)?.session.as_deref()).map(|()| json!({}))?,
         "replay" => json!(adapter.replay(&read(params)?)?),
         other => return Err(Trouble::new(Kind::Message, format!("there is no method `{other}`"))),
     })

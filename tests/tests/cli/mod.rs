@@ -123,9 +123,21 @@ fn run_case(guardc: &Path, suite: &Path, case: &Path) -> String {
         let printed = printed.replace(&tmp_text, "$TMP");
         let printed = printed.replace(&guardc.display().to_string(), "$GUARDC");
         let printed = printed.replace(&suite.display().to_string(), "$SUITE");
+        let printed = without_times(&printed);
         let _ = write!(out, "$ {run}\n{printed}");
     }
     let _ = std::fs::remove_dir_all(&tmp);
+    out
+}
+
+/// Returns the text without the times of JUnit, which differ from run to run.
+fn without_times(text: &str) -> String {
+    const TIME: &str = " time=\"";
+    let mut parts = text.split(TIME);
+    let mut out = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        out.push_str(part.split_once('"').map_or(part, |(_, rest)| rest));
+    }
     out
 }
 

@@ -4,7 +4,7 @@
 //! `<<kind:name>>` stands for the same text everywhere in a case. Guards contain no `<<`, so the
 //! two cannot be confused. Kinds: `tool` and `word` (a name), `path` (of a file, relative), `dir`
 //! (of a folder), `int` (`<<int:n 2..=9>>` at its first use; elsewhere `<<int:n>>`, `<<int:n+1>>`,
-//! `<<int:n-1>>`).
+//! `<<int:n-1>>`), `text` (words up to a length: `<<text:n 65536>>` at its first use).
 
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
@@ -20,7 +20,9 @@ pub struct Bad {
     pub help: Option<String>,
 }
 
-const KINDS: [&str; 5] = ["tool", "word", "path", "dir", "int"];
+const KINDS: [&str; 6] = ["tool", "word", "path", "dir", "int", "text"];
+/// The length of the longest drawn text, in bytes.
+const LONGEST_TEXT: usize = 1 << 20;
 const HEADS: [&str; 16] = [
     "ba", "de", "fi", "go", "ku", "la", "me", "ni", "po", "ru", "sa", "te", "vi", "wo", "xu", "za",
 ];
@@ -80,6 +82,7 @@ impl Drawn<'_> {
         match kind {
             "int" => self.int(name.trim()).map(|number| number.to_string()),
             "tool" | "word" | "path" | "dir" if !name.is_empty() => Ok(self.text(kind, name)),
+            "text" => self.long_text(name.trim()),
             _ => {
                 let near = guard_plan::near::nearest(kind, KINDS.into_iter());
                 let help = near.map(|near| format!("did you mean `{near}`?"));
@@ -107,6 +110,36 @@ impl Drawn<'_> {
             }
             round += 1;
         }
+    }
+
+    /// Draws words until they have the length that is said where the text is first used.
+    fn long_text(&mut self, text: &str) -> Result<String, Problem> {
+        let (name, length) = text.split_once(' ').unwrap_or((text, ""));
+        let key = format!("text:{name}");
+        if let Some(text) = self.texts.get(&key) {
+            return Ok(text.clone());
+        }
+        let length = length.trim().parse::<usize>().ok().filter(|length| *length <= LONGEST_TEXT);
+        let length = length.ok_or_else(|| {
+            let help = format!("say its length where it is first used: `<<text:{name} 65536>>`");
+            (format!("`{name}` has no length up to {LONGEST_TEXT}"), Some(help))
+        })?;
+        let mut drawn = String::with_capacity(length + 64);
+        for round in 0.. {
+            if drawn.len() >= length {
+                break;
+            }
+            for bytes in draw(self.seed, self.case, &key, round).chunks(4) {
+                drawn.push_str(&word(bytes));
+                drawn.push(' ');
+            }
+        }
+        drawn.truncate(length);
+        drawn.pop();
+        // The last character is never a space, which a framework may trim.
+        drawn.push('.');
+        self.texts.insert(key, drawn.clone());
+        Ok(drawn)
     }
 
     fn int(&mut self, text: &str) -> Result<i64, Problem> {

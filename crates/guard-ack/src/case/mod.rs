@@ -7,6 +7,7 @@ mod read;
 
 pub use read::{Problem, parse};
 
+use crate::protocol::{FailureKind, Outage};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
@@ -23,6 +24,14 @@ pub struct Case {
     pub claim: String,
     /// The capabilities that it needs; without them it is skipped.
     pub needs: Vec<String>,
+    /// The version of the suite that it came with.
+    #[serde(default = "first_version")]
+    pub since: String,
+    /// A usual mistake of adapters that fail it.
+    pub hint: Option<String>,
+    /// Words to select it by.
+    #[serde(default)]
+    pub tags: Vec<String>,
     /// The guard.
     pub guard: String,
     /// The start of the first run, RFC 3339.
@@ -51,6 +60,10 @@ pub struct Case {
     pub run: Vec<RunFile>,
 }
 
+fn first_version() -> String {
+    "1.0.0".into()
+}
+
 fn start() -> String {
     "2026-01-05T09:00:00Z".into()
 }
@@ -64,6 +77,11 @@ pub struct ToolFile {
     /// True if it is the framework's own.
     #[serde(default)]
     pub native: bool,
+    /// The JSON Schema of its arguments; by default any object.
+    pub schema: Option<toml::Table>,
+    /// True if the model calls it although the agent does not have it.
+    #[serde(default)]
+    pub missing: bool,
 }
 
 /// The outside world.
@@ -82,6 +100,8 @@ pub struct WorldFile {
     /// The answers of probes, by the turns of the model; the last one repeats.
     #[serde(default)]
     pub probes: BTreeMap<String, Vec<toml::Value>>,
+    /// The outage of the guard.
+    pub outage: Option<Outage>,
 }
 
 impl Default for WorldFile {
@@ -91,6 +111,7 @@ impl Default for WorldFile {
             workspace: true,
             approvals: BTreeMap::new(),
             probes: BTreeMap::new(),
+            outage: None,
         }
     }
 }
@@ -258,12 +279,16 @@ pub struct CallFile {
     pub id: String,
     /// The tool.
     pub tool: String,
-    /// The arguments.
-    #[serde(default)]
-    pub args: toml::Table,
+    /// The arguments: a table, or what the model writes instead.
+    #[serde(default = "no_arguments")]
+    pub args: toml::Value,
+    /// The id that the model gives it instead of one of its own: that of another call, or none where it is empty.
+    pub given_id: Option<String>,
     /// True if it fails.
     #[serde(default)]
     pub fails: bool,
+    /// The way in which it fails.
+    pub failure: Option<FailureKind>,
     /// The result.
     pub result: Option<toml::Value>,
     /// The duration.
@@ -276,13 +301,27 @@ pub struct CallFile {
     pub removes: Vec<String>,
 }
 
+impl CallFile {
+    /// Returns whether it fails.
+    pub fn is_failure(&self) -> bool {
+        self.fails || self.failure.is_some()
+    }
+}
+
+fn no_arguments() -> toml::Value {
+    toml::Value::Table(toml::Table::new())
+}
+
 /// The complete expectations of a run: events that are not listed must not happen.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Expect {
     /// The calls that run, in the order in which they begin.
     pub executed: Vec<String>,
-    /// The way the loop ends.
+    /// The calls that a framework may run or refuse by itself.
+    #[serde(default)]
+    pub may_run: Vec<String>,
+    /// The way the loop ends; several, separated by ` or `.
     pub ended: String,
     /// Sets of calls that run at the same time.
     #[serde(default)]
@@ -319,10 +358,28 @@ pub struct TraceFile {
     pub lacks: Texts,
 }
 
+impl Expect {
+    /// Returns the ways in which the loop may end.
+    pub fn endings(&self) -> impl Iterator<Item = &str> {
+        self.ended.split(" or ")
+    }
+
+    /// Returns whether the adapter may end the loop with an error, at any turn.
+    pub fn allows_error(&self) -> bool {
+        self.endings().any(|ending| ending == "error")
+    }
+}
+
 impl Case {
     /// Returns the tier of its clause.
     pub fn tier(&self) -> u8 {
         crate::clause::find(&self.clause).map_or(0, |clause| clause.tier)
+    }
+
+    /// Returns whether it is selected by a word: a tag, its area, or a capability that it needs.
+    pub fn has_tag(&self, tag: &str) -> bool {
+        let area = self.name.split('/').next();
+        area == Some(tag) || self.tags.iter().chain(&self.needs).any(|word| word == tag)
     }
 
     /// Returns every call of the script.

@@ -127,6 +127,9 @@ impl Reader<'_> {
         if time::parse_rfc3339(&case.start).is_none() {
             self.problem(&case.start, format!("`{}` is no RFC 3339 time", case.start), None);
         }
+        if crate::suite::version_numbers(&case.since).is_none() {
+            self.problem(&case.since, format!("`{}` is not a version", case.since), None);
+        }
         let given = case.world.approvals.values().flatten();
         for text in given.flat_map(|one| one.lasts.iter().chain(&one.takes)) {
             self.duration(text);
@@ -186,6 +189,9 @@ impl Reader<'_> {
         }
         for call in &turn.calls {
             call.takes.iter().for_each(|text| self.duration(text));
+            if let Some(given) = call.given_id.as_ref().filter(|given| !given.is_empty()) {
+                self.call(given, ids);
+            }
             if !ids.insert(call.id.clone()) {
                 let message = format!("two calls have the id `{}`", call.id);
                 self.problem(&format!("\"{}\"", call.id), message, None);
@@ -206,18 +212,18 @@ impl Reader<'_> {
 
     fn expect(&mut self, expect: &Expect, ids: &BTreeSet<String>) {
         let sets = expect.together.iter().chain(&expect.apart).flatten();
-        for id in expect.executed.iter().chain(sets) {
+        for id in expect.executed.iter().chain(&expect.may_run).chain(sets) {
             self.call(id, ids);
         }
         for text in &expect.approvals {
             let id = text.split(' ').next().unwrap_or_default();
             self.call(id, ids);
         }
-        let known = ["stopped", "incomplete", "deadline", "budget", "halted"];
-        if !known.contains(&expect.ended.as_str()) {
-            let help = nearest(&expect.ended, known.into_iter());
+        let known = ["stopped", "incomplete", "deadline", "budget", "halted", "cancelled", "error"];
+        for ending in expect.endings().filter(|ending| !known.contains(ending)) {
+            let help = nearest(ending, known.into_iter());
             let help = help.map(|near| format!("did you mean `{near}`?"));
-            let message = format!("no loop ends `{}`", expect.ended);
+            let message = format!("no loop ends `{ending}`");
             self.problem(&format!("\"{}\"", expect.ended), message, help);
         }
     }

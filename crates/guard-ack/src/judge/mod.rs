@@ -9,12 +9,15 @@ mod trace;
 
 pub use trace::{rechained, tampered};
 
-use crate::case::{Case, RunFile};
+use crate::case::{Case, RunFile, TurnFile};
 use crate::observed::{RunSeen, Served};
-use crate::protocol::{Ended, Replayed};
-use crate::world::{json_of, table};
+use crate::protocol::{Ended, Message, Replayed};
+use crate::world::json_of;
 use serde_json::Value;
 use std::collections::BTreeMap;
+
+/// The maximum length of a quoted answer, in characters.
+const ANSWER: usize = 300;
 
 /// A broken promise and the observation.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -69,9 +72,9 @@ pub fn overstepped(
 ) -> Vec<Broken> {
     let bench = &mut Bench { case, run: &case.run[number], seen, ids, number, broken: Vec::new() };
     let expect = &bench.run.expect;
-    let ran = seen.executed.iter().map(|one| bench.name(&one.call.call));
-    let over: Vec<String> =
-        ran.filter(|id| !expect.executed.iter().any(|it| it == id)).map(str::to_owned).collect();
+    let ran = seen.executed.iter().map(|one| bench.served_name(one));
+    let listed = |id: &str| expect.executed.iter().chain(&expect.may_run).any(|it| it == id);
+    let over: Vec<String> = ran.filter(|id| !listed(id)).map(str::to_owned).collect();
     let asked = seen.approvals.iter().map(|one| format!("{} {}", bench.name(&one.call), one.role));
     let asked: Vec<String> = asked.filter(|one| !expect.approvals.contains(one)).collect();
     if !over.is_empty() {
@@ -123,6 +126,18 @@ impl Bench<'_> {
         self.ids.iter().find(|(_, id)| *id == wire).map_or(wire, |(name, _)| name)
     }
 
+    /// Returns the case's id of a call that ran, or the adapter's where the model never made it.
+    fn served_name<'s>(&'s self, served: &'s Served) -> &'s str {
+        served.id.as_deref().unwrap_or_else(|| self.name(&served.call.call))
+    }
+
+    /// Returns whether the loop ended without a stop, with an error or cancelled, and the case expects that.
+    fn ended_early(&self) -> bool {
+        let ended = self.seen.end.as_ref().map(|end| end.ended);
+        let ended = ended.filter(|ended| matches!(ended, Ended::Error | Ended::Cancelled));
+        ended.is_some_and(|ended| self.run.expect.endings().any(|ending| ending == ended.word()))
+    }
+
     /// `a (lint), b (deploy)`.
     fn calls<'s>(&'s self, ids: impl Iterator<Item = &'s str>) -> String {
         let tool = |id: &str| {
@@ -135,13 +150,61 @@ impl Bench<'_> {
 
     fn executed(&mut self) {
         let expected = &self.run.expect.executed;
+        let seen: Vec<&str> = self.seen.executed.iter().map(|one| self.served_name(one)).collect();
+        let may_run = &self.run.expect.may_run;
         let seen: Vec<&str> =
-            self.seen.executed.iter().map(|one| self.name(&one.call.call)).collect();
-        if *expected != seen {
+            seen.into_iter().filter(|id| !may_run.iter().any(|one| one == id)).collect();
+        // A loop that ends with an error need not come so far.
+        let ended_early = self.ended_early()
+            && seen.len() <= expected.len()
+            && expected.iter().zip(&seen).all(|(a, b)| a == b);
+        if !self.is_same_order(expected, &seen) && !ended_early {
+            let answers =
+                self.answers_instead(expected.iter().filter(|id| !seen.contains(&id.as_str())));
             let expected = self.calls(expected.iter().map(String::as_str));
             let seen = self.calls(seen.into_iter());
-            self.own(None, format!("run: {expected}"), format!("run: {seen}"));
+            self.own(None, format!("run: {expected}"), format!("run: {seen}{answers}"));
         }
+    }
+
+    /// Returns whether the same calls ran in the same order. Calls of one turn may begin in any order, unless they must not
+    /// run side by side.
+    fn is_same_order(&self, expected: &[String], seen: &[&str]) -> bool {
+        let turn = |id: &str| {
+            let made = |turn: &TurnFile| turn.calls.iter().any(|call| call.id == *id);
+            self.run.turn.iter().position(made)
+        };
+        let by_turn = |ids: &[&str]| {
+            let mut ids: Vec<(Option<usize>, String)> =
+                ids.iter().map(|id| (turn(id), (*id).to_owned())).collect();
+            ids.sort();
+            ids
+        };
+        let expected: Vec<&str> = expected.iter().map(String::as_str).collect();
+        let turns_in_order = seen.is_sorted_by_key(|id| turn(id));
+        let in_order = |set: &Vec<String>| {
+            let of_set = |ids: &[&str]| -> Vec<String> {
+                let ids = ids.iter().filter(|id| set.iter().any(|one| one == *id));
+                ids.map(|id| (*id).to_owned()).collect()
+            };
+            of_set(&expected) == of_set(seen)
+        };
+        turns_in_order
+            && by_turn(&expected) == by_turn(seen)
+            && self.run.expect.apart.iter().all(in_order)
+    }
+
+    /// Returns what the model read as the answer to calls that did not run.
+    fn answers_instead<'s>(&self, ids: impl Iterator<Item = &'s String>) -> String {
+        let conversation = self.seen.shown.last().map(Vec::as_slice).unwrap_or_default();
+        let answer = |id: &String| {
+            let wire = self.ids.get(id)?;
+            let answers = |message: &&Message| message.call.as_ref() == Some(wire);
+            let answer = conversation.iter().rfind(answers)?;
+            let text = guard_plan::render::cut(&format!("{:?}", answer.text), ANSWER);
+            Some(format!("; the model read as the answer to `{id}`: {text}"))
+        };
+        ids.filter_map(answer).take(3).collect()
     }
 
     fn arguments(&mut self) {
@@ -155,7 +218,7 @@ impl Bench<'_> {
                 self.breaks("GATE-2", None, "only what the model called is run", observed);
                 continue;
             };
-            let asked = crate::world::named(&table(&script.args), self.ids);
+            let asked = crate::world::named(&json_of(&script.args), self.ids);
             if script.tool != served.call.tool || asked != served.call.args {
                 let expected = format!("`{}` is run as {} {asked}", script.id, script.tool);
                 let observed = format!("it was run as {} {}", served.call.tool, served.call.args);
@@ -217,7 +280,7 @@ impl Bench<'_> {
         for request in &self.seen.approvals {
             let script = self.case.calls().find(|call| call.id == self.name(&request.call));
             let Some(script) = script else { continue };
-            let asked = crate::world::named(&table(&script.args), self.ids);
+            let asked = crate::world::named(&json_of(&script.args), self.ids);
             if script.tool != request.tool || asked != request.args {
                 let expected = format!("approval is asked for {} {asked}", script.tool);
                 let observed = format!("it was asked for {} {}", request.tool, request.args);
@@ -228,7 +291,16 @@ impl Bench<'_> {
 
     fn ended(&mut self) {
         let (turns, asked) = (self.run.turn.len(), self.seen.shown.len());
-        if asked != turns {
+        let broke_off = self.seen.end.as_ref().filter(|end| end.ended == Ended::Error);
+        if let Some(end) = broke_off.filter(|_| !self.ended_early() && !self.seen.beyond) {
+            let why = end.why.as_deref().unwrap_or("it does not say why");
+            let expected = format!("the loop ended `{}`", self.run.expect.ended);
+            let observed = format!("the adapter ended it with an error: {why}");
+            self.own(Some(asked.saturating_sub(1)), expected, observed);
+            return;
+        }
+        let cut_short = self.ended_early() && asked < turns;
+        if asked != turns && !cut_short {
             let expected = format!("the model is asked {turns} times");
             let observed = match self.seen.beyond {
                 true => "it was asked again after its last stop".to_owned(),
@@ -242,16 +314,17 @@ impl Bench<'_> {
         }
         let Some(end) = &self.seen.end else { return };
         let expected = &self.run.expect.ended;
-        if end.ended.word() != expected {
+        if !self.run.expect.endings().any(|ending| ending == end.ended.word()) {
             let why = end.why.as_ref().map(|why| format!(": {why}")).unwrap_or_default();
             let clause = match (end.ended, self.case.tier()) {
-                (Ended::Error, _) | (_, 1) => "LOOP-5".to_owned(),
+                (_, 1) if expected == "stopped" => "LOOP-5".to_owned(),
                 _ => self.case.clause.clone(),
             };
             let observed = format!("the adapter says `{}`{why}", end.ended.word());
             self.breaks(&clause, None, format!("the loop ended `{expected}`"), observed);
         }
         let last = self.run.turn.last().and_then(|turn| turn.output.clone());
+        let last = last.filter(|_| !self.ended_early());
         if let Some(last) = last.filter(|last| end.output.as_ref() != Some(last)) {
             let observed = match &end.output {
                 Some(output) => format!("the output is {output:?}"),

@@ -1,7 +1,7 @@
 //! Judges the messages shown to the model, turn by turn.
 
 use super::Bench;
-use crate::case::Sees;
+use crate::case::{CallFile, Sees};
 use crate::protocol::{Message, Role};
 use crate::world::json_of;
 use serde_json::Value;
@@ -12,17 +12,61 @@ const QUOTED: usize = 600;
 /// Judges every turn of a run.
 pub fn turns(bench: &mut Bench) {
     let shown: Vec<(usize, &Vec<Message>)> = bench.seen.shown.iter().enumerate().collect();
+    let mut whole = true;
     for (at, messages) in shown {
         let Some(turn) = bench.run.turn.get(at) else { return };
         if at == 0 {
             prompted(bench, messages);
         } else {
             answered(bench, at, messages);
+            // Where the conversation lacks something, it lacks it from then on: that is said once.
+            whole = whole && complete(bench, at, messages);
         }
         for sees in &turn.sees {
             sight(bench, at, messages, sees);
         }
     }
+}
+
+/// Checks that what was said in earlier turns is still there. Returns whether it is.
+fn complete(bench: &mut Bench, at: usize, messages: &[Message]) -> bool {
+    let said = |text: &str| {
+        let mut by_model = messages.iter().filter(|message| message.role == Role::Assistant);
+        by_model.any(|message| message.text.contains(text))
+    };
+    let prompt = bench.run.prompt.as_str();
+    let mut lost = None;
+    if !messages.iter().any(|it| it.role != Role::Tool && it.text.contains(prompt)) {
+        lost = Some(format!("the prompt {prompt:?}"));
+    }
+    for (number, before) in bench.run.turn.iter().enumerate().take(at) {
+        if let Some(text) = before.say.as_ref().filter(|text| !said(text)) {
+            lost = lost.or(Some(format!("what the model said in turn {}: {text:?}", number + 1)));
+        }
+        // The answers to the turn just before are judged by themselves.
+        let calls = if number + 1 == at { &[][..] } else { &before.calls };
+        for call in calls.iter().filter(|call| call.given_id.as_deref() != Some("")) {
+            let wire = bench.ids.get(&call.id).map_or("", String::as_str);
+            let gave = given(bench, call);
+            let kept = messages.iter().filter(|message| answers(message, wire)).any(|message| {
+                gave.iter().flat_map(leaves).all(|leaf| message.text.contains(&leaf))
+            });
+            if !kept {
+                let turn = number + 1;
+                lost = lost.or(Some(format!("the answer to `{}` of turn {turn}", call.id)));
+            }
+        }
+    }
+    let Some(lost) = lost else { return true };
+    let observed = format!("it is not in the {} messages that the model is shown", messages.len());
+    bench.breaks("LOOP-1", Some(at), format!("the model is still shown {lost}"), observed);
+    false
+}
+
+/// Returns what a tool gave, if the call ran.
+fn given(bench: &Bench, call: &CallFile) -> Option<Value> {
+    bench.served(&call.id)?;
+    Some(call.result.as_ref().map_or_else(|| Value::from("done"), json_of))
 }
 
 /// Checks that the model is asked with the user's prompt.
@@ -46,29 +90,25 @@ fn answered(bench: &mut Bench, at: usize, messages: &[Message]) {
         let wire = bench.ids.get(&call.id).cloned().unwrap_or_default();
         let answers: Vec<&Message> =
             messages.iter().filter(|message| answers(message, &wire)).collect();
-        if answers.len() != 1 {
+        // Calls that share an id may share an answer; one without an id is answered under some id.
+        let sharing = before.calls.iter().filter(|one| bench.ids.get(&one.id) == Some(&wire));
+        let expected = 1..=sharing.count().max(1);
+        if wire.is_empty() {
+            continue;
+        }
+        if !expected.contains(&answers.len()) {
             let observed = match answers.len() {
                 0 => "there is no answer to it".to_owned(),
                 count => format!("there are {count} answers: {}", quoted(answers.iter().copied())),
             };
-            bench.breaks(
-                "LOOP-2",
-                Some(at),
-                format!("`{}` ({}) is answered once", call.id, call.tool),
-                observed,
-            );
+            let expected = format!("`{}` ({}) is answered once", call.id, call.tool);
+            bench.breaks("LOOP-2", Some(at), expected, observed);
             continue;
         }
-        let ran = bench.served(&call.id).is_some();
-        let gave = call.result.as_ref().map_or_else(|| Value::from("done"), json_of);
-        if ran && !leaves(&gave).iter().all(|leaf| answers[0].text.contains(leaf)) {
-            let clause = if call.fails { "LOOP-6" } else { "LOOP-3" };
-            let expected = format!(
-                "the answer to `{}` ({}) holds what the tool gave: {gave}",
-                call.id, call.tool
-            );
-            bench.breaks(clause, Some(at), expected, quoted(answers.iter().copied()));
-        }
+        result_is_shown(bench, at, call, &answers);
+    }
+    if bench.ids.values().any(String::is_empty) {
+        return;
     }
     let unknown = messages.iter().filter(|message| message.role == Role::Tool);
     let unknown: Vec<String> = unknown
@@ -82,6 +122,32 @@ fn answered(bench: &mut Bench, at: usize, messages: &[Message]) {
             "answers name calls that the model made",
             format!("one names `{call}`"),
         );
+    }
+}
+
+/// Checks that the answer to a call holds its result, or says why it did not run.
+fn result_is_shown(bench: &mut Bench, at: usize, call: &CallFile, answers: &[&Message]) {
+    let shown = |leaf: &String| answers.iter().any(|answer| answer.text.contains(leaf));
+    match given(bench, call) {
+        Some(gave) if !leaves(&gave).iter().all(shown) => {
+            let clause = if call.is_failure() { "LOOP-6" } else { "LOOP-3" };
+            let gave = guard_plan::render::cut(&gave.to_string(), QUOTED);
+            let expected = format!(
+                "the answer to `{}` ({}) holds what the tool gave: {gave}",
+                call.id, call.tool
+            );
+            let lengths: Vec<String> =
+                answers.iter().map(|answer| answer.text.len().to_string()).collect();
+            let observed =
+                format!("{} ({} bytes)", quoted(answers.iter().copied()), lengths.join(" and "));
+            bench.breaks(clause, Some(at), expected, observed);
+        }
+        None if answers.iter().all(|answer| answer.text.trim().is_empty()) => {
+            let expected =
+                format!("the answer to `{}` ({}) says why it did not run", call.id, call.tool);
+            bench.breaks("LOOP-2", Some(at), expected, "the answer is empty");
+        }
+        _ => {}
     }
 }
 

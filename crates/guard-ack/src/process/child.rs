@@ -3,7 +3,6 @@
 use super::lines::{self, Line};
 use crate::adapter::{Kind, Trouble};
 use crate::workspace::Workspace;
-use std::collections::BTreeMap;
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
@@ -23,6 +22,7 @@ const GRACE: Duration = Duration::from_millis(300);
 static STARTED: AtomicU64 = AtomicU64::new(0);
 
 /// A child.
+#[derive(Debug)]
 pub struct Child {
     process: std::process::Child,
     mark: String,
@@ -35,19 +35,21 @@ pub struct Child {
 }
 
 impl Child {
-    /// Starts a command.
+    /// Starts a command with a folder for its own files.
     ///
     /// # Errors
     ///
     /// Returns an error if the process cannot be started.
-    pub fn start(argv: &[String], env: &[(String, String)]) -> Result<Child, Trouble> {
+    pub fn start(
+        argv: &[String],
+        env: &[(String, String)],
+        folder: Workspace,
+    ) -> Result<Child, Trouble> {
         let trouble = |message: String| Trouble::new(Kind::Start, message);
         let (binary, arguments) =
             argv.split_first().ok_or_else(|| trouble("there is no command".into()))?;
         let mark = format!("{}-{}", std::process::id(), STARTED.fetch_add(1, Ordering::Relaxed));
         let mut command = Command::new(binary);
-        let folder = Workspace::new(&BTreeMap::new())
-            .map_err(|error| trouble(format!("no folder can be made for it: {error}")))?;
         command.args(arguments).envs(env.iter().map(|(name, value)| (name, value)));
         command.env(MARK, &mark).env("TMPDIR", folder.path());
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -116,6 +118,11 @@ impl Child {
     pub fn stderr(&self) -> String {
         let bytes = self.stderr.lock().unwrap_or_else(PoisonError::into_inner);
         String::from_utf8_lossy(&bytes).trim_end().to_owned()
+    }
+
+    /// Forgets what stands on its standard error so far.
+    pub fn forget_stderr(&self) {
+        self.stderr.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
 
     /// Describes how it ended, after its output is closed.

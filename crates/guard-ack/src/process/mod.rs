@@ -9,15 +9,18 @@ mod lines;
 
 use crate::adapter::{Adapter, Contestant, Kind, Trouble, World};
 use crate::protocol::{
-    ApprovalRequest, Ask, Call, Declared, End, Hello, MAX_LINE, Now, OfSession, ProbeAnswer,
-    ProbeRead, Replay, Replayed, Request, Restore, Run, Snapshot,
+    ApprovalRequest, Ask, Call, Declared, End, Hello, MAX_LINE, Now, OfSession, Outage,
+    ProbeAnswer, ProbeRead, Replay, Replayed, Request, Reset, Restore, Run, Snapshot,
 };
+use crate::workspace::Workspace;
 use child::Child;
 use lines::Line;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// The maximum number of messages in one run.
@@ -25,8 +28,8 @@ const MAX_MESSAGES: usize = 20_000;
 /// The maximum length of a quoted invalid line, in characters.
 const QUOTED: usize = 200;
 
-/// A command that is started once for each case.
-#[derive(Debug, Clone)]
+/// A command that starts adapters. A process that declares itself reusable serves several cases.
+#[derive(Debug)]
 pub struct Command {
     /// The binary and its arguments; no shell.
     pub argv: Vec<String>,
@@ -34,29 +37,97 @@ pub struct Command {
     pub env: Vec<(String, String)>,
     /// The time limit of one step.
     pub patience: Duration,
+    /// The time limit from the start to the answer to `hello`.
+    pub startup: Duration,
     /// The silence after which held calls end.
     pub quiet: Duration,
+    /// True if a process may serve several cases.
+    pub is_reusing: bool,
+    /// Writes the command by which an adapter starts a guard that fails; returns its path.
+    pub failing_guard: Option<FailingGuard>,
+    /// The processes that wait for a case.
+    idle: Mutex<Vec<Process>>,
+}
+
+/// Writes, into a folder, a command in place of `GUARDC` that fails as the outage says. Returns its path.
+pub type FailingGuard = fn(&Path, &Outage) -> std::io::Result<String>;
+
+impl Command {
+    /// Returns a command with the usual time limits.
+    pub fn new(argv: Vec<String>, env: Vec<(String, String)>) -> Command {
+        Command {
+            argv,
+            env,
+            patience: Duration::from_secs(10),
+            startup: Duration::from_secs(60),
+            quiet: Duration::from_secs(1),
+            is_reusing: true,
+            failing_guard: None,
+            idle: Mutex::new(Vec::new()),
+        }
+    }
+
+    fn process(&self, outage: Option<&Outage>) -> Result<Process, Trouble> {
+        let folder = Workspace::new(&BTreeMap::new()).map_err(|error| {
+            Trouble::new(Kind::Start, format!("no folder can be made for it: {error}"))
+        })?;
+        let mut env = self.env.clone();
+        if let (Some(outage), Some(write)) = (outage, self.failing_guard) {
+            let path = write(folder.path(), outage).map_err(|error| {
+                Trouble::new(Kind::Start, format!("no failing guard can be made: {error}"))
+            })?;
+            env.push(("GUARDC".to_owned(), path));
+        }
+        let child = Child::start(&self.argv, &env, folder)?;
+        Ok(Process {
+            child,
+            patience: self.patience,
+            startup: self.startup,
+            quiet: self.quiet,
+            asked: 0,
+            left: MAX_MESSAGES,
+            is_reusable: false,
+            cases: 0,
+        })
+    }
+
+    fn idle(&self) -> std::sync::MutexGuard<'_, Vec<Process>> {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 impl Contestant for Command {
     fn start(&self) -> Result<Box<dyn Adapter + '_>, Trouble> {
-        let child = Child::start(&self.argv, &self.env)?;
-        Ok(Box::new(Process {
-            child,
-            patience: self.patience,
-            quiet: self.quiet,
-            asked: 0,
-            left: MAX_MESSAGES,
-        }))
+        let idle = self.idle().pop();
+        let process = idle.map_or_else(|| self.process(None), Ok)?;
+        Ok(Box::new(Lease { process: Some(process), command: self }))
+    }
+
+    fn start_fresh(&self, outage: Option<&Outage>) -> Result<Box<dyn Adapter + '_>, Trouble> {
+        let process = self.process(outage)?;
+        // A process with a failing guard serves one case.
+        Ok(Box::new(Lease { process: Some(process), command: self }))
     }
 }
 
+/// A process that serves a case, and may be given back after it.
+struct Lease<'c> {
+    process: Option<Process>,
+    command: &'c Command,
+}
+
+#[derive(Debug)]
 struct Process {
     child: Child,
     patience: Duration,
+    startup: Duration,
     quiet: Duration,
     asked: u64,
     left: usize,
+    /// What it declared in its last `hello`.
+    is_reusable: bool,
+    /// The number of cases that it has served.
+    cases: usize,
 }
 
 /// The classification of a line.
@@ -82,11 +153,12 @@ impl Process {
         let id = Value::from(self.asked);
         self.tell(&json!({ "id": id, "method": method, "params": params }))?;
         let mut talk = Talk { pending: BTreeMap::new(), world };
-        let mut until = Instant::now() + self.patience;
+        let starts = self.asked == 1;
+        let mut until = Instant::now() + if starts { self.startup } else { self.patience };
         loop {
             let wait = until.saturating_duration_since(Instant::now());
             let held = !talk.pending.is_empty();
-            let wait = if held { wait.min(self.quiet) } else { wait };
+            let wait = if held { wait.min(self.quiet(&talk)) } else { wait };
             match self.hear(&id, wait)? {
                 Said::Answer(result) => {
                     return serde_json::from_value(result).map_err(|error| {
@@ -108,20 +180,31 @@ impl Process {
                 }
                 Said::Silence if held => {
                     if !self.release(&mut talk, true)? {
-                        return Err(self.late(method));
+                        return Err(self.late(method, &talk));
                     }
                     until = Instant::now() + self.patience;
                 }
-                Said::Silence => return Err(self.late(method)),
+                Said::Silence => return Err(self.late(method, &talk)),
             }
         }
     }
 
-    fn late(&self, method: &str) -> Trouble {
-        let message = format!(
+    /// Returns the silence after which held calls end: short where nobody expects another call beside them.
+    fn quiet(&self, talk: &Talk) -> Duration {
+        let expecting = talk.world.as_ref().is_none_or(|world| world.is_expecting_company());
+        if expecting { self.quiet } else { self.quiet / 5 }
+    }
+
+    fn late(&self, method: &str, talk: &Talk) -> Trouble {
+        let limit = if self.asked == 1 { self.startup } else { self.patience };
+        let mut message = format!(
             "it was silent for {} s while `{method}` was to be answered",
-            self.patience.as_secs_f32()
+            limit.as_secs_f32()
         );
+        if !talk.pending.is_empty() {
+            let calls: Vec<&str> = talk.pending.keys().map(String::as_str).collect();
+            message.push_str(&format!("; calls in flight: {}", calls.join(", ")));
+        }
         Trouble::new(Kind::Hang, message)
     }
 
@@ -230,34 +313,61 @@ fn read<T: DeserializeOwned>(method: &str, params: Value) -> Result<T, Trouble> 
     })
 }
 
-impl Adapter for Process {
+impl Lease<'_> {
+    fn process(&mut self) -> Result<&mut Process, Trouble> {
+        self.process.as_mut().ok_or_else(|| Trouble::new(Kind::Crash, "its case is over"))
+    }
+}
+
+impl Adapter for Lease<'_> {
     fn hello(&mut self, hello: &Hello) -> Result<Declared, Trouble> {
-        self.ask("hello", hello, None)
+        let process = self.process()?;
+        let declared: Declared = process.ask("hello", hello, None)?;
+        process.is_reusable = declared.reusable;
+        Ok(declared)
     }
 
     fn run(&mut self, run: &Run, world: &mut dyn World) -> Result<End, Trouble> {
-        self.left = MAX_MESSAGES;
-        self.ask("run", run, Some(world))
+        let process = self.process()?;
+        process.left = MAX_MESSAGES;
+        process.ask("run", run, Some(world))
     }
 
     fn snapshot(&mut self, session: &str) -> Result<Value, Trouble> {
-        let of = OfSession { session: session.into() };
-        self.ask::<Snapshot>("snapshot", &of, None).map(|it| it.snapshot)
+        let params = OfSession { session: session.into() };
+        self.process()?.ask::<Snapshot>("snapshot", &params, None).map(|answer| answer.snapshot)
     }
 
     fn restore(&mut self, restore: &Restore) -> Result<(), Trouble> {
-        self.ask::<Value>("restore", restore, None).map(|_| ())
+        self.process()?.ask::<Value>("restore", restore, None).map(|_| ())
     }
 
-    fn reset(&mut self, session: &str) -> Result<(), Trouble> {
-        self.ask::<Value>("reset", &OfSession { session: session.into() }, None).map(|_| ())
+    fn reset(&mut self, session: Option<&str>) -> Result<(), Trouble> {
+        let reset = Reset { session: session.map(str::to_owned) };
+        self.process()?.ask::<Value>("reset", &reset, None).map(|_| ())
     }
 
     fn replay(&mut self, replay: &Replay) -> Result<Replayed, Trouble> {
-        self.ask("replay", replay, None)
+        self.process()?.ask("replay", replay, None)
+    }
+
+    fn finish(&mut self, clean: bool) {
+        let Some(mut process) = self.process.take() else { return };
+        let is_unused = process.asked == 0;
+        let is_reusable = self.command.is_reusing && clean && process.is_reusable;
+        let reset = Reset { session: None };
+        if is_unused || (is_reusable && process.ask::<Value>("reset", &reset, None).is_ok()) {
+            process.cases += usize::from(!is_unused);
+            process.child.forget_stderr();
+            self.command.idle().push(process);
+        }
+    }
+
+    fn is_used(&self) -> bool {
+        self.process.as_ref().is_some_and(|process| process.cases > 0)
     }
 
     fn said(&mut self) -> String {
-        self.child.stderr()
+        self.process.as_ref().map_or_else(String::new, |process| process.child.stderr())
     }
 }

@@ -32,7 +32,8 @@ pub fn json(report: &Report, command: &str) -> Value {
             "outcome": one.verdict.word(), "known_failing": one.known, "broken": broken,
             "error": trouble, "not_declared": skipped,
             "log": if findings(one).is_empty() { json!([]) } else { json!(one.log) },
-            "again": rerun(report, one, command),
+            "again": rerun(report, one, command), "hint": one.hint,
+            "milliseconds": one.took, "passed_only_alone": one.is_flaky,
         })
     });
     let unreadable = report.unreadable.iter().flat_map(|one| {
@@ -49,7 +50,10 @@ pub fn json(report: &Report, command: &str) -> Value {
         "report": "guard-ack/1",
         "adapter": report.adapter,
         "suite": report.suite,
+        "suite_version": report.version,
         "seed": report.seed,
+        "milliseconds": report.took,
+        "not_played": report.not_played,
         "command": command,
         "tiers": tiers.collect::<Vec<_>>(),
         "cases": cases.collect::<Vec<_>>(),
@@ -89,6 +93,12 @@ pub fn read(text: &str) -> Result<(Report, String), String> {
         adapter: serde_json::from_value(value["adapter"].clone())
             .map_err(|error| error.to_string())?,
         suite: string(&value["suite"]),
+        version: string(&value["suite_version"]),
+        took: value["milliseconds"].as_u64().unwrap_or(0),
+        not_played: value["not_played"]
+            .as_u64()
+            .and_then(|it| usize::try_from(it).ok())
+            .unwrap_or(0),
         seed: value["seed"].as_u64().ok_or("it has no seed")?,
         outcomes: outcomes.ok_or("a case in it cannot be read")?,
         unreadable: unreadable.collect(),
@@ -124,6 +134,9 @@ fn outcome(one: &Value) -> Option<Outcome> {
         tier: u8::try_from(one["tier"].as_u64()?).ok()?,
         verdict,
         known: one["known_failing"].as_bool()?,
+        hint: one["hint"].as_str().map(str::to_owned),
+        took: one["milliseconds"].as_u64().unwrap_or(0),
+        is_flaky: one["passed_only_alone"].as_bool().unwrap_or(false),
         log: one["log"].as_array()?.iter().map(string).collect(),
     })
 }

@@ -3,6 +3,7 @@
 use super::{findings, rerun};
 use crate::run::{Outcome, Report, Verdict};
 use quick_junit::{NonSuccessKind, TestCase, TestCaseStatus, TestSuite};
+use std::time::Duration;
 
 /// Returns one suite, with one test per case; unreadable cases are errors.
 pub fn junit(report: &Report, command: &str) -> String {
@@ -11,6 +12,7 @@ pub fn junit(report: &Report, command: &str) -> String {
         let (area, name) = outcome.name.split_once('/').unwrap_or(("", &outcome.name));
         let mut case = TestCase::new(name, status(report, outcome, command));
         case.set_classname(area);
+        case.set_time(Duration::from_millis(outcome.took));
         suite.add_test_case(case);
     }
     for case in &report.unreadable {
@@ -24,7 +26,9 @@ pub fn junit(report: &Report, command: &str) -> String {
         case.set_classname("cases");
         suite.add_test_case(case);
     }
+    suite.set_time(Duration::from_millis(report.took));
     let mut all = quick_junit::Report::new("guard-ack");
+    all.set_time(Duration::from_millis(report.took));
     all.add_test_suite(suite);
     // INVARIANT: writing to memory does not fail.
     all.to_string().expect("XML in memory")
@@ -46,7 +50,8 @@ fn status(report: &Report, outcome: &Outcome, command: &str) -> TestCaseStatus {
             })
             .collect();
         let again = rerun(report, outcome, command);
-        status.set_description(format!("{}\nagain: {again}", findings.join("\n")));
+        let hint = outcome.hint.as_ref().map(|hint| format!("\nhint: {hint}")).unwrap_or_default();
+        status.set_description(format!("{}{hint}\nagain: {again}", findings.join("\n")));
         status
     };
     match (&outcome.verdict, outcome.is_finding()) {

@@ -1,12 +1,14 @@
 //! The report of a run, for people and programs: text, JSON, JUnit, Markdown, HTML, a badge.
 
 pub mod badge;
+pub mod diff;
 pub mod html;
 pub mod json;
 pub mod junit;
 pub mod markdown;
 pub mod scoreboard;
 pub mod text;
+mod traceback;
 
 use crate::clause::{self, TIERS};
 use crate::run::{Outcome, Report, Verdict};

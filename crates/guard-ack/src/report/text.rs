@@ -10,12 +10,24 @@ const WHOLE: usize = 4;
 /// The number of further findings listed: the report should fit a screen.
 const NAMED: usize = 12;
 
+/// The time from which on a case is called slow, in milliseconds.
+const SLOW: u64 = 1_000;
+/// The number of lines shown of the adapter's standard error.
+const STDERR_LINES: usize = 12;
+/// The number of last messages shown, and their length in characters.
+const LAST: usize = 5;
+const MESSAGE: usize = 160;
+
 /// Returns a table of the tiers, followed by the findings. `command` starts the adapter.
 pub fn text(report: &Report, command: &str) -> String {
     let mut out = String::new();
     let version = &report.adapter.version;
     let name = if report.adapter.name.is_empty() { "the adapter" } else { &report.adapter.name };
-    let _ = writeln!(out, "{name} {version}, seed {}", report.seed);
+    let suite = match report.version.as_str() {
+        "" => String::new(),
+        version => format!(", suite {version}"),
+    };
+    let _ = writeln!(out, "{name} {version}, seed {}{suite}", report.seed);
     let _ = writeln!(out, "\n  tier            passed  failed  errored  skipped");
     for tier in tiers(report) {
         let label = format!("{} {}", tier.number, tier.name);
@@ -58,8 +70,46 @@ pub fn text(report: &Report, command: &str) -> String {
         1 => "1 case".to_owned(),
         count => format!("{count} cases"),
     };
-    let _ = writeln!(out, "\n{cases}: {}", counts(report));
+    let time = match report.took {
+        0..1000 => String::new(),
+        took => format!(" in {}", seconds(took)),
+    };
+    let _ = writeln!(out, "\n{cases}{time}: {}", counts(report));
+    slowest(report, &mut out);
+    if report.not_played > 0 {
+        let _ = writeln!(out, "{} more were not played: --fail-fast", report.not_played);
+    }
+    if report.is_nothing_judged() {
+        let declares = match report.adapter.capabilities.values().any(|declared| *declared) {
+            true => "nothing that these cases need",
+            false => "no capability at all",
+        };
+        let _ = writeln!(out, "Nothing was judged: the adapter declares {declares}.");
+    }
     out
+}
+
+/// `0.4 s`.
+pub(super) fn seconds(millis: u64) -> String {
+    format!("{}.{} s", millis / 1000, millis % 1000 / 100)
+}
+
+/// Writes the cases that took long, and those that passed only when they were played again.
+fn slowest(report: &Report, out: &mut String) {
+    let mut slow: Vec<&Outcome> = report.outcomes.iter().filter(|one| one.took >= SLOW).collect();
+    slow.sort_by_key(|one| std::cmp::Reverse(one.took));
+    let slow: Vec<String> =
+        slow.iter().take(3).map(|one| format!("{} ({})", one.name, seconds(one.took))).collect();
+    if !slow.is_empty() {
+        let _ = writeln!(out, "slowest: {}", slow.join(", "));
+    }
+    for one in report.outcomes.iter().filter(|one| one.is_flaky) {
+        let _ = writeln!(
+            out,
+            "{} could be judged only when it was played again alone: the machine was busy, or the adapter is unsteady",
+            one.name
+        );
+    }
 }
 
 /// Writes the problem of a case, and the command that runs it again.
@@ -76,13 +126,42 @@ fn finding(report: &Report, outcome: &Outcome, command: &str, out: &mut String) 
         }
         let _ = writeln!(out, "    observed  {observed}");
     }
-    if matches!(outcome.verdict, Verdict::Errored(_))
-        && let Some(said) = outcome.log.iter().rev().find(|line| line.starts_with('!'))
-    {
-        let said = said[1..].trim().replace('\n', "\n              ");
-        let _ = writeln!(out, "    it said   {said}");
+    if let Some(hint) = &outcome.hint {
+        let _ = writeln!(out, "    often     {hint}");
     }
+    stderr(outcome, out);
+    last_messages(outcome, out);
     let _ = writeln!(out, "  again     {}", rerun(report, outcome, command));
+}
+
+/// Writes the end of the adapter's standard error, with tracebacks folded. It is said of an error, not of a promise that was
+/// broken in a loop that ended as usual.
+fn stderr(outcome: &Outcome, out: &mut String) {
+    let broke_off = match &outcome.verdict {
+        Verdict::Errored(_) => true,
+        Verdict::Failed(broken) => broken.iter().any(|one| one.observed.contains(" an error: ")),
+        _ => false,
+    };
+    let said = outcome.log.iter().rev().find(|line| line.starts_with('!'));
+    if let Some(said) = said.filter(|_| broke_off) {
+        let said = super::traceback::folded(said[1..].trim());
+        let lines: Vec<&str> = said.lines().collect();
+        let shown = &lines[lines.len().saturating_sub(STDERR_LINES)..];
+        let _ = writeln!(out, "    it said   {}", shown.join("\n              "));
+    }
+}
+
+/// Writes the last messages before the adapter was silent or ended.
+fn last_messages(outcome: &Outcome, out: &mut String) {
+    if !matches!(outcome.verdict, Verdict::Errored(_)) {
+        return;
+    }
+    let messages = outcome.log.iter().filter(|line| !line.starts_with('!'));
+    let messages: Vec<&String> = messages.collect();
+    for (number, line) in messages[messages.len().saturating_sub(LAST)..].iter().enumerate() {
+        let label = if number == 0 { "last" } else { "" };
+        let _ = writeln!(out, "    {label:<9} {}", guard_plan::render::cut(line, MESSAGE));
+    }
 }
 
 /// Writes the skipped cases, by missing capability.

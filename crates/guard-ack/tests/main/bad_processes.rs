@@ -12,12 +12,10 @@ fn played(script: &str) -> (Played, String) {
         .iter()
         .find(|case| case.name == "gate/denied_call_does_not_run")
         .expect("it is there");
-    let command = Command {
-        argv: ["sh", "-c", script].map(str::to_owned).into(),
-        env: Vec::new(),
-        patience: Duration::from_millis(1500),
-        quiet: Duration::from_millis(100),
-    };
+    let mut command = Command::new(["sh", "-c", script].map(str::to_owned).into(), Vec::new());
+    command.patience = Duration::from_millis(1500);
+    command.startup = command.patience;
+    command.quiet = Duration::from_millis(100);
     let (played, seen) = play(case, &command, "suite", 1, &|_| None);
     (played, seen.log.last().cloned().unwrap_or_default())
 }
@@ -112,12 +110,7 @@ fn nothing_is_left_running() {
 #[test]
 fn what_is_not_there_is_not_started() {
     let (cases, _) = Suite::bundled().cases(1);
-    let command = Command {
-        argv: vec!["no-such-adapter".into()],
-        env: Vec::new(),
-        patience: Duration::from_millis(100),
-        quiet: Duration::from_millis(100),
-    };
+    let command = Command::new(vec!["no-such-adapter".into()], Vec::new());
     let (played, _) = play(&cases[0], &command, "suite", 1, &|_| None);
     assert!(matches!(played, Played::Errored(trouble) if trouble.kind == Kind::Start));
 }

@@ -27,7 +27,7 @@ fn messages() -> BTreeMap<&'static str, (Check, Check)> {
         ("run", (is::<Run>, is::<End>)),
         ("snapshot", (is::<OfSession>, is::<Snapshot>)),
         ("restore", (is::<Restore>, nothing)),
-        ("reset", (is::<OfSession>, nothing)),
+        ("reset", (is::<Reset>, nothing)),
         ("replay", (is::<Replay>, is::<Replayed>)),
         ("model.next", (is::<Ask>, is::<Turn>)),
         ("tool.execute", (is::<Call>, is::<Done>)),

@@ -1,7 +1,7 @@
 //! Reports: written, read again, and refused where they are not whole.
 
 use guard_ack::protocol::Declared;
-use guard_ack::report::{badge, html, json, junit, markdown, text};
+use guard_ack::report::{badge, diff, html, json, junit, markdown, text};
 use guard_ack::{Broken, Kind, Outcome, Report, Trouble, Verdict};
 
 fn report() -> Report {
@@ -12,6 +12,9 @@ fn report() -> Report {
         tier: 1,
         verdict,
         known,
+        hint: Some("look here".into()),
+        took: 1500,
+        is_flaky: false,
         log: vec!["> hello {}".into()],
     };
     let broken = Broken {
@@ -24,6 +27,9 @@ fn report() -> Report {
     Report {
         adapter: Declared { name: "it".into(), version: "1".into(), ..Declared::default() },
         suite: "sha256:0123456789abcdef".into(),
+        version: "1.1.0".into(),
+        took: 2100,
+        not_played: 0,
         seed: 7,
         outcomes: vec![
             outcome("gate/a", Verdict::Passed, false),
@@ -50,7 +56,8 @@ fn the_four_outcomes_are_four_and_a_surprise_is_a_finding() {
         "take it off the list",
         "it does not declare `parallel_calls`",
         "guardc ack run --case gate/b --seed 7 -- ./it",
-        "5 cases: 2 passed, 1 failed, 1 errored, 1 skipped",
+        "5 cases in 2.1 s: 2 passed, 1 failed, 1 errored, 1 skipped",
+        "often     look here",
     ] {
         assert!(text.contains(part), "{part} is not in\n{text}");
     }
@@ -86,4 +93,40 @@ fn markup_is_escaped() {
     }
     assert!(markdown::markdown(&report, "./it").contains("run: `a` (<b>)"));
     assert!(badge::badge(&report).contains("3 findings"));
+}
+
+#[test]
+fn a_report_in_which_everything_was_skipped_is_not_fine() {
+    let mut report = report();
+    report.outcomes.retain(|one| matches!(one.verdict, Verdict::Skipped(_)));
+    assert!(!report.is_fine());
+    let text = text::text(&report, "./it");
+    assert!(
+        text.contains("Nothing was judged: the adapter declares no capability at all."),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_case_that_passed_before_and_does_not_now_is_worse() {
+    let (old, mut new) = (report(), report());
+    assert_eq!(diff::diff(&old, &new).text, "no difference\n");
+    new.outcomes[0].verdict = new.outcomes[1].verdict.clone();
+    new.outcomes[2].verdict = Verdict::Passed;
+    new.outcomes.remove(4);
+    let changes = diff::diff(&old, &new);
+    assert!(changes.is_worse);
+    assert_eq!(
+        changes.text,
+        "worse: 2\n  gate/a: passed -> failed\n  gate/e: passed -> gone\nbetter: 1\n  gate/c: errored -> passed\n"
+    );
+    assert!(!diff::diff(&new, &old).text.contains("worse: 2"));
+}
+
+#[test]
+fn timing_is_in_every_form() {
+    let report = report();
+    assert!(text::text(&report, "./it").contains("slowest: gate/a (1.5 s)"));
+    assert_eq!(json::json(&report, "./it")["cases"][0]["milliseconds"], 1500);
+    assert!(junit::junit(&report, "./it").contains("time=\"1.500\""));
 }

@@ -86,7 +86,7 @@ pub(super) const TABLE: &[Spec] = faults! {
             let gate = Faithful.obey(harness, call, proposed)?;
             if gate == Gate::Run {
                 let outcome = guard_ack::protocol::ToolOutcome::Success;
-                Faithful.settlement(harness, call, &Done { outcome, result: Value::Null })?;
+                Faithful.settlement(harness, call, &Done { outcome, result: Value::Null, failure: None })?;
             }
             Ok(gate)
         },

@@ -4,6 +4,7 @@
 
 mod done;
 mod effects;
+mod framework;
 mod gate;
 mod kept;
 mod messages;
@@ -34,6 +35,7 @@ impl Fault {
             done::TABLE,
             gate::ASK,
             kept::TABLE,
+            framework::TABLE,
         ];
         tables.into_iter().flatten().map(Fault)
     }
@@ -51,6 +53,11 @@ impl Fault {
     /// The clause that it breaks (docs/reference/adapter.md).
     pub fn clause(self) -> &'static str {
         self.0.clause
+    }
+
+    /// True if it is in what only frameworks do, such as to validate or to cancel: no generated scenario has that.
+    pub fn is_of_frameworks(self) -> bool {
+        framework::TABLE.iter().any(|spec| spec.name == self.0.name)
     }
 
     /// The wrong behaviour, as a clause of a sentence.
@@ -135,6 +142,8 @@ overriding! {
     settle(harness: &mut Harness, call: &Call, done: &Done) -> AdapterResult<(String, String)>;
     settlement(harness: &mut Harness, call: &Call, done: &Done) -> AdapterResult<String>;
     stop(harness: &mut Harness, turn: &Turn) -> AdapterResult<Stopped>;
+    finished(harness: &mut Harness) -> Option<(String, Done)>;
+    no_such_tool(harness: &mut Harness, call: &Call) -> AdapterResult<String>;
     may_stop(harness: &mut Harness, stopped: &Stopped) -> bool;
     judge(harness: &mut Harness, turn: &Turn) -> AdapterResult<Option<Value>>;
     end(harness: &mut Harness, turn: &Turn, stopped: &Stopped) -> AdapterResult<End>;

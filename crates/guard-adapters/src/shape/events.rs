@@ -30,7 +30,7 @@ pub fn run(duties: &mut dyn Duties, harness: &mut Harness) -> AdapterResult<End>
             Happens::Ask => {
                 resume(duties, harness)?;
                 let Some(turn) = duties.ask_model(harness)? else {
-                    return Ok(duties.abandoned());
+                    return Ok(duties.abandoned(harness));
                 };
                 match turn.stop {
                     true => queue.push_back(Happens::Stops(turn)),
@@ -68,7 +68,7 @@ pub fn run(duties: &mut dyn Duties, harness: &mut Harness) -> AdapterResult<End>
             }
         }
     }
-    Ok(duties.abandoned())
+    Ok(duties.abandoned(harness))
 }
 
 /// Resumes the session from its trace alone.

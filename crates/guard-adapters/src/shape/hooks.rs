@@ -20,7 +20,7 @@ pub fn run(duties: &mut dyn Duties, harness: &mut Harness) -> AdapterResult<End>
         }
         calls(duties, harness, &turn.calls)?;
     }
-    Ok(duties.abandoned())
+    Ok(duties.abandoned(harness))
 }
 
 fn calls(duties: &mut dyn Duties, harness: &mut Harness, calls: &[Call]) -> AdapterResult<()> {

@@ -21,7 +21,7 @@ pub fn run(duties: &mut dyn Duties, harness: &mut Harness) -> AdapterResult<End>
             }
         }
     }
-    Ok(duties.abandoned())
+    Ok(duties.abandoned(harness))
 }
 
 /// Wraps a tool; returns the text for the model.

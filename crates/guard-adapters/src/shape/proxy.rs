@@ -23,7 +23,7 @@ pub fn run(duties: &mut dyn Duties, harness: &mut Harness) -> AdapterResult<End>
             return duties.end(harness, &turn, &stopped);
         }
     }
-    Ok(duties.abandoned())
+    Ok(duties.abandoned(harness))
 }
 
 /// The pending requests.

@@ -21,6 +21,7 @@ fn judged(contestant: &dyn Contestant, seed: u64) -> Report {
         jobs: 2,
         known_failing: Vec::new(),
         compile: &|_| None,
+        is_fail_fast: false,
         progress: &|_, _| {},
     };
     run(&suite, &cases, bad, contestant, &options)

@@ -36,7 +36,8 @@ fn every_fault_is_found_for_its_own_reason_and_every_case_finds_one() {
         let kills = kills(&report.outcomes);
         let own = kills.iter().filter(|(_, clauses)| clauses.contains(fault.clause()));
         let own: Vec<&str> = own.map(|(case, _)| case.as_str()).collect();
-        if own.is_empty() {
+        // What frameworks do is found by more than one case, so that no single case carries a promise.
+        if own.is_empty() || (fault.is_of_frameworks() && own.len() < 2) {
             let seen: BTreeSet<&String> = kills.values().flatten().collect();
             alive.push(format!("{} ({}): {seen:?}", fault.name(), fault.clause()));
         }

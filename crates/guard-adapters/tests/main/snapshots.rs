@@ -90,8 +90,9 @@ fn head(case: &Case, at: usize, run: &RunFile) -> String {
 
 /// A case in words: its guard's plan, what was decided, what was recorded; then where other shapes decide otherwise.
 fn snapshot(suite: &Suite, case: &Case, guards: &GuardCache) -> String {
-    let kernel = guards.compile("case.guard", &*case.guard).expect("a guard");
-    let mut out = format!("{}: {}\n\nplan\n{}", case.clause, case.claim, told::plan(kernel.plan()));
+    let kernel = guards.compile("case.guard", &*case.guard);
+    let plan = kernel.map_or("  none\n".to_owned(), |kernel| told::plan(kernel.plan()));
+    let mut out = format!("{}: {}\n\nplan\n{plan}", case.clause, case.claim);
     let hooks = seen(suite, case, Shape::Hooks, guards).expect("hooks declare everything");
     let runs = added(case, &hooks);
     let undrawn = Undrawn::of(suite, case, &hooks, SEED);

@@ -388,7 +388,8 @@ def _real(args: dict[str, Any], tool: ToolDefinition) -> Any:
         real = to_jsonable_python(args, inf_nan_mode="constants")
     except Exception as error:
         raise ArgumentError(f"the arguments of `{tool.name}` cannot be shown to the guard: {error}") from error
-    if len(real) == 1:
+    # The arguments of a tool without a schema of its own may be anything that is JSON.
+    if isinstance(real, dict) and len(real) == 1:
         ((name, value),) = real.items()
         if isinstance(value, dict) and name not in tool.parameters_json_schema.get("properties", {name: None}):
             return value

@@ -74,6 +74,13 @@ fn filled(path: &Path, text: &str) -> Result<String, Failure> {
         let why = problem.map_or_else(String::new, |it| format!(":{}: {it}", it.line));
         return Err(Failure::new(format!("`{shown}`{why}")));
     };
+    let has_own_ids = case.calls().any(|call| call.given_id.is_some());
+    if case.world.outage.is_some() || case.tools.iter().any(|tool| tool.missing) || has_own_ids {
+        let failure = Failure::new(format!("`{shown}` has what only a framework decides"));
+        return Err(failure.help(
+            "missing tools, ids of calls and outages of the guard are the adapter's; write these by hand",
+        ));
+    }
     let (played, seen) = play(case, &Evaluator { serial: false }, &suite.hash(), SEED, &|_| None);
     if let Played::Errored(trouble) = played {
         return Err(Failure::new(format!("the evaluator cannot play `{shown}`: {trouble}")));

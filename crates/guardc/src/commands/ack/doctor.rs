@@ -45,12 +45,8 @@ const STEPS: [(&str, &str, &str); 3] = [
 
 /// Runs the command.
 pub fn run(args: &Args, term: &Term) -> Outcome {
-    let contestant = process::Command {
-        argv: args.command.clone(),
-        env: super::environment(),
-        patience: Duration::from_secs(args.timeout),
-        quiet: Duration::from_millis(1000),
-    };
+    let mut contestant = process::Command::new(args.command.clone(), super::environment());
+    contestant.patience = Duration::from_secs(args.timeout);
     for (number, (what, help, turns)) in STEPS.iter().enumerate() {
         let Ok(case) = case::parse("gate/doctor", &format!("{HEAD}{turns}"), 1) else { continue };
         let (played, seen) = play(&case, &contestant as &dyn Contestant, "doctor", 1, &|_| None);

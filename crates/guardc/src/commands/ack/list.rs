@@ -66,8 +66,11 @@ pub fn list(args: &Args, term: &Term) -> Outcome {
         for clause in &uncovered {
             let _ = writeln!(out, "{:<10} {}", clause.id, clause.promise);
         }
-        let _ =
-            writeln!(out, "{} of {} clauses have no case", uncovered.len(), clause::all().len());
+        let all = clause::all().len();
+        let _ = match uncovered.len() {
+            0 => writeln!(out, "all {all} clauses have a case"),
+            count => writeln!(out, "{count} of {all} clauses have no case"),
+        };
         term.print(&out)?;
         return Ok(Exit::findings(!uncovered.is_empty() || !bad.is_empty()));
     }

@@ -3,9 +3,11 @@
 //! The judge is `guard-ack`; this module handles arguments, files and exit codes.
 
 mod bless;
+mod diff;
 mod doctor;
 mod list;
 mod ours;
+mod outage;
 mod plans;
 mod report;
 mod run;
@@ -34,7 +36,10 @@ pub enum Command {
     Doctor(doctor::Args),
     Report(report::Args),
     Bless(bless::Args),
+    Diff(diff::Args),
     Adapter(ours::Args),
+    #[command(hide = true)]
+    Outage(outage::Args),
 }
 
 /// Runs the command.
@@ -47,7 +52,9 @@ pub fn run(args: &Args, term: &Term) -> Outcome {
         Command::Doctor(args) => doctor::run(args, term),
         Command::Report(args) => report::run(args, term),
         Command::Bless(args) => bless::run(args, term),
+        Command::Diff(args) => diff::run(args, term),
         Command::Adapter(args) => ours::run(args),
+        Command::Outage(args) => outage::run(args),
     }
 }
 

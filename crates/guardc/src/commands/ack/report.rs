@@ -6,7 +6,7 @@ use crate::files;
 use crate::term::Term;
 use guard_ack::Report;
 use guard_ack::report::{badge, html, json, junit, markdown, scoreboard, text};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Writes JSON reports of earlier runs in another form
 #[derive(Debug, clap::Args)]
@@ -62,14 +62,22 @@ pub fn written(format: Format, reports: &[(&Report, &str)]) -> String {
     }
 }
 
+/// Reads a JSON report of an earlier run, and its command.
+///
+/// # Errors
+///
+/// Returns an error if the file is not a complete report.
+pub fn read_report(path: &Path) -> Result<(Report, String), Failure> {
+    let text = files::read_text(path).map_err(|why| files::unreadable(path, &why))?;
+    let bad = |why| Failure::new(format!("`{}` is not a report: {why}", files::display(path)));
+    json::read(&text).map_err(|why: String| bad(why))
+}
+
 /// Runs the command.
 pub fn run(args: &Args, term: &Term) -> Outcome {
     let mut reports = Vec::new();
     for path in &args.files {
-        let text = files::read_text(path).map_err(|why| files::unreadable(path, &why))?;
-        let bad =
-            |why: String| Failure::new(format!("`{}` is no report: {why}", files::display(path)));
-        reports.push(json::read(&text).map_err(bad)?);
+        reports.push(read_report(path)?);
     }
     let shown: Vec<(&Report, &str)> =
         reports.iter().map(|(report, command)| (report, command.as_str())).collect();

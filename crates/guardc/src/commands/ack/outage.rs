@@ -1,0 +1,116 @@
+//! `guardc ack outage`: a sidecar whose guard fails at a chosen proposal, for cases about failing guards.
+//!
+//! It stands between the adapter and `guardc serve`, and counts the proposals. The kit starts adapters with a script in place of
+//! `GUARDC` that runs it.
+
+use crate::failure::{Exit, Failure, Outcome};
+use guard_ack::protocol;
+use serde_json::{Value, json};
+use std::io::{self, BufRead, BufReader, Write};
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+/// Runs `guardc ARGS`, and fails when a call is proposed
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// The number of the proposal at which it fails, from 1
+    #[arg(long, value_name = "N")]
+    pub at: u64,
+    /// The way in which it fails
+    #[arg(long, value_enum)]
+    pub how: How,
+    /// The arguments for `guardc`
+    #[arg(last = true, value_name = "ARGS")]
+    pub arguments: Vec<String>,
+}
+
+/// The way in which a guard fails.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+#[value(rename_all = "snake_case")]
+pub enum How {
+    /// That proposal is answered with an error.
+    ErrsOnce,
+    /// That proposal and everything after it is answered with an error.
+    Errs,
+    /// The process ends.
+    Dies,
+    /// Nothing is answered any more.
+    Hangs,
+}
+
+/// Writes the script that starts a guard that fails. Returns its path.
+///
+/// # Errors
+///
+/// Returns an error if it cannot be written.
+pub fn script(folder: &Path, outage: &protocol::Outage) -> io::Result<String> {
+    let binary = std::env::current_exe()?;
+    let quoted = format!("'{}'", binary.to_string_lossy().replace('\'', "'\\''"));
+    let (at, how) = (outage.at, outage.how.word());
+    let text = format!("#!/bin/sh\nexec {quoted} ack outage --at {at} --how {how} -- \"$@\"\n");
+    let path = folder.join("guardc");
+    std::fs::write(&path, text)?;
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755))?;
+    }
+    Ok(path.to_string_lossy().into_owned())
+}
+
+/// Runs the command.
+pub fn run(args: &Args) -> Outcome {
+    let fail = |error: io::Error| Failure::output(&error);
+    let binary = std::env::current_exe().map_err(fail)?;
+    let mut command = Command::new(binary);
+    command.args(&args.arguments);
+    if args.arguments.first().is_none_or(|command| command != "serve") {
+        let status = command.status().map_err(fail)?;
+        return Ok(Exit::findings(!status.success()));
+    }
+    let mut guard = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().map_err(fail)?;
+    let (Some(mut told), Some(answers)) = (guard.stdin.take(), guard.stdout.take()) else {
+        return Err(Failure::new("the guard has no pipes"));
+    };
+    std::thread::spawn(move || {
+        for line in BufReader::new(answers).lines().map_while(Result::ok) {
+            if say(&line).is_err() {
+                return;
+            }
+        }
+    });
+    let mut proposals = 0;
+    for line in io::stdin().lock().lines() {
+        let line = line.map_err(fail)?;
+        let request: Value = serde_json::from_str(&line).unwrap_or_default();
+        let is_proposal = request["method"] == "call.propose";
+        proposals += u64::from(is_proposal);
+        let is_down = match args.how {
+            How::ErrsOnce => is_proposal && proposals == args.at,
+            How::Errs | How::Dies | How::Hangs => proposals >= args.at,
+        };
+        match (is_down, args.how) {
+            (false, _) => writeln!(told, "{line}").map_err(fail)?,
+            (true, How::Errs | How::ErrsOnce) => {
+                let error = json!({ "code": -32603, "message": "internal error" });
+                let answer = json!({ "jsonrpc": "2.0", "id": request["id"], "error": error });
+                say(&answer.to_string()).map_err(fail)?;
+            }
+            (true, How::Dies) => {
+                let _ = guard.kill();
+                return Ok(Exit::Findings);
+            }
+            // Read on, and say nothing.
+            (true, How::Hangs) => {}
+        }
+    }
+    drop(told);
+    let _ = guard.wait();
+    Ok(Exit::Fine)
+}
+
+fn say(line: &str) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    writeln!(out, "{line}")?;
+    out.flush()
+}
