@@ -86,18 +86,18 @@ fn enclosed(text: &str) -> String {
 
 /// The text with names, or with what they stand for.
 pub(super) fn rendered(text: &str, written_out: bool) -> String {
-    let mut page = Page { written_out, value: String::new(), fresh: 0 };
+    let mut page = WrittenText { written_out, value: String::new(), fresh: 0 };
     page.rendered(text)
 }
 
-struct Page {
+struct WrittenText {
     written_out: bool,
     /// What the last `let` stands for.
     value: String,
     fresh: usize,
 }
 
-impl Page {
+impl WrittenText {
     fn rendered(&mut self, text: &str) -> String {
         let mut out = String::new();
         let mut rest = text;

@@ -6,7 +6,7 @@
 
 use super::Checker;
 use super::expr::broken;
-use super::scope::{Given, Missing, Place, Scope};
+use super::scope::{GivenArgument, Missing, Place, Scope};
 use super::text::{text, text_in};
 use super::ty::fits;
 use crate::defines::{MAX_ALL_NODES, WrittenOut};
@@ -36,7 +36,7 @@ pub(crate) struct Use {
 /// What a name or a call stands for.
 pub(crate) enum Meaning<'s> {
     /// The argument of a parameter.
-    Argument(Given<'s>),
+    Argument(GivenArgument<'s>),
     Let(&'s ast::Expr),
     Define(usize),
 }
@@ -77,7 +77,7 @@ impl<'s> Scope<'s> {
     }
 
     /// The arguments of a use, in the order of the parameters.
-    fn arguments(&self, at: usize, args: &[Arg]) -> Result<Vec<Given<'s>>, WrongArgument> {
+    fn arguments(&self, at: usize, args: &[Arg]) -> Result<Vec<GivenArgument<'s>>, WrongArgument> {
         let define = self.names.defines.items[at].decl;
         let mut values: Vec<Option<&ast::Expr>> = vec![None; define.params.len()];
         for (nth, arg) in args.iter().enumerate() {
@@ -98,7 +98,7 @@ impl<'s> Scope<'s> {
             return Err(WrongArgument::Count);
         }
         let scope = Rc::new(self.clone());
-        let given = |(nth, value): (usize, &ast::Expr)| Given {
+        let given = |(nth, value): (usize, &ast::Expr)| GivenArgument {
             name: define.params[nth].name.node.clone(),
             of: (at, nth),
             value: Rc::new(value.clone()),

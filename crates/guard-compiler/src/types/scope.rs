@@ -101,7 +101,7 @@ pub(crate) struct Local {
 
 /// An argument of a define: the expression that a parameter stands for, and where it was written.
 #[derive(Clone)]
-pub(crate) struct Given<'s> {
+pub(crate) struct GivenArgument<'s> {
     /// The parameter.
     pub name: String,
     /// The define, and the position of the parameter.
@@ -130,7 +130,7 @@ pub(crate) struct Scope<'s> {
     /// `json` may stand where a typed value is wanted: it is decoded when the call settles.
     pub decodes: bool,
     /// The arguments of the define whose expression this is.
-    pub given: Rc<Vec<Given<'s>>>,
+    pub given: Rc<Vec<GivenArgument<'s>>>,
     /// What the tool or policy calls by a name.
     pub lets: Rc<Lets<'s>>,
     /// The parameters of the tool around a define, whose names mean something else in here.
@@ -163,7 +163,7 @@ impl<'s> Scope<'s> {
 
     /// Returns the scope of a define's expression that is used here. Nothing that can be read here is visible there
     /// but the arguments; what is established and what a missing value means hold there, too.
-    pub fn of_define(&self, given: Vec<Given<'s>>) -> Scope<'s> {
+    pub fn of_define(&self, given: Vec<GivenArgument<'s>>) -> Scope<'s> {
         let mut inner = Scope::new(self.names, self.place, &[], self.missing);
         inner.around = Some(self.around.unwrap_or(match self.params {
             [] => self.outer,
@@ -178,7 +178,7 @@ impl<'s> Scope<'s> {
     }
 
     /// Returns the scope of an argument whose parameter is read here.
-    pub fn of_argument(&self, given: &Given<'s>) -> Scope<'s> {
+    pub fn of_argument(&self, given: &GivenArgument<'s>) -> Scope<'s> {
         let mut inner = given.scope.as_ref().clone();
         if inner.place != self.place {
             // Inside of a temporal operator: state only.
@@ -244,7 +244,7 @@ impl<'s> Scope<'s> {
     }
 
     /// The argument that this name stands for.
-    pub fn given(&self, name: &str) -> Option<&Given<'s>> {
+    pub fn given(&self, name: &str) -> Option<&GivenArgument<'s>> {
         match self.local(name) {
             Some(_) => None,
             None => self.given.iter().find(|given| given.name == name),

@@ -1,7 +1,7 @@
 //! Expressions as one line of source text, for messages, labels and the keys of flow typing.
 
 use super::scope::Scope;
-use guard_syntax::ast::{Arg, BinaryOp, Expr, ExprKind, Quantifier, UnaryOp};
+use guard_syntax::ast::{Arg, BinaryOp, Expr, ExprKind, Ident, Quantifier, UnaryOp};
 
 /// The expression as its author would write it on one line.
 pub(crate) fn text(expr: &Expr) -> String {
@@ -16,13 +16,13 @@ pub(crate) fn text_in(expr: &Expr, scope: &Scope) -> String {
 }
 
 fn line(expr: &Expr, given: &dyn Fn(&str) -> Option<(u8, String)>) -> String {
-    let mut out = Line { text: String::new(), given, bound: Vec::new() };
+    let mut out = OneLine { text: String::new(), given, bound: Vec::new() };
     write(expr, 0, &mut out);
     out.text
 }
 
 /// A line that is written.
-struct Line<'w> {
+struct OneLine<'w> {
     text: String,
     /// The level and text of the argument of a parameter.
     given: &'w dyn Fn(&str) -> Option<(u8, String)>,
@@ -30,7 +30,7 @@ struct Line<'w> {
     bound: Vec<String>,
 }
 
-impl Line<'_> {
+impl OneLine<'_> {
     fn push(&mut self, c: char) {
         self.text.push(c);
     }
@@ -101,7 +101,7 @@ fn level(expr: &Expr) -> u8 {
     }
 }
 
-fn write(expr: &Expr, at_least: u8, out: &mut Line) {
+fn write(expr: &Expr, at_least: u8, out: &mut OneLine) {
     if out.argument(expr, at_least) {
         return;
     }
@@ -123,7 +123,7 @@ fn clear(op: BinaryOp, operand: &Expr, level: u8) -> u8 {
     }
 }
 
-fn write_bare(expr: &Expr, out: &mut Line) {
+fn write_bare(expr: &Expr, out: &mut OneLine) {
     match &expr.kind {
         ExprKind::Bool(b) => out.push_str(if *b { "true" } else { "false" }),
         ExprKind::None => out.push_str("none"),
@@ -192,23 +192,7 @@ fn write_bare(expr: &Expr, out: &mut Line) {
             write(b, 0, out);
         }
         ExprKind::Quantified { op, binders, over, body } => {
-            let names: Vec<&str> = binders.iter().map(|b| b.node.as_str()).collect();
-            let (open, close) = match op {
-                Quantifier::All => ("all ", ""),
-                Quantifier::Any => ("any ", ""),
-                Quantifier::Count => ("count(", ")"),
-                Quantifier::Sum => ("sum(", ")"),
-            };
-            out.push_str(open);
-            out.push_str(&names.join(", "));
-            out.push_str(" in ");
-            write(over, 1, out);
-            out.push_str(": ");
-            let outer = out.bound.len();
-            out.bound.extend(binders.iter().map(|b| b.node.clone()));
-            write(body, 0, out);
-            out.bound.truncate(outer);
-            out.push_str(close);
+            quantified(*op, binders, over, body, out);
         }
         ExprKind::List(xs) => sequence('[', xs, ']', out),
         ExprKind::Set(xs) => sequence('{', xs, '}', out),
@@ -225,7 +209,27 @@ fn write_bare(expr: &Expr, out: &mut Line) {
     }
 }
 
-fn sequence(open: char, xs: &[Expr], close: char, out: &mut Line) {
+fn quantified(op: Quantifier, binders: &[Ident], over: &Expr, body: &Expr, out: &mut OneLine) {
+    let names: Vec<&str> = binders.iter().map(|b| b.node.as_str()).collect();
+    let (open, close) = match op {
+        Quantifier::All => ("all ", ""),
+        Quantifier::Any => ("any ", ""),
+        Quantifier::Count => ("count(", ")"),
+        Quantifier::Sum => ("sum(", ")"),
+    };
+    out.push_str(open);
+    out.push_str(&names.join(", "));
+    out.push_str(" in ");
+    write(over, 1, out);
+    out.push_str(": ");
+    let outer = out.bound.len();
+    out.bound.extend(binders.iter().map(|b| b.node.clone()));
+    write(body, 0, out);
+    out.bound.truncate(outer);
+    out.push_str(close);
+}
+
+fn sequence(open: char, xs: &[Expr], close: char, out: &mut OneLine) {
     out.push(open);
     for (at, x) in xs.iter().enumerate() {
         out.push_str(if at > 0 { ", " } else { "" });
@@ -234,7 +238,7 @@ fn sequence(open: char, xs: &[Expr], close: char, out: &mut Line) {
     out.push(close);
 }
 
-fn arguments(args: &[Arg], out: &mut Line) {
+fn arguments(args: &[Arg], out: &mut OneLine) {
     out.push('(');
     for (at, arg) in args.iter().enumerate() {
         out.push_str(if at > 0 { ", " } else { "" });
