@@ -15,7 +15,7 @@ use std::sync::OnceLock;
 const KEY: &str = "0101010101010101010101010101010101010101010101010101010101010101\n";
 
 /// A store and a workspace of its own.
-struct HookPlace {
+pub(crate) struct HookPlace {
     guardc: PathBuf,
     guards: PathBuf,
     folder: tempfile::TempDir,
@@ -28,7 +28,7 @@ fn guardc() -> PathBuf {
 }
 
 impl HookPlace {
-    fn new() -> HookPlace {
+    pub(crate) fn new() -> HookPlace {
         let folder = tempfile::tempdir().expect("a temporary folder");
         for name in ["store", "work"] {
             std::fs::create_dir(folder.path().join(name)).expect("a folder");
@@ -38,11 +38,11 @@ impl HookPlace {
         HookPlace { guardc: guardc(), guards, folder }
     }
 
-    fn path(&self, name: &str) -> String {
+    pub(crate) fn path(&self, name: &str) -> String {
         self.folder.path().join(name).display().to_string()
     }
 
-    fn command(&self) -> Command {
+    pub(crate) fn command(&self) -> Command {
         let mut command = Command::new(&self.guardc);
         command.current_dir(self.folder.path()).stdout(Stdio::piped()).stderr(Stdio::piped());
         for variable in
@@ -62,11 +62,11 @@ impl HookPlace {
     }
 
     /// The text of a case with the paths of this run, and back.
-    fn fill(&self, text: &str) -> String {
+    pub(crate) fn fill(&self, text: &str) -> String {
         text.replace("$WORK", &self.path("work")).replace("$STORE", &self.path("store"))
     }
 
-    fn blank(&self, text: &str) -> String {
+    pub(crate) fn blank(&self, text: &str) -> String {
         text.replace(&self.path("work"), "$WORK").replace(&self.path("store"), "$STORE")
     }
 
@@ -154,7 +154,7 @@ fn play(host: &str, text: &str) -> String {
 }
 
 /// Another command on the store of a case.
-fn other(place: &HookPlace, line: &str) -> String {
+pub(crate) fn other(place: &HookPlace, line: &str) -> String {
     let quoted = |(index, part): (usize, &str)| match index % 2 {
         0 => part.split_whitespace().map(str::to_owned).collect(),
         _ => vec![part.to_owned()],

@@ -15,6 +15,8 @@ mod hostile;
 mod inputs;
 mod lasting;
 mod laws;
+#[cfg(unix)]
+mod mcp;
 mod proofs;
 mod render;
 mod replay;

@@ -1,7 +1,7 @@
 //! Events of a host, decoded. A tool event that cannot be read completely is an error, never a guess.
 
-use crate::arguments;
 use crate::envelope::Members;
+use crate::fingerprint;
 use crate::vocabulary::{EventMeaning, Vocabulary};
 use std::fmt;
 
@@ -59,7 +59,7 @@ pub struct ToolCall {
 impl ToolCall {
     /// A text that is the same for the same tool and arguments.
     pub fn fingerprint(&self) -> String {
-        arguments::fingerprint(&self.tool, &self.args)
+        fingerprint::fingerprint(&self.tool, &self.args)
     }
 }
 
@@ -160,7 +160,7 @@ fn call(host: &Vocabulary, members: &Members<'_>) -> Result<ToolCall, EventError
     let tool = members.required("tool_name")?;
     let id = host.call_id.map(|id| members.required(id)).transpose()?;
     let args = members.text("tool_input").ok_or("`tool_input` is missing".to_owned())?;
-    Ok(ToolCall { id, tool, args: arguments::named(args)? })
+    Ok(ToolCall { id, tool, args: guard_plan::naming::named_arguments(args)? })
 }
 
 /// The calls of a step that the host lists again. Those without a result did not run.

@@ -20,9 +20,9 @@
 #![forbid(unsafe_code)]
 
 mod answer;
-mod arguments;
 mod envelope;
 mod event;
+mod fingerprint;
 mod hosts;
 pub mod settings;
 mod vocabulary;

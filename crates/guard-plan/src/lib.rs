@@ -15,6 +15,7 @@ pub mod key;
 pub mod lines;
 pub mod load;
 pub mod markup;
+pub mod naming;
 pub mod near;
 pub mod origin;
 pub mod path;

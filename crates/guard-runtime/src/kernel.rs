@@ -235,6 +235,14 @@ impl Kernel {
         settle::settle(compiled, shadow, session, settlement, world)
     }
 
+    /// Returns true if a value has the declared type of a tool's results. A tool without one takes any value.
+    pub fn is_result(&self, session: &Session, tool: &str, json: &Json) -> bool {
+        let returns = self.tool(tool).and_then(|id| self.plan().tools[id as usize].returns);
+        let matches = |id, text: &str| self.compiled.matches(id, text);
+        let decoder = self.compiled.decoder(&session.workspace, true, &matches);
+        returns.is_none_or(|ty| decoder.decode(ty, json).is_ok())
+    }
+
     /// Records the approval of exactly one call.
     ///
     /// # Errors

@@ -130,8 +130,8 @@ impl ApprovalLog {
         ApprovalLog { folder, keys }
     }
 
-    /// The id of a call in a session: it tells nothing about the arguments to who has no key.
-    fn id(&self, session: &str, tool: &str, args: &Json) -> String {
+    /// The id of the request for a call in a session. It tells nothing about the arguments to whoever has no key.
+    pub fn request_id(&self, session: &str, tool: &str, args: &Json) -> String {
         let mut call = format!("approval\0{tool}\0");
         args.sorted().write(&mut call);
         let mark = self.keys.session(session).mark(call.as_bytes());
@@ -332,7 +332,7 @@ impl<W: World> Session<W> {
         if !self.can_ask(tool) {
             return Ok(ProposedCall { proposed: self.propose(call, tool, args)?, request: None });
         }
-        let id = approvals.id(self.id(), tool, &json);
+        let id = approvals.request_id(self.id(), tool, &json);
         let now = self.next_time.unwrap_or_else(crate::session::system_time);
         let preview = self.at(now).preview(tool, &json);
         let mut file = approvals.file(self.id()).open()?;

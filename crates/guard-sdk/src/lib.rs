@@ -73,7 +73,7 @@ pub use contract::{Contract, TextOptions};
 pub use error::{GuardError, SessionError};
 pub use guard::Guard;
 pub use open::SessionOptions;
-pub use persistence::{SharedBudget, Storage};
+pub use persistence::{SharedBudget, Storage, random_bytes};
 pub use recorded::Recorded;
 pub use session::{CallArguments, Session, system_time};
 pub use world::AnsweringWorld;

@@ -127,7 +127,7 @@ impl Persistence {
         let keys = storage.map(|storage| &storage.keys).or(keys);
         let secrets: Arc<dyn Secrets> = match keys {
             Some(keys) => Arc::new(keys.session(id)),
-            None => Arc::new(Salt::new(&random_salt()?)),
+            None => Arc::new(Salt::new(&random_bytes::<32>()?)),
         };
         if !shared.is_empty() && storage.is_none() {
             let why = "a shared budget is kept in a store, and the session has none";
@@ -189,10 +189,15 @@ fn unit_of(guard: &Guard, budget: SharedBudget) -> Result<(UnitId, SharedBudget)
 }
 
 /// A salt that nobody can guess, for the hashes of secrets that no key seals.
-fn random_salt() -> Result<[u8; 32], SessionError> {
-    let mut salt = [0; 32];
-    getrandom::fill(&mut salt).map_err(|error| SessionError::Random(error.to_string()))?;
-    Ok(salt)
+/// Returns bytes that nobody can guess, of the system's randomness.
+///
+/// # Errors
+///
+/// [`SessionError::Random`] where the system has none.
+pub fn random_bytes<const N: usize>() -> Result<[u8; N], SessionError> {
+    let mut bytes = [0; N];
+    getrandom::fill(&mut bytes).map_err(|error| SessionError::Random(error.to_string()))?;
+    Ok(bytes)
 }
 
 impl<W: World> Session<W> {

@@ -63,6 +63,12 @@ impl<W: World> Session<W> {
         self.guard.kernel().check(&self.state, &proposal, &mut self.world)
     }
 
+    /// Returns true if a value has the declared type of a tool's results; the tool under the name that the host uses. A
+    /// tool without a declared type takes any value.
+    pub fn is_result(&self, tool: &str, json: &Json) -> bool {
+        self.guard.kernel().is_result(&self.state, tool, json)
+    }
+
     /// Every tool judged and ranked: what could be done next. Nothing changes.
     pub fn advise(&mut self) -> Advice {
         let now = self.now();

@@ -14,6 +14,7 @@ mod plans;
 mod play;
 mod project;
 mod report;
+mod sessions;
 mod signals;
 mod term;
 

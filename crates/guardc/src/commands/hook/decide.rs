@@ -1,18 +1,15 @@
 //! One event against its session: opened, decided, kept, and the answer in words.
 
 use super::{Args, HookFailure, default_store};
+use crate::sessions::open_waiting;
 use guard_hooks::{EventAction, EventMeaning, HookAnswer, HookEvent, ToolCall, ToolEnding};
 use guard_plan::json::Json;
 use guard_plan::record::{Delivered, Payload, Record, StopDecision, rendered};
 use guard_runtime::StepError;
 use guard_sdk::approvals::{ApprovalLog, PendingApproval, ProposedCall};
 use guard_sdk::{Decision, Guard, Proposed, Session, SessionError, Storage};
-use guard_trace::store::StoreError;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
-
-/// The waits between two attempts to lock a session, in milliseconds: from, to.
-const LOCK_WAIT: (u64, u64) = (1, 20);
 
 /// The part of the deadline that is kept for the decision itself.
 const RESERVE: Duration = Duration::from_millis(500);
@@ -49,22 +46,11 @@ fn open(
 ) -> Result<Session, HookFailure> {
     let workspace = workspace(args, event)?;
     let actor = args.actor.as_deref().unwrap_or(args.host.name);
-    let (mut wait, most) = LOCK_WAIT;
-    loop {
+    let open = || {
         let session = guard.session(&event.session).storage(storage).actor(actor);
-        match session.first_workspace(&workspace).open() {
-            Ok(session) => return Ok(session),
-            Err(SessionError::Store(StoreError::Locked(path))) => {
-                if Instant::now() + RESERVE.min(args.deadline / 4) >= until {
-                    let path = path.display();
-                    return Err(HookFailure(format!("`{path}` stays in use by another process")));
-                }
-                std::thread::sleep(Duration::from_millis(wait));
-                wait = (wait * 2).min(most);
-            }
-            Err(error) => return Err(error.into()),
-        }
-    }
+        session.first_workspace(&workspace).open()
+    };
+    open_waiting(open, until - RESERVE.min(args.deadline / 4)).map_err(HookFailure)
 }
 
 /// The workspace of a new session.

@@ -63,7 +63,7 @@ fn one_in(text: &str) -> Result<NonZeroU32, String> {
 }
 
 /// Parses the name of a durability level.
-fn durability(text: &str) -> Result<Durability, String> {
+pub fn durability(text: &str) -> Result<Durability, String> {
     let millis = |text: &str| text.parse().ok().map(Duration::from_millis);
     match text {
         "full" => Some(Durability::Full),

@@ -1,0 +1,28 @@
+//! The Model Context Protocol between a client and a server whose tools are guarded.
+//!
+//! [`McpProxy`] reads the lines of both sides and says which lines go where: messages that it does not know pass byte for byte
+//! and in order, a `tools/call` goes to the server only after a [`CallGate`] has allowed it, and `tools/list` shows the tools that
+//! may be called. Both protocol eras pass through the same door, message by message: with a handshake, and without.
+//!
+//! It starts no process, reads no file and has no clock: the caller brings lines and the time. It decides nothing: the gate
+//! does.
+
+#![forbid(unsafe_code)]
+
+mod gate;
+mod import;
+mod listing;
+mod lock;
+mod message;
+mod proxy;
+mod reply;
+mod result;
+mod schema;
+
+pub use gate::{
+    ApprovalQuestion, CallGate, GateAnswer, GuardedCall, GuardedEnding, PersonsAnswer, SettledCall,
+};
+pub use import::{declarations, guard_text};
+pub use lock::{LockState, ToolDifference, ToolLock, definitions};
+pub use message::{IdScanner, MAX_LINE};
+pub use proxy::{DescriptionChange, McpProxy, ProxyOptions, ProxyOutput};

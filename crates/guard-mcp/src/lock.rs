@@ -1,0 +1,287 @@
+//! The lock of a server's tools: the definitions that somebody has accepted, by hash.
+//!
+//! A tool has two hashes: of its schemas and annotations, which decide what a call means, and of its descriptions, which
+//! only tell a model about it.
+
+use crate::reply::object;
+use crate::schema::get;
+use guard_plan::hex;
+use guard_plan::json::{Json, write_string};
+use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
+
+/// The version of the file's format.
+const VERSION: i64 = 1;
+
+/// Keys of a JSON Schema that change no validation.
+const DESCRIPTIVE: [&str; 5] = ["description", "title", "examples", "$comment", "deprecated"];
+
+/// Keys of a JSON Schema whose members are names, not keywords.
+const NAMED: [&str; 6] = [
+    "properties",
+    "patternProperties",
+    "$defs",
+    "definitions",
+    "dependentSchemas",
+    "dependentRequired",
+];
+
+/// Keys of a JSON Schema whose values are data.
+const DATA: [&str; 4] = ["enum", "const", "default", "required"];
+
+/// The lock of a server's tools.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ToolLock {
+    tools: BTreeMap<String, Json>,
+}
+
+/// A tool of a server beside the lock.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LockState {
+    /// Its definition is the one that was accepted.
+    Accepted,
+    /// The lock does not have it.
+    Unlocked,
+    /// Only its descriptions have changed.
+    DescriptionChanged,
+    /// Its schemas or annotations have changed.
+    SchemaChanged,
+}
+
+/// The difference of one tool.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ToolDifference {
+    /// The tool.
+    pub tool: String,
+    /// Its definition in the lock, as text; empty for a new tool.
+    pub before: String,
+    /// Its definition now, as text; empty for a tool that is gone.
+    pub after: String,
+    /// True if only descriptions differ.
+    pub only_described: bool,
+}
+
+impl ToolLock {
+    /// The lock of these definitions, from a `tools/list` result. Definitions without a name are left out.
+    pub fn of_definitions<'a>(definitions: impl IntoIterator<Item = &'a Json>) -> ToolLock {
+        let named = definitions.into_iter().filter_map(|definition| {
+            let name = definition.get("name")?.as_str()?;
+            Some((name.to_owned(), kept(definition)))
+        });
+        ToolLock { tools: named.collect() }
+    }
+
+    /// Reads a lock file.
+    ///
+    /// # Errors
+    ///
+    /// Returns the reason if it is not a lock, or was changed by hand.
+    pub fn read(text: &str) -> Result<ToolLock, String> {
+        let json = Json::parse(text).map_err(|error| error.to_string())?;
+        match json.get("version") {
+            Some(Json::Int(VERSION)) => {}
+            Some(version) => return Err(format!("version {version} is not known")),
+            None => return Err("it has no `version`".into()),
+        }
+        let Some(Json::Object(members)) = json.get("tools") else {
+            return Err("it has no `tools`".into());
+        };
+        let mut tools = BTreeMap::new();
+        for (name, tool) in members {
+            let definition = tool.get("definition");
+            let definition = definition.ok_or_else(|| format!("`{name}` has no `definition`"))?;
+            for (key, hash) in hashes(definition) {
+                if tool.get(key).and_then(Json::as_str) != Some(&hash) {
+                    return Err(format!(
+                        "the {key} of `{name}` does not have the hash in the file"
+                    ));
+                }
+            }
+            tools.insert(name.to_string(), definition.clone());
+        }
+        Ok(ToolLock { tools })
+    }
+
+    /// The text of the lock file.
+    pub fn text(&self) -> String {
+        let tool = |(name, definition): (&String, &Json)| {
+            let [(_, schema), (_, description)] = hashes(definition);
+            let entry = object([
+                ("schema", Json::string(&schema)),
+                ("description", Json::string(&description)),
+                ("definition", definition.clone()),
+            ]);
+            (name.as_str().into(), entry)
+        };
+        let tools = Json::Object(self.tools.iter().map(tool).collect());
+        pretty(&object([("version", Json::Int(VERSION)), ("tools", tools)]))
+    }
+
+    /// The names of the tools that it has.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.tools.keys().map(String::as_str)
+    }
+
+    /// Compares a definition with the one that was accepted.
+    pub fn state(&self, name: &str, definition: &Json) -> LockState {
+        let Some(known) = self.tools.get(name) else { return LockState::Unlocked };
+        let ([known_schema, known_text], [schema, text]) = (hashes(known), hashes(definition));
+        match (known_schema == schema, known_text == text) {
+            (true, true) => LockState::Accepted,
+            (true, false) => LockState::DescriptionChanged,
+            (false, _) => LockState::SchemaChanged,
+        }
+    }
+
+    /// The differences from this lock to a newer one, by tool.
+    pub fn differences(&self, newer: &ToolLock) -> Vec<ToolDifference> {
+        let mut names: Vec<&String> = self.tools.keys().chain(newer.tools.keys()).collect();
+        names.sort();
+        names.dedup();
+        let shown = |definition: Option<&Json>| definition.map(pretty).unwrap_or_default();
+        names
+            .into_iter()
+            .filter(|name| self.tools.get(*name) != newer.tools.get(*name))
+            .map(|name| {
+                let (before, after) = (self.tools.get(name), newer.tools.get(name));
+                let state = after.map(|definition| self.state(name, definition));
+                ToolDifference {
+                    tool: name.clone(),
+                    before: shown(before),
+                    after: shown(after),
+                    only_described: state == Some(LockState::DescriptionChanged),
+                }
+            })
+            .collect()
+    }
+}
+
+/// The parts of a definition that are locked, in one order.
+fn kept(definition: &Json) -> Json {
+    let names = ["name", "title", "description", "inputSchema", "outputSchema", "annotations"];
+    let member = |name: &str| definition.get(name).map(|value| (name.into(), value.sorted()));
+    Json::Object(names.into_iter().filter_map(member).collect())
+}
+
+/// The hashes of a definition: of what a call means, and of what is told about it.
+fn hashes(definition: &Json) -> [(&'static str, String); 2] {
+    let definition = kept(definition);
+    let mut schemas = Vec::new();
+    for name in ["inputSchema", "outputSchema", "annotations"] {
+        schemas.extend(definition.get(name).map(|schema| (name.into(), undescribed(schema))));
+    }
+    let schema = hash(&Json::Object(schemas));
+    [("schema", schema), ("description", hash(&definition))]
+}
+
+fn hash(json: &Json) -> String {
+    let mut text = String::new();
+    json.sorted().write(&mut text);
+    format!("sha256:{}", hex::encode(&Sha256::digest(text.as_bytes())))
+}
+
+/// A schema without its descriptions.
+fn undescribed(schema: &Json) -> Json {
+    match schema {
+        Json::Object(members) => Json::Object(
+            members
+                .iter()
+                .filter(|(name, _)| !DESCRIPTIVE.contains(&&**name))
+                .map(|(name, value)| (name.clone(), undescribed_member(name, value)))
+                .collect(),
+        ),
+        Json::Array(items) => Json::Array(items.iter().map(undescribed).collect()),
+        other => other.clone(),
+    }
+}
+
+fn undescribed_member(name: &str, value: &Json) -> Json {
+    match value {
+        _ if DATA.contains(&name) => value.clone(),
+        Json::Object(members) if NAMED.contains(&name) => Json::Object(
+            members.iter().map(|(name, schema)| (name.clone(), undescribed(schema))).collect(),
+        ),
+        _ => undescribed(value),
+    }
+}
+
+/// A value on several lines, each object and array indented.
+fn pretty(json: &Json) -> String {
+    let mut out = String::new();
+    write_pretty(json, 0, &mut out);
+    out.push('\n');
+    out
+}
+
+fn write_pretty(json: &Json, depth: usize, out: &mut String) {
+    let indent = |depth: usize| format!("\n{}", "  ".repeat(depth));
+    match json {
+        Json::Object(members) if !members.is_empty() => {
+            for (at, (name, value)) in members.iter().enumerate() {
+                out.push(if at == 0 { '{' } else { ',' });
+                out.push_str(&indent(depth + 1));
+                write_string(name, out);
+                out.push_str(": ");
+                write_pretty(value, depth + 1, out);
+            }
+            out.push_str(&indent(depth));
+            out.push('}');
+        }
+        Json::Array(items) if items.iter().any(|item| matches!(item, Json::Object(_))) => {
+            for (at, item) in items.iter().enumerate() {
+                out.push(if at == 0 { '[' } else { ',' });
+                out.push_str(&indent(depth + 1));
+                write_pretty(item, depth + 1, out);
+            }
+            out.push_str(&indent(depth));
+            out.push(']');
+        }
+        other => other.write(out),
+    }
+}
+
+/// Returns the definitions of a `tools/list` result: the result itself, a response, or a bare list.
+pub fn definitions(json: &Json) -> Option<Vec<Json>> {
+    let tools = match json {
+        Json::Array(tools) => tools,
+        Json::Object(members) => match get(members, "result").unwrap_or(json).get("tools") {
+            Some(Json::Array(tools)) => tools,
+            _ => return None,
+        },
+        _ => return None,
+    };
+    Some(tools.clone())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Json, LockState, ToolLock};
+
+    fn json(text: &str) -> Json {
+        Json::parse(text).unwrap()
+    }
+
+    const TOOL: &str = r#"{"name": "a", "description": "d", "inputSchema": {"type": "object",
+        "properties": {"description": {"type": "string", "description": "x"}}}}"#;
+
+    #[test]
+    fn locks_are_read_back() {
+        let lock = ToolLock::of_definitions(&[json(TOOL)]);
+        assert_eq!(ToolLock::read(&lock.text()), Ok(lock.clone()));
+        assert!(ToolLock::read(&lock.text().replace("object", "array")).is_err());
+        assert!(ToolLock::read(&lock.text().replace("\"d\"", "\"e\"")).is_err());
+        assert!(ToolLock::read("{}").is_err());
+    }
+
+    #[test]
+    fn changes_of_descriptions_are_told_apart() {
+        let lock = ToolLock::of_definitions(&[json(TOOL)]);
+        let state = |from: &str, to: &str| lock.state("a", &json(&TOOL.replace(from, to)));
+        assert_eq!(state("", ""), LockState::Accepted);
+        assert_eq!(state("\"d\"", "\"e\""), LockState::DescriptionChanged);
+        assert_eq!(state("\"x\"", "\"y\""), LockState::DescriptionChanged);
+        assert_eq!(state("\"string\"", "\"number\""), LockState::SchemaChanged);
+        assert_eq!(state("{\"description\": {", "{\"other\": {"), LockState::SchemaChanged);
+        assert_eq!(lock.state("b", &json(TOOL)), LockState::Unlocked);
+    }
+}

@@ -1,0 +1,284 @@
+//! The proxy as a state machine: lines in, lines out. What it remembers is about calls on their way; sessions are the
+//! gate's.
+
+mod approvals;
+mod calls;
+mod client;
+mod locked;
+mod server;
+
+use crate::gate::{ApprovalQuestion, CallGate, GuardedCall};
+use crate::lock::ToolLock;
+use crate::reply;
+use guard_plan::json::Json;
+use std::collections::{BTreeMap, HashMap};
+use std::time::Duration;
+
+/// The most requests that may be unanswered at the same time.
+const MAX_PENDING: usize = 10_000;
+
+/// The time that a server has to answer a call after the client has cancelled it.
+const CANCEL_GRACE: Duration = Duration::from_secs(1);
+
+/// How often a held call is tried again, in case another process has settled what it waits for.
+const RETRY_INTERVAL: Duration = Duration::from_millis(250);
+
+/// The key in `_meta` that names a session.
+const SESSION_KEY: &str = "guard/session";
+
+/// The settings of a proxy.
+#[derive(Debug, Clone)]
+pub struct ProxyOptions {
+    /// How long a call is held for calls in flight.
+    pub wait: Duration,
+    /// How long a server may take for a call; progress begins the time anew.
+    pub call_time: Duration,
+    /// How long a person, or a client with inputs, may take for an answer.
+    pub answer_time: Duration,
+    /// True if clients that can are asked for approvals.
+    pub elicits: bool,
+    /// The lock of the server's tools.
+    pub lock: Option<ToolLock>,
+    /// The consequence of a changed description.
+    pub on_description: DescriptionChange,
+    /// A text that no other proxy has, for the ids of its own requests.
+    pub token: String,
+}
+
+/// The consequence of a description that differs from the lock, where the schema does not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DescriptionChange {
+    /// Nothing.
+    Ignore,
+    /// A note.
+    Warn,
+    /// The tool's calls are denied.
+    Deny,
+}
+
+/// A consequence of a line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ProxyOutput {
+    /// A line for the client, with its line feed.
+    ToClient(Vec<u8>),
+    /// A line for the server, with its line feed.
+    ToServer(Vec<u8>),
+    /// A note for whoever runs the proxy.
+    Note(String),
+}
+
+/// The proxy of one client and one server.
+#[derive(Debug)]
+pub struct McpProxy<G> {
+    gate: G,
+    options: ProxyOptions,
+    calls: BTreeMap<u64, CallOnTheWay>,
+    next_call: u64,
+    /// The client's requests without an answer, by the text of their ids.
+    pending: HashMap<String, PendingRequest>,
+    /// Requests of our own without an answer, by id.
+    own: HashMap<String, OwnRequest>,
+    next_own: u64,
+    /// True if the client has announced in its handshake that it can ask a person.
+    elicits: bool,
+    listed: locked::ListedTools,
+    tried: Duration,
+    now: Duration,
+    out: Vec<ProxyOutput>,
+}
+
+/// A request of the client.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum PendingRequest {
+    Call(u64),
+    List,
+    Other,
+}
+
+/// A request of our own.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum OwnRequest {
+    /// To the client: may this call run?
+    Approval(u64),
+    /// To the server: a page of its tools.
+    List(Json),
+}
+
+/// A call of a tool between its request and its answer.
+#[derive(Debug, Clone)]
+struct CallOnTheWay {
+    guarded: GuardedCall,
+    id: Json,
+    /// The line for the server.
+    line: Vec<u8>,
+    meta: Option<Json>,
+    modern: bool,
+    elicits: bool,
+    /// True if a person was asked already.
+    asked: bool,
+    stage: CallStage,
+    deadline: Duration,
+}
+
+/// The stage of a call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum CallStage {
+    /// New.
+    Begun,
+    /// The server's tools are being compared with the lock.
+    Listing,
+    /// Held until a call in flight settles: why.
+    Held(String),
+    /// A person was asked, by the request with this id.
+    Asking(String, ApprovalQuestion),
+    /// The server has it.
+    Forwarded,
+    /// The server has it, and the client has cancelled it.
+    Cancelled,
+    /// The server has asked for inputs; the client makes the call again, with this state.
+    InputRequired(Option<Json>),
+}
+
+impl CallStage {
+    /// Returns true if the call is in flight in its session.
+    fn in_flight(&self) -> bool {
+        matches!(self, CallStage::Forwarded | CallStage::Cancelled | CallStage::InputRequired(_))
+    }
+}
+
+impl<G: CallGate> McpProxy<G> {
+    /// A proxy before the first line.
+    pub fn new(gate: G, options: ProxyOptions) -> McpProxy<G> {
+        McpProxy {
+            gate,
+            options,
+            calls: BTreeMap::new(),
+            next_call: 0,
+            pending: HashMap::new(),
+            own: HashMap::new(),
+            next_own: 0,
+            elicits: false,
+            listed: locked::ListedTools::default(),
+            tried: Duration::ZERO,
+            now: Duration::ZERO,
+            out: Vec::new(),
+        }
+    }
+
+    /// The gate.
+    pub fn gate(&mut self) -> &mut G {
+        &mut self.gate
+    }
+
+    /// Returns true if a call is held: it may still go to the server.
+    pub fn holds_calls(&self) -> bool {
+        let held = |call: &CallOnTheWay| !call.stage.in_flight();
+        self.calls.values().any(held)
+    }
+
+    /// The time at which [`McpProxy::tick`] has something to do; the times of all methods begin at the same moment.
+    pub fn next_deadline(&self) -> Option<Duration> {
+        let deadlines = self.calls.values().map(|call| match call.stage {
+            CallStage::Held(_) => call.deadline.min(self.tried + RETRY_INTERVAL),
+            _ => call.deadline,
+        });
+        deadlines.min()
+    }
+
+    /// Ends what has taken too long, and tries held calls again.
+    pub fn tick(&mut self, now: Duration) -> Vec<ProxyOutput> {
+        self.now = now;
+        let late: Vec<u64> = self
+            .calls
+            .iter()
+            .filter(|(_, call)| call.deadline <= now)
+            .map(|(number, _)| *number)
+            .collect();
+        late.into_iter().for_each(|number| self.too_late(number));
+        if now >= self.tried + RETRY_INTERVAL {
+            self.release_held();
+        }
+        self.take()
+    }
+
+    /// The client will send nothing more: nobody can answer for a person.
+    pub fn client_ended(&mut self, now: Duration) -> Vec<ProxyOutput> {
+        self.now = now;
+        let asking = |call: &CallOnTheWay| matches!(call.stage, CallStage::Asking(..));
+        let asking: Vec<u64> =
+            self.calls.iter().filter(|(_, call)| asking(call)).map(|(number, _)| *number).collect();
+        asking.into_iter().for_each(|number| self.too_late(number));
+        self.take()
+    }
+
+    /// The server is gone: every call in flight has failed, and every request gets an answer.
+    pub fn server_ended(&mut self, now: Duration, why: &str) -> Vec<ProxyOutput> {
+        self.now = now;
+        let numbers: Vec<u64> = self.calls.keys().copied().collect();
+        for number in numbers {
+            let Some(call) = self.calls.remove(&number) else { continue };
+            if call.stage.in_flight() {
+                self.settle_failed(&call);
+            }
+            match call.stage {
+                CallStage::InputRequired(_) => {}
+                CallStage::Cancelled => _ = self.pending.remove(&key(&call.id)),
+                _ => self.deny(&call, why),
+            }
+        }
+        let mut others: Vec<String> = self.pending.drain().map(|(id, _)| id).collect();
+        others.sort();
+        for id in others {
+            let id = Json::parse(&id).unwrap_or(Json::Null);
+            self.send_to_client(&reply::error(&id, reply::INTERNAL_ERROR, why));
+        }
+        self.take()
+    }
+
+    fn take(&mut self) -> Vec<ProxyOutput> {
+        std::mem::take(&mut self.out)
+    }
+
+    fn send_to_client(&mut self, message: &Json) {
+        self.out.push(ProxyOutput::ToClient(reply::line(message)));
+    }
+
+    fn send_to_server(&mut self, message: &Json) {
+        self.out.push(ProxyOutput::ToServer(reply::line(message)));
+    }
+
+    fn note(&mut self, text: impl Into<String>) {
+        self.out.push(ProxyOutput::Note(text.into()));
+    }
+
+    /// A new id for a request of our own. It begins with a random text: neither side can have chosen it before.
+    fn own_id(&mut self) -> String {
+        self.next_own += 1;
+        format!("{}{}", self.own_prefix(), self.next_own)
+    }
+
+    fn own_prefix(&self) -> String {
+        format!("guard-{}-", self.options.token)
+    }
+
+    fn is_own(&self, id: &Json) -> bool {
+        id.as_str().is_some_and(|id| id.starts_with(&self.own_prefix()))
+    }
+}
+
+/// The key of an id: a string and a number are different.
+fn key(id: &Json) -> String {
+    id.to_string()
+}
+
+/// A line with its line feed.
+fn whole(line: &[u8]) -> Vec<u8> {
+    let mut line = line.to_vec();
+    if line.last() != Some(&b'\n') {
+        line.push(b'\n');
+    }
+    line
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,134 @@
+//! Questions to persons, and calls that are made again: with a person's answer, or with inputs for the server.
+
+use super::{CallOnTheWay, CallStage, McpProxy, OwnRequest, key};
+use crate::gate::{ApprovalQuestion, CallGate, PersonsAnswer};
+use crate::reply::{self, APPROVAL_INPUT};
+use crate::schema::{get, set};
+use guard_plan::json::Json;
+
+/// The beginning of a `requestState` of our own.
+const STATE_PREFIX: &str = "guard-approval:";
+
+impl<G: CallGate> McpProxy<G> {
+    /// Asks a person by the client, if it can; else the call is denied with the way to approve it.
+    pub(super) fn ask(&mut self, mut call: CallOnTheWay, question: ApprovalQuestion) {
+        let text = question.question.clone().filter(|_| call.elicits && !call.asked);
+        let Some(text) = text else {
+            return self.deny(&call, &question.denial);
+        };
+        if call.modern {
+            // The call is not in flight: the client makes it again, and it is decided then.
+            let state = format!("{STATE_PREFIX}{}", question.request);
+            return self.respond(&call, reply::input_required(&text, &state));
+        }
+        let own = self.own_id();
+        self.send_to_client(&reply::elicitation(&Json::string(&own), &text));
+        self.own.insert(own.clone(), OwnRequest::Approval(call.guarded.number));
+        call.deadline = self.now + self.options.answer_time;
+        call.stage = CallStage::Asking(own, question);
+        self.insert(call);
+    }
+
+    /// A person's answer to a question of ours; an answer to a question that is over means nothing.
+    pub(super) fn person_answered(&mut self, id: &Json, json: &Json) {
+        let own = id.as_str().unwrap_or_default();
+        let Some(OwnRequest::Approval(number)) = self.own.get(own).cloned() else {
+            return;
+        };
+        self.own.remove(own);
+        let Some(mut call) = self.calls.remove(&number) else { return };
+        let CallStage::Asking(_, question) = &call.stage else { return };
+        let (request, denial) = (question.request.clone(), question.denial.clone());
+        call.asked = true;
+        match json.get("result").and_then(answer) {
+            Some(answer) => self.answered(call, &request, &answer),
+            None => self.deny(&call, &denial),
+        }
+    }
+
+    fn answered(&mut self, call: CallOnTheWay, request: &str, answer: &PersonsAnswer) {
+        match self.gate.answer(&call.guarded, request, answer) {
+            // A refusal is found by the decision, which tells who refused and why.
+            Ok(()) => self.decide(call, false),
+            Err(why) => self.deny(&call, &format!("the approval is not accepted: {why}")),
+        }
+    }
+
+    pub(super) fn withdraw_question(&mut self, own: &str) {
+        if self.own.remove(own).is_some() {
+            self.send_to_client(&reply::cancelled(&Json::string(own), "the call is over"));
+        }
+    }
+
+    /// A call that is made again with inputs. The inputs come from outside and teach the session nothing.
+    pub(super) fn call_again(
+        &mut self,
+        mut call: CallOnTheWay,
+        params: &[(Box<str>, Json)],
+        json: &Json,
+    ) {
+        let state = get(params, "requestState");
+        let request = state.and_then(Json::as_str).and_then(|text| text.strip_prefix(STATE_PREFIX));
+        if let Some(request) = request {
+            call.line = reply::line(&without_inputs(json));
+            call.asked = true;
+            let given = get(params, "inputResponses").and_then(|inputs| inputs.get(APPROVAL_INPUT));
+            return match given.and_then(answer) {
+                Some(answer) => self.answered(call, request, &answer),
+                None => self.begin(call),
+            };
+        }
+        let same = |known: &&CallOnTheWay| {
+            known.stage == CallStage::InputRequired(state.cloned())
+                && known.guarded.tool == call.guarded.tool
+                && known.guarded.args == call.guarded.args
+                && known.guarded.session == call.guarded.session
+        };
+        let Some(number) = self.calls.values().find(same).map(|known| known.guarded.number) else {
+            // Nobody has allowed it yet: it is a call of its own.
+            return self.begin(call);
+        };
+        self.calls.remove(&number);
+        call.guarded.number = number;
+        match self.gate.check_again(&call.guarded) {
+            Ok(()) => self.forward(call),
+            Err(why) => {
+                self.settle_failed(&call);
+                self.deny(&call, &why);
+                self.release_held();
+            }
+        }
+    }
+
+    /// The server asks for inputs: the call stays in flight until the client makes it again.
+    pub(super) fn input_required(&mut self, mut call: CallOnTheWay, result: &Json) {
+        self.pending.remove(&key(&call.id));
+        call.stage = CallStage::InputRequired(result.get("requestState").cloned());
+        call.deadline = self.now + self.options.answer_time;
+        self.calls.insert(call.guarded.number, call);
+    }
+}
+
+/// A person's answer; `None` where the person has not decided.
+fn answer(result: &Json) -> Option<PersonsAnswer> {
+    if result.get("action").and_then(Json::as_str) != Some("accept") {
+        return None;
+    }
+    let content = result.get("content")?;
+    let text = |name: &str| content.get(name).and_then(Json::as_str).unwrap_or_default().to_owned();
+    let Some(Json::Bool(approves)) = content.get("approve") else { return None };
+    Some(PersonsAnswer { approves: *approves, name: text("name"), reason: text("reason") })
+}
+
+/// A call as it was before a person was asked.
+fn without_inputs(json: &Json) -> Json {
+    let Json::Object(members) = json else { return json.clone() };
+    let mut members = members.clone();
+    if let Some(Json::Object(params)) = get(&members, "params") {
+        let inputs = ["inputResponses", "requestState"];
+        let params = params.iter().filter(|(name, _)| !inputs.contains(&&**name));
+        let params = Json::Object(params.cloned().collect());
+        set(&mut members, "params", params);
+    }
+    Json::Object(members)
+}

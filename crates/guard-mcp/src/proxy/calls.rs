@@ -1,0 +1,164 @@
+//! Calls: decided, forwarded, held, settled, answered.
+
+use super::locked::LockCheck;
+use super::{CallOnTheWay, CallStage, McpProxy, PendingRequest, ProxyOutput, key};
+use crate::gate::{CallGate, GateAnswer, GuardedEnding, SettledCall};
+use crate::reply;
+use guard_plan::json::Json;
+
+impl<G: CallGate> McpProxy<G> {
+    /// Decides a new call, once its tool is known to be the one that was locked.
+    pub(super) fn begin(&mut self, mut call: CallOnTheWay) {
+        if let Some(real) = self.real_name(&call.guarded.tool) {
+            let why = format!("`{}` is the guard's own name for `{real}`", call.guarded.tool);
+            return self.deny(&call, &why);
+        }
+        match self.check_lock(&call) {
+            LockCheck::Fits => self.decide(call, false),
+            LockCheck::Refused(why) => self.deny(&call, &why),
+            LockCheck::MustList => {
+                call.stage = CallStage::Listing;
+                call.deadline = self.now + self.options.wait;
+                self.list_tools(call.meta.as_ref());
+                self.insert(call);
+            }
+        }
+    }
+
+    /// The name of a tool that was called by the name that the guard has for it: the server may have another tool under
+    /// that name.
+    fn real_name(&self, name: &str) -> Option<String> {
+        let tools = &self.gate.plan().tools;
+        if tools.iter().any(|tool| tool.wire_name == name) {
+            return None;
+        }
+        tools.iter().find(|tool| tool.name == name).map(|tool| tool.wire_name.clone())
+    }
+
+    /// Asks the gate, and does what it says.
+    pub(super) fn decide(&mut self, mut call: CallOnTheWay, held: bool) {
+        match self.gate.propose(&call.guarded, held) {
+            GateAnswer::Allow => self.forward(call),
+            GateAnswer::Served(result, feedback) => {
+                let result = reply::served(&result, &feedback, call.modern);
+                self.respond(&call, result);
+                self.release_held();
+            }
+            GateAnswer::Deny(why) => self.deny(&call, &why),
+            GateAnswer::Ask(question) => self.ask(call, question),
+            GateAnswer::Wait(why) => {
+                if !held {
+                    call.deadline = self.now + self.options.wait;
+                }
+                if call.deadline <= self.now {
+                    return self.deny(&call, &wait_too_long(&why));
+                }
+                call.stage = CallStage::Held(why);
+                self.insert(call);
+            }
+        }
+    }
+
+    pub(super) fn forward(&mut self, mut call: CallOnTheWay) {
+        call.stage = CallStage::Forwarded;
+        call.deadline = self.now + self.options.call_time;
+        self.out.push(ProxyOutput::ToServer(call.line.clone()));
+        // It is not needed again.
+        call.line = Vec::new();
+        self.insert(call);
+    }
+
+    pub(super) fn insert(&mut self, call: CallOnTheWay) {
+        let number = call.guarded.number;
+        self.pending.insert(key(&call.id), PendingRequest::Call(number));
+        self.calls.insert(number, call);
+    }
+
+    /// Removes a call whose client wants no answer.
+    pub(super) fn forget(&mut self, number: u64) {
+        if let Some(call) = self.calls.remove(&number) {
+            self.pending.remove(&key(&call.id));
+        }
+    }
+
+    /// Answers a call with a result, and removes it.
+    pub(super) fn respond(&mut self, call: &CallOnTheWay, result: Json) {
+        self.pending.remove(&key(&call.id));
+        self.calls.remove(&call.guarded.number);
+        self.send_to_client(&reply::response(&call.id, result));
+    }
+
+    /// Answers a call with a denial, and removes it.
+    pub(super) fn deny(&mut self, call: &CallOnTheWay, why: &str) {
+        self.respond(call, reply::denial(why, call.modern));
+    }
+
+    /// Settles a call that has failed. If that cannot be recorded, the call stays in flight, which refuses and never
+    /// allows.
+    pub(super) fn settle_failed(&mut self, call: &CallOnTheWay) -> SettledCall {
+        match self.gate.settle(&call.guarded, &GuardedEnding::Failed) {
+            Ok(settled) => settled,
+            Err(why) => {
+                self.note(format!(
+                    "the end of a call of `{}` is not on record: {why}",
+                    call.guarded.tool
+                ));
+                SettledCall::default()
+            }
+        }
+    }
+
+    /// Decides held calls again, oldest first.
+    pub(super) fn release_held(&mut self) {
+        self.tried = self.now;
+        let held = |call: &CallOnTheWay| matches!(call.stage, CallStage::Held(_));
+        let held: Vec<u64> =
+            self.calls.iter().filter(|(_, call)| held(call)).map(|(number, _)| *number).collect();
+        for number in held {
+            if let Some(call) = self.calls.remove(&number) {
+                self.decide(call, true);
+            }
+        }
+    }
+
+    /// Ends a call whose time is over.
+    pub(super) fn too_late(&mut self, number: u64) {
+        let Some(call) = self.calls.remove(&number) else { return };
+        match &call.stage {
+            CallStage::Begun => self.deny(&call, "it was not decided in time"),
+            CallStage::Listing => {
+                self.deny(
+                    &call,
+                    "the server did not list its tools in time to compare them with the lock",
+                );
+            }
+            CallStage::Held(why) => self.deny(&call, &wait_too_long(why)),
+            CallStage::Asking(own, question) => {
+                self.withdraw_question(own);
+                self.deny(&call, &question.denial);
+            }
+            CallStage::Forwarded => {
+                let limit = i64::try_from(self.options.call_time.as_millis()).unwrap_or(i64::MAX);
+                let limit = guard_plan::words::duration(limit);
+                self.send_to_server(&reply::cancelled(&call.id, "no answer in time"));
+                self.settle_failed(&call);
+                self.deny(
+                    &call,
+                    &format!("the server did not answer within {limit}; the tool may have run"),
+                );
+                self.release_held();
+            }
+            CallStage::Cancelled | CallStage::InputRequired(_) => {
+                if call.stage == CallStage::Cancelled {
+                    self.pending.remove(&key(&call.id));
+                }
+                self.settle_failed(&call);
+                self.release_held();
+            }
+        }
+    }
+}
+
+fn wait_too_long(why: &str) -> String {
+    format!("{why}\nThis call may be made again later.")
+}

@@ -1,0 +1,217 @@
+//! Lines of the client. A line that cannot be read never reaches the server: it could be a call.
+
+use super::{
+    CANCEL_GRACE, CallOnTheWay, CallStage, MAX_PENDING, McpProxy, PendingRequest, ProxyOutput,
+    SESSION_KEY, key, whole,
+};
+use crate::gate::{CallGate, GuardedCall};
+use crate::message::{IdScanner, MAX_LINE, RpcMessage, is_id, resembles, unambiguous_call};
+use crate::reply::{
+    self, INVALID_PARAMS, INVALID_REQUEST, META_CAPABILITIES, META_VERSION, PARSE_ERROR,
+};
+use crate::schema::get;
+use guard_plan::json::Json;
+use guard_plan::naming;
+use std::time::Duration;
+
+impl<G: CallGate> McpProxy<G> {
+    /// Takes a line of the client, with or without its line feed.
+    pub fn client_line(&mut self, line: &[u8], now: Duration) -> Vec<ProxyOutput> {
+        self.now = now;
+        if line.trim_ascii().is_empty() {
+            self.out.push(ProxyOutput::ToServer(whole(line)));
+            return self.take();
+        }
+        match Json::parse_bytes(line) {
+            Ok(Json::Array(messages)) => self.client_batch(&messages, line),
+            Ok(message) => self.client_message(&message, whole(line)),
+            Err(error) => {
+                let mut scanner = IdScanner::default();
+                scanner.feed(line);
+                self.unreadable_from_client(&scanner, &error.to_string());
+            }
+        }
+        self.take()
+    }
+
+    /// Takes a line of the client that is longer than [`MAX_LINE`].
+    pub fn client_oversized(&mut self, scanner: &IdScanner, now: Duration) -> Vec<ProxyOutput> {
+        self.now = now;
+        let why = format!("the message is longer than {} MiB", MAX_LINE >> 20);
+        self.unreadable_from_client(scanner, &why);
+        self.take()
+    }
+
+    fn unreadable_from_client(&mut self, scanner: &IdScanner, why: &str) {
+        let id = scanner.id().unwrap_or(Json::Null);
+        self.send_to_client(&reply::error(&id, PARSE_ERROR, &format!("not forwarded: {why}")));
+    }
+
+    /// A batch: its messages are dealt with one by one. If all pass, the line passes as it is.
+    fn client_batch(&mut self, messages: &[Json], line: &[u8]) {
+        if messages.iter().any(|message| !matches!(message, Json::Object(_))) {
+            let why = "a batch holds messages only";
+            self.send_to_client(&reply::error(&Json::Null, INVALID_REQUEST, why));
+            return;
+        }
+        let before = self.out.len();
+        let mut lines = Vec::with_capacity(messages.len());
+        for message in messages {
+            lines.push(ProxyOutput::ToServer(reply::line(message)));
+            self.client_message(message, reply::line(message));
+        }
+        if self.out[before..] == lines[..] {
+            self.out.truncate(before);
+            self.out.push(ProxyOutput::ToServer(whole(line)));
+        }
+    }
+
+    fn client_message(&mut self, json: &Json, line: Vec<u8>) {
+        let message = match RpcMessage::read(json) {
+            Ok(message) => message,
+            Err(why) => {
+                let id = json.get("id").filter(|id| is_id(id)).unwrap_or(&Json::Null);
+                self.send_to_client(&reply::error(id, INVALID_REQUEST, &why));
+                return;
+            }
+        };
+        match message {
+            RpcMessage::Request { id, method } => self.client_request(&id, &method, json, line),
+            RpcMessage::Notification { method } => self.client_notification(&method, json, line),
+            RpcMessage::Response { id } if self.is_own(&id) => self.person_answered(&id, json),
+            RpcMessage::Response { .. } | RpcMessage::Other => {
+                self.out.push(ProxyOutput::ToServer(line));
+            }
+        }
+    }
+
+    fn client_request(&mut self, id: &Json, method: &str, json: &Json, line: Vec<u8>) {
+        let refusal = match () {
+            () if self.is_own(id) => Some("the id is reserved"),
+            () if self.pending.contains_key(&key(id)) => Some("the id is in use"),
+            () if self.pending.len() >= MAX_PENDING => Some("too many requests are unanswered"),
+            () if resembles(method, "tools/call") => Some("the method is `tools/call`"),
+            () => None,
+        };
+        if let Some(why) = refusal {
+            self.send_to_client(&reply::error(id, INVALID_REQUEST, why));
+            return;
+        }
+        let pending = match method {
+            "tools/call" => return self.call(id, json, line),
+            "tools/list" => PendingRequest::List,
+            "initialize" => {
+                let capabilities = json.get("params").and_then(|params| params.get("capabilities"));
+                self.elicits = has_forms(capabilities);
+                PendingRequest::Other
+            }
+            _ => PendingRequest::Other,
+        };
+        self.pending.insert(key(id), pending);
+        self.out.push(ProxyOutput::ToServer(line));
+    }
+
+    fn client_notification(&mut self, method: &str, json: &Json, line: Vec<u8>) {
+        if method == "tools/call" || resembles(method, "tools/call") {
+            self.note("a `tools/call` without an id was not forwarded: nobody could be answered");
+            return;
+        }
+        if method == "notifications/cancelled" {
+            return self.cancel(json, line);
+        }
+        self.out.push(ProxyOutput::ToServer(line));
+    }
+
+    /// The client no longer wants an answer. A call that the server has may have run: it settles when the server answers,
+    /// or a moment later.
+    fn cancel(&mut self, json: &Json, line: Vec<u8>) {
+        let id = json.get("params").and_then(|params| params.get("requestId"));
+        let pending = id.and_then(|id| self.pending.get(&key(id)).copied());
+        let Some(PendingRequest::Call(number)) = pending else {
+            self.out.push(ProxyOutput::ToServer(line));
+            return;
+        };
+        let deadline = self.now + CANCEL_GRACE;
+        let Some(call) = self.calls.get_mut(&number) else { return };
+        match &call.stage {
+            CallStage::Forwarded => {
+                (call.stage, call.deadline) = (CallStage::Cancelled, deadline);
+                self.out.push(ProxyOutput::ToServer(line));
+            }
+            CallStage::Cancelled => self.out.push(ProxyOutput::ToServer(line)),
+            CallStage::Asking(own, _) => {
+                let own = own.clone();
+                self.withdraw_question(&own);
+                self.forget(number);
+            }
+            _ => self.forget(number),
+        }
+    }
+
+    /// Begins a call of a tool.
+    fn call(&mut self, id: &Json, json: &Json, line: Vec<u8>) {
+        let invalid = |proxy: &mut McpProxy<G>, why: &str| {
+            proxy.send_to_client(&reply::error(id, INVALID_PARAMS, why));
+        };
+        let Some(Json::Object(params)) = json.get("params") else {
+            return invalid(self, "`params` is an object");
+        };
+        if let Err(why) = unambiguous_call(params) {
+            return invalid(self, &why);
+        }
+        let Some(tool) = get(params, "name").and_then(Json::as_str) else {
+            return invalid(self, "`name` is the name of a tool");
+        };
+        let meta = get(params, "_meta");
+        let modern = meta.is_some_and(|meta| meta.get(META_VERSION).is_some());
+        let can_ask = match modern {
+            true => has_forms(meta.and_then(|meta| meta.get(META_CAPABILITIES))),
+            false => self.elicits,
+        };
+        let args = match get(params, "arguments") {
+            None | Some(Json::Null) => Ok(Json::Object(Vec::new())),
+            Some(args) => naming::renamed(args).map(|named| named.unwrap_or_else(|| args.clone())),
+        };
+        let session = meta.and_then(|meta| meta.get(SESSION_KEY));
+        self.next_call += 1;
+        let call = CallOnTheWay {
+            guarded: GuardedCall {
+                number: self.next_call,
+                session: session.and_then(Json::as_str).map(str::to_owned),
+                tool: tool.to_owned(),
+                args: args.clone().unwrap_or(Json::Null),
+            },
+            id: id.clone(),
+            line,
+            meta: meta.cloned(),
+            modern,
+            elicits: can_ask && self.options.elicits,
+            asked: false,
+            stage: CallStage::Begun,
+            deadline: self.now,
+        };
+        let given = |name: &str| get(params, name).is_some_and(|value| *value != Json::Null);
+        match args {
+            Err(why) => self.deny(&call, &why),
+            Ok(_) if session.is_some_and(|id| id.as_str().is_none()) => {
+                self.deny(&call, "`guard/session` is a string");
+            }
+            Ok(_) if given("task") => self.deny(
+                &call,
+                "a call as a task cannot be guarded: its result would not be checked. Make it without `task`.",
+            ),
+            Ok(_) if given("inputResponses") || given("requestState") => {
+                self.call_again(call, params, json);
+            }
+            Ok(_) => self.begin(call),
+        }
+    }
+}
+
+/// Returns true if capabilities have elicitation by forms.
+fn has_forms(capabilities: Option<&Json>) -> bool {
+    match capabilities.and_then(|capabilities| capabilities.get("elicitation")) {
+        Some(Json::Object(modes)) => modes.is_empty() || get(modes, "form").is_some(),
+        _ => false,
+    }
+}

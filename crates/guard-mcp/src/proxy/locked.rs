@@ -1,0 +1,184 @@
+//! The server's tools beside the lock: listed before the first call of a locked tool, and again after they change.
+
+use super::{CallOnTheWay, CallStage, DescriptionChange, McpProxy, OwnRequest};
+use crate::gate::CallGate;
+use crate::lock::LockState;
+use crate::reply::{self, object};
+use guard_plan::json::Json;
+use std::collections::{BTreeSet, HashMap};
+
+/// The most pages of a list that are read.
+const MAX_PAGES: usize = 1_000;
+
+/// What the server has said about its tools.
+#[derive(Debug, Default)]
+pub(super) struct ListedTools {
+    states: HashMap<String, LockState>,
+    /// True if the states are those of all tools.
+    complete: bool,
+    /// True while pages are on their way.
+    asking: bool,
+    pages: usize,
+    /// The tools whose change was noted.
+    noted: BTreeSet<String>,
+}
+
+/// The lock's say about a call.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum LockCheck {
+    /// There is no lock for the tool, or the tool is the one that was accepted.
+    Fits,
+    /// The tool is another now.
+    Refused(String),
+    /// The server's tools are not known yet.
+    MustList,
+}
+
+impl<G: CallGate> McpProxy<G> {
+    pub(super) fn check_lock(&mut self, call: &CallOnTheWay) -> LockCheck {
+        let tool = &call.guarded.tool;
+        let Some(lock) = &self.options.lock else { return LockCheck::Fits };
+        if !lock.names().any(|name| name == tool) {
+            return LockCheck::Fits;
+        }
+        if !self.listed.complete {
+            return LockCheck::MustList;
+        }
+        match self.listed.states.get(tool) {
+            None => LockCheck::Refused(format!("the server no longer has the tool `{tool}`")),
+            Some(state) if self.is_accepted(*state) => LockCheck::Fits,
+            Some(state) => LockCheck::Refused(changed(tool, *state)),
+        }
+    }
+
+    fn is_accepted(&self, state: LockState) -> bool {
+        match state {
+            LockState::Accepted | LockState::Unlocked => true,
+            LockState::DescriptionChanged => self.options.on_description != DescriptionChange::Deny,
+            LockState::SchemaChanged => false,
+        }
+    }
+
+    /// Compares a page of the server's tools with the lock; returns the names that may not be called.
+    pub(super) fn compare(&mut self, tools: &[Json]) -> BTreeSet<String> {
+        let mut refused = BTreeSet::new();
+        for definition in tools {
+            let Some(name) = definition.get("name").and_then(Json::as_str) else { continue };
+            let Some(lock) = &self.options.lock else { continue };
+            let state = lock.state(name, definition);
+            self.listed.states.insert(name.to_owned(), state);
+            if !self.is_accepted(state) {
+                refused.insert(name.to_owned());
+            }
+            let told = match state {
+                LockState::DescriptionChanged => {
+                    self.options.on_description != DescriptionChange::Ignore
+                }
+                state => state == LockState::SchemaChanged,
+            };
+            if told && self.listed.noted.insert(name.to_owned()) {
+                self.note(changed(name, state));
+            }
+        }
+        refused
+    }
+
+    /// Asks the server for its tools, unless that is under way.
+    pub(super) fn list_tools(&mut self, meta: Option<&Json>) {
+        if !self.listed.asking {
+            self.listed =
+                ListedTools { noted: std::mem::take(&mut self.listed.noted), ..Default::default() };
+            self.listed.asking = true;
+            self.ask_page(meta.map_or(Json::Null, own_meta), None);
+        }
+    }
+
+    fn ask_page(&mut self, meta: Json, cursor: Option<Json>) {
+        let own = self.own_id();
+        let mut params = Vec::new();
+        if meta != Json::Null {
+            params.push(("_meta".into(), meta.clone()));
+        }
+        params.extend(cursor.map(|cursor| ("cursor".into(), cursor)));
+        let request = object([
+            ("jsonrpc", Json::string("2.0")),
+            ("id", Json::string(&own)),
+            ("method", Json::string("tools/list")),
+            ("params", Json::Object(params)),
+        ]);
+        self.own.insert(own, OwnRequest::List(meta));
+        self.send_to_server(&request);
+    }
+
+    /// A page of the server's tools, which this proxy has asked for.
+    pub(super) fn page_listed(&mut self, json: &Json, meta: Json) {
+        let result = json.get("result");
+        let tools = result.and_then(|result| result.get("tools"));
+        let Some(Json::Array(tools)) = tools else {
+            return self
+                .not_listed("the server did not list its tools to compare them with the lock");
+        };
+        self.compare(tools);
+        self.listed.pages += 1;
+        match result.and_then(|result| result.get("nextCursor")) {
+            Some(cursor @ Json::String(_)) if self.listed.pages < MAX_PAGES => {
+                self.ask_page(meta, Some(cursor.clone()));
+            }
+            None | Some(Json::Null) => {
+                (self.listed.asking, self.listed.complete) = (false, true);
+                let waiting = self.listing_calls();
+                waiting.into_iter().for_each(|call| self.begin(call));
+            }
+            Some(_) => self.not_listed("the server's list of tools has no end"),
+        }
+    }
+
+    fn not_listed(&mut self, why: &str) {
+        self.listed.asking = false;
+        let waiting = self.listing_calls();
+        waiting.iter().for_each(|call| self.deny(call, why));
+    }
+
+    /// Takes the calls that wait for the list.
+    fn listing_calls(&mut self) -> Vec<CallOnTheWay> {
+        let listing = |call: &CallOnTheWay| call.stage == CallStage::Listing;
+        let numbers: Vec<u64> = self
+            .calls
+            .iter()
+            .filter(|(_, call)| listing(call))
+            .map(|(number, _)| *number)
+            .collect();
+        numbers.iter().filter_map(|number| self.calls.remove(number)).collect()
+    }
+
+    /// The server says that its tools have changed.
+    pub(super) fn tools_changed(&mut self) {
+        self.listed.complete = false;
+    }
+}
+
+fn changed(tool: &str, state: LockState) -> String {
+    let what = match state {
+        LockState::DescriptionChanged => "description",
+        _ => "schema",
+    };
+    format!(
+        "the server has changed the {what} of `{tool}` since it was accepted; `guardc import mcp --update` shows the \
+         difference"
+    )
+}
+
+/// The metadata of a request of our own, after those of a call.
+fn own_meta(meta: &Json) -> Json {
+    let Json::Object(members) = meta else { return Json::Null };
+    let protocol = members.iter().filter(|(name, _)| name.starts_with("io.modelcontextprotocol/"));
+    match protocol.cloned().collect::<Vec<_>>() {
+        members if members.is_empty() => Json::Null,
+        members => Json::Object(members),
+    }
+}
+
+/// Returns the response to a list that cannot be read.
+pub(super) fn unreadable_list(id: &Json) -> Json {
+    reply::error(id, reply::INTERNAL_ERROR, "the server's list of tools cannot be read")
+}

@@ -1,0 +1,280 @@
+//! Lines of the server. An answer to a question that nobody has asked, or that was answered, goes nowhere.
+
+use super::locked::unreadable_list;
+use super::{
+    CallOnTheWay, CallStage, McpProxy, OwnRequest, PendingRequest, ProxyOutput, key, whole,
+};
+use crate::gate::{CallGate, GuardedEnding, SettledCall};
+use crate::listing;
+use crate::message::{IdScanner, MAX_LINE, RpcMessage};
+use crate::reply::{self, INTERNAL_ERROR, INVALID_REQUEST};
+use crate::result::{ResultKind, forms, is_secret, redacted, with_feedback};
+use guard_plan::json::Json;
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+impl<G: CallGate> McpProxy<G> {
+    /// Takes a line of the server, with or without its line feed.
+    pub fn server_line(&mut self, line: &[u8], now: Duration) -> Vec<ProxyOutput> {
+        self.now = now;
+        if line.trim_ascii().is_empty() {
+            self.out.push(ProxyOutput::ToClient(whole(line)));
+            return self.take();
+        }
+        match Json::parse_bytes(line) {
+            Ok(Json::Array(messages)) => self.server_batch(&messages, line),
+            Ok(message) => self.server_message(&message, whole(line)),
+            Err(error) => {
+                let mut scanner = IdScanner::default();
+                scanner.feed(line);
+                self.unreadable_from_server(&scanner, &format!("cannot be read: {error}"));
+            }
+        }
+        self.take()
+    }
+
+    /// Takes a line of the server that is longer than [`MAX_LINE`].
+    pub fn server_oversized(&mut self, scanner: &IdScanner, now: Duration) -> Vec<ProxyOutput> {
+        self.now = now;
+        let why = format!("is longer than {} MiB", MAX_LINE >> 20);
+        self.unreadable_from_server(scanner, &why);
+        self.take()
+    }
+
+    /// A message that cannot be read does not pass: it could be a result that must be checked.
+    fn unreadable_from_server(&mut self, scanner: &IdScanner, why: &str) {
+        self.note(format!("a message of the server was not forwarded: it {why}"));
+        let Some(id) = scanner.id() else { return };
+        if scanner.has_method() {
+            self.send_to_server(&reply::error(&id, INVALID_REQUEST, &format!("the message {why}")));
+            return;
+        }
+        match self.pending.get(&key(&id)).copied() {
+            Some(PendingRequest::Call(number)) => {
+                let in_flight = |call: &&CallOnTheWay| call.stage.in_flight();
+                if let Some(call) = self.calls.get(&number).filter(in_flight).cloned() {
+                    self.calls.remove(&number);
+                    let settled = self.settle_failed(&call);
+                    let text = format!("the server's answer {why}; the tool may have run");
+                    self.tell_failure(&call, &text, &settled);
+                    self.release_held();
+                }
+            }
+            Some(_) => {
+                self.pending.remove(&key(&id));
+                let text = format!("the server's answer {why}");
+                self.send_to_client(&reply::error(&id, INTERNAL_ERROR, &text));
+            }
+            None => {}
+        }
+    }
+
+    fn server_batch(&mut self, messages: &[Json], line: &[u8]) {
+        let before = self.out.len();
+        let mut lines = Vec::with_capacity(messages.len());
+        for message in messages {
+            lines.push(ProxyOutput::ToClient(reply::line(message)));
+            self.server_message(message, reply::line(message));
+        }
+        if self.out[before..] == lines[..] {
+            self.out.truncate(before);
+            self.out.push(ProxyOutput::ToClient(whole(line)));
+        }
+    }
+
+    fn server_message(&mut self, json: &Json, line: Vec<u8>) {
+        match RpcMessage::read(json) {
+            Ok(RpcMessage::Response { id }) => self.server_response(&id, json, line),
+            Ok(RpcMessage::Request { id, .. }) if self.is_own(&id) => {
+                self.send_to_server(&reply::error(&id, INVALID_REQUEST, "the id is reserved"));
+            }
+            Ok(RpcMessage::Notification { method }) => {
+                match method.as_str() {
+                    "notifications/tools/list_changed" => self.tools_changed(),
+                    "notifications/progress" => self.progressed(json),
+                    _ => {}
+                }
+                self.out.push(ProxyOutput::ToClient(line));
+            }
+            Ok(RpcMessage::Request { .. } | RpcMessage::Other) => {
+                self.out.push(ProxyOutput::ToClient(line));
+            }
+            Err(why) => self.note(format!("a message of the server was not forwarded: {why}")),
+        }
+    }
+
+    /// The server still works on a call.
+    fn progressed(&mut self, json: &Json) {
+        let token = json.get("params").and_then(|params| params.get("progressToken"));
+        let deadline = self.now + self.options.call_time;
+        let call = self.calls.values_mut().find(|call| {
+            let known = call.meta.as_ref().and_then(|meta| meta.get("progressToken"));
+            call.stage == CallStage::Forwarded && known.is_some() && known == token
+        });
+        if let Some(call) = call {
+            call.deadline = deadline;
+        }
+    }
+
+    fn server_response(&mut self, id: &Json, json: &Json, line: Vec<u8>) {
+        if let Some(own) = id.as_str().filter(|_| self.is_own(id)) {
+            if let Some(OwnRequest::List(meta)) = self.own.get(own).cloned() {
+                self.own.remove(own);
+                self.page_listed(json, meta);
+            }
+            return;
+        }
+        match self.pending.get(&key(id)).copied() {
+            Some(PendingRequest::Other) => {
+                self.pending.remove(&key(id));
+                self.out.push(ProxyOutput::ToClient(line));
+            }
+            Some(PendingRequest::List) => {
+                self.pending.remove(&key(id));
+                self.list_answered(id, json, line);
+            }
+            Some(PendingRequest::Call(number)) => {
+                let forwarded = |call: &CallOnTheWay| call.stage.in_flight();
+                if self.calls.get(&number).is_some_and(forwarded)
+                    && let Some(call) = self.calls.remove(&number)
+                {
+                    self.call_answered(call, json, line);
+                } else {
+                    self.note("the server answered a call that it was not sent; dropped");
+                }
+            }
+            // The server could not read a message well enough to know its id.
+            None if *id == Json::Null && json.get("result").is_none() => {
+                self.out.push(ProxyOutput::ToClient(line));
+            }
+            None => self.note("the server answered a request that is not open; dropped"),
+        }
+    }
+
+    fn list_answered(&mut self, id: &Json, json: &Json, line: Vec<u8>) {
+        let Some(result) = json.get("result") else {
+            self.out.push(ProxyOutput::ToClient(line));
+            return;
+        };
+        let refused = match result.get("tools") {
+            Some(Json::Array(tools)) => self.compare(tools),
+            _ => BTreeSet::new(),
+        };
+        let mut is_shown = |name: &str| !refused.contains(name);
+        match listing::narrowed(self.gate.plan(), result, &mut is_shown) {
+            None => self.send_to_client(&unreadable_list(id)),
+            // Comparison ignores the order of members, which narrowing keeps.
+            Some(narrowed) if narrowed == *result => self.out.push(ProxyOutput::ToClient(line)),
+            Some(narrowed) => self.send_to_client(&with_result(json, narrowed)),
+        }
+    }
+
+    fn call_answered(&mut self, call: CallOnTheWay, json: &Json, line: Vec<u8>) {
+        let result = match (json.get("result"), json.get("error")) {
+            (Some(result), None) => result,
+            _ => return self.call_failed(&call, json, line),
+        };
+        match ResultKind::of(result) {
+            ResultKind::Succeeded => self.call_succeeded(&call, json, result, line),
+            ResultKind::Failed => self.call_failed(&call, json, line),
+            ResultKind::InputRequired if call.modern && call.stage == CallStage::Forwarded => {
+                self.input_required(call, result);
+                self.out.push(ProxyOutput::ToClient(line));
+            }
+            ResultKind::InputRequired | ResultKind::Unknown => {
+                let settled = self.settle_failed(&call);
+                let text = "the result is withheld: it is of a kind that cannot be checked; the tool may have run";
+                self.tell_failure(&call, text, &settled);
+                self.release_held();
+            }
+        }
+    }
+
+    fn call_succeeded(&mut self, call: &CallOnTheWay, json: &Json, result: &Json, line: Vec<u8>) {
+        let forms = forms(result);
+        let settled = self.gate.settle(&call.guarded, &GuardedEnding::Succeeded(forms.clone()));
+        if call.stage == CallStage::Cancelled {
+            self.forget_id(call);
+            self.release_held();
+            return;
+        }
+        let settled = match settled {
+            Ok(settled) => settled,
+            Err(why) => {
+                let text = format!(
+                    "the result is withheld, since it is not on record: {why}\nThe tool has run."
+                );
+                return self.deny(call, &text);
+            }
+        };
+        let plan = self.gate.plan();
+        let tool = plan.tools.iter().find(|tool| tool.wire_name == call.guarded.tool);
+        let secret = tool.filter(|tool| is_secret(plan, tool));
+        let shown = secret.map(|tool| redacted(plan, tool, forms.get(settled.form), result));
+        let shown = match (shown, settled.feedback.is_empty()) {
+            (shown, true) => shown,
+            (shown, false) => {
+                Some(with_feedback(shown.as_ref().unwrap_or(result), &settled.feedback))
+            }
+        };
+        self.forget_id(call);
+        match shown {
+            None => self.out.push(ProxyOutput::ToClient(line)),
+            Some(shown) => self.send_to_client(&with_result(json, shown)),
+        }
+        self.release_held();
+    }
+
+    /// The tool failed, or the server answers with an error.
+    fn call_failed(&mut self, call: &CallOnTheWay, json: &Json, line: Vec<u8>) {
+        let settled = self.settle_failed(call);
+        let plan = self.gate.plan();
+        let tool = plan.tools.iter().find(|tool| tool.wire_name == call.guarded.tool);
+        let secret = tool.is_some_and(|tool| is_secret(plan, tool));
+        match (call.stage == CallStage::Cancelled, secret) {
+            (true, _) => self.forget_id(call),
+            (false, true) => {
+                let text = "the call failed; the message is withheld, since results of this tool hold secrets";
+                self.tell_failure(call, text, &settled);
+            }
+            (false, false) => {
+                self.forget_id(call);
+                let result = json.get("result").filter(|_| !settled.feedback.is_empty());
+                match result {
+                    Some(result) => {
+                        self.send_to_client(&with_result(
+                            json,
+                            with_feedback(result, &settled.feedback),
+                        ));
+                    }
+                    None => self.out.push(ProxyOutput::ToClient(line)),
+                }
+            }
+        }
+        self.release_held();
+    }
+
+    fn tell_failure(&mut self, call: &CallOnTheWay, text: &str, settled: &SettledCall) {
+        if call.stage == CallStage::Cancelled {
+            return self.forget_id(call);
+        }
+        match settled.feedback.as_str() {
+            "" => self.deny(call, text),
+            feedback => self.deny(call, &format!("{text}\n\n{feedback}")),
+        }
+    }
+
+    fn forget_id(&mut self, call: &CallOnTheWay) {
+        self.pending.remove(&key(&call.id));
+    }
+}
+
+/// A response with another result.
+fn with_result(json: &Json, result: Json) -> Json {
+    let Json::Object(members) = json else { return json.clone() };
+    let members = members.iter().map(|(name, value)| match &**name {
+        "result" => (name.clone(), result.clone()),
+        _ => (name.clone(), value.clone()),
+    });
+    Json::Object(members.collect())
+}

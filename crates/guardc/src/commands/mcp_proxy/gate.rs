@@ -1,0 +1,361 @@
+//! The gate of the proxy: sessions in a store, opened when a call comes and given up soon after, since hooks and other
+//! proxies use them too.
+
+use super::liveness::Liveness;
+use crate::sessions::open_waiting;
+use guard_mcp::{
+    ApprovalQuestion, CallGate, GateAnswer, GuardedCall, GuardedEnding, PersonsAnswer, SettledCall,
+};
+use guard_plan::plan::Plan;
+use guard_plan::record::{Delivered, rendered};
+use guard_plan::verdict::Code;
+use guard_sdk::approvals::{ApprovalLog, GrantExtent, PendingApproval, ProposedCall};
+use guard_sdk::{Decision, Guard, Proposed, Session, SessionError, Storage, system_time};
+use std::collections::{BTreeSet, HashMap};
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+/// A session that no call has used for this time is given up.
+const IDLE: Duration = Duration::from_millis(50);
+
+/// A session is given up after this time even if calls keep coming, for this pause.
+const HOLD: Duration = Duration::from_secs(2);
+const PAUSE: Duration = Duration::from_millis(25);
+
+/// The settings of a gate.
+#[derive(Debug, Clone)]
+pub struct GateOptions {
+    /// The session of all calls.
+    pub session: Option<String>,
+    /// The session of calls that name none.
+    pub default_session: String,
+    /// The workspace of new sessions.
+    pub workspace: PathBuf,
+    /// On whose behalf the client acts.
+    pub actor: String,
+    /// The time to wait for a session that another process has.
+    pub deadline: Duration,
+    /// The store as it is named for approvals, if it is not the user's.
+    pub store: Option<PathBuf>,
+    /// A text that no other proxy has, for the ids of calls.
+    pub token: String,
+}
+
+/// The gate over sessions in a store.
+pub struct SessionGate {
+    guard: Guard,
+    storage: Storage,
+    approvals: ApprovalLog,
+    options: GateOptions,
+    liveness: Liveness,
+    /// The sessions in which calls of dead proxies were looked for.
+    looked: BTreeSet<String>,
+    held: Option<HeldSession>,
+    /// The end of a pause in which other processes may have the session.
+    pause: Option<Instant>,
+    /// Feedback on calls that were allowed, for the agent to read with the result.
+    feedback: HashMap<u64, String>,
+}
+
+struct HeldSession {
+    session: Session,
+    since: Instant,
+    used: Instant,
+}
+
+impl SessionGate {
+    /// A gate without a session yet.
+    ///
+    /// # Errors
+    ///
+    /// Returns the reason if the store has no place for approvals.
+    pub fn new(
+        guard: Guard,
+        storage: Storage,
+        options: GateOptions,
+        liveness: Liveness,
+    ) -> Result<SessionGate, String> {
+        let approvals = storage.approvals().map_err(|error| error.to_string())?;
+        Ok(SessionGate {
+            guard,
+            storage,
+            approvals,
+            options,
+            liveness,
+            looked: BTreeSet::new(),
+            held: None,
+            pause: None,
+            feedback: HashMap::new(),
+        })
+    }
+
+    /// Gives everything up: the proxy ends.
+    pub fn leave(&mut self) {
+        self.held = None;
+        self.liveness.end();
+    }
+
+    /// Settles the calls of proxies that were killed: nobody will say how they ended.
+    fn settle_abandoned(&mut self, session: &mut Session) -> Result<(), String> {
+        if !self.looked.insert(session.id().to_owned()) {
+            return Ok(());
+        }
+        let abandoned = |id: &&str| {
+            let token = id.strip_prefix("mcp-").and_then(|rest| rest.split_once('-'));
+            token.is_some_and(|(token, _)| !self.liveness.is_alive(token))
+        };
+        let abandoned: Vec<String> =
+            session.in_flight().into_iter().filter(abandoned).map(str::to_owned).collect();
+        for id in abandoned {
+            session.settle(&id, Err(())).map_err(|error| error.to_string())?;
+        }
+        Ok(())
+    }
+
+    /// Returns true if a session is held.
+    pub fn is_active(&self) -> bool {
+        self.held.is_some()
+    }
+
+    /// Gives a session up that was not used for a while.
+    pub fn rest(&mut self) {
+        if self.held.as_ref().is_some_and(|held| held.used.elapsed() >= IDLE) {
+            self.held = None;
+        }
+    }
+
+    /// The session of a call, opened if it is not.
+    fn open(&mut self, call: &GuardedCall) -> Result<&mut Session, String> {
+        let named = self.options.session.as_ref().or(call.session.as_ref());
+        let id = named.unwrap_or(&self.options.default_session).clone();
+        let now = Instant::now();
+        if let Some(held) = &self.held {
+            let over = held.since.elapsed() >= HOLD;
+            if over || held.session.id() != id {
+                self.pause = over.then(|| now + PAUSE);
+                self.held = None;
+            }
+        }
+        let held = match self.held.take() {
+            Some(held) => held,
+            None => {
+                if let Some(until) = self.pause.take() {
+                    std::thread::sleep(until.saturating_duration_since(now));
+                }
+                let GateOptions { actor, workspace, deadline, .. } = &self.options;
+                let open = || {
+                    let session = self.guard.session(&id).storage(&self.storage).actor(actor);
+                    session.first_workspace(workspace).open()
+                };
+                let mut session = open_waiting(open, now + *deadline)?;
+                self.settle_abandoned(&mut session)?;
+                HeldSession { session, since: Instant::now(), used: now }
+            }
+        };
+        let held = self.held.insert(HeldSession { used: Instant::now(), ..held });
+        Ok(&mut held.session)
+    }
+
+    fn call_id(&self, call: &GuardedCall) -> String {
+        format!("mcp-{}-{}", self.options.token, call.number)
+    }
+
+    /// After an error of its store a session must be opened again.
+    fn failed(&mut self, error: &SessionError) -> String {
+        self.held = None;
+        error.to_string()
+    }
+
+    fn try_propose(&mut self, call: &GuardedCall, held: bool) -> Result<GateAnswer, String> {
+        let id = self.call_id(call);
+        let approvals = self.approvals.clone();
+        let args = call.args.to_string();
+        let session = self.open(call)?;
+        if held {
+            let refreshed = session.refresh();
+            let preview = session.preview(&call.tool, &call.args);
+            if let Err(error) = refreshed {
+                return Err(self.failed(&error));
+            }
+            if preview.verdict.decision == Decision::Wait {
+                return Ok(GateAnswer::Wait(preview.verdict.message()));
+            }
+        }
+        let decided = session.propose_with(&id, &call.tool, &args, &approvals);
+        let ProposedCall { proposed, request } = match decided {
+            Ok(decided) => decided,
+            Err(error) => return Err(self.failed(&error)),
+        };
+        Ok(self.said(call, &proposed, request))
+    }
+
+    fn said(
+        &mut self,
+        call: &GuardedCall,
+        proposed: &Proposed,
+        request: Option<PendingApproval>,
+    ) -> GateAnswer {
+        let feedback = rendered(&proposed.feedback);
+        if let Some(served) = &proposed.served {
+            return GateAnswer::Served(served.clone(), feedback);
+        }
+        match (proposed.verdict.decision, request) {
+            (Decision::Allow, _) => {
+                if !feedback.is_empty() {
+                    self.feedback.insert(call.number, feedback);
+                }
+                GateAnswer::Allow
+            }
+            (_, Some(request)) => self.ask(proposed, &request),
+            (Decision::Wait, None) => GateAnswer::Wait(proposed.verdict.message()),
+            (_, None) => {
+                let mut text = proposed.verdict.message();
+                append(&mut text, &proposed.feedback);
+                GateAnswer::Deny(text)
+            }
+        }
+    }
+
+    fn ask(&self, proposed: &Proposed, request: &PendingApproval) -> GateAnswer {
+        let why = proposed.verdict.message();
+        if let Some(refusal) = &request.rejected {
+            let text =
+                format!("{why}\n{} refused exactly this call: {}", refusal.by, refusal.reason);
+            return GateAnswer::Deny(text);
+        }
+        let store = self.options.store.as_ref();
+        let store = store.map(|path| format!(" --store {}", path.display())).unwrap_or_default();
+        let id = &request.id;
+        let mut denial = format!(
+            "{why}\nThis call waits for approval as {id}. A person grants it with `guardc approvals grant {id} \
+             --by NAME{store}`; then make exactly this call again."
+        );
+        append(&mut denial, &proposed.feedback);
+        let question = match &request.roles[..] {
+            [role] => Some(question(request, role, &why)),
+            _ => None,
+        };
+        GateAnswer::Ask(ApprovalQuestion { request: request.id.clone(), question, denial })
+    }
+
+    fn try_settle(
+        &mut self,
+        call: &GuardedCall,
+        ending: &GuardedEnding,
+    ) -> Result<SettledCall, String> {
+        let id = self.call_id(call);
+        let mut feedback = self.feedback.remove(&call.number).unwrap_or_default();
+        let session = self.open(call)?;
+        let mut form = 0;
+        let settled = match ending {
+            GuardedEnding::Failed => session.settle(&id, Err(())),
+            GuardedEnding::Succeeded(forms) => {
+                let fits = forms.iter().position(|form| session.is_result(&call.tool, form));
+                form = fits.unwrap_or(0);
+                session.settle(&id, Ok(forms.get(form)))
+            }
+        };
+        let settled = match settled {
+            Ok(settled) => settled,
+            Err(error) => return Err(self.failed(&error)),
+        };
+        if let Some(halt) = session.state().halted() {
+            line(
+                &mut feedback,
+                &format!("the session is halted by {}: {}", halt.rule, halt.message),
+            );
+        }
+        line(&mut feedback, &rendered(&settled.feedback));
+        Ok(SettledCall { form, feedback })
+    }
+}
+
+impl CallGate for SessionGate {
+    fn plan(&self) -> &Plan {
+        self.guard.plan()
+    }
+
+    fn propose(&mut self, call: &GuardedCall, held: bool) -> GateAnswer {
+        match self.try_propose(call, held) {
+            Ok(answer) => answer,
+            Err(why) => GateAnswer::Deny(format!("guard: denied, since {why}")),
+        }
+    }
+
+    fn check_again(&mut self, call: &GuardedCall) -> Result<(), String> {
+        let session = self.open(call)?;
+        if let Err(error) = session.refresh() {
+            return Err(self.failed(&error));
+        }
+        let preview = session.preview(&call.tool, &call.args);
+        // The call itself has been counted, charged, approved, and is in flight.
+        let own = [Code::Limit, Code::Budget, Code::Approval, Code::Gated, Code::Conflict];
+        let refusals = preview
+            .verdict
+            .reasons
+            .iter()
+            .filter(|reason| reason.decision == Decision::Deny && !own.contains(&reason.code));
+        let refusals: Vec<String> = refusals.map(guard_sdk::Reason::text).collect();
+        if refusals.is_empty() { Ok(()) } else { Err(refusals.join("\n")) }
+    }
+
+    fn answer(
+        &mut self,
+        call: &GuardedCall,
+        request: &str,
+        answer: &PersonsAnswer,
+    ) -> Result<(), String> {
+        let approvals = self.approvals.clone();
+        let id = self.open(call)?.id().to_owned();
+        if approvals.request_id(&id, &call.tool, &call.args) != request {
+            return Err("the answer is for another call".into());
+        }
+        let now = system_time();
+        let answered = match answer.approves {
+            true => approvals.grant(request, &answer.name, None, GrantExtent::Once, now),
+            false => {
+                let reason = match answer.reason.trim() {
+                    "" => "no reason given",
+                    reason => reason,
+                };
+                approvals.reject(request, &answer.name, reason, now)
+            }
+        };
+        answered.map(drop).map_err(|error| error.to_string())
+    }
+
+    fn settle(
+        &mut self,
+        call: &GuardedCall,
+        ending: &GuardedEnding,
+    ) -> Result<SettledCall, String> {
+        self.try_settle(call, ending)
+    }
+}
+
+fn append(text: &mut String, feedback: &[Delivered]) {
+    let rendered = rendered(feedback);
+    if !rendered.is_empty() {
+        text.push_str("\n\n");
+        text.push_str(&rendered);
+    }
+}
+
+fn line(text: &mut String, more: &str) {
+    if !text.is_empty() && !more.is_empty() {
+        text.push('\n');
+    }
+    text.push_str(more);
+}
+
+/// The question to a person: the exact call, with marks for its secrets, and the rule.
+fn question(request: &PendingApproval, role: &str, why: &str) -> String {
+    let visible = crate::report::visible;
+    format!(
+        "{}\n\nCall: {} {}\n\nDo you approve exactly this call, as {}?",
+        visible(why),
+        visible(&request.tool),
+        visible(&request.args),
+        visible(role)
+    )
+}

@@ -1,0 +1,474 @@
+//! `guardc mcp-proxy`: guards the tools of an MCP server for any client, over standard input and output.
+//!
+//! Two threads read, one from each side, and pass each line through the protocol ([`guard_mcp::McpProxy`]) to where it goes.
+//! Every failure ends the proxy, and the server with it: nothing passes unguarded.
+
+mod gate;
+mod liveness;
+mod pipes;
+
+use crate::commands::hook::{default_store, duration};
+use crate::failure::{Exit, Failure, Outcome};
+use crate::term::Term;
+use gate::{GateOptions, SessionGate};
+use guard_hosts::Background;
+use guard_mcp::{DescriptionChange, McpProxy, ProxyOptions, ProxyOutput, ToolLock};
+use guard_plan::hex;
+use guard_sdk::{Guard, Storage, sources};
+use liveness::Liveness;
+use pipes::Outlet;
+pub use pipes::{PipeLine, read_line};
+use std::io::{self, BufReader, Read, Write};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// How often deadlines are looked at while calls are on their way.
+const TICK: Duration = Duration::from_millis(20);
+
+/// The time that a server has to end after it was asked to.
+const STOP_GRACE: Duration = Duration::from_secs(1);
+
+/// The time for the last answers to a client that reads slowly.
+const LAST_WORDS: Duration = Duration::from_secs(2);
+
+/// Guards the tools of an MCP server: a client starts it in place of the server
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// The guard, or the plan that was compiled from it
+    #[arg(long, value_name = "FILE", visible_alias = "guard")]
+    pub plan: PathBuf,
+    /// The session of all calls [default: `guard/session` in a call's `_meta`, GUARD_SESSION, or a new one]
+    #[arg(long, value_name = "ID")]
+    pub session: Option<String>,
+    /// The store of the sessions: a folder, or an SQLite database [default: guard in the user's state folder]
+    #[arg(long, value_name = "PATH")]
+    pub store: Option<PathBuf>,
+    /// How durable a record is before its call goes on: full, batch:N (milliseconds) or off
+    #[arg(long, value_name = "LEVEL", default_value = "full", hide_default_value = true)]
+    #[arg(value_parser = crate::commands::serve::durability)]
+    pub durability: guard_sdk::Durability,
+    /// The workspace of new sessions [default: the current folder]
+    #[arg(long, value_name = "DIR")]
+    pub workspace: Option<PathBuf>,
+    /// On whose behalf the client acts, for the record; who asks may not approve
+    #[arg(long, value_name = "NAME", default_value = "mcp-client")]
+    pub actor: String,
+    /// The lock of the server's tools [default: the plan's name with `.mcp.lock`, if it is there]
+    #[arg(long, value_name = "FILE")]
+    pub lock: Option<PathBuf>,
+    /// What a changed description of a locked tool means: ignore, warn or deny
+    #[arg(long, value_name = "WHAT", default_value = "warn", value_parser = description_change)]
+    pub on_description: DescriptionChange,
+    /// Do not ask for approvals by the client: a call that waits for one is denied with the way to approve it
+    #[arg(long)]
+    pub no_elicitation: bool,
+    /// How long a call is held for a call in flight
+    #[arg(long, value_name = "TIME", default_value = "30s", value_parser = duration)]
+    pub wait: Duration,
+    /// How long the server may take for a call; progress begins the time anew
+    #[arg(long, value_name = "TIME", default_value = "10m", value_parser = duration)]
+    pub call_timeout: Duration,
+    /// How long a person may take for an answer
+    #[arg(long, value_name = "TIME", default_value = "5m", value_parser = duration)]
+    pub answer_timeout: Duration,
+    /// How long to wait for a session that another process uses
+    #[arg(long, value_name = "TIME", default_value = "20s", value_parser = duration)]
+    pub deadline: Duration,
+    /// How long the server may work on after the client has left
+    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = duration)]
+    pub linger: Duration,
+    /// The server: a program and its arguments
+    #[arg(last = true, required = true, value_name = "SERVER")]
+    pub server: Vec<String>,
+}
+
+fn description_change(text: &str) -> Result<DescriptionChange, String> {
+    match text {
+        "ignore" => Ok(DescriptionChange::Ignore),
+        "warn" => Ok(DescriptionChange::Warn),
+        "deny" => Ok(DescriptionChange::Deny),
+        _ => Err("it is one of `ignore`, `warn` and `deny`".into()),
+    }
+}
+
+/// Something that ends the proxy, or a phase of it.
+enum ProxyEvent {
+    ClientEnded,
+    ClientGone,
+    ServerEnded,
+    Stopped,
+    Failed(String),
+}
+
+/// The parts that all threads share.
+struct Shared {
+    proxy: Mutex<McpProxy<SessionGate>>,
+    to_client: Outlet,
+    to_server: Outlet,
+    begun: Instant,
+    events: Mutex<Sender<ProxyEvent>>,
+    /// True while the ticking thread has something to look at.
+    active: Mutex<bool>,
+    awake: Condvar,
+}
+
+/// A side of the proxy.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum ProxySide {
+    Client,
+    Server,
+    /// Neither: all lines are left to the outlets' threads.
+    Neither,
+}
+
+/// Runs the command.
+pub fn run(args: &Args, term: &Term) -> Outcome {
+    let (gate, options) = prepare(args, term)?;
+    let (events, event) = channel();
+    end_on_signals(&events);
+    let (mut server, input, output) = start(&args.server)?;
+    if !server.is_watched() {
+        term.note("guard: no shell watches the server; it may outlive a killed proxy");
+    }
+    let broken = |event: fn() -> ProxyEvent| {
+        let events = events.clone();
+        move || _ = events.send(event())
+    };
+    let shared = Arc::new(Shared {
+        proxy: Mutex::new(McpProxy::new(gate, options)),
+        to_client: Outlet::new(Box::new(io::stdout()), broken(|| ProxyEvent::ClientGone)),
+        // A server that no longer reads ends, or is found by its silence.
+        to_server: Outlet::new(Box::new(input), || {}),
+        begun: Instant::now(),
+        events: Mutex::new(events.clone()),
+        active: Mutex::new(false),
+        awake: Condvar::new(),
+    });
+    let spawn = |name: &str, work: Box<dyn FnOnce(&Shared) + Send>| {
+        let shared = Arc::clone(&shared);
+        let thread = std::thread::Builder::new().name(name.into());
+        thread.spawn(move || work(&shared)).map(drop)
+    };
+    let threads =
+        spawn("server", Box::new(move |shared| read_side(shared, ProxySide::Server, output)))
+            .and_then(|()| {
+                spawn(
+                    "client",
+                    Box::new(|shared| read_side(shared, ProxySide::Client, io::stdin())),
+                )
+            })
+            .and_then(|()| spawn("ticks", Box::new(tick_on)));
+    if let Err(error) = threads {
+        server.stop(Duration::ZERO);
+        return Err(Failure::new(format!("no thread can be started: {error}")));
+    }
+    let ended = attend(args, &shared, &event, &mut server);
+    shared.proxy.lock().unwrap_or_else(PoisonError::into_inner).gate().leave();
+    // The other threads may be blocked for ever; they end with the process.
+    match ended {
+        Ok(exit) => Ok(exit),
+        Err(why) => Err(Failure::new(why)),
+    }
+}
+
+/// Loads everything that can fail before the server is started.
+fn prepare(args: &Args, term: &Term) -> Result<(SessionGate, ProxyOptions), Failure> {
+    let fail = |error: &dyn std::fmt::Display| Failure::new(error.to_string());
+    let guard = Guard::from_file(&args.plan).map_err(|error| fail(&error))?;
+    let store = args.store.clone().map_or_else(default_store, Ok).map_err(Failure::new)?;
+    let storage =
+        Storage::open_with(&store, args.durability, None).map_err(|error| fail(&error))?;
+    let token = random_token()?;
+    let workspace = match &args.workspace {
+        Some(workspace) => workspace.clone(),
+        None => std::env::current_dir().map_err(|error| fail(&error))?,
+    };
+    let named = std::env::var("GUARD_SESSION").ok().filter(|id| !id.is_empty());
+    let unnamed = args.session.is_none() && named.is_none();
+    let default_session = named.unwrap_or_else(|| format!("mcp-{token}"));
+    if unnamed {
+        term.note(&format!(
+            "guard: calls that name no session are in the session {default_session}"
+        ));
+    }
+    let options = ProxyOptions {
+        wait: args.wait,
+        call_time: args.call_timeout,
+        answer_time: args.answer_timeout,
+        elicits: !args.no_elicitation,
+        lock: lock(args)?,
+        on_description: args.on_description,
+        token: token.clone(),
+    };
+    let gate = GateOptions {
+        session: args.session.clone(),
+        default_session,
+        workspace,
+        actor: args.actor.clone(),
+        deadline: args.deadline,
+        store: args.store.clone(),
+        token,
+    };
+    let liveness = Liveness::begin(&store, &gate.token).map_err(|error| {
+        let why = crate::failure::reason(&error);
+        Failure::new(format!("cannot write beside the store `{}`: {why}", sources::display(&store)))
+    })?;
+    Ok((SessionGate::new(guard, storage, gate, liveness).map_err(Failure::new)?, options))
+}
+
+/// The lock that is named, or the one beside the plan.
+fn lock(args: &Args) -> Result<Option<ToolLock>, Failure> {
+    let beside = lock_path(&args.plan);
+    let path = match &args.lock {
+        Some(path) => path,
+        None if beside.exists() => &beside,
+        None => return Ok(None),
+    };
+    let lock = sources::read_text(path).and_then(|text| ToolLock::read(&text));
+    lock.map(Some).map_err(|why| {
+        Failure::new(format!("the lock `{}` cannot be used: {why}", sources::display(path)))
+            .help("`guardc import mcp` writes it")
+    })
+}
+
+/// The path of the lock beside a guard or plan: `agent.guard` and `agent.plan` have `agent.mcp.lock`.
+pub fn lock_path(plan: &Path) -> PathBuf {
+    plan.with_extension("mcp.lock")
+}
+
+/// Starts a server.
+///
+/// # Errors
+///
+/// Returns an error if it cannot be started.
+pub fn start(
+    server: &[String],
+) -> Result<(Background, std::process::ChildStdin, std::process::ChildStdout), Failure> {
+    let [program, arguments @ ..] = server else {
+        return Err(Failure::new("a server is a program and its arguments"));
+    };
+    Background::start(Command::new(program).args(arguments)).map_err(|error| {
+        Failure::new(format!("cannot start `{program}`: {}", crate::failure::reason(&error)))
+    })
+}
+
+/// A text that nobody can guess.
+fn random_token() -> Result<String, Failure> {
+    let random = guard_sdk::random_bytes::<8>().map_err(|error| Failure::new(error.to_string()))?;
+    Ok(hex::encode(&random))
+}
+
+/// Passes the lines of one side on until it ends.
+fn read_side(shared: &Shared, side: ProxySide, from: impl Read) {
+    let mut reader = BufReader::with_capacity(64 << 10, from);
+    loop {
+        let line = read_line(&mut reader);
+        let passed = catch_unwind(AssertUnwindSafe(|| {
+            let mut proxy = shared.proxy.lock().unwrap_or_else(PoisonError::into_inner);
+            let now = shared.begun.elapsed();
+            match (line, side) {
+                (Ok(PipeLine::Whole(line)), ProxySide::Client) => {
+                    Some(proxy.client_line(&line, now))
+                }
+                (Ok(PipeLine::Whole(line)), _) => Some(proxy.server_line(&line, now)),
+                (Ok(PipeLine::TooLong(about)), ProxySide::Client) => {
+                    Some(proxy.client_oversized(&about, now))
+                }
+                (Ok(PipeLine::TooLong(about)), _) => Some(proxy.server_oversized(&about, now)),
+                (Ok(PipeLine::End) | Err(_), _) => None,
+            }
+        }));
+        match passed {
+            Ok(Some(outputs)) => {
+                shared.wake();
+                shared.deliver(outputs, side);
+            }
+            Ok(None) => break,
+            Err(_) => return shared.tell(ProxyEvent::Failed("guardc panicked".into())),
+        }
+    }
+    shared.tell(match side {
+        ProxySide::Client => ProxyEvent::ClientEnded,
+        _ => ProxyEvent::ServerEnded,
+    });
+}
+
+/// Looks at deadlines while there are any, and gives sessions up that nobody uses.
+fn tick_on(shared: &Shared) {
+    loop {
+        {
+            let mut active = shared.active.lock().unwrap_or_else(PoisonError::into_inner);
+            while !*active {
+                active = shared.awake.wait(active).unwrap_or_else(PoisonError::into_inner);
+            }
+        }
+        std::thread::sleep(TICK);
+        let ticked = catch_unwind(AssertUnwindSafe(|| {
+            let mut proxy = shared.proxy.lock().unwrap_or_else(PoisonError::into_inner);
+            let now = shared.begun.elapsed();
+            let due = proxy.next_deadline().is_some_and(|deadline| deadline <= now);
+            let outputs = if due { proxy.tick(now) } else { Vec::new() };
+            proxy.gate().rest();
+            if proxy.next_deadline().is_none() && !proxy.gate().is_active() {
+                *shared.active.lock().unwrap_or_else(PoisonError::into_inner) = false;
+            }
+            outputs
+        }));
+        match ticked {
+            Ok(outputs) => shared.deliver(outputs, ProxySide::Neither),
+            Err(_) => return shared.tell(ProxyEvent::Failed("guardc panicked".into())),
+        }
+    }
+}
+
+impl Shared {
+    fn tell(&self, event: ProxyEvent) {
+        let _ = self.events.lock().unwrap_or_else(PoisonError::into_inner).send(event);
+    }
+
+    fn wake(&self) {
+        let mut active = self.active.lock().unwrap_or_else(PoisonError::into_inner);
+        if !*active {
+            *active = true;
+            self.awake.notify_one();
+        }
+    }
+
+    /// Writes lines to where they go. Only the reader of the other side waits for a side that does not read.
+    fn deliver(&self, outputs: Vec<ProxyOutput>, from: ProxySide) {
+        for output in outputs {
+            match output {
+                ProxyOutput::ToServer(line) if from == ProxySide::Client => {
+                    // The reader of the server finds its end.
+                    let _ = self.to_server.write(&line);
+                }
+                ProxyOutput::ToServer(line) => self.to_server.queue(line),
+                ProxyOutput::ToClient(line) if from == ProxySide::Server => {
+                    if self.to_client.write(&line).is_err() {
+                        self.tell(ProxyEvent::ClientGone);
+                    }
+                }
+                ProxyOutput::ToClient(line) => self.to_client.queue(line),
+                ProxyOutput::Note(text) => {
+                    let text: String = text.chars().take(2_000).collect();
+                    let _ = writeln!(io::stderr().lock(), "guard: {}", text.replace('\n', " "));
+                }
+            }
+        }
+    }
+
+    /// Ends all calls, and waits a moment for the client to read what was said.
+    fn end_calls(&self, why: &str) {
+        let ended = catch_unwind(AssertUnwindSafe(|| {
+            let mut proxy = self.proxy.lock().unwrap_or_else(PoisonError::into_inner);
+            proxy.server_ended(self.begun.elapsed(), why)
+        }));
+        self.deliver(ended.unwrap_or_default(), ProxySide::Neither);
+        // A client that does not read is not waited for.
+        let _ = self.to_client.mark().recv_timeout(LAST_WORDS);
+    }
+
+    fn holds_calls(&self) -> bool {
+        self.proxy.lock().unwrap_or_else(PoisonError::into_inner).holds_calls()
+    }
+}
+
+/// Waits for the end of one side, and ends the other.
+fn attend(
+    args: &Args,
+    shared: &Shared,
+    events: &Receiver<ProxyEvent>,
+    server: &mut Background,
+) -> Result<Exit, String> {
+    match events.recv().unwrap_or(ProxyEvent::Stopped) {
+        ProxyEvent::ClientEnded => {
+            client_left(args, shared, events, server);
+            Ok(Exit::Fine)
+        }
+        ProxyEvent::ClientGone => {
+            server.stop(STOP_GRACE);
+            shared.end_calls("the client has left");
+            Ok(Exit::Fine)
+        }
+        ProxyEvent::ServerEnded => {
+            // Its pipe may be closed while it runs on.
+            let status = server.wait(STOP_GRACE);
+            server.stop(STOP_GRACE);
+            let how = match status {
+                Some(status) => format!("the server has ended ({status})"),
+                None => "the server has closed its output".into(),
+            };
+            shared.end_calls(&how);
+            Err(how)
+        }
+        ProxyEvent::Stopped => {
+            server.stop(STOP_GRACE);
+            shared.end_calls("the proxy was stopped");
+            Ok(Exit::Fine)
+        }
+        ProxyEvent::Failed(why) => {
+            server.stop(Duration::ZERO);
+            Err(why)
+        }
+    }
+}
+
+/// The client sends nothing more. It may still read: what the server has is answered, within a time.
+fn client_left(
+    args: &Args,
+    shared: &Shared,
+    events: &Receiver<ProxyEvent>,
+    server: &mut Background,
+) {
+    let until = Instant::now() + args.linger;
+    let outputs = {
+        let mut proxy = shared.proxy.lock().unwrap_or_else(PoisonError::into_inner);
+        proxy.client_ended(shared.begun.elapsed())
+    };
+    shared.deliver(outputs, ProxySide::Neither);
+    let mut closed = false;
+    loop {
+        if !closed && !shared.holds_calls() {
+            let _ = shared.to_server.mark().recv_timeout(LAST_WORDS);
+            shared.to_server.close();
+            closed = true;
+        }
+        let left = until.saturating_duration_since(Instant::now());
+        let wait = if closed { left } else { left.min(TICK) };
+        match events.recv_timeout(wait) {
+            Err(RecvTimeoutError::Timeout) if !left.is_zero() => {}
+            _ => break,
+        }
+    }
+    if server.wait(if closed { STOP_GRACE } else { Duration::ZERO }).is_none() {
+        server.stop(STOP_GRACE);
+    }
+    shared.end_calls("the client has left");
+}
+
+/// Ends the proxy in order when the process is asked to end; at once when it is asked again.
+#[cfg(unix)]
+fn end_on_signals(events: &Sender<ProxyEvent>) {
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+    let Ok(mut signals) = signal_hook::iterator::Signals::new([SIGHUP, SIGINT, SIGTERM]) else {
+        return;
+    };
+    let events = events.clone();
+    std::thread::spawn(move || {
+        for (count, signal) in signals.forever().enumerate() {
+            if count > 0 || events.send(ProxyEvent::Stopped).is_err() {
+                guard_hosts::end_commands();
+                let _ = signal_hook::low_level::emulate_default_handler(signal);
+                std::process::exit(2);
+            }
+        }
+    });
+}
+
+/// This system has no such signals.
+#[cfg(not(unix))]
+fn end_on_signals(_: &Sender<ProxyEvent>) {}

@@ -1,0 +1,149 @@
+//! The pipes of the proxy: bounded lines in, whole lines out.
+
+use guard_mcp::{IdScanner, MAX_LINE};
+use std::io::{self, BufRead, ErrorKind, Write};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// The next line of a side.
+pub enum PipeLine {
+    /// A line with its line feed, or the last one without.
+    Whole(Vec<u8>),
+    /// A line that is too long: what is known of it.
+    TooLong(IdScanner),
+    /// The side has closed its pipe.
+    End,
+}
+
+/// Reads the next line. Of a line that is too long no more than the limit is kept.
+///
+/// # Errors
+///
+/// Those of the reader; a read that was interrupted is tried again.
+pub fn read_line(reader: &mut impl BufRead) -> io::Result<PipeLine> {
+    let mut line = Vec::new();
+    let mut scanner: Option<IdScanner> = None;
+    loop {
+        let available = match reader.fill_buf() {
+            Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+            available => available?,
+        };
+        let end = available.iter().position(|byte| *byte == b'\n');
+        let used = end.map_or(available.len(), |end| end + 1);
+        let ended = end.is_some() || used == 0;
+        match &mut scanner {
+            Some(scanner) => scanner.feed(&available[..used]),
+            None => line.extend_from_slice(&available[..used]),
+        }
+        reader.consume(used);
+        if scanner.is_none() && line.len() > MAX_LINE {
+            let mut begun = IdScanner::default();
+            begun.feed(&line);
+            scanner = Some(begun);
+            line = Vec::new();
+        }
+        if ended {
+            return Ok(match scanner {
+                Some(scanner) => PipeLine::TooLong(scanner),
+                None if line.is_empty() => PipeLine::End,
+                None => PipeLine::Whole(line),
+            });
+        }
+    }
+}
+
+/// The way to one side. The thread that reads from the other side writes directly, so that a side that does not read holds
+/// up the other and nothing else; all others leave their lines to a thread of the outlet.
+#[derive(Clone)]
+pub struct Outlet {
+    pipe: Arc<Mutex<Option<Box<dyn Write + Send>>>>,
+    queue: Sender<QueuedLine>,
+}
+
+/// A line for the outlet's thread, or a mark that tells when all before it is written.
+enum QueuedLine {
+    Line(Vec<u8>),
+    Mark(Sender<()>),
+}
+
+impl Outlet {
+    /// An outlet with its thread. `broken` is called when the pipe cannot be written.
+    pub fn new(pipe: Box<dyn Write + Send>, broken: impl Fn() + Send + 'static) -> Outlet {
+        let (queue, lines) = channel();
+        let outlet = Outlet { pipe: Arc::new(Mutex::new(Some(pipe))), queue };
+        let writer = Arc::clone(&outlet.pipe);
+        std::thread::spawn(move || write_queued(&lines, &writer, &broken));
+        outlet
+    }
+
+    /// Writes a line now.
+    ///
+    /// # Errors
+    ///
+    /// Those of the pipe; [`ErrorKind::BrokenPipe`] if it is closed.
+    pub fn write(&self, line: &[u8]) -> io::Result<()> {
+        write(&self.pipe, line)
+    }
+
+    /// Leaves a line to the outlet's thread.
+    pub fn queue(&self, line: Vec<u8>) {
+        // The thread ends with the process.
+        let _ = self.queue.send(QueuedLine::Line(line));
+    }
+
+    /// Returns a receiver that hears when everything queued so far is written.
+    pub fn mark(&self) -> Receiver<()> {
+        let (told, written) = channel();
+        let _ = self.queue.send(QueuedLine::Mark(told));
+        written
+    }
+
+    /// Closes the pipe, unless a write to it is under way.
+    pub fn close(&self) {
+        if let Ok(mut pipe) = self.pipe.try_lock() {
+            *pipe = None;
+        }
+    }
+}
+
+fn write_queued(
+    lines: &Receiver<QueuedLine>,
+    pipe: &Mutex<Option<Box<dyn Write + Send>>>,
+    broken: &dyn Fn(),
+) {
+    while let Ok(queued) = lines.recv() {
+        match queued {
+            QueuedLine::Line(line) => {
+                if write(pipe, &line).is_err() {
+                    broken();
+                }
+            }
+            QueuedLine::Mark(told) => _ = told.send(()),
+        }
+    }
+}
+
+fn write(pipe: &Mutex<Option<Box<dyn Write + Send>>>, line: &[u8]) -> io::Result<()> {
+    let mut pipe = pipe.lock().unwrap_or_else(PoisonError::into_inner);
+    let pipe = pipe.as_mut().ok_or(ErrorKind::BrokenPipe)?;
+    pipe.write_all(line)?;
+    pipe.flush()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{MAX_LINE, PipeLine, read_line};
+    use std::io::Cursor;
+
+    #[test]
+    fn long_lines_are_bounded() {
+        let mut input = br#"{"id": 7, "method": ""#.to_vec();
+        input.resize(MAX_LINE + 9, b'x');
+        input.extend_from_slice(b"\", \"a\": {\"id\": 8}}\nnext");
+        let mut reader = Cursor::new(input);
+        let Ok(PipeLine::TooLong(scanner)) = read_line(&mut reader) else { panic!("too long") };
+        assert_eq!(scanner.id().unwrap().to_string(), "7");
+        assert!(matches!(read_line(&mut reader), Ok(PipeLine::Whole(line)) if line == b"next"));
+        assert!(matches!(read_line(&mut reader), Ok(PipeLine::End)));
+    }
+}

@@ -1,0 +1,33 @@
+//! Sessions of a store that other processes use at the same time.
+
+use guard_sdk::{Session, SessionError};
+use guard_trace::store::StoreError;
+use std::time::{Duration, Instant};
+
+/// The waits between two attempts to lock a session, in milliseconds: from, to.
+const LOCK_WAIT: (u64, u64) = (1, 20);
+
+/// Opens a session. While another process has it, this one waits, up to a time.
+///
+/// # Errors
+///
+/// Returns the reason: the session stays in use, or cannot be opened.
+pub fn open_waiting(
+    open: impl Fn() -> Result<Session, SessionError>,
+    until: Instant,
+) -> Result<Session, String> {
+    let (mut wait, most) = LOCK_WAIT;
+    loop {
+        match open() {
+            Ok(session) => return Ok(session),
+            Err(SessionError::Store(StoreError::Locked(path))) => {
+                if Instant::now() >= until {
+                    return Err(format!("`{}` stays in use by another process", path.display()));
+                }
+                std::thread::sleep(Duration::from_millis(wait));
+                wait = (wait * 2).min(most);
+            }
+            Err(error) => return Err(error.to_string()),
+        }
+    }
+}
