@@ -5,6 +5,7 @@ mod adapters;
 mod advice;
 mod cli;
 mod codes;
+mod defines;
 mod diff;
 mod docs;
 mod explore;

@@ -528,6 +528,8 @@ pub struct Expr {
     pub ty: Type,
     /// The position in the source.
     pub span: Span,
+    /// What the author calls it, if it stands for a `define` or a `let`: `booking.cabin`.
+    pub name: Option<Rc<str>>,
 }
 
 /// Every expression form; each is the plan node of the same name (`guard_plan::plan::Node`).

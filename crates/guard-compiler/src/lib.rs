@@ -5,6 +5,7 @@
 //! [`Loader`] brings the texts that `use` names.
 
 mod analysis;
+mod defines;
 mod errors;
 mod fixes;
 pub mod hir;

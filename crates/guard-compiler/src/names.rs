@@ -3,6 +3,7 @@
 //! Collects the declarations of all files into one table per kind and reports duplicates. Does not
 //! resolve expressions or check types; counts uses, so that unused names can be reported.
 
+use crate::defines::{self, WrittenOut};
 use crate::errors;
 use crate::sources::Sources;
 use guard_syntax::ast::{self, Ident, ItemKind};
@@ -67,6 +68,9 @@ pub(crate) struct Names<'a> {
     pub enums: Table<'a, ast::Enum>,
     pub records: Table<'a, ast::Record>,
     pub aliases: Table<'a, ast::Alias>,
+    pub defines: Table<'a, ast::Define>,
+    /// How much each define stands for; none where it is in error.
+    pub written_out: Vec<Option<WrittenOut>>,
     pub state: Table<'a, ast::StateVar>,
     pub budgets: Table<'a, ast::Budget>,
     pub tools: Table<'a, ast::Tool>,
@@ -104,7 +108,9 @@ pub(crate) fn resolve<'a>(sources: &'a Sources, diagnostics: &mut Vec<Diagnostic
             collector.item(item, at == 0, sources.bundled[at]);
         }
     }
-    collector.names
+    let mut names = collector.names;
+    names.written_out = defines::written_out(&names.defines, diagnostics);
+    names
 }
 
 struct Collector<'a, 'd> {
@@ -182,15 +188,20 @@ impl<'a> Collector<'a, '_> {
             }
             ItemKind::State(vars) => {
                 for x in vars {
-                    // Both are written as `name[key]`.
-                    if let Some(at) = names.facts.peek(&x.name.node) {
-                        let first = names.facts.items[at].name.span;
-                        d.push(errors::duplicate("variable or fact", &x.name, first));
-                        continue;
+                    // A bare name, or `name[key]`, is written for each of them.
+                    match names.other_value(&x.name.node, &names.state) {
+                        Some(first) => d.push(errors::duplicate(VALUES, &x.name, first)),
+                        None => add(&mut names.state, "variable", &x.name, x, &x.docs, bundled, d),
                     }
-                    add(&mut names.state, "variable", &x.name, x, &x.docs, bundled, d);
                 }
             }
+            ItemKind::Define(x) => match names.other_value(&x.name.node, &names.defines) {
+                _ if defines::is_built_in(&x.name.node) => {
+                    d.push(errors::built_in_name("define", &x.name));
+                }
+                Some(first) => d.push(errors::duplicate(VALUES, &x.name, first)),
+                None => add(&mut names.defines, "define", &x.name, x, docs, bundled, d),
+            },
             ItemKind::Budget(x) => add(&mut names.budgets, "budget", &x.unit, x, docs, bundled, d),
             ItemKind::Tool(x) => self.tool(x, docs, bundled),
             ItemKind::Group(x) => {
@@ -208,11 +219,8 @@ impl<'a> Collector<'a, '_> {
             ItemKind::Invariant(x) => {
                 add(&mut names.invariants, "invariant", &x.name, x, docs, bundled, d)
             }
-            ItemKind::Fact(x) => match names.state.peek(&x.name.node) {
-                Some(at) => {
-                    let first = names.state.items[at].name.span;
-                    d.push(errors::duplicate("variable or fact", &x.name, first));
-                }
+            ItemKind::Fact(x) => match names.other_value(&x.name.node, &names.facts) {
+                Some(first) => d.push(errors::duplicate(VALUES, &x.name, first)),
                 None => add(&mut names.facts, "fact", &x.name, x, docs, bundled, d),
             },
             ItemKind::Source(x) => names.sources.push(x),
@@ -271,7 +279,23 @@ impl<'a> Collector<'a, '_> {
     }
 }
 
+/// What shares one namespace.
+const VALUES: &str = "variable, fact or define";
+
 impl Names<'_> {
+    /// Returns the variable, fact or define of this name and where it is declared: they share one namespace.
+    pub fn value(&self, name: &str) -> Option<(&'static str, Span)> {
+        let state = self.state.peek(name).map(|at| ("variable", self.state.items[at].name.span));
+        let fact = || self.facts.peek(name).map(|at| ("fact", self.facts.items[at].name.span));
+        let define = |at: usize| ("define", self.defines.items[at].name.span);
+        state.or_else(fact).or_else(|| self.defines.peek(name).map(define))
+    }
+
+    /// As [`Names::value`], but for a declaration that its own table would refuse.
+    fn other_value<T>(&self, name: &str, own: &Table<T>) -> Option<Span> {
+        self.value(name).filter(|_| own.peek(name).is_none()).map(|(_, span)| span)
+    }
+
     /// Reports unused declarations. With errors, the intended uses are unknown, so nothing is
     /// reported.
     pub fn report_unused(&self, diagnostics: &mut Vec<Diagnostic>) {
@@ -286,6 +310,7 @@ impl Names<'_> {
         }
         diagnostics.extend(self.records.unused().map(|e| errors::unused("record", e.name)));
         diagnostics.extend(self.aliases.unused().map(|e| errors::unused("type", e.name)));
+        diagnostics.extend(self.defines.unused().map(|e| errors::unused("define", e.name)));
         diagnostics.extend(self.state.unused().map(|e| errors::unused("variable", e.name)));
         diagnostics.extend(self.groups.unused().map(|e| errors::unused("group", e.name)));
         diagnostics.extend(self.facts.unused().map(|e| errors::unused("fact", e.name)));

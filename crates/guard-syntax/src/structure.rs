@@ -31,13 +31,14 @@ pub(crate) struct Structure {
 }
 
 /// The keywords that begin an item.
-pub(crate) const ITEM_KEYWORDS: [&str; 23] = [
+pub(crate) const ITEM_KEYWORDS: [&str; 24] = [
     "guard",
     "use",
     "default",
     "enum",
     "record",
     "type",
+    "define",
     "state",
     "budget",
     "deadline",
@@ -198,7 +199,7 @@ impl Pass<'_> {
         if column_zero && keyword && self.looks_like_item(index) {
             return true;
         }
-        if nested || !self.ends_item(index - 1) {
+        if nested || !self.ends_item(index - 1) || self.expects_value(start, index - 1) {
             return false;
         }
         let fresh_line = self.text[previous.end as usize..token.start as usize].contains('\n');
@@ -239,10 +240,33 @@ impl Pass<'_> {
                         || matches!(self.word(index + 2), "monitor" | "proved" | "shadow"))
             }
             "fact" => named && self.char(index + 2) == b'(',
+            "define" => named && matches!(self.char(index + 2), b'(' | b':'),
             "feedback" => named && matches!(self.word(index + 2), "every" | "on"),
             "test" => kind(1) == Some(TokenKind::String),
             _ => false,
         }
+    }
+
+    /// Returns whether a value must follow this token in the item that begins at `start`: the expression of a define
+    /// stands in no brackets.
+    fn expects_value(&self, start: usize, index: usize) -> bool {
+        const BEFORE_A_VALUE: [&str; 14] = [
+            "if",
+            "then",
+            "else",
+            "contains",
+            "matches",
+            "within",
+            "since",
+            "once",
+            "historically",
+            "previous",
+            "known",
+            "probe",
+            "all",
+            "any",
+        ];
+        self.word(start) == "define" && BEFORE_A_VALUE.contains(&self.word(index))
     }
 
     /// Returns whether an item can end with this token.

@@ -66,7 +66,10 @@ pub const EXPECTED: [&str; 33] = [
 ];
 
 /// Constructs, by the text that shows them in a guard.
-const MARKS: [(&str, &str); 32] = [
+const MARKS: [(&str, &str); 35] = [
+    ("guard: use of a define", "(d_"),
+    ("guard: define of a define", " d_nears("),
+    ("guard: let", "let l0 = "),
     ("guard: source start", "source start"),
     ("guard: source prompt", "source prompt"),
     ("guard: origin", "origin("),

@@ -1,6 +1,6 @@
 //! Expressions: ints, truths, texts.
 
-use super::Shape;
+use super::{Shape, named};
 use guard_plan::random::Rng;
 
 /// What conditions may speak of.
@@ -40,6 +40,12 @@ pub(super) fn int(rng: &mut Rng, speaks: &Speaks, tools: &[Shape], depth: usize)
             _ => format!("max({x}, {y})"),
         };
     }
+    if rng.chance(10) {
+        return use_of(rng, speaks, tools, "int");
+    }
+    if speaks.asks && rng.chance(4) {
+        return named::let_use();
+    }
     let has = |p: usize| speaks.params.contains(&p);
     match rng.below(16) {
         0 if has(0) => "a".into(),
@@ -62,6 +68,21 @@ pub(super) fn int(rng: &mut Rng, speaks: &Speaks, tools: &[Shape], depth: usize)
     }
 }
 
+/// A use of a define.
+fn use_of(rng: &mut Rng, speaks: &Speaks, tools: &[Shape], ty: &str) -> String {
+    let (name, params, ..) = named::any_of(rng, ty, speaks.asks);
+    let mut args = Vec::new();
+    for (_, ty) in params.iter() {
+        args.push(match *ty {
+            "int" => int(rng, speaks, tools, 1),
+            "bool" => truth(rng, speaks, tools, 0),
+            "string?" if rng.chance(30) => "owner".to_string(),
+            _ => text(rng, speaks.params),
+        });
+    }
+    named::call(name, &args)
+}
+
 /// A condition.
 pub(super) fn truth(rng: &mut Rng, speaks: &Speaks, tools: &[Shape], depth: usize) -> String {
     let tool = |rng: &mut Rng| rng.pick(tools).name.clone();
@@ -79,6 +100,13 @@ pub(super) fn truth(rng: &mut Rng, speaks: &Speaks, tools: &[Shape], depth: usiz
     let compare = |rng: &mut Rng, x: String, y: String| {
         format!("{x} {} {y}", rng.pick(&["==", "!=", "<", "<=", ">", ">="]))
     };
+    if rng.chance(12) {
+        return use_of(rng, speaks, tools, "bool");
+    }
+    if rng.chance(3) {
+        // The define binds the same name as its use.
+        return format!("any y in log: {}", named::call("d_near", &["y + n".to_string()]));
+    }
     let has = |p: usize| speaks.params.contains(&p);
     match rng.below(48) {
         41 if has(3) => "all h in hosts(s): h == \"a.org\"".into(),

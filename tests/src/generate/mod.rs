@@ -9,6 +9,7 @@ mod contract;
 mod events;
 mod expr;
 mod items;
+mod named;
 mod outward;
 mod world;
 
@@ -57,6 +58,8 @@ pub struct Generated {
     lifecycles: Vec<items::Drawn>,
     /// The tools of every `T since U`.
     sinces: Vec<(String, String)>,
+    /// The guard with every use of a define or a `let` written out.
+    pub written_out: String,
 }
 
 impl Generated {
@@ -88,6 +91,7 @@ pub fn guard(rng: &mut Rng) -> Generated {
         "fact row(id: string key, qty: int) max 2".to_string(),
         format!("fact who(name: string) max {}", 1 + rng.below(4)),
     ];
+    items.extend(named::defines());
     items.extend(world::probes(rng));
     if rng.chance(50) {
         items.push(format!("budget calls = {}", 5 + rng.below(15)));
@@ -132,8 +136,12 @@ pub fn guard(rng: &mut Rng) -> Generated {
     // A budget that no tool charges is the host's.
     let charged = items.iter().any(|item| item.contains(" usd\n") || item.contains(" usd}"));
     items.push(format!("budget usd = 90.00{}", if charged { "" } else { " host" }));
+    let items: Vec<String> =
+        items.into_iter().map(|item| named::with_let(item, || "2".to_string())).collect();
+    let written_out = named::rendered(&items.join("\n"), true);
+    let items: Vec<String> = items.iter().map(|item| named::rendered(item, false)).collect();
     let sinces = items.iter().flat_map(|item| sinces(item)).collect();
-    Generated { items, tools, lifecycles, sinces }
+    Generated { items, tools, lifecycles, sinces, written_out }
 }
 
 /// The pairs of tools of every `T since U` in a text.
@@ -163,7 +171,10 @@ fn tool(rng: &mut Rng, tools: &[Shape], at: usize) -> String {
         clauses.push("risk critical, irreversible".to_string());
     }
     clauses.extend(after(rng, &shape.params));
-    format!("tool {}({}) {{\n  {}\n}}", shape.name, params.join(", "), clauses.join("\n  "))
+    let tool =
+        format!("tool {}({}) {{\n  {}\n}}", shape.name, params.join(", "), clauses.join("\n  "));
+    let speaks = Speaks { params: &shape.params, asks: true };
+    named::with_let(tool, || expr::int(rng, &speaks, tools, 1))
 }
 
 fn policy(rng: &mut Rng, tools: &[Shape], at: usize) -> String {
@@ -175,9 +186,10 @@ fn policy(rng: &mut Rng, tools: &[Shape], at: usize) -> String {
     let clauses: Vec<String> =
         (0..1 + rng.below(2)).map(|_| rule(rng, &with_none, tools.len())).collect();
     let shadow = if rng.chance(15) { " shadow" } else { "" };
-    format!(
+    let policy = format!(
         "policy q{at} for {{ {} }}{shadow} {{\n  {}\n}}",
         members.join(", "),
         clauses.join("\n  ")
-    )
+    );
+    named::with_let(policy, || expr::int(rng, &Speaks { params: &[], asks: true }, tools, 1))
 }

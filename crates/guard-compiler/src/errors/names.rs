@@ -1,6 +1,7 @@
 //! Problems with names: `G01`.
 
-use super::words::{chain, foreign, list, meant, suggest};
+use super::words::{chain, foreign, grouped, list, meant, suggest};
+use crate::defines::{MAX_ALL_NODES, MAX_DEPTH, MAX_NODES};
 use guard_syntax::ast::Ident;
 use guard_syntax::diagnostic::Diagnostic;
 use guard_syntax::span::Span;
@@ -16,6 +17,57 @@ pub(crate) fn duplicate(what: &str, name: &Ident, first: Span) -> Diagnostic {
         .label("declared again here")
         .also(first, "first declared here")
         .help("rename one of them, or remove it")
+}
+
+pub(crate) fn built_in_name(what: &str, name: &Ident) -> Diagnostic {
+    let message = format!("the {what} `{}` has a name of the language", name.node);
+    Diagnostic::error("G0102", name.span, message).label("this name is built in").help("rename it")
+}
+
+pub(crate) fn define_circle(what: &str, circle: &[(&str, Span)]) -> Diagnostic {
+    let mut names: Vec<&str> = circle.iter().map(|(name, _)| *name).collect();
+    names.extend(circle.first().map(|(name, _)| *name));
+    let (_, last) = circle[circle.len() - 1];
+    let message = format!("a `{what}` stands for itself: {}", chain(&names));
+    let mut d = Diagnostic::error("G0121", last, message).label("this closes the circle");
+    for (name, span) in circle.iter().take(circle.len() - 1).take(8) {
+        d = d.also(*span, format!("`{name}` names the next here"));
+    }
+    d.help("an expression ends: repeat over a collection with `all`, `any`, `count` or `sum`")
+}
+
+pub(crate) fn define_too_large(name: &Ident, nodes: u64, depth: u64) -> Diagnostic {
+    let message = format!("`{}` stands for too much", name.node);
+    written_out_too_large(name.span, message, nodes, depth)
+}
+
+pub(crate) fn use_too_large(span: Span, shown: &str, nodes: u64, depth: u64) -> Diagnostic {
+    written_out_too_large(span, format!("`{shown}` stands for too much"), nodes, depth)
+}
+
+fn written_out_too_large(span: Span, message: String, nodes: u64, depth: u64) -> Diagnostic {
+    let why = match depth > MAX_DEPTH {
+        true => {
+            format!("{} levels when it is written out; {MAX_DEPTH} are allowed", grouped(depth))
+        }
+        false => {
+            format!(
+                "{} nodes when it is written out; {} are allowed",
+                grouped(nodes),
+                grouped(MAX_NODES)
+            )
+        }
+    };
+    Diagnostic::error("G0122", span, message)
+        .label(why)
+        .help("each use of a define is its whole expression: name an operand once, or keep a value in state")
+}
+
+pub(crate) fn uses_too_large(span: Span) -> Diagnostic {
+    let message = "the uses of defines stand for too much together";
+    Diagnostic::error("G0122", span, message)
+        .label(format!("with this use it is more than {} nodes", grouped(MAX_ALL_NODES)))
+        .help("use large tables in fewer places, or keep them in state")
 }
 
 pub(crate) fn cannot_use(span: Span, path: &str, why: &str) -> Diagnostic {
@@ -63,6 +115,7 @@ pub(crate) fn unknown_name<'a>(
     name: &str,
     span: Span,
     known: impl Iterator<Item = &'a str>,
+    in_define: bool,
 ) -> Diagnostic {
     let d = Diagnostic::error("G0110", span, format!("unknown name `{name}`"))
         .label("no parameter, variable or variant of this name");
@@ -70,12 +123,11 @@ pub(crate) fn unknown_name<'a>(
     if let Some(literal) = literals.into_iter().find(|word| word.eq_ignore_ascii_case(name)) {
         return d.help(format!("write `{literal}`")).fix(span, literal);
     }
-    suggest(
-        d,
-        span,
-        meant(name, known),
-        "declare it in `state { … }`, or as a parameter of the tool",
-    )
+    let declare = match in_define {
+        true => "declare it in `state { … }`, or as a parameter of the define",
+        false => "declare it in `state { … }`, or as a parameter of the tool",
+    };
+    suggest(d, span, meant(name, known), declare)
 }
 
 pub(crate) fn unknown_tool<'a>(name: &Ident, known: impl Iterator<Item = &'a str>) -> Diagnostic {
@@ -112,7 +164,10 @@ pub(crate) fn unknown_function<'a>(
         d,
         name.span,
         foreign(&name.node).or_else(|| meant(&name.node, known)),
-        "guards define no functions; those of the language are in the reference, builtins",
+        &format!(
+            "define it: `define {}(…): type = …`; the functions of the language are in the reference",
+            name.node
+        ),
     )
 }
 

@@ -14,6 +14,15 @@ pub(crate) fn unused(what: &str, name: &Ident) -> Diagnostic {
         .help("remove it, or use it")
 }
 
+pub(crate) fn shadow_let(span: Span, name: &str) -> Diagnostic {
+    Diagnostic::error(
+        "G0309",
+        span,
+        format!("`let {name}` has no effect that `shadow` could take away"),
+    )
+    .help("remove `shadow`; write it before the clauses that use the name")
+}
+
 pub(crate) fn unanchored(span: Span, pattern: &str, begins: bool, ends: bool) -> Diagnostic {
     let (what, help) = match (begins, ends) {
         (true, _) => (
@@ -49,6 +58,23 @@ pub(crate) fn nested_repetition(span: Span) -> Diagnostic {
 pub(crate) fn governs_nothing(name: &Ident) -> Diagnostic {
     Diagnostic::warning("G0506", name.span, format!("the policy `{}` governs no tool", name.node))
         .help("its tags or patterns match nothing that is declared; its rules were not checked")
+}
+
+/// A parameter or bound variable with the name of a define, or a parameter of a define with that of a variable.
+pub(crate) fn hidden_name(
+    what: &str,
+    name: &str,
+    span: Span,
+    of: &str,
+    declared: Span,
+) -> Diagnostic {
+    Diagnostic::warning(
+        "G0508",
+        span,
+        format!("the {what} `{name}` hides the {of} of the same name"),
+    )
+    .also(declared, format!("the {of}"))
+    .help("rename one of them")
 }
 
 pub(crate) fn hidden_variable(param: &str, span: Span, var: Span) -> Diagnostic {

@@ -157,6 +157,9 @@ fn add_places<'e>(e: &'e Expr, found: &mut Vec<&'e Expr>) {
 }
 
 fn is_place(e: &Expr) -> bool {
+    if is_named_value(e) {
+        return true;
+    }
     match &e.kind {
         ExprKind::Param(_) | ExprKind::State(_) | ExprKind::Clock(_) | ExprKind::Elapsed => true,
         ExprKind::RemainingTime | ExprKind::Remaining(_) | ExprKind::Spent(_) => true,
@@ -170,9 +173,30 @@ fn is_place(e: &Expr) -> bool {
     }
 }
 
+/// Returns whether the author has a name for a value that varies. Of a named test its operands are shown instead.
+fn is_named_value(e: &Expr) -> bool {
+    if e.name.is_none() || *e.ty.required() == crate::hir::Type::Bool {
+        return false;
+    }
+    let mut varies = false;
+    e.walk(&mut |part| {
+        varies |= match &part.kind {
+            ExprKind::Called { .. } | ExprKind::Failed { .. } | ExprKind::Exists(_) => true,
+            ExprKind::Now | ExprKind::Probe(_) | ExprKind::Origin(_) | ExprKind::Result => true,
+            ExprKind::LastArg(..) | ExprKind::LastResult(_) | ExprKind::Row(..) => true,
+            ExprKind::Known(..) => true,
+            _ => part.name.is_none() && is_place(part),
+        };
+    });
+    varies
+}
+
 /// Formats a place in the author's notation.
 pub(crate) fn label(program: &Program, e: &Expr, params: &[Field]) -> String {
     let inner = |e: &Expr| label(program, e, params);
+    if let Some(name) = &e.name {
+        return name.to_string();
+    }
     match &e.kind {
         ExprKind::Param(at) => params.get(*at as usize).map(|p| p.name.clone()).unwrap_or_default(),
         ExprKind::State(var) => program.state[*var].name.clone(),

@@ -61,7 +61,8 @@ impl Checker<'_, '_> {
                     for arg in args {
                         self.expr(&arg.value, None, scope);
                     }
-                    let known = TABLE.iter().map(|row| row.name).chain(QUESTIONS);
+                    let defines = self.names.defines.names();
+                    let known = TABLE.iter().map(|row| row.name).chain(QUESTIONS).chain(defines);
                     self.report(errors::unknown_function(name, known));
                     broken(e.span)
                 }

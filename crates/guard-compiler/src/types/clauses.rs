@@ -1,6 +1,7 @@
 //! Clauses of tools and policies, spread over the tools they govern.
 
 use super::expr::typed;
+use super::lets::Lets;
 use super::narrow;
 use super::policy::{Governed, Speaking};
 use super::scope::{Missing, Place, Scope};
@@ -34,6 +35,15 @@ pub(crate) struct Governing<'a> {
     pub policy: Option<&'a ast::Policy>,
 }
 
+/// A clause of a tool, with what the clauses around it say.
+pub(crate) struct Governs<'a> {
+    pub governing: Governing<'a>,
+    /// What the tools of the policy have together.
+    pub governed: Rc<Governed>,
+    /// The names that its tool or policy gives.
+    pub lets: Rc<Lets<'a>>,
+}
+
 impl Governing<'_> {
     fn shadow(&self) -> bool {
         self.clause.shadow || self.policy.is_some_and(|p| p.shadow)
@@ -44,7 +54,7 @@ impl<'a> Checker<'a, '_> {
     pub(super) fn invariants(&mut self) {
         let names = self.names;
         for entry in &names.invariants.items {
-            let mut scope = Scope::new(Place::State, &[], Missing::Refuses(false));
+            let mut scope = Scope::new(names, Place::State, &[], Missing::Refuses(false));
             let condition = self.condition(&entry.decl.condition, &mut scope);
             let because = entry.decl.because.as_ref().map(|b| self.message(b, &mut scope));
             let rule = RuleMeta {
@@ -89,22 +99,24 @@ impl<'a> Checker<'a, '_> {
                 span: entry.name.span,
             };
             let clauses = &governing[at];
-            let plain: Vec<Governing> = clauses.iter().map(|(g, _)| *g).collect();
+            let plain: Vec<Governing> = clauses.iter().map(|g| g.governing).collect();
             let base =
-                Rc::new(establish::by_clauses(&plain, names, &establishing, &signature.params));
-            let mut scope = Scope::new(Place::Rule, &signature.params, Missing::Strict);
+                Rc::new(establish::by_clauses(clauses, names, &establishing, &signature.params));
+            let mut scope = Scope::new(names, Place::Rule, &signature.params, Missing::Strict);
             scope.by_clauses = base;
-            for (nth, (clause, governed)) in clauses.iter().enumerate() {
+            for (nth, governs) in clauses.iter().enumerate() {
                 scope.clause = nth;
-                self.policy = clause.policy.map(|policy| Speaking {
+                scope.lets = governs.lets.clone();
+                self.policy = governs.governing.policy.map(|policy| Speaking {
                     policy: policy.name.node.clone(),
                     tool: tool.name.clone(),
                     tool_span: tool.span,
-                    governed: governed.clone(),
+                    governed: governs.governed.clone(),
                 });
-                self.clause(at, *clause, &mut tool, &mut scope, &mut limits);
+                self.clause(at, governs.governing, &mut tool, &mut scope, &mut limits);
             }
             self.policy = None;
+            self.lets(at, clauses, &mut scope);
             self.unknown_commands(&mut tool, &mut scope);
             self.written_once(&tool, &plain);
             self.program.tools.push(tool);
@@ -113,18 +125,19 @@ impl<'a> Checker<'a, '_> {
     }
 
     /// For every tool its own clauses, then those of the policies that govern it.
-    fn governing(&mut self) -> Vec<Vec<(Governing<'a>, Rc<Governed>)>> {
+    fn governing(&mut self) -> Vec<Vec<Governs<'a>>> {
         let names = self.names;
         let none: Rc<Governed> = Rc::default();
-        let own = |entry: &crate::names::Entry<'a, ast::Tool>| {
-            entry
-                .decl
-                .clauses
-                .iter()
-                .map(|clause| (Governing { clause, policy: None }, none.clone()))
-                .collect()
-        };
-        let mut governing: Vec<Vec<_>> = names.tools.items.iter().map(own).collect();
+        let mut governing: Vec<Vec<Governs>> = Vec::new();
+        for entry in &names.tools.items {
+            let lets = Rc::new(self.lets_of(&entry.decl.clauses));
+            let own = entry.decl.clauses.iter().map(|clause| Governs {
+                governing: Governing { clause, policy: None },
+                governed: none.clone(),
+                lets: lets.clone(),
+            });
+            governing.push(own.collect());
+        }
         let mut put = 0;
         for entry in &names.policies.items {
             let before = self.diagnostics.len();
@@ -141,11 +154,15 @@ impl<'a> Checker<'a, '_> {
                 self.report(errors::too_many_clauses(entry.name.span, MAX_GOVERNING));
                 break;
             }
+            let lets = Rc::new(self.lets_of(&entry.decl.clauses));
             for tool in tools {
                 let clauses = entry.decl.clauses.iter();
                 let policy = Some(entry.decl);
-                governing[tool]
-                    .extend(clauses.map(|clause| (Governing { clause, policy }, governed.clone())));
+                governing[tool].extend(clauses.map(|clause| Governs {
+                    governing: Governing { clause, policy },
+                    governed: governed.clone(),
+                    lets: lets.clone(),
+                }));
             }
         }
         governing
@@ -233,6 +250,8 @@ impl<'a> Checker<'a, '_> {
             C::Risk(_) | C::Irreversible | C::Prior { .. } | C::Returns(_) | C::Tags(_) => {
                 self.description(governing, tool);
             }
+            // Its uses are typed where they stand.
+            C::Let { .. } => {}
             C::Name(_) | C::Trusted(_) | C::Untrusted(_) | C::Undecoded(_) => {
                 self.description(governing, tool);
             }

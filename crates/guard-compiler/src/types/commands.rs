@@ -1,6 +1,7 @@
 //! Commands of a shell: the record that `commands` gives, and the denial of what only the shell could know.
 
 use super::Checker;
+use super::expr::typed;
 use super::scope::Scope;
 use crate::hir::{
     self, Clause, ClauseKind, Expr, ExprKind, Field, Part, RecordDef, RuleMeta, Type,
@@ -99,7 +100,7 @@ impl Checker<'_, '_> {
         };
         let condition = self.guard(&guard, scope);
         let text = format!("when {}", super::text::text(&guard.condition));
-        let param = Expr { kind: ExprKind::Param(at as u32), ty: tool.params[at].ty.clone(), span };
+        let param = typed(ExprKind::Param(at as u32), tool.params[at].ty.clone(), span);
         let because =
             hir::Message { parts: vec![Part::Text(why.into()), Part::Value(name, param)] };
         let rule = RuleMeta { owner: tool.name.clone(), doc: String::new(), shadow: false, span };

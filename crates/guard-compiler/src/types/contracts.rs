@@ -357,6 +357,7 @@ impl Checker<'_, '_> {
         };
         if let ast::ExprKind::Name(name) = &allowed.kind
             && self.names.state.peek(name).is_none()
+            && self.names.defines.peek(name).is_none()
         {
             let Some(fact) = self.names.facts.get(name) else {
                 return Allowed::Given(name.clone());
@@ -370,7 +371,7 @@ impl Checker<'_, '_> {
             }
             return Allowed::Fact(fact);
         }
-        let mut scope = session_scope(Missing::Any);
+        let mut scope = session_scope(self.names, Missing::Any);
         let found =
             self.expr(allowed, Some(&Type::Set(ty.required().clone().into(), None)), &mut scope);
         let element = match found.ty.required() {

@@ -19,6 +19,7 @@ impl<'a> Checker<'a, '_> {
         self.enums();
         self.records();
         self.units();
+        self.define_types();
         self.state();
         self.facts();
         self.probes();
@@ -243,7 +244,7 @@ impl<'a> Checker<'a, '_> {
         let names = self.names;
         for entry in &names.state.items {
             let ty = self.ty(&entry.decl.ty);
-            let mut scope = Scope::new(Place::Initial, &[], Missing::Strict);
+            let mut scope = Scope::new(names, Place::Initial, &[], Missing::Strict);
             let init = self.value(&entry.decl.init, &ty, &mut scope);
             if !is_constant(&init) {
                 self.report(errors::not_constant(entry.decl.init.span));
@@ -302,6 +303,10 @@ impl<'a> Checker<'a, '_> {
                 if let Some(var) = names.state.peek(&param.name) {
                     let span = names.state.items[var].name.span;
                     self.report(errors::hidden_variable(&param.name, param.span, span));
+                } else if let Some(define) = names.defines.peek(&param.name) {
+                    let span = names.defines.items[define].name.span;
+                    let (name, at) = (&param.name, param.span);
+                    self.report(errors::hidden_name("parameter", name, at, "define", span));
                 }
             }
             let mut returns: Option<(Type, Span)> = None;

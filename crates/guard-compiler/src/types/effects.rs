@@ -170,7 +170,7 @@ impl Checker<'_, '_> {
         let Some(var) = self.names.state.get(&target.var.node) else {
             let known = self.names.state.names();
             self.report(
-                errors::unknown_name(&target.var.node, target.var.span, known)
+                errors::unknown_name(&target.var.node, target.var.span, known, false)
                     .label("no such state variable"),
             );
             return None;

@@ -3,7 +3,7 @@
 //! A `requires T(key)` establishes what T's success writes under that key; a `deny` establishes whatever its
 //! not firing implies. Shadowed and conditional clauses establish nothing.
 
-use super::clauses::Governing;
+use super::clauses::Governs;
 use super::narrow;
 use super::scope::{Missing, Place, Scope};
 use crate::hir::Field;
@@ -115,14 +115,15 @@ fn place<'a>(target: &'a ast::Target, tool: &'a ast::Tool) -> Option<Filled<'a>>
 
 /// The keys that a tool's clauses establish, each with the clause that does.
 pub(crate) fn by_clauses(
-    clauses: &[Governing],
+    clauses: &[Governs],
     names: &Names,
     filled: &HashMap<&str, Vec<Filled>>,
     params: &[Field],
 ) -> Vec<(usize, String)> {
-    let scope = Scope::new(Place::Rule, params, Missing::Strict);
+    let mut scope = Scope::new(names, Place::Rule, params, Missing::Strict);
     let mut keys = Vec::new();
-    for (at, governing) in clauses.iter().enumerate() {
+    for (at, Governs { governing, lets, .. }) in clauses.iter().enumerate() {
+        scope.lets = lets.clone();
         if governing.clause.shadow || governing.policy.is_some_and(|p| p.shadow) {
             continue;
         }

@@ -1,8 +1,8 @@
 //! Expressions: from syntax to typed HIR, with the type a place expects as a guide for literals.
 
 use super::narrow;
-use super::scope::{Missing, Place, Scope};
-use super::text::text;
+use super::scope::{Missing, Scope};
+use super::text::{text, text_in};
 use super::ty::{fits, join};
 use super::{Checker, literal, regex};
 use crate::errors;
@@ -13,7 +13,7 @@ use guard_syntax::span::Span;
 
 /// A typed expression.
 pub(crate) fn typed(kind: ExprKind, ty: Type, span: Span) -> Expr {
-    Expr { kind, ty, span }
+    Expr { kind, ty, span, name: None }
 }
 
 /// The expression of something already reported.
@@ -27,8 +27,12 @@ fn boxed(e: Expr) -> Box<Expr> {
 
 /// Whether the value of an expression is the value of one of its operands, or what a test says of them: then
 /// the place around it says what a missing value means.
-fn has_polarity(e: &ast::Expr) -> bool {
+fn has_polarity(e: &ast::Expr, scope: &Scope) -> bool {
     use ast::ExprKind as E;
+    if scope.stands_for_another(e) {
+        // What is written out says it.
+        return true;
+    }
     match &e.kind {
         E::Unary(op, _) => *op != UnaryOp::Neg,
         E::Binary(op, ..) => !matches!(
@@ -40,6 +44,11 @@ fn has_polarity(e: &ast::Expr) -> bool {
         E::Call(name, _) => super::ask::is_test(&name.node),
         _ => false,
     }
+}
+
+fn looks_like_int(e: &ast::Expr, scope: &Scope) -> bool {
+    matches!(&e.kind, ast::ExprKind::Number(_))
+        || scope.written_out(e, looks_like_int).unwrap_or(false)
 }
 
 impl Checker<'_, '_> {
@@ -94,7 +103,9 @@ impl Checker<'_, '_> {
             return broken(e.span);
         }
         let ty = found.ty.required().clone();
-        typed(ExprKind::Unwrap(boxed(found), text(e)), ty, e.span)
+        let name = found.name.clone();
+        let value = typed(ExprKind::Unwrap(boxed(found), text_in(e, scope)), ty, e.span);
+        Expr { name, ..value }
     }
 
     /// What a branch gives outlives what its condition has established, which is therefore used here.
@@ -103,8 +114,12 @@ impl Checker<'_, '_> {
     }
 
     fn is_established(&self, e: &ast::Expr, found: &Expr, scope: &Scope) -> bool {
-        if narrow::key(e, scope).is_some_and(|key| scope.establishes(&key)) {
+        if self.alone || narrow::key(e, scope).is_some_and(|key| scope.establishes(&key)) {
             return true;
+        }
+        let inside = |e: &ast::Expr, scope: &Scope| self.is_established(e, found, scope);
+        if let Some(established) = scope.written_out(e, inside) {
+            return established;
         }
         // A plain field is missing only where its record is.
         match (&e.kind, &found.kind) {
@@ -139,7 +154,7 @@ impl Checker<'_, '_> {
     /// What a missing value may mean is known as far as the value of `e` is the value of the condition
     /// around it. Operands of everything else are strict, however deep they stand.
     pub fn expr(&mut self, e: &ast::Expr, expected: Option<&Type>, scope: &mut Scope) -> Expr {
-        if has_polarity(e) {
+        if has_polarity(e, scope) {
             return self.kind(e, expected, scope);
         }
         self.operand(scope, |this, scope| this.kind(e, expected, scope))
@@ -160,6 +175,9 @@ impl Checker<'_, '_> {
 
     fn kind(&mut self, e: &ast::Expr, expected: Option<&Type>, scope: &mut Scope) -> Expr {
         use ast::ExprKind as E;
+        if let Some(used) = self.used(e, expected, scope) {
+            return used;
+        }
         let span = e.span;
         let wanted = expected.map(Type::required);
         match &e.kind {
@@ -321,11 +339,7 @@ impl Checker<'_, '_> {
         scope: &mut Scope,
     ) -> Option<Expr> {
         match &of.kind {
-            ast::ExprKind::Name(clock)
-                if clock == "clock"
-                    && scope.local(clock).is_none()
-                    && scope.param(clock).is_none() =>
-            {
+            ast::ExprKind::Name(clock) if clock == "clock" && !scope.is_bound(clock) => {
                 Some(self.clock(name, span, scope))
             }
             ast::ExprKind::Call(last, args) if last.node == "last" => {
@@ -358,8 +372,7 @@ impl Checker<'_, '_> {
 
     fn index(&mut self, of: &ast::Expr, at: &ast::Expr, span: Span, scope: &mut Scope) -> Expr {
         if let ast::ExprKind::Name(name) = &of.kind
-            && scope.local(name).is_none()
-            && scope.param(name).is_none()
+            && !scope.is_bound(name)
             && self.names.state.peek(name).is_none()
             && let Some(fact) = self.names.facts.get(name)
         {
@@ -375,7 +388,7 @@ impl Checker<'_, '_> {
             Type::List(of, _) => (Type::int(), (**of).clone()),
             Type::Map(of, _) => (Type::string(), (**of).clone()),
             Type::Json => {
-                (if self.looks_like_int(at) { Type::int() } else { Type::string() }, Type::Json)
+                (if looks_like_int(at, scope) { Type::int() } else { Type::string() }, Type::Json)
             }
             Type::Error => {
                 self.expr(at, None, scope);
@@ -397,10 +410,6 @@ impl Checker<'_, '_> {
             return Expr { ty, ..found };
         }
         self.present(e, found, scope)
-    }
-
-    fn looks_like_int(&self, e: &ast::Expr) -> bool {
-        matches!(&e.kind, ast::ExprKind::Number(_))
     }
 
     fn unary(
@@ -473,8 +482,7 @@ impl Checker<'_, '_> {
         if !scope.place.asks() {
             return self.misplaced(span, "what was true before", scope);
         }
-        let mut inner = Scope::new(Place::State, &[], scope.missing);
-        inner.outer = scope.params;
+        let mut inner = scope.of_states();
         let of = self.condition(of, &mut inner);
         inner.missing = Missing::Strict;
         let trigger = trigger.map(|t| boxed(self.condition(t, &mut inner)));
@@ -669,6 +677,7 @@ impl Checker<'_, '_> {
         for (at, binder) in binders.iter().enumerate() {
             let symbol = if sources.len() == binders.len() { symbols[at].clone() } else { None };
             let ty = elements.get(at).cloned().unwrap_or(Type::Error);
+            self.hides(binder, scope);
             slots.push(scope.bind(&binder.node, ty, symbol));
         }
         (typed_sources, slots)

@@ -9,9 +9,11 @@ mod clauses;
 mod commands;
 mod contracts;
 mod declare;
+mod defines;
 mod effects;
 mod establish;
 mod expr;
+mod lets;
 mod lifecycles;
 pub(crate) mod literal;
 mod name;
@@ -48,6 +50,7 @@ pub(crate) struct Checked {
 pub(crate) fn check(names: &Names, root: Span, diagnostics: &mut Vec<Diagnostic>) -> Checked {
     let mut checker = Checker::new(names, diagnostics);
     checker.declare(root);
+    checker.defines();
     checker.invariants();
     checker.tools();
     checker.charged_budgets();
@@ -87,6 +90,14 @@ pub(crate) struct Checker<'a, 'd> {
     /// What was said about policies: their clauses are checked for every tool they govern.
     said: HashSet<(Span, String)>,
     expectations: Vec<hir::Expr>,
+    /// The types of defines.
+    defines: Vec<defines::Defined>,
+    /// The uses that are being written out, the outermost first.
+    uses: Vec<defines::Use>,
+    /// The number of nodes that the uses so far stand for.
+    nodes: u64,
+    /// An expression is judged where it is written, not where it is used.
+    alone: bool,
     /// That a type nests too deeply was said; what is made of it nests too deeply, too.
     said_deep: bool,
     /// Where the syntax is broken: what is said about such a place is mostly wrong.
@@ -107,13 +118,17 @@ impl<'a, 'd> Checker<'a, 'd> {
             policy: None,
             said: HashSet::new(),
             expectations: Vec::new(),
+            defines: Vec::new(),
+            uses: Vec::new(),
+            nodes: 0,
+            alone: false,
             said_deep: false,
             broken: syntax_errors(diagnostics),
             diagnostics,
         }
     }
 
-    /// Reports a problem, once where a policy is checked for several tools; not where the syntax is broken.
+    /// Reports a problem, once where a policy is checked for several tools, or a define for several uses; not where the syntax is broken.
     pub fn report(&mut self, diagnostic: Diagnostic) {
         let span = diagnostic.primary.span;
         let follows = |b: &Span| {
@@ -122,7 +137,9 @@ impl<'a, 'd> Checker<'a, 'd> {
         if self.broken.iter().any(follows) {
             return;
         }
-        if self.policy.is_none() || self.said.insert((span, diagnostic.message.clone())) {
+        let Some(diagnostic) = self.of_use(diagnostic) else { return };
+        let judged = self.alone || !self.uses.is_empty() || self.policy.is_none();
+        if judged || self.said.insert((span, diagnostic.message.clone())) {
             self.diagnostics.push(diagnostic);
         }
     }

@@ -117,7 +117,8 @@ impl Checker<'_, '_> {
         if scope.outer.iter().any(|p| p.name == name) {
             return self.misplaced(span, &format!("the parameter `{name}`"), scope);
         }
-        if let Some(policy) = &self.policy
+        if scope.around.is_none()
+            && let Some(policy) = &self.policy
             && let Some(d) = policy.missing_parameter(name, span)
         {
             // Once for each tool, however often the policy speaks of the parameter.
@@ -137,8 +138,11 @@ impl Checker<'_, '_> {
         let params = scope.params.iter().map(|p| p.name.as_str());
         let locals = scope.locals.iter().map(|l| l.name.as_str());
         let builtins = ["now", "elapsed", "workspace", "clock", "result"].into_iter();
-        let known = params.chain(locals).chain(names.state.names()).chain(variants).chain(builtins);
-        let d = errors::unknown_name(name, span, known);
+        let given = scope.given.iter().map(|given| given.name.as_str());
+        let own = params.chain(locals).chain(given).chain(scope.lets.names());
+        let declared = names.state.names().chain(names.defines.names());
+        let known = own.chain(declared).chain(variants).chain(builtins);
+        let d = errors::unknown_name(name, span, known, scope.place == Place::Define);
         self.report(d);
         broken(span)
     }
@@ -150,6 +154,7 @@ impl Checker<'_, '_> {
                 "keep what it needs in a state variable, written by effects or observations"
             }
             Place::Initial => "begin with a constant",
+            Place::Define => "give it to the define as a parameter",
             Place::Rule => {
                 "`result` exists once the call has settled: use `observe`, `learn` or `reconcile`"
             }

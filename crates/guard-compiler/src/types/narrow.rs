@@ -11,11 +11,14 @@ const OPAQUE: u32 = u32::MAX;
 
 /// The key of a readable place; none where it is computed.
 pub(crate) fn key(expr: &Expr, scope: &Scope) -> Option<String> {
+    if let Some(key) = scope.written_out(expr, key) {
+        return key;
+    }
     match &expr.kind {
         ExprKind::Name(name) => match scope.local(name) {
             Some(local) if local.symbol.is_none() && local.slot == OPAQUE => None,
             Some(local) => local.symbol.clone().or_else(|| Some(format!("‹{}›{name}", local.slot))),
-            None => Some(name.clone()),
+            None => Some(free(name, scope)),
         },
         ExprKind::Field(of, name) => Some(format!("{}.{}", key(of, scope)?, name.node)),
         ExprKind::Index(of, at) => Some(format!("{}[{}]", key(of, scope)?, key(at, scope)?)),
@@ -32,6 +35,14 @@ pub(crate) fn key(expr: &Expr, scope: &Scope) -> Option<String> {
     }
 }
 
+/// The key of a name that is not bound. Within a define it means no parameter of the tool around.
+fn free(name: &str, scope: &Scope) -> String {
+    match scope.around.is_some_and(|params| params.iter().any(|param| param.name == name)) {
+        true => format!("::{name}"),
+        false => name.to_string(),
+    }
+}
+
 /// What a binder stands for when it ranges over `over`.
 pub(crate) fn each(over: &Expr, scope: &Scope) -> Option<String> {
     Some(format!("each({})", key(over, scope)?))
@@ -39,6 +50,10 @@ pub(crate) fn each(over: &Expr, scope: &Scope) -> Option<String> {
 
 /// Adds the keys of everything that has a value whenever `condition` has the value `truth`.
 pub(crate) fn implied(condition: &Expr, truth: bool, scope: &Scope, out: &mut Vec<String>) {
+    let inside = |e: &Expr, scope: &Scope| implied(e, truth, scope, out);
+    if scope.written_out(condition, inside).is_some() {
+        return;
+    }
     match &condition.kind {
         ExprKind::Unary(UnaryOp::Not, of) => implied(of, !truth, scope, out),
         ExprKind::Binary(BinaryOp::And, a, b) if truth => both(a, true, b, true, scope, out),
@@ -58,9 +73,9 @@ pub(crate) fn implied(condition: &Expr, truth: bool, scope: &Scope, out: &mut Ve
         }
         ExprKind::Known(fact, args) if truth && args.len() == 1 => {
             chain(&args[0].value, scope, out);
-            let hidden = scope.param(&fact.node).is_some() || scope.local(&fact.node).is_some();
+            let hidden = scope.is_bound(&fact.node);
             if let Some(at) = key(&args[0].value, scope).filter(|_| !hidden) {
-                out.push(format!("{}[{at}]", fact.node));
+                out.push(format!("{}[{at}]", free(&fact.node, scope)));
             }
         }
         ExprKind::Quantified { op, binders, over, body } if holds_for_each(*op, truth) => {
@@ -97,6 +112,10 @@ fn is_arithmetic(op: BinaryOp) -> bool {
 
 /// The place and every place on the way to it.
 fn chain(expr: &Expr, scope: &Scope, out: &mut Vec<String>) {
+    let inside = |e: &Expr, scope: &Scope| chain(e, scope, out);
+    if scope.written_out(expr, inside).is_some() {
+        return;
+    }
     if let Some(key) = key(expr, scope) {
         out.push(key);
         if let ExprKind::Field(of, _) | ExprKind::Index(of, _) = &expr.kind {

@@ -32,7 +32,10 @@ impl Checker<'_, '_> {
             ast::ExprKind::Name(name) => {
                 let builtin =
                     ["now", "elapsed", "workspace", "result", "text"].contains(&name.as_str());
-                let bound = scope.local(name).is_some() || scope.param(name).is_some();
+                if let Some(value) = scope.let_value(name) {
+                    return scope.lets.is_sound(name) && self.needs_guide(value, &scope.of_let());
+                }
+                let bound = scope.is_bound(name) || scope.define(name, false).is_some();
                 !bound && !builtin && self.names.state.peek(name).is_none()
             }
             ast::ExprKind::Unary(ast::UnaryOp::Neg, of) => self.needs_guide(of, scope),

@@ -355,7 +355,7 @@ impl Checker<'_, '_> {
     }
 
     fn expectation(&mut self, e: &ast::Expr) -> Option<StepKind> {
-        let mut scope = Scope::new(Place::Session, &[], Missing::Any);
+        let mut scope = Scope::new(self.names, Place::Session, &[], Missing::Any);
         let condition = self.condition(e, &mut scope);
         let mut asks = None;
         let mut broken = false;

@@ -1,7 +1,10 @@
 //! What an expression may speak of where it stands, and what is established there.
 
+use super::lets::Lets;
 use crate::hir::{Field, Type};
+use crate::names::Names;
 use guard_plan::plan::SourceKind;
+use guard_syntax::ast;
 use std::rc::Rc;
 
 /// Where an expression stands; decides what it may ask.
@@ -15,6 +18,8 @@ pub(crate) enum Place {
     State,
     /// An initial value.
     Initial,
+    /// The expression of a define, judged by itself: it may ask whatever some use may ask.
+    Define,
     /// Feedback, completion, goals, attests, scenarios: no call to speak of.
     Session,
     /// A `source`: reads `text`, or `data`.
@@ -29,6 +34,7 @@ impl Place {
             Place::Settle => "a clause about the result",
             Place::State => "an invariant or temporal operator, which speak of state only",
             Place::Initial => "an initial value",
+            Place::Define => "a define",
             Place::Session => "a condition outside a tool",
             Place::Source(_) => "a source",
         }
@@ -41,7 +47,7 @@ impl Place {
 
     /// History, time, budgets and the world may be asked.
     pub fn asks(self) -> bool {
-        matches!(self, Place::Rule | Place::Settle | Place::Session)
+        matches!(self, Place::Rule | Place::Settle | Place::Session | Place::Define)
     }
 }
 
@@ -93,9 +99,21 @@ pub(crate) struct Local {
     pub symbol: Option<String>,
 }
 
+/// An argument of a define: the expression that a parameter stands for, and where it was written.
+#[derive(Clone)]
+pub(crate) struct GivenArgument<'s> {
+    /// The parameter.
+    pub name: String,
+    /// The define, and the position of the parameter.
+    pub of: (usize, usize),
+    pub value: Rc<ast::Expr>,
+    pub scope: Rc<Scope<'s>>,
+}
+
 /// The surroundings of an expression.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub(crate) struct Scope<'s> {
+    pub names: &'s Names<'s>,
     pub place: Place,
     pub params: &'s [Field],
     /// Parameters of the tool that cannot be read here, though they can around it.
@@ -111,12 +129,21 @@ pub(crate) struct Scope<'s> {
     pub clause: usize,
     /// `json` may stand where a typed value is wanted: it is decoded when the call settles.
     pub decodes: bool,
+    /// The arguments of the define whose expression this is.
+    pub given: Rc<Vec<GivenArgument<'s>>>,
+    /// What the tool or policy calls by a name.
+    pub lets: Rc<Lets<'s>>,
+    /// The parameters of the tool around a define, whose names mean something else in here.
+    pub around: Option<&'s [Field]>,
+    /// The slots that expressions around a define or an argument have bound.
+    base: u32,
 }
 
 impl<'s> Scope<'s> {
     /// A scope without locals where nothing is established.
-    pub fn new(place: Place, params: &'s [Field], missing: Missing) -> Self {
+    pub fn new(names: &'s Names<'s>, place: Place, params: &'s [Field], missing: Missing) -> Self {
         Scope {
+            names,
             place,
             params,
             outer: &[],
@@ -127,7 +154,125 @@ impl<'s> Scope<'s> {
             by_clauses: Rc::default(),
             clause: usize::MAX,
             decodes: false,
+            given: Rc::default(),
+            lets: Rc::default(),
+            around: None,
+            base: 0,
         }
+    }
+
+    /// Returns the scope of a define's expression that is used here. Nothing that can be read here is visible there
+    /// but the arguments; what is established and what a missing value means hold there, too.
+    pub fn of_define(&self, given: Vec<GivenArgument<'s>>) -> Scope<'s> {
+        let mut inner = Scope::new(self.names, self.place, &[], self.missing);
+        inner.around = Some(self.around.unwrap_or(match self.params {
+            [] => self.outer,
+            params => params,
+        }));
+        inner.given = Rc::new(given);
+        inner.base = self.depth();
+        inner.established = self.established.clone();
+        inner.by_clauses = self.by_clauses.clone();
+        inner.clause = self.clause;
+        inner
+    }
+
+    /// Returns the scope of an argument whose parameter is read here.
+    pub fn of_argument(&self, given: &GivenArgument<'s>) -> Scope<'s> {
+        let mut inner = given.scope.as_ref().clone();
+        if inner.place != self.place {
+            // Inside of a temporal operator: state only.
+            inner.place = self.place;
+            inner.result = None;
+            inner.locals.clear();
+            inner.outer = if inner.params.is_empty() { inner.outer } else { inner.params };
+            inner.params = &[];
+        }
+        inner.missing = self.missing;
+        inner.established = self.established.clone();
+        inner.decodes = false;
+        // A slot that is in use here must not be bound again there.
+        inner.base = self.depth() - inner.locals.len() as u32;
+        inner
+    }
+
+    /// Returns the scope of the expression of a `let` that is read here: bound variables are not visible there.
+    pub fn of_let(&self) -> Scope<'s> {
+        let mut inner = self.clone();
+        inner.base = self.depth();
+        inner.locals.clear();
+        inner
+    }
+
+    /// Returns the scope of an operand of a temporal operator that stands here: it speaks of state only.
+    pub fn of_states(&self) -> Scope<'s> {
+        let mut inner = self.clone();
+        inner.place = Place::State;
+        inner.outer = if self.params.is_empty() { self.outer } else { self.params };
+        inner.params = &[];
+        inner.result = None;
+        // It is an expression of its own, with slots of its own.
+        inner.base = 0;
+        inner.locals.clear();
+        inner.established.clear();
+        inner.by_clauses = Rc::default();
+        inner.decodes = false;
+        inner
+    }
+
+    /// Whether `e` is the name of an argument, a `let` or a define.
+    pub fn stands_for_another(&self, e: &ast::Expr) -> bool {
+        match &e.kind {
+            ast::ExprKind::Name(name) => {
+                self.given(name).is_some()
+                    || self.let_value(name).is_some()
+                    || self.define(name, false).is_some()
+            }
+            ast::ExprKind::Call(name, _) => self.define(&name.node, true).is_some(),
+            _ => false,
+        }
+    }
+
+    /// The number of slots in use.
+    fn depth(&self) -> u32 {
+        self.base + self.locals.len() as u32
+    }
+
+    /// Whether this is the expression of a define, or an argument of one: what is around it was measured.
+    pub fn is_written_out(&self) -> bool {
+        self.around.is_some()
+    }
+
+    /// The argument that this name stands for.
+    pub fn given(&self, name: &str) -> Option<&GivenArgument<'s>> {
+        match self.local(name) {
+            Some(_) => None,
+            None => self.given.iter().find(|given| given.name == name),
+        }
+    }
+
+    /// The expression of the `let` of this name.
+    pub fn let_value(&self, name: &str) -> Option<&'s ast::Expr> {
+        match self.local(name).is_some() || self.param(name).is_some() {
+            true => None,
+            false => self.lets.value(name),
+        }
+    }
+
+    /// The constant of this name, or with `call` the define.
+    pub fn define(&self, name: &str, call: bool) -> Option<usize> {
+        if !call && self.is_bound(name) {
+            return None;
+        }
+        self.names.defines.get(name)
+    }
+
+    /// Whether a bare name is bound here: as a variable of a quantifier, a parameter or a `let`.
+    pub fn is_bound(&self, name: &str) -> bool {
+        self.local(name).is_some()
+            || self.param(name).is_some()
+            || self.given.iter().any(|given| given.name == name)
+            || self.lets.value(name).is_some()
     }
 
     /// Whether the expression with this key has a value here.
@@ -148,7 +293,7 @@ impl<'s> Scope<'s> {
 
     /// Binds a variable and gives its slot.
     pub fn bind(&mut self, name: &str, ty: Type, symbol: Option<String>) -> u32 {
-        let slot = self.locals.len() as u32;
+        let slot = self.depth();
         self.locals.push(Local { name: name.to_string(), ty, slot, symbol });
         slot
     }

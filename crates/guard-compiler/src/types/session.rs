@@ -5,6 +5,7 @@ use super::text::text;
 use super::{Checker, literal};
 use crate::errors;
 use crate::hir::{self, Block, Check, CheckKind, Command, ExprKind, ProbeAsks, RuleMeta, Type};
+use crate::names::Names;
 use crate::served;
 use guard_plan::plan::{Backoff, Millis, Severity, SourceKind};
 use guard_plan::value::DECIMAL_ONE;
@@ -19,8 +20,8 @@ const COMMAND_TIMEOUT: Millis = 60_000;
 /// How often a stop may be blocked where nothing is said.
 const BLOCKS: u32 = 20;
 
-pub(super) fn session_scope(missing: Missing) -> Scope<'static> {
-    Scope::new(Place::Session, &[], missing)
+pub(super) fn session_scope<'a>(names: &'a Names<'a>, missing: Missing) -> Scope<'a> {
+    Scope::new(names, Place::Session, &[], missing)
 }
 
 impl Checker<'_, '_> {
@@ -52,7 +53,7 @@ impl Checker<'_, '_> {
         for entry in &names.goals.items {
             let mut conditions = Vec::new();
             for condition in &entry.decl.conditions {
-                let mut scope = session_scope(Missing::Any);
+                let mut scope = session_scope(self.names, Missing::Any);
                 conditions.push((text(condition), self.condition(condition, &mut scope)));
             }
             let doc = entry.docs.join("\n");
@@ -116,9 +117,9 @@ impl Checker<'_, '_> {
             ast::Trigger::Denied(Some(tools)) => {
                 hir::Trigger::Denied(Some(self.tool_set(tools).into_iter().collect()))
             }
-            ast::Trigger::When(e) => {
-                hir::Trigger::Becomes(self.condition(e, &mut session_scope(Missing::Any)))
-            }
+            ast::Trigger::When(e) => hir::Trigger::Becomes(
+                self.condition(e, &mut session_scope(self.names, Missing::Any)),
+            ),
         })
     }
 
@@ -134,12 +135,13 @@ impl Checker<'_, '_> {
         }
         let when = match &block.condition {
             BlockCondition::Guard(guard) => {
-                let condition = self.condition(&guard.condition, &mut session_scope(Missing::Any));
+                let condition =
+                    self.condition(&guard.condition, &mut session_scope(self.names, Missing::Any));
                 Some(super::clauses::negated_if(guard.unless, condition))
             }
             BlockCondition::Always | BlockCondition::Otherwise => None,
         };
-        let mut scope = session_scope(Missing::Any);
+        let mut scope = session_scope(self.names, Missing::Any);
         let message = self.message(&block.message, &mut scope);
         let notes = block.notes.iter().map(|n| (n.suggest, self.message(&n.text, &mut scope)));
         Block { severity, when, message, notes: notes.collect() }
@@ -224,7 +226,7 @@ impl Checker<'_, '_> {
     }
 
     fn judged(&mut self, e: &ast::Expr, scored: bool) -> CheckKind {
-        let mut scope = session_scope(Missing::Refuses(false));
+        let mut scope = session_scope(self.names, Missing::Refuses(false));
         if !scored {
             return CheckKind::Condition(self.condition(e, &mut scope));
         }
@@ -417,7 +419,7 @@ impl Checker<'_, '_> {
         };
         let mut learns = Vec::new();
         for learn in &source.learns {
-            let mut scope = Scope::new(Place::Source(kind), &[], Missing::Any);
+            let mut scope = Scope::new(self.names, Place::Source(kind), &[], Missing::Any);
             let rule = RuleMeta {
                 owner: source.name.node.clone(),
                 doc: String::new(),

@@ -1,12 +1,57 @@
 //! Expressions as one line of source text, for messages, labels and the keys of flow typing.
 
-use guard_syntax::ast::{Arg, BinaryOp, Expr, ExprKind, Quantifier, UnaryOp};
+use super::scope::Scope;
+use guard_syntax::ast::{Arg, BinaryOp, Expr, ExprKind, Ident, Quantifier, UnaryOp};
 
 /// The expression as its author would write it on one line.
 pub(crate) fn text(expr: &Expr) -> String {
-    let mut out = String::new();
+    line(expr, &|_| None)
+}
+
+/// The expression as it would be written in the clause that uses the define around it: with arguments for parameters.
+pub(crate) fn text_in(expr: &Expr, scope: &Scope) -> String {
+    line(expr, &|name| {
+        scope.given(name).map(|given| (level(&given.value), text_in(&given.value, &given.scope)))
+    })
+}
+
+fn line(expr: &Expr, given: &dyn Fn(&str) -> Option<(u8, String)>) -> String {
+    let mut out = OneLine { text: String::new(), given, bound: Vec::new() };
     write(expr, 0, &mut out);
-    out
+    out.text
+}
+
+/// A line that is written.
+struct OneLine<'w> {
+    text: String,
+    /// The level and text of the argument of a parameter.
+    given: &'w dyn Fn(&str) -> Option<(u8, String)>,
+    /// Bound variables, which are no parameters.
+    bound: Vec<String>,
+}
+
+impl OneLine<'_> {
+    fn push(&mut self, c: char) {
+        self.text.push(c);
+    }
+
+    fn push_str(&mut self, text: &str) {
+        self.text.push_str(text);
+    }
+
+    /// Writes the argument that a name stands for; false where it stands for itself.
+    fn argument(&mut self, expr: &Expr, at_least: u8) -> bool {
+        let ExprKind::Name(name) = &expr.kind else { return false };
+        if self.bound.contains(name) {
+            return false;
+        }
+        let Some((level, text)) = (self.given)(name) else { return false };
+        match level < at_least {
+            true => self.push_str(&format!("({text})")),
+            false => self.push_str(&text),
+        }
+        true
+    }
 }
 
 /// How tightly an infix operator binds, and its spelling.
@@ -56,7 +101,10 @@ fn level(expr: &Expr) -> u8 {
     }
 }
 
-fn write(expr: &Expr, at_least: u8, out: &mut String) {
+fn write(expr: &Expr, at_least: u8, out: &mut OneLine) {
+    if out.argument(expr, at_least) {
+        return;
+    }
     let enclose = level(expr) < at_least;
     if enclose {
         out.push('(');
@@ -75,7 +123,7 @@ fn clear(op: BinaryOp, operand: &Expr, level: u8) -> u8 {
     }
 }
 
-fn write_bare(expr: &Expr, out: &mut String) {
+fn write_bare(expr: &Expr, out: &mut OneLine) {
     match &expr.kind {
         ExprKind::Bool(b) => out.push_str(if *b { "true" } else { "false" }),
         ExprKind::None => out.push_str("none"),
@@ -144,20 +192,7 @@ fn write_bare(expr: &Expr, out: &mut String) {
             write(b, 0, out);
         }
         ExprKind::Quantified { op, binders, over, body } => {
-            let names: Vec<&str> = binders.iter().map(|b| b.node.as_str()).collect();
-            let (open, close) = match op {
-                Quantifier::All => ("all ", ""),
-                Quantifier::Any => ("any ", ""),
-                Quantifier::Count => ("count(", ")"),
-                Quantifier::Sum => ("sum(", ")"),
-            };
-            out.push_str(open);
-            out.push_str(&names.join(", "));
-            out.push_str(" in ");
-            write(over, 1, out);
-            out.push_str(": ");
-            write(body, 0, out);
-            out.push_str(close);
+            quantified(*op, binders, over, body, out);
         }
         ExprKind::List(xs) => sequence('[', xs, ']', out),
         ExprKind::Set(xs) => sequence('{', xs, '}', out),
@@ -174,7 +209,27 @@ fn write_bare(expr: &Expr, out: &mut String) {
     }
 }
 
-fn sequence(open: char, xs: &[Expr], close: char, out: &mut String) {
+fn quantified(op: Quantifier, binders: &[Ident], over: &Expr, body: &Expr, out: &mut OneLine) {
+    let names: Vec<&str> = binders.iter().map(|b| b.node.as_str()).collect();
+    let (open, close) = match op {
+        Quantifier::All => ("all ", ""),
+        Quantifier::Any => ("any ", ""),
+        Quantifier::Count => ("count(", ")"),
+        Quantifier::Sum => ("sum(", ")"),
+    };
+    out.push_str(open);
+    out.push_str(&names.join(", "));
+    out.push_str(" in ");
+    write(over, 1, out);
+    out.push_str(": ");
+    let outer = out.bound.len();
+    out.bound.extend(binders.iter().map(|b| b.node.clone()));
+    write(body, 0, out);
+    out.bound.truncate(outer);
+    out.push_str(close);
+}
+
+fn sequence(open: char, xs: &[Expr], close: char, out: &mut OneLine) {
     out.push(open);
     for (at, x) in xs.iter().enumerate() {
         out.push_str(if at > 0 { ", " } else { "" });
@@ -183,7 +238,7 @@ fn sequence(open: char, xs: &[Expr], close: char, out: &mut String) {
     out.push(close);
 }
 
-fn arguments(args: &[Arg], out: &mut String) {
+fn arguments(args: &[Arg], out: &mut OneLine) {
     out.push('(');
     for (at, arg) in args.iter().enumerate() {
         out.push_str(if at > 0 { ", " } else { "" });

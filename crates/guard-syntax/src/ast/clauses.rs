@@ -132,6 +132,13 @@ pub enum ClauseKind {
     Undecoded(Ident),
     /// `reconcile e`.
     Reconcile(Expr),
+    /// `let NAME = e`: a name for the other clauses of its tool or policy.
+    Let {
+        /// The name.
+        name: Ident,
+        /// The expression that it stands for.
+        value: Expr,
+    },
     /// `prior Beta(a, b)`.
     Prior {
         /// The prior number of successes.

@@ -99,6 +99,26 @@ pub enum ExprKind {
     Map(Vec<(Ident, Expr)>),
 }
 
+impl Expr {
+    /// Returns the direct children, in source order.
+    pub fn children(&self) -> Vec<&Expr> {
+        use ExprKind as E;
+        match &self.kind {
+            E::Bool(_) | E::None | E::Number(_) | E::Duration(_) | E::String(_) | E::Regex(_) => {
+                Vec::new()
+            }
+            E::Name(_) | E::Probe(_) => Vec::new(),
+            E::Field(of, _) | E::Each(of) | E::Unary(_, of) | E::Is(of, _) => vec![of],
+            E::Index(a, b) | E::Binary(_, a, b) | E::Else(a, b) => vec![a, b],
+            E::If(a, b, c) => vec![a, b, c],
+            E::Call(_, args) | E::Known(_, args) => args.iter().map(|arg| &arg.value).collect(),
+            E::Quantified { over, body, .. } => vec![over, body],
+            E::List(xs) | E::Set(xs) => xs.iter().collect(),
+            E::Map(entries) => entries.iter().map(|(_, value)| value).collect(),
+        }
+    }
+}
+
 /// Prefix operators.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum UnaryOp {

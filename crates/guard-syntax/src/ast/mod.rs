@@ -97,6 +97,8 @@ pub enum ItemKind {
     Record(Record),
     /// `type NAME = TYPE`.
     Alias(Alias),
+    /// `define NAME(params): TYPE = e`.
+    Define(Define),
     /// `state { … }`.
     State(Vec<StateVar>),
     /// `budget UNIT = N`.
@@ -193,6 +195,19 @@ pub struct Alias {
     pub name: Ident,
     /// The type that it stands for.
     pub ty: Type,
+}
+
+/// `define NAME(params): TYPE = e`: a named expression; a constant if it has no parameters.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Define {
+    /// Its name.
+    pub name: Ident,
+    /// Its parameters; none for a constant.
+    pub params: Vec<Field>,
+    /// The type of its value.
+    pub ty: Type,
+    /// The expression that it stands for.
+    pub value: Expr,
 }
 
 /// `NAME: TYPE = e` in a `state` block.

@@ -57,6 +57,11 @@ impl Builder<'_> {
             Rule::observe => self.observe(parts)?,
             Rule::learn => ClauseKind::Learn(self.learn(parts)?),
             Rule::reconcile => ClauseKind::Reconcile(self.take_expr(&mut parts)?),
+            Rule::let_clause => {
+                let name = self.name(&mut parts)?;
+                parts.has(Rule::equals);
+                ClauseKind::Let { name, value: self.take_expr(&mut parts)? }
+            }
             Rule::prior => {
                 let alpha = self.take_literal(&mut parts)?;
                 ClauseKind::Prior { alpha, beta: self.take_literal(&mut parts)? }

@@ -32,7 +32,7 @@ const fn kind(
 }
 
 /// The clauses of tools and policies.
-pub(super) const CLAUSES: [&str; 19] = [
+pub(super) const CLAUSES: [&str; 20] = [
     "requires",
     "deny",
     "limit",
@@ -52,6 +52,7 @@ pub(super) const CLAUSES: [&str; 19] = [
     "trusted",
     "untrusted",
     "shadow",
+    "let",
 ];
 const STEPS: [&str; 29] = [
     "ok", "fails", "allowed", "denied", "asks", "waits", "start", "finish", "approve", "after",
@@ -232,6 +233,10 @@ pub(super) fn usage(keyword: &str) -> Option<&'static str> {
             "write `learn FACT(VALUE, …)`, with `for x in xs` and `when CONDITION` as needed"
         }
         "prior" => "write `prior Beta(2, 1)`",
+        "let" => "write `let NAME = VALUE`",
+        "define" => {
+            "write `define NAME(param: type, …): type = VALUE`, or `define NAME: type = VALUE`"
+        }
         "ok" | "fails" => {
             "write `ok TOOL(param: value)`, with `as NAME`, `returns VALUE` and then `undecoded` as needed"
         }
@@ -257,7 +262,7 @@ fn begins_clause(site: &Site, index: usize) -> bool {
     let named = next == Some(TokenKind::Word);
     match site.word(index) {
         "requires" | "risk" | "approval" | "learn" | "returns" | "tags" | "observe" | "prior"
-        | "shadow" => named,
+        | "shadow" | "let" => named,
         "deny" => matches!(site.word(index + 1), "when" | "unless" | "if"),
         "limit" => next == Some(TokenKind::Literal),
         "costs" | "reconcile" => next != Some(TokenKind::Punct) && next != Some(TokenKind::Close),

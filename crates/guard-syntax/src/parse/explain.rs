@@ -361,7 +361,7 @@ fn help(expected: &[Rule]) -> Option<&'static str> {
     if wants(Rule::in_word) {
         return Some("a quantifier is written `all x in xs: CONDITION`");
     }
-    if wants(Rule::params) {
+    if wants(Rule::params) && !wants(Rule::colon) {
         return Some(
             "a tool is written `tool NAME(param: type, …)`; one without parameters `tool NAME()`",
         );

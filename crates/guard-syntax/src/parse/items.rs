@@ -4,8 +4,8 @@ use super::build::Builder;
 use super::grammar::{self, Node, Parts, Rule};
 use super::{Chunk, Parser};
 use crate::ast::{
-    Alias, Budget, Enum, Fact, Group, Header, Invariant, InvariantMode, Item, ItemKind, Member,
-    Policy, Record, Source, Spanned, StateVar, Tool, ToolSet, UseTarget, Variant,
+    Alias, Budget, Define, Enum, Fact, Group, Header, Invariant, InvariantMode, Item, ItemKind,
+    Member, Policy, Record, Source, Spanned, StateVar, Tool, ToolSet, UseTarget, Variant,
 };
 
 /// Returns the rule of the item that a keyword begins.
@@ -16,6 +16,7 @@ pub(super) fn rule_of(keyword: &str) -> Option<Rule> {
         "enum" => Rule::enum_item,
         "record" => Rule::record,
         "type" => Rule::alias,
+        "define" => Rule::define,
         "state" => Rule::state,
         "budget" => Rule::budget,
         "deadline" => Rule::deadline,
@@ -90,6 +91,7 @@ impl Builder<'_> {
                 parts.has(Rule::equals);
                 ItemKind::Alias(Alias { name, ty: self.take_type(&mut parts)? })
             }
+            Rule::define => ItemKind::Define(self.define(parts)?),
             Rule::state => {
                 parts.has(Rule::open);
                 ItemKind::State(parts.map(|v| self.variable(v)).collect::<Option<_>>()?)
@@ -159,6 +161,18 @@ impl Builder<'_> {
             Some(name) => Variant { name, quoted: true },
             None => Variant { name: self.name(&mut parts)?, quoted: false },
         })
+    }
+
+    fn define(&mut self, mut parts: Parts) -> Option<Define> {
+        let name = self.name(&mut parts)?;
+        let params = match parts.accept(Rule::params) {
+            Some(node) => self.fields(node)?,
+            None => Vec::new(),
+        };
+        parts.has(Rule::colon);
+        let ty = self.take_type(&mut parts)?;
+        parts.has(Rule::equals);
+        Some(Define { name, params, ty, value: self.take_expr(&mut parts)? })
     }
 
     pub fn variable(&mut self, node: Node) -> Option<StateVar> {

@@ -74,6 +74,9 @@ fn pieces(kind: &ClauseKind) -> Vec<Piece<'_>> {
             }
             pieces
         }
+        ClauseKind::Let { name, value } => {
+            vec![Piece::text(format!("let {} = ", name.node)), Piece::Expr(value)]
+        }
         ClauseKind::Reconcile(e) => vec![Piece::text("reconcile "), Piece::Expr(e)],
         kind => vec![Piece::Text(short(kind))],
     }

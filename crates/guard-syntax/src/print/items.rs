@@ -4,8 +4,8 @@ use super::expr::{WIDTH, width};
 use super::page::Page;
 use super::text;
 use crate::ast::{
-    Enum, Expr, Field, Group, Header, Invariant, InvariantMode, Item, ItemKind, Learn, Member,
-    Policy, Spanned, StateVar, Tool, UseTarget, Variant,
+    Define, Enum, Expr, Field, Group, Header, Invariant, InvariantMode, Item, ItemKind, Learn,
+    Member, Policy, Spanned, StateVar, Tool, UseTarget, Variant,
 };
 use crate::span::Span;
 
@@ -112,7 +112,7 @@ impl Page<'_> {
     pub fn front_end(&self, item: &Item) -> u32 {
         let span = item.span.0;
         match &item.kind {
-            ItemKind::Invariant(_) => span.end,
+            ItemKind::Invariant(_) | ItemKind::Define(_) => span.end,
             _ => self.opened(span),
         }
     }
@@ -138,6 +138,7 @@ impl Page<'_> {
                 self.fields(span, &r.fields);
             }
             ItemKind::Alias(a) => self.push(&format!("type {} = {}", a.name.node, text::ty(&a.ty))),
+            ItemKind::Define(define) => self.define(define),
             ItemKind::State(variables) => {
                 self.push("state");
                 self.block(span, variables);
@@ -250,6 +251,24 @@ impl Page<'_> {
         if has_body {
             self.block(span, &tool.clauses);
         }
+    }
+
+    fn define(&mut self, define: &Define) {
+        let ty = format!(": {} =", text::ty(&define.ty));
+        self.push(&format!("define {}", define.name.node));
+        if !define.params.is_empty() {
+            self.params(&define.params, width(&ty));
+        }
+        self.push(&ty);
+        let flat = format!(" {}", super::expr::flat(&define.value));
+        if self.column() + width(&flat) <= WIDTH {
+            return self.push(&flat);
+        }
+        self.indent += 2;
+        self.line();
+        let value = super::expr::laid_out(&define.value, self.indent, self.indent);
+        self.push(&value);
+        self.indent -= 2;
     }
 
     fn group(&mut self, group: &Group) {

@@ -57,6 +57,7 @@ fn class(item: &Item) -> u8 {
         ItemKind::Group(_) => 7,
         ItemKind::Invariant(_) => 8,
         ItemKind::Fact(_) => 9,
+        ItemKind::Define(_) => 10,
         _ => 0,
     }
 }

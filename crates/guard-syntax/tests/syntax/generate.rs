@@ -288,7 +288,8 @@ impl<'b> Choices<'b> {
     }
 
     fn clause_kind(&mut self) -> ClauseKind {
-        match self.below(19) {
+        match self.below(20) {
+            19 => ClauseKind::Let { name: self.plain(), value: self.expr(3) },
             18 => ClauseKind::Undecoded(self.name()),
             0 => ClauseKind::Requires {
                 all: self.many(1, 3, |g| g.many(1, 2, Self::requirement)),
@@ -582,7 +583,13 @@ impl<'b> Choices<'b> {
     }
 
     fn item_kind(&mut self) -> ItemKind {
-        match self.below(24) {
+        match self.below(26) {
+            24 | 25 => ItemKind::Define(Define {
+                name: self.plain(),
+                params: self.many(0, 3, Self::field),
+                ty: self.ty(2, true),
+                value: self.expr(4),
+            }),
             0 if self.coin() => ItemKind::Use(UseTarget::File(self.string())),
             0 => ItemKind::Use(UseTarget::Std(self.plain())),
             1 => ItemKind::DefaultAllow,

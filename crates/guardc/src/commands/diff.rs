@@ -108,6 +108,14 @@ fn edits(tool: &ToolDiff, old: &Side, new: &Side) -> Vec<(String, String)> {
     tool.edited.iter().map(|(before, after)| (old.text(*before), new.text(*after))).collect()
 }
 
+/// Returns an edited rule in words. Its own text is the same where only a define or a `let` has changed.
+fn edit(before: &str, after: &str) -> String {
+    match before == after {
+        true => format!("edited: `{after}`, by a name that stands for something else now"),
+        false => format!("edited: `{before}` → `{after}`"),
+    }
+}
+
 /// Returns the exit status: findings for forbidden changes, or an unknown result.
 fn exit(found: &Diff, allow: Allow) -> Exit {
     let mut judged: Vec<&Answer> = Vec::new();
@@ -183,7 +191,7 @@ fn text(found: &Diff, old: &Side, new: &Side, term: &Term) -> String {
     for tool in found.tools.iter().filter(|tool| !is_same(tool)) {
         let _ = writeln!(out, "{}", term.out.bold(&heading(tool)));
         for (before, after) in edits(tool, old, new) {
-            let _ = writeln!(out, "  edited: `{before}` → `{after}`");
+            let _ = writeln!(out, "  {}", edit(&before, &after));
         }
         for (what, answer) in [("more", &tool.looser), ("less", &tool.tighter)] {
             match answer {
@@ -234,7 +242,7 @@ fn markdown(found: &Diff, old: &Side, new: &Side) -> String {
     }
     for tool in &found.tools {
         for (before, after) in edits(tool, old, new) {
-            let _ = writeln!(out, "\n**`{}`**, edited: `{before}` → `{after}`.", tool.tool);
+            let _ = writeln!(out, "\n**`{}`**, {}.", tool.tool, edit(&before, &after));
         }
         for (what, answer) in [("allowed now", &tool.looser), ("refused now", &tool.tighter)] {
             match answer {

@@ -102,6 +102,7 @@ fn obstacle(lint: &Lint, tool: ToolId, callable: &BTreeSet<ToolId>) -> Option<(S
 fn together(lint: &Lint, of: &Tool) -> Option<(Span, String)> {
     let passes = |clause: &crate::hir::Clause| match &clause.kind {
         ClauseKind::Deny { condition, .. } if !clause.rule.shadow => Some(Expr {
+            name: None,
             kind: ExprKind::Not(Box::new(condition.clone())),
             ty: crate::hir::Type::Bool,
             span: condition.span,

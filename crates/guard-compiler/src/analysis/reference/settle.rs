@@ -260,6 +260,7 @@ impl Reference<'_> {
         // The value is computed already: it is written as a bound variable.
         let locals = [value];
         let bound = Expr {
+            name: None,
             kind: crate::hir::ExprKind::Local(0),
             ty: Type::Error,
             span: Default::default(),

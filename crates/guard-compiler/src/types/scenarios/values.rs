@@ -27,6 +27,9 @@ impl Checker<'_, '_> {
                 _ => return self.no_literal(e),
             },
             E::String(text) | E::Duration(text) => Json::String(text.as_str().into()),
+            E::Name(name) if let Some(value) = self.constant(name) => {
+                return self.json(value, ty);
+            }
             E::Name(name) => {
                 let variants = match ty.map(Type::required) {
                     Some(Type::Enum(id)) => Some(self.program.enums[*id].clone()),

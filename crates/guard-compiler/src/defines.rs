@@ -1,0 +1,278 @@
+//! Defines: how much each one stands for, and that none stands for itself.
+//!
+//! A use of a define is replaced by its expression, with an argument in the place of each parameter. The size of
+//! the result is computed here, before anything is replaced, so that no chain of defines can make a guard grow beyond
+//! bounds. Types and names of other kinds belong to `types`.
+
+use crate::errors;
+use crate::names::Table;
+use guard_plan::builtin::TABLE;
+use guard_syntax::ast::{self, BinaryOp, Expr, ExprKind};
+use guard_syntax::diagnostic::Diagnostic;
+use guard_syntax::span::Span;
+
+/// The maximum number of nodes that one use may stand for.
+pub(crate) const MAX_NODES: u64 = 10_000;
+/// The maximum number of nodes that all uses of a guard may stand for together.
+pub(crate) const MAX_ALL_NODES: u64 = 250_000;
+/// The maximum depth of an expression with its defines written out: that of one that is written as a whole.
+pub(crate) const MAX_DEPTH: u64 = 128;
+
+/// The questions whose first operand names a tool or a unit.
+pub(crate) const OF_A_NAME: [&str; 7] =
+    ["called", "failed", "calls", "failures", "last", "remaining", "spent"];
+/// The questions about earlier calls, which may be followed by `since TOOL`.
+const HISTORY: [&str; 2] = ["called", "failed"];
+/// Values and functions of the language that are no rows of the table of builtins.
+const VALUES: [&str; 7] = ["now", "elapsed", "workspace", "clock", "result", "text", "data"];
+const FUNCTIONS: [&str; 6] = ["exists", "origin", "zip", "count", "sum", "Beta"];
+
+/// Returns whether a name belongs to the language, so that no define or `let` may have it.
+pub(crate) fn is_built_in(name: &str) -> bool {
+    let words = VALUES.iter().chain(&FUNCTIONS).chain(&OF_A_NAME);
+    words.into_iter().any(|word| *word == name) || TABLE.iter().any(|row| row.name == name)
+}
+
+/// The size of an expression whose defines are written out.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct WrittenOut {
+    /// The number of nodes; an occurrence of a parameter counts as none.
+    nodes: u64,
+    /// The depth.
+    depth: u64,
+    /// For each parameter the number of its occurrences and the depth of the deepest.
+    params: Vec<(u64, u64)>,
+}
+
+impl WrittenOut {
+    /// Returns the number of nodes.
+    pub fn nodes(&self) -> u64 {
+        self.nodes
+    }
+
+    /// Returns the depth.
+    pub fn depth(&self) -> u64 {
+        self.depth
+    }
+
+    /// Returns whether it is beyond the bounds of one use.
+    pub fn is_too_large(&self) -> bool {
+        self.nodes > MAX_NODES || self.depth > MAX_DEPTH
+    }
+
+    /// Returns whether a parameter occurs.
+    pub fn uses(&self, param: usize) -> bool {
+        self.params.get(param).is_some_and(|(times, _)| *times > 0)
+    }
+
+    fn occurrence(of: usize, params: usize) -> WrittenOut {
+        let mut out = WrittenOut { params: vec![(0, 0); params], ..WrittenOut::default() };
+        out.params[of] = (1, 1);
+        out
+    }
+
+    /// Adds the expression of a define, whose parameters are its own.
+    fn add_body(&mut self, body: &WrittenOut) {
+        self.nodes = self.nodes.saturating_add(body.nodes);
+        self.depth = self.depth.max(body.depth.saturating_add(1));
+    }
+
+    /// Adds a part that stands `below` levels deeper, `times` times.
+    fn add(&mut self, part: &WrittenOut, times: u64, below: u64) {
+        self.nodes = self.nodes.saturating_add(part.nodes.saturating_mul(times));
+        if times > 0 {
+            self.depth = self.depth.max(part.depth.saturating_add(below));
+        }
+        for (mine, theirs) in self.params.iter_mut().zip(&part.params) {
+            let count = theirs.0.saturating_mul(times);
+            mine.0 = mine.0.saturating_add(count);
+            if count > 0 {
+                mine.1 = mine.1.max(theirs.1.saturating_add(below));
+            }
+        }
+    }
+}
+
+/// The names that an expression is measured with.
+pub(crate) struct Measure<'m> {
+    /// The sizes of the defines.
+    pub sizes: &'m [Option<WrittenOut>],
+    /// The position of a define.
+    pub define: &'m dyn Fn(&str) -> Option<usize>,
+    /// The parameters of the define whose expression it is.
+    pub params: &'m [&'m str],
+    /// The size of a `let`.
+    pub given: &'m dyn Fn(&str) -> Option<WrittenOut>,
+}
+
+impl Measure<'_> {
+    /// Measures an expression; names in `bound` are bound variables.
+    pub fn of<'e>(&self, e: &'e Expr, bound: &mut Vec<&'e str>) -> WrittenOut {
+        let mut out = WrittenOut { nodes: 1, depth: 1, params: vec![(0, 0); self.params.len()] };
+        match &e.kind {
+            ExprKind::Name(name) if !bound.contains(&name.as_str()) => {
+                if let Some(param) = self.params.iter().position(|p| p == name) {
+                    return WrittenOut::occurrence(param, self.params.len());
+                }
+                if let Some(part) = (self.given)(name) {
+                    out.add_body(&part);
+                } else if let Some(part) = self.size(name) {
+                    out.add_body(part);
+                }
+            }
+            ExprKind::Call(name, args) if self.size(&name.node).is_some() => {
+                let Some(part) = self.size(&name.node) else { return out };
+                out.add_body(part);
+                for (at, arg) in args.iter().enumerate() {
+                    // Named arguments may stand in any order: the most is assumed of them.
+                    let most = part.params.iter().fold((0, 0), |a, b| (a.0.max(b.0), a.1.max(b.1)));
+                    let (times, below) = match &arg.name {
+                        Some(_) => most,
+                        None => part.params.get(at).copied().unwrap_or((1, 1)),
+                    };
+                    let arg = self.of(&arg.value, bound);
+                    out.add(&arg, times.max(1), below.saturating_add(1));
+                }
+            }
+            ExprKind::Quantified { binders, over, body, .. } => {
+                out.add(&self.of(over, bound), 1, 1);
+                let outer = bound.len();
+                bound.extend(binders.iter().map(|binder| binder.node.as_str()));
+                out.add(&self.of(body, bound), 1, 1);
+                bound.truncate(outer);
+            }
+            _ => {
+                for part in operands(e) {
+                    out.add(&self.of(part, bound), 1, 1);
+                }
+            }
+        }
+        out
+    }
+
+    fn size(&self, name: &str) -> Option<&WrittenOut> {
+        self.sizes.get((self.define)(name)?)?.as_ref()
+    }
+}
+
+/// Returns the children of an expression that are expressions themselves, not names of tools or units.
+fn operands(e: &Expr) -> Vec<&Expr> {
+    let mut children = e.children();
+    match &e.kind {
+        ExprKind::Call(name, _) if OF_A_NAME.contains(&name.node.as_str()) => {
+            children = children.split_off(children.len().min(1));
+        }
+        ExprKind::Binary(BinaryOp::Since, left, _) if asks_history(left) => children.truncate(1),
+        _ => {}
+    }
+    children
+}
+
+fn asks_history(e: &Expr) -> bool {
+    match &e.kind {
+        ExprKind::Call(name, _) => HISTORY.contains(&name.node.as_str()),
+        ExprKind::Binary(BinaryOp::Within | BinaryOp::Since, left, _) => asks_history(left),
+        _ => false,
+    }
+}
+
+/// Collects the free names of an expression, as values and as functions.
+pub(crate) fn free_names<'e>(
+    e: &'e Expr,
+    bound: &mut Vec<&'e str>,
+    out: &mut Vec<(&'e str, Span)>,
+) {
+    match &e.kind {
+        ExprKind::Name(name) if !bound.contains(&name.as_str()) => out.push((name, e.span)),
+        ExprKind::Quantified { binders, over, body, .. } => {
+            free_names(over, bound, out);
+            let outer = bound.len();
+            bound.extend(binders.iter().map(|binder| binder.node.as_str()));
+            free_names(body, bound, out);
+            bound.truncate(outer);
+        }
+        _ => {
+            if let ExprKind::Call(name, _) = &e.kind {
+                out.push((&name.node, name.span));
+            }
+            operands(e).into_iter().for_each(|part| free_names(part, bound, out));
+        }
+    }
+}
+
+/// Returns the order in which each node comes after what it uses, and the circles: each a path of nodes with the
+/// place where each names the next. Iterative, since declarations may chain as long as the file.
+pub(crate) fn ordered(uses: &[Vec<(usize, Span)>]) -> (Vec<usize>, Vec<Vec<(usize, Span)>>) {
+    let mut mark = vec![0u8; uses.len()];
+    let (mut order, mut circles) = (Vec::new(), Vec::new());
+    for start in 0..uses.len() {
+        let mut path: Vec<(usize, usize)> =
+            if mark[start] == 0 { vec![(start, 0)] } else { vec![] };
+        while let Some((at, next)) = path.pop() {
+            mark[at] = 1;
+            let Some(&(used, _)) = uses[at].get(next) else {
+                mark[at] = 2;
+                order.push(at);
+                continue;
+            };
+            path.push((at, next + 1));
+            match mark[used] {
+                0 => path.push((used, 0)),
+                1 => {
+                    let from = path.iter().position(|(on, _)| *on == used).unwrap_or(0);
+                    let step = |(on, next): &(usize, usize)| (*on, uses[*on][next - 1].1);
+                    circles.push(path[from..].iter().map(step).collect());
+                }
+                _ => {}
+            }
+        }
+    }
+    (order, circles)
+}
+
+/// Measures all defines, and reports those that stand for themselves or for too much.
+pub(crate) fn written_out(
+    defines: &Table<ast::Define>,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Vec<Option<WrittenOut>> {
+    let uses: Vec<Vec<(usize, Span)>> =
+        defines.items.iter().map(|e| used(defines, e.decl)).collect();
+    let (order, circles) = ordered(&uses);
+    let mut broken = vec![false; uses.len()];
+    for circle in circles {
+        // Of circles that share a define the first is reported.
+        if circle.iter().any(|(at, _)| broken[*at]) {
+            continue;
+        }
+        circle.iter().for_each(|(at, _)| broken[*at] = true);
+        let named = circle.iter().map(|(at, span)| (defines.items[*at].name.node.as_str(), *span));
+        diagnostics.push(errors::define_circle("define", &named.collect::<Vec<_>>()));
+    }
+    let mut sizes: Vec<Option<WrittenOut>> = vec![None; uses.len()];
+    for at in order {
+        // What stands for something in error is in error, too, and was reported.
+        if broken[at] || uses[at].iter().any(|(used, _)| sizes[*used].is_none()) {
+            continue;
+        }
+        let define = defines.items[at].decl;
+        let params: Vec<&str> = define.params.iter().map(|p| p.name.node.as_str()).collect();
+        let position = |name: &str| defines.peek(name);
+        let measure =
+            Measure { sizes: &sizes, define: &position, params: &params, given: &|_| None };
+        let size = measure.of(&define.value, &mut Vec::new());
+        if size.is_too_large() {
+            diagnostics.push(errors::define_too_large(&define.name, size.nodes, size.depth));
+            continue;
+        }
+        sizes[at] = Some(size);
+    }
+    sizes
+}
+
+/// Returns the defines that an expression of a define names, without its parameters.
+fn used(defines: &Table<ast::Define>, define: &ast::Define) -> Vec<(usize, Span)> {
+    let mut names = Vec::new();
+    let mut bound: Vec<&str> = define.params.iter().map(|p| p.name.node.as_str()).collect();
+    free_names(&define.value, &mut bound, &mut names);
+    names.into_iter().filter_map(|(name, span)| Some((defines.peek(name)?, span))).collect()
+}

@@ -1,0 +1,376 @@
+//! Defines and `let` in expressions: a use is typed as the expression that it stands for.
+//!
+//! An expression of a define is typed in a scope of its own, in which a parameter means the argument, read where the
+//! argument was written. So nothing is renamed, no name of one place means something of another, and whatever is
+//! known of the text written out (options, trust, secrets, steps) is known of the use.
+
+use super::Checker;
+use super::expr::broken;
+use super::scope::{GivenArgument, Missing, Place, Scope};
+use super::text::{text, text_in};
+use super::ty::fits;
+use crate::defines::{MAX_ALL_NODES, WrittenOut};
+use crate::errors;
+use crate::hir::{Expr, Field, Type};
+use guard_syntax::ast::{self, Arg, Ident};
+use guard_syntax::diagnostic::Diagnostic;
+use guard_syntax::span::Span;
+use std::rc::Rc;
+
+/// A define as its uses see it.
+#[derive(Clone)]
+pub(crate) struct Defined {
+    pub params: Vec<Field>,
+    pub ty: Type,
+    /// Its expression is in error, which was reported.
+    broken: bool,
+}
+
+/// What is written out around an expression.
+pub(crate) struct Use {
+    span: Span,
+    /// It is a define, whose expression is judged by itself, too.
+    define: bool,
+}
+
+/// What a name or a call stands for.
+pub(crate) enum Meaning<'s> {
+    /// The argument of a parameter.
+    Argument(GivenArgument<'s>),
+    Let(&'s ast::Expr),
+    Define(usize),
+}
+
+impl<'s> Scope<'s> {
+    /// Looks at the expression that `e` stands for, in its own scope; none where `e` stands for itself, or is in error.
+    pub fn written_out<T>(
+        &self,
+        e: &ast::Expr,
+        look: impl FnOnce(&ast::Expr, &Scope<'s>) -> T,
+    ) -> Option<T> {
+        let (at, args): (usize, &[Arg]) = match &e.kind {
+            ast::ExprKind::Name(name) => {
+                if let Some(given) = self.given(name) {
+                    return Some(look(&given.value, &self.of_argument(given)));
+                }
+                if let Some(value) = self.let_value(name) {
+                    return self.lets.is_sound(name).then(|| look(value, &self.of_let()));
+                }
+                (self.define(name, false)?, &[])
+            }
+            ast::ExprKind::Call(name, args) => (self.define(&name.node, true)?, args),
+            _ => return None,
+        };
+        self.names.written_out[at].as_ref()?;
+        if !self.is_written_out() && self.size(e).is_too_large() {
+            return None;
+        }
+        let given = self.arguments(at, args).ok()?;
+        Some(look(&self.names.defines.items[at].decl.value, &self.of_define(given)))
+    }
+
+    /// The size of an expression with everything written out.
+    fn size(&self, e: &ast::Expr) -> WrittenOut {
+        let locals = self.locals.iter().map(|local| local.name.as_str());
+        let hidden: Vec<&str> = locals.chain(self.params.iter().map(|p| p.name.as_str())).collect();
+        self.lets.size_of(e, self.names, &hidden)
+    }
+
+    /// The arguments of a use, in the order of the parameters.
+    fn arguments(&self, at: usize, args: &[Arg]) -> Result<Vec<GivenArgument<'s>>, WrongArgument> {
+        let define = self.names.defines.items[at].decl;
+        let mut values: Vec<Option<&ast::Expr>> = vec![None; define.params.len()];
+        for (nth, arg) in args.iter().enumerate() {
+            let param = match &arg.name {
+                Some(name) => {
+                    let found = define.params.iter().position(|p| p.name.node == name.node);
+                    found.ok_or_else(|| WrongArgument::Unknown(name.clone()))?
+                }
+                None => nth,
+            };
+            match values.get_mut(param) {
+                Some(value @ None) => *value = Some(&arg.value),
+                Some(Some(first)) => return Err(WrongArgument::Twice(arg.value.span, first.span)),
+                None => return Err(WrongArgument::Count),
+            }
+        }
+        if values.iter().any(Option::is_none) {
+            return Err(WrongArgument::Count);
+        }
+        let scope = Rc::new(self.clone());
+        let given = |(nth, value): (usize, &ast::Expr)| GivenArgument {
+            name: define.params[nth].name.node.clone(),
+            of: (at, nth),
+            value: Rc::new(value.clone()),
+            scope: scope.clone(),
+        };
+        Ok(values.into_iter().flatten().enumerate().map(given).collect())
+    }
+}
+
+/// Why arguments do not fit the parameters.
+enum WrongArgument {
+    Unknown(Ident),
+    Twice(Span, Span),
+    Count,
+}
+
+impl<'a> Checker<'a, '_> {
+    /// The types of all defines, which state and rules use.
+    pub(super) fn define_types(&mut self) {
+        let names = self.names;
+        for entry in &names.defines.items {
+            let define = entry.decl;
+            let marks = define.params.iter().find(|p| p.secret || p.key);
+            if let Some(param) = marks {
+                let word = if param.secret { "secret" } else { "key" };
+                let why = format!(
+                    "`{word}` marks no parameter of a define: what an argument is, it stays"
+                );
+                let help = format!("remove `{word}`");
+                self.report(errors::refinement(param.span.0, &why, &help));
+            }
+            for ty in define.params.iter().map(|p| &p.ty).chain([&define.ty]) {
+                if !ty.refinements.is_empty() {
+                    let why =
+                        "types of a define are not refined: nothing is checked when it is used";
+                    let help = "remove the refinement; refine the parameter of the tool, the variable or the result";
+                    self.report(errors::refinement(ty.span, why, help));
+                }
+            }
+            let params = self.fields("parameter", &define.params);
+            for param in &params {
+                if let Some((of, span)) = names.value(&param.name) {
+                    self.report(errors::hidden_name(
+                        "parameter",
+                        &param.name,
+                        param.span,
+                        of,
+                        span,
+                    ));
+                }
+            }
+            let ty = self.ty(&define.ty);
+            self.defines.push(Defined { params, ty, broken: false });
+        }
+    }
+
+    /// Judges the expression of each define by itself. What may be missing is judged where it is used.
+    pub(super) fn defines(&mut self) {
+        let names = self.names;
+        for (at, entry) in names.defines.items.iter().enumerate() {
+            if names.written_out[at].is_none() {
+                continue;
+            }
+            let Defined { params, ty, .. } = self.defines[at].clone();
+            let mut scope = Scope::new(names, Place::Define, &params, Missing::Any);
+            let value = self.by_itself(|this| this.value(&entry.decl.value, &ty, &mut scope));
+            let mut broken = value.ty == Type::Error;
+            value.walk(&mut |part| broken |= part.ty == Type::Error);
+            self.defines[at].broken = broken;
+        }
+    }
+
+    /// Judges an expression where it is written, not where it is used: whatever may be missing is taken for present.
+    pub(super) fn by_itself<T>(&mut self, judge: impl FnOnce(&mut Self) -> T) -> T {
+        let outer = std::mem::replace(&mut self.alone, true);
+        let judged = judge(self);
+        self.alone = outer;
+        judged
+    }
+
+    /// What a name or the name of a call stands for.
+    pub(super) fn meaning<'s>(&self, e: &ast::Expr, scope: &Scope<'s>) -> Option<Meaning<'s>> {
+        match &e.kind {
+            ast::ExprKind::Name(name) => {
+                if let Some(given) = scope.given(name) {
+                    return Some(Meaning::Argument(given.clone()));
+                }
+                if let Some(value) = scope.let_value(name) {
+                    return Some(Meaning::Let(value));
+                }
+                scope.define(name, false).map(Meaning::Define)
+            }
+            ast::ExprKind::Call(name, _) => scope.define(&name.node, true).map(Meaning::Define),
+            _ => None,
+        }
+    }
+
+    /// Types a use as what it stands for; none where `e` stands for itself.
+    pub(super) fn used(
+        &mut self,
+        e: &ast::Expr,
+        expected: Option<&Type>,
+        scope: &mut Scope,
+    ) -> Option<Expr> {
+        let meaning = self.meaning(e, scope)?;
+        if !matches!(meaning, Meaning::Argument(_)) && !self.fits_bounds(e, scope) {
+            return Some(broken(e.span));
+        }
+        Some(match meaning {
+            Meaning::Argument(given) => {
+                let (define, param) = given.of;
+                let ty = self.defines[define].params[param].ty.clone();
+                self.stood_for(&given.value, &ty, &mut scope.of_argument(&given))
+            }
+            Meaning::Let(value) => self.let_used(e, value, expected, scope),
+            Meaning::Define(at) => self.define_used(at, e, scope),
+        })
+    }
+
+    /// Whether a use stands for an expression of a size that is allowed; reported where it does not.
+    fn fits_bounds(&mut self, e: &ast::Expr, scope: &Scope) -> bool {
+        if !self.uses.is_empty() {
+            return true;
+        }
+        let size = scope.size(e);
+        if size.is_too_large() {
+            self.report(errors::use_too_large(e.span, &text(e), size.nodes(), size.depth()));
+            return false;
+        }
+        let fitted = self.nodes <= MAX_ALL_NODES;
+        self.nodes = self.nodes.saturating_add(size.nodes());
+        if fitted && self.nodes > MAX_ALL_NODES {
+            self.report(errors::uses_too_large(e.span));
+        }
+        self.nodes <= MAX_ALL_NODES
+    }
+
+    fn let_used(
+        &mut self,
+        e: &ast::Expr,
+        value: &ast::Expr,
+        expected: Option<&Type>,
+        scope: &Scope,
+    ) -> Expr {
+        let name = if let ast::ExprKind::Name(name) = &e.kind { name } else { "" };
+        if !scope.lets.is_sound(name) {
+            return broken(e.span);
+        }
+        let mut inner = scope.of_let();
+        self.uses.push(Use { span: e.span, define: false });
+        let found = self.expr(value, expected, &mut inner);
+        self.uses.pop();
+        self.called(e, found, scope)
+    }
+
+    fn define_used(&mut self, at: usize, e: &ast::Expr, scope: &mut Scope) -> Expr {
+        let names = self.names;
+        let define = names.defines.items[at].decl;
+        let args: &[Arg] = if let ast::ExprKind::Call(_, args) = &e.kind { args } else { &[] };
+        let as_declared = matches!(e.kind, ast::ExprKind::Call(..)) != define.params.is_empty();
+        let given = match scope.arguments(at, args) {
+            Ok(given) if as_declared => given,
+            Ok(_) | Err(WrongArgument::Count) => return self.wrong_count(define, e, args.len()),
+            Err(WrongArgument::Unknown(name)) => {
+                let known: Vec<&str> = define.params.iter().map(|p| p.name.node.as_str()).collect();
+                let (define, declared) = (&define.name.node, define.name.span);
+                self.report(errors::unknown_parameter(&name, define, declared, known.into_iter()));
+                return broken(e.span);
+            }
+            Err(WrongArgument::Twice(span, first)) => {
+                self.report(errors::said_twice("the argument", span, first));
+                return broken(e.span);
+            }
+        };
+        let Some(size) = &names.written_out[at] else { return broken(e.span) };
+        let Defined { params, ty, broken: in_error } = self.defines[at].clone();
+        // An argument that is not read must fit all the same.
+        for (nth, given) in given.iter().enumerate().filter(|(nth, _)| in_error || !size.uses(*nth))
+        {
+            let mut inner = scope.of_argument(given);
+            inner.missing = inner.missing.inside();
+            if self.value(&given.value, &params[nth].ty, &mut inner).ty == Type::Error {
+                return broken(e.span);
+            }
+        }
+        if in_error {
+            return broken(e.span);
+        }
+        let mut inner = scope.of_define(given);
+        self.uses.push(Use { span: e.span, define: true });
+        let found = self.stood_for(&define.value, &ty, &mut inner);
+        self.uses.pop();
+        let found = Expr { span: e.span, ..found };
+        self.called(e, found, scope)
+    }
+
+    fn wrong_count(&mut self, define: &ast::Define, e: &ast::Expr, found: usize) -> Expr {
+        let name = &define.name.node;
+        let params: Vec<&str> = define.params.iter().map(|p| p.name.node.as_str()).collect();
+        let signature = match params.as_slice() {
+            [] => name.clone(),
+            params => format!("{name}({})", params.join(", ")),
+        };
+        let message = match (params.len(), &e.kind) {
+            (0, _) => format!("`{name}` is a constant and takes no arguments"),
+            (n, ast::ExprKind::Name(_)) => {
+                format!("`{name}` takes {}, found none", errors::count(n, "argument"))
+            }
+            (n, _) => format!("`{name}` takes {}, found {found}", errors::count(n, "argument")),
+        };
+        let d = errors::arguments(e.span, message, &signature);
+        self.report(d.also(define.name.span, format!("`{name}` is declared here")));
+        broken(e.span)
+    }
+
+    /// An expression of a declared type: only a bool decides what a missing value means.
+    fn stood_for(&mut self, value: &ast::Expr, ty: &Type, scope: &mut Scope) -> Expr {
+        if *ty == Type::Bool {
+            return self.condition(value, scope);
+        }
+        if *ty.required() != Type::Bool {
+            scope.missing = scope.missing.inside();
+        }
+        let found = self.value(value, ty, scope);
+        let may_be_missing = ty.is_option() && fits(&found.ty, ty);
+        let ty = match found.ty.required() {
+            // Of `none` nothing else is known.
+            Type::Never => ty.clone(),
+            _ if may_be_missing => found.ty.clone().optional(),
+            _ => found.ty.clone(),
+        };
+        Expr { ty, ..found }
+    }
+
+    /// Gives an expression the name under which its value is shown.
+    fn called(&self, e: &ast::Expr, found: Expr, scope: &Scope) -> Expr {
+        if found.ty == Type::Error {
+            return broken(e.span);
+        }
+        Expr { name: Some(text_in(e, scope).into()), ..found }
+    }
+
+    /// A problem within something that is written out, with the use that leads there; none where it was said before:
+    /// for a define by itself, or for the same use.
+    pub(super) fn of_use(&mut self, diagnostic: Diagnostic) -> Option<Diagnostic> {
+        let (at, message) = (diagnostic.primary.span, diagnostic.message.clone());
+        let Some(outermost) = self.uses.first() else {
+            let said = self.alone && !self.said.insert((at, message));
+            return (!said).then_some(diagnostic);
+        };
+        let (of, define) = (outermost.span, self.uses.iter().any(|one| one.define));
+        let known = !self.alone && self.said.contains(&(at, message.clone()));
+        if define && !diagnostic.is_error() || known {
+            return None;
+        }
+        // A `let` is mended where it stands, so it is said once.
+        let place = if define { of } else { at };
+        if !self.said.insert((place, format!("{message} {at:?}"))) {
+            return None;
+        }
+        if self.alone {
+            self.said.insert((at, message));
+        }
+        let inside = at.file == of.file && of.start <= at.start && at.end <= of.end;
+        Some(if inside { diagnostic } else { diagnostic.also(of, "used here") })
+    }
+
+    /// The value of a constant, for places that hold literals only.
+    pub(super) fn constant(&self, name: &str) -> Option<&'a ast::Expr> {
+        let at = self.names.defines.get(name)?;
+        self.names.written_out[at].as_ref()?;
+        let define = self.names.defines.items[at].decl;
+        define.params.is_empty().then_some(&define.value)
+    }
+}
