@@ -94,12 +94,12 @@ impl PlayedProxy {
         }
     }
 
-    fn from_the_client(&mut self, line: &str) {
+    fn send_to_server(&mut self, line: &str) {
         let client = self.client.as_mut().expect("the client is there");
         client.write_all(format!("{line}\n").as_bytes()).expect("the proxy reads");
     }
 
-    fn from_the_server(&mut self, line: &str) {
+    fn send_to_client(&mut self, line: &str) {
         self.server.write_all(format!("{line}\n").as_bytes()).expect("the proxy reads");
     }
 
@@ -108,8 +108,8 @@ impl PlayedProxy {
     fn after_client(&mut self) -> String {
         self.fences += 1;
         let n = self.fences;
-        self.from_the_client(&format!(r#"{{"jsonrpc":"2.0","method":"{FENCE}-{n}"}}"#));
-        self.from_the_client(&format!(r#"{{"jsonrpc":"2.0","id":"{FENCE}-{n}","method":5}}"#));
+        self.send_to_server(&format!(r#"{{"jsonrpc":"2.0","method":"{FENCE}-{n}"}}"#));
+        self.send_to_server(&format!(r#"{{"jsonrpc":"2.0","id":"{FENCE}-{n}","method":5}}"#));
         self.arrived()
     }
 
@@ -117,8 +117,8 @@ impl PlayedProxy {
     fn after_server(&mut self) -> String {
         self.fences += 1;
         let n = self.fences;
-        self.from_the_server(&format!(r#"{{"jsonrpc":"2.0","method":"{FENCE}-{n}"}}"#));
-        self.from_the_server(&format!(r#"{{"jsonrpc":"2.0","id":"{FENCE}-{n}","method":5e}}"#));
+        self.send_to_client(&format!(r#"{{"jsonrpc":"2.0","method":"{FENCE}-{n}"}}"#));
+        self.send_to_client(&format!(r#"{{"jsonrpc":"2.0","id":"{FENCE}-{n}","method":5e}}"#));
         self.arrived()
     }
 
@@ -235,11 +235,11 @@ fn play(text: &str) -> String {
         let _ = writeln!(out, "{line}");
         let arrived = if let Some(sent) = line.strip_prefix("--> ") {
             let sent = proxy.fill(&place.fill(sent));
-            proxy.from_the_client(&sent);
+            proxy.send_to_server(&sent);
             proxy.after_client()
         } else if let Some(sent) = line.strip_prefix("<== ") {
             let sent = proxy.fill(&place.fill(sent));
-            proxy.from_the_server(&sent);
+            proxy.send_to_client(&sent);
             proxy.after_server()
         } else if line == "wait" {
             proxy.wait()
@@ -355,14 +355,14 @@ fn a_killed_proxy_leaves_no_server() {
 fn calls_of_a_killed_proxy_settle() {
     let place = HookPlace::new();
     let mut killed = PlayedProxy::start(&place, "files.guard", &[]);
-    killed.from_the_client(&call(1, "slow", r#"{"n": 1}"#));
+    killed.send_to_server(&call(1, "slow", r#"{"n": 1}"#));
     assert!(killed.after_client().starts_with("==> "));
     drop(killed);
     for name in ["to_proxy", "from_proxy"] {
         std::fs::remove_file(place.path(name)).expect("removed");
     }
     let mut next = PlayedProxy::start(&place, "files.guard", &["--wait", "1ms"]);
-    next.from_the_client(&call(1, "slow", r#"{"n": 2}"#));
+    next.send_to_server(&call(1, "slow", r#"{"n": 2}"#));
     let arrived = next.after_client();
     assert!(arrived.starts_with("==> "), "{arrived}");
 }
@@ -410,7 +410,7 @@ fn a_locked_session_denies() {
     std::fs::write(place.path("store/s1.jsonl"), "").expect("a file");
     let file = File::open(place.path("store/s1.jsonl")).expect("the session");
     file.lock().expect("nobody else has it");
-    proxy.from_the_client(&call(1, "slow", r#"{"n": 1}"#));
+    proxy.send_to_server(&call(1, "slow", r#"{"n": 1}"#));
     let arrived = proxy.after_client();
     assert!(
         arrived.contains("stays in use by another process") && !arrived.contains("==>"),
@@ -418,6 +418,6 @@ fn a_locked_session_denies() {
     );
     drop(file);
     std::fs::remove_file(place.path("store/s1.jsonl")).expect("removed");
-    proxy.from_the_client(&call(2, "slow", r#"{"n": 1}"#));
+    proxy.send_to_server(&call(2, "slow", r#"{"n": 1}"#));
     assert!(proxy.after_client().starts_with("==> "));
 }

@@ -96,7 +96,7 @@ fn the_same_plan_reproduces_everything() {
 fn what_only_refuses_more_first_refuses_more() {
     let keys = Keys::new([7; 32]);
     let mut refused = 0;
-    sessions(0..320, |guard, _, lines| {
+    sessions(0..420, |guard, _, lines| {
         let text = guard.text();
         let Some(tool) = guard.tools.first() else { return };
         for more in [

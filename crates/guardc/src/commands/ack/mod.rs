@@ -29,7 +29,7 @@ pub struct Args {
 #[derive(Debug, clap::Subcommand)]
 #[allow(missing_docs, reason = "each module documents its own")]
 pub enum Command {
-    Run(run::Args),
+    Run(Box<run::Args>),
     List(list::Args),
     Show(list::Show),
     Explain(list::Explain),
