@@ -117,6 +117,15 @@ impl ToolLock {
         pretty(&object([("version", Json::Int(VERSION)), ("tools", tools)]))
     }
 
+    /// The names of a tool's parameters as the server spells them; none of a tool that is not locked.
+    pub(crate) fn properties(&self, name: &str) -> Vec<&str> {
+        let schema = self.tools.get(name).and_then(|tool| tool.get("inputSchema"));
+        match schema.and_then(|schema| schema.get("properties")) {
+            Some(Json::Object(properties)) => properties.iter().map(|(name, _)| &**name).collect(),
+            _ => Vec::new(),
+        }
+    }
+
     /// The names of the tools that it has.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.tools.keys().map(String::as_str)

@@ -49,6 +49,8 @@ impl RpcMessage {
             (None, Some(id)) if json.get("result").is_some() || json.get("error").is_some() => {
                 Ok(RpcMessage::Response { id: id.clone() })
             }
+            // A client that takes it for the answer to a call would read what was not checked.
+            (None, None) if json.get("result").is_some() => Err("a result has an id".into()),
             (None, _) => Ok(RpcMessage::Other),
         }
     }

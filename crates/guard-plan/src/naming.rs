@@ -8,40 +8,69 @@ const RESERVED: [&str; 20] = [
     "all", "any", "contains", "matches", "within", "since", "known", "once",
 ];
 
-/// Renames the parameters of a call whose names a guard cannot declare: each other character becomes `_` (`-n` is
-/// `_n`). All else stays exactly as the agent wrote it.
+/// Renames the parameters of a call whose names a guard cannot declare: `-n` is `_n`, `in` is `_in`, `1st` is `_1st`. All
+/// else stays exactly as the agent wrote it.
 ///
 /// # Errors
 ///
-/// Returns an error if two parameters would have the same name.
+/// As [`renamed`].
 pub fn named_arguments(text: &str) -> Result<String, String> {
     // Text that cannot be read is a verdict of the kernel.
     let Ok(json) = Json::parse(text) else { return Ok(text.to_owned()) };
-    match renamed(&json)? {
+    match renamed(&json, &[])? {
         Some(json) => Ok(json.to_string()),
         None => Ok(text.to_owned()),
     }
 }
 
-/// Returns the arguments with names that a guard can declare; `None` if they have such names already.
+/// Returns the arguments with names that a guard can declare; `None` if they have such names already. `properties` are
+/// the names that the tool is known to have; empty where they are not known.
+///
+/// A rule must not be met by a name that the tool does not read, so each name of a guard stands for one spelling: that of the
+/// property, or else the one that [`named_arguments`] says.
 ///
 /// # Errors
 ///
-/// Returns an error if two parameters would have the same name.
-pub fn renamed(args: &Json) -> Result<Option<Json>, String> {
+/// Returns an error if a name could be another spelling of a parameter, or two would have the same name.
+pub fn renamed(args: &Json, properties: &[&str]) -> Result<Option<Json>, String> {
     let Json::Object(members) = args else { return Ok(None) };
-    if members.iter().all(|(name, _)| is_name(name)) {
-        return Ok(None);
-    }
     let mut renamed: Vec<(Box<str>, Json)> = Vec::with_capacity(members.len());
-    for (name, value) in members {
-        let name = to_name(name);
-        if renamed.iter().any(|(known, _)| **known == *name) {
+    for (written, value) in members {
+        let name = to_name(written);
+        let mut spellings = properties.iter().filter(|property| to_name(property) == name);
+        match (spellings.next(), spellings.next()) {
+            (Some(_), Some(_)) => {
+                return Err(format!("two parameters of the tool would be called `{name}`"));
+            }
+            (Some(known), None) if *known != &**written => {
+                return Err(format!("the tool has no `{written}`: write `{known}`"));
+            }
+            (None, _) if !is_certain(written) => {
+                return Err(format!("`{written}` may be another spelling of `{name}`"));
+            }
+            _ => {}
+        }
+        // A key twice is the kernel's to refuse.
+        if name != **written && renamed.iter().any(|(known, _)| **known == *name) {
             return Err(format!("two arguments would be called `{name}`"));
         }
         renamed.push((name.into(), value.clone()));
     }
-    Ok(Some(Json::Object(renamed)))
+    let same = renamed.iter().zip(members).all(|((name, _), (written, _))| name == written);
+    Ok((!same).then_some(Json::Object(renamed)))
+}
+
+/// Returns true if a spelling is the only one that a guard's name stands for, where nothing is known of the tool.
+fn is_certain(written: &str) -> bool {
+    let begins_with_digit = |name: &str| name.starts_with(|c: char| c.is_ascii_digit());
+    let is_letter = |name: &str| name.len() == 1 && name.as_bytes()[0].is_ascii_alphabetic();
+    let cannot_be_declared = |name: &str| RESERVED.contains(&name) || begins_with_digit(name);
+    if is_name(written) {
+        let rest = written.strip_prefix('_').unwrap_or_default();
+        return !is_letter(rest) && !cannot_be_declared(rest);
+    }
+    let plain = written.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+    written.strip_prefix('-').is_some_and(is_letter) || plain && cannot_be_declared(written)
 }
 
 /// Returns true if a guard can declare a parameter with this name.
@@ -59,7 +88,8 @@ pub fn to_name(name: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::named_arguments as named;
+    use super::{named_arguments as named, renamed};
+    use crate::json::Json;
 
     #[test]
     fn names_that_a_guard_cannot_declare() {
@@ -68,5 +98,23 @@ mod tests {
         assert_eq!(named(r#"{"a": 5.0 }"#).unwrap(), r#"{"a": 5.0 }"#);
         assert!(named(r#"{"-n": 1, "_n": 2}"#).is_err());
         assert_eq!(named(r#"{"-n": 1, "-n": 2}"#).unwrap(), r#"{"-n": 1, "-n": 2}"#);
+    }
+
+    #[test]
+    fn a_name_has_one_spelling() {
+        for other in
+            ["dry-run", "dry run", "dry\u{2010}run", "-in", "-1st", "_n", "_in", "_1st", " n", ""]
+        {
+            let text = Json::Object(vec![(other.into(), Json::Null)]).to_string();
+            assert!(named(&text).is_err(), "{other}");
+        }
+        for own in ["dry_run", "_", "_private", "-n", "in", "1st"] {
+            let text = Json::Object(vec![(own.into(), Json::Null)]).to_string();
+            assert!(named(&text).is_ok(), "{own}");
+        }
+        let args = Json::parse(r#"{"dry-run": true}"#).unwrap();
+        assert!(renamed(&args, &["dry-run", "max"]).unwrap().is_some());
+        assert!(renamed(&args, &["dry_run", "max"]).is_err());
+        assert!(renamed(&args, &["dry-run", "dry_run"]).is_err());
     }
 }

@@ -170,7 +170,12 @@ impl<G: CallGate> McpProxy<G> {
         };
         let args = match get(params, "arguments") {
             None | Some(Json::Null) => Ok(Json::Object(Vec::new())),
-            Some(args) => naming::renamed(args).map(|named| named.unwrap_or_else(|| args.clone())),
+            Some(args) => {
+                let lock = self.options.lock.as_ref();
+                let properties = lock.map(|lock| lock.properties(tool)).unwrap_or_default();
+                naming::renamed(args, &properties)
+                    .map(|named| named.unwrap_or_else(|| args.clone()))
+            }
         };
         let session = meta.and_then(|meta| meta.get(SESSION_KEY));
         self.next_call += 1;
