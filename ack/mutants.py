@@ -66,7 +66,7 @@ def mutants(source):
 
 
 def survives(guardc, adapter, text):
-    """Whether the kit finds nothing wrong with a mutant."""
+    """Returns true if the kit finds nothing wrong with a mutant."""
     with tempfile.TemporaryDirectory(prefix="guard-mutant-") as folder:
         kit, mutant = adapter.parent.parent / "kit.py", pathlib.Path(folder) / "adapter" / "adapter.py"
         mutant.parent.mkdir()

@@ -11,7 +11,7 @@ use guard_tests::generate;
 use serde_json::Value;
 use std::path::Path;
 
-/// What readers are shown, and what follows from it: the types of shown values and the steps of showing them.
+/// The members of a plan that readers are shown, and their consequences: the types of shown values and the steps of showing them.
 const SHOWN: [&str; 9] =
     ["text", "shows", "label", "steps", "types", "ty", "row", "returns", "name"];
 

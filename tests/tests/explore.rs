@@ -253,6 +253,16 @@ fn lengths(text: &str) -> Option<Vec<(String, Option<usize>)>> {
 }
 
 /// Neither the order of declarations nor names change how far away something is.
+/// A long chain of requirements: the tools out of reach share the calls that are judged.
+#[test]
+fn many_tools_out_of_reach_share_the_effort() {
+    let chain = (1..60).map(|at| format!("tool t{at}() {{ requires t{} since edit }}\n", at - 1));
+    let text = format!("guard chain\ntool edit()\ntool t0()\n{}", chain.collect::<String>());
+    let of = explore(&compiled(&text).program, &Limits::default(), &|| false);
+    assert!(of.tools.iter().any(Option::is_none));
+    assert!(of.judged < 300_000, "{}", of.judged);
+}
+
 #[test]
 fn order_and_names_do_not_matter() {
     let mut rng = guard_plan::random::Rng::new(11);

@@ -103,31 +103,10 @@ fn shown(output: &Output) -> String {
 #[test]
 fn cases() {
     let suite = Path::new(env!("CARGO_MANIFEST_DIR")).join("suite/hooks");
-    let bless = std::env::var_os("GUARD_BLESS").is_some();
-    let mut failures = String::new();
-    for host in ["claude-code", "codex", "gemini"] {
-        let mut cases: Vec<PathBuf> = std::fs::read_dir(suite.join(host))
-            .expect("a folder for each host")
-            .map(|entry| entry.expect("a file").path())
-            .filter(|path| path.extension().is_some_and(|extension| extension == "hook"))
-            .collect();
-        cases.sort();
-        assert!(!cases.is_empty(), "{host} has no cases");
-        for case in cases {
-            let text = std::fs::read_to_string(&case).expect("a case is text");
-            let played = play(host, &text);
-            if played == text {
-                continue;
-            }
-            match bless {
-                true => std::fs::write(&case, played).expect("the suite is writable"),
-                false => {
-                    let difference = crate::cli::difference(&text, &played);
-                    let _ = writeln!(failures, "\n=== {}\n{difference}", case.display());
-                }
-            }
-        }
-    }
+    let hosts = ["claude-code", "codex", "gemini"];
+    let failures =
+        hosts.map(|host| crate::cli::played(&suite.join(host), "hook", |text| play(host, text)));
+    let failures = failures.concat();
     assert!(failures.is_empty(), "{failures}\nGUARD_BLESS=1 accepts what is answered now");
 }
 

@@ -103,7 +103,7 @@ impl PlayedProxy {
         self.server.write_all(format!("{line}\n").as_bytes()).expect("the proxy reads");
     }
 
-    /// What arrived at both ends since the last line of the client. A fence follows the same way: one directly, one
+    /// The lines that arrived at both ends since the last line of the client. A fence follows the same way: one directly, one
     /// through the queue of the other side.
     fn after_client(&mut self) -> String {
         self.fences += 1;
@@ -181,29 +181,7 @@ impl Drop for PlayedProxy {
 #[test]
 fn cases() {
     let suite = Path::new(env!("CARGO_MANIFEST_DIR")).join("suite/mcp");
-    let bless = std::env::var_os("GUARD_BLESS").is_some();
-    let mut cases: Vec<PathBuf> = std::fs::read_dir(&suite)
-        .expect("a folder of cases")
-        .map(|entry| entry.expect("a file").path())
-        .filter(|path| path.extension().is_some_and(|extension| extension == "mcp"))
-        .collect();
-    cases.sort();
-    assert!(!cases.is_empty());
-    let mut failures = String::new();
-    for case in cases {
-        let text = std::fs::read_to_string(&case).expect("a case is text");
-        let played = play(&text);
-        if played == text {
-            continue;
-        }
-        match bless {
-            true => std::fs::write(&case, played).expect("the suite is writable"),
-            false => {
-                let difference = crate::cli::difference(&text, &played);
-                let _ = writeln!(failures, "\n=== {}\n{difference}", case.display());
-            }
-        }
-    }
+    let failures = crate::cli::played(&suite, "mcp", play);
     assert!(failures.is_empty(), "{failures}\nGUARD_BLESS=1 accepts what arrives now");
 }
 

@@ -148,7 +148,7 @@ def joined(*texts):
 
 
 def use(session, unit, amount):
-    """What the model used: a guard that charges nothing for it says so, and that is all."""
+    """The use of the model: a guard that charges nothing for it says so, and that is all."""
     try:
         tell("session.usage", session, unit=unit, amount=amount)
     except Refused as error:

@@ -230,6 +230,26 @@ pub(crate) fn ordered(uses: &[Vec<(usize, Span)>]) -> (Vec<usize>, Vec<Vec<(usiz
     (order, circles)
 }
 
+/// Marks the names in circles, and reports the circles; of those that share a name the first.
+pub(crate) fn in_circles<'n>(
+    kind: &str,
+    count: usize,
+    circles: &[Vec<(usize, Span)>],
+    name: impl Fn(usize) -> &'n str,
+    report: &mut dyn FnMut(Diagnostic),
+) -> Vec<bool> {
+    let mut broken = vec![false; count];
+    for circle in circles {
+        if circle.iter().any(|(at, _)| broken[*at]) {
+            continue;
+        }
+        circle.iter().for_each(|(at, _)| broken[*at] = true);
+        let named = circle.iter().map(|(at, span)| (name(*at), *span));
+        report(errors::define_circle(kind, &named.collect::<Vec<_>>()));
+    }
+    broken
+}
+
 /// Measures all defines, and reports those that stand for themselves or for too much.
 pub(crate) fn written_out(
     defines: &Table<ast::Define>,
@@ -238,19 +258,12 @@ pub(crate) fn written_out(
     let uses: Vec<Vec<(usize, Span)>> =
         defines.items.iter().map(|e| used(defines, e.decl)).collect();
     let (order, circles) = ordered(&uses);
-    let mut broken = vec![false; uses.len()];
-    for circle in circles {
-        // Of circles that share a define the first is reported.
-        if circle.iter().any(|(at, _)| broken[*at]) {
-            continue;
-        }
-        circle.iter().for_each(|(at, _)| broken[*at] = true);
-        let named = circle.iter().map(|(at, span)| (defines.items[*at].name.node.as_str(), *span));
-        diagnostics.push(errors::define_circle("define", &named.collect::<Vec<_>>()));
-    }
+    let name = |at: usize| defines.items[at].name.node.as_str();
+    let broken =
+        in_circles("define", uses.len(), &circles, name, &mut |found| diagnostics.push(found));
     let mut sizes: Vec<Option<WrittenOut>> = vec![None; uses.len()];
     for at in order {
-        // What stands for something in error is in error, too, and was reported.
+        // A define of something in error is in error, too, and was reported.
         if broken[at] || uses[at].iter().any(|(used, _)| sizes[*used].is_none()) {
             continue;
         }

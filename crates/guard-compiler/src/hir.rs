@@ -528,7 +528,7 @@ pub struct Expr {
     pub ty: Type,
     /// The position in the source.
     pub span: Span,
-    /// What the author calls it, if it stands for a `define` or a `let`: `booking.cabin`.
+    /// The author's name for it, if it stands for a `define` or a `let`: `booking.cabin`.
     pub name: Option<Rc<str>>,
 }
 

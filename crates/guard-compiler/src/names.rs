@@ -279,7 +279,7 @@ impl<'a> Collector<'a, '_> {
     }
 }
 
-/// What shares one namespace.
+/// The kinds of declarations in one namespace.
 const VALUES: &str = "variable, fact or define";
 
 impl Names<'_> {

@@ -34,6 +34,9 @@ pub fn named_arguments(text: &str) -> Result<String, String> {
 /// Returns an error if a name could be another spelling of a parameter, or two would have the same name.
 pub fn renamed(args: &Json, properties: &[&str]) -> Result<Option<Json>, String> {
     let Json::Object(members) = args else { return Ok(None) };
+    if properties.is_empty() && members.iter().all(|(name, _)| is_name(name) && is_certain(name)) {
+        return Ok(None);
+    }
     let mut renamed: Vec<(Box<str>, Json)> = Vec::with_capacity(members.len());
     for (written, value) in members {
         let name = to_name(written);
@@ -46,7 +49,10 @@ pub fn renamed(args: &Json, properties: &[&str]) -> Result<Option<Json>, String>
                 return Err(format!("the tool has no `{written}`: write `{known}`"));
             }
             (None, _) if !is_certain(written) => {
-                return Err(format!("`{written}` may be another spelling of `{name}`"));
+                return Err(match name == **written {
+                    true => format!("`{name}` is the guard's name for another parameter"),
+                    false => format!("`{written}` may be another spelling of `{name}`"),
+                });
             }
             _ => {}
         }

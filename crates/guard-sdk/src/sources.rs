@@ -137,19 +137,19 @@ pub fn read_bytes(path: &Path) -> Result<Vec<u8>, String> {
         return Err("it is larger than 16 MiB".into());
     }
     let file = std::fs::File::open(path).map_err(|e| reason(&e))?;
-    read_bounded(file)
+    read_bounded(file, MAX_BYTES)
 }
 
-/// All bytes of a reader that has at most [`MAX_BYTES`].
+/// All bytes of a reader that has at most so many.
 ///
 /// # Errors
 ///
 /// As [`read_bytes`].
-pub fn read_bounded(from: impl Read) -> Result<Vec<u8>, String> {
+pub fn read_bounded(from: impl Read, max: u64) -> Result<Vec<u8>, String> {
     let mut bytes = Vec::new();
-    from.take(MAX_BYTES + 1).read_to_end(&mut bytes).map_err(|e| reason(&e))?;
-    if bytes.len() as u64 > MAX_BYTES {
-        return Err("it is larger than 16 MiB".into());
+    from.take(max + 1).read_to_end(&mut bytes).map_err(|e| reason(&e))?;
+    if bytes.len() as u64 > max {
+        return Err(format!("it is larger than {} MiB", max >> 20));
     }
     Ok(bytes)
 }

@@ -35,7 +35,8 @@ impl Compiled {
 /// Reads `input`.
 pub fn read(input: &Input) -> Result<String, Failure> {
     if input.stdin {
-        let text = files::read_bounded(std::io::stdin().lock()).and_then(files::utf8);
+        let text =
+            files::read_bounded(std::io::stdin().lock(), files::MAX_BYTES).and_then(files::utf8);
         return text.map_err(|why| Failure::new(format!("cannot read standard input: {why}")));
     }
     files::read_text(&input.path).map_err(|why| files::unreadable(&input.path, &why))

@@ -92,7 +92,7 @@ pub(super) fn rendered(text: &str, written_out: bool) -> String {
 
 struct WrittenText {
     written_out: bool,
-    /// What the last `let` stands for.
+    /// The expression of the last `let`.
     value: String,
     fresh: usize,
 }

@@ -170,6 +170,34 @@ fn execute(guardc: &Path, suite: &Path, args: &[String], input: Option<&str>) ->
     )
 }
 
+/// Plays the cases of a folder, files that hold what is said and what is answered; returns the differences.
+/// `GUARD_BLESS=1` writes the answers of now.
+pub fn played(folder: &Path, extension: &str, play: impl Fn(&str) -> String) -> String {
+    let entries = std::fs::read_dir(folder).expect("a folder of cases");
+    let mut cases: Vec<PathBuf> = entries
+        .map(|entry| entry.expect("a file").path())
+        .filter(|path| path.extension().is_some_and(|known| known == extension))
+        .collect();
+    cases.sort();
+    assert!(!cases.is_empty(), "{} has no cases", folder.display());
+    let mut failures = String::new();
+    for case in cases {
+        let text = std::fs::read_to_string(&case).expect("a case is text");
+        let answered = play(&text);
+        if answered == text {
+            continue;
+        }
+        match std::env::var_os("GUARD_BLESS").is_some() {
+            true => std::fs::write(&case, answered).expect("the suite is writable"),
+            false => {
+                let difference = difference(&text, &answered);
+                let _ = writeln!(failures, "\n=== {}\n{difference}", case.display());
+            }
+        }
+    }
+    failures
+}
+
 /// The lines around the first difference.
 pub fn difference(expected: &str, got: &str) -> String {
     let (a, b): (Vec<&str>, Vec<&str>) = (expected.lines().collect(), got.lines().collect());

@@ -124,7 +124,7 @@ struct Process {
     quiet: Duration,
     asked: u64,
     left: usize,
-    /// What it declared in its last `hello`.
+    /// It declared so in its last `hello`.
     is_reusable: bool,
     /// The number of cases that it has served.
     cases: usize,

@@ -38,7 +38,7 @@ pub(crate) struct Governing<'a> {
 /// A clause of a tool, with what the clauses around it say.
 pub(crate) struct Governs<'a> {
     pub governing: Governing<'a>,
-    /// What the tools of the policy have together.
+    /// The parameters and results that the tools of the policy share.
     pub governed: Rc<Governed>,
     /// The names that its tool or policy gives.
     pub lets: Rc<Lets<'a>>,

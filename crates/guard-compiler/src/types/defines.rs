@@ -26,14 +26,14 @@ pub(crate) struct Defined {
     broken: bool,
 }
 
-/// What is written out around an expression.
+/// A use that is written out around an expression.
 pub(crate) struct Use {
     span: Span,
     /// It is a define, whose expression is judged by itself, too.
     define: bool,
 }
 
-/// What a name or a call stands for.
+/// The meaning of a name or a call that stands for an expression.
 pub(crate) enum Meaning<'s> {
     /// The argument of a parameter.
     Argument(GivenArgument<'s>),
@@ -179,7 +179,7 @@ impl<'a> Checker<'a, '_> {
         judged
     }
 
-    /// What a name or the name of a call stands for.
+    /// The meaning of a name or of the name of a call.
     pub(super) fn meaning<'s>(&self, e: &ast::Expr, scope: &Scope<'s>) -> Option<Meaning<'s>> {
         match &e.kind {
             ast::ExprKind::Name(name) => {
@@ -218,7 +218,7 @@ impl<'a> Checker<'a, '_> {
         })
     }
 
-    /// Whether a use stands for an expression of a size that is allowed; reported where it does not.
+    /// Returns true if the expression of a use has an allowed size; reports it otherwise.
     fn fits_bounds(&mut self, e: &ast::Expr, scope: &Scope) -> bool {
         if !self.uses.is_empty() {
             return true;

@@ -30,7 +30,7 @@ fn boxed(e: Expr) -> Box<Expr> {
 fn has_polarity(e: &ast::Expr, scope: &Scope) -> bool {
     use ast::ExprKind as E;
     if scope.stands_for_another(e) {
-        // What is written out says it.
+        // The written-out expression says it.
         return true;
     }
     match &e.kind {

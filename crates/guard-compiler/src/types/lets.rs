@@ -3,7 +3,7 @@
 use super::Checker;
 use super::clauses::Governs;
 use super::scope::{Place, Scope};
-use crate::defines::{Measure, WrittenOut, free_names, is_built_in, ordered};
+use crate::defines::{Measure, WrittenOut, free_names, in_circles, is_built_in, ordered};
 use crate::errors;
 use crate::hir::{self, Type};
 use crate::names::Names;
@@ -65,15 +65,8 @@ impl<'s> Lets<'s> {
         };
         let uses: Vec<Vec<(usize, Span)>> = self.items.iter().map(uses).collect();
         let (order, circles) = ordered(&uses);
-        let mut broken = vec![false; uses.len()];
-        for circle in circles {
-            if circle.iter().any(|(at, _)| broken[*at]) {
-                continue;
-            }
-            circle.iter().for_each(|(at, _)| broken[*at] = true);
-            let named = circle.iter().map(|(at, span)| (self.items[*at].name.node.as_str(), *span));
-            report(errors::define_circle("let", &named.collect::<Vec<_>>()));
-        }
+        let name = |at: usize| self.items[at].name.node.as_str();
+        let broken = in_circles("let", uses.len(), &circles, name, report);
         for at in order {
             if broken[at] || uses[at].iter().any(|(used, _)| self.items[*used].size.is_none()) {
                 continue;

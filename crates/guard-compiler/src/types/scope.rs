@@ -131,7 +131,7 @@ pub(crate) struct Scope<'s> {
     pub decodes: bool,
     /// The arguments of the define whose expression this is.
     pub given: Rc<Vec<GivenArgument<'s>>>,
-    /// What the tool or policy calls by a name.
+    /// The names that the tool or policy gives.
     pub lets: Rc<Lets<'s>>,
     /// The parameters of the tool around a define, whose names mean something else in here.
     pub around: Option<&'s [Field]>,
@@ -220,7 +220,7 @@ impl<'s> Scope<'s> {
         inner
     }
 
-    /// Whether `e` is the name of an argument, a `let` or a define.
+    /// Returns true if `e` is the name of an argument, a `let` or a define.
     pub fn stands_for_another(&self, e: &ast::Expr) -> bool {
         match &e.kind {
             ast::ExprKind::Name(name) => {
@@ -238,7 +238,7 @@ impl<'s> Scope<'s> {
         self.base + self.locals.len() as u32
     }
 
-    /// Whether this is the expression of a define, or an argument of one: what is around it was measured.
+    /// Returns true in the expression of a define and in an argument of one, whose size was measured around it.
     pub fn is_written_out(&self) -> bool {
         self.around.is_some()
     }
@@ -267,7 +267,7 @@ impl<'s> Scope<'s> {
         self.names.defines.get(name)
     }
 
-    /// Whether a bare name is bound here: as a variable of a quantifier, a parameter or a `let`.
+    /// Returns true if a bare name is bound here: as a variable of a quantifier, a parameter or a `let`.
     pub fn is_bound(&self, name: &str) -> bool {
         self.local(name).is_some()
             || self.param(name).is_some()

@@ -47,7 +47,7 @@ pub(super) struct SchemaReader<'a> {
     pub items: Vec<String>,
     /// Clauses for what no type can say.
     pub clauses: Vec<String>,
-    /// What the guard does not say.
+    /// The parts of the schema that the guard does not say.
     pub notes: Vec<String>,
 }
 

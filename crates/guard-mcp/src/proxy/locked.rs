@@ -10,7 +10,7 @@ use std::collections::{BTreeSet, HashMap};
 /// The most pages of a list that are read.
 const MAX_PAGES: usize = 1_000;
 
-/// What the server has said about its tools.
+/// The server's last list of its tools.
 #[derive(Debug, Default)]
 pub(super) struct ListedTools {
     states: HashMap<String, LockState>,

@@ -13,10 +13,9 @@ use guard_plan::report::{Report, State};
 use guard_plan::{LoadedPlan, time};
 use guard_sdk::TextOptions;
 use std::collections::BTreeMap;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 
-/// The longest text that is judged, in bytes.
+/// The longest text that is judged, in bytes: a device has no end.
 const MAX_TEXT: u64 = 1 << 30;
 
 /// Judges what a producer wrote by a contract; writes its JSON Schema or its prompt
@@ -236,19 +235,10 @@ fn json_file(path: &Path) -> Result<Json, Failure> {
 
 fn read(path: &Path) -> Result<Vec<u8>, Failure> {
     if path.as_os_str() != "-" {
-        let read = std::fs::File::open(path).map_err(|error| reason(&error)).and_then(bounded);
+        let file = std::fs::File::open(path).map_err(|error| reason(&error));
+        let read = file.and_then(|file| files::read_bounded(file, MAX_TEXT));
         return read.map_err(|why| files::unreadable(path, &why));
     }
-    bounded(std::io::stdin().lock())
+    files::read_bounded(std::io::stdin().lock(), MAX_TEXT)
         .map_err(|why| Failure::new(format!("cannot read standard input: {why}")))
-}
-
-/// The bytes of a text of at most [`MAX_TEXT`]: a device has no end.
-fn bounded(from: impl Read) -> Result<Vec<u8>, String> {
-    let mut bytes = Vec::new();
-    from.take(MAX_TEXT + 1).read_to_end(&mut bytes).map_err(|error| reason(&error))?;
-    match bytes.len() as u64 > MAX_TEXT {
-        true => Err(format!("it is larger than {} MiB", MAX_TEXT >> 20)),
-        false => Ok(bytes),
-    }
 }

@@ -26,8 +26,8 @@ impl Effort {
     pub const USUAL: Effort = Effort { combinations: 20_000, cases: 400 };
 }
 
-/// What is left of the looks at rows and alternatives that all problems of a guard share: a guard of many pairs, each
-/// hard, ends as well.
+/// The looks at rows and alternatives that are left for all problems of a guard: a guard of many hard pairs ends as
+/// well.
 #[derive(Debug)]
 pub(crate) struct Allowance {
     looks: Cell<u64>,
@@ -517,5 +517,31 @@ impl Tableau {
             }
         }
         steps
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use guard_proof::Variable;
+
+    #[test]
+    fn a_used_up_allowance_proves_nothing() {
+        let at_most = |factor, constant| {
+            Formula::at_most(Some(Linear { terms: vec![(0, factor)], constant })).expect("small")
+        };
+        let problem = Problem {
+            vars: Rc::from([Variable {
+                term: Default::default(),
+                least: Some(0),
+                greatest: Some(9),
+            }]),
+            hypotheses: Rc::from([at_most(1, -3)]),
+            negated_goal: at_most(-1, 5),
+        };
+        let enough = prove(&problem, Effort::USUAL, &Allowance::for_a_guard());
+        assert!(matches!(enough, Answer::Proved(_)));
+        let none = Allowance { looks: Cell::new(0) };
+        assert_eq!(prove(&problem, Effort::USUAL, &none), Answer::Exhausted);
     }
 }

@@ -69,7 +69,7 @@ pub fn run(args: &Args, term: &Term) -> Outcome {
 
 fn of_file(file: &Path) -> Result<Vec<Json>, Failure> {
     let bytes = match file.as_os_str() == "-" {
-        true => sources::read_bounded(std::io::stdin().lock()),
+        true => sources::read_bounded(std::io::stdin().lock(), sources::MAX_BYTES),
         false => sources::read_bytes(file),
     };
     let shown = sources::display(file);

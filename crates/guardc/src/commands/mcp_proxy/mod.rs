@@ -60,7 +60,7 @@ pub struct Args {
     /// The lock of the server's tools [default: the plan's name with `.mcp.lock`, if it is there]
     #[arg(long, value_name = "FILE")]
     pub lock: Option<PathBuf>,
-    /// What a changed description of a locked tool means: ignore, warn or deny
+    /// Meaning of a changed description of a locked tool: ignore, warn or deny
     #[arg(long, value_name = "WHAT", default_value = "warn", value_parser = description_change)]
     pub on_description: DescriptionChange,
     /// Do not ask for approvals by the client: a call that waits for one is denied with the way to approve it
