@@ -165,7 +165,7 @@ impl<'a> Checker<'a, '_> {
             (None, Some(span)) => ("define", span),
             (None, None) => return,
         };
-        self.report(errors::hidden_name("bound variable", name, binder.span, of, declared));
+        self.report(errors::hidden_name("bound variable", name, binder.span, of, Some(declared)));
     }
 
     /// Judges the expressions that no clause reads, so that their mistakes are found, and says that nobody does.
