@@ -77,7 +77,7 @@ pub struct Tool {
     pub elsewhere: Option<Elsewhere>,
 }
 
-/// The tools that no call of passes the adapter.
+/// Who runs a tool whose calls do not pass the adapter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
