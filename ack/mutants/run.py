@@ -15,7 +15,7 @@ import in_python, in_typescript
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 ADAPTERS = ROOT / "ack" / "adapters"
 TYPESCRIPT = ROOT / "target" / "typescript"
-LIMITS = ["--fail-fast", "--jobs", "2", "--timeout", "6", "--startup-timeout", "30"]
+LIMITS = ["--fail-fast", "--jobs", "2", "--timeout", "5", "--startup-timeout", "30"]
 
 
 class Subject:

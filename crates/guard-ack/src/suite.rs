@@ -13,6 +13,11 @@ const BUNDLED: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/cases.rs"))
 /// added; patch: a case was repaired.
 pub const VERSION: &str = "1.2.0";
 
+/// Returns the names of the bundled cases.
+pub fn bundled_names() -> impl Iterator<Item = &'static str> {
+    BUNDLED.iter().map(|(name, _)| *name)
+}
+
 /// Returns the three numbers of a semantic version.
 pub fn version_numbers(version: &str) -> Option<[u64; 3]> {
     let numbers = version.split('.').map(|part| part.parse().ok());
