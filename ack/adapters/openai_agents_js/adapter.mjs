@@ -93,7 +93,7 @@ function toolOf(guarded, tool, cancel) {
 
 async function loop(run) {
   const session = await sessionOf(run);
-  const guarded = new Guarded(session, { approve });
+  const guarded = new Guarded(session, { approve, integers: "bigint" });
   const model = new Scripted(session);
   const stop = new AbortController();
   const agent = new Agent({ name: "agent", model, tools: run.tools.map((tool) => toolOf(guarded, tool, () => stop.abort())) });

@@ -7,6 +7,7 @@
 //
 // The guard stands directly around `execute`. See `docs/guide/frameworks.md` for what the framework keeps out of its reach.
 import { Runner, tool as frameworkTool, user } from "@openai/agents";
+import json from "../lib/json.js";
 import { ApprovalNeeded, ArgumentError, Denied, GuardError, Incomplete, Served, Session, SessionError } from "../lib/index.mjs";
 
 /** The words of the framework for a tool that failed; it does not export them. */
@@ -22,6 +23,7 @@ export class Guarded {
   #approve;
   #stops;
   #runner;
+  #integers;
   /** Per session: the calls that the guard has seen, the words that replace the framework's, feedback by call. */
   #memories = new WeakMap();
   /** Per context of a run: the tokens that were reported. */
@@ -32,12 +34,14 @@ export class Guarded {
   /**
    * `session`: the session, or a function from the run's context to the session. `approve`: called for each role that a
    * call needs, with the pending call; returns `{ by, expires }`, or nothing. `stops`: ask the guard before the agent ends.
+   * `integers: "bigint"`: tools get integers that a number cannot hold as BigInts, instead of other integers.
    */
-  constructor(session, { approve, stops = true, runner } = {}) {
+  constructor(session, { approve, stops = true, runner, integers = "number" } = {}) {
     this.#source = session;
     this.#approve = approve;
     this.#stops = stops;
     this.#runner = runner;
+    this.#integers = integers;
   }
 
   #session(context) {
@@ -72,15 +76,17 @@ export class Guarded {
     const { name, callId, arguments: written } = details.toolCall;
     const memory = this.#memory(session);
     memory.seen.add(callId);
+    const exact = this.#integers === "bigint" ? exactInput(written, input) : undefined;
+    const scoped = { call: callId, signal: details.signal, isExact: exact !== undefined };
     // Calls of one turn are proposed in their order, and people are asked about one after another.
     const entering = memory.turn.then(async () => {
       await this.#report(session, context);
-      return this.#begun(session, name, await judged(session, name, written, input), { call: callId, signal: details.signal });
+      return this.#begun(session, name, exact ? written : await judged(session, name, written, input), scoped);
     });
     memory.turn = entering.catch(() => undefined);
     const { scope, waiting } = await entering;
     await scope.entered(waiting);
-    const running = scope.run((args, { signal }) => options.execute(input, context, { ...details, signal }));
+    const running = scope.run((args, { signal }) => options.execute(exact ?? input, context, { ...details, signal }));
     memory.running.set(running, details.signal);
     try {
       return this.#delivered(session, callId, await running);
@@ -254,6 +260,15 @@ async function judged(session, name, written, input) {
   if (sorted(JSON.parse(written)) === sorted(JSON.parse(real))) return written;
   const verdict = await session.promises.preview(name, written);
   return verdict.decision === "deny" ? written : real;
+}
+
+/** What a text says where a number cannot hold it, and the framework has changed nothing else. */
+function exactInput(written, input) {
+  const exact = json.parseExact(written);
+  const bigint = (_, value) => (typeof value === "bigint" ? Number(value) : value);
+  const isChanged = sorted(JSON.parse(written)) !== sorted(JSON.parse(JSON.stringify(input) ?? "null"));
+  const isNeeded = JSON.stringify(exact, (_, value) => (typeof value === "bigint" ? `${value}n` : value)) !== JSON.stringify(exact, bigint);
+  return isNeeded && !isChanged ? exact : undefined;
 }
 
 const ordered = (_, value) => (value && typeof value === "object" && !Array.isArray(value) ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))) : value);

@@ -226,7 +226,7 @@ class CallScope {
   #real;
   #state = "new";
 
-  constructor(session, tool, args, { call, signal } = {}) {
+  constructor(session, tool, args, { call, signal, isExact = false } = {}) {
     if (signal !== undefined && !(signal instanceof AbortSignal)) throw new ArgumentError("`signal` is an `AbortSignal`");
     this.session = session;
     this.tool = tool;
@@ -234,6 +234,8 @@ class CallScope {
     this.signal = signal;
     // Taken now: whoever changes the object later changes neither what is judged nor what runs.
     this.#args = argsText(args);
+    // The caller runs the tool with what the text says, and not with what JavaScript reads in it.
+    if (isExact) this.#real = this.#args;
   }
 
   /** The arguments with which the tool runs: those that were judged, read anew. */

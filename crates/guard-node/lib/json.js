@@ -1,6 +1,7 @@
 "use strict";
 // Values of JavaScript as JSON text. What is not JSON is refused with its path, never dropped, rounded or repaired.
 
+const { randomUUID } = require("node:crypto");
 const { ArgumentError } = require("./errors.js");
 
 /** The levels of a value that Guard reads. */
@@ -93,6 +94,23 @@ function argsText(args) {
   return args === undefined ? "{}" : jsonText(args);
 }
 
+const TOKENS = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
+
+function isInexact(token) {
+  return /^-?\d+$/.test(token) && !Number.isSafeInteger(Number(token)) && BigInt(Number(token)) !== BigInt(token);
+}
+
+/** JSON text as a value in which integers that a number cannot hold are BigInts. Throws `SyntaxError`. */
+function parseExact(text) {
+  const value = JSON.parse(text);
+  const tokens = text.match(TOKENS) ?? [];
+  if (!tokens.some(isInexact)) return value;
+  const mark = randomUUID();
+  const marked = text.replace(TOKENS, (token) => (isInexact(token) ? `"${mark}${token}"` : token));
+  const unmark = (_, found) => (typeof found === "string" && found.startsWith(mark) ? BigInt(found.slice(mark.length)) : found);
+  return JSON.parse(marked, unmark);
+}
+
 const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/i;
 
 /** A time in milliseconds since 1970: such a number, a `Date`, or RFC 3339 text. */
@@ -105,4 +123,4 @@ function millis(time) {
   throw new ArgumentError("a time is a number of milliseconds, a `Date`, or RFC 3339 text");
 }
 
-module.exports = { argsText, jsonText, millis, plainText };
+module.exports = { argsText, jsonText, millis, parseExact, plainText };
