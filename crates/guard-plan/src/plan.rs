@@ -668,6 +668,17 @@ pub enum EffectOp {
     Delete,
 }
 
+impl EffectOp {
+    /// True if what is written depends on how often it is done.
+    pub fn accumulates(self) -> bool {
+        use EffectOp::*;
+        match self {
+            Add | Subtract | Multiply | Append | Remove => true,
+            Set | Insert | Delete => false,
+        }
+    }
+}
+
 /// A variable or a part of one.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

@@ -5,7 +5,8 @@
 //! clause reads; what variables hold is the session's.
 
 use crate::plan::{
-    Expr, Learn, Node, NodeId, Plan, Step, Target, Tool, ToolId, Trust, TypeDef, TypeId, VarId,
+    Effect, Expr, Learn, Node, NodeId, Plan, Step, Target, Tool, ToolId, Trust, TypeDef, TypeId,
+    VarId,
 };
 use crate::typing::{element, required};
 use serde::{Deserialize, Serialize};
@@ -72,6 +73,18 @@ impl Reading {
 pub fn of_expr(plan: &Plan, tool: &Tool, expr: &Expr) -> Reading {
     let mut reads = Reads::new(plan, tool);
     reads.root(expr);
+    reads.done()
+}
+
+/// What the value that an effect writes is made of. Whatever an effect makes of the state before it is the agent's choice:
+/// the agent chooses how often, and when.
+pub fn of_effect(plan: &Plan, tool: &Tool, effect: &Effect) -> Reading {
+    let mut reads = Reads::new(plan, tool);
+    effect.value.iter().for_each(|value| reads.root(value));
+    let reads_state = |value: &Expr| value.0.iter().any(|node| matches!(node, Node::State(_)));
+    if effect.op.accumulates() || effect.value.as_ref().is_some_and(reads_state) {
+        reads.mark(Level::Chosen);
+    }
     reads.done()
 }
 
@@ -160,7 +173,11 @@ impl<'p> Reads<'p> {
                 self.reading.vars.extend(variable(expr, *entry).map(|var| (var, true)));
                 self.children(expr, found);
             }
-            Node::Param(_) | Node::LastArg(..) | Node::Spent(_) | Node::Remaining(_) => {
+            Node::Param(_)
+            | Node::LastArg(..)
+            | Node::Spent(_)
+            | Node::Remaining(_)
+            | Node::Calls { .. } => {
                 self.mark(Level::Chosen);
             }
             Node::State(var) => self.reading.vars.push((*var, true)),

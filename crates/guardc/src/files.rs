@@ -25,7 +25,8 @@ pub fn unreadable(path: &Path, why: &str) -> Failure {
             entries.flatten().map(|e| e.file_name().to_string_lossy().into_owned()).collect()
         })
         .unwrap_or_default();
-    let near = near::nearest(&name, neighbours.iter().map(String::as_str));
+    let near = neighbours.iter().map(String::as_str).filter(|neighbour| *neighbour != name);
+    let near = near::nearest(&name, near);
     failure.maybe_help(near.map(|near| format!("did you mean `{}`?", display(&folder.join(near)))))
 }
 

@@ -83,6 +83,20 @@ pub(crate) fn library_parameter(
     ))
 }
 
+/// A name in a policy that is a parameter of a governed tool, and has a meaning without it.
+pub(crate) fn two_meanings(
+    at: Span,
+    name: &str,
+    policy: &str,
+    kind: &str,
+    tool: &str,
+) -> Diagnostic {
+    let message =
+        format!("`{name}` in the policy `{policy}` is a {kind}, and a parameter of `{tool}`");
+    Diagnostic::error("G0321", at, message)
+        .help("rename one of them, or leave the tool out of the policy")
+}
+
 pub(crate) fn unreachable_block(span: Span, by: Span) -> Diagnostic {
     Diagnostic::error("G0307", span, "this block is never reached")
         .also(by, "this one always speaks first")

@@ -24,6 +24,14 @@ pub(crate) fn built_in_name(what: &str, name: &Ident) -> Diagnostic {
     Diagnostic::error("G0102", name.span, message).label("this name is built in").help("rename it")
 }
 
+pub(crate) fn own_variant(what: &str, name: &Ident, of: &str) -> Diagnostic {
+    let message =
+        format!("the {what} `{}` has the name of a variant of its type `{of}`", name.node);
+    Diagnostic::error("G0102", name.span, message)
+        .label("this name is a variant")
+        .help("rename it: rules that mean the variant would read this")
+}
+
 pub(crate) fn define_circle(what: &str, circle: &[(&str, Span)]) -> Diagnostic {
     let mut names: Vec<&str> = circle.iter().map(|(name, _)| *name).collect();
     names.extend(circle.first().map(|(name, _)| *name));

@@ -63,7 +63,7 @@ pub(crate) fn missing_entry(span: Span, entry: &str, form: Option<&str>) -> Diag
 
 pub(crate) fn empty_needle(span: Span) -> Diagnostic {
     Diagnostic::error("G0218", span, "an empty text is looked for")
-        .label("this is found in almost every text")
+        .label("an empty text is part of no text")
         .help("write the text to look for, or ask `x == \"\"`")
 }
 

@@ -66,15 +66,12 @@ pub(crate) fn hidden_name(
     name: &str,
     span: Span,
     of: &str,
-    declared: Span,
+    declared: Option<Span>,
 ) -> Diagnostic {
-    Diagnostic::warning(
-        "G0508",
-        span,
-        format!("the {what} `{name}` hides the {of} of the same name"),
-    )
-    .also(declared, format!("the {of}"))
-    .help("rename one of them")
+    let message = format!("the {what} `{name}` hides the {of} of the same name");
+    let d = Diagnostic::warning("G0508", span, message);
+    let d = declared.into_iter().fold(d, |d, at| d.also(at, format!("the {of}")));
+    d.help("rename one of them")
 }
 
 pub(crate) fn hidden_variable(param: &str, span: Span, var: Span) -> Diagnostic {

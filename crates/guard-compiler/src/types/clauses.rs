@@ -68,7 +68,7 @@ impl<'a> Checker<'a, '_> {
                 monitor: entry.decl.mode == ast::InvariantMode::Monitor,
                 proved: entry.decl.mode == ast::InvariantMode::Proved,
                 condition,
-                text: text(&entry.decl.condition),
+                text: self.shown(&entry.decl.condition, &scope),
                 because,
             });
         }
@@ -201,7 +201,7 @@ impl<'a> Checker<'a, '_> {
                 let condition = self.guard(guard, scope);
                 let because = because.as_ref().map(|b| self.message(b, scope));
                 let word = if guard.unless { "unless" } else { "when" };
-                let text = shortened(format!("{word} {}", text(&guard.condition)));
+                let text = shortened(format!("{word} {}", self.shown(&guard.condition, scope)));
                 tool.clauses
                     .push(Clause { rule, kind: ClauseKind::Deny { condition, text, because } });
             }

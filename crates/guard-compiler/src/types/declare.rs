@@ -1,5 +1,6 @@
 //! Declarations: types, variables, units, facts, probes, and the signatures of tools.
 
+use super::name::OtherMeaning;
 use super::scope::{Missing, Place, Scope};
 use super::ty::{MAX_LEVELS, levels};
 use super::{Checker, Signature, literal};
@@ -249,6 +250,7 @@ impl<'a> Checker<'a, '_> {
             if !is_constant(&init) {
                 self.report(errors::not_constant(entry.decl.init.span));
             }
+            self.own_variant("variable", entry.name, &ty);
             self.program.state.push(StateVar {
                 name: entry.name.node.clone(),
                 ty,
@@ -300,13 +302,22 @@ impl<'a> Checker<'a, '_> {
         for entry in &names.tools.items {
             let params = self.fields("parameter", &entry.decl.params);
             for param in &params {
-                if let Some(var) = names.state.peek(&param.name) {
-                    let span = names.state.items[var].name.span;
-                    self.report(errors::hidden_variable(&param.name, param.span, span));
-                } else if let Some(define) = names.defines.peek(&param.name) {
-                    let span = names.defines.items[define].name.span;
-                    let (name, at) = (&param.name, param.span);
-                    self.report(errors::hidden_name("parameter", name, at, "define", span));
+                let (name, span) = (&param.name, param.span);
+                match self.other_meaning(name, &param.ty) {
+                    Some(OtherMeaning::Declared("variable", at)) => {
+                        self.report(errors::hidden_variable(name, span, at));
+                    }
+                    Some(OtherMeaning::Declared("fact", _)) | None => {}
+                    Some(other) => {
+                        let d = errors::hidden_name(
+                            "parameter",
+                            name,
+                            span,
+                            other.kind(),
+                            other.declared(),
+                        );
+                        self.report(d);
+                    }
                 }
             }
             let mut returns: Option<(Type, Span)> = None;

@@ -146,11 +146,14 @@ impl<'a> Checker<'a, '_> {
                         &param.name,
                         param.span,
                         of,
-                        span,
+                        Some(span),
                     ));
                 }
             }
             let ty = self.ty(&define.ty);
+            if define.params.is_empty() {
+                self.own_variant("define", entry.name, &ty);
+            }
             self.defines.push(Defined { params, ty, broken: false });
         }
     }

@@ -273,7 +273,7 @@ impl Checker<'_, '_> {
                 scope.missing = Missing::Refuses(false);
                 let kind = ClauseKind::Reconcile {
                     condition: self.condition(condition, &mut scope),
-                    text: text(condition),
+                    text: self.shown(condition, &scope),
                 };
                 tool.clauses.push(Clause { rule, kind });
             }

@@ -34,8 +34,8 @@ pub(crate) fn by_success<'a>(names: &Names<'a>) -> HashMap<&'a str, Vec<Filled<'
             .iter()
             .filter(|clause| !clause.shadow)
             .flat_map(written)
-            .filter(|target| !emptied.contains(target.var.node.as_str()))
             .filter_map(|target| place(target, entry.decl))
+            .filter(|place| !emptied.has(place))
             .collect();
         if !places.is_empty() {
             filled.insert(entry.name.node.as_str(), places);
@@ -56,28 +56,48 @@ fn written(clause: &ast::Clause) -> Vec<&ast::Target> {
     }
 }
 
-/// Variables that something deletes from, or sets to something that may be missing.
-fn emptied<'a>(names: &Names<'a>) -> HashSet<&'a str> {
+/// Variables that do not keep what a success filled.
+#[derive(Default)]
+struct Emptied<'a> {
+    /// Something deletes from them, or sets them to what may be missing.
+    places: HashSet<&'a str>,
+    /// Something sets them as a whole, which keeps no entry.
+    entries: HashSet<&'a str>,
+}
+
+impl Emptied<'_> {
+    /// Returns true if something may empty a place.
+    fn has(&self, place: &Filled) -> bool {
+        let keyed = place.steps.iter().any(|step| matches!(step, FilledStep::Parameter(_)));
+        self.places.contains(place.var) || (keyed && self.entries.contains(place.var))
+    }
+}
+
+fn emptied<'a>(names: &Names<'a>) -> Emptied<'a> {
     let tools = names.tools.items.iter().flat_map(|t| &t.decl.clauses);
     let policies = names.policies.items.iter().flat_map(|p| &p.decl.clauses);
-    let mut emptied = HashSet::new();
+    let mut emptied = Emptied::default();
+    let mut set = |target: &'a ast::Target, value: Option<&ast::Expr>| {
+        let var = target.var.node.as_str();
+        if value.is_none_or(|value| may_empty(value, target)) {
+            emptied.places.insert(var);
+        }
+        if target.path.is_empty() {
+            emptied.entries.insert(var);
+        }
+    };
     for clause in tools.chain(policies) {
         match &clause.kind {
             ClauseKind::Effect(effects) => {
                 for effect in effects {
-                    let empties = match &effect.kind {
-                        EffectKind::Delete | EffectKind::Remove(_) => true,
-                        EffectKind::Set(value) => may_empty(value, &effect.target),
-                        _ => false,
-                    };
-                    if empties {
-                        emptied.insert(effect.target.var.node.as_str());
+                    match &effect.kind {
+                        EffectKind::Delete | EffectKind::Remove(_) => set(&effect.target, None),
+                        EffectKind::Set(value) => set(&effect.target, Some(value)),
+                        _ => {}
                     }
                 }
             }
-            ClauseKind::Observe { target, value, .. } if may_empty(value, target) => {
-                emptied.insert(target.var.node.as_str());
-            }
+            ClauseKind::Observe { target, value, .. } => set(target, Some(value)),
             _ => {}
         }
     }

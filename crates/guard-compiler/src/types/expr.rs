@@ -1,5 +1,6 @@
 //! Expressions: from syntax to typed HIR, with the type a place expects as a guide for literals.
 
+use super::name::OtherMeaning;
 use super::narrow;
 use super::scope::{Missing, Scope};
 use super::text::{text, text_in};
@@ -377,6 +378,15 @@ impl Checker<'_, '_> {
             && let Some(fact) = self.names.facts.get(name)
         {
             return self.row(fact, at, span, scope);
+        }
+        if let ast::ExprKind::Name(name) = &of.kind
+            && scope.local(name).is_none()
+            && let Some(fact) = self.names.facts.peek(name)
+        {
+            let other = OtherMeaning::Declared("fact", self.names.facts.items[fact].name.span);
+            if self.means_two(name, of.span, scope, Some(other)) {
+                return broken(span);
+            }
         }
         let inner = self.expr(of, None, scope);
         // An element of what is missing is missing.

@@ -3,6 +3,7 @@
 use super::Checker;
 use super::clauses::Governs;
 use super::scope::{Place, Scope};
+use super::text::text;
 use crate::defines::{Measure, WrittenOut, free_names, in_circles, is_built_in, ordered};
 use crate::errors;
 use crate::hir::{self, Type};
@@ -11,7 +12,13 @@ use guard_syntax::ast::{self, ClauseKind, Ident};
 use guard_syntax::diagnostic::Diagnostic;
 use guard_syntax::span::Span;
 use std::cell::Cell;
+use std::collections::VecDeque;
 use std::rc::Rc;
+
+/// The most names whose meaning is shown beside a condition.
+const SHOWN_NAMES: usize = 8;
+/// The most characters of a condition and of what its names stand for; what is longer helps nobody who reads it.
+const SHOWN_MEANING: usize = 400;
 
 /// The names of one tool or policy.
 #[derive(Default)]
@@ -154,6 +161,64 @@ impl<'a> Checker<'a, '_> {
         }
     }
 
+    /// Returns a condition as its author wrote it, and after `where` what its names stand for: a reader of a reason sees
+    /// no declarations.
+    pub(super) fn shown(&self, condition: &ast::Expr, scope: &Scope) -> String {
+        let mut out = text(condition);
+        // Names that wait, and whether they stand in a define, which sees no `let` and no parameter of a tool.
+        let mut waiting = VecDeque::from([(condition, false, Vec::new())]);
+        let mut seen: Vec<&str> = Vec::new();
+        while let Some((e, in_define, mut bound)) = waiting.pop_front() {
+            let mut free = Vec::new();
+            free_names(e, &mut bound, &mut free);
+            for (name, _) in free {
+                let own = !in_define && scope.params.iter().any(|param| param.name == name);
+                if own || seen.contains(&name) {
+                    continue;
+                }
+                let (params, value) = match self.stands_for(name, in_define, scope) {
+                    Some(found) => found,
+                    None => continue,
+                };
+                seen.push(name);
+                let params: Vec<&str> = params.iter().map(|param| &*param.name.node).collect();
+                let head = match params.is_empty() {
+                    true => name.to_owned(),
+                    false => format!("{name}({})", params.join(", ")),
+                };
+                out += if seen.len() == 1 { " where " } else { ", " };
+                let shown = text(value);
+                match out.len() + shown.len() > SHOWN_MEANING {
+                    true => out += &format!("{head} = …"),
+                    false => out += &format!("{head} = {shown}"),
+                }
+                if seen.len() == SHOWN_NAMES {
+                    return out;
+                }
+                let is_let = !in_define && scope.lets.find(name).is_some();
+                waiting.push_back((value, !is_let, params));
+            }
+        }
+        out
+    }
+
+    /// The parameters and the expression of a `let` or a define.
+    fn stands_for(
+        &self,
+        name: &str,
+        in_define: bool,
+        scope: &Scope<'a>,
+    ) -> Option<(&'a [ast::Field], &'a ast::Expr)> {
+        let given = scope.lets.find(name).filter(|_| !in_define);
+        match given {
+            Some(found) => Some((&[], found.value)),
+            None => {
+                let define = self.names.defines.items[self.names.defines.peek(name)?].decl;
+                Some((&define.params, &define.value))
+            }
+        }
+    }
+
     /// A bound variable with the name of a `let` or a define.
     pub(super) fn hides(&mut self, binder: &Ident, scope: &Scope) {
         let name = &binder.node;
@@ -165,7 +230,7 @@ impl<'a> Checker<'a, '_> {
             (None, Some(span)) => ("define", span),
             (None, None) => return,
         };
-        self.report(errors::hidden_name("bound variable", name, binder.span, of, declared));
+        self.report(errors::hidden_name("bound variable", name, binder.span, of, Some(declared)));
     }
 
     /// Judges the expressions that no clause reads, so that their mistakes are found, and says that nobody does.

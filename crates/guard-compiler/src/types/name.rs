@@ -6,6 +6,7 @@ use super::scope::{Place, Scope};
 use crate::errors;
 use crate::hir::{EnumDef, Expr, ExprKind, ORIGIN, Type};
 use guard_plan::plan::SourceKind;
+use guard_syntax::ast::Ident;
 use guard_syntax::span::Span;
 
 impl Checker<'_, '_> {
@@ -45,7 +46,13 @@ impl Checker<'_, '_> {
             return typed(ExprKind::Result, ty.clone(), span);
         }
         if let Some(at) = scope.param(name) {
-            return typed(ExprKind::Param(at as u32), scope.params[at].ty.clone(), span);
+            let param = &scope.params[at];
+            let other = self.other_meaning(name, &param.ty);
+            let other = other.filter(|other| !matches!(other, OtherMeaning::Declared("fact", _)));
+            if self.means_two(name, span, scope, other) {
+                return broken(span);
+            }
+            return typed(ExprKind::Param(at as u32), param.ty.clone(), span);
         }
         if let Some(at) = self.names.state.get(name) {
             if !scope.place.reads_state() {
@@ -147,6 +154,49 @@ impl Checker<'_, '_> {
         broken(span)
     }
 
+    /// Returns what a parameter's name means where no tool has the parameter.
+    pub(super) fn other_meaning(&self, name: &str, ty: &Type) -> Option<OtherMeaning> {
+        if let Some((kind, span)) = self.names.value(name) {
+            return Some(OtherMeaning::Declared(kind, span));
+        }
+        if BUILT_IN_VALUES.contains(&name) {
+            return Some(OtherMeaning::BuiltIn);
+        }
+        self.variant_of(name, ty).then_some(OtherMeaning::Variant)
+    }
+
+    /// Reports a name in a policy that is a parameter of the tool and has another meaning; returns true if it was reported.
+    pub(super) fn means_two(
+        &mut self,
+        name: &str,
+        span: Span,
+        scope: &Scope,
+        other: Option<OtherMeaning>,
+    ) -> bool {
+        let (Some(policy), Some(at), Some(other)) = (&self.policy, scope.param(name), other) else {
+            return false;
+        };
+        let d = policy.two_meanings(name, span, scope.params[at].span, &other);
+        self.report(d);
+        true
+    }
+
+    /// Returns true if a type is an enum, or an option of one, with a variant of this name.
+    fn variant_of(&self, name: &str, ty: &Type) -> bool {
+        let Type::Enum(id) = ty.required() else { return false };
+        self.program.enums[*id].variants.iter().any(|variant| variant == name)
+    }
+
+    /// A variable or define with the name of a variant of its own enum would stand wherever the variant is meant.
+    pub(super) fn own_variant(&mut self, what: &str, name: &Ident, ty: &Type) {
+        if let Type::Enum(id) = ty.required()
+            && self.variant_of(&name.node, ty)
+        {
+            let d = errors::own_variant(what, name, &self.program.enums[*id].name);
+            self.report(d);
+        }
+    }
+
     /// Something that cannot be asked here.
     pub(super) fn misplaced(&mut self, span: Span, what: &str, scope: &Scope) -> Expr {
         let help = match scope.place {
@@ -162,6 +212,38 @@ impl Checker<'_, '_> {
         };
         self.report(errors::wrong_place(span, what, scope.place.name(), help));
         broken(span)
+    }
+}
+
+/// The values of the language that a rule of a policy may read.
+const BUILT_IN_VALUES: [&str; 4] = ["now", "elapsed", "workspace", "clock"];
+
+/// The meaning of a name beside that of a parameter.
+pub(super) enum OtherMeaning {
+    /// A variable, fact or define, and where it is declared.
+    Declared(&'static str, Span),
+    /// A value of the language.
+    BuiltIn,
+    /// A variant of the parameter's own enum.
+    Variant,
+}
+
+impl OtherMeaning {
+    /// Returns the kind, in words.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            OtherMeaning::Declared(kind, _) => kind,
+            OtherMeaning::BuiltIn => "built-in value",
+            OtherMeaning::Variant => "variant",
+        }
+    }
+
+    /// Returns where it is declared, if that is in a file.
+    pub fn declared(&self) -> Option<Span> {
+        match self {
+            OtherMeaning::Declared(_, span) => Some(*span),
+            OtherMeaning::BuiltIn | OtherMeaning::Variant => None,
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! Policies and groups: which tools a set names, and what a policy may speak of.
 
 use super::Checker;
+use super::name::OtherMeaning;
 use crate::errors;
 use crate::hir::ToolId;
 use guard_plan::builtin::Builtin;
@@ -45,6 +46,24 @@ impl Speaking {
             .params
             .contains(name)
             .then(|| errors::policy_parameter(span, &self.policy, name, &self.tool, self.tool_span))
+    }
+
+    /// Returns the problem with a name that is a parameter of this tool and means something else without it.
+    pub fn two_meanings(
+        &self,
+        name: &str,
+        span: Span,
+        param: Span,
+        other: &OtherMeaning,
+    ) -> Diagnostic {
+        let kind = other.kind();
+        let problem = |at| errors::two_meanings(at, name, &self.policy, kind, &self.tool);
+        let d = match self.governed.bundled {
+            // Nobody changes the library.
+            true => problem(param).also(span, "the library reads it here"),
+            false => problem(span).also(param, format!("the parameter of `{}`", self.tool)),
+        };
+        other.declared().into_iter().fold(d, |d, at| d.also(at, format!("the {kind}")))
     }
 }
 

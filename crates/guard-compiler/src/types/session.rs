@@ -54,7 +54,8 @@ impl Checker<'_, '_> {
             let mut conditions = Vec::new();
             for condition in &entry.decl.conditions {
                 let mut scope = session_scope(self.names, Missing::Any);
-                conditions.push((text(condition), self.condition(condition, &mut scope)));
+                let typed = self.condition(condition, &mut scope);
+                conditions.push((self.shown(condition, &scope), typed));
             }
             let doc = entry.docs.join("\n");
             let (name, span) = (entry.name.node.clone(), entry.name.span);

@@ -91,6 +91,10 @@ impl Checker<'_, '_> {
                 let what = format!("the use of the budget `{}`", self.program.units[unit].name);
                 errors::learn_of_argument(span, &what)
             }
+            Cause::Calls(counted) => {
+                let what = format!("the number of calls of `{}`", self.program.tools[counted].name);
+                errors::learn_of_argument(span, &what)
+            }
             Cause::Argument => {
                 errors::learn_of_argument(span, &format!("an argument of `{}`", tool.name))
             }
@@ -110,6 +114,8 @@ enum Cause {
     LastArgument(hir::ToolId),
     /// The use of a budget: the agent chooses the amounts.
     Budget(hir::UnitId),
+    /// A number of calls: the agent chooses how many.
+    Calls(hir::ToolId),
     /// An argument of the call itself: the agent chooses it.
     Argument,
 }
@@ -126,7 +132,9 @@ enum Level {
 impl Cause {
     fn level(self) -> Level {
         match self {
-            Cause::Argument | Cause::LastArgument(_) | Cause::Budget(_) => Level::Chosen,
+            Cause::Argument | Cause::LastArgument(_) | Cause::Budget(_) | Cause::Calls(_) => {
+                Level::Chosen
+            }
             Cause::Result | Cause::LastResult(_) => Level::Untrusted,
             Cause::State(_, _, level) => level,
         }
@@ -185,11 +193,13 @@ impl<'p> Flow<'p> {
             let worst = self.reads(at, [e]).worst(Level::Chosen)?;
             Some((worst.level(), clause.rule.span))
         };
+        let made = makes_of_old(&clause.kind).then_some((Level::Chosen, clause.rule.span));
         let keys = target.path.iter().filter_map(|step| match step {
             hir::Step::Index(key) => stain(key),
             hir::Step::Field(_) => None,
         });
-        Some(Written { var: target.var, values: value.and_then(stain), keys: keys.max() })
+        let values = value.and_then(stain).max(made);
+        Some(Written { var: target.var, values, keys: keys.max() })
     }
 
     /// Marks a variable; false where it was marked as much before.
@@ -266,6 +276,15 @@ impl<'p> Flow<'p> {
     }
 }
 
+/// True for an effect that makes something of what the state held before: the agent chooses how often, and when.
+fn makes_of_old(clause: &hir::ClauseKind) -> bool {
+    let hir::ClauseKind::Effect { op, value, .. } = clause else { return false };
+    let mut reads_state = false;
+    let mut note = |e: &Expr| reads_state |= matches!(e.kind, ExprKind::State(_));
+    value.iter().for_each(|value| value.walk(&mut note));
+    op.accumulates() || reads_state
+}
+
 /// Whose result a part belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Root {
@@ -319,6 +338,7 @@ impl Reads<'_> {
             ExprKind::Spent(unit) | ExprKind::Remaining(unit) => {
                 self.causes.push(Cause::Budget(*unit));
             }
+            ExprKind::Calls { tool, .. } => self.causes.push(Cause::Calls(*tool)),
             ExprKind::Called { tool, key, .. } if !key.is_empty() => {
                 self.causes.push(Cause::LastArgument(*tool));
                 key.iter().for_each(|(_, value)| self.visit(value));

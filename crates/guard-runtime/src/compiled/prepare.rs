@@ -289,7 +289,7 @@ impl Readings {
         let value = |value: &plan::Expr| trust::of_expr(plan, tool, value);
         let effects = tool.effects.iter().filter(|effect| !effect.rule.shadow);
         let effects = effects.map(|effect| {
-            let written = effect.value.as_ref().map(value).unwrap_or_default();
+            let written = trust::of_effect(plan, tool, effect);
             (effect.target.var, written, keys(&effect.target))
         });
         let observes = tool.observes.iter().filter(|observe| !observe.rule.shadow);

@@ -8,6 +8,7 @@ use crate::term::{Term, count};
 use guard_mcp::{ToolLock, declarations, guard_text};
 use guard_plan::json::Json;
 use guard_sdk::sources;
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -61,6 +62,7 @@ pub fn run(args: &Args, term: &Term) -> Outcome {
         Some(file) => of_file(file)?,
         None => list::of_server(&args.server, args.timeout)?,
     };
+    check_names(&tools)?;
     match args.update {
         true => update(args, &tools, term),
         false => import(args, &tools, term),
@@ -80,6 +82,24 @@ fn of_file(file: &Path) -> Result<Vec<Json>, Failure> {
         Failure::new(format!("`{shown}` has no list of tools"))
             .help("save the result of `tools/list`")
     })
+}
+
+/// Refuses a list in which an entry has no name, or two have the same: a guard would say nothing of one of them.
+fn check_names(tools: &[Json]) -> Result<(), Failure> {
+    let mut names = BTreeSet::new();
+    for (at, tool) in tools.iter().enumerate() {
+        let Some(name) = tool.get("name").and_then(Json::as_str) else {
+            return Err(Failure::new(format!("entry {} of the list of tools has no name", at + 1))
+                .help("each entry is an object with `name`, `description` and `inputSchema`"));
+        };
+        if !names.insert(name) {
+            let name = crate::report::visible(name);
+            return Err(Failure::new(format!("two tools of the list are called `{name}`")).help(
+                "a guard cannot tell their calls apart; ask the server's author to rename one",
+            ));
+        }
+    }
+    Ok(())
 }
 
 /// Returns true if a text is a regular expression of the language.
