@@ -129,9 +129,23 @@ export class Guarded {
     if (error instanceof GuardError) throw error;
     const session = this.#session(context?.context);
     await this.#report(session, context);
-    if (details?.toolCall) this.#delivered(session, details.toolCall.callId);
+    if (details?.toolCall) {
+      const denial = await this.#unread(session, details.toolCall);
+      if (denial) return denial;
+      this.#delivered(session, details.toolCall.callId);
+    }
     if (options.errorFunction === null) throw error;
     return options.errorFunction === undefined ? FAILED : options.errorFunction(context, error, details);
+  }
+
+  /** Puts a call to the guard whose arguments the framework refuses; the guard's words come first. */
+  async #unread(session, toolCall) {
+    const memory = this.#memory(session);
+    if (memory.seen.has(toolCall.callId)) return "";
+    memory.seen.add(toolCall.callId);
+    const judging = memory.turn.then(() => refused(session, toolCall));
+    memory.turn = judging.catch(() => undefined);
+    return judging;
   }
 
   /** Reports the tokens that the model has used since the last report. */
@@ -205,6 +219,7 @@ export class Guarded {
         return options.toolErrorFormatter?.(asked);
       },
       callModelInputFilter: async (asked) => {
+        expectGuarded(asked.agent);
         const data = (await options.callModelInputFilter?.(asked)) ?? asked.modelData;
         if (first) for (const item of data.input) if (item.type === "function_call") memory.seen.add(item.callId);
         first = false;
@@ -286,6 +301,9 @@ function finishReason(result) {
   return data?.finish_reason ?? data?.choices?.[0]?.finish_reason;
 }
 
+/** The agents of whose other tools somebody was warned. */
+const warned = new WeakSet();
+
 /** Refuses an agent with tools that no guard stands around; warns of those that run at the provider. */
 function expectGuarded(agent, known = new Set()) {
   if (known.has(agent)) return;
@@ -294,6 +312,9 @@ function expectGuarded(agent, known = new Set()) {
   if (open.length) throw new GuardError(`no guard stands around ${open.map((name) => `\`${name}\``).join(", ")}: make them with \`guarded.tool\``);
   if (agent.mcpServers?.length) throw new GuardError("no guard stands around the agent's MCP servers: start them behind `guardc mcp-proxy`, and leave out `mcpServers`");
   const elsewhere = agent.tools.filter((tool) => tool.type !== "function").map((tool) => tool.name ?? tool.type);
-  if (elsewhere.length) process.emitWarning(`no guard sees tools that are not functions: ${elsewhere.join(", ")}`, { code: "UNGUARDED_TOOL" });
-  for (const handoff of agent.handoffs ?? []) expectGuarded(handoff.agent ?? handoff, known);
+  if (elsewhere.length && !warned.has(agent)) {
+    warned.add(agent);
+    process.emitWarning(`no guard sees tools that are not functions: ${elsewhere.join(", ")}`, { code: "UNGUARDED_TOOL" });
+  }
+  for (const each of agent.handoffs ?? []) expectGuarded(each.agent ?? each, known);
 }

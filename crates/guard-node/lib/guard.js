@@ -15,7 +15,7 @@ class Guard {
   #engine;
 
   constructor(engine) {
-    if (!(engine instanceof native.EngineGuard)) throw new ArgumentError("make a guard with `Guard.load`, `Guard.compile` or `Guard.fromPlan`");
+    if (!(engine instanceof native.NodeGuard)) throw new ArgumentError("make a guard with `Guard.load`, `Guard.compile` or `Guard.fromPlan`");
     this.#engine = engine;
     const { tools, contracts, probes } = JSON.parse(answer(engine.declared()));
     Object.assign(this, { name: engine.name, planHash: engine.planHash, tools, contracts, probes });
@@ -23,15 +23,15 @@ class Guard {
   }
   static load(path) {
     const from = pathText(path);
-    return new Guard(made(() => native.EngineGuard.load(from)));
+    return new Guard(made(() => native.NodeGuard.load(from)));
   }
   static compile(text, { path = "guard.guard" } = {}) {
     const [from, source] = [pathText(path), plainText(text, "the text of a guard")];
-    return new Guard(made(() => native.EngineGuard.compile(from, source)));
+    return new Guard(made(() => native.NodeGuard.compile(from, source)));
   }
   static fromPlan(plan) {
     if (!(plan instanceof Uint8Array)) throw new ArgumentError("a plan is a `Uint8Array`");
-    return new Guard(made(() => native.EngineGuard.fromPlan(Buffer.from(plan))));
+    return new Guard(made(() => native.NodeGuard.fromPlan(Buffer.from(plan))));
   }
   planBytes() {
     return this.#engine.planBytes();

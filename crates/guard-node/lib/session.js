@@ -104,7 +104,7 @@ class Session {
     const given = { workspace, data: data === undefined ? undefined : jsonText(data), actor, now, trace, approvals };
     const kept = store === undefined ? undefined : engineOf(store instanceof Store ? store : new Store(store));
     const bytes = snapshot === undefined ? undefined : Buffer.from(snapshot);
-    this.#engine = made(() => native.EngineSession.open(engine, id, JSON.stringify(given), kept, bytes));
+    this.#engine = made(() => native.NodeSession.open(engine, id, JSON.stringify(given), kept, bytes));
     /** The same events as promises: in their order, and beside the event loop where they may wait for a disk. */
     this.promises = Object.fromEntries(Object.keys(EVENTS).map((name) => [name, (...given) => this.#later(name, given)]));
     this.promises.settle = (...given) => this.calls.settling(() => this.#later("settle", given));

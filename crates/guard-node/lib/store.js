@@ -9,7 +9,7 @@ class Store {
 
   constructor(path, { durability = "full", key } = {}) {
     this.path = plainText(path, "the path");
-    this.#engine = made(() => native.EngineStore.open(path, String(durability), key));
+    this.#engine = made(() => native.NodeStore.open(path, String(durability), key));
   }
   static engine(store) {
     return store.#engine;

@@ -1,6 +1,6 @@
 //! Contracts: texts judged whole or as they arrive.
 
-use crate::reply::{Failure, caught, json, json_text, text};
+use crate::reply::{ReplyFailure, caught, json, json_text, text};
 use guard_plan::json::Json;
 use guard_plan::report::Report;
 use guard_runtime::Session as SessionState;
@@ -15,8 +15,8 @@ use std::sync::Arc;
 const NO_WORKSPACE: &str = "/workspace";
 
 /// The lists of known values that a host hands over, by name.
-pub fn known_lists(known: Option<&str>) -> Result<BTreeMap<String, Vec<Json>>, Failure> {
-    let wrong = || Failure::argument("`known` is an object of lists");
+pub fn known_lists(known: Option<&str>) -> Result<BTreeMap<String, Vec<Json>>, ReplyFailure> {
+    let wrong = || ReplyFailure::argument("`known` is an object of lists");
     let Some(known) = known else { return Ok(BTreeMap::new()) };
     let Json::Object(members) = json(known)? else { return Err(wrong()) };
     let list = |(name, values): (Box<str>, Json)| match values {
@@ -27,7 +27,7 @@ pub fn known_lists(known: Option<&str>) -> Result<BTreeMap<String, Vec<Json>>, F
 }
 
 /// A report as text: what the engine writes, and what it says in words.
-pub fn report_text(report: &Report) -> Result<String, Failure> {
+pub fn report_text(report: &Report) -> Result<String, ReplyFailure> {
     json_text(&serde_json::json!({
         "report": report,
         "kept": report.kept(),
@@ -37,15 +37,15 @@ pub fn report_text(report: &Report) -> Result<String, Failure> {
 
 /// One contract of a guard.
 #[napi]
-pub struct EngineContract {
+pub struct NodeContract {
     guard: Guard,
     contract: Arc<Contract>,
 }
 
-impl EngineContract {
+impl NodeContract {
     /// A contract of a guard.
-    pub fn new(guard: Guard, contract: Contract) -> EngineContract {
-        EngineContract { guard, contract: Arc::new(contract) }
+    pub fn new(guard: Guard, contract: Contract) -> NodeContract {
+        NodeContract { guard, contract: Arc::new(contract) }
     }
 }
 
@@ -65,7 +65,7 @@ fn checked(
 ) -> String {
     text(caught(|| {
         let options = TextOptions { finish_reason, known: known_lists(known)? };
-        report_text(&contract.check(bytes, &options).map_err(|error| Failure::from(&error))?)
+        report_text(&contract.check(bytes, &options).map_err(|error| ReplyFailure::from(&error))?)
     }))
 }
 
@@ -84,7 +84,7 @@ impl Task for LaterCheck {
 }
 
 #[napi]
-impl EngineContract {
+impl NodeContract {
     /// Judges a text.
     #[napi]
     pub fn check(
@@ -111,16 +111,16 @@ impl EngineContract {
 
     /// Begins to judge a text that arrives in pieces.
     #[napi]
-    pub fn feed(&self, known: Option<String>) -> napi::Result<EngineFeed> {
+    pub fn feed(&self, known: Option<String>) -> napi::Result<NodeFeed> {
         let feed = caught(|| {
             let name = self.contract.name();
             let index = self.guard.plan().contracts.iter().position(|known| known.name == name);
             let state = self.guard.kernel().open("contract", 0, NO_WORKSPACE);
-            Ok(EngineFeed {
+            Ok(NodeFeed {
                 guard: self.guard.clone(),
                 index: index
-                    .ok_or_else(|| Failure::contract("the plan does not have the contract"))?,
-                state: state.map_err(|error| Failure::contract(error.to_string()))?,
+                    .ok_or_else(|| ReplyFailure::contract("the plan does not have the contract"))?,
+                state: state.map_err(|error| ReplyFailure::contract(error.to_string()))?,
                 known: known_lists(known.as_deref())?,
                 feed: Some(self.contract.checker().feed()),
             })
@@ -143,7 +143,7 @@ impl EngineContract {
 
 /// A text that arrives in pieces.
 #[napi]
-pub struct EngineFeed {
+pub struct NodeFeed {
     guard: Guard,
     index: usize,
     state: SessionState,
@@ -151,7 +151,7 @@ pub struct EngineFeed {
     feed: Option<guard_contract::Feed>,
 }
 
-impl EngineFeed {
+impl NodeFeed {
     /// Runs something with the feed and the answers to the contract's references. After a panic the feed has ended.
     fn run(
         &mut self,
@@ -159,14 +159,14 @@ impl EngineFeed {
         work: impl FnOnce(
             guard_contract::Feed,
             &guard_contract::Input<'_>,
-        ) -> (Option<guard_contract::Feed>, Result<String, Failure>),
+        ) -> (Option<guard_contract::Feed>, Result<String, ReplyFailure>),
     ) -> String {
-        let EngineFeed { guard, index, state, known, feed } = self;
+        let NodeFeed { guard, index, state, known, feed } = self;
         text(caught(|| {
             let taken =
-                feed.take().ok_or_else(|| Failure::contract("the text has ended already"))?;
+                feed.take().ok_or_else(|| ReplyFailure::contract("the text has ended already"))?;
             let known = guard.kernel().known(state, *index, known);
-            let known = known.ok_or_else(|| Failure::contract("the contract is not known"))?;
+            let known = known.ok_or_else(|| ReplyFailure::contract("the contract is not known"))?;
             let input =
                 guard_contract::Input { finish_reason, known: &known, workspace: NO_WORKSPACE };
             let (rest, answer) = work(taken, &input);
@@ -177,7 +177,7 @@ impl EngineFeed {
 }
 
 #[napi]
-impl EngineFeed {
+impl NodeFeed {
     /// Takes a piece, and returns the valid items that it completes.
     #[napi]
     pub fn push(&mut self, bytes: Buffer) -> String {

@@ -1,7 +1,7 @@
 //! Guards: compiled once, shared by the sessions of a thread.
 
-use crate::contract::EngineContract;
-use crate::reply::{Failure, caught, json_text, text};
+use crate::contract::NodeContract;
+use crate::reply::{ReplyFailure, caught, json_text, text};
 use guard_plan::encode;
 use guard_plan::plan::{Probe, ProbeAsks};
 use guard_plan::words;
@@ -11,41 +11,41 @@ use napi_derive::napi;
 
 /// The engine's part of a guard; use `Guard`.
 #[napi]
-pub struct EngineGuard {
+pub struct NodeGuard {
     guard: Guard,
 }
 
-impl EngineGuard {
+impl NodeGuard {
     /// The guard.
     pub fn guard(&self) -> &Guard {
         &self.guard
     }
 }
 
-fn ready(load: impl FnOnce() -> Result<Guard, GuardError>) -> napi::Result<EngineGuard> {
-    match caught(|| load().map_err(|error| Failure::from(&error))) {
-        Ok(guard) => Ok(EngineGuard { guard }),
+fn ready(load: impl FnOnce() -> Result<Guard, GuardError>) -> napi::Result<NodeGuard> {
+    match caught(|| load().map_err(|error| ReplyFailure::from(&error))) {
+        Ok(guard) => Ok(NodeGuard { guard }),
         Err(failure) => Err(failure.thrown()),
     }
 }
 
 #[napi]
-impl EngineGuard {
+impl NodeGuard {
     /// Loads a guard or a plan from a file.
     #[napi(factory)]
-    pub fn load(path: String) -> napi::Result<EngineGuard> {
+    pub fn load(path: String) -> napi::Result<NodeGuard> {
         ready(|| Guard::from_file(path))
     }
 
     /// Compiles a text.
     #[napi(factory)]
-    pub fn compile(path: String, source: String) -> napi::Result<EngineGuard> {
+    pub fn compile(path: String, source: String) -> napi::Result<NodeGuard> {
         ready(|| Guard::compile(path, source))
     }
 
     /// Loads the bytes of a plan.
     #[napi(factory)]
-    pub fn from_plan(plan: Buffer) -> napi::Result<EngineGuard> {
+    pub fn from_plan(plan: Buffer) -> napi::Result<NodeGuard> {
         ready(|| Guard::from_plan_bytes(&plan))
     }
 
@@ -99,9 +99,10 @@ impl EngineGuard {
 
     /// The contract with this name.
     #[napi]
-    pub fn contract(&self, name: String) -> napi::Result<EngineContract> {
-        let contract = caught(|| self.guard.contract(&name).map_err(|error| Failure::from(&error)));
+    pub fn contract(&self, name: String) -> napi::Result<NodeContract> {
+        let contract =
+            caught(|| self.guard.contract(&name).map_err(|error| ReplyFailure::from(&error)));
         let contract = contract.map_err(|failure| failure.thrown())?;
-        Ok(EngineContract::new(self.guard.clone(), contract))
+        Ok(NodeContract::new(self.guard.clone(), contract))
     }
 }

@@ -1,6 +1,6 @@
 //! Outcomes of events as text.
 
-use crate::reply::{Failure, json_text};
+use crate::reply::{ReplyFailure, json_text};
 use guard_plan::record::{StopDecision, rendered};
 use guard_sdk::approvals::PendingApproval;
 use guard_sdk::{Decision, Proposed, Settled, Stopped};
@@ -14,7 +14,7 @@ pub fn proposed_text(
     record: &str,
     call: &str,
     request: Option<&PendingApproval>,
-) -> Result<String, Failure> {
+) -> Result<String, ReplyFailure> {
     let letter = match proposed.verdict.decision {
         Decision::Allow => 'a',
         Decision::Deny => 'd',
@@ -73,7 +73,7 @@ fn details(proposed: &Proposed, request: Option<&PendingApproval>) -> Value {
 }
 
 /// A settlement: its details as JSON (nothing where there are none), a line break, and the record.
-pub fn settled_text(settled: &Settled, record: &str) -> Result<String, Failure> {
+pub fn settled_text(settled: &Settled, record: &str) -> Result<String, ReplyFailure> {
     let plain = settled.feedback.is_empty() && settled.notes.is_empty() && !settled.halted;
     let mut text = match plain {
         true => String::new(),
@@ -90,7 +90,7 @@ pub fn settled_text(settled: &Settled, record: &str) -> Result<String, Failure> 
 }
 
 /// A stop, as JSON.
-pub fn stopped_text(stopped: &Stopped, record: &str) -> Result<String, Failure> {
+pub fn stopped_text(stopped: &Stopped, record: &str) -> Result<String, ReplyFailure> {
     let allowed = stopped.decision == StopDecision::Allow;
     json_text(&json!({
         "allowed": allowed,

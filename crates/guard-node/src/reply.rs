@@ -10,49 +10,49 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// A failure as the package raises it: the class of the error, a stable word, and the message.
 #[derive(Debug, Serialize)]
-pub struct Failure {
+pub struct ReplyFailure {
     class: &'static str,
     code: &'static str,
     message: String,
 }
 
-impl Failure {
+impl ReplyFailure {
     /// A value that a method does not take.
-    pub fn argument(message: impl Into<String>) -> Failure {
+    pub fn argument(message: impl Into<String>) -> ReplyFailure {
         let (class, code) = ("ArgumentError", "invalid_arguments");
-        Failure { class, code, message: message.into() }
+        ReplyFailure { class, code, message: message.into() }
     }
 
     /// A session or store that was closed.
-    pub fn closed(what: &str) -> Failure {
+    pub fn closed(what: &str) -> ReplyFailure {
         let message = format!("the {what} is closed");
-        Failure { class: "Closed", code: "session_closed", message }
+        ReplyFailure { class: "Closed", code: "session_closed", message }
     }
 
     /// A contract that cannot be used.
-    pub fn contract(message: impl Into<String>) -> Failure {
-        Failure { class: "ContractError", code: "bad_contract", message: message.into() }
+    pub fn contract(message: impl Into<String>) -> ReplyFailure {
+        ReplyFailure { class: "ContractError", code: "bad_contract", message: message.into() }
     }
 
     /// An event after one in which the engine failed.
-    pub fn broken() -> Failure {
+    pub fn broken() -> ReplyFailure {
         let message = "the engine failed in an earlier event: open the session again".into();
-        Failure { class: "Broken", code: "engine_failed", message }
+        ReplyFailure { class: "Broken", code: "engine_failed", message }
     }
 
     /// An outcome that cannot be written.
-    pub fn unshown(error: &serde_json::Error) -> Failure {
+    pub fn unshown(error: &serde_json::Error) -> ReplyFailure {
         let message = format!("an outcome cannot be shown: {error}");
-        Failure { class: "GuardError", code: "failed", message }
+        ReplyFailure { class: "GuardError", code: "failed", message }
     }
 
     /// A panic of the engine.
-    pub fn of_panic(panic: &(dyn Any + Send)) -> Failure {
+    pub fn of_panic(panic: &(dyn Any + Send)) -> ReplyFailure {
         let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
         let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
         let text = text.unwrap_or_else(|| "no message".into());
         let message = format!("the engine failed, and nothing is allowed any more: {text}");
-        Failure { class: "Broken", code: "engine_failed", message }
+        ReplyFailure { class: "Broken", code: "engine_failed", message }
     }
 
     /// The failure as text, after its mark.
@@ -67,8 +67,8 @@ impl Failure {
     }
 }
 
-impl From<&GuardError> for Failure {
-    fn from(error: &GuardError) -> Failure {
+impl From<&GuardError> for ReplyFailure {
+    fn from(error: &GuardError) -> ReplyFailure {
         let (class, message) = match error {
             GuardError::Source { files, diagnostics } => {
                 ("SourceError", DiagnosticReport::of(files, diagnostics).errors())
@@ -78,35 +78,36 @@ impl From<&GuardError> for Failure {
             }
             _ => ("SourceError", error.to_string()),
         };
-        Failure { class, code: error.code(), message }
+        ReplyFailure { class, code: error.code(), message }
     }
 }
 
-impl From<SessionError> for Failure {
-    fn from(error: SessionError) -> Failure {
+impl From<SessionError> for ReplyFailure {
+    fn from(error: SessionError) -> ReplyFailure {
         let class = match &error {
-            SessionError::Guard(error) => return Failure::from(error),
+            SessionError::Guard(error) => return ReplyFailure::from(error),
             SessionError::Broken => "Broken",
             _ => "SessionError",
         };
-        Failure { class, code: error.code(), message: error.to_string() }
+        ReplyFailure { class, code: error.code(), message: error.to_string() }
     }
 }
 
-impl From<ApprovalError> for Failure {
-    fn from(error: ApprovalError) -> Failure {
+impl From<ApprovalError> for ReplyFailure {
+    fn from(error: ApprovalError) -> ReplyFailure {
         let (class, code) = ("SessionError", "approvals_failed");
-        Failure { class, code, message: error.to_string() }
+        ReplyFailure { class, code, message: error.to_string() }
     }
 }
 
 /// Runs something of the engine; a panic is a failure.
-pub fn caught<T>(work: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
-    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| Err(Failure::of_panic(&*panic)))
+pub fn caught<T>(work: impl FnOnce() -> Result<T, ReplyFailure>) -> Result<T, ReplyFailure> {
+    catch_unwind(AssertUnwindSafe(work))
+        .unwrap_or_else(|panic| Err(ReplyFailure::of_panic(&*panic)))
 }
 
 /// The text of an answer or of a failure.
-pub fn text(answer: Result<String, Failure>) -> String {
+pub fn text(answer: Result<String, ReplyFailure>) -> String {
     match answer {
         Ok(mut answer) => {
             answer.insert(0, '=');
@@ -117,11 +118,12 @@ pub fn text(answer: Result<String, Failure>) -> String {
 }
 
 /// Anything that the engine writes as JSON, as text.
-pub fn json_text(value: &impl Serialize) -> Result<String, Failure> {
-    serde_json::to_string(value).map_err(|error| Failure::unshown(&error))
+pub fn json_text(value: &impl Serialize) -> Result<String, ReplyFailure> {
+    serde_json::to_string(value).map_err(|error| ReplyFailure::unshown(&error))
 }
 
 /// A JSON text that the package wrote.
-pub fn json(text: &str) -> Result<Json, Failure> {
-    Json::parse(text).map_err(|error| Failure::argument(format!("the value is not JSON: {error}")))
+pub fn json(text: &str) -> Result<Json, ReplyFailure> {
+    Json::parse(text)
+        .map_err(|error| ReplyFailure::argument(format!("the value is not JSON: {error}")))
 }

@@ -2,7 +2,7 @@
 
 use crate::contract::{known_lists, report_text};
 use crate::outcome::{proposed_text, settled_text, stopped_text};
-use crate::reply::{Failure, json, json_text};
+use crate::reply::{ReplyFailure, json, json_text};
 use guard_plan::decimal;
 use guard_plan::json::Json;
 use guard_runtime::StepError;
@@ -13,13 +13,13 @@ use serde::Deserialize;
 /// What a session is asked. Arguments and results are JSON text.
 #[derive(Debug, Deserialize)]
 #[serde(tag = "ask", rename_all = "camelCase", deny_unknown_fields)]
-pub enum Request {
+pub enum SessionRequest {
     /// Decide a call.
     Propose { tool: String, args: String, call: Option<String> },
     /// Decide a call without any effect.
     Preview { tool: String, args: String },
     /// A call has ended.
-    Settle { call: String, ending: Ending },
+    Settle { call: String, ending: CallEnding },
     /// Somebody approves a call.
     Approve { tool: String, args: String, role: String, by: String, expires: Option<i64> },
     /// The host used something.
@@ -54,7 +54,7 @@ pub enum Request {
 /// How a call ended.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub enum Ending {
+pub enum CallEnding {
     /// It succeeded, with a result if it has one.
     Success(Option<String>),
     /// It failed.
@@ -66,50 +66,50 @@ pub enum Ending {
 /// The session's answer.
 pub fn answer(
     session: &mut Session,
-    request: Request,
+    request: SessionRequest,
     approvals: Option<&ApprovalLog>,
-) -> Result<String, Failure> {
+) -> Result<String, ReplyFailure> {
     match request {
-        Request::Propose { tool, args, call } => {
+        SessionRequest::Propose { tool, args, call } => {
             propose(session, &tool, &args, call.as_deref(), approvals)
         }
-        Request::Preview { tool, args } => {
+        SessionRequest::Preview { tool, args } => {
             let proposed = session.preview(&tool, &json(&args)?);
             proposed_text(&proposed, "", "preview", None)
         }
-        Request::Settle { call, ending } => settle(session, &call, ending),
-        Request::Approve { tool, args, role, by, expires } => {
+        SessionRequest::Settle { call, ending } => settle(session, &call, ending),
+        SessionRequest::Approve { tool, args, role, by, expires } => {
             session.approve(&tool, &json(&args)?, &role, &by, expires)?;
             Ok(String::new())
         }
-        Request::Usage { unit, amount } => usage(session, &unit, &amount),
-        Request::Resume { role, by } => {
+        SessionRequest::Usage { unit, amount } => usage(session, &unit, &amount),
+        SessionRequest::Resume { role, by } => {
             session.resume(&role, &by)?;
             Ok(String::new())
         }
-        Request::Prompt { text } => json_text(&session.prompt(&text)?.learned),
-        Request::Stop { reason } => {
+        SessionRequest::Prompt { text } => json_text(&session.prompt(&text)?.learned),
+        SessionRequest::Stop { reason } => {
             let (stopped, record) = session.stop(reason.as_deref())?.into_parts();
             stopped_text(&stopped, &record)
         }
-        Request::Advise {} => {
+        SessionRequest::Advise {} => {
             let advice = session.advise();
             json_text(&serde_json::json!({ "advice": advice, "prompt": advice.text() }))
         }
-        Request::Verify { item } => json_text(&session.verify_item(&item)?.change),
-        Request::Move { item, transition, by, reason } => {
+        SessionRequest::Verify { item } => json_text(&session.verify_item(&item)?.change),
+        SessionRequest::Move { item, transition, by, reason } => {
             json_text(&session.move_item(&item, &transition, &by, reason.as_deref())?.change)
         }
-        Request::Item { item } => Ok(session.item(&item)?.to_string()),
-        Request::Facts { fact, start, limit } => facts(session, &fact, start, limit),
-        Request::Check { contract, text, finish_reason, known } => {
+        SessionRequest::Item { item } => Ok(session.item(&item)?.to_string()),
+        SessionRequest::Facts { fact, start, limit } => facts(session, &fact, start, limit),
+        SessionRequest::Check { contract, text, finish_reason, known } => {
             let known = known_lists(known.as_deref())?;
             let options = TextOptions { finish_reason: finish_reason.as_deref(), known };
             report_text(&session.check_text(&contract, text.as_bytes(), &options)?.into_outcome())
         }
-        Request::Status {} => status(session),
-        Request::Records {} => json_text(&session.records()?),
-        Request::Panic {} => panic!("on request"),
+        SessionRequest::Status {} => status(session),
+        SessionRequest::Records {} => json_text(&session.records()?),
+        SessionRequest::Panic {} => panic!("on request"),
     }
 }
 
@@ -120,7 +120,7 @@ pub fn propose(
     args: &str,
     call: Option<&str>,
     approvals: Option<&ApprovalLog>,
-) -> Result<String, Failure> {
+) -> Result<String, ReplyFailure> {
     let numbered;
     let call = match call {
         Some(call) => call,
@@ -140,26 +140,30 @@ pub fn propose(
 }
 
 /// Settles a call.
-pub fn settle(session: &mut Session, call: &str, ending: Ending) -> Result<String, Failure> {
+pub fn settle(
+    session: &mut Session,
+    call: &str,
+    ending: CallEnding,
+) -> Result<String, ReplyFailure> {
     let recorded = match ending {
-        Ending::Success(None) => session.settle(call, Ok(None))?,
-        Ending::Success(Some(result)) => {
+        CallEnding::Success(None) => session.settle(call, Ok(None))?,
+        CallEnding::Success(Some(result)) => {
             let result: Json = json(&result)?;
             session.settle(call, Ok(Some(&result)))?
         }
-        Ending::Failure => session.settle(call, Err(()))?,
-        Ending::Unreadable(text, error) => session.settle_unreadable(call, &text, &error)?,
+        CallEnding::Failure => session.settle(call, Err(()))?,
+        CallEnding::Unreadable(text, error) => session.settle_unreadable(call, &text, &error)?,
     };
     settled_text(&recorded, recorded.record())
 }
 
-fn usage(session: &mut Session, unit: &str, amount: &str) -> Result<String, Failure> {
+fn usage(session: &mut Session, unit: &str, amount: &str) -> Result<String, ReplyFailure> {
     let units = decimal::parse(amount).ok_or_else(|| {
         let why = format!("`{amount}` is not an amount: a number with at most six decimal places");
-        Failure::argument(why)
+        ReplyFailure::argument(why)
     })?;
     if units < 0 {
-        return Err(Failure::argument("an amount is not negative"));
+        return Err(ReplyFailure::argument("an amount is not negative"));
     }
     match session.usage(unit, units) {
         Ok(_) => Ok("true".into()),
@@ -168,15 +172,15 @@ fn usage(session: &mut Session, unit: &str, amount: &str) -> Result<String, Fail
     }
 }
 
-fn facts(session: &Session, fact: &str, start: u64, limit: usize) -> Result<String, Failure> {
+fn facts(session: &Session, fact: &str, start: u64, limit: usize) -> Result<String, ReplyFailure> {
     let rows = session.facts(fact, start, limit)?;
     let row = |row: &guard_runtime::FactRow| serde_json::json!({ "number": row.number, "row": row.row, "by": &*row.by });
     json_text(&rows.iter().map(row).collect::<Vec<_>>())
 }
 
-fn status(session: &Session) -> Result<String, Failure> {
+fn status(session: &Session) -> Result<String, ReplyFailure> {
     let state: serde_json::Value = serde_json::from_str(&session.state_json().to_string())
-        .map_err(|error| Failure::unshown(&error))?;
+        .map_err(|error| ReplyFailure::unshown(&error))?;
     let halted = session.state().halted();
     json_text(&serde_json::json!({
         "isResumed": session.is_resumed(),

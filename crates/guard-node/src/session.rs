@@ -1,10 +1,10 @@
 //! One agent's run. Every event takes the session's lock, in the event loop's thread or beside it; no lock is held
 //! while JavaScript runs.
 
-use crate::guard::EngineGuard;
-use crate::reply::{Failure, caught, json, text};
-use crate::request::{self, Ending, Request};
-use crate::store::EngineStore;
+use crate::guard::NodeGuard;
+use crate::reply::{ReplyFailure, caught, json, text};
+use crate::request::{self, CallEnding, SessionRequest};
+use crate::store::NodeStore;
 use guard_plan::json::Json;
 use guard_sdk::approvals::ApprovalLog;
 use guard_sdk::{Session, SessionError};
@@ -17,7 +17,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The state of a session object.
-enum SessionSlot {
+enum NodeSlot {
     Open(Box<Session>),
     Closed,
     /// The engine panicked in the middle of an event.
@@ -25,34 +25,34 @@ enum SessionSlot {
 }
 
 /// A session, and what its events need.
-struct Shared {
-    slot: Mutex<SessionSlot>,
+struct SharedSession {
+    slot: Mutex<NodeSlot>,
     approvals: Option<ApprovalLog>,
 }
 
 /// The host's answers at the moment of an event: the time, and probes as JSON text.
-struct HostMoment {
+struct EventMoment {
     now: Option<f64>,
     answers: Option<String>,
 }
 
-impl Shared {
+impl SharedSession {
     /// The lock is never poisoned by an event: panics are caught while it is held.
-    fn lock(&self) -> MutexGuard<'_, SessionSlot> {
+    fn lock(&self) -> MutexGuard<'_, NodeSlot> {
         self.slot.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Runs one event under the session's lock. After a panic the session takes nothing more.
     fn event(
         &self,
-        moment: &HostMoment,
-        work: impl FnOnce(&mut Session) -> Result<String, Failure>,
+        moment: &EventMoment,
+        work: impl FnOnce(&mut Session) -> Result<String, ReplyFailure>,
     ) -> String {
         let mut slot = self.lock();
         let session = match &mut *slot {
-            SessionSlot::Open(session) => session,
-            SessionSlot::Closed => return Failure::closed("session").text(),
-            SessionSlot::Broken => return Failure::broken().text(),
+            NodeSlot::Open(session) => session,
+            NodeSlot::Closed => return ReplyFailure::closed("session").text(),
+            NodeSlot::Broken => return ReplyFailure::broken().text(),
         };
         let done = catch_unwind(AssertUnwindSafe(|| {
             prepare(session, moment)?;
@@ -61,27 +61,27 @@ impl Shared {
         match done {
             Ok(answer) => text(answer),
             Err(panic) => {
-                *slot = SessionSlot::Broken;
-                Failure::of_panic(&*panic).text()
+                *slot = NodeSlot::Broken;
+                ReplyFailure::of_panic(&*panic).text()
             }
         }
     }
 
-    fn request(&self, moment: &HostMoment, request: &str) -> String {
-        match serde_json::from_str::<Request>(request) {
+    fn request(&self, moment: &EventMoment, request: &str) -> String {
+        match serde_json::from_str::<SessionRequest>(request) {
             Ok(request) => self.event(moment, |session| {
                 request::answer(session, request, self.approvals.as_ref())
             }),
-            Err(error) => Failure::argument(error.to_string()).text(),
+            Err(error) => ReplyFailure::argument(error.to_string()).text(),
         }
     }
 }
 
-fn prepare(session: &mut Session, moment: &HostMoment) -> Result<(), Failure> {
+fn prepare(session: &mut Session, moment: &EventMoment) -> Result<(), ReplyFailure> {
     if let Some(answers) = &moment.answers {
         let Json::Object(answers) = json(answers)? else {
             let why = "`probes` returns an object: the answer to each probe by its name";
-            return Err(Failure::argument(why));
+            return Err(ReplyFailure::argument(why));
         };
         session.answer_probes(answers)?;
     }
@@ -93,8 +93,8 @@ fn prepare(session: &mut Session, moment: &HostMoment) -> Result<(), Failure> {
 
 /// A request that is answered beside the event loop.
 pub struct LaterRequest {
-    shared: Arc<Shared>,
-    moment: HostMoment,
+    shared: Arc<SharedSession>,
+    moment: EventMoment,
     request: String,
 }
 
@@ -125,23 +125,23 @@ struct OpenOptions {
 
 /// The engine's part of a session; use `Session`.
 #[napi]
-pub struct EngineSession {
-    shared: Arc<Shared>,
+pub struct NodeSession {
+    shared: Arc<SharedSession>,
 }
 
 fn open(
-    guard: &EngineGuard,
+    guard: &NodeGuard,
     id: String,
     options: &str,
-    store: Option<&EngineStore>,
+    store: Option<&NodeStore>,
     snapshot: Option<&[u8]>,
-) -> Result<EngineSession, Failure> {
+) -> Result<NodeSession, ReplyFailure> {
     let given: OpenOptions =
-        serde_json::from_str(options).map_err(|error| Failure::argument(error.to_string()))?;
+        serde_json::from_str(options).map_err(|error| ReplyFailure::argument(error.to_string()))?;
     let approvals = match (given.approvals, store) {
         (true, Some(store)) => Some(store.storage().approvals()?),
         (true, None) => {
-            return Err(Failure::argument("`approvals` needs a `store` that keeps them"));
+            return Err(ReplyFailure::argument("`approvals` needs a `store` that keeps them"));
         }
         (false, _) => None,
     };
@@ -168,21 +168,21 @@ fn open(
     if let Some(bytes) = snapshot {
         options = options.snapshot(bytes);
     }
-    let slot = Mutex::new(SessionSlot::Open(Box::new(options.open()?)));
-    Ok(EngineSession { shared: Arc::new(Shared { slot, approvals }) })
+    let slot = Mutex::new(NodeSlot::Open(Box::new(options.open()?)));
+    Ok(NodeSession { shared: Arc::new(SharedSession { slot, approvals }) })
 }
 
 #[napi]
-impl EngineSession {
+impl NodeSession {
     /// Begins a session, or resumes it.
     #[napi(factory)]
     pub fn open(
-        guard: &EngineGuard,
+        guard: &NodeGuard,
         id: String,
         options: String,
-        store: Option<&EngineStore>,
+        store: Option<&NodeStore>,
         snapshot: Option<Buffer>,
-    ) -> napi::Result<EngineSession> {
+    ) -> napi::Result<NodeSession> {
         let opened = caught(|| open(guard, id, &options, store, snapshot.as_deref()));
         opened.map_err(|failure| failure.thrown())
     }
@@ -198,7 +198,7 @@ impl EngineSession {
         answers: Option<String>,
     ) -> String {
         let approvals = self.shared.approvals.as_ref();
-        self.shared.event(&HostMoment { now, answers }, |session| {
+        self.shared.event(&EventMoment { now, answers }, |session| {
             request::propose(session, &tool, &args, call.as_deref(), approvals)
         })
     }
@@ -212,15 +212,15 @@ impl EngineSession {
         now: Option<f64>,
         answers: Option<String>,
     ) -> String {
-        self.shared.event(&HostMoment { now, answers }, |session| {
-            request::settle(session, &call, Ending::Success(result))
+        self.shared.event(&EventMoment { now, answers }, |session| {
+            request::settle(session, &call, CallEnding::Success(result))
         })
     }
 
     /// Answers any request.
     #[napi]
     pub fn ask(&self, request: String, now: Option<f64>, answers: Option<String>) -> String {
-        self.shared.request(&HostMoment { now, answers }, &request)
+        self.shared.request(&EventMoment { now, answers }, &request)
     }
 
     /// Answers any request beside the event loop.
@@ -231,7 +231,7 @@ impl EngineSession {
         now: Option<f64>,
         answers: Option<String>,
     ) -> AsyncTask<LaterRequest> {
-        let (shared, moment) = (self.shared.clone(), HostMoment { now, answers });
+        let (shared, moment) = (self.shared.clone(), EventMoment { now, answers });
         AsyncTask::new(LaterRequest { shared, moment, request })
     }
 
@@ -240,11 +240,11 @@ impl EngineSession {
     pub fn snapshot(&self) -> napi::Result<Buffer> {
         let slot = self.shared.lock();
         let bytes = match &*slot {
-            SessionSlot::Open(session) => {
+            NodeSlot::Open(session) => {
                 caught(|| session.snapshot().map_err(|error: SessionError| error.into()))
             }
-            SessionSlot::Closed => Err(Failure::closed("session")),
-            SessionSlot::Broken => Err(Failure::broken()),
+            NodeSlot::Closed => Err(ReplyFailure::closed("session")),
+            NodeSlot::Broken => Err(ReplyFailure::broken()),
         };
         bytes.map(Buffer::from).map_err(|failure| failure.thrown())
     }
@@ -253,8 +253,8 @@ impl EngineSession {
     #[napi]
     pub fn close(&self) {
         let mut slot = self.shared.lock();
-        if let SessionSlot::Open(_) = *slot {
-            let open = std::mem::replace(&mut *slot, SessionSlot::Closed);
+        if let NodeSlot::Open(_) = *slot {
+            let open = std::mem::replace(&mut *slot, NodeSlot::Closed);
             drop(slot);
             drop(open);
         }
@@ -263,6 +263,6 @@ impl EngineSession {
     /// True if the session takes no more events.
     #[napi(getter)]
     pub fn is_closed(&self) -> bool {
-        !matches!(*self.shared.lock(), SessionSlot::Open(_))
+        !matches!(*self.shared.lock(), NodeSlot::Open(_))
     }
 }

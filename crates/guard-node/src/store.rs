@@ -1,6 +1,6 @@
 //! Stores: where sessions and requests for approval are kept.
 
-use crate::reply::{Failure, caught, json_text, text};
+use crate::reply::{ReplyFailure, caught, json_text, text};
 use guard_plan::json::Json;
 use guard_sdk::approvals::{
     ApprovalError, ApprovalLog, GrantExtent, PendingApproval, RequestState,
@@ -12,11 +12,11 @@ use std::time::Duration;
 
 /// The engine's part of a store; use `Store`.
 #[napi]
-pub struct EngineStore {
+pub struct NodeStore {
     storage: Storage,
 }
 
-impl EngineStore {
+impl NodeStore {
     /// The store.
     pub fn storage(&self) -> &Storage {
         &self.storage
@@ -55,14 +55,10 @@ fn shown(request: &PendingApproval) -> serde_json::Value {
 }
 
 #[napi]
-impl EngineStore {
+impl NodeStore {
     /// Opens a store, or creates it.
     #[napi(factory)]
-    pub fn open(
-        path: String,
-        durability: String,
-        key: Option<String>,
-    ) -> napi::Result<EngineStore> {
+    pub fn open(path: String, durability: String, key: Option<String>) -> napi::Result<NodeStore> {
         let opened = caught(|| {
             let durability = match durability.as_str() {
                 "full" => Durability::Full,
@@ -70,12 +66,12 @@ impl EngineStore {
                 "off" => Durability::Off,
                 _ => {
                     let why = "`durability` is \"full\", \"batch\" or \"off\"";
-                    return Err(Failure::argument(why));
+                    return Err(ReplyFailure::argument(why));
                 }
             };
             let (path, key) = (PathBuf::from(path), key.map(PathBuf::from));
             let opened = Storage::open_with(&path, durability, key.as_deref());
-            Ok(EngineStore { storage: opened.map_err(SessionError::from)? })
+            Ok(NodeStore { storage: opened.map_err(SessionError::from)? })
         });
         opened.map_err(|failure| failure.thrown())
     }
