@@ -8,11 +8,10 @@ use crate::process::Home;
 use crate::store::PyStore;
 use crate::verdict::PyVerdict;
 use guard_plan::json::Json;
-use guard_runtime::{Ending, Event, Outcome, Settlement, StepError};
+use guard_runtime::StepError;
 use guard_sdk::approvals::{ApprovalLog, PendingApproval};
 use guard_sdk::{
     Decision, Proposed, Recorded, Session, SessionError, Settled as EngineSettled, TextOptions,
-    system_time,
 };
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
@@ -383,16 +382,7 @@ impl EngineSession {
         text: &str,
         error: &str,
     ) -> PyResult<PySettled> {
-        self.settled(py, |session| {
-            let now = system_time();
-            let ending = Ending::Unreadable { text, error };
-            let recorded = session.apply(&Event::Settle(Settlement { call, ending, now }))?;
-            let (outcome, record) = recorded.into_parts();
-            match outcome {
-                Outcome::Settled(settled) => Ok(Recorded::with_record(settled, record)),
-                other => unreachable!("a settlement has a settlement's outcome, not {other:?}"),
-            }
-        })
+        self.settled(py, |session| session.settle_unreadable(call, text, error))
     }
 
     /// Records that a person in a role approves exactly this call, until `expires` or for an hour.

@@ -6,6 +6,7 @@ use guard_sdk::approvals::PendingApproval;
 use guard_sdk::{Proposed, Reason as EngineReason};
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyTuple};
+use std::fmt::Write as _;
 
 /// One reason of a verdict.
 #[pyclass(frozen, get_all, module = "guardc", name = "Reason")]
@@ -109,10 +110,14 @@ impl PyVerdict {
         &self.args
     }
 
-    /// The text for the agent: all reasons with their help, a line each.
+    /// The text for the agent: all reasons with their help, a line each, and the answer of a person who refused the call.
     #[getter]
     fn message(&self) -> String {
-        self.proposed.verdict.message()
+        let mut text = self.proposed.verdict.message();
+        if let Some(refusal) = self.request.as_ref().and_then(|request| request.rejected.as_ref()) {
+            let _ = write!(text, "\n{} refused exactly this call: {}", refusal.by, refusal.reason);
+        }
+        text
     }
 
     /// All reasons.

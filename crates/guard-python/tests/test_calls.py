@@ -305,7 +305,8 @@ def test_approvals_beside_a_store(guard, tmp_path):
     with pytest.raises(GuardError):
         store.grant(asked.request, by="")
     assert store.reject(asked.request, by="ida", reason="too much")["state"] == "refused"
-    assert not session.propose("refund", {"order": "A", "amount": 200})
+    refused = session.propose("refund", {"order": "A", "amount": 200})
+    assert not refused and refused.message.endswith("\nida refused exactly this call: too much")
     store.grant(asked.request, by="ida")
     assert session.propose("refund", {"order": "A", "amount": 200})
     assert not session.propose("refund", {"order": "A", "amount": 200}, call="again")

@@ -204,6 +204,21 @@ impl<W: World> Session<W> {
         }
     }
 
+    /// Says that a call succeeded with something that is no JSON: `text` shows it, `error` says why it is none. It
+    /// counts as a result that does not decode.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Session::settle`].
+    pub fn settle_unreadable(
+        &mut self,
+        call: &str,
+        text: &str,
+        error: &str,
+    ) -> Result<Recorded<Settled>, SessionError> {
+        self.settle_as(call, Ending::Unreadable { text, error })
+    }
+
     fn settle_as(
         &mut self,
         call: &str,

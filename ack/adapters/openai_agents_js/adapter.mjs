@@ -1,0 +1,115 @@
+// The OpenAI Agents SDK behind Guard, for the conformance kit:
+//
+//     npm ci --prefix ack/adapters/openai_agents_js
+//     guardc ack run -- node ack/adapters/openai_agents_js/adapter.mjs
+//
+// The loop is the framework's own, with a scripted model; `guardc/openai-agents` is judged.
+import { randomUUID } from "node:crypto";
+import { Agent, Usage, setTracingDisabled, user } from "@openai/agents";
+import { Guarded } from "guardc/openai-agents";
+import { z } from "zod";
+import { approve, ask, cancelled, ended, execute, main, sessionOf, stringify, take } from "./kit.mjs";
+
+setTracingDisabled(true);
+
+const textOf = (content) => (typeof content === "string" ? content : content.map((part) => part.text ?? "").join(""));
+
+/** The conversation as the framework sends it. */
+function shown({ systemInstructions, input }) {
+  const said = systemInstructions ? [{ role: "system", text: systemInstructions }] : [];
+  for (const item of typeof input === "string" ? [user(input)] : input) {
+    if (item.type === "function_call") {
+      if (said.at(-1)?.role !== "assistant") said.push({ role: "assistant", text: "" });
+      (said.at(-1).calls ??= []).push({ call: item.callId, tool: item.name, args: argsOf(item.arguments) });
+    } else if (item.type === "function_call_result") {
+      said.push({ role: "tool", text: typeof item.output === "string" ? item.output : item.output.text, call: item.callId });
+    } else {
+      said.push({ role: item.role, text: textOf(item.content) });
+    }
+  }
+  return said;
+}
+
+function argsOf(text) {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+/** The kit is the model. */
+class Scripted {
+  turns = [];
+  words = [];
+  constructor(session) {
+    this.session = session;
+  }
+  async getResponse(request) {
+    const turn = await ask("model.next", { messages: shown(request) });
+    this.turns.push(turn);
+    const tokens = await take(this.session, turn, this.words);
+    const output = [];
+    const text = turn.say || turn.output || "";
+    const calls = turn.calls ?? [];
+    if (text || !calls.length) output.push({ type: "message", role: "assistant", status: "completed", content: [{ type: "output_text", text }] });
+    for (const { call, tool, args } of calls) {
+      const written = typeof args === "string" && args[0] !== "\u0001" ? args : stringify(args);
+      output.push({ type: "function_call", callId: call || `nameless-${randomUUID()}`, name: tool, arguments: written, status: "completed" });
+    }
+    const usage = new Usage({ requests: 1, inputTokens: tokens, outputTokens: 0, totalTokens: tokens });
+    return { usage, output, providerData: { finish_reason: turn.finish_reason } };
+  }
+  getStreamedResponse() {
+    throw new Error("the kit is not asked for streams");
+  }
+}
+
+const TYPES = { integer: () => z.number().int(), string: () => z.string(), boolean: () => z.boolean() };
+
+/** The parameters of a tool: typed ones are validated and converted by the framework. */
+function parametersOf({ schema }) {
+  if (!schema.properties) return { strict: false, parameters: { type: "object", properties: {}, required: [], additionalProperties: true } };
+  const fields = Object.entries(schema.properties).map(([name, property]) => {
+    const kind = TYPES[property.type]();
+    if (schema.required?.includes(name)) return [name, kind];
+    return [name, "default" in property ? kind.default(property.default) : kind.nullish()];
+  });
+  return { parameters: z.object(Object.fromEntries(fields)) };
+}
+
+function toolOf(guarded, tool, cancel) {
+  return guarded.tool({
+    name: tool.name,
+    description: tool.description || tool.name,
+    ...parametersOf(tool),
+    execute: (args, context, { toolCall }) => {
+      const given = Object.fromEntries(Object.entries(args).filter(([, value]) => value !== null && value !== undefined));
+      return execute(toolCall.callId, tool.name, given, cancel);
+    },
+    errorFunction: (context, error) => `error: ${error.message}`,
+  });
+}
+
+async function loop(run) {
+  const session = await sessionOf(run);
+  const guarded = new Guarded(session, { approve, integers: "bigint" });
+  const model = new Scripted(session);
+  const stop = new AbortController();
+  const agent = new Agent({ name: "agent", model, tools: run.tools.map((tool) => toolOf(guarded, tool, () => stop.abort())) });
+  const said = []; // what the user said while the agent worked, and where
+  const callModelInputFilter = ({ modelData: { input, ...rest } }) => {
+    said.push(...model.words.splice(0).map((text) => ({ at: input.length, text })));
+    const spoken = (place) => said.filter(({ at }) => at === place).map(({ text }) => user(text));
+    return { ...rest, input: [...input.flatMap((item, place) => [...spoken(place), item]), ...spoken(input.length)] };
+  };
+  try {
+    await guarded.run(agent, run.prompt, { signal: stop.signal, maxTurns: null, callModelInputFilter });
+  } catch (error) {
+    if (stop.signal.aborted) return cancelled(session);
+    throw error;
+  }
+  return ended(session, run, model.turns.at(-1), guarded.stopped);
+}
+
+main("openai-agents-js", loop);

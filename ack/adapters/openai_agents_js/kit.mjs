@@ -1,0 +1,180 @@
+// The part of an adapter that knows no framework: the kit's protocol, sessions by the kit's id, snapshots and replays. An
+// adapter gives `main` its name and its loop.
+//
+// Standard output belongs to the protocol: print to standard error.
+import { createInterface } from "node:readline";
+import { Guard, GuardError, SessionError } from "guardc";
+
+const CAPABILITIES = `tool_policies argument_checks unknown_tools denial_feedback outages effects invariants budgets limits parallel_calls
+feedback feedback_triggers deadline task_completion lifecycles attestation contracts approvals native_tools trace restore replay`;
+
+// JavaScript reads 9007199254740993 as another number, and the framework must get what the model wrote: a number that
+// would not come back as it is travels as a marked text.
+const TOKENS = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
+const parse = (text) => JSON.parse(text.replace(TOKENS, (token) => (token[0] === '"' || String(Number(token)) === token ? token : `"\\u0001${token}"`)));
+export const stringify = (value) => JSON.stringify(value, (_, each) => (typeof each === "bigint" ? `\u0001${each}` : each)).replace(/"\\u0001([^"\\]*)"/g, "$1");
+
+const waiting = new Map();
+const sessions = new Map(); // by the kit's id
+let asked = 0;
+
+const say = (message) => process.stdout.write(`${stringify(message)}\n`);
+
+/** Asks the kit. */
+export function ask(method, params = {}) {
+  const id = `a${++asked}`;
+  say({ id, method, params });
+  return new Promise((resolve, reject) => waiting.set(id, { resolve, reject }));
+}
+
+function hear({ id, result, error }) {
+  const { resolve, reject } = waiting.get(id);
+  waiting.delete(id);
+  if (error) reject(new Error(error.message));
+  else resolve(result);
+}
+
+const now = async () => (await ask("clock.now")).now;
+
+async function open(params, trace) {
+  const guard = Guard.compile(params.source);
+  const start = [params.now ?? (await now())];
+  const probes = async () => {
+    const answers = {};
+    for (const name of guard.probes) {
+      const { answer } = await ask("probe.read", { name });
+      if (answer !== undefined) answers[name] = answer;
+    }
+    return answers;
+  };
+  const session = guard.session(params.session, {
+    workspace: params.workspace,
+    data: trace ? undefined : params.data,
+    trace,
+    clock: () => start.pop() ?? now(),
+    probes: guard.probes.length ? probes : undefined,
+  });
+  sessions.set(params.session, session);
+  return session;
+}
+
+/** The session of a run, with a failing engine where the kit asks for one. */
+export async function sessionOf(run) {
+  const session = sessions.get(run.session) ?? (await open(run));
+  return run.outage ? failing(session, run.outage) : session;
+}
+
+function failing(session, outage) {
+  let proposals = 0;
+  for (const name of ["propose", "preview", "settle", "stop", "usage", "prompt"]) {
+    const method = session.promises[name];
+    session.promises[name] = async (...given) => {
+      if (name === "propose") proposals += 1;
+      const over = outage.how === "errs_once" && (name !== "propose" || proposals > outage.at);
+      if (proposals >= outage.at && !over) throw new GuardError("the guard does not answer");
+      return method(...given);
+    };
+  }
+  return session;
+}
+
+const EVENTS = {
+  prompt: (session, { text }) => session.promises.prompt(text),
+  verify: (session, { item }) => session.promises.verifyItem(item),
+  move: (session, { item, transition, by, reason }) => session.promises.moveItem(item, transition, { by, reason }),
+  resume: (session, { role, by }) => session.promises.resume({ role, by }),
+};
+
+/** Tells the guard what came with a turn of the model; keeps the user's words. Returns the tokens that the framework has to report. */
+export async function take(session, turn, words) {
+  for (const event of turn.host ?? []) {
+    await EVENTS[event.event]?.(session, event);
+    if (event.event === "prompt") words.push(event.text);
+  }
+  const used = turn.usage ?? {};
+  const tokens = /^\d+$/.test(used.tokens ?? "") ? Number(used.tokens) : 0;
+  for (const [unit, amount] of Object.entries(used)) {
+    if (!(unit === "tokens" && tokens)) await session.promises.usage(unit, amount);
+  }
+  return tokens;
+}
+
+/** Runs a tool at the kit, and returns its result. Throws where it failed; where the run is to be cancelled, calls `cancel`. */
+export async function execute(call, tool, args, cancel) {
+  const done = await ask("tool.execute", { call, tool, args });
+  if (done.outcome === "success") return done.result;
+  if (done.failure === "cancelled") {
+    cancel();
+    await new Promise(() => {}); // The cancellation ends it at once.
+  }
+  throw new Error(typeof done.result === "string" ? done.result : stringify(done.result));
+}
+
+/** Asks a person at the kit for a role's approval. */
+export async function approve(pending, role) {
+  const { granted, by, expires } = await ask("approval.request", { call: pending.call, tool: pending.tool, args: parse(pending.argsText), role });
+  return granted ? { by, expires } : undefined;
+}
+
+/** What the kit is told at the end of a run. */
+export async function ended(session, run, turn, stop) {
+  const how = { deadline: "deadline", halted: "halted" };
+  const end = { ended: stop.bypassed ? (how[stop.bypassed] ?? "budget") : stop.incomplete ? "incomplete" : "stopped", output: turn.output };
+  if (run.contract && turn.output !== undefined) {
+    end.report = (await session.promises.check(run.contract, turn.output, { finishReason: turn.finish_reason })).toJSON();
+  }
+  return { ...end, trace: session.records() };
+}
+export const cancelled = (session) => ({ ended: "cancelled", trace: session.records() });
+
+function forget(session) {
+  sessions.get(session)?.close();
+  sessions.delete(session);
+}
+
+/** The trace is decided again: a session resumes from it only if each record comes out as it was. */
+function replay({ source, trace }) {
+  const { payload } = JSON.parse(trace[0]);
+  try {
+    Guard.compile(source).session(payload.session, { trace }).close();
+    return { agrees: true };
+  } catch (error) {
+    if (!(error instanceof SessionError)) throw error;
+    return { agrees: false, at: Number(/record (\d+)/.exec(error.message)[1]) - 1 };
+  }
+}
+
+const METHODS = {
+  run: (params, loop) => loop(params),
+  snapshot: ({ session }) => ({ snapshot: sessions.get(session).records() }),
+  async restore(params) {
+    forget(params.session);
+    await open({ ...params, now: "1970-01-01T00:00:00Z" }, params.snapshot);
+    return {};
+  },
+  reset({ session }) {
+    for (const each of session === undefined ? [...sessions.keys()] : [session]) forget(each);
+    return {};
+  },
+  replay,
+};
+
+async function serve(name, loop, { id, method, params }) {
+  try {
+    const capabilities = Object.fromEntries(CAPABILITIES.split(/\s+/).map((capability) => [capability, true]));
+    if (method !== "hello" && !Object.hasOwn(METHODS, method)) throw new Error(`there is no method \`${method}\``);
+    say({ id, result: method === "hello" ? { name, version: "1", reusable: true, capabilities } : await METHODS[method](params, loop) });
+  } catch (error) {
+    console.error(error);
+    say({ id, error: { message: `${error.name}: ${error.message}` } });
+  }
+}
+
+/** Serves the kit: `loop` takes the parameters of `run` and returns what `ended` says. */
+export function main(name, loop) {
+  createInterface({ input: process.stdin }).on("line", (line) => {
+    const message = parse(line);
+    if ("method" in message) serve(name, loop, message);
+    else hear(message);
+  });
+}

@@ -1,0 +1,320 @@
+// Agents of the OpenAI Agents SDK behind a guard.
+//
+//     const guarded = new Guarded(session);
+//     const refund = guarded.tool({ name: "refund", description: "…", parameters, execute });
+//     const agent = new Agent({ name: "support", model, tools: [refund] });
+//     const result = await guarded.run(agent, "Please refund order A1.");
+//
+// The guard stands directly around `execute`. See `docs/guide/frameworks.md` for what the framework keeps out of its reach.
+import { Runner, tool as frameworkTool, user } from "@openai/agents";
+import json from "../lib/json.js";
+import { ApprovalNeeded, ArgumentError, Denied, GuardError, Incomplete, Served, Session, SessionError } from "../lib/index.mjs";
+
+/** The words of the framework for a tool that failed; it does not export them. */
+const FAILED = "An error occurred while running the tool. Please try again.";
+
+/** The tools that some guard stands around. */
+const guardedTools = new WeakSet();
+
+const joined = (...texts) => texts.filter((text) => text).join("\n\n");
+
+export class Guarded {
+  #source;
+  #approve;
+  #stops;
+  #runner;
+  #integers;
+  /** Per session: the calls that the guard has seen, the words that replace the framework's, feedback by call. */
+  #memories = new WeakMap();
+  /** Per context of a run: the tokens that were reported. */
+  #reported = new WeakMap();
+  /** The outcome of the last stop. */
+  stopped;
+
+  /**
+   * `session`: the session, or a function from the run's context to the session. `approve`: called for each role that a
+   * call needs, with the pending call; returns `{ by, expires }`, or nothing. `stops`: ask the guard before the agent ends.
+   * `integers: "bigint"`: tools get integers that a number cannot hold as BigInts, instead of other integers.
+   */
+  constructor(session, { approve, stops = true, runner, integers = "number" } = {}) {
+    this.#source = session;
+    this.#approve = approve;
+    this.#stops = stops;
+    this.#runner = runner;
+    this.#integers = integers;
+  }
+
+  #session(context) {
+    const session = this.#source instanceof Session ? this.#source : this.#source(context);
+    if (!(session instanceof Session)) throw new GuardError("the guard has no session for this run");
+    return session;
+  }
+  #memory(session) {
+    let memory = this.#memories.get(session);
+    if (memory === undefined) {
+      memory = { seen: new Set(), words: new Map(), feedback: new Map(), running: new Map(), turn: Promise.resolve() };
+      this.#memories.set(session, memory);
+    }
+    return memory;
+  }
+
+  // Tools
+
+  /** A tool of the framework behind the guard: takes what the framework's own `tool` takes. */
+  tool(options) {
+    const made = frameworkTool({
+      ...options,
+      execute: (input, context, details) => this.#execute(options, input, context, details),
+      errorFunction: (context, error, details) => this.#answered(options, context, error, details),
+    });
+    guardedTools.add(made);
+    return made;
+  }
+
+  async #execute(options, input, context, details) {
+    const session = this.#session(context?.context);
+    const { name, callId, arguments: written } = details.toolCall;
+    const memory = this.#memory(session);
+    memory.seen.add(callId);
+    const exact = this.#integers === "bigint" ? exactInput(written, input) : undefined;
+    const scoped = { call: callId, signal: details.signal, isExact: exact !== undefined };
+    // Calls of one turn are proposed in their order, and people are asked about one after another.
+    const entering = memory.turn.then(async () => {
+      await this.#report(session, context);
+      return this.#begun(session, name, exact ? written : await judged(session, name, written, input), scoped);
+    });
+    memory.turn = entering.catch(() => undefined);
+    const { scope, waiting } = await entering;
+    await scope.entered(waiting);
+    const running = scope.run((args, { signal }) => options.execute(exact ?? input, context, { ...details, signal }));
+    memory.running.set(running, details.signal);
+    try {
+      return this.#delivered(session, callId, await running);
+    } finally {
+      memory.running.delete(running);
+    }
+  }
+
+  async #begun(session, name, args, options) {
+    let scope = session.scope(name, args, options);
+    try {
+      return { scope, waiting: await scope.begin() };
+    } catch (error) {
+      if (!(error instanceof ApprovalNeeded && this.#approve) || !error.pending.roles.length) throw error;
+      for (const role of error.pending.roles) {
+        const answer = await this.#approve(error.pending, role);
+        if (!answer?.by) throw error;
+        await session.promises.approve(name, error.pending.argsText, { role, by: answer.by, expires: answer.expires });
+      }
+    }
+    scope = session.scope(name, args, options);
+    return { scope, waiting: await scope.begin() };
+  }
+
+  /** Keeps the feedback on a call, to be shown after its result. */
+  #delivered(session, callId, result) {
+    const { feedback } = this.#memory(session);
+    const blocks = session.feedback();
+    if (blocks.length) feedback.set(callId, [...(feedback.get(callId) ?? []), ...blocks]);
+    return result;
+  }
+
+  /** The answer of a tool that did not run, or that failed. What is no refusal of a call ends the run. */
+  async #answered(options, context, error, details) {
+    if (error instanceof Denied) return error.message;
+    if (error instanceof Served) return joined(error.verdict.servedText, error.verdict.rendered);
+    if (error instanceof SessionError && error.code === "call_in_flight") {
+      return `two calls have the id \`${details?.toolCall?.callId}\`, and this one did not run`;
+    }
+    if (error instanceof GuardError) throw error;
+    const session = this.#session(context?.context);
+    await this.#report(session, context);
+    if (details?.toolCall) {
+      const denial = await this.#unread(session, details.toolCall);
+      if (denial) return denial;
+      this.#delivered(session, details.toolCall.callId);
+    }
+    if (options.errorFunction === null) throw error;
+    return options.errorFunction === undefined ? FAILED : options.errorFunction(context, error, details);
+  }
+
+  /** Puts a call to the guard whose arguments the framework refuses; the guard's words come first. */
+  async #unread(session, toolCall) {
+    const memory = this.#memory(session);
+    if (memory.seen.has(toolCall.callId)) return "";
+    memory.seen.add(toolCall.callId);
+    const judging = memory.turn.then(() => refused(session, toolCall));
+    memory.turn = judging.catch(() => undefined);
+    return judging;
+  }
+
+  /** Reports the tokens that the model has used since the last report. */
+  async #report(session, context) {
+    const used = context?.usage?.totalTokens ?? 0;
+    const before = this.#reported.get(context) ?? 0;
+    if (used <= before) return;
+    this.#reported.set(context, used);
+    await session.promises.usage("tokens", used - before);
+  }
+
+  // The run
+
+  /** Runs an agent as `run` of the framework does. A blocked stop goes on with the guard's message. */
+  async run(agent, input, options = {}) {
+    if (options.stream) throw new ArgumentError("use `stream` for a run that streams");
+    const rounds = this.#rounds(agent, input, options, false);
+    for (;;) {
+      const { done, value } = await rounds.next();
+      if (done) return value;
+    }
+  }
+
+  /** Runs an agent and yields the framework's events; returns its result. A blocked stop goes on with the guard's message. */
+  stream(agent, input, options = {}) {
+    return this.#rounds(agent, input, { ...options, stream: true }, true);
+  }
+
+  async *#rounds(agent, input, options, streams) {
+    expectGuarded(agent);
+    const session = this.#session(options.context?.context ?? options.context);
+    const runner = this.#runner ?? new Runner();
+    const words = lastWords(input);
+    if (words) await session.promises.prompt(words);
+    const given = this.#options(session, options);
+    for (;;) {
+      let result;
+      try {
+        result = await runner.run(agent, input, given);
+        if (streams) {
+          yield* result;
+          await result.completed;
+        }
+      } finally {
+        // The framework does not wait for the tools of a run that is cancelled: their calls are settled first.
+        await this.#memory(session).turn;
+        const ending = [...this.#memory(session).running].filter(([, signal]) => signal?.aborted);
+        await Promise.allSettled(ending.map(([running]) => running));
+      }
+      await this.#report(session, result.state._context ?? result.runContext);
+      if (!this.#stops || result.interruptions?.length) return result;
+      this.stopped = await session.promises.stop(finishReason(result));
+      if (this.stopped.allowed) return result;
+      if (given.signal?.aborted) throw new Incomplete(this.stopped);
+      agent = result.lastAgent ?? agent;
+      const message = user(this.stopped.message);
+      // Where the framework or the provider keeps the conversation, only the message is new.
+      input = given.session || given.conversationId || given.previousResponseId ? [message] : [...result.history, message];
+      if (given.previousResponseId) given.previousResponseId = result.lastResponseId;
+    }
+  }
+
+  #options(session, options) {
+    const memory = this.#memory(session);
+    let first = true;
+    return {
+      ...options,
+      toolNotFoundBehavior: "return_error_to_model",
+      toolErrorFormatter: async (asked) => {
+        await this.#report(session, asked.runContext);
+        return options.toolErrorFormatter?.(asked);
+      },
+      callModelInputFilter: async (asked) => {
+        expectGuarded(asked.agent);
+        const data = (await options.callModelInputFilter?.(asked)) ?? asked.modelData;
+        if (first) for (const item of data.input) if (item.type === "function_call") memory.seen.add(item.callId);
+        first = false;
+        return { ...data, input: await this.#shown(session, memory, data.input) };
+      },
+    };
+  }
+
+  /** What the model is shown: the guard's words for calls that never reached a tool, and feedback behind results. */
+  async #shown(session, memory, input) {
+    for (const item of input) {
+      if (item.type !== "function_call" || memory.seen.has(item.callId)) continue;
+      memory.seen.add(item.callId);
+      const denial = await refused(session, item);
+      if (denial) memory.words.set(item.callId, denial);
+    }
+    const answers = input.filter((item) => item.type === "function_call_result");
+    const last = answers.at(-1);
+    const blocks = session.feedback();
+    if (blocks.length && last) memory.feedback.set(last.callId, [...(memory.feedback.get(last.callId) ?? []), ...blocks]);
+    return withFeedback(memory, input.map((item) => {
+      const words = item.type === "function_call_result" ? memory.words.get(item.callId) : undefined;
+      return words === undefined ? item : { ...item, output: { type: "text", text: words } };
+    }));
+  }
+}
+
+/** Puts feedback behind the results of the turn in which it was given. */
+function withFeedback(memory, input) {
+  const shown = [];
+  let waiting = [];
+  for (const [place, item] of input.entries()) {
+    shown.push(item);
+    if (item.type !== "function_call_result") continue;
+    waiting.push(...(memory.feedback.get(item.callId) ?? []));
+    if (input[place + 1]?.type === "function_call_result") continue;
+    if (waiting.length) shown.push(user(waiting.join("\n\n")));
+    waiting = [];
+  }
+  return shown;
+}
+
+/** Puts a call to the guard that the framework answered itself: a tool that the agent does not have, bad arguments. */
+async function refused(session, { name, callId, arguments: written }) {
+  const verdict = await session.promises.propose(name, written, { call: callId });
+  if (verdict.allowed && !verdict.isServed) await session.promises.settle(callId, undefined, { outcome: "failure" });
+  return joined(verdict.message, verdict.rendered);
+}
+
+/** The arguments as the model wrote them, or as the tool gets them where validation changes them. Both must pass. */
+async function judged(session, name, written, input) {
+  const real = JSON.stringify(input) ?? "null";
+  if (sorted(JSON.parse(written)) === sorted(JSON.parse(real))) return written;
+  const verdict = await session.promises.preview(name, written);
+  return verdict.decision === "deny" ? written : real;
+}
+
+/** What a text says where a number cannot hold it, and the framework has changed nothing else. */
+function exactInput(written, input) {
+  const exact = json.parseExact(written);
+  const bigint = (_, value) => (typeof value === "bigint" ? Number(value) : value);
+  const isChanged = sorted(JSON.parse(written)) !== sorted(JSON.parse(JSON.stringify(input) ?? "null"));
+  const isNeeded = JSON.stringify(exact, (_, value) => (typeof value === "bigint" ? `${value}n` : value)) !== JSON.stringify(exact, bigint);
+  return isNeeded && !isChanged ? exact : undefined;
+}
+
+const ordered = (_, value) => (value && typeof value === "object" && !Array.isArray(value) ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))) : value);
+const sorted = (value) => JSON.stringify(value, ordered);
+
+function lastWords(input) {
+  if (typeof input === "string") return input;
+  const last = Array.isArray(input) ? input.at(-1) : undefined;
+  if (last?.role !== "user") return "";
+  return typeof last.content === "string" ? last.content : last.content.map((part) => part.text ?? "").join("");
+}
+
+function finishReason(result) {
+  const data = result.rawResponses.at(-1)?.providerData;
+  return data?.finish_reason ?? data?.choices?.[0]?.finish_reason;
+}
+
+/** The agents of whose other tools somebody was warned. */
+const warned = new WeakSet();
+
+/** Refuses an agent with tools that no guard stands around; warns of those that run at the provider. */
+function expectGuarded(agent, known = new Set()) {
+  if (known.has(agent)) return;
+  known.add(agent);
+  const open = agent.tools.filter((tool) => tool.type === "function" && !guardedTools.has(tool)).map((tool) => tool.name);
+  if (open.length) throw new GuardError(`no guard stands around ${open.map((name) => `\`${name}\``).join(", ")}: make them with \`guarded.tool\``);
+  if (agent.mcpServers?.length) throw new GuardError("no guard stands around the agent's MCP servers: start them behind `guardc mcp-proxy`, and leave out `mcpServers`");
+  const elsewhere = agent.tools.filter((tool) => tool.type !== "function").map((tool) => tool.name ?? tool.type);
+  if (elsewhere.length && !warned.has(agent)) {
+    warned.add(agent);
+    process.emitWarning(`no guard sees tools that are not functions: ${elsewhere.join(", ")}`, { code: "UNGUARDED_TOOL" });
+  }
+  for (const each of agent.handoffs ?? []) expectGuarded(each.agent ?? each, known);
+}

@@ -1,0 +1,119 @@
+"use strict";
+// Outcomes of events. Details are read from the engine's text when somebody asks for them.
+
+const DECISIONS = { a: "allow", d: "deny", q: "ask", w: "wait" };
+const NONE = { message: "", reasons: [], shadowed: [], needs: [], servedText: null, feedback: [], rendered: "", notes: [], request: null };
+
+/** The decision on a proposed call. An object is always true in a condition: ask for `allowed`. */
+class Verdict {
+  #answer;
+  #details;
+  #record;
+
+  constructor(answer, tool, argsText) {
+    const line = answer.indexOf("\n");
+    this.#answer = answer;
+    this.#record = line + 1;
+    /** `allow`, `deny`, `ask` (somebody must approve) or `wait` (for a call in flight). */
+    this.decision = DECISIONS[answer[0]];
+    this.allowed = this.decision === "allow";
+    this.tool = tool;
+    this.argsText = argsText;
+    this.call = answer.slice(answer.indexOf("\n", line + 1) + 1);
+    Object.freeze(this);
+  }
+  get #more() {
+    if (this.#details === undefined) {
+      const text = this.#answer.slice(1, this.#record - 1);
+      this.#details = text ? JSON.parse(text) : NONE;
+    }
+    return this.#details;
+  }
+  get message() {
+    return this.#more.message;
+  }
+  get reasons() {
+    return this.#more.reasons;
+  }
+  get shadowed() {
+    return this.#more.shadowed;
+  }
+  get needs() {
+    return this.#more.needs;
+  }
+  get isServed() {
+    return this.#more.servedText !== null;
+  }
+  get servedText() {
+    return this.#more.servedText;
+  }
+  get served() {
+    return this.isServed ? JSON.parse(this.servedText) : undefined;
+  }
+  get feedback() {
+    return this.#more.feedback;
+  }
+  get rendered() {
+    return this.#more.rendered;
+  }
+  get notes() {
+    return this.#more.notes;
+  }
+  get request() {
+    return this.#more.request;
+  }
+  get record() {
+    return this.#answer.slice(this.#record, this.#answer.indexOf("\n", this.#record));
+  }
+  toJSON() {
+    const { decision, call, tool, message, reasons, shadowed } = this;
+    return { decision, call, tool, message, reasons, shadowed };
+  }
+  toString() {
+    return this.message ? `${this.decision} ${this.tool}: ${this.message}` : `${this.decision} ${this.tool}`;
+  }
+}
+
+/** The outcome of a settled call. */
+class Settled {
+  constructor(answer) {
+    const line = answer.indexOf("\n");
+    const details = line > 0 ? JSON.parse(answer.slice(0, line)) : { feedback: [], rendered: "", halted: false, notes: [] };
+    Object.assign(this, details, { record: answer.slice(line + 1) });
+    Object.freeze(this);
+  }
+}
+
+/** The answer to an agent that would stop. */
+class Stopped {
+  constructor(answer) {
+    Object.assign(this, JSON.parse(answer));
+    Object.freeze(this);
+  }
+}
+
+/** The report on a text. */
+class Report {
+  #report;
+
+  constructor(answer) {
+    const { report, kept, lacks } = JSON.parse(answer);
+    this.#report = report;
+    this.state = report.state;
+    this.valid = report.state === "valid";
+    this.kept = kept;
+    this.quarantinedCount = report.quarantined_count;
+    this.truncated = report.truncated;
+    this.reviewRequired = report.review_required;
+    this.envelope = report.envelope;
+    this.lacks = lacks;
+    this.items = Object.fromEntries(Object.entries(report.items).map(([list, items]) => [list, items.map((item) => item.value)]));
+    Object.freeze(this);
+  }
+  /** The whole report as the engine writes it. */
+  toJSON() {
+    return this.#report;
+  }
+}
+
+module.exports = { Report, Settled, Stopped, Verdict };
