@@ -69,7 +69,7 @@ def survives(guardc, subject, text):
     with tempfile.TemporaryDirectory(prefix="guard-mutant-") as folder:
         command = subject.command(pathlib.Path(folder), text)
         run = [guardc, "ack", "run", *LIMITS, "--", *(command or [])]
-        return bool(command) and subprocess.run(run, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode == 0
+        return bool(command) and subprocess.run(run, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode == 0
 
 
 def equivalents():
@@ -114,7 +114,7 @@ def main():
     errors = []
     for subject in SUBJECTS:
         if not options.subjects or subject.name in options.subjects:
-            of_it, found, wrong = judge(options.guardc, subject, wanted, listed.get(subject.name, set()))
+            of_it, found, wrong = judge(str(pathlib.Path(options.guardc).resolve()), subject, wanted, listed.get(subject.name, set()))
             total, killed, errors = total + of_it, killed + found, errors + wrong
     print(f"{killed} of {total} mutants found ({100 * killed / max(1, total):.1f}%)")
     print("\n".join(f"error: {error}" for error in errors))
