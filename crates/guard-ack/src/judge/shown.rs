@@ -173,10 +173,11 @@ fn twin_is_answered(bench: &mut Bench, at: usize, call: &CallFile, answers: &[&M
 fn told_apart(bench: &mut Bench, at: usize, call: &CallFile, answers: &[&Message]) {
     let Some(gave) = given(bench, call) else { return };
     let is_failed = answers.iter().any(|answer| answer.failed);
-    let reads_alike = |answer: &&Message| match &gave {
-        Value::String(text) => answer.text.trim() == text.trim(),
-        gave => answer.text.trim() == gave.to_string(),
+    let success = match gave {
+        Value::String(text) => text,
+        gave => gave.to_string(),
     };
+    let reads_alike = |answer: &&Message| answer.text.trim() == success.trim();
     let name = format!("the answer to `{}` ({})", call.id, call.tool);
     // Calls that share an id share their answers.
     if !call.is_failure() && is_failed && answers.iter().all(|answer| answer.failed) {
