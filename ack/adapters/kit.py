@@ -4,11 +4,17 @@ and replays. An adapter gives `main` its name and its loop.
 Standard output belongs to the protocol: print to standard error.
 """
 import asyncio, json, sys, threading, traceback
+from contextvars import ContextVar
 
 from guardc import Guard, GuardError, SessionError
 
-CAPABILITIES = """tool_policies argument_checks unknown_tools denial_feedback outages effects invariants budgets limits parallel_calls
-feedback feedback_triggers deadline task_completion lifecycles attestation contracts approvals native_tools trace restore replay"""
+CAPABILITIES = """tool_policies argument_checks unknown_tools denial_feedback outages concurrent_runs effects invariants budgets limits
+parallel_calls feedback feedback_triggers deadline task_completion lifecycles attestation contracts approvals deferred_approvals native_tools
+trace restore replay"""
+
+
+#: The session whose run asks: several runs may go on at once.
+asking = ContextVar("asking", default=None)
 
 
 class Kit:
@@ -27,7 +33,7 @@ class Kit:
             self.asked += 1
             call = f"a{self.asked}"
             self.waiting[call] = answered
-        self.say({"id": call, "method": method, "params": params})
+        self.say({"id": call, "method": method, "params": {**params, "session": asking.get()}})
 
     def hear(self, message):
         self.waiting.pop(message["id"])(message)
@@ -78,6 +84,7 @@ def happened(session, event):
         case "prompt": session.prompt(event["text"])
         case "verify": session.verify_item(event["item"])
         case "move": session.move_item(event["item"], event["transition"], by=event["by"], reason=event.get("reason"))
+        case "approve": session.approve(event["tool"], event["args"], role=event["role"], by=event["by"])
         case "resume": session.resume(role=event["role"], by=event["by"])
 
 
@@ -133,29 +140,41 @@ def told(result):
     return result if isinstance(result, str) else json.dumps(result)
 
 
+def tools_of(run):
+    """The tools that are run here."""
+    return [tool for tool in run["tools"] if "elsewhere" not in tool]
+
+
 async def approval(pending, role):
     return await kit.wait_for("approval.request", call=pending.call, tool=pending.tool, args=pending.args, role=role)
 
 
 def session_of(run):
     session = sessions.get(run["session"]) or open_session(run)
+    for name in ANSWERED:
+        vars(session).pop(name, None)  # An outage ends with its run.
     return failing(session, run["outage"]) if "outage" in run else session
 
 
+#: What a guard that fails does not answer.
+ANSWERED = ("propose", "preview", "settle", "stop", "usage", "prompt")
+
+
 def failing(session, outage):
-    """Makes the engine of a session fail from a proposal on, as the kit asks for."""
-    state = {"proposals": 0}
+    """Makes the engine of a session fail from a question on, as the kit asks for."""
+    asked, counted = 0, outage.get("on", "propose")
 
     def wrapped(name, method):
         def call(*args, **options):
-            state["proposals"] += name == "propose"
+            nonlocal asked
+            asked += name == counted
             once = outage["how"] == "errs_once"
-            if state["proposals"] >= outage["at"] and not (once and (name != "propose" or state["proposals"] > outage["at"])):
+            if asked >= outage["at"] and not (once and (name != counted or asked > outage["at"])):
                 raise GuardError("the guard does not answer")
             return method(*args, **options)
         return call
 
-    for name in ("propose", "preview", "settle", "stop", "usage", "prompt"):
+    for name in ANSWERED:
         setattr(session, name, wrapped(name, getattr(session, name)))
     return session
 
@@ -174,7 +193,8 @@ def cancelled(session):
 
 def ended(session, run, turn, stop):
     how = {None: "incomplete" if stop.incomplete else "stopped", "deadline": "deadline", "halted": "halted"}
-    end = {"ended": how.get(stop.bypassed, "budget"), "output": turn.get("output")}
+    end = {"ended": how.get(stop.bypassed, "budget"), "output": turn.get("output"),
+           "unguarded": [tool["name"] for tool in run["tools"] if "elsewhere" in tool]}
     if run.get("contract") and turn.get("output") is not None:
         report = session.check(run["contract"], turn["output"], finish_reason=turn["finish_reason"])
         end["report"] = json.loads(report.to_json())
@@ -221,6 +241,7 @@ async def answer(name, loop, method, params):
 
 
 def serve(name, loop, request):
+    asking.set(request["params"].get("session"))
     try:
         kit.say({"id": request["id"], "result": asyncio.run(answer(name, loop, request["method"], request["params"]))})
     except Exception as error:

@@ -11,7 +11,7 @@ from pathlib import Path
 from uuid import uuid4
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
-from kit import Failed, approval, cancellable, cancelled, ended, execute, kit, main, session_of, take
+from kit import Failed, approval, cancellable, cancelled, ended, execute, kit, main, session_of, take, tools_of
 
 from guardc.integrations.langchain import Approval, GuardMiddleware
 from langchain.agents import create_agent
@@ -60,7 +60,7 @@ def shown(messages):
             calls = [{"call": call["id"] or "", "tool": call["name"], "args": call["args"]} for call in message.tool_calls + message.invalid_tool_calls]
             said.append({"role": "assistant", "text": message.content, **({"calls": calls} if calls else {})})
         elif isinstance(message, ToolMessage):
-            said.append({"role": "tool", "text": message.content, "call": message.tool_call_id})
+            said.append({"role": "tool", "text": message.content, "call": message.tool_call_id, "failed": message.status == "error"})
         else:
             said.append({"role": "system" if isinstance(message, SystemMessage) else "user", "text": message.content})
     return said
@@ -142,7 +142,7 @@ async def loop(run):
     model = Scripted(session=session, inner=inner)
 
     def work(cancel):
-        tools = [tool_of(tool, cancel) for tool in run["tools"]]
+        tools = [tool_of(tool, cancel) for tool in tools_of(run)]
         agent = create_agent(model, tools=tools, middleware=[Outer(), guarded, inner])
         # The framework's own limit of steps is not the guard's.
         return agent.ainvoke({"messages": [HumanMessage(run["prompt"])]}, {"recursion_limit": 10_000})

@@ -96,7 +96,7 @@ async function loop(run) {
   const guarded = new Guarded(session, { approve, integers: "bigint" });
   const model = new Scripted(session);
   const stop = new AbortController();
-  const agent = new Agent({ name: "agent", model, tools: run.tools.map((tool) => toolOf(guarded, tool, () => stop.abort())) });
+  const agent = new Agent({ name: "agent", model, tools: run.tools.filter((tool) => !tool.elsewhere).map((tool) => toolOf(guarded, tool, () => stop.abort())) });
   const said = []; // what the user said while the agent worked, and where
   const callModelInputFilter = ({ modelData: { input, ...rest } }) => {
     said.push(...model.words.splice(0).map((text) => ({ at: input.length, text })));

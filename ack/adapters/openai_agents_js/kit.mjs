@@ -6,7 +6,7 @@ import { createInterface } from "node:readline";
 import { Guard, GuardError, SessionError } from "guardc";
 
 const CAPABILITIES = `tool_policies argument_checks unknown_tools denial_feedback outages effects invariants budgets limits parallel_calls
-feedback feedback_triggers deadline task_completion lifecycles attestation contracts approvals native_tools trace restore replay`;
+feedback feedback_triggers deadline task_completion lifecycles attestation contracts approvals deferred_approvals native_tools trace restore replay`;
 
 // JavaScript reads 9007199254740993 as another number, and the framework must get what the model wrote: a number that
 // would not come back as it is travels as a marked text.
@@ -61,20 +61,26 @@ async function open(params, trace) {
 /** The session of a run, with a failing engine where the kit asks for one. */
 export async function sessionOf(run) {
   const session = sessions.get(run.session) ?? (await open(run));
+  Object.assign(session.promises, answering.get(session)); // An outage ends with its run.
   return run.outage ? failing(session, run.outage) : session;
 }
 
+const answering = new WeakMap(); // by session: what its methods were before an outage
+
 function failing(session, outage) {
-  let proposals = 0;
+  let asked = 0;
+  const counted = outage.on ?? "propose";
+  const methods = {};
   for (const name of ["propose", "preview", "settle", "stop", "usage", "prompt"]) {
-    const method = session.promises[name];
+    const method = (methods[name] = session.promises[name]);
     session.promises[name] = async (...given) => {
-      if (name === "propose") proposals += 1;
-      const over = outage.how === "errs_once" && (name !== "propose" || proposals > outage.at);
-      if (proposals >= outage.at && !over) throw new GuardError("the guard does not answer");
+      if (name === counted) asked += 1;
+      const over = outage.how === "errs_once" && (name !== counted || asked > outage.at);
+      if (asked >= outage.at && !over) throw new GuardError("the guard does not answer");
       return method(...given);
     };
   }
+  answering.set(session, methods);
   return session;
 }
 
@@ -82,6 +88,7 @@ const EVENTS = {
   prompt: (session, { text }) => session.promises.prompt(text),
   verify: (session, { item }) => session.promises.verifyItem(item),
   move: (session, { item, transition, by, reason }) => session.promises.moveItem(item, transition, { by, reason }),
+  approve: (session, { tool, args, role, by }) => session.promises.approve(tool, args, { role, by }),
   resume: (session, { role, by }) => session.promises.resume({ role, by }),
 };
 
@@ -120,6 +127,7 @@ export async function approve(pending, role) {
 export async function ended(session, run, turn, stop) {
   const how = { deadline: "deadline", halted: "halted" };
   const end = { ended: stop.bypassed ? (how[stop.bypassed] ?? "budget") : stop.incomplete ? "incomplete" : "stopped", output: turn.output };
+  end.unguarded = run.tools.filter((tool) => tool.elsewhere).map((tool) => tool.name);
   if (run.contract && turn.output !== undefined) {
     end.report = (await session.promises.check(run.contract, turn.output, { finishReason: turn.finish_reason })).toJSON();
   }

@@ -9,7 +9,7 @@ import inspect, json, sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
-from kit import Failed, approval, arguments, cancellable, cancelled, ended, execute, kit, main, session_of, take
+from kit import Failed, approval, arguments, cancellable, cancelled, ended, execute, kit, main, session_of, take, tools_of
 
 from guardc.integrations.pydantic_ai import Approval, Guarded
 from pydantic_ai import Agent, ModelRequestNode, RunContext, Tool
@@ -62,7 +62,8 @@ def shown(messages):
         for part in message.parts:
             if isinstance(part, (ToolReturnPart, RetryPromptPart)) and part.tool_name:
                 text = part.model_response_str() if isinstance(part, ToolReturnPart) else part.model_response()
-                said.append({"role": "tool", "text": text, "call": part.tool_call_id})
+                failed = isinstance(part, RetryPromptPart) or part.outcome == "failed"
+                said.append({"role": "tool", "text": text, "call": part.tool_call_id, "failed": failed})
             elif isinstance(part, SystemPromptPart):
                 said.append({"role": "system", "text": part.content})
             else:
@@ -132,7 +133,7 @@ async def loop(run):
     guarded = Guarded(session, approve=approve)
 
     def work(cancel):
-        tools = [tool_of(tool, cancel) for tool in run["tools"]]
+        tools = [tool_of(tool, cancel) for tool in tools_of(run)]
         agent = Agent(FunctionModel(model), output_type=str | None, tools=tools, capabilities=[guarded, later], retries=100)
         # The framework's own limit of 50 requests is not the guard's.
         return agent.run(run["prompt"], usage_limits=UsageLimits(request_limit=None))

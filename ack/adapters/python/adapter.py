@@ -8,10 +8,11 @@ this file carries out what it decides. Standard output belongs to the protocol: 
 """
 import json, os, pathlib, queue, shutil, subprocess, sys, tempfile, threading
 
-CAPABILITIES = """tool_policies argument_checks unknown_tools denial_feedback outages effects invariants budgets limits feedback
-feedback_triggers deadline task_completion lifecycles attestation contracts approvals native_tools trace restore"""
+CAPABILITIES = """tool_policies argument_checks unknown_tools denial_feedback outages streaming effects invariants budgets limits feedback
+feedback_triggers deadline task_completion lifecycles attestation contracts approvals deferred_approvals native_tools trace restore"""
 
 
+GUARDC = os.environ.get("GUARDC", "guardc")
 #: How long the guard may take to answer, in seconds. A guard that does not answer allows nothing.
 PATIENCE = 5
 
@@ -47,11 +48,13 @@ class Line:
 
 
 class Sidecar(Line):
-    """The guard. Once it is gone, or silent for too long, every question to it is an error."""
+    """The guard. Once it is gone, or silent for too long, every question to it is an error until it is started again."""
 
-    def __init__(self, process):
-        super().__init__(process.stdout, process.stdin, {"jsonrpc": "2.0"})
-        self.lines = queue.Queue()
+    def __init__(self):
+        self.process = subprocess.Popen([GUARDC, "serve", "--durability", "off", "--key", str(folder / "key")],
+                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8")
+        super().__init__(self.process.stdout, self.process.stdin, {"jsonrpc": "2.0"})
+        self.lines, self.is_gone = queue.Queue(), False
         threading.Thread(target=self.follow, daemon=True).start()
 
     def follow(self):
@@ -64,22 +67,22 @@ class Sidecar(Line):
             line = self.lines.get(timeout=PATIENCE)
         except queue.Empty:
             line = ""
-        if not line:
-            self.lines.put("")  # It stays so.
+        self.is_gone = not line
         return line
 
     def ask(self, method, **params):
+        if self.is_gone:
+            raise RuntimeError("the guard is gone")
         try:
             return super().ask(method, **params)
         except OSError as error:
+            self.is_gone = True
             raise RuntimeError(f"the guard is gone: {error}") from None
 
 
 folder = pathlib.Path(tempfile.mkdtemp(prefix="guard-adapter-"))
 kit = Line(sys.stdin, sys.stdout, {})
-server = subprocess.Popen([os.environ.get("GUARDC", "guardc"), "serve", "--durability", "off", "--key", str(folder / "key")],
-                          stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8")
-guard = Sidecar(server)
+guard = Sidecar()
 sessions = {}  # by the kit's id: where its journal is kept
 probes = {}  # by the same: the probes that are asked of us
 
@@ -92,6 +95,25 @@ def open_session(session, run, journal):
     known = {key: run[key] for key in ("source", "workspace", "data") if run.get(key) is not None}
     opened = guard.ask("session.open", session=session, journal=str(journal), now=run.get("now") or now(), **known)
     sessions[session], probes[session] = journal, opened["probes"]
+
+
+def revive(run):
+    """A guard that is gone is started again. It takes the session of a run up from its journal."""
+    global guard
+    if guard.is_gone:
+        guard.process.kill()
+        guard, session = Sidecar(), run["session"]
+        # The other sessions are lost with the guard that had them.
+        journals = {session: sessions[session]} if session in sessions else {}
+        sessions.clear()
+        for session, journal in journals.items():
+            take_up(session, run, journal)
+
+
+def take_up(session, run, journal):
+    """Opens a session from its journal. The store is told which sessions it has."""
+    subprocess.run([GUARDC, "trace", "repair", "--ledger", str(journal)], check=True, stdout=subprocess.DEVNULL)
+    open_session(session, {**run, "data": None, "now": "1970-01-01T00:00:00Z"}, journal)
 
 
 def tell(method, session, **event):
@@ -161,19 +183,33 @@ def happened(session, event, messages):
     kind = event.pop("event")
     if kind == "prompt":
         messages.append({"role": "user", "text": event["text"]})
-    method = {"prompt": "session.prompt", "verify": "item.verify", "move": "item.move", "resume": "session.resume"}[kind]
+    method = {"prompt": "session.prompt", "verify": "item.verify", "move": "item.move", "approve": "call.approve", "resume": "session.resume"}[kind]
     tell(method, session, **event)
+
+
+def assembled(turn):
+    """A turn that was streamed, put together: each piece goes to the call whose number it has."""
+    said, calls = "", {}
+    for piece in turn.get("pieces", []):
+        said += piece.get("say", "")
+        if "at" in piece:
+            call = calls.setdefault(piece["at"], {"call": "", "tool": "", "args": ""})
+            for part in call:
+                call[part] += piece.get(part, "")
+    whole = [{**call, "args": json.loads(call["args"])} for call in calls.values()]
+    return {**turn, "say": said, "calls": whole} if "pieces" in turn else turn
 
 
 def loop(run):
     """The agent: the model's turn, its calls one after another, until it may stop."""
     session, messages = run["session"], []
-    tools = {tool["name"] for tool in run["tools"]}
+    tools = {tool["name"] for tool in run["tools"] if "elsewhere" not in tool}
+    revive(run)
     if session not in sessions:
         open_session(session, run, folder / f"journal-{len(list(folder.iterdir()))}")
     happened(session, {"event": "prompt", "text": run["prompt"]}, messages)
     while True:
-        turn = kit.ask("model.next", messages=messages)
+        turn = assembled(kit.ask("model.next", messages=messages))
         for event in turn.get("host", []):
             happened(session, event, messages)
         for unit, amount in turn.get("usage", {}).items():
@@ -196,7 +232,8 @@ def loop(run):
 
 def ended(run, turn, stop):
     how = {None: "incomplete" if stop["incomplete"] else "stopped", "deadline": "deadline", "halted": "halted"}
-    end = {"ended": how.get(stop["bypassed"], "budget"), "output": turn.get("output")}
+    end = {"ended": how.get(stop["bypassed"], "budget"), "output": turn.get("output"),
+           "unguarded": [tool["name"] for tool in run["tools"] if "elsewhere" in tool]}
     if run.get("contract") and turn.get("output") is not None:
         end["report"] = guard.ask("contract.check", session=run["session"], contract=run["contract"],
                                   text=turn["output"], finish_reason=turn["finish_reason"])
@@ -215,9 +252,7 @@ def restore(params):
     journal = folder / f"journal-{len(list(folder.iterdir()))}"
     journal.mkdir()
     (journal / f"{session}.jsonl").write_text("".join(line + "\n" for line in params["snapshot"]), encoding="utf-8")
-    # The store is told which sessions it has.
-    subprocess.run([server.args[0], "trace", "repair", "--ledger", str(journal)], check=True, stdout=subprocess.DEVNULL)
-    open_session(session, {**params, "data": None, "now": "1970-01-01T00:00:00Z"}, journal)
+    take_up(session, params, journal)
 
 
 def answer(method, params):
@@ -245,5 +280,5 @@ try:
         except RuntimeError as error:
             kit.say({"id": request["id"], "error": {"message": str(error)}})
 finally:
-    server.stdin.close()
+    guard.process.stdin.close()
     shutil.rmtree(folder, ignore_errors=True)

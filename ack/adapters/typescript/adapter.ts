@@ -7,7 +7,7 @@
 // framework's loop in place of `loop`. Guard decides in a process of its own (`guardc serve`); this file carries out
 // what it decides. Standard output belongs to the protocol: print to standard error.
 
-import { execFileSync, spawn } from "node:child_process";
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import * as fs from "node:fs";
 import * as os from "node:os";
@@ -31,9 +31,9 @@ class Refused extends Error {
 }
 
 const CAPABILITIES = [
-  "tool_policies", "argument_checks", "unknown_tools", "denial_feedback", "outages", "effects", "invariants", "budgets", "limits",
+  "tool_policies", "argument_checks", "unknown_tools", "denial_feedback", "outages", "streaming", "concurrent_runs", "effects", "invariants", "budgets", "limits",
   "parallel_calls", "feedback", "feedback_triggers", "deadline", "task_completion", "lifecycles", "attestation",
-  "contracts", "approvals", "native_tools", "trace", "restore",
+  "contracts", "approvals", "deferred_approvals", "native_tools", "trace", "restore",
 ];
 
 // JavaScript reads 9007199254740993 as another number, and the guard must judge what the model wrote: a number that
@@ -69,9 +69,19 @@ class Line {
   }
 }
 
-/** The guard. Once it is gone, or silent for too long, every question to it is an error. */
+/** The guard. Once it is gone, or silent for too long, every question to it is an error until it is started again. */
 class Sidecar extends Line {
   gone = "";
+  process: ChildProcess;
+  constructor() {
+    const serve = ["serve", "--durability", "off", "--key", path.join(folder, "key")];
+    const server = spawn(GUARDC, serve, { stdio: ["pipe", "pipe", "inherit"] });
+    super((text) => server.stdin.write(text), { jsonrpc: "2.0" });
+    this.process = server;
+    server.on("close", () => this.lose("the guard has ended"));
+    server.stdin.on("error", () => this.lose("the guard has ended"));
+    createInterface({ input: server.stdout }).on("line", (line) => this.hear(parse(line)));
+  }
   ask(method: string, params: Json): Promise<Json> {
     if (this.gone) return Promise.reject(new Error(this.gone));
     const timer = setTimeout(() => this.lose("the guard does not answer"), PATIENCE);
@@ -84,17 +94,14 @@ class Sidecar extends Line {
   }
 }
 
+const GUARDC = process.env.GUARDC ?? "guardc";
 const folder = fs.mkdtempSync(path.join(os.tmpdir(), "guard-adapter-"));
-const server = spawn(process.env.GUARDC ?? "guardc", ["serve", "--durability", "off", "--key", path.join(folder, "key")], { stdio: ["pipe", "pipe", "inherit"] });
 const kit = new Line((text) => process.stdout.write(text), {});
-const guard = new Sidecar((text) => server.stdin.write(text), { jsonrpc: "2.0" });
-server.on("close", () => guard.lose("the guard has ended"));
-server.stdin.on("error", () => guard.lose("the guard has ended"));
-createInterface({ input: server.stdout }).on("line", (line) => guard.hear(parse(line)));
+let guard = new Sidecar();
 
 const sessions = new Map<string, string>(); // by the kit's id: where its journal is kept
 const probes = new Map<string, string[]>(); // by the same: the probes that are asked of us
-const now = async (): Promise<string> => (await kit.ask("clock.now", {})).now;
+const now = async (session: string): Promise<string> => (await kit.ask("clock.now", { session })).now;
 const joined = (...texts: string[]): string => texts.filter((text) => text).join("\n\n");
 const shown = (value: Json): string => (typeof value === "string" && value[0] !== "\u0001" ? value : stringify(value));
 const journal = (session: string): string => path.join(sessions.get(session)!, `${session}.jsonl`);
@@ -105,18 +112,23 @@ async function open(session: string, run: Json, lines: string[]): Promise<void> 
   if (lines.length) {
     fs.writeFileSync(journal(session), lines.map((line) => line + "\n").join(""));
     // The store is told which sessions it has.
-    execFileSync(server.spawnfile, ["trace", "repair", "--ledger", sessions.get(session)!]);
+    execFileSync(GUARDC, ["trace", "repair", "--ledger", sessions.get(session)!]);
   }
   const { source, workspace, data } = run;
-  const where = { journal: sessions.get(session), now: run.now ?? (await now()) };
-  probes.set(session, (await guard.ask("session.open", { session, source, workspace, data, ...where })).probes);
+  const where = { journal: sessions.get(session), now: run.now ?? (await now(session)) };
+  try {
+    probes.set(session, (await guard.ask("session.open", { session, source, workspace, data, ...where })).probes);
+  } catch (error) {
+    sessions.delete(session);
+    throw error;
+  }
 }
 
 /** Something happened: the guard is told, with the time and what its probes would find. */
 async function tell(method: string, session: string, event: Json): Promise<Json> {
   const answers: Json = {};
-  for (const name of probes.get(session) ?? []) answers[name] = (await kit.ask("probe.read", { name })).answer;
-  return guard.ask(method, { session, ...event, now: await now(), probes: Object.keys(answers).length ? answers : undefined });
+  for (const name of probes.get(session) ?? []) answers[name] = (await kit.ask("probe.read", { session, name })).answer;
+  return guard.ask(method, { session, ...event, now: await now(session), probes: Object.keys(answers).length ? answers : undefined });
 }
 
 /** What becomes of a call: it is run, it waits, or this is its answer. */
@@ -130,7 +142,7 @@ async function gate(session: string, call: Call): Promise<{ run?: true; wait?: t
     if (said.verdict === "deny" || asked) return { text };
     const needed = said.reasons.filter((reason: Json) => reason.code === "approval");
     for (const role of new Set<string>(needed.flatMap((reason: Json) => reason.needs))) {
-      const { granted, by, expires } = await kit.ask("approval.request", { ...call, role });
+      const { granted, by, expires } = await kit.ask("approval.request", { ...call, session, role });
       if (!granted) return { text };
       const { tool, args } = call;
       await tell("call.approve", session, { tool, args, role, by, expires });
@@ -144,7 +156,7 @@ class Cancelled extends Error {}
 /** Runs a tool and settles its call: what the model reads as the answer. */
 async function execute(session: string, call: Call, tools: Set<string>): Promise<string> {
   const nobody = { outcome: "failure", result: `there is no tool \`${call.tool}\`` };
-  const done = tools.has(call.tool) ? await kit.ask("tool.execute", call) : nobody;
+  const done = tools.has(call.tool) ? await kit.ask("tool.execute", { ...call, session }) : nobody;
   const { outcome, result } = done;
   const settled = await tell("call.settle", session, { call: call.call, outcome, result });
   if (done.failure === "cancelled") throw new Cancelled();
@@ -185,19 +197,44 @@ async function use(session: string, unit: string, amount: Json): Promise<void> {
 /** What happened outside of the loop, told to the guard. */
 async function happened(session: string, { event, ...rest }: Json, messages: Message[]): Promise<void> {
   if (event === "prompt") messages.push({ role: "user", text: rest.text });
-  const method = { prompt: "session.prompt", verify: "item.verify", move: "item.move", resume: "session.resume" }[event as string]!;
+  const method = { prompt: "session.prompt", verify: "item.verify", move: "item.move", approve: "call.approve", resume: "session.resume" }[event as string]!;
   await tell(method, session, rest);
+}
+
+/** A guard that is gone is started again. It takes the session of a run up from its journal; the others are lost. */
+async function revive(run: Json): Promise<void> {
+  if (!guard.gone) return;
+  guard.process.kill();
+  const lines = sessions.has(run.session) ? trace(run.session) : [];
+  sessions.clear();
+  guard = new Sidecar();
+  if (lines.length) await open(run.session, { ...run, data: undefined, now: "1970-01-01T00:00:00Z" }, lines);
+}
+
+/** A turn that was streamed, put together: each piece goes to the call whose number it has. */
+function assembled(turn: Json): Json {
+  if (!turn.pieces) return turn;
+  const calls: Json[] = [];
+  let say = "";
+  for (const piece of turn.pieces) {
+    say += piece.say ?? "";
+    if (piece.at === undefined) continue;
+    const call = (calls[piece.at] ??= { call: "", tool: "", args: "" });
+    for (const part of Object.keys(call)) call[part] += piece[part] ?? "";
+  }
+  return { ...turn, say, calls: calls.map((call) => ({ ...call, args: parse(call.args) })) };
 }
 
 /** The agent: the model's turn, its calls, until it may stop. */
 async function loop(run: Json): Promise<Json> {
   const { session } = run;
   const messages: Message[] = [];
-  const tools = new Set<string>(run.tools.map((tool: Json) => tool.name));
+  const tools = new Set<string>(run.tools.filter((tool: Json) => !tool.elsewhere).map((tool: Json) => tool.name));
+  await revive(run);
   if (!sessions.has(session)) await open(session, run, []);
   await happened(session, { event: "prompt", text: run.prompt }, messages);
   for (;;) {
-    const turn = await kit.ask("model.next", { messages });
+    const turn = assembled(await kit.ask("model.next", { session, messages }));
     for (const event of turn.host ?? []) await happened(session, event, messages);
     for (const [unit, amount] of Object.entries(turn.usage ?? {}))
       await use(session, unit, amount);
@@ -216,6 +253,7 @@ async function ended(run: Json, turn: Json, stop: Json): Promise<Json> {
   const { session, contract } = run;
   const why = ["deadline", "halted"].includes(stop.bypassed) ? stop.bypassed : "budget";
   const end: Json = { ended: stop.bypassed ? why : stop.incomplete ? "incomplete" : "stopped", output: turn.output };
+  end.unguarded = run.tools.filter((tool: Json) => tool.elsewhere).map((tool: Json) => tool.name);
   if (contract && turn.output !== undefined) {
     const text = { text: turn.output, finish_reason: turn.finish_reason };
     end.report = await guard.ask("contract.check", { session, contract, ...text });
@@ -262,6 +300,6 @@ input.on("line", async (line) => {
   }
 });
 input.on("close", () => {
-  server.stdin.end();
+  guard.process.stdin?.end();
   fs.rmSync(folder, { recursive: true, force: true });
 });

@@ -46,9 +46,16 @@ pub trait Adapter {
     /// Returns an error if the adapter cannot be judged.
     fn replay(&mut self, replay: &Replay) -> Result<Replayed, Trouble>;
     /// Ends a case. After a clean one the adapter may be kept for another case.
-    fn finish(&mut self, clean: bool) {
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the adapter does not begin anew after a clean case, although it declares that it does.
+    fn finish(&mut self, clean: bool) -> Result<(), Trouble> {
         let _ = clean;
+        Ok(())
     }
+    /// Ends the outage of its guard, if there is one: the guard answers again.
+    fn end_outage(&mut self) {}
     /// True if earlier cases were played in this process.
     fn is_used(&self) -> bool {
         false
@@ -97,6 +104,18 @@ pub trait World {
     fn approval(&mut self, request: &ApprovalRequest) -> Approval;
     /// Asks the host for the answer of a probe.
     fn probe(&mut self, name: &str) -> Option<Value>;
+    /// Returns the run of another session that begins now, beside the run that goes on. It is given out once.
+    fn beside(&mut self) -> Option<Run> {
+        None
+    }
+    /// Says whose questions follow, where several runs go on.
+    fn select(&mut self, session: &str) {
+        let _ = session;
+    }
+    /// Takes the end of the run that began beside another.
+    fn beside_ended(&mut self, end: Result<End, Trouble>) {
+        let _ = end;
+    }
 }
 
 /// The model is gone: the script has ended. The adapter must end its loop.

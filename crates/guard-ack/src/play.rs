@@ -53,11 +53,25 @@ pub fn play(
                 seen.log.push(format!("! {said}"));
             }
             seen.is_process_used = player.adapter.is_used();
-            player.adapter.finish(clean);
-            played.unwrap_or_else(Played::Errored)
+            let finished = player.adapter.finish(clean);
+            match (played.unwrap_or_else(Played::Errored), finished) {
+                (Played::Judged(broken), Err(trouble)) if broken.is_empty() => {
+                    Played::Judged(vec![not_reset(&trouble)])
+                }
+                (played, _) => played,
+            }
         }
     };
     (played, seen)
+}
+
+fn not_reset(trouble: &Trouble) -> Broken {
+    Broken {
+        clause: "LOOP-7".into(),
+        at: String::new(),
+        expected: "after the case the process begins anew when it is told to `reset`".into(),
+        observed: trouble.to_string(),
+    }
 }
 
 struct Player<'p> {
@@ -142,29 +156,47 @@ impl<'p> Player<'p> {
         }
         let mut broken = Vec::new();
         for (at, run) in self.case.run.iter().enumerate() {
+            if run.during.is_some() {
+                // It went on beside the run before it.
+                continue;
+            }
             self.steps(run)?;
-            let (mut one, ended) = self.run(run);
+            let (ones, ended) = self.run(at, run);
             if let Err(trouble) = ended {
                 // A forbidden action counts, even if the run fails later.
-                let done = judge::overstepped(self.case, at, &one, &self.outside.ids);
-                seen.runs.push(one);
+                let over = |(beside, one)| {
+                    judge::overstepped(self.case, at + beside, one, &self.outside.ids)
+                };
+                let done: Vec<Broken> = ones.iter().enumerate().flat_map(over).collect();
+                seen.runs.extend(ones);
                 return if done.is_empty() { Err(trouble) } else { Ok(Played::Judged(done)) };
             }
-            broken.extend(judge::run(self.case, at, &one, &self.outside.ids));
-            if let Some(trace) = one.end.as_ref().and_then(|end| end.trace.clone()) {
-                self.traces.insert(run.session.clone(), trace);
+            for (beside, mut one) in ones.into_iter().enumerate() {
+                let at = at + beside;
+                broken.extend(self.judge_run(at, &mut one)?);
+                seen.runs.push(one);
             }
-            if self.case.needs.iter().any(|need| need == "replay") {
-                one.replayed = self.replay_after(run)?;
-                broken.extend(judge::replayed(self.case, at, one.replayed.as_ref()));
-            }
-            seen.runs.push(one);
+            self.adapter.end_outage();
             if !broken.is_empty() {
                 // Runs after a broken one show nothing.
                 break;
             }
         }
         Ok(Played::Judged(broken))
+    }
+
+    /// Judges a run that has ended, keeps its trace, and replays it where the case asks for that.
+    fn judge_run(&mut self, at: usize, one: &mut RunSeen) -> Result<Vec<Broken>, Trouble> {
+        let run = &self.case.run[at];
+        let mut broken = judge::run(self.case, at, one, &self.outside.ids);
+        if let Some(trace) = one.end.as_ref().and_then(|end| end.trace.clone()) {
+            self.traces.insert(run.session.clone(), trace);
+        }
+        if self.case.needs.iter().any(|need| need == "replay") {
+            one.replayed = self.replay_after(run)?;
+            broken.extend(judge::replayed(self.case, at, one.replayed.as_ref()));
+        }
+        Ok(broken)
     }
 
     fn session(&self, name: &str) -> String {
@@ -175,8 +207,8 @@ impl<'p> Player<'p> {
         self.outside.workspace.as_ref().map(|it| it.path().to_string_lossy().into_owned())
     }
 
-    fn run(&mut self, run: &'p RunFile) -> (RunSeen, Result<(), Trouble>) {
-        let message = Run {
+    fn message(&self, at: usize, run: &RunFile) -> Run {
+        Run {
             session: self.session(&run.session),
             source: self.case.guard.clone(),
             plan: self.plan.clone(),
@@ -186,30 +218,58 @@ impl<'p> Player<'p> {
             data: self.case.data.as_ref().map(json_of),
             contract: self.case.contract.clone(),
             tools: tools(self.case),
-            outage: self.case.world.outage.clone(),
-        };
+            // An outage ends with the run that it began in.
+            outage: self.case.world.outage.clone().filter(|_| at == 0),
+            streamed: self.case.world.streamed,
+        }
+    }
+
+    /// Plays a run, and the one that goes on beside it. Returns what was seen of each.
+    fn run(&mut self, at: usize, run: &'p RunFile) -> (Vec<RunSeen>, Result<(), Trouble>) {
+        let message = self.message(at, run);
+        let beside = self.case.run.get(at + 1);
+        let beside = beside.and_then(|beside| Some((beside, beside.during.clone()?)));
+        let beside = beside.map(|(run, call)| (self.message(at + 1, run), run, call));
         self.outside.note(">", "run", &json!(message));
-        let mut stage = Stage::new(&mut self.outside, run);
+        let mut stage = Stage::new(&mut self.outside, run, &message.session);
+        if let Some((message, run, call)) = beside {
+            stage.go_beside(message, run, call);
+        }
         let end = self.adapter.run(&message, &mut stage);
-        let mut seen = stage.seen;
-        // An error is an answer: the adapter has ended the loop.
+        let (mut seen, beside) = stage.into_seen();
+        let (end, mut result) = self.end_of(end);
+        seen.end = end;
+        let mut all = vec![seen];
+        if let Some((mut seen, end)) = beside {
+            // One that never began is judged by what it did not do.
+            if let Some(end) = end {
+                let (end, other) = self.end_of(end);
+                seen.end = end;
+                result = result.and(other);
+            }
+            all.push(seen);
+        }
+        (all, result)
+    }
+
+    /// Returns the end that an adapter gave a run. An error is one: the adapter has ended the loop.
+    fn end_of(&mut self, end: Result<End, Trouble>) -> (Option<End>, Result<(), Trouble>) {
         let end = match end {
             Err(trouble) if trouble.kind == Kind::Error => {
-                let why = Some(trouble.message);
-                Ok(End { ended: Ended::Error, output: None, report: None, trace: None, why })
+                Ok(End::without_output(Ended::Error, Some(trouble.message)))
             }
             end => end,
         };
-        match &end {
-            Ok(end) => self.outside.note("<", "run", &json!(end)),
-            Err(trouble) => self.outside.log.push(format!("! {trouble}")),
+        match end {
+            Ok(end) => {
+                self.outside.note("<", "run", &json!(end));
+                (Some(end), Ok(()))
+            }
+            Err(trouble) => {
+                self.outside.log.push(format!("! {trouble}"));
+                (None, Err(trouble))
+            }
         }
-        let (end, result) = match end {
-            Ok(end) => (Some(end), Ok(())),
-            Err(trouble) => (None, Err(trouble)),
-        };
-        seen.end = end;
-        (seen, result)
     }
 
     fn steps(&mut self, run: &RunFile) -> Result<(), Trouble> {
@@ -296,6 +356,7 @@ fn tools(case: &Case) -> Vec<Tool> {
         description: String::new(),
         schema: schema(case, name),
         native: native(name),
+        elsewhere: case.tools.iter().find(|tool| tool.name == name).and_then(|it| it.elsewhere),
     };
     let missing = |name: &str| case.tools.iter().any(|tool| tool.missing && tool.name == name);
     names.into_iter().filter(|name| !missing(name)).map(tool).collect()

@@ -72,6 +72,20 @@ pub struct Tool {
     /// The framework's own: it has another way through the framework than the rest.
     #[serde(default, skip_serializing_if = "is_false")]
     pub native: bool,
+    /// Of a tool that nobody runs here: who does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub elsewhere: Option<Elsewhere>,
+}
+
+/// Who runs a tool whose calls do not pass the adapter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Elsewhere {
+    /// The provider of the model runs it, such as a search on its own servers.
+    Provider,
+    /// It only carries the output in the form of a call.
+    Output,
 }
 
 /// `run`: one run of the agent's loop in a session. A session that ran before goes on.
@@ -103,16 +117,58 @@ pub struct Run {
     /// The guard fails in this run. An adapter that starts `GUARDC` need not look: the command fails by itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outage: Option<Outage>,
+    /// The model streams: its turns come in `pieces`.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub streamed: bool,
 }
 
 /// An outage of the guard.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Outage {
-    /// The number of the proposal that it begins with, from 1.
+    /// The number of the question that it begins with, from 1.
     pub at: u64,
     /// Its kind.
     pub how: OutageKind,
+    /// The questions that are counted.
+    #[serde(default, skip_serializing_if = "Question::is_propose")]
+    pub on: Question,
+}
+
+/// The questions to the guard by which an outage counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Question {
+    /// A proposal of a call.
+    #[default]
+    Propose,
+    /// A settlement of a call.
+    Settle,
+    /// A report of usage.
+    Usage,
+    /// A stop.
+    Stop,
+    /// A report of what the user says.
+    Prompt,
+}
+
+impl Question {
+    /// Returns its name.
+    pub fn word(self) -> &'static str {
+        match self {
+            Question::Propose => "propose",
+            Question::Settle => "settle",
+            Question::Usage => "usage",
+            Question::Stop => "stop",
+            Question::Prompt => "prompt",
+        }
+    }
+
+    #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
+    fn is_propose(&self) -> bool {
+        *self == Question::Propose
+    }
 }
 
 /// The kinds of outages of the guard.
@@ -120,9 +176,9 @@ pub struct Outage {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum OutageKind {
-    /// That proposal is answered with an error; later ones are answered as usual.
+    /// That question is answered with an error; later ones are answered as usual.
     ErrsOnce,
-    /// That proposal and everything after it is answered with an error.
+    /// That question and everything after it is answered with an error.
     Errs,
     /// The guard's process ends without an answer.
     Dies,
@@ -157,9 +213,19 @@ pub struct End {
     /// The lines of the session's trace, from its beginning.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace: Option<Vec<String>>,
+    /// The tools of this run that the guard did not see.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unguarded: Vec<String>,
     /// Why, for people.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
+}
+
+impl End {
+    /// Returns the end of a loop that has nothing to hand over.
+    pub fn without_output(ended: Ended, why: Option<String>) -> End {
+        End { ended, output: None, report: None, trace: None, unguarded: Vec::new(), why }
+    }
 }
 
 /// How a loop ended.
@@ -179,6 +245,8 @@ pub enum Ended {
     Halted,
     /// The run was cancelled while a tool ran.
     Cancelled,
+    /// A call waits for an approval that comes later; another run goes on.
+    Waiting,
     /// Something went wrong in the adapter.
     Error,
 }
@@ -193,6 +261,7 @@ impl Ended {
             Ended::Budget => "budget",
             Ended::Halted => "halted",
             Ended::Cancelled => "cancelled",
+            Ended::Waiting => "waiting",
             Ended::Error => "error",
         }
     }
@@ -228,6 +297,9 @@ pub struct Message {
     /// Of the assistant: the calls it makes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub calls: Vec<Call>,
+    /// Of a tool: the framework marks it as a failure, beside the text.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub failed: bool,
 }
 
 /// `model.next`: what the model would see now, the whole conversation.
@@ -236,6 +308,9 @@ pub struct Message {
 pub struct Ask {
     /// In order.
     pub messages: Vec<Message>,
+    /// The session of the run that asks. Every question may say it; where several runs go on, it must.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<String>,
 }
 
 /// The answer to `model.next`: calls, or a stop.
@@ -254,6 +329,9 @@ pub struct Turn {
     /// What it calls.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub calls: Vec<Call>,
+    /// What it says and calls, in pieces, where the model streams; then `say` and `calls` are empty.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub pieces: Vec<Piece>,
     /// Whether it would stop.
     #[serde(default, skip_serializing_if = "is_false")]
     pub stop: bool,
@@ -263,6 +341,27 @@ pub struct Turn {
     /// Why the producer stopped: `stop`, `length`, `tool_calls`.
     #[serde(default)]
     pub finish_reason: String,
+}
+
+/// A piece of a turn that is streamed: of the text, or of the call number `at`.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Piece {
+    /// Of the text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub say: Option<String>,
+    /// The number of the call in its turn, from 0.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at: Option<usize>,
+    /// The id of the call, in its first piece.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub call: Option<String>,
+    /// The tool, in its first piece.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tool: Option<String>,
+    /// Of the arguments as JSON text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub args: Option<String>,
 }
 
 /// A call that the model makes, or that is run: then these are the parameters of `tool.execute`.
@@ -304,6 +403,17 @@ pub enum HostEvent {
         /// Why.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
+    },
+    /// Somebody approves a call that has waited for it.
+    Approve {
+        /// The tool.
+        tool: String,
+        /// The arguments.
+        args: Value,
+        /// In which role.
+        role: String,
+        /// Who.
+        by: String,
     },
     /// Somebody ends a halt.
     Resume {
@@ -375,6 +485,9 @@ pub struct ApprovalRequest {
 pub struct Approval {
     /// Whether it is granted.
     pub granted: bool,
+    /// Nobody has answered yet: the approval may come in another run.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub later: bool,
     /// By whom.
     pub by: String,
     /// Until when, RFC 3339.

@@ -1,11 +1,11 @@
 //! The world of one run: the model's script, tools, files, the clock, people who approve. It plays, and writes down what
 //! it sees.
 
-use crate::adapter::{Refused, World};
+use crate::adapter::{Kind, Refused, Trouble, World};
 use crate::case::{CallFile, Case, RunFile, TurnFile};
 use crate::observed::{RunSeen, Served};
 use crate::protocol::{
-    Approval, ApprovalRequest, Call, Done, HostEvent, Message, ToolOutcome, Turn,
+    Approval, ApprovalRequest, Call, Done, End, HostEvent, Message, Piece, Run, ToolOutcome, Turn,
 };
 use crate::workspace::Workspace;
 use guard_plan::time;
@@ -84,11 +84,11 @@ pub fn named(args: &Value, ids: &BTreeMap<String, String>) -> Value {
     }
 }
 
-/// The world of one run.
-pub struct Stage<'o, 'c> {
-    pub outside: &'o mut Outside<'c>,
+/// What is played in one run.
+struct Scene<'c> {
+    session: String,
     script: &'c RunFile,
-    pub seen: RunSeen,
+    seen: RunSeen,
     /// Of the turn that is played: the calls are held.
     overlap: bool,
     /// What runs: indexes of what was executed, in the order in which it began.
@@ -96,10 +96,75 @@ pub struct Stage<'o, 'c> {
     events: usize,
 }
 
+/// The state of the run that goes on beside another.
+enum Beside {
+    /// There is none, or it has ended.
+    None,
+    /// It begins with this call.
+    Awaits(Box<Run>, String),
+    /// It goes on.
+    Goes,
+}
+
+/// The world of one run, and of another that goes on beside it.
+pub struct Stage<'o, 'c> {
+    pub outside: &'o mut Outside<'c>,
+    scenes: Vec<Scene<'c>>,
+    /// The scene whose adapter asks.
+    active: usize,
+    beside: Beside,
+    beside_end: Option<Result<End, Trouble>>,
+}
+
 impl<'o, 'c> Stage<'o, 'c> {
-    pub fn new(outside: &'o mut Outside<'c>, script: &'c RunFile) -> Stage<'o, 'c> {
-        let seen = RunSeen { log_from: outside.log.len(), ..RunSeen::default() };
-        Stage { outside, script, seen, overlap: false, running: VecDeque::new(), events: 0 }
+    pub fn new(outside: &'o mut Outside<'c>, script: &'c RunFile, session: &str) -> Stage<'o, 'c> {
+        let mut stage = Stage {
+            outside,
+            scenes: Vec::new(),
+            active: 0,
+            beside: Beside::None,
+            beside_end: None,
+        };
+        stage.scene_for(script, session);
+        stage
+    }
+
+    fn scene_for(&mut self, script: &'c RunFile, session: &str) {
+        let seen = RunSeen { log_from: self.outside.log.len(), ..RunSeen::default() };
+        self.scenes.push(Scene {
+            session: session.to_owned(),
+            script,
+            seen,
+            overlap: false,
+            running: VecDeque::new(),
+            events: 0,
+        });
+    }
+
+    /// Adds a run that goes on while a call is in flight.
+    pub fn go_beside(&mut self, message: Run, script: &'c RunFile, call: String) {
+        self.scene_for(script, &message.session);
+        self.beside = Beside::Awaits(Box::new(message), call);
+    }
+
+    /// Returns what was seen of the run, and of the one beside it with its end.
+    #[allow(clippy::type_complexity, reason = "a run, and maybe another with its end")]
+    pub fn into_seen(mut self) -> (RunSeen, Option<(RunSeen, Option<Result<End, Trouble>>)>) {
+        if matches!(self.beside, Beside::Goes) {
+            let silent = Trouble::new(Kind::Hang, "the run beside another did not end");
+            self.beside_end = Some(Err(silent));
+        }
+        let beside = (self.scenes.len() > 1).then(|| self.scenes.pop()).flatten();
+        let beside = beside.map(|scene| (scene.seen, self.beside_end.take()));
+        (self.scenes.pop().map(|scene| scene.seen).unwrap_or_default(), beside)
+    }
+
+    fn scene(&self) -> &Scene<'c> {
+        &self.scenes[self.active]
+    }
+
+    fn scene_mut(&mut self) -> &mut Scene<'c> {
+        &mut self.scenes[self.active]
     }
 
     fn turn(&self, turn: &'c TurnFile) -> Turn {
@@ -109,6 +174,8 @@ impl<'o, 'c> Stage<'o, 'c> {
             args: named(&json_of(&call.args), &self.outside.ids),
         };
         let reason = if turn.stop { "stop" } else { "tool_calls" };
+        let calls: Vec<Call> = turn.calls.iter().map(call).collect();
+        let streamed = self.outside.case.world.streamed;
         Turn {
             host: turn
                 .host
@@ -116,8 +183,9 @@ impl<'o, 'c> Stage<'o, 'c> {
                 .filter_map(|event| event.clone().try_into::<HostEvent>().ok())
                 .collect(),
             usage: turn.usage.clone(),
-            say: turn.say.clone(),
-            calls: turn.calls.iter().map(call).collect(),
+            say: turn.say.clone().filter(|_| !streamed),
+            pieces: if streamed { pieces(turn.say.as_deref(), &calls) } else { Vec::new() },
+            calls: if streamed { Vec::new() } else { calls },
             stop: turn.stop,
             output: turn.output.clone(),
             finish_reason: turn.finish_reason.clone().unwrap_or_else(|| reason.into()),
@@ -127,7 +195,8 @@ impl<'o, 'c> Stage<'o, 'c> {
     /// Returns the case's id of a call that runs. The model may have given one id to several calls, or none.
     fn case_id(&self, call: &Call) -> Option<String> {
         let ids = &self.outside.ids;
-        let begun = |id: &String| self.seen.executed.iter().any(|one| one.id.as_ref() == Some(id));
+        let begun =
+            |id: &String| self.scene().seen.executed.iter().any(|one| one.id.as_ref() == Some(id));
         let named = |script: &&CallFile| ids.get(&script.id) == Some(&call.call);
         let like = |script: &&CallFile| {
             script.tool == call.tool && self::named(&json_of(&script.args), ids) == call.args
@@ -144,11 +213,17 @@ impl<'o, 'c> Stage<'o, 'c> {
         nameless.next().map(|script| script.id.clone())
     }
 
+    /// Returns whether a call of the first scene has begun.
+    fn is_begun(&self, id: &str) -> bool {
+        self.scenes[0].seen.executed.iter().any(|one| one.id.as_deref() == Some(id))
+    }
+
     /// Whether all run that should run together: then there is nothing to wait for.
     fn complete(&self) -> bool {
-        let begun = |id: &String| self.seen.executed.iter().any(|one| one.id.as_ref() == Some(id));
-        let sets = &self.script.expect.together;
-        let turn = self.seen.shown.len().checked_sub(1).and_then(|at| self.script.turn.get(at));
+        let scene = self.scene();
+        let begun = |id: &String| scene.seen.executed.iter().any(|one| one.id.as_ref() == Some(id));
+        let sets = &scene.script.expect.together;
+        let turn = scene.seen.shown.len().checked_sub(1).and_then(|at| scene.script.turn.get(at));
         let here =
             |id: &String| turn.is_some_and(|turn| turn.calls.iter().any(|call| call.id == *id));
         let mut ids = sets.iter().flatten().filter(|id| here(id)).peekable();
@@ -157,12 +232,13 @@ impl<'o, 'c> Stage<'o, 'c> {
 
     /// What comes of a call that has run: its files are written now.
     fn finish(&mut self, at: usize) -> (String, Done) {
-        let served = &mut self.seen.executed[at];
-        served.ended = Some(self.events);
+        let scene = &mut self.scenes[self.active];
+        let served = &mut scene.seen.executed[at];
+        served.ended = Some(scene.events);
         let wire = served.call.call.clone();
         let script =
             served.id.as_ref().and_then(|id| self.outside.case.calls().find(|call| call.id == *id));
-        self.events += 1;
+        scene.events += 1;
         let Some(script) = script else {
             return (
                 wire,
@@ -192,19 +268,20 @@ impl<'o, 'c> Stage<'o, 'c> {
 
 impl World for Stage<'_, '_> {
     fn model(&mut self, messages: &[Message]) -> Result<Turn, Refused> {
-        let at = self.seen.shown.len();
-        let new = self.seen.shown.last().map_or(0, Vec::len).min(messages.len());
+        let at = self.scene().seen.shown.len();
+        let new = self.scene().seen.shown.last().map_or(0, Vec::len).min(messages.len());
         let body = json!({ "messages": &messages[new..], "before": new });
         self.outside.note("<", "model.next", &body);
-        self.seen.shown.push(messages.to_vec());
+        self.scene_mut().seen.shown.push(messages.to_vec());
         self.outside.turns += 1;
-        let Some(turn) = self.script.turn.get(at) else {
-            self.seen.beyond = true;
+        let script = self.scene().script;
+        let Some(turn) = script.turn.get(at) else {
+            self.scene_mut().seen.beyond = true;
             self.outside.note(">", "model.next", &json!({ "error": "the script has ended" }));
             return Err(Refused);
         };
         self.outside.passes(turn.after.as_ref());
-        self.overlap = turn.overlap;
+        self.scene_mut().overlap = turn.overlap;
         let answer = self.turn(turn);
         self.outside.note(">", "model.next", &json!(answer));
         Ok(answer)
@@ -212,17 +289,29 @@ impl World for Stage<'_, '_> {
 
     fn begin(&mut self, call: &Call) {
         self.outside.note("<", "tool.execute", &json!(call));
-        self.running.push_back(self.seen.executed.len());
         let id = self.case_id(call);
-        let begun = self.events;
-        self.seen.executed.push(Served { call: call.clone(), id, begun, ended: None });
-        self.events += 1;
+        let scene = self.scene_mut();
+        scene.running.push_back(scene.seen.executed.len());
+        let begun = scene.events;
+        scene.seen.executed.push(Served { call: call.clone(), id, begun, ended: None });
+        scene.events += 1;
     }
 
     fn ended(&mut self, idle: bool) -> Option<(String, Done)> {
-        let next = match (self.overlap, idle || self.complete()) {
-            (false, _) => self.running.pop_front(),
-            (true, true) => self.running.pop_back(),
+        // The call stays in flight until the run beside it has ended.
+        let is_held = match &self.beside {
+            Beside::None => false,
+            Beside::Awaits(_, call) => self.is_begun(call),
+            Beside::Goes => true,
+        };
+        if self.active == 0 && is_held {
+            return None;
+        }
+        let complete = idle || self.complete();
+        let scene = self.scene_mut();
+        let next = match (scene.overlap, complete) {
+            (false, _) => scene.running.pop_front(),
+            (true, true) => scene.running.pop_back(),
             (true, false) => None,
         };
         let (call, done) = self.finish(next?);
@@ -235,8 +324,9 @@ impl World for Stage<'_, '_> {
     }
 
     fn is_expecting_company(&self) -> bool {
-        let turn = self.seen.shown.len().checked_sub(1).and_then(|at| self.script.turn.get(at));
-        let ids = self.script.expect.together.iter().flatten();
+        let scene = self.scene();
+        let turn = scene.seen.shown.len().checked_sub(1).and_then(|at| scene.script.turn.get(at));
+        let ids = scene.script.expect.together.iter().flatten();
         turn.is_some_and(|turn| ids.clone().any(|id| turn.calls.iter().any(|call| call.id == *id)))
     }
 
@@ -246,14 +336,15 @@ impl World for Stage<'_, '_> {
 
     fn approval(&mut self, request: &ApprovalRequest) -> Approval {
         self.outside.note("<", "approval.request", &json!(request));
-        self.seen.approvals.push(request.clone());
+        self.scene_mut().seen.approvals.push(request.clone());
         let case = self.outside.case;
         let at = self.outside.approvals.entry(request.role.clone()).or_default();
         let given = case.world.approvals.get(&request.role).and_then(|all| next_of(all, at));
         self.outside.passes(given.and_then(|given| given.takes.as_ref()));
         let lasts = given.and_then(|given| given.lasts.as_deref()).and_then(time::parse_duration);
         let answer = Approval {
-            granted: given.is_some_and(|given| given.granted),
+            granted: given.is_some_and(|given| given.granted && !given.later),
+            later: given.is_some_and(|given| given.later),
             by: "kim".into(),
             expires: lasts
                 .map(|lasts| time::format_rfc3339(self.outside.now.saturating_add(lasts))),
@@ -269,4 +360,57 @@ impl World for Stage<'_, '_> {
         self.outside.note("<", "probe.read", &json!({ "name": name, "answer": answer }));
         answer
     }
+
+    fn beside(&mut self) -> Option<Run> {
+        let Beside::Awaits(_, call) = &self.beside else { return None };
+        if !self.is_begun(call) {
+            return None;
+        }
+        let Beside::Awaits(message, _) = std::mem::replace(&mut self.beside, Beside::Goes) else {
+            return None;
+        };
+        self.outside.note(">", "run", &json!(message));
+        Some(*message)
+    }
+
+    fn select(&mut self, session: &str) {
+        let at = self.scenes.iter().position(|scene| scene.session == session);
+        self.active = at.unwrap_or(0);
+    }
+
+    fn beside_ended(&mut self, end: Result<End, Trouble>) {
+        self.beside = Beside::None;
+        self.beside_end = Some(end);
+    }
+}
+
+/// The length of a piece of a streamed text, in characters.
+const PIECE: usize = 7;
+
+/// Cuts what a model says and calls into pieces: those of several calls alternate.
+fn pieces(say: Option<&str>, calls: &[Call]) -> Vec<Piece> {
+    let cut = |text: &str| -> VecDeque<String> {
+        let characters: Vec<char> = text.chars().collect();
+        characters.chunks(PIECE).map(|piece| piece.iter().collect()).collect()
+    };
+    let say = cut(say.unwrap_or_default()).into_iter();
+    let mut pieces: Vec<Piece> =
+        say.map(|say| Piece { say: Some(say), ..Piece::default() }).collect();
+    let mut left: Vec<VecDeque<String>> =
+        calls.iter().map(|call| cut(&call.args.to_string())).collect();
+    for (at, call) in calls.iter().enumerate() {
+        let (id, tool) = (Some(call.call.clone()), Some(call.tool.clone()));
+        pieces.push(Piece { at: Some(at), call: id, tool, ..Piece::default() });
+    }
+    while left.iter().any(|pieces| !pieces.is_empty()) {
+        for (at, left) in left.iter_mut().enumerate() {
+            let args = left.pop_front();
+            pieces.extend(args.map(|args| Piece {
+                at: Some(at),
+                args: Some(args),
+                ..Piece::default()
+            }));
+        }
+    }
+    pieces
 }

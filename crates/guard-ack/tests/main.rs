@@ -4,6 +4,8 @@
 mod bad_cases;
 #[path = "main/bad_processes.rs"]
 mod bad_processes;
+#[path = "main/faults.rs"]
+mod faults;
 #[path = "main/messages.rs"]
 mod messages;
 #[path = "main/reports.rs"]

@@ -71,12 +71,32 @@ pub trait Duties {
         }
         let messages = self.conversation(harness);
         let Ok(turn) = harness.world.model(&messages) else { return Ok(None) };
+        let turn = self.assemble(turn);
         for event in &turn.host {
             self.host_event(harness, event)?;
         }
         self.usage(harness, &turn.usage)?;
         harness.said(&turn);
         Ok(Some(self.tell_apart(harness, turn)))
+    }
+
+    /// Puts the pieces of a streamed turn together.
+    fn assemble(&mut self, mut turn: Turn) -> Turn {
+        let said: String = turn.pieces.iter().filter_map(|piece| piece.say.as_deref()).collect();
+        turn.say = turn.say.or(Some(said).filter(|said| !said.is_empty()));
+        let mut parts: BTreeMap<usize, (String, String, String)> = BTreeMap::new();
+        for piece in turn.pieces.drain(..) {
+            let Some(at) = piece.at else { continue };
+            let (call, tool, args) = parts.entry(at).or_default();
+            call.push_str(&piece.call.unwrap_or_default());
+            tool.push_str(&piece.tool.unwrap_or_default());
+            args.push_str(&piece.args.unwrap_or_default());
+        }
+        turn.calls.extend(parts.into_values().map(|(call, tool, args)| {
+            let args = serde_json::from_str(&args).unwrap_or(Value::String(args));
+            Call { call, tool, args }
+        }));
+        turn
     }
 
     /// Leaves each call with an id of its own: gives one to calls without, and refuses those that share one.
@@ -102,6 +122,11 @@ pub trait Duties {
     fn host_event(&mut self, harness: &mut Harness, event: &HostEvent) -> AdapterResult<()> {
         let now = self.now(harness);
         let event = match event {
+            HostEvent::Approve { tool, args, role, by } => {
+                let args = &json(args)?;
+                let approve = Approve { tool, args, role, by, expires: None, now };
+                return self.report(harness, &Event::Approve(approve)).map(drop).map_err(trouble);
+            }
             HostEvent::Prompt { text } => return self.prompt(harness, text),
             HostEvent::Verify { item } => Event::Verify(Verify { item, now }),
             HostEvent::Move { item, transition, by, reason } => {
@@ -311,7 +336,14 @@ pub trait Duties {
         };
         let report = self.judge(harness, turn)?;
         let trace = Some(harness.engine.trace()?);
-        Ok(End { ended, output: turn.output.clone(), report, trace, why: None })
+        let unguarded = self.unguarded(harness);
+        Ok(End { ended, output: turn.output.clone(), report, trace, unguarded, why: None })
+    }
+
+    /// Returns the tools of the run whose calls do not pass the adapter.
+    fn unguarded(&mut self, harness: &Harness) -> Vec<String> {
+        let elsewhere = harness.run.tools.iter().filter(|tool| tool.elsewhere.is_some());
+        elsewhere.map(|tool| tool.name.clone()).collect()
     }
 
     /// Returns the result of a loop that ends without a stop: the run was cancelled, or the model is gone.
@@ -321,7 +353,7 @@ pub trait Duties {
             false => (Ended::Error, "the model is gone"),
         };
         let trace = harness.engine.trace().ok().filter(|_| harness.is_cancelled);
-        End { ended, output: None, report: None, trace, why: Some(why.to_owned()) }
+        End { trace, ..End::without_output(ended, Some(why.to_owned())) }
     }
 
     /// Returns the name under which the adapter keeps a session.

@@ -3,7 +3,7 @@
 use crate::engine::Engine;
 use guard_ack::Trouble;
 use guard_ack::World;
-use guard_ack::protocol::{Call, Message, Outage, OutageKind, Role, Run, Turn};
+use guard_ack::protocol::{Call, Message, OutageKind, Question, Role, Run, Turn};
 use guard_sdk::Event;
 use serde_json::Value;
 
@@ -14,8 +14,8 @@ pub struct Harness<'w> {
     pub run: &'w Run,
     /// The messages so far.
     pub messages: Vec<Message>,
-    /// The number of proposals so far.
-    pub proposals: u64,
+    /// The number of questions so far by which the outage of this run counts.
+    pub asked: u64,
     /// True once the run is cancelled.
     pub is_cancelled: bool,
 }
@@ -39,36 +39,54 @@ pub type AdapterResult<T> = Result<T, Trouble>;
 impl Harness<'_> {
     /// Adds a message.
     pub fn say(&mut self, role: Role, text: &str) {
-        self.messages.push(Message { role, text: text.into(), call: None, calls: Vec::new() });
+        self.messages.push(Message {
+            role,
+            text: text.into(),
+            call: None,
+            calls: Vec::new(),
+            failed: false,
+        });
     }
 
     /// Adds the answer to a call.
     pub fn answer(&mut self, call: &Call, text: &str) {
         let (role, call) = (Role::Tool, Some(call.call.clone()));
-        self.messages.push(Message { role, text: text.into(), call, calls: Vec::new() });
+        self.messages.push(Message {
+            role,
+            text: text.into(),
+            call,
+            calls: Vec::new(),
+            failed: false,
+        });
     }
 
     /// Adds what the model said.
     pub fn said(&mut self, turn: &Turn) {
         let text = turn.say.clone().or(turn.output.clone()).unwrap_or_default();
         let (role, calls) = (Role::Assistant, turn.calls.clone());
-        self.messages.push(Message { role, text, call: None, calls });
+        self.messages.push(Message { role, text, call: None, calls, failed: false });
     }
 
-    /// Returns whether the guard is down for an event; counts the proposals.
+    /// Returns whether the guard is down for an event; counts the events by which the outage counts.
     pub fn is_guard_down(&mut self, event: &Event) -> bool {
-        let proposed = matches!(event, Event::Propose(_));
-        self.proposals += u64::from(proposed);
-        let down = |outage: &Outage| match outage.how {
-            OutageKind::ErrsOnce => proposed && self.proposals == outage.at,
-            _ => self.proposals >= outage.at,
+        let Some(outage) = &self.run.outage else { return false };
+        let counted = match outage.on {
+            Question::Propose => matches!(event, Event::Propose(_)),
+            Question::Settle => matches!(event, Event::Settle(_)),
+            Question::Usage => matches!(event, Event::Usage(_)),
+            Question::Stop => matches!(event, Event::Stop(_)),
+            Question::Prompt => matches!(event, Event::Prompt(_)),
         };
-        self.run.outage.as_ref().is_some_and(down)
+        self.asked += u64::from(counted);
+        match outage.how {
+            OutageKind::ErrsOnce => counted && self.asked == outage.at,
+            _ => self.asked >= outage.at,
+        }
     }
 
     /// True if the agent has a tool.
     pub fn has_tool(&self, name: &str) -> bool {
-        self.run.tools.iter().any(|tool| tool.name == name)
+        self.run.tools.iter().any(|tool| tool.name == name && tool.elsewhere.is_none())
     }
 
     /// True if a tool is the framework's own.

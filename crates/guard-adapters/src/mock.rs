@@ -5,8 +5,11 @@ use crate::engine::trouble;
 use crate::faults::Fault;
 use crate::harness::Harness;
 use crate::shape::Shape;
-use guard_ack::protocol::{Declared, End, Hello, Replay, Replayed, Restore, Run};
-use guard_ack::{Adapter, Contestant, Trouble, World};
+use guard_ack::protocol::{
+    Approval, ApprovalRequest, Call, Declared, Done, End, Hello, Message, Replay, Replayed,
+    Restore, Run, Turn,
+};
+use guard_ack::{Adapter, Contestant, Refused, Trouble, World};
 use guard_sdk::GuardCache;
 use serde_json::Value;
 use std::collections::HashMap;
@@ -25,6 +28,7 @@ impl Contestant for Mock<'_> {
     fn start(&self) -> Result<Box<dyn Adapter + '_>, Trouble> {
         Ok(Box::new(Instance {
             shape: self.shape,
+            fault: self.fault,
             duties: self.fault.map_or(Box::new(Faithful), Fault::duties),
             sessions: OpenSessions { guards: self.guards, open: HashMap::new() },
         }))
@@ -33,6 +37,7 @@ impl Contestant for Mock<'_> {
 
 struct Instance<'g> {
     shape: Shape,
+    fault: Option<Fault>,
     duties: Box<dyn Duties>,
     sessions: OpenSessions<'g>,
 }
@@ -49,17 +54,20 @@ impl Adapter for Instance<'_> {
     }
 
     fn run(&mut self, run: &Run, world: &mut dyn World) -> Result<End, Trouble> {
-        let mut engine = self.duties.open(&mut self.sessions, run)?;
+        let Instance { shape, fault, duties, sessions } = self;
+        let mut engine = duties.open(sessions, run)?;
+        let mut both =
+            Both { world, shape: *shape, fault: *fault, sessions, session: &run.session };
         let mut harness = Harness {
             engine: &mut engine,
-            world,
+            world: &mut both,
             run,
             messages: Vec::new(),
-            proposals: 0,
+            asked: 0,
             is_cancelled: false,
         };
-        let end = self.shape.run(&mut *self.duties, &mut harness);
-        self.sessions.open.insert(self.duties.key(&run.session), engine);
+        let end = shape.run(&mut **duties, &mut harness);
+        sessions.open.insert(duties.key(&run.session), engine);
         end
     }
 
@@ -82,5 +90,67 @@ impl Adapter for Instance<'_> {
 
     fn replay(&mut self, replay: &Replay) -> Result<Replayed, Trouble> {
         self.duties.replay(&mut self.sessions, replay)
+    }
+}
+
+/// The world of a run, during which the run of another session may go on in this process.
+struct Both<'w, 'g> {
+    world: &'w mut dyn World,
+    shape: Shape,
+    fault: Option<Fault>,
+    sessions: &'w mut OpenSessions<'g>,
+    session: &'w str,
+}
+
+impl Both<'_, '_> {
+    /// Plays the run that begins now beside this one, if there is one. Returns whether there was.
+    fn play_beside(&mut self) -> bool {
+        let Some(run) = self.world.beside() else { return false };
+        self.world.select(&run.session);
+        let duties = self.fault.map_or_else(|| Box::new(Faithful) as _, Fault::duties);
+        let sessions = OpenSessions {
+            guards: self.sessions.guards,
+            open: std::mem::take(&mut self.sessions.open),
+        };
+        let (shape, fault) = (self.shape, self.fault);
+        let mut instance = Instance { shape, fault, duties, sessions };
+        let end = instance.run(&run, self.world);
+        self.sessions.open = instance.sessions.open;
+        self.world.select(self.session);
+        self.world.beside_ended(end);
+        true
+    }
+}
+
+impl World for Both<'_, '_> {
+    fn model(&mut self, messages: &[Message]) -> Result<Turn, Refused> {
+        self.world.model(messages)
+    }
+
+    fn begin(&mut self, call: &Call) {
+        self.world.begin(call);
+    }
+
+    fn ended(&mut self, idle: bool) -> Option<(String, Done)> {
+        self.play_beside();
+        let ended = self.world.ended(idle);
+        // The line may have brought the other run while it was read.
+        if ended.is_none() && self.play_beside() { self.world.ended(idle) } else { ended }
+    }
+
+    fn is_expecting_company(&self) -> bool {
+        self.world.is_expecting_company()
+    }
+
+    fn now(&mut self) -> String {
+        self.world.now()
+    }
+
+    fn approval(&mut self, request: &ApprovalRequest) -> Approval {
+        self.world.approval(request)
+    }
+
+    fn probe(&mut self, name: &str) -> Option<Value> {
+        self.world.probe(name)
     }
 }

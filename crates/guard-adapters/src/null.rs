@@ -46,9 +46,14 @@ impl Adapter for Null {
     }
 
     fn run(&mut self, run: &Run, world: &mut dyn World) -> Result<End, Trouble> {
-        let end =
-            |output| End { ended: Ended::Stopped, output, report: None, trace: None, why: None };
-        let message = |role, text: String, call| Message { role, text, call, calls: Vec::new() };
+        let end = |output| End { output, ..End::without_output(Ended::Stopped, None) };
+        let message = |role, text: String, call| Message {
+            role,
+            text,
+            call,
+            calls: Vec::new(),
+            failed: false,
+        };
         let mut messages = vec![message(Role::User, run.prompt.clone(), None)];
         if *self == Null::Nothing {
             return Ok(end(None));

@@ -153,13 +153,7 @@ impl Round<'_> {
         loop {
             let Ok(turn) = self.world.model(&self.messages) else {
                 let why = Some("the script has ended".to_owned());
-                return Ok(End {
-                    ended: Ended::Error,
-                    output: None,
-                    report: None,
-                    trace: None,
-                    why,
-                });
+                return Ok(End::without_output(Ended::Error, why));
             };
             self.meanwhile(&turn)?;
             if !turn.stop {
@@ -174,7 +168,7 @@ impl Round<'_> {
             if stopping.allowed {
                 let output = turn.output.clone();
                 let ended = how(&stopping);
-                return Ok(End { ended, output, report: None, trace: None, why: None });
+                return Ok(End { output, ..End::without_output(ended, None) });
             }
             let lines: Vec<String> = stopping.missing.iter().flat_map(missing).collect();
             self.say(Role::User, None, &lines.join("\n"));
@@ -187,7 +181,13 @@ impl Round<'_> {
 
     fn say(&mut self, role: Role, call: Option<&Call>, text: &str) {
         let call = call.map(|call| call.call.clone());
-        self.messages.push(Message { role, text: text.into(), call, calls: Vec::new() });
+        self.messages.push(Message {
+            role,
+            text: text.into(),
+            call,
+            calls: Vec::new(),
+            failed: false,
+        });
     }
 
     fn prompt(&mut self, text: &str) -> Result<(), Trouble> {
@@ -207,7 +207,9 @@ impl Round<'_> {
                     let now = self.now();
                     self.session.resume(now).map_err(misuse)?;
                 }
-                HostEvent::Verify { .. } | HostEvent::Move { .. } => return unable(),
+                HostEvent::Verify { .. } | HostEvent::Move { .. } | HostEvent::Approve { .. } => {
+                    return unable();
+                }
             }
         }
         for (unit, amount) in &turn.usage {
@@ -217,7 +219,7 @@ impl Round<'_> {
         }
         let text = turn.say.clone().or(turn.output.clone()).unwrap_or_default();
         let (role, calls) = (Role::Assistant, turn.calls.clone());
-        self.messages.push(Message { role, text, call: None, calls });
+        self.messages.push(Message { role, text, call: None, calls, failed: false });
         Ok(())
     }
 

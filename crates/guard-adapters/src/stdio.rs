@@ -1,8 +1,8 @@
 //! The adapters as a process: the line protocol on standard input and output.
 
 use guard_ack::protocol::{
-    Approval, ApprovalRequest, Call, Done, Message, Now, OfSession, ProbeAnswer, Request, Reset,
-    Turn,
+    Approval, ApprovalRequest, Call, Done, End, Message, Now, OfSession, ProbeAnswer, Request,
+    Reset, Run, Turn,
 };
 use guard_ack::{Adapter, Kind, Refused, Trouble, World};
 use serde::de::DeserializeOwned;
@@ -12,12 +12,22 @@ use std::io::{self, BufRead, Write};
 
 /// Answers the kit until its input ends.
 pub fn serve(adapter: &mut dyn Adapter, input: impl BufRead, output: impl Write) -> io::Result<()> {
-    let mut wire = Wire { input, output, asked: 0, ended: VecDeque::new(), running: Vec::new() };
+    let mut wire = Wire {
+        input,
+        output,
+        asked: 0,
+        ended: VecDeque::new(),
+        running: Vec::new(),
+        session: None,
+        beside: None,
+        beside_id: Value::Null,
+    };
     while let Some(line) = wire.read()? {
         let Ok(request) = serde_json::from_value::<Request>(line) else { continue };
         let id = request.id.clone();
         wire.ended.clear();
         wire.running.clear();
+        wire.session = request.params["session"].as_str().map(str::to_owned);
         let answer = match answer(adapter, request, &mut wire) {
             Ok(result) => json!({ "id": id, "result": result }),
             Err(trouble) => json!({ "id": id, "error": { "message": trouble.message } }),
@@ -57,6 +67,12 @@ struct Wire<R, W> {
     ended: VecDeque<(String, Done)>,
     /// Requests that run tools, with their calls.
     running: Vec<(u64, String)>,
+    /// The session whose run asks.
+    session: Option<String>,
+    /// A run that was asked for while another went on.
+    beside: Option<Run>,
+    /// The id of that request.
+    beside_id: Value,
 }
 
 impl<R: BufRead, W: Write> Wire<R, W> {
@@ -73,8 +89,11 @@ impl<R: BufRead, W: Write> Wire<R, W> {
         self.output.flush()
     }
 
-    fn send(&mut self, method: &str, params: Value) -> u64 {
+    fn send(&mut self, method: &str, mut params: Value) -> u64 {
         self.asked += 1;
+        if let (Some(session), Value::Object(params)) = (&self.session, &mut params) {
+            params.insert("session".into(), json!(session));
+        }
         // If the kit is gone, the next read detects it.
         let _ = self.write(
             &json!({ "id": format!("a{}", self.asked), "method": method, "params": params }),
@@ -86,12 +105,25 @@ impl<R: BufRead, W: Write> Wire<R, W> {
     fn until(&mut self, wanted: u64) -> Option<Value> {
         loop {
             let line = self.read().ok().flatten()?;
+            if self.is_beside(&line) {
+                continue;
+            }
             let id = line["id"].as_str().and_then(|id| id.strip_prefix('a')?.parse::<u64>().ok());
             if id == Some(wanted) {
                 return line.get("result").cloned();
             }
             self.ended(id, &line);
         }
+    }
+
+    /// Keeps a run that is asked for while another goes on. Returns whether a line is one.
+    fn is_beside(&mut self, line: &Value) -> bool {
+        let is_run = line["method"] == "run";
+        if is_run {
+            self.beside_id = line["id"].clone();
+            self.beside = serde_json::from_value(line["params"].clone()).ok();
+        }
+        is_run
     }
 
     fn ended(&mut self, id: Option<u64>, line: &Value) {
@@ -122,6 +154,9 @@ impl<R: BufRead, W: Write> World for Wire<R, W> {
     fn ended(&mut self, idle: bool) -> Option<(String, Done)> {
         while self.ended.is_empty() && idle && !self.running.is_empty() {
             let line = self.read().ok().flatten()?;
+            if self.is_beside(&line) {
+                return None;
+            }
             let id = line["id"].as_str().and_then(|id| id.strip_prefix('a')?.parse::<u64>().ok());
             Wire::ended(self, id, &line);
         }
@@ -133,11 +168,29 @@ impl<R: BufRead, W: Write> World for Wire<R, W> {
     }
 
     fn approval(&mut self, request: &ApprovalRequest) -> Approval {
-        let refused = Approval { granted: false, by: String::new(), expires: None };
+        let refused = Approval { granted: false, later: false, by: String::new(), expires: None };
         self.ask("approval.request", json!(request)).unwrap_or(refused)
     }
 
     fn probe(&mut self, name: &str) -> Option<Value> {
         self.ask::<ProbeAnswer>("probe.read", json!({ "name": name })).and_then(|it| it.answer)
+    }
+
+    fn beside(&mut self) -> Option<Run> {
+        self.beside.take()
+    }
+
+    fn select(&mut self, session: &str) {
+        self.session = Some(session.to_owned());
+    }
+
+    fn beside_ended(&mut self, end: Result<End, Trouble>) {
+        let id = std::mem::take(&mut self.beside_id);
+        let answer = match end {
+            Ok(end) => json!({ "id": id, "result": end }),
+            Err(trouble) => json!({ "id": id, "error": { "message": trouble.message } }),
+        };
+        // If the kit is gone, the next read detects it.
+        let _ = self.write(&answer);
     }
 }

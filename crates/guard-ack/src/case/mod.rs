@@ -7,7 +7,7 @@ mod read;
 
 pub use read::{Problem, parse};
 
-use crate::protocol::{FailureKind, Outage};
+use crate::protocol::{Elsewhere, FailureKind, Outage};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
@@ -82,6 +82,8 @@ pub struct ToolFile {
     /// True if the model calls it although the agent does not have it.
     #[serde(default)]
     pub missing: bool,
+    /// Who runs it, if nobody does here.
+    pub elsewhere: Option<Elsewhere>,
 }
 
 /// The outside world.
@@ -100,8 +102,11 @@ pub struct WorldFile {
     /// The answers of probes, by the turns of the model; the last one repeats.
     #[serde(default)]
     pub probes: BTreeMap<String, Vec<toml::Value>>,
-    /// The outage of the guard.
+    /// The outage of the guard, in the first run.
     pub outage: Option<Outage>,
+    /// True if the model streams.
+    #[serde(default)]
+    pub streamed: bool,
 }
 
 impl Default for WorldFile {
@@ -112,6 +117,7 @@ impl Default for WorldFile {
             approvals: BTreeMap::new(),
             probes: BTreeMap::new(),
             outage: None,
+            streamed: false,
         }
     }
 }
@@ -126,6 +132,9 @@ fn yes() -> bool {
 pub struct ApprovalFile {
     /// True if the approval is granted.
     pub granted: bool,
+    /// True if nobody answers yet.
+    #[serde(default)]
+    pub later: bool,
     /// The validity, in the language's notation; by default one hour.
     pub lasts: Option<String>,
     /// The delay of the answer.
@@ -142,6 +151,8 @@ pub struct RunFile {
     /// The steps before the run.
     #[serde(default)]
     pub before: Vec<Step>,
+    /// The call of the run before it during which it goes on, from its beginning to its end.
+    pub during: Option<String>,
     /// The message of the user.
     #[serde(default = "prompt")]
     pub prompt: String,
@@ -334,6 +345,9 @@ pub struct Expect {
     pub approvals: Vec<String>,
     /// The expected parts of the contract's report.
     pub report: Option<toml::Table>,
+    /// The tools that the adapter names as unguarded.
+    #[serde(default)]
+    pub unguarded: Vec<String>,
     /// The expectations of the trace.
     pub trace: Option<TraceFile>,
     /// For cases that need `replay`: the verdict of this record is reversed before the replay,

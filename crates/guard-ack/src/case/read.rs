@@ -79,6 +79,7 @@ impl Reader<'_> {
             (false, Some(expect), true) => case.run.push(RunFile {
                 session: super::main_session(),
                 before: Vec::new(),
+                during: None,
                 prompt: super::prompt(),
                 turn: turns,
                 expect,
@@ -157,6 +158,12 @@ impl Reader<'_> {
     fn body(&mut self, case: &Case) {
         let mut ids = BTreeSet::new();
         for run in &case.run {
+            if let Some(call) = &run.during {
+                self.call(call, &ids);
+                if !run.before.is_empty() {
+                    self.problem("during", "nothing comes before a run beside another", None);
+                }
+            }
             for step in &run.before {
                 if let Step::Wait { takes } = step {
                     self.duration(takes);
@@ -219,7 +226,16 @@ impl Reader<'_> {
             let id = text.split(' ').next().unwrap_or_default();
             self.call(id, ids);
         }
-        let known = ["stopped", "incomplete", "deadline", "budget", "halted", "cancelled", "error"];
+        let known = [
+            "stopped",
+            "incomplete",
+            "deadline",
+            "budget",
+            "halted",
+            "cancelled",
+            "waiting",
+            "error",
+        ];
         for ending in expect.endings().filter(|ending| !known.contains(ending)) {
             let help = nearest(ending, known.into_iter());
             let help = help.map(|near| format!("did you mean `{near}`?"));

@@ -57,6 +57,7 @@ pub fn run(
     bench.approvals();
     shown::turns(bench);
     bench.ended();
+    bench.unguarded();
     bench.report();
     trace::judge(bench);
     std::mem::take(&mut bench.broken)
@@ -134,7 +135,9 @@ impl Bench<'_> {
     /// Returns whether the loop ended without a stop, with an error or cancelled, and the case expects that.
     fn ended_early(&self) -> bool {
         let ended = self.seen.end.as_ref().map(|end| end.ended);
-        let ended = ended.filter(|ended| matches!(ended, Ended::Error | Ended::Cancelled));
+        let early =
+            |ended: &Ended| matches!(ended, Ended::Error | Ended::Cancelled | Ended::Waiting);
+        let ended = ended.filter(early);
         ended.is_some_and(|ended| self.run.expect.endings().any(|ending| ending == ended.word()))
     }
 
@@ -332,6 +335,25 @@ impl Bench<'_> {
             };
             let clause = if self.case.clause == "DONE-10" { "DONE-10" } else { "LOOP-5" };
             self.breaks(clause, None, format!("the output is {last:?}"), observed);
+        }
+    }
+
+    fn unguarded(&mut self) {
+        let Some(end) = &self.seen.end else { return };
+        let sorted = |names: &[String]| {
+            let mut names = names.to_vec();
+            names.sort();
+            names
+        };
+        let expected = sorted(&self.run.expect.unguarded);
+        let named = sorted(&end.unguarded);
+        // An adapter that refuses to begin such a run keeps the promise too.
+        if expected != named && !self.ended_early() {
+            let words = |names: &[String]| match names.is_empty() {
+                true => "no tool is named as unguarded".to_owned(),
+                false => format!("named as unguarded: {}", names.join(", ")),
+            };
+            self.breaks("NATIVE-3", None, words(&expected), words(&named));
         }
     }
 

@@ -106,6 +106,7 @@ fn answered(bench: &mut Bench, at: usize, messages: &[Message]) {
             continue;
         }
         result_is_shown(bench, at, call, &answers);
+        twin_is_answered(bench, at, call, &answers);
     }
     if bench.ids.values().any(String::is_empty) {
         return;
@@ -128,6 +129,7 @@ fn answered(bench: &mut Bench, at: usize, messages: &[Message]) {
 /// Checks that the answer to a call holds its result, or says why it did not run.
 fn result_is_shown(bench: &mut Bench, at: usize, call: &CallFile, answers: &[&Message]) {
     let shown = |leaf: &String| answers.iter().any(|answer| answer.text.contains(leaf));
+    told_apart(bench, at, call, answers);
     match given(bench, call) {
         Some(gave) if !leaves(&gave).iter().all(shown) => {
             let clause = if call.is_failure() { "LOOP-6" } else { "LOOP-3" };
@@ -148,6 +150,44 @@ fn result_is_shown(bench: &mut Bench, at: usize, call: &CallFile, answers: &[&Me
             bench.breaks("LOOP-2", Some(at), expected, "the answer is empty");
         }
         _ => {}
+    }
+}
+
+/// Checks that of calls with one id, of which one ran, the model is also told about the other.
+fn twin_is_answered(bench: &mut Bench, at: usize, call: &CallFile, answers: &[&Message]) {
+    let (None, Some(given_id), [answer]) = (bench.served(&call.id), &call.given_id, answers) else {
+        return;
+    };
+    let Some(Value::String(gave)) =
+        bench.case.calls().find(|it| it.id == *given_id).and_then(|it| given(bench, it))
+    else {
+        return;
+    };
+    if answer.text.trim() == gave {
+        let expected = format!("`{}`, which has the id of `{given_id}`, is answered too", call.id);
+        bench.breaks("LOOP-2", Some(at), expected, "only what the other gave is shown");
+    }
+}
+
+/// Checks that a success is not marked as a failure, and that a failure does not read as a success would.
+fn told_apart(bench: &mut Bench, at: usize, call: &CallFile, answers: &[&Message]) {
+    let Some(gave) = given(bench, call) else { return };
+    let is_failed = answers.iter().any(|answer| answer.failed);
+    let reads_alike = |answer: &&Message| match &gave {
+        Value::String(text) => answer.text.trim() == text.trim(),
+        gave => answer.text.trim() == gave.to_string(),
+    };
+    let name = format!("the answer to `{}` ({})", call.id, call.tool);
+    // Calls that share an id share their answers.
+    if !call.is_failure() && is_failed && answers.iter().all(|answer| answer.failed) {
+        let expected = format!("{name} is that to a success");
+        bench.breaks("LOOP-9", Some(at), expected, "it is marked as `failed`");
+    }
+    if call.is_failure() && !is_failed && answers.iter().any(reads_alike) {
+        let expected = format!("{name} says that it failed, or is marked as `failed`");
+        let observed =
+            format!("it reads as that to a success: {}", quoted(answers.iter().copied()));
+        bench.breaks("LOOP-9", Some(at), expected, observed);
     }
 }
 

@@ -19,12 +19,14 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// The maximum number of messages in one run.
 const MAX_MESSAGES: usize = 20_000;
+/// The name of the file that is there while a guard fails, in the folder of its adapter.
+pub const OUTAGE: &str = "outage";
 /// The maximum length of a quoted invalid line, in characters.
 const QUOTED: usize = 200;
 
@@ -78,9 +80,13 @@ impl Command {
             })?;
             env.push(("GUARDC".to_owned(), path));
         }
+        let outage = outage.map(|_| folder.path().join(OUTAGE));
+        let has_outage = outage.is_some();
         let child = Child::start(&self.argv, &env, folder)?;
         Ok(Process {
             child,
+            outage,
+            has_outage,
             patience: self.patience,
             startup: self.startup,
             quiet: self.quiet,
@@ -119,6 +125,10 @@ struct Lease<'c> {
 #[derive(Debug)]
 struct Process {
     child: Child,
+    /// The file that is there while its guard fails.
+    outage: Option<PathBuf>,
+    /// True if its guard fails, or did: it serves one case.
+    has_outage: bool,
     patience: Duration,
     startup: Duration,
     quiet: Duration,
@@ -133,6 +143,8 @@ struct Process {
 /// The classification of a line.
 enum Said {
     Answer(Value),
+    /// An answer to the run that goes on beside another.
+    Beside(Result<Value, Trouble>),
     Request(Request),
     Silence,
 }
@@ -152,14 +164,22 @@ impl Process {
         self.asked += 1;
         let id = Value::from(self.asked);
         self.tell(&json!({ "id": id, "method": method, "params": params }))?;
-        let mut talk = Talk { pending: BTreeMap::new(), world };
+        let mut talk = Talk { pending: BTreeMap::new(), world, beside: None };
         let starts = self.asked == 1;
         let mut until = Instant::now() + if starts { self.startup } else { self.patience };
         loop {
             let wait = until.saturating_duration_since(Instant::now());
             let held = !talk.pending.is_empty();
             let wait = if held { wait.min(self.quiet(&talk)) } else { wait };
-            match self.hear(&id, wait)? {
+            match self.hear(&id, talk.beside.as_ref(), wait)? {
+                Said::Answer(_) if talk.beside.is_some() => {
+                    let message = "it ended a run while a call of it was in flight";
+                    return Err(Trouble::new(Kind::Message, message));
+                }
+                Said::Beside(answer) => {
+                    self.end_beside(answer, &mut talk)?;
+                    until = Instant::now() + self.patience;
+                }
                 Said::Answer(result) => {
                     return serde_json::from_value(result).map_err(|error| {
                         Trouble::new(
@@ -179,7 +199,11 @@ impl Process {
                     until = Instant::now() + self.patience;
                 }
                 Said::Silence if held => {
+                    let is_late = talk.beside.is_none() || Instant::now() >= until;
                     if !self.release(&mut talk, true)? {
+                        if !is_late {
+                            continue;
+                        }
                         return Err(self.late(method, &talk));
                     }
                     until = Instant::now() + self.patience;
@@ -209,7 +233,12 @@ impl Process {
     }
 
     /// Reads and classifies one line.
-    fn hear(&mut self, id: &Value, wait: Duration) -> Result<Said, Trouble> {
+    fn hear(
+        &mut self,
+        id: &Value,
+        beside: Option<&Beside>,
+        wait: Duration,
+    ) -> Result<Said, Trouble> {
         let line = match self.child.hear(wait) {
             None => return Ok(Said::Silence),
             Some(Line::End) => return Err(Trouble::new(Kind::Crash, self.child.how_it_ended())),
@@ -228,11 +257,12 @@ impl Process {
                 .map(Said::Request)
                 .map_err(|error| bad(format!("not a request ({error})")));
         }
-        if value.get("id") != Some(id) {
+        let is_beside = beside.is_some_and(|beside| value.get("id") == Some(&beside.id));
+        if !is_beside && value.get("id") != Some(id) {
             return Err(bad("an answer to what was not asked".into()));
         }
-        match (value.get("result"), value.get("error")) {
-            (Some(result), None) => Ok(Said::Answer(result.clone())),
+        let answer = match (value.get("result"), value.get("error")) {
+            (Some(result), None) => Ok(result.clone()),
             (None, Some(error)) => {
                 let message = error
                     .get("message")
@@ -240,11 +270,53 @@ impl Process {
                     .map_or_else(|| error.to_string(), str::to_owned);
                 Err(Trouble::new(Kind::Error, format!("it answered with an error: {message}")))
             }
-            _ => Err(bad("an answer with neither `result` nor `error`".into())),
+            _ => return Err(bad("an answer with neither `result` nor `error`".into())),
+        };
+        if is_beside { Ok(Said::Beside(answer)) } else { answer.map(Said::Answer) }
+    }
+
+    /// Starts the run that the world wants beside the one that goes on.
+    fn start_beside(&mut self, talk: &mut Talk) -> Result<(), Trouble> {
+        let Some(run) = talk.world.as_mut().and_then(|world| world.beside()) else {
+            return Ok(());
+        };
+        self.asked += 1;
+        let id = Value::from(self.asked);
+        self.tell(&json!({ "id": id, "method": "run", "params": run }))?;
+        talk.beside = Some(Beside { id, session: run.session });
+        Ok(())
+    }
+
+    fn end_beside(
+        &mut self,
+        answer: Result<Value, Trouble>,
+        talk: &mut Talk,
+    ) -> Result<(), Trouble> {
+        talk.beside = None;
+        let end = answer.and_then(|result| read::<End>("run", result));
+        if let Some(world) = &mut talk.world {
+            world.beside_ended(end);
+            world.select("");
         }
+        self.release(talk, false).map(|_| ())
+    }
+
+    /// Says for which session a question is, where two runs go on.
+    fn select(request: &Request, talk: &mut Talk) -> Result<(), Trouble> {
+        let (Some(world), Some(_)) = (&mut talk.world, &talk.beside) else { return Ok(()) };
+        let Some(session) = request.params.get("session").and_then(Value::as_str) else {
+            let message = format!(
+                "two runs go on, and its `{}` does not say for which `session` it asks",
+                request.method
+            );
+            return Err(Trouble::new(Kind::Message, message));
+        };
+        world.select(session);
+        Ok(())
     }
 
     fn serve(&mut self, request: Request, talk: &mut Talk) -> Result<(), Trouble> {
+        Process::select(&request, talk)?;
         let Request { id, method, params } = request;
         let Some(world) = &mut talk.world else {
             let message = format!("it asks for `{method}` while nothing runs");
@@ -269,6 +341,7 @@ impl Process {
                 }
                 world.begin(&call);
                 talk.pending.insert(call.call, id);
+                self.start_beside(talk)?;
                 self.release(talk, false)?;
                 return Ok(());
             }
@@ -290,6 +363,10 @@ impl Process {
     /// Answers the calls that have ended; returns whether there were any.
     fn release(&mut self, talk: &mut Talk, idle: bool) -> Result<bool, Trouble> {
         let mut any = false;
+        // Only the calls of the run beside another end while it goes on.
+        if let (Some(world), Some(beside)) = (&mut talk.world, &talk.beside) {
+            world.select(&beside.session);
+        }
         while let Some((call, done)) = talk.world.as_mut().and_then(|world| world.ended(idle)) {
             any = true;
             if let Some(id) = talk.pending.remove(&call) {
@@ -305,6 +382,14 @@ struct Talk<'w> {
     /// By call: its unanswered request.
     pending: BTreeMap<String, Value>,
     world: Option<&'w mut dyn World>,
+    beside: Option<Beside>,
+}
+
+/// The run that goes on beside another.
+struct Beside {
+    /// The id of the request that began it.
+    id: Value,
+    session: String,
 }
 
 fn read<T: DeserializeOwned>(method: &str, params: Value) -> Result<T, Trouble> {
@@ -351,16 +436,26 @@ impl Adapter for Lease<'_> {
         self.process()?.ask("replay", replay, None)
     }
 
-    fn finish(&mut self, clean: bool) {
-        let Some(mut process) = self.process.take() else { return };
+    fn finish(&mut self, clean: bool) -> Result<(), Trouble> {
+        let Some(mut process) = self.process.take() else { return Ok(()) };
         let is_unused = process.asked == 0;
-        let is_reusable = self.command.is_reusing && clean && process.is_reusable;
-        let reset = Reset { session: None };
-        if is_unused || (is_reusable && process.ask::<Value>("reset", &reset, None).is_ok()) {
-            process.cases += usize::from(!is_unused);
-            process.child.forget_stderr();
-            self.command.idle().push(process);
+        let is_reusable = clean && process.is_reusable && !process.has_outage;
+        if !is_unused {
+            if !self.command.is_reusing || !is_reusable {
+                return Ok(());
+            }
+            process.ask::<Value>("reset", &Reset { session: None }, None)?;
+            process.cases += 1;
         }
+        process.child.forget_stderr();
+        self.command.idle().push(process);
+        Ok(())
+    }
+
+    fn end_outage(&mut self) {
+        let file = self.process.as_mut().and_then(|process| process.outage.take());
+        // If it cannot be removed, the guard fails on, and the case says so.
+        let _ = file.map(std::fs::remove_file);
     }
 
     fn is_used(&self) -> bool {

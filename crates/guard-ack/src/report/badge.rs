@@ -1,20 +1,19 @@
 //! A badge: one line, one colour.
 
-use super::tiers;
+use super::{Standing, standing};
 use crate::run::Report;
 
 /// The width of a character, in tenths of a pixel; approximate.
 const CHAR: usize = 66;
 
-/// Returns an SVG with the adapter's result: the tiers without a finding, or the number of failed
-/// cases.
+/// Returns an SVG with the standing of the adapter. Only one that passes every case of every tier is green.
 pub fn badge(report: &Report) -> String {
-    let wrong = report.outcomes.iter().filter(|one| one.is_finding()).count();
-    let whole = tiers(report).iter().filter(|tier| tier.passed == tier.total).count();
-    let (text, colour) = match (wrong, report.count("passed")) {
-        (0, 0) => ("nothing judged".to_owned(), "#777777"),
-        (0, passed) => (format!("{whole} of 6 tiers, {passed} cases"), "#2c7a3f"),
-        (wrong, _) => (format!("{wrong} findings"), "#b3261e"),
+    let (standing, text) = standing(report);
+    let colour = match standing {
+        Standing::Whole => "#2c7a3f",
+        Standing::Part => "#9a6700",
+        Standing::Broken => "#b3261e",
+        Standing::Nothing => "#777777",
     };
     let (left, right) = (width("guard"), width(&text));
     let whole = left + right;

@@ -50,6 +50,51 @@ pub fn tiers(report: &Report) -> Vec<Tier> {
     tiers
 }
 
+/// What a report says of an adapter as a whole.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Standing {
+    /// Every case of every tier passed.
+    Whole,
+    /// What was judged was kept, and some of the suite was not judged.
+    Part,
+    /// There are findings.
+    Broken,
+    /// Nothing was judged.
+    Nothing,
+}
+
+/// Returns the standing of an adapter, with the sentence for it. A part of the suite never stands for the whole.
+pub fn standing(report: &Report) -> (Standing, String) {
+    let findings = report.outcomes.iter().filter(|one| one.is_finding()).count();
+    let findings = findings + report.unreadable.len();
+    let passed = report.count("passed");
+    let judged = tiers(report);
+    let is_whole = |tier: &&Tier| tier.passed == size(report, tier).max(tier.total);
+    let whole: Vec<&str> = judged.iter().filter(is_whole).map(|tier| tier.name).collect();
+    let all = TIERS.len();
+    let is_all = whole.len() == all && report.not_played == 0 && !report.version.is_empty();
+    match (findings, passed) {
+        (1, _) => (Standing::Broken, "does not conform: 1 finding".into()),
+        (2.., _) => (Standing::Broken, format!("does not conform: {findings} findings")),
+        (0, 0) => (Standing::Nothing, "nothing judged".into()),
+        (0, _) if is_all => (Standing::Whole, format!("conforms: all {all} tiers, {passed} cases")),
+        (0, _) => {
+            let names = if whole.is_empty() { "none".into() } else { whole.join(", ") };
+            let count = whole.len();
+            (Standing::Part, format!("in part: {count} of {all} tiers whole ({names})"))
+        }
+    }
+}
+
+/// Returns the number of cases that the suite of a report has in a tier. Of other versions than this one it is not known.
+fn size(report: &Report, tier: &Tier) -> usize {
+    if report.version != crate::suite::VERSION {
+        return 0;
+    }
+    let names = crate::suite::bundled_names();
+    names.filter(|name| name.split('/').next() == Some(tier.name)).count()
+}
+
 /// `41 passed, 2 failed, 1 errored, 3 skipped`.
 pub fn counts(report: &Report) -> String {
     let words = ["passed", "failed", "errored", "skipped"].map(|word| (report.count(word), word));

@@ -1,6 +1,6 @@
 //! The report for a terminal.
 
-use super::{counts, findings, rerun, tiers};
+use super::{counts, findings, rerun, standing, tiers};
 use crate::run::{Outcome, Report, Verdict};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -75,6 +75,7 @@ pub fn text(report: &Report, command: &str) -> String {
         took => format!(" in {}", seconds(took)),
     };
     let _ = writeln!(out, "\n{cases}{time}: {}", counts(report));
+    let _ = writeln!(out, "{}", standing(report).1);
     slowest(report, &mut out);
     if report.not_played > 0 {
         let _ = writeln!(out, "{} more were not played: --fail-fast", report.not_played);

@@ -1,7 +1,7 @@
 //! Reports: written, read again, and refused where they are not whole.
 
 use guard_ack::protocol::Declared;
-use guard_ack::report::{badge, diff, html, json, junit, markdown, text};
+use guard_ack::report::{Standing, badge, diff, html, json, junit, markdown, standing, text};
 use guard_ack::{Broken, Kind, Outcome, Report, Trouble, Verdict};
 
 fn report() -> Report {
@@ -92,7 +92,41 @@ fn markup_is_escaped() {
         assert!(markup.contains("&lt;b&gt;") && !markup.contains("<b>)"), "{markup}");
     }
     assert!(markdown::markdown(&report, "./it").contains("run: `a` (<b>)"));
-    assert!(badge::badge(&report).contains("3 findings"));
+    assert!(badge::badge(&report).contains("does not conform: 3 findings"));
+}
+
+/// A report in which these numbers of cases of each tier passed, and were skipped.
+fn tiers(passed: [usize; 6], skipped: usize) -> Report {
+    let mut report = report();
+    let passing = report.outcomes[0].clone();
+    let skipping = report.outcomes[3].clone();
+    report.outcomes.clear();
+    for (tier, count) in (1..).zip(passed) {
+        report.outcomes.extend(vec![Outcome { tier, ..passing.clone() }; count]);
+    }
+    report.outcomes.extend(vec![Outcome { tier: 6, ..skipping }; skipped]);
+    report
+}
+
+#[test]
+fn only_the_whole_suite_is_green() {
+    const GREEN: &str = "#2c7a3f";
+    let whole = tiers([3, 1, 1, 1, 1, 1], 0);
+    assert_eq!(standing(&whole), (Standing::Whole, "conforms: all 6 tiers, 8 cases".into()));
+    assert!(badge::badge(&whole).contains(GREEN));
+    let one_tier = tiers([3, 0, 0, 0, 0, 0], 0);
+    let one_skipped = tiers([3, 1, 1, 1, 1, 1], 1);
+    let stopped_early = Report { not_played: 1, ..whole.clone() };
+    let own_cases = Report { version: String::new(), ..whole };
+    for report in [one_tier, one_skipped, stopped_early, own_cases] {
+        let (standing, text) = standing(&report);
+        assert_eq!(standing, Standing::Part, "{text}");
+        assert!(text.starts_with("in part: "), "{text}");
+        assert!(!badge::badge(&report).contains(GREEN), "{text}");
+        assert!(text::text(&report, "./it").contains(&text), "{text}");
+    }
+    assert_eq!(standing(&tiers([0; 6], 2)).0, Standing::Nothing);
+    assert_eq!(standing(&report()).0, Standing::Broken);
 }
 
 #[test]

@@ -178,7 +178,7 @@ pub(super) const ASK: &[Spec] = faults! {
         instead::approval(move |harness, request: &ApprovalRequest| {
             match asked.insert(request.call.clone()) {
                 true => Faithful.approval(harness, request),
-                false => Approval { granted: true, by: "kim".into(), expires: None },
+                false => Approval { granted: true, later: false, by: "kim".into(), expires: None },
             }
         })
     };

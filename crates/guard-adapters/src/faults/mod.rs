@@ -8,6 +8,7 @@ mod framework;
 mod gate;
 mod kept;
 mod messages;
+mod runs;
 
 use crate::duties::Duties;
 use std::fmt;
@@ -36,6 +37,7 @@ impl Fault {
             gate::ASK,
             kept::TABLE,
             framework::TABLE,
+            runs::TABLE,
         ];
         tables.into_iter().flatten().map(Fault)
     }
@@ -57,7 +59,7 @@ impl Fault {
 
     /// True if it is in what only frameworks do, such as to validate or to cancel: no generated scenario has that.
     pub fn is_of_frameworks(self) -> bool {
-        framework::TABLE.iter().any(|spec| spec.name == self.0.name)
+        framework::TABLE.iter().chain(runs::TABLE).any(|spec| spec.name == self.0.name)
     }
 
     /// The wrong behaviour, as a clause of a sentence.
@@ -100,8 +102,8 @@ macro_rules! overriding {
             use crate::engine::{Engine, WorkspaceFiles};
             use crate::harness::{AdapterResult, Gate, Harness};
             use guard_ack::protocol::{
-                Approval, ApprovalRequest, Call, Done, End, Message, Replay, Replayed, Restore, Run,
-                Turn,
+                Approval, ApprovalRequest, Call, Done, End, HostEvent, Message, Replay, Replayed,
+                Restore, Run, Turn,
             };
             use guard_plan::verdict::Verdict;
             use guard_sdk::{Event, Outcome, Proposed, SessionError, Stopped};
@@ -129,6 +131,9 @@ overriding! {
     now(harness: &mut Harness) -> i64;
     report(harness: &mut Harness, event: &Event) -> Result<Outcome, SessionError>;
     conversation(harness: &Harness) -> Vec<Message>;
+    assemble(turn: Turn) -> Turn;
+    host_event(harness: &mut Harness, event: &HostEvent) -> AdapterResult<()>;
+    unguarded(harness: &Harness) -> Vec<String>;
     ask_model(harness: &mut Harness) -> AdapterResult<Option<Turn>>;
     usage(harness: &mut Harness, used: &BTreeMap<String, String>) -> AdapterResult<()>;
     call(harness: &mut Harness, call: &Call) -> AdapterResult<Gate>;

@@ -28,6 +28,7 @@ fn executed(seen: &Observed) -> BTreeSet<String> {
 /// would have aged what they require, halted the session, emptied the budget, or broken the invariant. Nothing else may.
 const MADE_ROOM: &[&str] = &[
     "gate/requirement_since_a_change without edit: ship2",
+    "gate/settlement_that_fails_is_not_lost without open: wipe",
     "gate/undeclared_tool_under_default_allow without known: three",
     "effects/broken_observation_halts without look: pay",
     "effects/halt_until_resumed without insert: halted",

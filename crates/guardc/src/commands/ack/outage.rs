@@ -4,18 +4,25 @@
 //! `GUARDC` that runs it.
 
 use crate::failure::{Exit, Failure, Outcome};
+use guard_ack::process::OUTAGE;
 use guard_ack::protocol;
 use serde_json::{Value, json};
 use std::io::{self, BufRead, BufReader, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 /// Runs `guardc ARGS`, and fails when a call is proposed
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// The number of the proposal at which it fails, from 1
+    /// The number of the question at which it fails, from 1
     #[arg(long, value_name = "N")]
     pub at: u64,
+    /// The questions that are counted
+    #[arg(long, value_enum, default_value = "propose")]
+    pub on: On,
+    /// It fails only while this file is there
+    #[arg(long = "while", value_name = "FILE")]
+    pub marker: PathBuf,
     /// The way in which it fails
     #[arg(long, value_enum)]
     pub how: How,
@@ -24,13 +31,42 @@ pub struct Args {
     pub arguments: Vec<String>,
 }
 
+/// The questions by which an outage counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+#[value(rename_all = "snake_case")]
+pub enum On {
+    /// Proposals of calls.
+    Propose,
+    /// Settlements of calls.
+    Settle,
+    /// Reports of usage.
+    Usage,
+    /// Stops.
+    Stop,
+    /// Reports of what the user says.
+    Prompt,
+}
+
+impl On {
+    /// Returns the method of the sidecar.
+    fn method(self) -> &'static str {
+        match self {
+            On::Propose => "call.propose",
+            On::Settle => "call.settle",
+            On::Usage => "session.usage",
+            On::Stop => "session.stop",
+            On::Prompt => "session.prompt",
+        }
+    }
+}
+
 /// The way in which a guard fails.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 #[value(rename_all = "snake_case")]
 pub enum How {
-    /// That proposal is answered with an error.
+    /// That question is answered with an error.
     ErrsOnce,
-    /// That proposal and everything after it is answered with an error.
+    /// That question and everything after it is answered with an error.
     Errs,
     /// The process ends.
     Dies,
@@ -46,8 +82,13 @@ pub enum How {
 pub fn script(folder: &Path, outage: &protocol::Outage) -> io::Result<String> {
     let binary = std::env::current_exe()?;
     let quoted = format!("'{}'", binary.to_string_lossy().replace('\'', "'\\''"));
-    let (at, how) = (outage.at, outage.how.word());
-    let text = format!("#!/bin/sh\nexec {quoted} ack outage --at {at} --how {how} -- \"$@\"\n");
+    let marker = folder.join(OUTAGE);
+    std::fs::write(&marker, "")?;
+    let (at, how, on) = (outage.at, outage.how.word(), outage.on.word());
+    let text = format!(
+        "#!/bin/sh\nexec {quoted} ack outage --at {at} --how {how} --on {on} --while '{}' -- \"$@\"\n",
+        marker.display()
+    );
     let path = folder.join("guardc");
     std::fs::write(&path, text)?;
     #[cfg(unix)]
@@ -79,16 +120,17 @@ pub fn run(args: &Args) -> Outcome {
             }
         }
     });
-    let mut proposals = 0;
+    let mut asked = 0;
     for line in io::stdin().lock().lines() {
         let line = line.map_err(fail)?;
         let request: Value = serde_json::from_str(&line).unwrap_or_default();
-        let is_proposal = request["method"] == "call.propose";
-        proposals += u64::from(is_proposal);
-        let is_down = match args.how {
-            How::ErrsOnce => is_proposal && proposals == args.at,
-            How::Errs | How::Dies | How::Hangs => proposals >= args.at,
+        let is_counted = request["method"] == args.on.method();
+        asked += u64::from(is_counted);
+        let is_due = match args.how {
+            How::ErrsOnce => is_counted && asked == args.at,
+            How::Errs | How::Dies | How::Hangs => asked >= args.at,
         };
+        let is_down = is_due && args.marker.exists();
         match (is_down, args.how) {
             (false, _) => writeln!(told, "{line}").map_err(fail)?,
             (true, How::Errs | How::ErrsOnce) => {

@@ -193,7 +193,8 @@ fn judged(args: &Args, term: &Term) -> Result<Report, Failure> {
     };
     // Reported once, not for every case.
     match contestant.start() {
-        Ok(mut adapter) => adapter.finish(true),
+        // Nothing was asked of it, so that it has nothing to reset.
+        Ok(mut adapter) => drop(adapter.finish(true)),
         Err(trouble) if trouble.kind == Kind::Start => {
             return Err(Failure::new(trouble.message).help(
                 "after `--` stands the command that starts the adapter; `guardc ack doctor -- CMD` tries it",

@@ -1,0 +1,212 @@
+//! Faults between runs and beside them: streams, sessions at once, a guard that answers again, approvals that come later, tools
+//! that run elsewhere.
+
+use super::{Spec, faults, instead};
+use crate::duties::{Duties, Faithful, OpenSessions};
+use crate::engine::{Engine, trouble};
+use crate::harness::{AdapterResult, Gate, Harness, text_of};
+use guard_ack::protocol::{Approval, Call, Done, Elsewhere, HostEvent, Message, Run, Turn};
+use guard_plan::plan::ProbeAsks;
+use guard_sdk::SessionError;
+use serde_json::Value;
+use std::cell::RefCell;
+
+pub(super) const TABLE: &[Spec] = faults! {
+    "error-on-success" "LOOP-9" "shows each result as an error" => instead::settle(|harness, call, done| {
+        let (text, feedback) = Faithful.settle(harness, call, done)?;
+        let text = if text.starts_with("error: ") { text } else { format!("error: {text}") };
+        Ok((text, feedback))
+    });
+    "failure-unmarked" "LOOP-9" "shows what a failed tool gave like a result" => instead::settle(|harness, call, done| {
+        let (_, feedback) = Faithful.settle(harness, call, done)?;
+        Ok((text_of(&done.result), feedback))
+    });
+    "merges-by-order" "LOOP-10" "adds streamed pieces to the call that began last" => instead::assemble(|mut turn| {
+        let mut last = 0;
+        for piece in &mut turn.pieces {
+            last = piece.at.filter(|_| piece.call.is_some()).unwrap_or(last);
+            piece.at = piece.at.map(|_| last);
+        }
+        Faithful.assemble(turn)
+    });
+    "text-ends-turn" "LOOP-10" "takes a turn that streams text first for an answer" => instead::assemble(|turn| {
+        let turn = Faithful.assemble(turn);
+        match turn.say {
+            Some(_) => Turn { calls: Vec::new(), ..turn },
+            None => turn,
+        }
+    });
+    "first-piece-only" "LOOP-10" "reads the first streamed piece of arguments only" => instead::assemble(|mut turn| {
+        let mut seen: Vec<usize> = Vec::new();
+        turn.pieces.retain(|piece| match (piece.at, &piece.args) {
+            (Some(at), Some(_)) if seen.contains(&at) => false,
+            (Some(at), Some(_)) => {
+                seen.push(at);
+                true
+            }
+            _ => true,
+        });
+        Faithful.assemble(turn)
+    });
+    "settles-in-latest" "LOOP-11" "settles in the session that began last" => Box::new(Latest { is_settling: true });
+    "shows-latest" "LOOP-11" "shows the conversation of the session that began last" => Box::new(Latest {
+        is_settling: false,
+    });
+    "down-for-good" "GATE-23" "refuses everything once the guard had an error" => Box::new(AfterOutage::default());
+    "afresh-after-outage" "GATE-23" "begins a new session once the guard had an error" => Box::new(AfterOutage {
+        is_afresh: true,
+        ..AfterOutage::default()
+    });
+    "usage-errors-ignored" "GATE-22" "goes on when usage cannot be reported" => instead::usage(|harness, used| {
+        let _ = Faithful.usage(harness, used);
+        Ok(())
+    });
+    "settle-errors-ignored" "GATE-22" "goes on when a call cannot be settled" => instead::settlement(
+        |harness, call, done| Ok(Faithful.settlement(harness, call, done).unwrap_or_default()),
+    );
+    "stop-errors-ignored" "GATE-22" "ends as stopped when the guard cannot be asked for the stop" => {
+        Box::new(StopFailsOpen)
+    };
+    "unanswered-probe-ends" "EFFECT-15" "ends the run where nobody answers a probe" => instead::report(|harness, event| {
+        let guard = harness.engine.session.guard().clone();
+        let mut probes = guard.plan().probes.iter().filter(|it| matches!(it.asks, ProbeAsks::Host));
+        match probes.any(|probe| harness.world.probe(&probe.name).is_none()) {
+            true => Err(SessionError::Contended),
+            false => Faithful.report(harness, event),
+        }
+    });
+    "later-is-yes" "ASK-8" "takes an approval that comes later for granted" => instead::approval(|harness, request| {
+        let approval = Faithful.approval(harness, request);
+        Approval { granted: approval.granted || approval.later, ..approval }
+    });
+    "later-is-lost" "ASK-8" "does not report an approval that comes later" => instead::host_event(|harness, event| {
+        match event {
+            HostEvent::Approve { .. } => Ok(()),
+            _ => Faithful.host_event(harness, event),
+        }
+    });
+    "later-is-kept" "ASK-8" "lets an approval that comes later hold for good" => Box::new(KeepsLater::default());
+    "provider-unsaid" "NATIVE-3" "does not name tools that the provider runs" => unsaid(Elsewhere::Provider);
+    "output-unsaid" "NATIVE-3" "does not name tools that carry the output" => unsaid(Elsewhere::Output);
+    "all-unguarded" "NATIVE-3" "names all tools as unguarded" => instead::unguarded(|harness| {
+        harness.run.tools.iter().map(|tool| tool.name.clone()).collect()
+    });
+    "reset-is-everything" "KEEP-11" "forgets all sessions when it is to forget one" => instead::reset(
+        |sessions, _| sessions.open.clear(),
+    );
+};
+
+fn unsaid(elsewhere: Elsewhere) -> Box<dyn Duties> {
+    instead::unguarded(move |harness| {
+        let tools = harness.run.tools.iter();
+        let said = tools.filter(|tool| tool.elsewhere.is_some_and(|it| it != elsewhere));
+        said.map(|tool| tool.name.clone()).collect()
+    })
+}
+
+thread_local! {
+    /// The session that began its run last, with its conversation.
+    static LATEST: RefCell<(String, Vec<Message>)> = const { RefCell::new((String::new(), Vec::new())) };
+}
+
+/// Takes the session that began last for the current one.
+struct Latest {
+    is_settling: bool,
+}
+
+fn is_latest(harness: &Harness) -> bool {
+    LATEST.with_borrow(|latest| latest.0 == harness.run.session)
+}
+
+impl Duties for Latest {
+    fn begin(&mut self, harness: &mut Harness) -> AdapterResult<()> {
+        LATEST.set((harness.run.session.clone(), Vec::new()));
+        Faithful.begin(harness)
+    }
+
+    fn conversation(&mut self, harness: &Harness) -> Vec<Message> {
+        if is_latest(harness) {
+            LATEST.with_borrow_mut(|latest| latest.1.clone_from(&harness.messages));
+        }
+        match self.is_settling {
+            true => Faithful.conversation(harness),
+            false => LATEST.with_borrow(|latest| latest.1.clone()),
+        }
+    }
+
+    fn settlement(
+        &mut self,
+        harness: &mut Harness,
+        call: &Call,
+        done: &Done,
+    ) -> AdapterResult<String> {
+        match self.is_settling && !is_latest(harness) {
+            true => Ok(String::new()),
+            false => Faithful.settlement(harness, call, done),
+        }
+    }
+}
+
+/// Treats a session differently once the guard had an error in it.
+#[derive(Default)]
+struct AfterOutage {
+    is_afresh: bool,
+    failed: Vec<String>,
+}
+
+impl Duties for AfterOutage {
+    fn gate(&mut self, harness: &mut Harness, call: &Call) -> AdapterResult<Gate> {
+        let session = &harness.run.session;
+        if !self.is_afresh && self.failed.contains(session) {
+            return Ok(Gate::Refused("the guard is down".into()));
+        }
+        let gate = Faithful.gate(harness, call);
+        self.failed.extend(gate.is_err().then(|| harness.run.session.clone()));
+        gate
+    }
+
+    fn open(&mut self, sessions: &mut OpenSessions, run: &Run) -> AdapterResult<Engine> {
+        if self.is_afresh && self.failed.contains(&run.session) {
+            sessions.open.remove(&run.session);
+        }
+        Faithful.open(sessions, run)
+    }
+}
+
+/// Ends the loop as stopped where the guard cannot be asked.
+struct StopFailsOpen;
+
+impl Duties for StopFailsOpen {
+    fn stop(&mut self, harness: &mut Harness, turn: &Turn) -> AdapterResult<guard_sdk::Stopped> {
+        Faithful.stop(harness, turn).or_else(|_| {
+            // The error is over as soon as nobody counts any more.
+            let now = Faithful.now(harness);
+            let stop = guard_runtime::Stop { reason: None, now };
+            let event = guard_sdk::Event::Stop(stop);
+            match harness.engine.apply(&event, harness.world).map_err(trouble)? {
+                guard_sdk::Outcome::Stopped(stopped) => Ok(stopped),
+                _ => Err(trouble("no answer to a stop")),
+            }
+        })
+    }
+}
+
+/// Runs what was approved later without asking, from then on.
+#[derive(Default)]
+struct KeepsLater(Vec<(String, Value)>);
+
+impl Duties for KeepsLater {
+    fn host_event(&mut self, harness: &mut Harness, event: &HostEvent) -> AdapterResult<()> {
+        if let HostEvent::Approve { tool, args, .. } = event {
+            self.0.push((tool.clone(), args.clone()));
+        }
+        Faithful.host_event(harness, event)
+    }
+
+    fn gate(&mut self, harness: &mut Harness, call: &Call) -> AdapterResult<Gate> {
+        match self.0.contains(&(call.tool.clone(), call.args.clone())) {
+            true => Ok(Gate::Run),
+            false => Faithful.gate(harness, call),
+        }
+    }
+}
