@@ -208,11 +208,11 @@ function timeLimit(milliseconds, passed) {
   return { over, clear: () => clearTimeout(timer) };
 }
 
-function abortion(signal) {
+function abortion(signal, aborted = (reason) => reason) {
   if (signal === undefined) return { over: new Promise(() => {}), clear() {} };
   let abort;
   const over = new Promise((_, reject) => {
-    abort = () => reject(signal.reason);
+    abort = () => reject(aborted(signal.reason));
     if (signal.aborted) abort();
     else signal.addEventListener("abort", abort, { once: true });
   });
@@ -319,30 +319,19 @@ class CallScope {
 
   /** Runs the tool of an entered call and settles it, in whatever way it ends. */
   async run(run, timeout) {
-    const own = new AbortController();
-    const stop = () => own.abort(this.signal.reason);
-    this.signal?.addEventListener("abort", stop, { once: true });
-    const aborted = abortion(own.signal);
-    const passed = () => new DOMException(`\`${this.tool}\` did not end within ${timeout} ms`, "TimeoutError");
-    const limit = timeLimit(timeout, () => {
-      const error = passed();
-      own.abort(error);
-      return error;
-    });
+    const ends = new Ends(this, timeout);
     let result;
     try {
-      if (this.signal?.aborted) throw this.signal.reason;
+      this.signal?.throwIfAborted();
       const calls = [...(inside.getStore() ?? []), { session: this.session, tool: this.tool }];
-      const running = inside.run(calls, async () => run(this.args, { signal: own.signal, call: this.call }));
-      result = await Promise.race([running, limit.over, aborted.over]);
+      const running = inside.run(calls, async () => run(this.args, ends.running));
+      result = await ends.first(running);
       expectWhole(this.tool, result);
     } catch (error) {
-      await this.#failed(error, own.signal.aborted);
+      await this.#failed(error, ends.cancelled);
       throw error;
     } finally {
-      limit.clear();
-      aborted.clear();
-      this.signal?.removeEventListener("abort", stop);
+      ends.clear();
     }
     await this.succeed(result);
     return result;
@@ -357,6 +346,42 @@ class CallScope {
       unsettled.cause ??= error;
       throw unsettled;
     }
+  }
+}
+
+/** What may end a running call before its tool does: its time and its signal. */
+class Ends {
+  #own;
+  #limit;
+  #aborted;
+
+  constructor(scope, timeout) {
+    const { signal, tool, call } = scope;
+    const ends = this;
+    /** What the tool is told. Its signal is made when somebody looks at it. */
+    this.running = { call, get signal() { return ends.#controller.signal; } };
+    if (timeout !== undefined) {
+      this.#limit = timeLimit(timeout, () => this.#abort(new DOMException(`\`${tool}\` did not end within ${timeout} ms`, "TimeoutError")));
+    }
+    if (signal !== undefined) this.#aborted = abortion(signal, (reason) => this.#abort(reason));
+  }
+  get #controller() {
+    return (this.#own ??= new AbortController());
+  }
+  #abort(reason) {
+    this.#controller.abort(reason);
+    return reason;
+  }
+  get cancelled() {
+    return this.#own?.signal.aborted ?? false;
+  }
+  first(running) {
+    if (this.#limit === undefined && this.#aborted === undefined) return running;
+    return Promise.race([running, this.#limit?.over ?? running, this.#aborted?.over ?? running]);
+  }
+  clear() {
+    this.#limit?.clear();
+    this.#aborted?.clear();
   }
 }
 

@@ -94,25 +94,26 @@ class Stopped {
 
 /** The report on a text. */
 class Report {
+  #text;
   #report;
 
   constructor(answer) {
-    const { report, kept, lacks } = JSON.parse(answer);
-    this.#report = report;
-    this.state = report.state;
-    this.valid = report.state === "valid";
-    this.kept = kept;
-    this.quarantinedCount = report.quarantined_count;
-    this.truncated = report.truncated;
-    this.reviewRequired = report.review_required;
-    this.envelope = report.envelope;
-    this.lacks = lacks;
-    this.items = Object.fromEntries(Object.entries(report.items).map(([list, items]) => [list, items.map((item) => item.value)]));
+    const line = answer.indexOf("\n");
+    this.#text = answer.slice(line + 1);
+    Object.assign(this, JSON.parse(answer.slice(0, line)));
+    this.valid = this.state === "valid";
     Object.freeze(this);
+  }
+  get envelope() {
+    return this.toJSON().envelope;
+  }
+  get items() {
+    const lists = Object.entries(this.toJSON().items);
+    return Object.fromEntries(lists.map(([list, items]) => [list, items.map((item) => item.value)]));
   }
   /** The whole report as the engine writes it. */
   toJSON() {
-    return this.#report;
+    return (this.#report ??= JSON.parse(this.#text));
   }
 }
 

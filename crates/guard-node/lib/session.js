@@ -107,7 +107,8 @@ class Session {
     this.#engine = made(() => native.NodeSession.open(engine, id, JSON.stringify(given), kept, bytes));
     /** The same events as promises: in their order, and beside the event loop where they may wait for a disk. */
     this.promises = Object.fromEntries(Object.keys(EVENTS).map((name) => [name, (...given) => this.#later(name, given)]));
-    this.promises.settle = (...given) => this.calls.settling(() => this.#later("settle", given));
+    this.promises.propose = async (...given) => (this.#isQuick ? this.propose(...given) : this.#later("propose", given));
+    this.promises.settle = (...given) => this.calls.settling(() => this.#settledLater(...given));
     delete this.promises.settleUnreadable;
   }
 
@@ -126,10 +127,14 @@ class Session {
     const [request, read] = EVENTS[name](...given);
     return read(answer(this.#engine.ask(JSON.stringify(request), ...this.#moment())));
   }
+  /** True if an event neither waits nor overtakes another one. */
+  get #isQuick() {
+    return !this.#waits && !this.#clock && !this.#probes && this.#order.isFree;
+  }
   async #later(name, given) {
     const [request, read] = EVENTS[name](...given);
     const text = JSON.stringify(request);
-    if (!this.#waits && !this.#clock && !this.#probes && this.#order.isFree) return read(answer(this.#engine.ask(text)));
+    if (this.#isQuick) return read(answer(this.#engine.ask(text)));
     return this.#order.run(async () => {
       const moment = await this.#momentLater();
       return read(answer(this.#waits ? await this.#engine.askLater(text, ...moment) : this.#engine.ask(text, ...moment)));
@@ -156,11 +161,18 @@ class Session {
       this.calls.wake();
       return settled;
     }
-    const text = result === undefined ? undefined : jsonText(result);
-    const [now, answers] = this.#clock || this.#probes ? this.#moment() : [];
-    const settled = new Settled(answer(this.#engine.settle(plainText(call, "a call's id"), text, now, answers)));
+    const settled = this.#succeeded(call, result);
     this.calls.wake();
     return settled;
+  }
+  #succeeded(call, result) {
+    const text = result === undefined ? undefined : jsonText(result);
+    const [now, answers] = this.#clock || this.#probes ? this.#moment() : [];
+    return new Settled(answer(this.#engine.settle(plainText(call, "a call's id"), text, now, answers)));
+  }
+  async #settledLater(call, result, options) {
+    const isSuccess = (options?.outcome ?? "success") === "success";
+    return this.#isQuick && isSuccess ? this.#succeeded(call, result) : this.#later("settle", [call, result, options]);
   }
 
   /** Settles a call, and leaves it to the caller to wake those that wait. */

@@ -26,13 +26,19 @@ pub fn known_lists(known: Option<&str>) -> Result<BTreeMap<String, Vec<Json>>, R
     members.into_iter().map(list).collect()
 }
 
-/// A report as text: what the engine writes, and what it says in words.
+/// A report as text: a line with its heads, and the whole report, which may be long and is often not read.
 pub fn report_text(report: &Report) -> Result<String, ReplyFailure> {
-    json_text(&serde_json::json!({
-        "report": report,
+    let mut text = json_text(&serde_json::json!({
+        "state": report.state.name(),
         "kept": report.kept(),
+        "quarantinedCount": report.quarantined_count,
+        "truncated": report.truncated,
+        "reviewRequired": report.review_required,
         "lacks": report.lacks(10),
-    }))
+    }))?;
+    text.push('\n');
+    text.push_str(&json_text(report)?);
+    Ok(text)
 }
 
 /// One contract of a guard.

@@ -1,7 +1,7 @@
 //! The addon below the npm package `guardc`: guards, sessions, contracts and stores of `guard-sdk`.
 //!
 //! Values cross as text: the JavaScript side refuses what is not JSON and writes the rest as JSON, this side reads it
-//! as it reads every event. A refusal crosses as text too ([`reply`]), so no failure, panics included, can look like
+//! as it reads every event. A refusal crosses as text too (`reply`), so no failure, panics included, can look like
 //! an answer. Decides nothing.
 
 mod contract;

@@ -243,6 +243,31 @@ def test_later_calls_do_not_pass_a_waiting_one_for_ever():
     assert len(order) == 101
 
 
+def test_calls_that_queue_do_not_pass_for_ever_either(shared):
+    held, ended = shared.propose("write", {"n": 1}).call, []
+
+    async def other():
+        async with shared.call("other"):
+            ended.append(1)
+
+    async def main():
+        async def write():
+            async with shared.call("write", {"n": 1}):
+                ended.append("write")
+
+        tasks = [asyncio.ensure_future(write())]
+        await asyncio.sleep(0)
+        tasks += [asyncio.ensure_future(other()) for _ in range(40)]
+        for _ in range(20):
+            await asyncio.sleep(0)
+        assert len(ended) == guardc._calls.MAX_PASSED
+        shared.settle(held)
+        await asyncio.gather(*tasks)
+
+    asyncio.run(main())
+    assert len(ended) == 41
+
+
 def test_functions_keep_their_name_and_signature(session):
     @session.tool
     def ping(a: int = 1) -> str:

@@ -23,6 +23,8 @@ class Waiter:
     def __init__(self, scope, wake):
         self.scope = scope
         self.wake = wake
+        #: A call within a call never queues behind one that waits for the outer call.
+        self.is_nested = False
         self.verdict = None
         self.error = None
         self.passed = 0
@@ -102,7 +104,7 @@ class CallScope:
                         return verdict, None
                     self._expect_no_circle(verdict, own)
                 waiter = make_waiter()
-                waiter.verdict = verdict
+                waiter.verdict, waiter.is_nested = verdict, bool(own)
                 session._waiting.append(waiter)
                 return None, waiter
             finally:
@@ -124,8 +126,8 @@ class CallScope:
 
     def _poll(self, waiter):
         with self.session._gate:
-            if not waiter.done and waiter.try_again(self.session):
-                self.session._waiting.remove(waiter)
+            if not waiter.done:
+                self.session._wake()
 
     def _accept(self, verdict):
         self.verdict = verdict

@@ -5,7 +5,7 @@ import threading
 from collections import deque
 
 from ._engine import EngineSession, Store
-from ._calls import CallScope, guarded_tool
+from ._calls import MAX_PASSED, CallScope, guarded_tool
 from ._errors import ArgumentError
 from ._pending import PendingApproval
 
@@ -83,11 +83,24 @@ class Session(EngineSession):
         """Proposes the calls that wait again, in the order in which they came. The caller holds the gate."""
         again = True
         while again:
-            again = False
+            again = blocked = False
             for waiter in list(self._waiting):
+                if waiter.done or (blocked and not waiter.is_nested):
+                    continue
                 if waiter.try_again(self):
-                    self._waiting.remove(waiter)
+                    self._passed(waiter)
                     again = again or waiter.is_served()
+                else:
+                    blocked = blocked or waiter.passed >= MAX_PASSED
+
+    def _passed(self, waiter):
+        """A wait is over: a call that was let through has passed those that came before it."""
+        for earlier in list(self._waiting):
+            if earlier is waiter:
+                break
+            if waiter.verdict is not None and waiter.verdict.allowed:
+                earlier.passed += 1
+        self._waiting.remove(waiter)
 
     def close(self):
         """Gives the session up. Every later event raises `Closed`, and so do the calls that wait."""
