@@ -421,6 +421,8 @@ pub enum ClauseKind {
         within: Option<Millis>,
         /// The condition under which it applies.
         when: Option<Expr>,
+        /// What the person should know.
+        because: Option<Message>,
     },
     /// The probe must answer true.
     Ready(ProbeId),

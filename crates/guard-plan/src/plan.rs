@@ -617,6 +617,10 @@ pub struct Approval {
     pub within: Option<Millis>,
     /// Only when this is true.
     pub when: Option<Expr>,
+    /// What the person should know.
+    pub because: Option<Message>,
+    /// What to show.
+    pub shows: Vec<Show>,
 }
 
 /// `ready when probe NAME`.

@@ -5,7 +5,7 @@
 //! clause reads; what variables hold is the session's.
 
 use crate::plan::{
-    Effect, Expr, Learn, Node, NodeId, Plan, Step, Target, Tool, ToolId, Trust, TypeDef, TypeId,
+    EffectOp, Expr, Learn, Node, NodeId, Plan, Step, Target, Tool, ToolId, Trust, TypeDef, TypeId,
     VarId,
 };
 use crate::typing::{element, required};
@@ -69,20 +69,13 @@ impl Reading {
     }
 }
 
-/// What an expression of a tool's clauses reads.
-pub fn of_expr(plan: &Plan, tool: &Tool, expr: &Expr) -> Reading {
+/// What the value that an effect (`op`) or an observation writes is made of. Whatever it makes of the state before it is the
+/// agent's choice: the agent chooses how often, and when.
+pub fn of_written(plan: &Plan, tool: &Tool, op: Option<EffectOp>, value: Option<&Expr>) -> Reading {
     let mut reads = Reads::new(plan, tool);
-    reads.root(expr);
-    reads.done()
-}
-
-/// What the value that an effect writes is made of. Whatever an effect makes of the state before it is the agent's choice:
-/// the agent chooses how often, and when.
-pub fn of_effect(plan: &Plan, tool: &Tool, effect: &Effect) -> Reading {
-    let mut reads = Reads::new(plan, tool);
-    effect.value.iter().for_each(|value| reads.root(value));
+    value.into_iter().for_each(|value| reads.root(value));
     let reads_state = |value: &Expr| value.0.iter().any(|node| matches!(node, Node::State(_)));
-    if effect.op.accumulates() || effect.value.as_ref().is_some_and(reads_state) {
+    if op.is_some_and(EffectOp::accumulates) || value.is_some_and(reads_state) {
         reads.mark(Level::Chosen);
     }
     reads.done()
@@ -190,7 +183,7 @@ impl<'p> Reads<'p> {
             }
             _ => match variable(expr, node) {
                 Some(var) => {
-                    self.reading.vars.push((var, false));
+                    self.reading.vars.push((var, may_lack(expr, node)));
                     self.keys(expr, node);
                 }
                 None => self.children(expr, found),
@@ -274,6 +267,18 @@ fn inner(expr: &Expr, node: NodeId) -> Option<NodeId> {
             Some(*of)
         }
         _ => None,
+    }
+}
+
+/// True if a value is reached in a variable by an entry that may not be there: a comparison with it asks for the key.
+fn may_lack(expr: &Expr, node: NodeId) -> bool {
+    match expr.0.get(node as usize) {
+        Some(Node::Index(..)) => true,
+        Some(Node::Unwrap(entry)) => match expr.0.get(*entry as usize) {
+            Some(Node::Index(of, _)) => may_lack(expr, *of),
+            _ => may_lack(expr, *entry),
+        },
+        _ => inner(expr, node).is_some_and(|of| may_lack(expr, of)),
     }
 }
 

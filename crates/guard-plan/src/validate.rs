@@ -308,6 +308,7 @@ impl<'p> Checker<'p> {
         }
         for approval in &tool.approvals {
             self.optional(&before, &approval.when)?;
+            self.explanation(&before, &approval.because, &approval.shows)?;
         }
         for ready in &tool.ready {
             in_range(ready.probe, self.plan.probes.len(), "probe")?;

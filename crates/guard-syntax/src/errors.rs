@@ -59,8 +59,9 @@ pub(crate) fn too_large(at: Span, length: usize) -> Diagnostic {
     .help("split the guard into files and join them with `use`")
 }
 
-pub(crate) fn control_character(at: Span, byte: u8) -> Diagnostic {
-    Diagnostic::error("G0002", at, format!("control character U+{byte:04X} in a guard"))
+pub(crate) fn control_character(at: Span, found: char) -> Diagnostic {
+    let message = format!("control character U+{:04X} in a guard", u32::from(found));
+    Diagnostic::error("G0002", at, message)
         .help("remove it; in a string write it as an escape such as `\\n` or `\\u{7}`; if the file is full of them, it is not a text file")
 }
 

@@ -91,6 +91,7 @@ pub(crate) fn scan(file: FileId, text: &str) -> Scan {
     };
     scanner.scan.tokens.reserve(text.len() / 5);
     while scanner.step() {}
+    scanner.hidden();
     scanner.scan
 }
 
@@ -244,6 +245,17 @@ impl Scanner<'_> {
         self.push(TokenKind::Punct, self.pos + length);
     }
 
+    /// Reports the first character, in a comment or string too, that makes a line look different from what is read.
+    fn hidden(&mut self) {
+        let start = if self.text.starts_with('\u{feff}') { 3 } else { 0 };
+        let lone = |at: usize, c: char| c == '\r' && self.bytes.get(at + 1) != Some(&b'\n');
+        let found = self.text.char_indices().find(|(at, c)| is_hidden(*c) || lone(*at, *c));
+        if let Some((at, c)) = found.filter(|(at, _)| *at >= start && !self.control_reported) {
+            let span = self.span(at, at + c.len_utf8());
+            self.fault(at, errors::control_character(span, c));
+        }
+    }
+
     /// Reads a run of characters without a meaning.
     fn junk(&mut self) {
         let start = self.pos;
@@ -271,7 +283,8 @@ impl Scanner<'_> {
             self.scan.faults.push(Fault { at: start as u32, diagnostic: None });
         } else {
             self.control_reported = true;
-            self.fault(start, errors::control_character(self.span(start, end), self.bytes[start]));
+            let first = char::from(self.bytes[start]);
+            self.fault(start, errors::control_character(self.span(start, end), first));
         }
         self.push(TokenKind::Junk, end);
     }
@@ -279,6 +292,13 @@ impl Scanner<'_> {
 
 fn is_word_byte(b: u8) -> bool {
     b.is_ascii_alphanumeric() || b == b'_'
+}
+
+/// Returns true for controls, separators of lines other than `\n`, and characters that reorder what is shown.
+pub(crate) fn is_hidden(c: char) -> bool {
+    let allowed = matches!(c, '\t' | '\n' | '\r');
+    let reorders = matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    (c.is_control() && !allowed) || matches!(c, '\u{2028}' | '\u{2029}') || reorders
 }
 
 fn is_control(b: u8) -> bool {

@@ -59,7 +59,7 @@ pub(crate) const ITEM_KEYWORDS: [&str; 24] = [
 ];
 
 /// Words that continue an item on a new line.
-const CONTINUATIONS: [&str; 50] = [
+const CONTINUATIONS: [&str; 51] = [
     "for",
     "max",
     "because",
@@ -70,6 +70,7 @@ const CONTINUATIONS: [&str; 50] = [
     "unless",
     "edition",
     "shadow",
+    "except",
     "monitor",
     "proved",
     "within",
@@ -278,6 +279,7 @@ impl Pass<'_> {
             TokenKind::Word => !matches!(
                 token.text(self.text),
                 "for"
+                    | "except"
                     | "tag"
                     | "on"
                     | "every"

@@ -498,7 +498,10 @@ pub(crate) fn clause_exprs<'p>(clause: &'p ClauseKind, visit: &mut dyn FnMut(&'p
         }
         ClauseKind::Limit { by, .. } => by.iter().for_each(visit),
         ClauseKind::Costs { amount, .. } => visit(amount),
-        ClauseKind::Approval { when, .. } => when.iter().for_each(visit),
+        ClauseKind::Approval { when, because, .. } => {
+            when.iter().for_each(&mut *visit);
+            message_exprs(because.as_ref(), visit);
+        }
         ClauseKind::Ready(_) => {}
         ClauseKind::Effect { target, value, .. } => {
             target_exprs(target, visit);

@@ -106,12 +106,16 @@ impl Lowering<'_> {
                     amount: self.expr(amount),
                 });
             }
-            ClauseKind::Approval { role, within, when } => out.approvals.push(plan::Approval {
-                rule,
-                role: role.clone(),
-                within: *within,
-                when: when.as_ref().map(|w| self.expr(w)),
-            }),
+            ClauseKind::Approval { role, within, when, because } => {
+                out.approvals.push(plan::Approval {
+                    rule,
+                    role: role.clone(),
+                    within: *within,
+                    when: when.as_ref().map(|w| self.expr(w)),
+                    because: because.as_ref().map(|b| self.message(b, params)),
+                    shows: when.iter().flat_map(|when| self.shows(when, params)).collect(),
+                })
+            }
             ClauseKind::Ready(probe) => {
                 out.ready.push(plan::Ready { rule, probe: self.tables.probes.of(*probe) })
             }

@@ -141,7 +141,11 @@ impl<'a> Checker<'a, '_> {
         let mut put = 0;
         for entry in &names.policies.items {
             let before = self.diagnostics.len();
-            let tools = self.tool_set(&entry.decl.tools);
+            let mut tools = self.tool_set(&entry.decl.tools);
+            if let Some(except) = &entry.decl.except {
+                let except = self.tool_set(except);
+                tools.retain(|tool| !except.contains(tool));
+            }
             let all_known = self.diagnostics.len() == before;
             if tools.is_empty() && !entry.bundled && all_known {
                 self.report(errors::governs_nothing(entry.name));
@@ -218,10 +222,12 @@ impl<'a> Checker<'a, '_> {
                         .push(Clause { rule, kind: ClauseKind::Costs { unit, amount: value } });
                 }
             }
-            C::Approval { role, within, guard } => {
+            C::Approval { role, within, guard, because } => {
                 let when = guard.as_ref().map(|g| self.guard(g, scope));
+                let because = because.as_ref().map(|b| self.message(b, scope));
                 let within = within.as_ref().and_then(|w| self.duration(w));
-                let kind = ClauseKind::Approval { role: role.node.clone(), within, when };
+                let role = role.node.clone();
+                let kind = ClauseKind::Approval { role, within, when, because };
                 tool.clauses.push(Clause { rule, kind });
             }
             C::Ready(name) => {

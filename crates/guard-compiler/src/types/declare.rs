@@ -308,6 +308,10 @@ impl<'a> Checker<'a, '_> {
                         self.report(errors::hidden_variable(name, span, at));
                     }
                     Some(OtherMeaning::Declared("fact", _)) | None => {}
+                    Some(OtherMeaning::BuiltIn) if name == "result" => {
+                        let (what, of) = ("value", "parameter");
+                        self.report(errors::hidden_name(what, name, span, of, None));
+                    }
                     Some(other) => {
                         let d = errors::hidden_name(
                             "parameter",

@@ -216,7 +216,7 @@ impl Checker<'_, '_> {
 }
 
 /// The values of the language that a rule of a policy may read.
-const BUILT_IN_VALUES: [&str; 4] = ["now", "elapsed", "workspace", "clock"];
+const BUILT_IN_VALUES: [&str; 5] = ["now", "elapsed", "workspace", "clock", "result"];
 
 /// The meaning of a name beside that of a parameter.
 pub(super) enum OtherMeaning {

@@ -276,13 +276,17 @@ impl<'p> Flow<'p> {
     }
 }
 
-/// True for an effect that makes something of what the state held before: the agent chooses how often, and when.
+/// True for a clause that makes something of what the state held before: the agent chooses how often, and when.
 fn makes_of_old(clause: &hir::ClauseKind) -> bool {
-    let hir::ClauseKind::Effect { op, value, .. } = clause else { return false };
+    let (accumulates, value) = match clause {
+        hir::ClauseKind::Effect { op, value, .. } => (op.accumulates(), value.as_ref()),
+        hir::ClauseKind::Observe { value, .. } => (false, Some(value)),
+        _ => return false,
+    };
     let mut reads_state = false;
     let mut note = |e: &Expr| reads_state |= matches!(e.kind, ExprKind::State(_));
-    value.iter().for_each(|value| value.walk(&mut note));
-    op.accumulates() || reads_state
+    value.into_iter().for_each(|value| value.walk(&mut note));
+    accumulates || reads_state
 }
 
 /// Whose result a part belongs to.
@@ -351,7 +355,7 @@ impl Reads<'_> {
             ExprKind::State(var) => self.variable(*var, true),
             _ => match variable(e) {
                 Some(var) => {
-                    self.variable(var, false);
+                    self.variable(var, may_lack(e));
                     self.keys(e);
                 }
                 None => e.children().into_iter().for_each(|child| self.visit(child)),
@@ -410,6 +414,18 @@ fn variable(e: &Expr) -> Option<hir::VarId> {
     match (&e.kind, &of.kind) {
         (ExprKind::Index(..), ExprKind::State(var)) => Some(*var),
         _ => variable(of),
+    }
+}
+
+/// True if a value is reached in a variable by an entry that may not be there: a comparison with it asks for the key.
+fn may_lack(e: &Expr) -> bool {
+    match &e.kind {
+        ExprKind::Index(..) => true,
+        ExprKind::Unwrap(entry, _) => match &entry.kind {
+            ExprKind::Index(of, _) => may_lack(of),
+            _ => may_lack(entry),
+        },
+        _ => inner(e).is_some_and(may_lack),
     }
 }
 

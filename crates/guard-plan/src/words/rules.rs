@@ -120,7 +120,8 @@ fn permits<'a>(shows: &Shows<'a>, tool: &'a Tool) -> Vec<Said<'a>> {
     for approval in &tool.approvals {
         let within = approval.within.map(|d| format!(", not older than {}", duration(d)));
         let text = format!("{}{}", approval.role, within.unwrap_or_default());
-        let text = format!("{text}{}", when(shows, &approval.when));
+        let why = because(shows, &approval.because);
+        let text = format!("{text}{}{why}", when(shows, &approval.when));
         out.push(Said { about: About::Approval, rule: Some(&approval.rule), text });
     }
     if gated(tool) {

@@ -286,14 +286,16 @@ pub(crate) struct Readings {
 impl Readings {
     fn new(plan: &Plan, tool: &plan::Tool) -> Readings {
         let keys = |target: &plan::Target| trust::of_keys(plan, tool, target);
-        let value = |value: &plan::Expr| trust::of_expr(plan, tool, value);
         let effects = tool.effects.iter().filter(|effect| !effect.rule.shadow);
         let effects = effects.map(|effect| {
-            let written = trust::of_effect(plan, tool, effect);
+            let written = trust::of_written(plan, tool, Some(effect.op), effect.value.as_ref());
             (effect.target.var, written, keys(&effect.target))
         });
         let observes = tool.observes.iter().filter(|observe| !observe.rule.shadow);
-        let observes = observes.map(|one| (one.target.var, value(&one.value), keys(&one.target)));
+        let observes = observes.map(|one| {
+            let written = trust::of_written(plan, tool, None, Some(&one.value));
+            (one.target.var, written, keys(&one.target))
+        });
         Readings {
             effects: effects.collect(),
             observes: observes.collect(),

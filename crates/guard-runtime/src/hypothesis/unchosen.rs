@@ -51,6 +51,10 @@ impl Unchosen {
         };
         tool.frame.retain(known);
         tool.approvals.retain(|approval| !approval.when.as_ref().is_some_and(reads_argument));
+        for approval in &mut tool.approvals {
+            approval.because = approval.because.take().map(without_arguments);
+            approval.shows.retain(|show| !reads_argument(&show.expr));
+        }
         let ready = prepare::Tool::new(&tool, plan);
         Unchosen { tool, ready, unknown, units }
     }

@@ -46,10 +46,14 @@ pub(crate) fn check<'a>(
         }
         if accepted.is_none() {
             let name = &call.tool.name;
-            let message = format!("`{name}` needs the approval of {}", approval.role);
+            let mut message = format!("`{name}` needs the approval of {}", approval.role);
+            if let Some(because) = &approval.because {
+                message = format!("{message}: {}", cx.message(because));
+            }
             let mut reason = cx.reason(Code::Approval, &approval.rule, message);
             reason.help = format!("ask {} to approve exactly this call", approval.role);
             reason.needs = vec![approval.role.clone()];
+            reason.values = cx.values(&approval.shows);
             findings.push(approval.rule.shadow, reason);
         }
     }

@@ -42,8 +42,14 @@ fn an_allowed_call_allocates_nothing() {
 fn an_allowed_check_allocates_nothing() {
     let mut plan = deployment(10);
     let deploy = plan.tools.iter().position(|tool| tool.name == "deploy").unwrap();
-    let approval =
-        Approval { rule: rule("deploy"), role: "human".into(), within: None, when: None };
+    let approval = Approval {
+        rule: rule("deploy"),
+        role: "human".into(),
+        within: None,
+        when: None,
+        because: None,
+        shows: Vec::new(),
+    };
     plan.tools[deploy].approvals = vec![approval];
     let kernel = kernel(plan);
     let mut session = kernel.open("s", 0, "/ws").unwrap();

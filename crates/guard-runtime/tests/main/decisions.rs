@@ -275,8 +275,14 @@ fn approvals_are_for_one_call_and_used_once() {
     drop.risk = Risk::Critical;
     drop.irreversible = true;
     let mut pay = tool("pay", &[("n", INT)]);
-    let approval =
-        Approval { rule: rule("pay"), role: "boss".into(), within: Some(60_000), when: None };
+    let approval = Approval {
+        rule: rule("pay"),
+        role: "boss".into(),
+        within: Some(60_000),
+        when: None,
+        because: None,
+        shows: Vec::new(),
+    };
     pay.approvals = vec![approval];
     plan.tools = vec![drop, pay];
     let mut run = Run::new(plan);

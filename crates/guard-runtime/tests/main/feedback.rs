@@ -229,6 +229,8 @@ fn asking_and_waiting_are_not_judged() {
         role: "boss".into(),
         within: None,
         when: None,
+        because: None,
+        shows: Vec::new(),
     });
     let mut live = Live::new(plan);
     assert_eq!(live.propose("c", "work").feedback, []);

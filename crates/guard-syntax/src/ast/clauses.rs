@@ -48,13 +48,15 @@ pub enum Member {
     All(SpanEq),
 }
 
-/// `policy NAME for TOOLS [shadow] { clauses }`.
+/// `policy NAME for TOOLS [except TOOLS] [shadow] { clauses }`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Policy {
     /// Its name.
     pub name: Ident,
     /// The tools that it governs.
     pub tools: ToolSet,
+    /// Those of them that it does not govern.
+    pub except: Option<ToolSet>,
     /// True if the whole policy is in shadow.
     pub shadow: bool,
     /// Its clauses.
@@ -104,7 +106,7 @@ pub enum ClauseKind {
     Risk(Ident),
     /// `irreversible`.
     Irreversible,
-    /// `approval ROLE [within D] [when e | unless e]`.
+    /// `approval ROLE [within D] [when e | unless e] [because "…"]`.
     Approval {
         /// The role that approves.
         role: Ident,
@@ -112,6 +114,8 @@ pub enum ClauseKind {
         within: Option<Literal>,
         /// `when e` / `unless e`.
         guard: Option<Guard>,
+        /// What the person should know.
+        because: Option<Template>,
     },
     /// `ready when probe NAME`.
     Ready(Ident),

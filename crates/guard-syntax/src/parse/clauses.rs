@@ -44,7 +44,8 @@ impl Builder<'_> {
             Rule::approval => {
                 let role = self.name(&mut parts)?;
                 let within = self.take_within(&mut parts);
-                ClauseKind::Approval { role, within, guard: self.take_guard(&mut parts) }
+                let guard = self.take_guard(&mut parts);
+                ClauseKind::Approval { role, within, guard, because: self.take_because(&mut parts) }
             }
             Rule::ready => {
                 parts.has(Rule::when_word);

@@ -229,6 +229,7 @@ fn keywords(rule: Rule) -> &'static [&'static str] {
         Rule::pattern => &["matches"],
         Rule::mode => &["monitor", "proved", "shadow"],
         Rule::shadow => &["shadow"],
+        Rule::except => &["except"],
         Rule::edition => &["edition"],
         Rule::for_word => &["for"],
         Rule::trigger => &["every", "on"],

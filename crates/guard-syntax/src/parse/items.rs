@@ -198,8 +198,12 @@ impl Builder<'_> {
         let name = self.name(&mut parts)?;
         parts.has(Rule::for_word);
         let tools = self.take_tool_set(&mut parts)?;
+        let except = match parts.has(Rule::except) {
+            true => Some(self.take_tool_set(&mut parts)?),
+            false => None,
+        };
         let shadow = parts.has(Rule::shadow);
-        Some(Policy { name, tools, shadow, clauses: self.take_clauses(&mut parts)? })
+        Some(Policy { name, tools, except, shadow, clauses: self.take_clauses(&mut parts)? })
     }
 
     pub fn take_tool_set(&mut self, parts: &mut Parts) -> Option<ToolSet> {

@@ -5,7 +5,7 @@ use super::page::Page;
 use super::text;
 use crate::ast::{
     Clause, ClauseKind, Effect, EffectKind, Guard, Ident, Learn, Limit, LimitScope, Requirement,
-    Step, Target,
+    Step, Target, Template,
 };
 use crate::span::Span;
 
@@ -42,28 +42,32 @@ impl Element for Clause {
     }
 }
 
+/// Adds `because "…"`, on a line of its own if the whole does not fit.
+fn saying(pieces: &mut Vec<Piece<'_>>, because: Option<&Template>) {
+    if let Some(because) = because {
+        let because = format!("because {}", text::message(because));
+        pieces.extend([Piece::Break, Piece::text(because)]);
+    }
+}
+
 fn pieces(kind: &ClauseKind) -> Vec<Piece<'_>> {
     match kind {
         ClauseKind::Requires { all, guard } => requires(all, guard.as_ref()),
         ClauseKind::Deny { guard: condition, because } => {
             let mut pieces = vec![Piece::text("deny")];
             guard(&mut pieces, Some(condition), false);
-            if let Some(because) = because {
-                pieces.extend([
-                    Piece::Break,
-                    Piece::text(format!("because {}", text::message(because))),
-                ]);
-            }
+            saying(&mut pieces, because.as_ref());
             pieces
         }
         ClauseKind::Limit(l) => limit(l),
         ClauseKind::Costs { amount, unit } => {
             vec![Piece::text("costs "), Piece::Expr(amount), Piece::text(format!(" {}", unit.node))]
         }
-        ClauseKind::Approval { role, within, guard: condition } => {
+        ClauseKind::Approval { role, within, guard: condition, because } => {
             let within = within.as_ref().map_or(String::new(), |d| format!(" within {}", d.node));
             let mut pieces = vec![Piece::text(format!("approval {}{within}", role.node))];
             guard(&mut pieces, condition.as_ref(), true);
+            saying(&mut pieces, because.as_ref());
             pieces
         }
         ClauseKind::Observe { target: t, value, on_break } => {

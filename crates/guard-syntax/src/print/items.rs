@@ -281,8 +281,10 @@ impl Page<'_> {
 
     fn policy(&mut self, policy: &Policy, span: Span) {
         let shadow = if policy.shadow { " shadow" } else { "" };
+        let except = policy.except.as_ref().map(|set| format!(" except {}", text::tools(set)));
+        let except = except.unwrap_or_default();
         self.push(&format!(
-            "policy {} for {}{shadow}",
+            "policy {} for {}{except}{shadow}",
             policy.name.node,
             text::tools(&policy.tools)
         ));

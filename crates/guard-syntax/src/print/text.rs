@@ -2,6 +2,7 @@
 
 use super::expr;
 use crate::ast::{Arg, Field, Member, Refinement, Template, TemplatePart, ToolSet, Type, TypeKind};
+use crate::lexical::is_hidden;
 use std::fmt::Write as _;
 
 /// Prints a string literal.
@@ -21,7 +22,7 @@ fn escape(text: &str, out: &mut String) {
             '\n' => out.push_str("\\n"),
             '\t' => out.push_str("\\t"),
             '\r' => out.push_str("\\r"),
-            c if c.is_control() => {
+            c if is_hidden(c) => {
                 let _ = write!(out, "\\u{{{:x}}}", u32::from(c));
             }
             c => out.push(c),

@@ -304,6 +304,7 @@ impl<'b> Choices<'b> {
                 role: self.plain(),
                 within: self.some(Self::duration),
                 guard: self.some(Self::guard),
+                because: self.some(Self::template),
             },
             8 => ClauseKind::Ready(self.plain()),
             9 => ClauseKind::Effect(self.many(1, 4, Self::effect)),
@@ -628,6 +629,7 @@ impl<'b> Choices<'b> {
             12 => ItemKind::Policy(Policy {
                 name: self.plain(),
                 tools: self.tool_set(),
+                except: self.some(Self::tool_set),
                 shadow: self.coin(),
                 clauses: self.many(0, 4, Self::clause),
             }),

@@ -175,7 +175,7 @@ impl Canon<'_> {
             ClauseKind::Costs { unit, amount } => {
                 format!("costs {} {}", self.0.units[*unit].name, e(amount))
             }
-            ClauseKind::Approval { role, within, when: applies } => {
+            ClauseKind::Approval { role, within, when: applies, .. } => {
                 format!("approval {role} {within:?} when {}", when(applies))
             }
             ClauseKind::Ready(probe) => format!("ready {}", self.probe(*probe)),

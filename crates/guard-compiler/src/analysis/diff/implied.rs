@@ -176,8 +176,8 @@ pub(crate) fn covers<'p>(b: Rule<'p>, a: Rule<'p>) -> bool {
             any_of.iter().any(|r| leaves_entry((b, y), (a, r)))
         }
         (
-            ClauseKind::Approval { role, within, when: x },
-            ClauseKind::Approval { role: other, within: age, when: y },
+            ClauseKind::Approval { role, within, when: x, .. },
+            ClauseKind::Approval { role: other, within: age, when: y, .. },
         ) => role == other && shorter(*age, *within) && when(x, y),
         (
             ClauseKind::Requires { any_of, when: x },

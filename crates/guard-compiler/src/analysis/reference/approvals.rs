@@ -21,7 +21,7 @@ impl Reference<'_> {
             self.grants.iter().any(|g| self.good(g, at, env.args, role, within))
         };
         for clause in &tool.clauses {
-            let ClauseKind::Approval { role, within, when } = &clause.kind else {
+            let ClauseKind::Approval { role, within, when, .. } = &clause.kind else {
                 continue;
             };
             let applies = when.as_ref().map_or(Ok(true), |w| self.holds(w, env));
