@@ -331,7 +331,7 @@ pub struct Turn {
     pub calls: Vec<Call>,
     /// What it says and calls, in pieces, where the model streams; then `say` and `calls` are empty.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub pieces: Vec<Piece>,
+    pub pieces: Vec<StreamedPiece>,
     /// Whether it would stop.
     #[serde(default, skip_serializing_if = "is_false")]
     pub stop: bool,
@@ -346,7 +346,7 @@ pub struct Turn {
 /// A piece of a turn that is streamed: of the text, or of the call number `at`.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Piece {
+pub struct StreamedPiece {
     /// Of the text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub say: Option<String>,

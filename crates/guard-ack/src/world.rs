@@ -5,7 +5,8 @@ use crate::adapter::{Kind, Refused, Trouble, World};
 use crate::case::{CallFile, Case, RunFile, TurnFile};
 use crate::observed::{RunSeen, Served};
 use crate::protocol::{
-    Approval, ApprovalRequest, Call, Done, End, HostEvent, Message, Piece, Run, ToolOutcome, Turn,
+    Approval, ApprovalRequest, Call, Done, End, HostEvent, Message, Run, StreamedPiece,
+    ToolOutcome, Turn,
 };
 use crate::workspace::Workspace;
 use guard_plan::time;
@@ -85,7 +86,7 @@ pub fn named(args: &Value, ids: &BTreeMap<String, String>) -> Value {
 }
 
 /// What is played in one run.
-struct Scene<'c> {
+struct StagedCase<'c> {
     session: String,
     script: &'c RunFile,
     seen: RunSeen,
@@ -109,7 +110,7 @@ enum Beside {
 /// The world of one run, and of another that goes on beside it.
 pub struct Stage<'o, 'c> {
     pub outside: &'o mut Outside<'c>,
-    scenes: Vec<Scene<'c>>,
+    scenes: Vec<StagedCase<'c>>,
     /// The scene whose adapter asks.
     active: usize,
     beside: Beside,
@@ -131,7 +132,7 @@ impl<'o, 'c> Stage<'o, 'c> {
 
     fn scene_for(&mut self, script: &'c RunFile, session: &str) {
         let seen = RunSeen { log_from: self.outside.log.len(), ..RunSeen::default() };
-        self.scenes.push(Scene {
+        self.scenes.push(StagedCase {
             session: session.to_owned(),
             script,
             seen,
@@ -159,11 +160,11 @@ impl<'o, 'c> Stage<'o, 'c> {
         (self.scenes.pop().map(|scene| scene.seen).unwrap_or_default(), beside)
     }
 
-    fn scene(&self) -> &Scene<'c> {
+    fn scene(&self) -> &StagedCase<'c> {
         &self.scenes[self.active]
     }
 
-    fn scene_mut(&mut self) -> &mut Scene<'c> {
+    fn scene_mut(&mut self) -> &mut StagedCase<'c> {
         &mut self.scenes[self.active]
     }
 
@@ -388,27 +389,27 @@ impl World for Stage<'_, '_> {
 const PIECE: usize = 7;
 
 /// Cuts what a model says and calls into pieces: those of several calls alternate.
-fn pieces(say: Option<&str>, calls: &[Call]) -> Vec<Piece> {
+fn pieces(say: Option<&str>, calls: &[Call]) -> Vec<StreamedPiece> {
     let cut = |text: &str| -> VecDeque<String> {
         let characters: Vec<char> = text.chars().collect();
         characters.chunks(PIECE).map(|piece| piece.iter().collect()).collect()
     };
     let say = cut(say.unwrap_or_default()).into_iter();
-    let mut pieces: Vec<Piece> =
-        say.map(|say| Piece { say: Some(say), ..Piece::default() }).collect();
+    let mut pieces: Vec<StreamedPiece> =
+        say.map(|say| StreamedPiece { say: Some(say), ..StreamedPiece::default() }).collect();
     let mut left: Vec<VecDeque<String>> =
         calls.iter().map(|call| cut(&call.args.to_string())).collect();
     for (at, call) in calls.iter().enumerate() {
         let (id, tool) = (Some(call.call.clone()), Some(call.tool.clone()));
-        pieces.push(Piece { at: Some(at), call: id, tool, ..Piece::default() });
+        pieces.push(StreamedPiece { at: Some(at), call: id, tool, ..StreamedPiece::default() });
     }
     while left.iter().any(|pieces| !pieces.is_empty()) {
         for (at, left) in left.iter_mut().enumerate() {
             let args = left.pop_front();
-            pieces.extend(args.map(|args| Piece {
+            pieces.extend(args.map(|args| StreamedPiece {
                 at: Some(at),
                 args: Some(args),
-                ..Piece::default()
+                ..StreamedPiece::default()
             }));
         }
     }

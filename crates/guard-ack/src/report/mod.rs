@@ -52,7 +52,7 @@ pub fn tiers(report: &Report) -> Vec<Tier> {
 
 /// What a report says of an adapter as a whole.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Standing {
+pub enum TierStanding {
     /// Every case of every tier passed.
     Whole,
     /// What was judged was kept, and some of the suite was not judged.
@@ -64,7 +64,7 @@ pub enum Standing {
 }
 
 /// Returns the standing of an adapter, with the sentence for it. A part of the suite never stands for the whole.
-pub fn standing(report: &Report) -> (Standing, String) {
+pub fn standing(report: &Report) -> (TierStanding, String) {
     let findings = report.outcomes.iter().filter(|one| one.is_finding()).count();
     let findings = findings + report.unreadable.len();
     let passed = report.count("passed");
@@ -74,14 +74,16 @@ pub fn standing(report: &Report) -> (Standing, String) {
     let all = TIERS.len();
     let is_all = whole.len() == all && report.not_played == 0 && !report.version.is_empty();
     match (findings, passed) {
-        (1, _) => (Standing::Broken, "does not conform: 1 finding".into()),
-        (2.., _) => (Standing::Broken, format!("does not conform: {findings} findings")),
-        (0, 0) => (Standing::Nothing, "nothing judged".into()),
-        (0, _) if is_all => (Standing::Whole, format!("conforms: all {all} tiers, {passed} cases")),
+        (1, _) => (TierStanding::Broken, "does not conform: 1 finding".into()),
+        (2.., _) => (TierStanding::Broken, format!("does not conform: {findings} findings")),
+        (0, 0) => (TierStanding::Nothing, "nothing judged".into()),
+        (0, _) if is_all => {
+            (TierStanding::Whole, format!("conforms: all {all} tiers, {passed} cases"))
+        }
         (0, _) => {
             let names = if whole.is_empty() { "none".into() } else { whole.join(", ") };
             let count = whole.len();
-            (Standing::Part, format!("in part: {count} of {all} tiers whole ({names})"))
+            (TierStanding::Part, format!("in part: {count} of {all} tiers whole ({names})"))
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Reports: written, read again, and refused where they are not whole.
 
 use guard_ack::protocol::Declared;
-use guard_ack::report::{Standing, badge, diff, html, json, junit, markdown, standing, text};
+use guard_ack::report::{TierStanding, badge, diff, html, json, junit, markdown, standing, text};
 use guard_ack::{Broken, Kind, Outcome, Report, Trouble, Verdict};
 
 fn report() -> Report {
@@ -112,7 +112,7 @@ fn tiers(passed: [usize; 6], skipped: usize) -> Report {
 fn only_the_whole_suite_is_green() {
     const GREEN: &str = "#2c7a3f";
     let whole = tiers([3, 1, 1, 1, 1, 1], 0);
-    assert_eq!(standing(&whole), (Standing::Whole, "conforms: all 6 tiers, 8 cases".into()));
+    assert_eq!(standing(&whole), (TierStanding::Whole, "conforms: all 6 tiers, 8 cases".into()));
     assert!(badge::badge(&whole).contains(GREEN));
     let one_tier = tiers([3, 0, 0, 0, 0, 0], 0);
     let one_skipped = tiers([3, 1, 1, 1, 1, 1], 1);
@@ -120,13 +120,13 @@ fn only_the_whole_suite_is_green() {
     let own_cases = Report { version: String::new(), ..whole };
     for report in [one_tier, one_skipped, stopped_early, own_cases] {
         let (standing, text) = standing(&report);
-        assert_eq!(standing, Standing::Part, "{text}");
+        assert_eq!(standing, TierStanding::Part, "{text}");
         assert!(text.starts_with("in part: "), "{text}");
         assert!(!badge::badge(&report).contains(GREEN), "{text}");
         assert!(text::text(&report, "./it").contains(&text), "{text}");
     }
-    assert_eq!(standing(&tiers([0; 6], 2)).0, Standing::Nothing);
-    assert_eq!(standing(&report()).0, Standing::Broken);
+    assert_eq!(standing(&tiers([0; 6], 2)).0, TierStanding::Nothing);
+    assert_eq!(standing(&report()).0, TierStanding::Broken);
 }
 
 #[test]

@@ -320,7 +320,14 @@ fn approvals_probes_conflicts_and_halts() {
     });
     let mut asks = tool("asks", &[]);
     let role = || "human".to_owned();
-    asks.approvals.push(Approval { rule: rule("asks"), role: role(), within: None, when: None });
+    asks.approvals.push(Approval {
+        rule: rule("asks"),
+        role: role(),
+        within: None,
+        when: None,
+        because: None,
+        shows: Vec::new(),
+    });
     let mut gated = tool("gated", &[("why", STRING)]);
     (gated.risk, gated.irreversible) = (Risk::Critical, true);
     let mut migrate = tool("migrate", &[]);

@@ -286,7 +286,14 @@ fn approvals() {
         let mut plan = plan();
         let mut risky = tool("risky", &[]);
         let role = "human".to_owned();
-        risky.approvals.push(Approval { rule: rule("risky"), role, within: None, when: None });
+        risky.approvals.push(Approval {
+            rule: rule("risky"),
+            role,
+            within: None,
+            when: None,
+            because: None,
+            shows: Vec::new(),
+        });
         plan.tools.push(risky);
         Run::new(plan)
     };

@@ -213,6 +213,8 @@ fn clauses(dice: &mut Dice, plan: &Plan, id: ToolId) -> Tool {
             role: "human".into(),
             within: None,
             when,
+            because: None,
+            shows: Vec::new(),
         });
     }
     if dice.one_in(5) {
