@@ -6,14 +6,13 @@ pub use simulated::Simulated;
 
 use crate::failure::Failure;
 use guard_plan::advice::Advice;
-use guard_plan::decode::is_secret;
 use guard_plan::json::Json;
 use guard_plan::plan::{Expr, TypeId};
 use guard_plan::record::{Delivered, ItemChange, StopDecision};
 use guard_plan::report::Report;
 use guard_plan::value::{Fault, Value};
 use guard_plan::verdict::Verdict;
-use guard_plan::{LoadedPlan, decimal, render, time};
+use guard_plan::{LoadedPlan, decimal, render, secrecy, time};
 use guard_runtime::Learned;
 use guard_sdk::{Guard, Proposed, Session, SessionError, Settled, Stopped, TextOptions};
 use std::fmt::Write as _;
@@ -127,21 +126,8 @@ impl Play {
     fn arguments(&self, tool: &str, args: &Json) -> String {
         let plan = self.session.guard().plan();
         let declared = plan.tools.iter().find(|one| one.wire_name == tool || one.name == tool);
-        let shown = match (declared, args) {
-            (Some(declared), Json::Object(members)) => {
-                let secret = |name: &str| {
-                    let param = declared.params.iter().find(|param| *param.name == *name);
-                    param.is_some_and(|param| is_secret(&plan.types, param))
-                };
-                let member = |(name, json): &(Box<str>, Json)| {
-                    let json =
-                        if secret(name) { Json::string(render::SECRET) } else { json.clone() };
-                    (name.clone(), json)
-                };
-                Json::Object(members.iter().map(member).collect())
-            }
-            _ => args.clone(),
-        };
+        let hide = |_: &Json| Json::string(render::SECRET);
+        let shown = secrecy::without_secrets(plan, declared, args, &hide);
         render::cut(&shown.to_string(), MAX_ARGS)
     }
 

@@ -140,14 +140,10 @@ impl<'a> Checker<'a, '_> {
             }
             let params = self.fields("parameter", &define.params);
             for param in &params {
-                if let Some((of, span)) = names.value(&param.name) {
-                    self.report(errors::hidden_name(
-                        "parameter",
-                        &param.name,
-                        param.span,
-                        of,
-                        Some(span),
-                    ));
+                if let Some(other) = self.other_meaning(&param.name, &param.ty) {
+                    let (of, declared) = (other.kind(), other.declared());
+                    let d = errors::hidden_name("parameter", &param.name, param.span, of, declared);
+                    self.report(d);
                 }
             }
             let ty = self.ty(&define.ty);

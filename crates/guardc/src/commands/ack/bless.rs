@@ -75,10 +75,15 @@ fn filled(path: &Path, text: &str) -> Result<String, Failure> {
         return Err(Failure::new(format!("`{shown}`{why}")));
     };
     let has_own_ids = case.calls().any(|call| call.given_id.is_some());
-    if case.world.outage.is_some() || case.tools.iter().any(|tool| tool.missing) || has_own_ids {
+    let world = &case.world;
+    if world.outage.is_some()
+        || world.streamed
+        || case.tools.iter().any(|tool| tool.missing)
+        || has_own_ids
+    {
         let failure = Failure::new(format!("`{shown}` has what only a framework decides"));
         return Err(failure.help(
-            "missing tools, ids of calls and outages of the guard are the adapter's; write these by hand",
+            "missing tools, ids of calls, streams and outages of the guard are the adapter's; write these by hand",
         ));
     }
     let (played, seen) = play(case, &Evaluator { serial: false }, &suite.hash(), SEED, &|_| None);
@@ -122,9 +127,23 @@ fn with(text: &str, lines: &[String; 2]) -> String {
     let places = || KEYS.into_iter().zip(lines);
     let missing = places().filter(|(key, _)| !after.lines().any(|line| is(key, line)));
     let missing = missing.map(|(_, new)| new.as_str());
-    let there = after
-        .lines()
-        .map(|line| places().find(|(key, _)| is(key, line)).map_or(line, |(_, new)| new.as_str()));
+    let there = after.lines().map(|line| {
+        let place = places().find(|(key, _)| is(key, line));
+        place.filter(|(_, new)| !permits(line, new)).map_or(line, |(_, new)| new.as_str())
+    });
     let lines: String = missing.chain(there).map(|line| format!("{line}\n")).collect();
     format!("{before}[expect]\n{lines}")
+}
+
+/// Returns true if a line permits several values, of which the other names one: `ended = "stopped or error"`.
+fn permits(line: &str, one: &str) -> bool {
+    let value = |line: &str| {
+        line.split_once('"').and_then(|(_, rest)| Some(rest.split_once('"')?.0.to_owned()))
+    };
+    match (value(line), value(one)) {
+        (Some(several), Some(one)) => {
+            several.contains(" or ") && several.split(" or ").any(|value| value == one)
+        }
+        _ => false,
+    }
 }
