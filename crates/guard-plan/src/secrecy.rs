@@ -67,6 +67,11 @@ pub fn without_named(plan: &Plan, json: &Json, hide: Hide<'_>) -> Json {
     by_name(&secret_names(plan), json, hide)
 }
 
+/// Returns true if some parameter or field of this name is secret.
+pub fn has_secret_name(plan: &Plan, name: &str) -> bool {
+    secret_names(plan).contains(name)
+}
+
 /// The names of all parameters and fields that are secret.
 fn secret_names(plan: &Plan) -> BTreeSet<&str> {
     let params = plan.tools.iter().flat_map(|tool| &tool.params);

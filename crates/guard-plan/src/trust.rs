@@ -44,16 +44,16 @@ pub struct Reading {
     vouched: bool,
     /// It reads nothing that trust is about.
     quiet: bool,
-    /// The variables it reads, and whether as a whole, keys included.
-    vars: Vec<(VarId, bool)>,
+    /// The variables it reads: an entry is there, or not, by whoever chose the keys.
+    vars: Vec<VarId>,
 }
 
 impl Reading {
     /// How little the value is trusted, given what variables have held; none: it is.
     pub fn level(&self, stains: &[Stain]) -> Option<Level> {
-        let of_var = |(var, whole): &(VarId, bool)| {
+        let of_var = |var: &VarId| {
             let stain = stains.get(*var as usize).copied().unwrap_or_default();
-            stain.values.max(stain.keys.filter(|_| *whole))
+            stain.values.max(stain.keys)
         };
         self.vars.iter().map(of_var).fold(self.worst, Option::max)
     }
@@ -161,11 +161,6 @@ impl<'p> Reads<'p> {
                 self.mark(Level::Chosen);
                 self.children(expr, found);
             }
-            // An entry may be there, or not, by whoever chose the keys.
-            Node::IsSome(entry) | Node::Else(entry, _) if variable(expr, *entry).is_some() => {
-                self.reading.vars.extend(variable(expr, *entry).map(|var| (var, true)));
-                self.children(expr, found);
-            }
             Node::Param(_)
             | Node::LastArg(..)
             | Node::Spent(_)
@@ -173,7 +168,7 @@ impl<'p> Reads<'p> {
             | Node::Calls { .. } => {
                 self.mark(Level::Chosen);
             }
-            Node::State(var) => self.reading.vars.push((*var, true)),
+            Node::State(var) => self.reading.vars.push(*var),
             Node::Temporal(monitor) => {
                 let plan = self.plan;
                 if let Some(monitor) = plan.monitors.get(*monitor as usize) {
@@ -183,7 +178,7 @@ impl<'p> Reads<'p> {
             }
             _ => match variable(expr, node) {
                 Some(var) => {
-                    self.reading.vars.push((var, may_lack(expr, node)));
+                    self.reading.vars.push(var);
                     self.keys(expr, node);
                 }
                 None => self.children(expr, found),
@@ -267,18 +262,6 @@ fn inner(expr: &Expr, node: NodeId) -> Option<NodeId> {
             Some(*of)
         }
         _ => None,
-    }
-}
-
-/// True if a value is reached in a variable by an entry that may not be there: a comparison with it asks for the key.
-fn may_lack(expr: &Expr, node: NodeId) -> bool {
-    match expr.0.get(node as usize) {
-        Some(Node::Index(..)) => true,
-        Some(Node::Unwrap(entry)) => match expr.0.get(*entry as usize) {
-            Some(Node::Index(of, _)) => may_lack(expr, *of),
-            _ => may_lack(expr, *entry),
-        },
-        _ => inner(expr, node).is_some_and(|of| may_lack(expr, of)),
     }
 }
 

@@ -302,6 +302,9 @@ impl Checker<'_, '_> {
             let (mut sources, bound) = self.bind(binders, source, scope);
             if sources.len() == 1 {
                 over = sources.pop();
+            } else {
+                let help = "learn from one collection, a clause each";
+                self.report(errors::wrong_place(source.span, "`zip`", "a lesson", help));
             }
             slots = bound;
         }

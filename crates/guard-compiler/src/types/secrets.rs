@@ -6,7 +6,8 @@
 use super::Checker;
 use crate::errors;
 use crate::hir::{ClauseKind, Expr, ExprKind, Field, Learn, Program, Step, Target, Type};
-use crate::lower::is_secret;
+use crate::lower::{clause_exprs, each_expr, is_secret};
+use guard_syntax::span::Span;
 
 impl Checker<'_, '_> {
     /// Looks at everything that is written from arguments and results.
@@ -20,6 +21,14 @@ impl Checker<'_, '_> {
         for (_, learn) in self.program.sources.iter().flat_map(|source| &source.learns) {
             leaks.extend(taught(&self.program, &[], learn));
         }
+        for tool in &self.program.tools {
+            for clause in &tool.clauses {
+                clause_exprs(&clause.kind, &mut |e| {
+                    asked(&self.program, &tool.params, e, &mut leaks)
+                });
+            }
+        }
+        each_expr(&self.program, &mut |e| asked(&self.program, &[], e, &mut leaks));
         leaks.sort();
         leaks.dedup();
         for span in leaks {
@@ -28,11 +37,7 @@ impl Checker<'_, '_> {
     }
 }
 
-fn leaks_of(
-    program: &Program,
-    params: &[Field],
-    clause: &ClauseKind,
-) -> Vec<guard_syntax::span::Span> {
+fn leaks_of(program: &Program, params: &[Field], clause: &ClauseKind) -> Vec<Span> {
     let (target, value) = match clause {
         ClauseKind::Effect { target, value, .. } => (target, value.as_ref()),
         ClauseKind::Observe { target, value, .. } => (target, Some(value)),
@@ -52,7 +57,19 @@ fn leaks_of(
     keys.chain(value).filter(|e| leaks(program, params, e)).map(|e| e.span).collect()
 }
 
-fn taught(program: &Program, params: &[Field], learn: &Learn) -> Vec<guard_syntax::span::Span> {
+/// Finds the files that are asked for by a secret path: the question is on record, and in the message if nobody answers.
+fn asked(program: &Program, params: &[Field], root: &Expr, leaks: &mut Vec<Span>) {
+    root.walk(&mut |part| {
+        let ExprKind::Exists(path) = &part.kind else { return };
+        let mut bound = false;
+        path.walk(&mut |part| bound |= matches!(part.kind, ExprKind::Local(_)));
+        if is_secret(program, path, params) || (bound && is_secret(program, root, params)) {
+            leaks.push(path.span);
+        }
+    });
+}
+
+fn taught(program: &Program, params: &[Field], learn: &Learn) -> Vec<Span> {
     let columns = &program.records[program.facts[learn.fact].row].fields;
     let plain = learn.row.iter().zip(columns).filter(|(_, column)| !column.secret);
     // Elements of a secret collection are secret.

@@ -347,15 +347,10 @@ impl Reads<'_> {
                 self.causes.push(Cause::LastArgument(*tool));
                 key.iter().for_each(|(_, value)| self.visit(value));
             }
-            // An entry may be there, or not, by whoever chose the keys.
-            ExprKind::IsSome(entry) | ExprKind::Else(entry, _) if variable(entry).is_some() => {
-                variable(entry).into_iter().for_each(|var| self.variable(var, true));
-                e.children().into_iter().for_each(|child| self.visit(child));
-            }
-            ExprKind::State(var) => self.variable(*var, true),
+            ExprKind::State(var) => self.variable(*var),
             _ => match variable(e) {
                 Some(var) => {
-                    self.variable(var, may_lack(e));
+                    self.variable(var);
                     self.keys(e);
                 }
                 None => e.children().into_iter().for_each(|child| self.visit(child)),
@@ -363,10 +358,9 @@ impl Reads<'_> {
         }
     }
 
-    /// Reads a variable: as a whole, with its keys, or values of it.
-    fn variable(&mut self, var: hir::VarId, whole: bool) {
-        let keys = self.flow.keys[var].filter(|_| whole);
-        let stain = self.flow.values[var].max(keys);
+    /// Reads a variable or a part of it. An entry is there, or not, by whoever chose the keys.
+    fn variable(&mut self, var: hir::VarId) {
+        let stain = self.flow.values[var].max(self.flow.keys[var]);
         self.causes.extend(stain.map(|(level, span)| Cause::State(var, span, level)));
     }
 
@@ -414,18 +408,6 @@ fn variable(e: &Expr) -> Option<hir::VarId> {
     match (&e.kind, &of.kind) {
         (ExprKind::Index(..), ExprKind::State(var)) => Some(*var),
         _ => variable(of),
-    }
-}
-
-/// True if a value is reached in a variable by an entry that may not be there: a comparison with it asks for the key.
-fn may_lack(e: &Expr) -> bool {
-    match &e.kind {
-        ExprKind::Index(..) => true,
-        ExprKind::Unwrap(entry, _) => match &entry.kind {
-            ExprKind::Index(of, _) => may_lack(of),
-            _ => may_lack(entry),
-        },
-        _ => inner(e).is_some_and(may_lack),
     }
 }
 

@@ -57,6 +57,57 @@ fn is_marked(asked: &Asked) -> bool {
     }
 }
 
+/// Returns the arguments, result or data of a record that holds marks, as they were recorded.
+pub(super) fn marked(record: &Record) -> Option<Json> {
+    let body: Option<&Json> = match &record.payload {
+        Payload::Open(it) => it.data.as_deref(),
+        Payload::Propose(it) => Some(&it.args),
+        Payload::Settle(it) => Some(&it.result),
+        Payload::Approve(it) => Some(&it.args),
+        _ => None,
+    };
+    body.filter(|body| holds_marks(body)).cloned()
+}
+
+/// Puts something else wherever the recorded value holds a mark; true if that was not there already.
+pub(super) fn hide_marked(shown: &mut Json, recorded: &Json, stand_in: &str) -> bool {
+    match (shown, recorded) {
+        (Json::Object(shown), Json::Object(recorded)) => {
+            let mut hid = false;
+            for (name, json) in shown {
+                if let Some((_, recorded)) = recorded.iter().find(|(known, _)| known == name) {
+                    hid |= hide_marked(json, recorded, stand_in);
+                }
+            }
+            hid
+        }
+        (Json::Array(shown), Json::Array(recorded)) => {
+            let pairs = shown.iter_mut().zip(recorded);
+            pairs.fold(false, |hid, (json, recorded)| hide_marked(json, recorded, stand_in) || hid)
+        }
+        (shown, Json::String(text)) if is_mark(text) => {
+            let is_hidden = shown.as_str().is_some_and(|text| text == stand_in || is_mark(text));
+            if !is_hidden {
+                *shown = Json::string(stand_in);
+            }
+            !is_hidden
+        }
+        _ => false,
+    }
+}
+
+/// Returns true if each mark of a recorded value stands in a member whose name `is_secret` accepts.
+pub(super) fn are_named(recorded: &Json, is_secret: &dyn Fn(&str) -> bool) -> bool {
+    match recorded {
+        Json::String(text) => !is_mark(text),
+        Json::Array(items) => items.iter().all(|item| are_named(item, is_secret)),
+        Json::Object(members) => {
+            members.iter().all(|(name, json)| is_secret(name) || are_named(json, is_secret))
+        }
+        _ => true,
+    }
+}
+
 /// Returns whether some text is a mark. An agent may write such a text itself; then the original is
 /// unknown as well.
 fn holds_marks(json: &Json) -> bool {

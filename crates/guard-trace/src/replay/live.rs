@@ -54,6 +54,7 @@ impl<'k> Replay<'k> {
         };
         let secrets = options.keys.map(|keys| Arc::new(keys.session(&id)) as Arc<dyn Secrets>);
         let closed = record.sealed().is_some() && secrets.is_none();
+        let marked = hidden::marked(&record);
         hidden::reveal(&mut record, secrets.as_deref());
         let hidden = !options.foreign && Hidden::of(&record).any();
         let closed = closed || hidden;
@@ -80,6 +81,7 @@ impl<'k> Replay<'k> {
                 judge.shown.clone(),
             ),
         };
+        replay.said.keep_marks(&record, marked);
         let known = open.version.is_empty() || *open.version == *env!("CARGO_PKG_VERSION");
         if let Some(recorder) = &mut replay.recorder {
             let again = recorder.open(kernel, &replay.session, open.actor.as_deref());
@@ -147,7 +149,9 @@ impl<'k> Replay<'k> {
         }
         // A sealed part cannot be sealed again without the key.
         let closed = record.sealed().is_some() && self.secrets.is_none();
+        let marked = hidden::marked(&record);
         hidden::reveal(&mut record, self.secrets.as_deref());
+        self.said.keep_marks(&record, marked);
         let hidden = match self.said.options.foreign {
             true => Hidden::default(),
             false => Hidden::of(&record),

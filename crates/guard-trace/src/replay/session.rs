@@ -2,6 +2,7 @@
 
 use super::Options;
 use super::compare::{deciding, same_reasons};
+use super::hidden::{self, are_named, hide_marked};
 use guard_plan::json::Json;
 use guard_plan::plan::{Millis, Plan, Tool};
 use guard_plan::record::{Delivered, Payload, Record, rendered};
@@ -52,6 +53,10 @@ pub struct Replayed {
     pub(super) options: Kept,
     /// The plan that decides now: it says what is secret.
     judged_by: Arc<Plan>,
+    /// The arguments of the call at hand as they were recorded, if they hold marks.
+    marked: Option<Json>,
+    /// True once something was revealed that the plan which decides now does not call secret: its words may say it.
+    outspoken: bool,
     /// The first difference has come.
     diverged: bool,
 }
@@ -90,6 +95,8 @@ impl Replayed {
             marks: Vec::new(),
             options: Kept { foreign, keep, marks },
             judged_by,
+            marked: None,
+            outspoken: false,
             diverged: false,
         }
     }
@@ -214,6 +221,22 @@ impl Replayed {
         self.diverged = true;
     }
 
+    /// Remembers what a record held as marks only, before it was revealed.
+    pub(super) fn keep_marks(&mut self, record: &Record, marked: Option<Json>) {
+        self.marked = None;
+        // Without the key nothing was revealed.
+        let is_revealed = || hidden::marked(record).is_none();
+        let Some(marked) = marked.filter(|_| !self.own && is_revealed()) else { return };
+        if let Payload::Propose(propose) = &record.payload {
+            let mut shown = self.without_secrets(&propose.tool, &propose.args);
+            self.outspoken |= hide_marked(&mut shown, &marked, render::SECRET);
+            self.marked = Some(marked);
+        } else {
+            let plan = &self.judged_by;
+            self.outspoken |= !are_named(&marked, &|name| secrecy::has_secret_name(plan, name));
+        }
+    }
+
     /// Stores a difference, up to the limit.
     pub(super) fn differs(
         &mut self,
@@ -227,6 +250,17 @@ impl Replayed {
         if aspect == Aspect::Record {
             self.count(|view| view.records += 1);
         }
+        let conceals = self.outspoken && aspect != Aspect::Decision && !now.is_empty();
+        let now = if conceals { render::SECRET } else { now };
+        let reason = reason.map(|reason| match self.outspoken {
+            true => Reason {
+                message: render::SECRET.into(),
+                help: String::new(),
+                values: Vec::new(),
+                ..reason
+            },
+            false => reason,
+        });
         self.mark(record, Some(aspect), now);
         if self.differences.len() >= self.options.keep {
             self.unlisted += 1;
@@ -255,8 +289,16 @@ impl Replayed {
         });
     }
 
-    /// Arguments as people see them, without secrets, whoever has the key.
+    /// Arguments as people see them, without the secrets of either guard, whoever has the key.
     fn shown_arguments(&self, tool: &str, args: &Json) -> String {
+        let mut shown = self.without_secrets(tool, args);
+        if let Some(marked) = &self.marked {
+            hide_marked(&mut shown, marked, render::SECRET);
+        }
+        render::cut(&shown.to_string(), ARGS_CHARS)
+    }
+
+    fn without_secrets(&self, tool: &str, args: &Json) -> Json {
         let plan = &self.judged_by;
         let by = |name: fn(&Tool) -> &str| plan.tools.iter().find(|known| name(known) == tool);
         let declared = by(|known| &known.wire_name).or_else(|| by(|known| &known.name));
@@ -264,9 +306,7 @@ impl Replayed {
             Json::String(text) if text.starts_with("secret:") => json.clone(),
             _ => Json::string(render::SECRET),
         };
-        let mut text = String::new();
-        secrecy::without_secrets(plan, declared, args, &hide).write(&mut text);
-        render::cut(&text, ARGS_CHARS)
+        secrecy::without_secrets(plan, declared, args, &hide)
     }
 
     fn mark(&mut self, record: &Record, aspect: Option<Aspect>, now: &str) {
