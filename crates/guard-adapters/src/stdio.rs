@@ -58,15 +58,22 @@ fn read<T: DeserializeOwned>(params: Value) -> Result<T, Trouble> {
     serde_json::from_value(params).map_err(|error| Trouble::new(Kind::Message, error.to_string()))
 }
 
+/// A request that runs a tool.
+struct Running {
+    asked: u64,
+    call: String,
+    session: Option<String>,
+}
+
 /// The world at the other end of the line.
 struct Wire<R, W> {
     input: R,
     output: W,
     asked: u64,
     /// Calls that ended while another question was pending.
-    ended: VecDeque<(String, Done)>,
-    /// Requests that run tools, with their calls.
-    running: Vec<(u64, String)>,
+    ended: VecDeque<(Running, Done)>,
+    /// Requests that run tools, of every session.
+    running: Vec<Running>,
     /// The session whose run asks.
     session: Option<String>,
     /// A run that was asked for while another went on.
@@ -127,11 +134,11 @@ impl<R: BufRead, W: Write> Wire<R, W> {
     }
 
     fn ended(&mut self, id: Option<u64>, line: &Value) {
-        let at = self.running.iter().position(|(asked, _)| Some(*asked) == id);
+        let at = self.running.iter().position(|running| Some(running.asked) == id);
         let done = serde_json::from_value::<Done>(line["result"].clone());
         if let (Some(at), Ok(done)) = (at, done) {
-            let (_, call) = self.running.remove(at);
-            self.ended.push_back((call, done));
+            let running = self.running.remove(at);
+            self.ended.push_back((running, done));
         }
     }
 
@@ -148,11 +155,20 @@ impl<R: BufRead, W: Write> World for Wire<R, W> {
 
     fn begin(&mut self, call: &Call) {
         let id = self.send("tool.execute", json!(call));
-        self.running.push((id, call.call.clone()));
+        let session = self.session.clone();
+        self.running.push(Running { asked: id, call: call.call.clone(), session });
     }
 
     fn ended(&mut self, idle: bool) -> Option<(String, Done)> {
-        while self.ended.is_empty() && idle && !self.running.is_empty() {
+        loop {
+            // A run waits for its own calls alone: those of a run beside it do not end while it goes on.
+            let own = |one: &Running| one.session == self.session;
+            if let Some(at) = self.ended.iter().position(|(running, _)| own(running)) {
+                return self.ended.remove(at).map(|(running, done)| (running.call, done));
+            }
+            if !idle || !self.running.iter().any(own) {
+                return None;
+            }
             let line = self.read().ok().flatten()?;
             if self.is_beside(&line) {
                 return None;
@@ -160,7 +176,6 @@ impl<R: BufRead, W: Write> World for Wire<R, W> {
             let id = line["id"].as_str().and_then(|id| id.strip_prefix('a')?.parse::<u64>().ok());
             Wire::ended(self, id, &line);
         }
-        self.ended.pop_front()
     }
 
     fn now(&mut self) -> String {
