@@ -5,11 +5,13 @@
 //! or reordering a line breaks the chain there; only a removed tail needs a checkpoint to be
 //! detected. Secrets appear only as salted hashes.
 
+mod broken;
 mod chain;
 mod host;
 mod ledger;
 mod session;
 
+pub use broken::BrokenProof;
 pub use chain::{Chain, ChainError, Verified, verify_chain};
 pub use host::{Answers, Clear, Judged, Snapshot};
 pub use ledger::{Ledger, LedgerEntry};
@@ -22,6 +24,7 @@ use crate::json::Json;
 use crate::verdict::Verdict;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
+use std::num::NonZeroU32;
 
 /// What kind of event a record is of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -143,6 +146,9 @@ pub struct Open<'a> {
     /// What was noticed.
     #[serde(default, skip_serializing_if = "is_empty")]
     pub notes: Cow<'a, [Note]>,
+    /// Of a plan with proofs: one of so many calls has its proved invariants checked again. Left out where none has.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recheck: Option<NonZeroU32>,
     /// What stands as hashes here, for whoever has the key.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sealed: Option<String>,
@@ -175,7 +181,7 @@ pub struct Propose<'a> {
     /// Of a served call: how many rows went for others.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub forgotten: u64,
-    /// Of a served call: the session is halted now.
+    /// Of a served call, or of one that showed a proof to be wrong: the session is halted now.
     #[serde(default, skip_serializing_if = "is_false")]
     pub halted: bool,
     /// Of an allowed call: what it was charged.
@@ -190,6 +196,12 @@ pub struct Propose<'a> {
     /// The feedback it called for.
     #[serde(default, skip_serializing_if = "is_empty")]
     pub feedback: Cow<'a, [Delivered]>,
+    /// How many proved invariants and types were checked again.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub rechecked: u64,
+    /// The proof that was found wrong.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub broken_proof: Option<Box<BrokenProof>>,
     /// What stands as hashes here, for whoever has the key.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sealed: Option<String>,
@@ -222,6 +234,12 @@ pub struct Settle<'a> {
     /// The feedback it called for.
     #[serde(default, skip_serializing_if = "is_empty")]
     pub feedback: Cow<'a, [Delivered]>,
+    /// How many proved invariants and types were checked again.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub rechecked: u64,
+    /// The proof that was found wrong.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub broken_proof: Option<Box<BrokenProof>>,
     /// What stands as hashes here, for whoever has the key.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sealed: Option<String>,
@@ -241,6 +259,8 @@ impl<'a> Settle<'a> {
             asked: Cow::Borrowed(&[]),
             forgotten: 0,
             feedback: Cow::Borrowed(&[]),
+            rechecked: 0,
+            broken_proof: None,
             sealed: None,
         }
     }

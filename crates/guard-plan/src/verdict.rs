@@ -69,11 +69,13 @@ pub enum Code {
     Halted,
     /// The optimized plan did not decide as the full plan does (`shadow 1/N`).
     PlanMismatch,
+    /// A proved invariant did not hold when it was checked again.
+    BrokenProof,
 }
 
 impl Code {
     /// Every code, in order.
-    pub const ALL: [Code; 17] = [
+    pub const ALL: [Code; 18] = [
         Code::UnknownTool,
         Code::InvalidArguments,
         Code::Requires,
@@ -91,6 +93,7 @@ impl Code {
         Code::Conflict,
         Code::Halted,
         Code::PlanMismatch,
+        Code::BrokenProof,
     ];
 
     /// Returns the code as written in all output.
@@ -113,6 +116,7 @@ impl Code {
             Code::Conflict => "conflict",
             Code::Halted => "halted",
             Code::PlanMismatch => "plan_mismatch",
+            Code::BrokenProof => "broken_proof",
         }
     }
 }

@@ -10,6 +10,7 @@ pub(crate) mod feedback;
 pub(crate) mod prepare;
 
 use crate::error::KernelError;
+use crate::recheck::Rechecks;
 use checks::Checks;
 use contracts::CompiledContract;
 use dispatch::Dispatch;
@@ -41,6 +42,8 @@ pub(crate) struct CompiledPlan {
     pub feedback: Providers,
     pub sources: Box<[Box<[Learn]>]>,
     pub checks: Checks,
+    /// The proved invariants that are checked again on sampled calls.
+    pub rechecks: Rechecks,
     /// The contracts by id, compiled if a check uses them.
     pub contracts: Box<[CompiledContract]>,
     /// By command: true if a probe reads its standard output.
@@ -61,8 +64,16 @@ impl CompiledPlan {
     ///
     /// Returns an error if a regular expression does not compile or a proof does not hold.
     pub fn new(loaded: LoadedPlan, schemas: &dyn Schemas) -> Result<CompiledPlan, KernelError> {
+        guard_proof::check(loaded.plan()).map_err(KernelError::Proof)?;
+        CompiledPlan::with_checked_proofs(loaded, schemas)
+    }
+
+    /// Compiles a plan whose proofs hold.
+    pub(crate) fn with_checked_proofs(
+        loaded: LoadedPlan,
+        schemas: &dyn Schemas,
+    ) -> Result<CompiledPlan, KernelError> {
         let plan = loaded.plan();
-        guard_proof::check(plan).map_err(KernelError::Proof)?;
         let regexes = plan.regexes.iter().map(|pattern| {
             let regex = RegexBuilder::new(pattern).size_limit(REGEX_BYTES).build();
             regex.map_err(|error| KernelError::Regex(pattern.clone(), error.to_string()))
@@ -74,13 +85,16 @@ impl CompiledPlan {
         let host = units().filter(|(_, unit)| unit.host_charged && unit.budget.is_some());
         let monitors = plan.monitors.iter();
         let sources = plan.sources.iter();
+        let tolerated: Box<[bool]> =
+            plan.invariants.iter().map(|inv| prepare::is_tolerated(plan, inv)).collect();
         let mut transitions = plan.lifecycles.iter().flat_map(|lifecycle| &lifecycle.transitions);
         Ok(CompiledPlan {
             regexes: regexes.collect::<Result<_, _>>()?,
             names: Dispatch::new(names),
             tools: tools(plan),
             invariants: plan.invariants.iter().map(|inv| Prepared::new(&inv.condition)).collect(),
-            tolerated: plan.invariants.iter().map(|inv| prepare::is_tolerated(plan, inv)).collect(),
+            rechecks: Rechecks::new(plan, &tolerated),
+            tolerated,
             monitors: monitors
                 .map(|monitor| (Prepared::new(&monitor.of), Prepared::optional(&monitor.trigger)))
                 .collect(),

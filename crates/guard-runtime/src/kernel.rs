@@ -34,7 +34,7 @@ pub struct Kernel {
 
 impl Kernel {
     /// The format version of [`Session::memory`]; other versions are not read.
-    pub const MEMORY_FORM: u32 = 3;
+    pub const MEMORY_FORM: u32 = 4;
 
     /// Builds a kernel: compiles the plan's regular expressions, builds its constants and checks
     /// its initial state. The kernel has no JSON Schema validator, so a check by a contract that
@@ -54,7 +54,11 @@ impl Kernel {
     ///
     /// See [`Kernel::new`].
     pub fn with_schemas(loaded: LoadedPlan, schemas: &dyn Schemas) -> Result<Kernel, KernelError> {
-        let compiled = CompiledPlan::new(loaded, schemas)?;
+        Kernel::of_compiled(CompiledPlan::new(loaded, schemas)?)
+    }
+
+    /// Builds a kernel whose proofs were checked.
+    pub(crate) fn of_compiled(compiled: CompiledPlan) -> Result<Kernel, KernelError> {
         let session = open::open(&compiled, "", 0, "/", None);
         let session = session.map_err(|error| KernelError::State(error.to_string()))?;
         open::begins_sound(&compiled, &session)?;
@@ -141,6 +145,15 @@ impl Kernel {
         data: Option<&Json>,
     ) -> Result<Session, StepError> {
         open::open(&self.compiled, id, start, workspace, data)
+    }
+
+    /// Sets how many of a session's calls have their proved invariants checked again: one of
+    /// `every`, or none. The default is one of 256. Belongs right behind [`Kernel::open`]; changes
+    /// nothing if the plan proves nothing.
+    pub fn set_recheck(&self, session: &mut Session, every: Option<NonZeroU32>) {
+        if !self.compiled.rechecks.is_empty() {
+            session.recheck = every.map_or(0, NonZeroU32::get);
+        }
     }
 
     /// Restores a session from its memory, which was written by a kernel of the same plan.

@@ -6,6 +6,10 @@
 
 #![forbid(unsafe_code)]
 
+// The builder of plans is shared with the integration tests, which know the crate by its name.
+#[cfg(test)]
+extern crate self as guard_runtime;
+
 mod compiled;
 mod contract;
 mod decide;
@@ -27,6 +31,7 @@ mod prompt;
 mod propose;
 mod reason;
 mod recall;
+mod recheck;
 mod recorder;
 pub mod replay;
 mod secrets;
@@ -49,7 +54,7 @@ pub use event::{
 };
 pub use hypothesis::{Assumed, Foreseen, Hypothesis, HypotheticalCall};
 pub use kernel::Kernel;
-pub use outcome::{Learned, Moved, Outcome, Proposed, Settled, Stopped};
+pub use outcome::{BrokenProof, Learned, Moved, Outcome, Proposed, Settled, Stopped};
 pub use propose::Scratch;
 pub use recorder::Recorder;
 pub use secrets::{Salt, Secrets};

@@ -12,7 +12,7 @@ use crate::session::sorted::Keyed;
 use crate::session::{History, Session, Times, Truth};
 use crate::settle::monitors;
 use crate::world::{Answers, NoWorld};
-use crate::{feedback, prompt};
+use crate::{feedback, prompt, recheck};
 use guard_plan::json::Json;
 use guard_plan::plan::Millis;
 use guard_plan::trust::Stain;
@@ -75,6 +75,12 @@ fn empty(
         approvals: Vec::new(),
         decisions: 0,
         full: false,
+        recheck: match compiled.rechecks.is_empty() {
+            true => 0,
+            false => recheck::DEFAULT_EVERY.get(),
+        },
+        phase: recheck::phase(id),
+        distrusts: false,
         settlements: 0,
         moments: 0,
         calls: 0,

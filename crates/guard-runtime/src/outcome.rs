@@ -1,8 +1,9 @@
 //! The outcome of every event. Data only: operations produce it; hosts and the recorder read it.
 
 use guard_plan::json::Json;
-use guard_plan::plan::ToolId;
+use guard_plan::plan::{InvariantId, ToolId, VarId};
 use guard_plan::record::{Asked, Delivered, ItemChange, Missing, Note, NoteKind, StopDecision};
+use guard_plan::value::Value;
 use guard_plan::verdict::Verdict;
 
 /// The outcome of a proposal.
@@ -18,7 +19,8 @@ pub struct Proposed {
     pub learned: u64,
     /// For a served call: the number of rows evicted from full tables.
     pub forgotten: u64,
-    /// For a served call: true if the session is halted now.
+    /// For a served call, and for one that showed a proof to be wrong: true if the session is
+    /// halted now.
     pub halted: bool,
     /// The changed items.
     pub items: Vec<ItemChange>,
@@ -26,6 +28,10 @@ pub struct Proposed {
     pub feedback: Vec<Delivered>,
     /// The notes on the event.
     pub notes: Vec<Note>,
+    /// The number of proved invariants and types that were checked again (semantics §15).
+    pub rechecked: u64,
+    /// The proof that was found wrong, if any.
+    pub broken_proof: Option<Box<BrokenProof>>,
 }
 
 impl Proposed {
@@ -40,8 +46,26 @@ impl Proposed {
             items: Vec::new(),
             feedback: Vec::new(),
             notes: Vec::new(),
+            rechecked: 0,
+            broken_proof: None,
         }
     }
+}
+
+/// A proved invariant, or a proved type of a variable, that did not hold when it was checked again:
+/// a defect of Guard. Holds secrets as they are; the record of the event hides them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BrokenProof {
+    /// The tool of the call; `None` if a settlement was checked.
+    pub tool: Option<ToolId>,
+    /// The invariant; `None` if the type of the only variable in `state` was proved.
+    pub invariant: Option<InvariantId>,
+    /// True if the invariant was false before the call.
+    pub already: bool,
+    /// The error of the evaluation or of the type, if there is one.
+    pub fault: Option<String>,
+    /// The variables concerned, with their committed values and those after the call.
+    pub state: Vec<(VarId, Value, Value)>,
 }
 
 /// The outcome of a settlement. The changed variables are in
@@ -62,6 +86,10 @@ pub struct Settled {
     pub feedback: Vec<Delivered>,
     /// The questions put to the world, in order.
     pub asked: Vec<Asked>,
+    /// The number of proved invariants that were checked again (semantics §15).
+    pub rechecked: u64,
+    /// The proof that was found wrong, if any.
+    pub broken_proof: Option<Box<BrokenProof>>,
 }
 
 impl Settled {

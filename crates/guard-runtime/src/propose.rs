@@ -9,7 +9,7 @@ use crate::session::Session;
 use crate::session::flight::Flight;
 use crate::shadow::{self, Shadow};
 use crate::world::{Answers, World};
-use crate::{decide, flights, serve};
+use crate::{decide, flights, recheck, serve};
 use guard_plan::plan::LifecycleId;
 use guard_plan::verdict::{Code, Decision, Reason, Verdict};
 
@@ -36,9 +36,12 @@ pub(crate) fn propose(
     session.advance(proposal.now);
     let mut flight = session.spare.pop().unwrap_or_default();
     let answers = Answers::new(world);
-    let verdict =
+    let mut verdict =
         shadow::decide_watched(compiled, shadow, session, proposal, &answers, &mut flight);
-    let mut proposed = Proposed::new(verdict);
+    let (rechecked, broken_proof) =
+        recheck::before_admission(compiled, session, &flight, &mut verdict);
+    let halted = broken_proof.is_some();
+    let mut proposed = Proposed { rechecked, broken_proof, halted, ..Proposed::new(verdict) };
     if proposed.verdict.decision == Decision::Allow {
         flight.call.push_str(proposal.call);
         match served(compiled, &flight, proposal.tool) {

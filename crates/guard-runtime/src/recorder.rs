@@ -8,13 +8,13 @@ use crate::event::{
     Verify,
 };
 use crate::kernel::Kernel;
-use crate::outcome::{Learned, Moved, Outcome, Proposed, Settled, Stopped};
+use crate::outcome::{BrokenProof, Learned, Moved, Outcome, Proposed, Settled, Stopped};
 use crate::secrets::Secrets;
 use crate::session::Session;
 use guard_plan::decode::holds_secrets;
 use guard_plan::encode::Hash;
 use guard_plan::json::Json;
-use guard_plan::plan::{FactId, Plan, ProbeAsks, SourceKind, TypeDef, TypeId, UnitId};
+use guard_plan::plan::{FactId, Plan, ProbeAsks, SourceKind, TypeDef, TypeId, UnitId, VarId};
 use guard_plan::record::{self, Asked, Chain, Change, Charge, Clear, Kind, Ran};
 use guard_plan::value::Value;
 use guard_plan::verdict::Decision;
@@ -76,6 +76,7 @@ impl Recorder {
             learned: learned.map_or(0, |learned| learned.learned),
             forgotten: learned.map_or(0, |learned| learned.forgotten),
             notes: Cow::Borrowed(learned.map_or(&[], |learned| &learned.notes)),
+            recheck: session.rechecked_every(),
             sealed,
         };
         self.chain.append(session.start(), Kind::Open, None, &payload)
@@ -166,6 +167,11 @@ impl Recorder {
             items: Cow::Borrowed(&proposed.items),
             notes: Cow::Borrowed(&proposed.notes),
             feedback: Cow::Borrowed(&proposed.feedback),
+            rechecked: proposed.rechecked,
+            broken_proof: proposed
+                .broken_proof
+                .as_ref()
+                .map(|broken| Box::new(self.report(kernel, session, broken))),
             sealed,
         };
         self.chain.append(session.now(), Kind::Propose, Some(proposal.call), &payload)
@@ -218,6 +224,11 @@ impl Recorder {
             asked,
             forgotten: settled.forgotten,
             feedback: Cow::Borrowed(&settled.feedback),
+            rechecked: settled.rechecked,
+            broken_proof: settled
+                .broken_proof
+                .as_ref()
+                .map(|broken| Box::new(self.report(kernel, session, broken))),
             sealed,
         };
         self.chain.append(session.now(), Kind::Settle, Some(settlement.call), &payload)
@@ -435,18 +446,57 @@ impl Recorder {
     }
 
     fn changes(&self, kernel: &Kernel, session: &Session) -> Vec<Change> {
-        let plan = kernel.plan();
-        let json = |ty: TypeId, value: &Value| {
-            let secret = &mut |value: &Value| self.secret(&key::of(std::slice::from_ref(value)));
-            render::to_json_redacted(&plan.types, ty, value, secret)
-        };
         let changes = session.changes().iter();
-        let changes = changes.filter_map(|(id, before)| {
-            let var = plan.state.get(*id as usize)?;
-            let after = json(var.ty, session.value(*id)?);
-            Some(Change { name: var.name.as_str().into(), before: json(var.ty, before), after })
-        });
-        changes.collect()
+        let change =
+            |(id, before): &(VarId, Value)| self.change(kernel, *id, before, session.value(*id)?);
+        changes.filter_map(change).collect()
+    }
+
+    /// Returns a variable with its values before and after, secrets replaced by hashes.
+    fn change(&self, kernel: &Kernel, id: VarId, before: &Value, after: &Value) -> Option<Change> {
+        let plan = kernel.plan();
+        let var = plan.state.get(id as usize)?;
+        let json = |value: &Value| {
+            let secret = &mut |value: &Value| self.secret(&key::of(std::slice::from_ref(value)));
+            render::to_json_redacted(&plan.types, var.ty, value, secret)
+        };
+        Some(Change { name: var.name.as_str().into(), before: json(before), after: json(after) })
+    }
+
+    /// Returns the report of a wrong proof, as its record holds it: secrets are replaced by hashes.
+    pub fn report(
+        &self,
+        kernel: &Kernel,
+        session: &Session,
+        broken: &BrokenProof,
+    ) -> record::BrokenProof {
+        let plan = kernel.plan();
+        let var = |id: &VarId| plan.state.get(*id as usize);
+        let invariant = broken.invariant.and_then(|id| plan.invariants.get(id as usize));
+        let first = || broken.state.first().and_then(|(id, ..)| var(id));
+        let name = match invariant {
+            Some(invariant) => invariant.rule.owner.clone(),
+            None => first().map_or_else(String::new, |var| var.name.clone()),
+        };
+        let tool = broken.tool.and_then(|id| plan.tools.get(id as usize));
+        let state = broken.state.iter();
+        let state = state.filter_map(|(id, before, after)| self.change(kernel, *id, before, after));
+        // The error of a type may quote a value of it.
+        let mut vars = broken.state.iter().filter_map(|(id, ..)| var(id));
+        let hides = vars.any(|var| holds_secrets(&plan.types, var.ty));
+        record::BrokenProof {
+            name,
+            condition: invariant.map(|invariant| invariant.text.clone()),
+            tool: tool.map(|tool| tool.name.clone()),
+            already: broken.already,
+            fault: broken.fault.clone().filter(|_| !hides),
+            plan: kernel.loaded().hash_text(),
+            guard: plan.guard.clone(),
+            session: session.id().into(),
+            version: env!("CARGO_PKG_VERSION").into(),
+            calls: session.calls,
+            state: state.collect(),
+        }
     }
 
     /// Returns the arguments, with hashes for secrets. For an undeclared tool, every argument with

@@ -32,6 +32,7 @@ use guard_plan::trust::Stain;
 use guard_plan::value::{Fault, Value};
 use serde::{Deserialize, Serialize};
 use std::collections::{HashMap, VecDeque};
+use std::num::NonZeroU32;
 use std::sync::Arc;
 
 /// A session of one guard: its decisions, spending, learned facts and calls in flight. Opened by
@@ -69,6 +70,13 @@ pub struct Session {
     pub(crate) decisions: u64,
     /// True if the session stays on the full plan, because the optimized one decided differently.
     pub(crate) full: bool,
+    /// One of so many admitted calls has its proved invariants checked again; 0 for none.
+    pub(crate) recheck: u32,
+    /// Where in that sample the session begins, by its id.
+    #[serde(skip)]
+    pub(crate) phase: u64,
+    /// True if a proof was found wrong: every invariant is checked from then on.
+    pub(crate) distrusts: bool,
     pub(crate) settlements: u64,
     /// The moments of the session: the admissions and the beginnings of settlements, counted.
     pub(crate) moments: u64,
@@ -251,6 +259,17 @@ impl Session {
     /// differently (semantics §16).
     pub fn is_on_full_plan(&self) -> bool {
         self.full
+    }
+
+    /// Returns the N of the session's sample: one of N admitted calls has its proved invariants
+    /// checked again. `None` if no call has, because the plan proves nothing or the host said so.
+    pub fn rechecked_every(&self) -> Option<NonZeroU32> {
+        NonZeroU32::new(self.recheck)
+    }
+
+    /// Returns whether a proof was found wrong in this session, which then relies on none.
+    pub fn distrusts_proofs(&self) -> bool {
+        self.distrusts
     }
 
     /// Returns the halt, if the session is halted.

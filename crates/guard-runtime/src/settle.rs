@@ -14,6 +14,7 @@ use crate::event::{Ending, Settlement};
 use crate::feedback::{self, Judged};
 use crate::flights;
 use crate::outcome::Settled;
+use crate::recheck;
 use crate::session::flight::Flight;
 use crate::session::origins::short;
 use crate::session::{Begun, End, Session, Stamp, Successes};
@@ -44,6 +45,7 @@ pub(crate) fn settle(
         let flight = session.flights.swap_remove(place);
         finish(compiled, session, flight, settlement.ending, &answers)
     });
+    recheck::after_settlement(compiled, session, &mut settled);
     settled.asked = answers.commit(session);
     Ok(settled)
 }

@@ -11,6 +11,7 @@ use guard_plan::json::Json;
 use guard_plan::plan::Millis;
 use guard_runtime::World;
 use guard_trace::Keys;
+use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 
 /// The workspace of a session that names none: paths are compared, and nobody can look at a file.
@@ -32,6 +33,7 @@ pub struct SessionOptions<'o, W> {
     actor: Option<&'o str>,
     data: Option<&'o Json>,
     now: Option<Millis>,
+    recheck: Option<Option<NonZeroU32>>,
     source: Source<'o>,
 }
 
@@ -117,6 +119,7 @@ impl<'o, W: World> SessionOptions<'o, W> {
             actor: None,
             data: None,
             now: None,
+            recheck: None,
             source: Source::New,
         }
     }
@@ -163,6 +166,13 @@ impl<'o, W: World> SessionOptions<'o, W> {
         self
     }
 
+    /// How many calls have their proved invariants checked again: one of `every`, or none. Otherwise one of 256. A
+    /// session that is resumed keeps what it began with.
+    pub fn recheck(mut self, every: Option<NonZeroU32>) -> Self {
+        self.recheck = Some(every);
+        self
+    }
+
     /// Resumes the session from the lines of its trace. Each record must come out as it was. Not together with a
     /// store, which has the trace itself.
     pub fn trace(mut self, lines: &'o [String]) -> Self {
@@ -195,7 +205,10 @@ impl<'o, W: World> SessionOptions<'o, W> {
         let guard = self.guard.clone();
         let root = self.root.as_deref().unwrap_or(NO_WORKSPACE);
         let now = self.now.unwrap_or_else(crate::session::system_time);
-        let state = guard.kernel().open_with(&self.id, now, root, self.data)?;
+        let mut state = guard.kernel().open_with(&self.id, now, root, self.data)?;
+        if let Some(every) = self.recheck {
+            guard.kernel().set_recheck(&mut state, every);
+        }
         let persistence = Persistence::new(self.storage, self.keys, &self.id, self.shared, &guard)?;
         let recorder = persistence.recorder();
         let world = AnsweringWorld::new(world);

@@ -7,8 +7,11 @@ use guard_plan::advice::Advice;
 use guard_plan::encode::hash_text;
 use guard_plan::json::Json;
 use guard_plan::plan::Expr;
+use guard_plan::record;
 use guard_plan::value::{Fault, Value};
-use guard_runtime::{FactRow, Proposal, Proposed, Session as SessionState, StepError, World};
+use guard_runtime::{
+    BrokenProof, FactRow, Proposal, Proposed, Session as SessionState, StepError, World,
+};
 
 impl<W: World> Session<W> {
     /// The session's id.
@@ -54,6 +57,12 @@ impl<W: World> Session<W> {
     /// Its memory as JSON, without secrets.
     pub fn state_json(&self) -> Json {
         self.state.state_json(self.guard.kernel())
+    }
+
+    /// The report of a wrong proof, as the record of its event holds it: without secrets, to be sent to the makers of
+    /// Guard.
+    pub fn report(&self, broken: &BrokenProof) -> record::BrokenProof {
+        self.recorder.report(self.guard.kernel(), &self.state, broken)
     }
 
     /// The verdict that a call would get now; nothing changes and nothing is recorded.

@@ -69,6 +69,8 @@ fn pair(chain: &mut Chain, call: &Call, n: u64, each: &mut dyn FnMut(&[u8])) {
         items: Cow::Borrowed(&[]),
         notes: Cow::Borrowed(&[]),
         feedback: Cow::Borrowed(&[]),
+        rechecked: 0,
+        broken_proof: None,
         sealed: None,
     };
     let at = 1_767_000_000_000 + i64::try_from(n).unwrap_or_default();

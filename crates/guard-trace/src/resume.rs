@@ -192,7 +192,9 @@ fn opened(kernel: &Kernel, open: &Open<'_>, time: &str) -> Result<Session, Resum
     let start = time::parse_rfc3339(time)
         .ok_or_else(|| ResumeError::Broken(1, "its time is no time".into()))?;
     let session = kernel.open_with(&open.session, start, &open.workspace, open.data.as_deref());
-    session.map_err(|error| ResumeError::Broken(1, error.to_string()))
+    let mut session = session.map_err(|error| ResumeError::Broken(1, error.to_string()))?;
+    kernel.set_recheck(&mut session, open.recheck);
+    Ok(session)
 }
 
 fn of_this_plan(kernel: &Kernel, plan: &str) -> Result<(), ResumeError> {

@@ -45,7 +45,7 @@ fn can(plan: &Plan, code: Code) -> bool {
         Code::Gated => any(&rules::gated),
         Code::NotReady => any(&|t| !t.ready.is_empty()),
         Code::Lifecycle => !plan.lifecycles.is_empty(),
-        Code::UnknownReference | Code::PlanMismatch => false,
+        Code::UnknownReference | Code::PlanMismatch | Code::BrokenProof => false,
         Code::Conflict => {
             any(&|t| (0..).zip(&plan.tools).any(|(id, other)| t.waits_for(id, other)))
         }

@@ -180,6 +180,8 @@ mod tests {
             items: Cow::Borrowed(&[]),
             notes: Cow::Borrowed(&[]),
             feedback: Cow::Borrowed(&[]),
+            rechecked: 0,
+            broken_proof: None,
             sealed: None,
         };
         let mut lines = Vec::new();

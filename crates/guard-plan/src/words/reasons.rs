@@ -73,6 +73,10 @@ pub fn meaning(code: Code) -> Meaning {
             "the optimized plan did not decide as the full plan does",
             "Call again: from here on the session stays on the full plan.",
         ),
+        Code::BrokenProof => (
+            "a proved invariant did not hold when it was checked again, so the session is halted",
+            "Somebody must resume it; from then on every invariant is checked at every call.",
+        ),
     };
     let author = match code {
         Code::UnknownTool => {
@@ -80,6 +84,9 @@ pub fn meaning(code: Code) -> Meaning {
         }
         Code::PlanMismatch => {
             "This is a defect of the optimizer or a plan that was changed: report it, with the trace."
+        }
+        Code::BrokenProof => {
+            "This is a defect of the prover or a plan that was changed: report it, with `broken_proof` of the record."
         }
         _ => "",
     };

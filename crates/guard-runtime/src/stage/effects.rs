@@ -23,6 +23,9 @@ pub(crate) fn check_parts<'a>(
     draft: &mut Draft,
     findings: &mut Findings,
 ) {
+    if cx.session.distrusts {
+        return check(cx, call, draft, findings);
+    }
     let proven = &call.ready.proven;
     let effects = || call.tool.effects.iter().zip(&call.ready.effects);
     if effects().any(|(_, ready)| ready.part) {

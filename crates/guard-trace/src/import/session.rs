@@ -99,6 +99,7 @@ impl Builder {
                 learned: 0,
                 forgotten: 0,
                 notes: Cow::Borrowed(&[]),
+                recheck: None,
                 sealed: None,
             };
             records.push(self.numbered(now, None, Payload::Open(open)));
@@ -174,6 +175,8 @@ impl Builder {
             items: Cow::Borrowed(&[]),
             notes: Cow::Borrowed(&[]),
             feedback: Cow::Borrowed(&[]),
+            rechecked: 0,
+            broken_proof: None,
             sealed: None,
         };
         Some(self.record(at, Some(call), Payload::Propose(propose)))

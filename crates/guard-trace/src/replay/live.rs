@@ -61,9 +61,10 @@ impl<'k> Replay<'k> {
         let Payload::Open(open) = &record.payload else { return Err(ReplayError::NoOpening) };
         let start = time::parse_rfc3339(&record.time).ok_or(ReplayError::Senseless)?;
         let kernel = &judge.kernel;
-        let session = kernel
+        let mut session = kernel
             .open_with(&id, start, &open.workspace, open.data.as_deref())
             .map_err(ReplayError::Open)?;
+        kernel.set_recheck(&mut session, open.recheck);
         let own = !options.foreign && *open.plan == *judge.hash;
         let mut replay = Replay {
             session,

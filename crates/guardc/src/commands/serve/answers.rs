@@ -46,7 +46,7 @@ pub fn opened(session: &Session) -> String {
 }
 
 /// The answer to `call.propose`.
-pub fn proposed(proposed: &Proposed) -> String {
+pub fn proposed(proposed: &Proposed, session: &Session) -> String {
     let mut answer = json!({
         "verdict": proposed.verdict.decision,
         "reasons": proposed.verdict.reasons,
@@ -58,6 +58,9 @@ pub fn proposed(proposed: &Proposed) -> String {
     if let Some(served) = &proposed.served {
         answer["served"] = json!({ "result": served });
     }
+    if let Some(broken) = &proposed.broken_proof {
+        answer["broken_proof"] = json!(session.report(broken));
+    }
     answer.to_string()
 }
 
@@ -65,13 +68,16 @@ pub fn proposed(proposed: &Proposed) -> String {
 pub fn settled(settled: &Settled, session: &Session) -> String {
     let halted = session.state().halted();
     let halted = halted.map(|halt| json!({ "rule": halt.rule, "message": halt.message }));
-    json!({
+    let mut answer = json!({
         "feedback": feedback(&settled.feedback),
         "rendered": rendered(&settled.feedback),
         "halted": halted,
         "notes": settled.notes,
-    })
-    .to_string()
+    });
+    if let Some(broken) = &settled.broken_proof {
+        answer["broken_proof"] = json!(session.report(broken));
+    }
+    answer.to_string()
 }
 
 /// The answer to `call.approve`.

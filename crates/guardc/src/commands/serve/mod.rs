@@ -41,6 +41,9 @@ pub struct Args {
     /// Have the plan as lowered decide beside the optimized one on every Nth decision
     #[arg(long, value_name = "1/N", value_parser = one_in)]
     pub shadow: Option<NonZeroU32>,
+    /// Check the proved invariants of one of N calls again; without it, of one of 256
+    #[arg(long, value_name = "1/N|off", value_parser = sample)]
+    pub recheck: Option<Sample>,
     /// Most requests that run at once, of different sessions; with 1 all are answered in order
     #[arg(long, value_name = "N", default_value_t = 64)]
     #[arg(value_parser = clap::value_parser!(u16).range(1..=1024))]
@@ -60,6 +63,18 @@ pub struct Args {
 fn one_in(text: &str) -> Result<NonZeroU32, String> {
     let every = text.strip_prefix("1/").and_then(|n| n.parse().ok());
     every.ok_or_else(|| "write it as `1/100`: one decision of a hundred".into())
+}
+
+/// How many calls have their proved invariants checked again: one of so many, or none.
+#[derive(Debug, Clone, Copy)]
+pub struct Sample(Option<NonZeroU32>);
+
+/// Parses `1/N` or `off`.
+fn sample(text: &str) -> Result<Sample, String> {
+    match text {
+        "off" => Ok(Sample(None)),
+        _ => one_in(text).map(|every| Sample(Some(every))),
+    }
 }
 
 /// Parses the name of a durability level.
@@ -83,6 +98,7 @@ pub fn run(args: &Args, term: &Term) -> Outcome {
     let (at, key) = (args.journal.clone(), args.key.clone());
     let storage = StorageOptions { at, durability: args.durability, key };
     let (shadow, max_sessions) = (args.shadow, args.max_sessions);
+    let recheck = args.recheck.map(|sample| sample.0);
     let stats = Arc::new(Stats::default());
     if let Some(address) = args.metrics {
         let bound = http::serve(address, Arc::clone(&stats));
@@ -91,7 +107,8 @@ pub fn run(args: &Args, term: &Term) -> Outcome {
         })?;
         term.note(&format!("metrics at http://{bound}/metrics"));
     }
-    let server = Server::new(ServerOptions { storage, shadow, max_sessions }, Arc::clone(&stats));
+    let server =
+        Server::new(ServerOptions { storage, shadow, recheck, max_sessions }, Arc::clone(&stats));
     let service = Arc::new(Service { server, stats, level: args.log, failed: OnceLock::new() });
     let pool = (args.workers > 1).then(|| Pool::new(usize::from(args.workers)));
     read_requests(&service, pool)?;

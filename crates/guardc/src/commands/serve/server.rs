@@ -71,6 +71,7 @@ pub struct ServerOptions {
     pub storage: StorageOptions,
     /// Every which decision the plan as lowered makes too.
     pub shadow: Option<NonZeroU32>,
+    pub recheck: Option<Option<NonZeroU32>>,
     /// The maximum number of open sessions.
     pub max_sessions: usize,
 }
@@ -225,6 +226,9 @@ impl Server {
         if let Some(data) = &data {
             options = options.data(data);
         }
+        if let Some(every) = self.options.recheck {
+            options = options.recheck(every);
+        }
         let session = shared.into_iter().fold(options, |options, budget| options.share(budget));
         let session = session.open()?;
         let answer = answers::opened(&session);
@@ -278,7 +282,7 @@ impl Server {
         self.with(&request.session, request.probes, |session| {
             let proposed = session.at(now).propose(&request.call, &request.tool, args)?;
             self.stats.decided(proposed.verdict.decision);
-            Ok(answers::proposed(&proposed))
+            Ok(answers::proposed(&proposed, session))
         })
     }
 

@@ -1,0 +1,253 @@
+//! Sampled re-checks of proved invariants (semantics §15): one of N admitted calls, and one of N
+//! settlements, is judged as if nothing were proved.
+//!
+//! A wrong proof leaves an invariant unchecked, so a proof is not relied upon alone. Sampling
+//! depends only on the session's id and on how many calls it has admitted, so that a replay
+//! repeats it. An invariant that does not hold halts the session, which relies on no proof from
+//! then on.
+
+use crate::compiled::CompiledPlan;
+use crate::eval::context::{Context, Decision};
+use crate::outcome::{BrokenProof, Settled};
+use crate::session::Session;
+use crate::session::flight::Flight;
+use crate::world::{Answers, NoWorld};
+use guard_plan::plan::{Claim, InvariantId, Node, Plan, ToolId, VarId};
+use guard_plan::record::NoteKind;
+use guard_plan::value::Value;
+use guard_plan::verdict::{self, Code, Reason, Verdict};
+use std::num::NonZeroU32;
+
+/// The default sample: one of so many admitted calls.
+pub(crate) const DEFAULT_EVERY: NonZeroU32 = NonZeroU32::new(256).unwrap();
+
+/// The invariants to check again. Kept apart from what is read for every decision.
+#[derive(Debug, Default)]
+pub(crate) struct Rechecks {
+    /// The invariants that hold in every committed state because of some proof, ascending.
+    committed: Box<[InvariantId]>,
+    /// By tool: the other invariants that its effects preserve by a proof, ascending.
+    preserved: Box<[Box<[InvariantId]>]>,
+}
+
+impl Rechecks {
+    /// Selects the invariants that the proofs of a plan speak of and that ask nothing of the world.
+    pub fn new(plan: &Plan, tolerated: &[bool]) -> Rechecks {
+        if plan.proofs.is_empty() {
+            return Rechecks::default();
+        }
+        let assumable = guard_proof::assumable(plan, &plan.proofs);
+        let proved = |id: InvariantId| {
+            plan.proofs.iter().any(|proof| match proof.claim {
+                Claim::Preserved { invariant, .. } | Claim::Observed { invariant, .. } => {
+                    invariant == id
+                }
+                Claim::Refined { .. } => false,
+            })
+        };
+        let all = 0..plan.invariants.len() as InvariantId;
+        let committed = all.filter(|id| assumable[*id as usize] && proved(*id)).collect();
+        let preserved = (0..plan.tools.len() as ToolId).map(|tool| {
+            let mut preserved: Vec<InvariantId> = plan
+                .proofs
+                .iter()
+                .filter_map(|proof| match proof.claim {
+                    Claim::Preserved { tool: id, invariant, .. } if id == tool => Some(invariant),
+                    _ => None,
+                })
+                .filter(|id| !assumable[*id as usize] && !tolerated[*id as usize])
+                .filter(|id| is_enforced_without_world(plan, *id))
+                .collect();
+            preserved.dedup();
+            preserved.into()
+        });
+        Rechecks { committed, preserved: preserved.collect() }
+    }
+
+    /// Returns whether the plan proves nothing that could be checked again.
+    pub fn is_empty(&self) -> bool {
+        self.preserved.is_empty()
+    }
+}
+
+/// Returns whether an invariant refuses calls and can be evaluated without asking the world.
+fn is_enforced_without_world(plan: &Plan, id: InvariantId) -> bool {
+    let invariant = &plan.invariants[id as usize];
+    let asks = |node: &Node| matches!(node, Node::Exists(_) | Node::Probe(_));
+    !invariant.monitor && !invariant.rule.shadow && !invariant.condition.0.iter().any(asks)
+}
+
+/// Returns where in the sample a session begins: sessions of a few calls are sampled too.
+pub(crate) fn phase(id: &str) -> u64 {
+    // FNV-1a.
+    let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
+    id.bytes().fold(0xcbf2_9ce4_8422_2325, step) >> 16
+}
+
+/// Returns whether the next of a session's calls or settlements, of which there were `before`, is
+/// in the sample.
+fn is_sampled(session: &Session, before: u64) -> bool {
+    let every = u64::from(session.recheck);
+    every != 0 && session.phase.wrapping_add(before).is_multiple_of(every) && !session.distrusts
+}
+
+/// Checks the proved invariants again for a call that is about to be admitted, if the call is in
+/// the sample. Returns how many were checked. If one does not hold, the verdict becomes a denial
+/// and the session halts.
+pub(crate) fn before_admission(
+    compiled: &CompiledPlan,
+    session: &mut Session,
+    flight: &Flight,
+    verdict: &mut Verdict,
+) -> (u64, Option<Box<BrokenProof>>) {
+    if verdict.decision != verdict::Decision::Allow || !is_sampled(session, session.calls) {
+        return (0, None);
+    }
+    let (checked, broken) = check(compiled, session, flight.tool, &flight.draft.writes);
+    if let Some(broken) = &broken {
+        halt(compiled, session, broken);
+        let reasons = vec![reason(compiled, session, broken)];
+        let shadowed = std::mem::take(&mut verdict.shadowed);
+        *verdict = Verdict { decision: verdict::Decision::Deny, reasons, shadowed };
+    }
+    (checked, broken)
+}
+
+/// Checks the proved invariants of the committed state again after a settlement, if the settlement
+/// is in the sample.
+pub(crate) fn after_settlement(
+    compiled: &CompiledPlan,
+    session: &mut Session,
+    settled: &mut Settled,
+) {
+    if !is_sampled(session, session.settlements) {
+        return;
+    }
+    let (checked, broken) = check(compiled, session, None, &[]);
+    settled.rechecked = checked;
+    if let Some(broken) = broken {
+        let message = message(compiled, &broken);
+        halt(compiled, session, &broken);
+        settled.note(NoteKind::Halt, name(compiled.plan(), &broken), message);
+        settled.halted = true;
+        settled.broken_proof = Some(broken);
+    }
+}
+
+/// Checks everything that is proved over the state with these writes; returns how many invariants
+/// and variables were checked, and the first that does not hold.
+fn check(
+    compiled: &CompiledPlan,
+    session: &Session,
+    tool: Option<ToolId>,
+    writes: &[(VarId, Value)],
+) -> (u64, Option<Box<BrokenProof>>) {
+    let (decision, mut world) = (Decision::default(), NoWorld);
+    let answers = Answers::new(&mut world);
+    let before = Context::new(compiled, session, &decision, &answers);
+    let after = Context { writes, ..before };
+    let of_tool = tool.map_or(&[][..], |tool| compiled.rechecks.preserved_by(tool));
+    let mut checked = 0;
+    for id in compiled.rechecks.committed.iter().chain(of_tool) {
+        checked += 1;
+        let condition = &compiled.invariants[*id as usize];
+        let holds = after.holds(condition);
+        if holds != Ok(true) {
+            let read =
+                guard_proof::frame::variables(&compiled.plan().invariants[*id as usize].condition);
+            let broken = BrokenProof {
+                tool,
+                invariant: Some(*id),
+                already: before.holds(condition) != Ok(true),
+                fault: holds.err().map(|fault| fault.to_string()),
+                state: shown(session, writes, &read),
+            };
+            return (checked, Some(Box::new(broken)));
+        }
+    }
+    let matches = |id, text: &str| compiled.matches(id, text);
+    let decoder = compiled.decoder(&session.workspace, false, &matches);
+    let refined = tool.map_or(&[][..], |tool| &compiled.tools[tool as usize].proven.refined);
+    for (var, value) in writes.iter().filter(|(var, _)| refined.binary_search(var).is_ok()) {
+        checked += 1;
+        if let Err(problem) = decoder.conform(compiled.plan().state[*var as usize].ty, value) {
+            let broken = BrokenProof {
+                tool,
+                invariant: None,
+                already: false,
+                fault: Some(problem.to_string()),
+                state: shown(session, writes, &[*var]),
+            };
+            return (checked, Some(Box::new(broken)));
+        }
+    }
+    (checked, None)
+}
+
+impl Rechecks {
+    fn preserved_by(&self, tool: ToolId) -> &[InvariantId] {
+        self.preserved.get(tool as usize).map_or(&[], |preserved| preserved)
+    }
+}
+
+/// Returns variables with their committed values and those that the call would write.
+fn shown(
+    session: &Session,
+    writes: &[(VarId, Value)],
+    vars: &[VarId],
+) -> Vec<(VarId, Value, Value)> {
+    let shown = vars.iter().map(|var| {
+        let before = session.state[*var as usize].clone();
+        let written = writes.iter().find(|(written, _)| written == var);
+        let after = written.map_or_else(|| before.clone(), |(_, value)| value.clone());
+        (*var, before, after)
+    });
+    shown.collect()
+}
+
+fn halt(compiled: &CompiledPlan, session: &mut Session, broken: &BrokenProof) {
+    session.distrusts = true;
+    session.halt(name(compiled.plan(), broken), &message(compiled, broken));
+}
+
+fn reason(compiled: &CompiledPlan, session: &Session, broken: &BrokenProof) -> Reason {
+    let (decision, mut world) = (Decision::default(), NoWorld);
+    let answers = Answers::new(&mut world);
+    let cx = Context::new(compiled, session, &decision, &answers);
+    let (name, span) = (name(compiled.plan(), broken), span(compiled.plan(), broken));
+    let mut reason = cx.reason_at(Code::BrokenProof, name, span, message(compiled, broken));
+    reason.help =
+        "the session is halted; report the defect with `broken_proof` of its trace".into();
+    reason
+}
+
+/// Returns the name of the invariant, or of the variable whose type is meant.
+fn name<'p>(plan: &'p Plan, broken: &BrokenProof) -> &'p str {
+    let var = || broken.state.first().and_then(|(var, ..)| plan.state.get(*var as usize));
+    match broken.invariant {
+        Some(id) => &plan.invariants[id as usize].rule.owner,
+        None => var().map_or("", |var| &var.name),
+    }
+}
+
+fn span(plan: &Plan, broken: &BrokenProof) -> Option<u32> {
+    broken.invariant.map(|id| plan.invariants[id as usize].rule.span)
+}
+
+fn message(compiled: &CompiledPlan, broken: &BrokenProof) -> String {
+    let plan = compiled.plan();
+    let Some(id) = broken.invariant else {
+        return format!(
+            "a wrong proof: the call would leave `{}` out of its type",
+            name(plan, broken)
+        );
+    };
+    let text = &plan.invariants[id as usize].text;
+    match (broken.tool, broken.already) {
+        (Some(_), false) => format!("a wrong proof: `{text}` would be false after this call"),
+        _ => format!("a wrong proof: `{text}` is false"),
+    }
+}
+
+#[cfg(test)]
+mod tests;
