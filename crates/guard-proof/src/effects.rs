@@ -297,8 +297,24 @@ impl<'p> Encoder<'p> {
             return Ok(Some(elements));
         };
         let len = self.len(value)?;
+        if let (Kind::Set, Some(variants)) = (kind, self.variants(ty)) {
+            let variants = Linear::constant(variants);
+            let few = Formula::le(&len, &variants).ok_or(TooMuch)?;
+            let few = elements.implies(few).ok_or(TooMuch)?;
+            self.know(Rule::FewVariants, few)?;
+        }
         let most = Linear::constant(most.into());
         Ok(Some(elements.and(Formula::le(&len, &most).ok_or(TooMuch)?)))
+    }
+
+    /// How many values a type has, where they can be counted.
+    fn variants(&self, ty: TypeId) -> Option<i128> {
+        let variants = match self.plan.types.get(ty as usize)? {
+            TypeDef::Bool => 2,
+            TypeDef::Enum { variants, .. } => variants.len() as i128,
+            _ => return None,
+        };
+        Some(variants - i128::from(mutant!("an enum has one variant less")))
     }
 
     /// Whether all elements are within a type; none where that is not known. What is overwritten or goes must have fitted for

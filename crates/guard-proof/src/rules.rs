@@ -79,6 +79,10 @@ pub enum Rule {
     ///
     /// A sum has as many summands as there are elements. Each is in the range of the body over any element of the type.
     SumRange,
+    /// `len ≤ variants` of a set all of whose elements are of an enum.
+    ///
+    /// The elements of a set differ, and an enum has no more values than variants. Where an element is not of the enum, nothing is said.
+    FewVariants,
     /// What is observed is written only where it fits.
     ///
     /// An observation that faults or leaves its type is dropped. Whether it is written stays open.
@@ -87,7 +91,7 @@ pub enum Rule {
 
 impl Rule {
     /// Every rule.
-    pub const ALL: [Rule; 18] = [
+    pub const ALL: [Rule; 19] = [
         Rule::Choice,
         Rule::ProductSign,
         Rule::ProductBound,
@@ -105,6 +109,7 @@ impl Rule {
         Rule::AllAfterRemoval,
         Rule::SoundWalk,
         Rule::SumRange,
+        Rule::FewVariants,
         Rule::Observed,
     ];
 }

@@ -53,6 +53,7 @@ const FOUND: &[(&str, &str)] = &[
     ("`+=` subtracts", "guard_proof::effects"),
     ("an option fits anything", "guard_proof::effects"),
     ("a collection is never full", "guard_proof::effects"),
+    ("an enum has one variant less", "guard_proof::effects"),
     ("all texts are one", "guard_proof::encoder"),
     ("a choice takes the other", "guard_proof::encoder"),
     ("overflow is ignored", "guard_proof::encoder"),

@@ -115,6 +115,7 @@ fn coupled(rng: &mut Rng) -> String {
     let (state, invariant, tool) = scenarios::draw(rng, 0);
     // A budget that nothing charges is an error.
     let budget = if tool.contains("money") { "budget money = 20\n" } else { "" };
+    let stage = if state.contains("Stage") { "enum Stage { low, mid, high }\n\n" } else { "" };
     let watched = if state.contains("sw:") { "sw" } else { "sz" };
     let look = match watched == "sw" || rng.chance(10) {
         true => format!(
@@ -127,7 +128,7 @@ fn coupled(rng: &mut Rng) -> String {
         false => String::new(),
     };
     format!(
-        "guard stepped\n\n{budget}\n{ITEM}\nstate {{\n{state}}}\n\n{invariant}{known}\n{tool}{look}"
+        "guard stepped\n\n{budget}\n{stage}{ITEM}\nstate {{\n{state}}}\n\n{invariant}{known}\n{tool}{look}"
     )
 }
 

@@ -419,6 +419,8 @@ const SCENARIOS: &[(&str, &str, &str)] = &[
         "sa <= K and (sa > K or sb <= J)",
         "deny unless x <= K\n  effect sa = x\n  effect sb = y",
     ),
+    ("sg: set<Stage> max 3 = {}", "sz <= 9", "effect add if f then high else mid to sg"),
+    ("sg: set<Stage> max 2 = {}", "sz <= 9", "effect add if f then high else mid to sg"),
 ];
 
 /// A random one with the number `at`: state, invariant, tool.

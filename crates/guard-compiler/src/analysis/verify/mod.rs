@@ -250,7 +250,7 @@ fn decide(
     };
     let text = residue::part_text(plan, goal.claim);
     let formula = goal.formula.as_ref();
-    let needs = formula.and_then(|formula| residue::needs(plan, tool, system, formula));
+    let needs = formula.and_then(|formula| residue::needs(plan, system, goal.claim, formula));
     record(verification, goal, Status::Checked(vec![Residue { text, needs, why }]));
 }
 

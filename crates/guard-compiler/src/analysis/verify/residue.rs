@@ -2,7 +2,7 @@
 //! that they need no check.
 
 use guard_plan::decimal;
-use guard_plan::plan::{Claim, Expr, Plan, ToolId};
+use guard_plan::plan::{Claim, EffectOp, Expr, Plan, Step, ToolId, TypeDef};
 use guard_plan::words;
 use guard_proof::formula::Formula;
 use guard_proof::linear::{Linear, Var};
@@ -31,17 +31,43 @@ pub(super) fn part_text(plan: &Plan, claim: Claim) -> String {
 
 /// A condition over the state before and the arguments under which a goal holds, as one would write it; none where
 /// that takes more than inequalities between things that have names.
-pub(super) fn needs(plan: &Plan, tool: ToolId, system: &System, goal: &Formula) -> Option<String> {
+pub(super) fn needs(plan: &Plan, system: &System, claim: Claim, goal: &Formula) -> Option<String> {
     match goal {
-        Formula::AtMost(linear) => comparison(plan, tool, system, linear),
+        Formula::AtMost(linear) => comparison(plan, claim.tool(), system, linear)
+            .or_else(|| room(plan, system, claim, linear)),
         Formula::And(parts) if parts.parts.len() <= 4 => {
             // What the types say already need not be asked for.
             let open = parts.parts.iter().filter(|part| !by_types(system, part));
-            let open = open.map(|part| needs(plan, tool, system, part));
+            let open = open.map(|part| needs(plan, system, claim, part));
             Some(open.collect::<Option<Vec<_>>>()?.join(" and ")).filter(|text| !text.is_empty())
         }
         _ => None,
     }
+}
+
+/// Room for what a call may add to a collection, where the goal is that the collection is not too large afterwards.
+fn room(plan: &Plan, system: &System, claim: Claim, linear: &Linear) -> Option<String> {
+    let Claim::Refined { tool, var } = claim else { return None };
+    let variable = &plan.state[var as usize];
+    let (TypeDef::List { max, .. } | TypeDef::Set { max, .. } | TypeDef::Map { max, .. }) =
+        plan.types.get(variable.ty as usize)?
+    else {
+        return None;
+    };
+    let max = (*max)?;
+    // `size - max ≤ 0`, where the size is that after the call: all else is said of elements, not of sizes.
+    let [(size, 1)] = linear.terms[..] else { return None };
+    let is_bound = linear.constant == -i128::from(max) && system.sort(size) != Some(Sort::Decimal);
+    let effects = plan.tools[tool as usize].effects.iter();
+    let writes = effects.filter(|effect| effect.target.var == var && !effect.rule.shadow);
+    let adds = |effect: &&guard_plan::plan::Effect| match (&effect.target.path[..], effect.op) {
+        ([], EffectOp::Append | EffectOp::Insert) | ([Step::Index(_)], EffectOp::Set) => Some(()),
+        _ => None,
+    };
+    let writes: Vec<_> = writes.collect();
+    let all_add = writes.iter().all(|effect| adds(effect).is_some());
+    let room = max.checked_sub(writes.len() as u64)?;
+    (is_bound && all_add).then(|| format!("len({}) <= {room}", variable.name))
 }
 
 /// Whether an inequality holds by the ranges of its variables alone.
