@@ -90,6 +90,17 @@ fn claims_are_kept() {
     }
 }
 
+/// The step law found this one at seed 1087899: a summand that was no number to the encoder was taken for 0 or 1.
+#[test]
+fn an_unknown_summand_has_no_range() {
+    let output = compiled(
+        "guard stepped\n\nstate {\n  lb: list<int in -5..=5> max 4 = []\n  lc: list<int> max 3 = []\n}\n\n\
+         invariant i0 { sum(r1, u1 in lc: (lb[r1] else 2)) <= 3 }\n\ntool t1() {\n  effect lb = [len(lb)]\n}\n",
+    )
+    .expect("a guard");
+    assert!(!output.verification.pairs[0].status.is_proved(), "{:?}", output.verification.pairs);
+}
+
 /// Names decide in which order a plan stands, and nothing else.
 #[test]
 fn names_prove_nothing() {

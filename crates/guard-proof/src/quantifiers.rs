@@ -349,11 +349,14 @@ impl<'p> Encoder<'p> {
         let outcome = self.apply(closure, key, Value::Typed(ty, element));
         self.generic -= 1;
         let Some(outcome) = outcome? else { return Ok(None) };
-        let number = match self.open(outcome.value) {
-            Value::Number(_, number) => self.range(&number),
-            _ => (Some(0), Some(1)),
+        // Of a body that is no number here, such as an element of a list as written, no range is known.
+        let range = match (closure.op, self.open(outcome.value)) {
+            (_, Value::Number(_, number)) => self.range(&number),
+            (QuantifierOp::Count, _) => (Some(0), Some(1)),
+            _ if mutant!("an unknown summand is 0 or 1") => (Some(0), Some(1)),
+            _ => (None, None),
         };
-        Ok(Some(Generic { sound: outcome.sound == Formula::True, range: number }))
+        Ok(Some(Generic { sound: outcome.sound == Formula::True, range }))
     }
 
     /// The exact sum of the bodies, or of how many it is true; and whether no body faults.

@@ -53,6 +53,7 @@ const FOUND: &[(&str, &str)] = &[
     ("`+=` subtracts", "guard_proof::effects"),
     ("an option fits anything", "guard_proof::effects"),
     ("a collection is never full", "guard_proof::effects"),
+    ("an unknown summand is 0 or 1", "guard_proof::quantifiers"),
     ("an enum has one variant less", "guard_proof::effects"),
     ("all texts are one", "guard_proof::encoder"),
     ("a choice takes the other", "guard_proof::encoder"),

@@ -419,6 +419,11 @@ const SCENARIOS: &[(&str, &str, &str)] = &[
         "sa <= K and (sa > K or sb <= J)",
         "deny unless x <= K\n  effect sa = x\n  effect sb = y",
     ),
+    (
+        "sb: list<int in -5..=5> max 4 = []\n  sc: list<int> max 3 = []",
+        "sum(r1, u1 in sc: (sb[r1] else J)) <= 3",
+        "effect sb = [len(sb)]",
+    ),
     ("sg: set<Stage> max 3 = {}", "sz <= 9", "effect add if f then high else mid to sg"),
     ("sg: set<Stage> max 2 = {}", "sz <= 9", "effect add if f then high else mid to sg"),
 ];
