@@ -101,6 +101,17 @@ fn an_unknown_summand_has_no_range() {
     assert!(!output.verification.pairs[0].status.is_proved(), "{:?}", output.verification.pairs);
 }
 
+/// `3 in l` and `l[3] is some` were one variable of a list from which an element was removed.
+#[test]
+fn an_index_is_no_element() {
+    let output = compiled(
+        "guard stepped\n\nstate {\n  l: list<int> max 5 = []\n}\n\n\
+         invariant i0 { 3 in l implies l[3] is some }\n\ntool t1(x: int) {\n  effect remove x from l\n}\n",
+    )
+    .expect("a guard");
+    assert!(!output.verification.pairs[0].status.is_proved(), "{:?}", output.verification.pairs);
+}
+
 /// Names decide in which order a plan stands, and nothing else.
 #[test]
 fn names_prove_nothing() {

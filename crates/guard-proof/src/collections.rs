@@ -271,7 +271,11 @@ impl Encoder<'_> {
             }
             _ => {
                 let args = vec![self.term(&Value::Collection(of.clone())), self.term(key)];
-                (self.flag(Op::Has, args), self.unknown_at(of, key))
+                let op = match mutant!("an index is an element") {
+                    true => Op::Has,
+                    false => Op::HasIndex,
+                };
+                (self.flag(op, args), self.unknown_at(of, key))
             }
         })
     }

@@ -44,6 +44,8 @@ pub enum Op {
     At,
     /// Whether an element is in a list or set, or a map has a key.
     Has,
+    /// Whether a changed list has an index: an index is no element, though both may be the same number.
+    HasIndex,
     /// How many elements there are.
     Len,
     /// A value where there is one; where there is none, anything.

@@ -41,6 +41,7 @@ const FOUND: &[(&str, &str)] = &[
     ("zero is absurd", "guard_proof::certificate"),
     ("one case is enough", "guard_proof::certificate"),
     ("a longer list is as long", "guard_proof::collections"),
+    ("an index is an element", "guard_proof::collections"),
     ("what is put in is never new", "guard_proof::collections"),
     ("what is taken out was there", "guard_proof::collections"),
     ("what is put in is not there", "guard_proof::collections"),

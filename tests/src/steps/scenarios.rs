@@ -424,6 +424,7 @@ const SCENARIOS: &[(&str, &str, &str)] = &[
         "sum(r1, u1 in sc: (sb[r1] else J)) <= 3",
         "effect sb = [len(sb)]",
     ),
+    ("sl: list<int> max 5 = []", "K in sl implies sl[K] is some", "effect remove x from sl"),
     ("sg: set<Stage> max 3 = {}", "sz <= 9", "effect add if f then high else mid to sg"),
     ("sg: set<Stage> max 2 = {}", "sz <= 9", "effect add if f then high else mid to sg"),
 ];
