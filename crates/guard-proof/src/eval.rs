@@ -1,13 +1,13 @@
 //! The meaning of expressions (semantics §1), in symbols: every node of a plan as a value over all states and
 //! arguments, and as the condition under which computing it is without fault.
 
+use crate::bodies::written;
 use crate::encoder::{Closure, Encoder, Env};
 use crate::formula::Formula;
 use crate::linear::Linear;
-use crate::terms::{Op, TermId};
+use crate::terms::Op;
 use crate::value::{Collection, Encoded, Kind, Outcome, Sort, TooMuch, Value};
-use guard_plan::builtin::Builtin;
-use guard_plan::plan::{ClockPart, CompareOp, Expr, Node, NodeId, QuantifierOp, UrlPart};
+use guard_plan::plan::{CompareOp, Expr, Node, NodeId};
 use std::rc::Rc;
 
 impl<'p> Encoder<'p> {
@@ -242,7 +242,7 @@ impl<'p> Encoder<'p> {
         Ok(Outcome { value: Value::Bool(value), sound: sound_a.and(skipped.or(sound_b)) })
     }
 
-    fn all_of(
+    pub(crate) fn all_of(
         &mut self,
         expr: &'p Expr,
         ids: &[NodeId],
@@ -417,259 +417,9 @@ impl<'p> Encoder<'p> {
         };
         Ok(Outcome { value: Value::Bool(there.and(truth)), sound: sound.and(known) })
     }
-
-    fn quantifier(
-        &mut self,
-        expr: &'p Expr,
-        (op, over, binders, body): (QuantifierOp, &'p [NodeId], &'p [u32], NodeId),
-        env: &Env<'p>,
-    ) -> Encoded<Outcome> {
-        let (values, sound) = self.all_of(expr, over, env)?;
-        let text = self.written_body(expr, body, binders, env)?;
-        if let [value] = &values[..]
-            && let Value::Collection(collection) = self.open(value.clone())
-        {
-            let by_key = binders.len() == 1 && collection.kind() == Kind::Map;
-            let closure = Closure { op, expr, body, binders, by_key, env: env.clone(), text };
-            let outcome = self.quantified(&collection, &closure)?;
-            return Ok(Outcome { sound: sound.and(outcome.sound), ..outcome });
-        }
-        // Lists in step, `json`, or what may be missing: the same body over the same says the same.
-        let mut terms: Vec<TermId> = values.iter().map(|value| self.term(value)).collect();
-        terms.push(text);
-        let term = self.terms.intern(Op::Quantified(op), terms);
-        let value = match sum_sort(op) {
-            None => Value::Bool(self.flag_of(term)),
-            Some(sort) => self.number(sort, term, self.any()),
-        };
-        Ok(Outcome { value, sound: sound.and(self.flag(Op::Sound, vec![term])) })
-    }
-
-    /// The body of a quantifier as a term of its text: bound variables by their place, everything else that it reads by its
-    /// term where it stands. Equal terms are equal functions of what is bound.
-    fn written_body(
-        &mut self,
-        expr: &'p Expr,
-        body: NodeId,
-        binders: &[u32],
-        env: &Env<'p>,
-    ) -> Encoded<TermId> {
-        let count = if mutant!("bound names do not count") { 0 } else { binders.len() };
-        let mut bound: Vec<u32> = binders.to_vec();
-        let body = self.written(expr, body, &mut bound, env)?;
-        Ok(self.terms.intern(Op::Node(format!("body of {count}")), vec![body]))
-    }
-
-    fn written(
-        &mut self,
-        expr: &'p Expr,
-        id: NodeId,
-        bound: &mut Vec<u32>,
-        env: &Env<'p>,
-    ) -> Encoded<TermId> {
-        self.step()?;
-        let node = &expr.0[id as usize];
-        let mut children = Vec::new();
-        match node {
-            Node::Local(slot) => {
-                if let Some(place) = bound.iter().rposition(|known| known == slot) {
-                    let place = if mutant!("all bound names are one") { 0 } else { place };
-                    return Ok(self.terms.intern(Op::Bound(place as u32), Vec::new()));
-                }
-                let outer = env.locals.iter().rev().find(|(known, _)| known == slot);
-                return Ok(match outer {
-                    Some((_, value)) => self.term(&value.clone()),
-                    None => self.terms.fresh(),
-                });
-            }
-            Node::State(var) => {
-                let env = match mutant!("a body reads the state before") {
-                    true => &Env { written: Rc::default(), ..env.clone() },
-                    false => env,
-                };
-                let value = self.state(*var, env);
-                return Ok(self.term(&value));
-            }
-            Node::Quantified { over, binders, body, .. } => {
-                for id in over {
-                    children.push(self.written(expr, *id, bound, env)?);
-                }
-                bound.extend(binders);
-                children.push(self.written(expr, *body, bound, env)?);
-                bound.truncate(bound.len() - binders.len());
-            }
-            node => {
-                let mut ids = Vec::new();
-                node.for_each_child(&mut |child| ids.push(child));
-                for id in ids {
-                    children.push(self.written(expr, id, bound, env)?);
-                }
-            }
-        }
-        let text = if mutant!("all bodies are one") { "node".into() } else { written(node) };
-        Ok(self.terms.intern(Op::Node(text), children))
-    }
-
-    fn call(
-        &mut self,
-        builtin: Builtin,
-        expr: &'p Expr,
-        ids: &[NodeId],
-        env: &Env<'p>,
-    ) -> Encoded<Outcome> {
-        let (values, sound) = self.all_of(expr, ids, env)?;
-        let values: Vec<Value> = values.into_iter().map(|value| self.open(value)).collect();
-        let outcome = match self.numeric(builtin, &values)? {
-            Some(outcome) => outcome,
-            None => self.textual(builtin, &values)?,
-        };
-        Ok(Outcome { sound: sound.and(outcome.sound), ..outcome })
-    }
-
-    fn textual(&mut self, builtin: Builtin, values: &[Value]) -> Encoded<Outcome> {
-        use Builtin::{EndsWith, Glob, Len, Lower, StartsWith, Trim, Upper, VersionAtLeast};
-        let terms: Vec<TermId> = values.iter().map(|value| self.term(value)).collect();
-        let texts = values.iter().all(|value| matches!(value, Value::Number(Sort::Text, _)));
-        let name = match mutant!("all functions are one") {
-            true => "function".to_string(),
-            false => format!("{builtin:?}"),
-        };
-        Ok(match (builtin, values) {
-            (Len, [Value::Collection(collection)]) => {
-                Outcome::sound(Value::Number(Sort::Int, self.len(collection)?))
-            }
-            (Len, [Value::Number(Sort::Text, text)]) => {
-                let known = text.as_constant().and_then(|text| self.text_of(text));
-                if let Some(known) = known {
-                    return Ok(constant(Sort::Int, known.chars().count() as i64));
-                }
-                let most = match (&text.terms[..], text.constant) {
-                    ([(var, 1)], 0) => self.text_types.get(var).and_then(|ty| self.most_chars(*ty)),
-                    _ => None,
-                };
-                let most = most.unwrap_or(i64::MAX as u64);
-                let most = most - u64::from(mutant!("a text is shorter"));
-                let len = self.terms.intern(Op::Len, terms);
-                Outcome::sound(self.number(Sort::Int, len, (Some(0), Some(most.into()))))
-            }
-            (Lower | Upper | Trim, _) if texts => self.named(Sort::Text, name, terms),
-            (StartsWith | EndsWith | Glob | VersionAtLeast, _) if texts => {
-                Outcome::sound(Value::Bool(self.flag(Op::Node(name), terms)))
-            }
-            _ => self.applied(Op::Node(name), terms),
-        })
-    }
-
-    fn most_chars(&self, ty: u32) -> Option<u64> {
-        match self.plan.types.get(ty as usize) {
-            Some(guard_plan::plan::TypeDef::String { max_chars, .. }) => *max_chars,
-            _ => None,
-        }
-    }
-
-    /// A text, path or url of which only the name is known, and which is always there.
-    fn named(&mut self, sort: Sort, name: String, args: Vec<TermId>) -> Outcome {
-        let term = self.terms.intern(Op::Node(name), args);
-        Outcome::sound(self.number(sort, term, (None, None)))
-    }
-
-    /// What asks the text of a value, history, time, budgets or the world. Its answer is one variable: the same
-    /// question has the same answer within a decision.
-    fn asked(&mut self, expr: &'p Expr, node: &'p Node, env: &Env<'p>) -> Encoded<Outcome> {
-        let mut children = Vec::new();
-        node.for_each_child(&mut |child| children.push(child));
-        let (values, sound) = self.all_of(expr, &children, env)?;
-        let terms: Vec<TermId> = values.iter().map(|value| self.term(value)).collect();
-        let term = self.terms.intern(Op::Node(written(node)), terms);
-        let any = self.any();
-        let counted = (Some(0), any.1);
-        let value = match node {
-            Node::UrlPart(_, part) => return Ok(self.url_part(values, *part, sound)),
-            Node::Matches(..) | Node::Within(..) => {
-                return Ok(self.text_relation(node, values, sound));
-            }
-            Node::Known(..) | Node::Called { .. } | Node::Failed { .. } => {
-                Value::Bool(self.flag_of(term))
-            }
-            Node::Temporal(_) | Node::Exists(_) => Value::Bool(self.flag_of(term)),
-            Node::Now => self.number(Sort::Time, term, any),
-            Node::Elapsed | Node::RemainingTime => self.number(Sort::Duration, term, counted),
-            Node::Remaining(_) | Node::Spent(_) => self.number(Sort::Decimal, term, any),
-            Node::Calls { .. } => self.number(Sort::Int, term, counted),
-            Node::Clock(ClockPart::Weekday) => self.number(Sort::Enum, term, (Some(0), Some(6))),
-            Node::Clock(_) => self.number(Sort::Int, term, any),
-            Node::Origin(_) => self.number(Sort::Enum, term, (Some(0), Some(3))),
-            Node::Row(fact, _) => {
-                let row = self.plan.facts.get(*fact as usize).map(|fact| fact.row);
-                self.perhaps(term, row)
-            }
-            Node::LastArg(tool, at) => {
-                let tool = self.plan.tools.get(*tool as usize);
-                let param = tool.and_then(|tool| tool.params.get(*at as usize));
-                self.perhaps(term, param.map(|param| param.ty))
-            }
-            Node::LastResult(tool) => {
-                let returns = self.plan.tools.get(*tool as usize).and_then(|tool| tool.returns);
-                self.perhaps(term, returns)
-            }
-            Node::Member(..) => self.perhaps(term, None),
-            _ => Value::Opaque(term),
-        };
-        let known = self.flag(Op::Sound, vec![term]);
-        Ok(Outcome { value, sound: sound.and(known) })
-    }
-
-    /// An option of which only the type is known.
-    fn perhaps(&mut self, term: TermId, ty: Option<u32>) -> Value {
-        let there = self.flag(Op::IsSome, vec![term]);
-        let inner = self.terms.intern(Op::Inner, vec![term]);
-        let inner = ty.map_or(Value::Opaque(inner), |ty| Value::Typed(ty, inner));
-        self.optional(there, inner)
-    }
-
-    fn url_part(&mut self, values: Vec<Value>, part: UrlPart, sound: Formula) -> Outcome {
-        let value = values.into_iter().next().unwrap_or_else(|| self.none());
-        let (there, url) = self.split(value);
-        let term = self.term(&url);
-        let name = format!("{part:?} of a url");
-        let outcome = match (&url, part) {
-            (Value::Number(Sort::Url, _), UrlPart::Port) => {
-                let term = self.terms.intern(Op::Node(name), vec![term]);
-                Outcome::sound(self.number(Sort::Int, term, (Some(0), Some(65_535))))
-            }
-            (Value::Number(Sort::Url, _), _) => self.named(Sort::Text, name, vec![term]),
-            _ => self.unknown(),
-        };
-        Outcome { value: self.optional(there, outcome.value), sound: sound.and(outcome.sound) }
-    }
-
-    /// `matches` and `within`: false of what is missing.
-    fn text_relation(&mut self, node: &Node, values: Vec<Value>, sound: Formula) -> Outcome {
-        let mut there = Formula::True;
-        let mut terms = Vec::new();
-        let mut fit = true;
-        for value in values {
-            let (some, value) = self.split(value);
-            there = there.and(some);
-            terms.push(self.term(&value));
-            fit &= match (node, value) {
-                (Node::Within(..), Value::Number(sort, _)) => sort == Sort::Path,
-                (_, Value::Number(sort, _)) => matches!(sort, Sort::Text | Sort::Path),
-                _ => false,
-            };
-        }
-        let reflexive = matches!(node, Node::Within(..)) && terms.first() == terms.get(1);
-        let outcome = match fit {
-            true if reflexive => Outcome::sound(Value::Bool(Formula::True)),
-            true => Outcome::sound(Value::Bool(self.flag(Op::Node(written(node)), terms))),
-            false => self.unknown(),
-        };
-        let (truth, known) = self.truth(outcome);
-        Outcome { value: Value::Bool(there.and(truth)), sound: sound.and(known) }
-    }
 }
 
-fn constant(sort: Sort, number: i64) -> Outcome {
+pub(crate) fn constant(sort: Sort, number: i64) -> Outcome {
     Outcome::sound(Value::Number(sort, Linear::constant(number.into())))
 }
 
@@ -685,24 +435,4 @@ fn indexes(kind: Kind, key: &Value) -> bool {
 /// Whether this can be asked to be in a collection.
 fn has_keys(kind: Kind, element: &Value) -> bool {
     kind != Kind::Map || matches!(element, Value::Number(Sort::Text, _))
-}
-
-/// The sort of what a quantifier adds up; none where it is true or false.
-pub(crate) fn sum_sort(op: QuantifierOp) -> Option<Sort> {
-    match op {
-        QuantifierOp::All | QuantifierOp::Any => None,
-        QuantifierOp::SumDecimal => Some(Sort::Decimal),
-        QuantifierOp::SumDuration => Some(Sort::Duration),
-        QuantifierOp::Count | QuantifierOp::SumInt => Some(Sort::Int),
-    }
-}
-
-/// A node as written, without its operands and the numbers of what it binds.
-pub(crate) fn written(node: &Node) -> String {
-    let mut node = node.clone();
-    node.for_each_child_mut(&mut |child| *child = 0);
-    if let Node::Quantified { binders, .. } = &mut node {
-        binders.fill(0);
-    }
-    format!("{node:?}")
 }

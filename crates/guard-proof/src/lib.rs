@@ -8,6 +8,7 @@
 pub mod mutant;
 
 mod arith;
+mod bodies;
 mod certificate;
 mod collections;
 mod effects;
@@ -18,6 +19,7 @@ pub mod frame;
 pub mod linear;
 mod problem;
 mod quantifiers;
+mod questions;
 pub mod rules;
 mod system;
 mod terms;

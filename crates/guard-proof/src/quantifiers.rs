@@ -3,8 +3,8 @@
 //! A quantifier over a collection that is only known by its term is a variable of its own, by the collection and the text of its
 //! body. A bound name stands for a fresh element each time its body is evaluated.
 
+use crate::bodies::sum_sort;
 use crate::encoder::{Closure, Element, Encoder, Universal};
-use crate::eval::sum_sort;
 use crate::formula::Formula;
 use crate::linear::{Linear, Range};
 use crate::rules::Rule;

@@ -1,8 +1,8 @@
 //! The obligations of one tool: what holds when a call of it is allowed, what its effects and observations do, and
 //! what must hold afterwards (semantics §15).
 
+use crate::bodies::written;
 use crate::encoder::{Encoder, Env};
-use crate::eval::written;
 use crate::formula::Formula;
 use crate::frame;
 use crate::linear::{Linear, Var};

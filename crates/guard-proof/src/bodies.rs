@@ -1,0 +1,122 @@
+//! Quantifiers where they stand, and the names of their bodies: a body as written is a term, so that two bodies that read the same
+//! over the same are one function of what they bind.
+
+use crate::encoder::{Closure, Encoder, Env};
+use crate::terms::{Op, TermId};
+use crate::value::{Encoded, Kind, Outcome, Sort, Value};
+use guard_plan::plan::{Expr, Node, NodeId, QuantifierOp};
+use std::rc::Rc;
+
+impl<'p> Encoder<'p> {
+    pub(crate) fn quantifier(
+        &mut self,
+        expr: &'p Expr,
+        (op, over, binders, body): (QuantifierOp, &'p [NodeId], &'p [u32], NodeId),
+        env: &Env<'p>,
+    ) -> Encoded<Outcome> {
+        let (values, sound) = self.all_of(expr, over, env)?;
+        let text = self.written_body(expr, body, binders, env)?;
+        if let [value] = &values[..]
+            && let Value::Collection(collection) = self.open(value.clone())
+        {
+            let by_key = binders.len() == 1 && collection.kind() == Kind::Map;
+            let closure = Closure { op, expr, body, binders, by_key, env: env.clone(), text };
+            let outcome = self.quantified(&collection, &closure)?;
+            return Ok(Outcome { sound: sound.and(outcome.sound), ..outcome });
+        }
+        // Lists in step, `json`, or what may be missing: the same body over the same says the same.
+        let mut terms: Vec<TermId> = values.iter().map(|value| self.term(value)).collect();
+        terms.push(text);
+        let term = self.terms.intern(Op::Quantified(op), terms);
+        let value = match sum_sort(op) {
+            None => Value::Bool(self.flag_of(term)),
+            Some(sort) => self.number(sort, term, self.any()),
+        };
+        Ok(Outcome { value, sound: sound.and(self.flag(Op::Sound, vec![term])) })
+    }
+
+    /// The body of a quantifier as a term of its text: bound variables by their place, everything else that it reads by its
+    /// term where it stands. Equal terms are equal functions of what is bound.
+    fn written_body(
+        &mut self,
+        expr: &'p Expr,
+        body: NodeId,
+        binders: &[u32],
+        env: &Env<'p>,
+    ) -> Encoded<TermId> {
+        let count = if mutant!("bound names do not count") { 0 } else { binders.len() };
+        let mut bound: Vec<u32> = binders.to_vec();
+        let body = self.written(expr, body, &mut bound, env)?;
+        Ok(self.terms.intern(Op::Node(format!("body of {count}")), vec![body]))
+    }
+
+    fn written(
+        &mut self,
+        expr: &'p Expr,
+        id: NodeId,
+        bound: &mut Vec<u32>,
+        env: &Env<'p>,
+    ) -> Encoded<TermId> {
+        self.step()?;
+        let node = &expr.0[id as usize];
+        let mut children = Vec::new();
+        match node {
+            Node::Local(slot) => {
+                if let Some(place) = bound.iter().rposition(|known| known == slot) {
+                    let place = if mutant!("all bound names are one") { 0 } else { place };
+                    return Ok(self.terms.intern(Op::Bound(place as u32), Vec::new()));
+                }
+                let outer = env.locals.iter().rev().find(|(known, _)| known == slot);
+                return Ok(match outer {
+                    Some((_, value)) => self.term(&value.clone()),
+                    None => self.terms.fresh(),
+                });
+            }
+            Node::State(var) => {
+                let env = match mutant!("a body reads the state before") {
+                    true => &Env { written: Rc::default(), ..env.clone() },
+                    false => env,
+                };
+                let value = self.state(*var, env);
+                return Ok(self.term(&value));
+            }
+            Node::Quantified { over, binders, body, .. } => {
+                for id in over {
+                    children.push(self.written(expr, *id, bound, env)?);
+                }
+                bound.extend(binders);
+                children.push(self.written(expr, *body, bound, env)?);
+                bound.truncate(bound.len() - binders.len());
+            }
+            node => {
+                let mut ids = Vec::new();
+                node.for_each_child(&mut |child| ids.push(child));
+                for id in ids {
+                    children.push(self.written(expr, id, bound, env)?);
+                }
+            }
+        }
+        let text = if mutant!("all bodies are one") { "node".into() } else { written(node) };
+        Ok(self.terms.intern(Op::Node(text), children))
+    }
+}
+
+/// The sort of what a quantifier adds up; none where it is true or false.
+pub(crate) fn sum_sort(op: QuantifierOp) -> Option<Sort> {
+    match op {
+        QuantifierOp::All | QuantifierOp::Any => None,
+        QuantifierOp::SumDecimal => Some(Sort::Decimal),
+        QuantifierOp::SumDuration => Some(Sort::Duration),
+        QuantifierOp::Count | QuantifierOp::SumInt => Some(Sort::Int),
+    }
+}
+
+/// A node as written, without its operands and the numbers of what it binds.
+pub(crate) fn written(node: &Node) -> String {
+    let mut node = node.clone();
+    node.for_each_child_mut(&mut |child| *child = 0);
+    if let Node::Quantified { binders, .. } = &mut node {
+        binders.fill(0);
+    }
+    format!("{node:?}")
+}

@@ -1,0 +1,176 @@
+//! Functions, and what is asked of texts, history, time, budgets and the world (semantics §1): a variable by the question, so that the
+//! same question has the same answer within a decision, and nothing else is known of it but its range.
+
+use crate::bodies::written;
+use crate::encoder::{Encoder, Env};
+use crate::eval::constant;
+use crate::formula::Formula;
+use crate::terms::{Op, TermId};
+use crate::value::{Encoded, Outcome, Sort, Value};
+use guard_plan::builtin::Builtin;
+use guard_plan::plan::{ClockPart, Expr, Node, NodeId, UrlPart};
+
+impl<'p> Encoder<'p> {
+    pub(crate) fn call(
+        &mut self,
+        builtin: Builtin,
+        expr: &'p Expr,
+        ids: &[NodeId],
+        env: &Env<'p>,
+    ) -> Encoded<Outcome> {
+        let (values, sound) = self.all_of(expr, ids, env)?;
+        let values: Vec<Value> = values.into_iter().map(|value| self.open(value)).collect();
+        let outcome = match self.numeric(builtin, &values)? {
+            Some(outcome) => outcome,
+            None => self.textual(builtin, &values)?,
+        };
+        Ok(Outcome { sound: sound.and(outcome.sound), ..outcome })
+    }
+
+    fn textual(&mut self, builtin: Builtin, values: &[Value]) -> Encoded<Outcome> {
+        use Builtin::{EndsWith, Glob, Len, Lower, StartsWith, Trim, Upper, VersionAtLeast};
+        let terms: Vec<TermId> = values.iter().map(|value| self.term(value)).collect();
+        let texts = values.iter().all(|value| matches!(value, Value::Number(Sort::Text, _)));
+        let name = match mutant!("all functions are one") {
+            true => "function".to_string(),
+            false => format!("{builtin:?}"),
+        };
+        Ok(match (builtin, values) {
+            (Len, [Value::Collection(collection)]) => {
+                Outcome::sound(Value::Number(Sort::Int, self.len(collection)?))
+            }
+            (Len, [Value::Number(Sort::Text, text)]) => {
+                let known = text.as_constant().and_then(|text| self.text_of(text));
+                if let Some(known) = known {
+                    return Ok(constant(Sort::Int, known.chars().count() as i64));
+                }
+                let most = match (&text.terms[..], text.constant) {
+                    ([(var, 1)], 0) => self.text_types.get(var).and_then(|ty| self.most_chars(*ty)),
+                    _ => None,
+                };
+                let most = most.unwrap_or(i64::MAX as u64);
+                let most = most - u64::from(mutant!("a text is shorter"));
+                let len = self.terms.intern(Op::Len, terms);
+                Outcome::sound(self.number(Sort::Int, len, (Some(0), Some(most.into()))))
+            }
+            (Lower | Upper | Trim, _) if texts => self.named(Sort::Text, name, terms),
+            (StartsWith | EndsWith | Glob | VersionAtLeast, _) if texts => {
+                Outcome::sound(Value::Bool(self.flag(Op::Node(name), terms)))
+            }
+            _ => self.applied(Op::Node(name), terms),
+        })
+    }
+
+    fn most_chars(&self, ty: u32) -> Option<u64> {
+        match self.plan.types.get(ty as usize) {
+            Some(guard_plan::plan::TypeDef::String { max_chars, .. }) => *max_chars,
+            _ => None,
+        }
+    }
+
+    /// A text, path or url of which only the name is known, and which is always there.
+    pub(crate) fn named(&mut self, sort: Sort, name: String, args: Vec<TermId>) -> Outcome {
+        let term = self.terms.intern(Op::Node(name), args);
+        Outcome::sound(self.number(sort, term, (None, None)))
+    }
+
+    /// What asks the text of a value, history, time, budgets or the world. Its answer is one variable: the same
+    /// question has the same answer within a decision.
+    pub(crate) fn asked(
+        &mut self,
+        expr: &'p Expr,
+        node: &'p Node,
+        env: &Env<'p>,
+    ) -> Encoded<Outcome> {
+        let mut children = Vec::new();
+        node.for_each_child(&mut |child| children.push(child));
+        let (values, sound) = self.all_of(expr, &children, env)?;
+        let terms: Vec<TermId> = values.iter().map(|value| self.term(value)).collect();
+        let term = self.terms.intern(Op::Node(written(node)), terms);
+        let any = self.any();
+        let counted = (Some(0), any.1);
+        let value = match node {
+            Node::UrlPart(_, part) => return Ok(self.url_part(values, *part, sound)),
+            Node::Matches(..) | Node::Within(..) => {
+                return Ok(self.text_relation(node, values, sound));
+            }
+            Node::Known(..) | Node::Called { .. } | Node::Failed { .. } => {
+                Value::Bool(self.flag_of(term))
+            }
+            Node::Temporal(_) | Node::Exists(_) => Value::Bool(self.flag_of(term)),
+            Node::Now => self.number(Sort::Time, term, any),
+            Node::Elapsed | Node::RemainingTime => self.number(Sort::Duration, term, counted),
+            Node::Remaining(_) | Node::Spent(_) => self.number(Sort::Decimal, term, any),
+            Node::Calls { .. } => self.number(Sort::Int, term, counted),
+            Node::Clock(ClockPart::Weekday) => self.number(Sort::Enum, term, (Some(0), Some(6))),
+            Node::Clock(_) => self.number(Sort::Int, term, any),
+            Node::Origin(_) => self.number(Sort::Enum, term, (Some(0), Some(3))),
+            Node::Row(fact, _) => {
+                let row = self.plan.facts.get(*fact as usize).map(|fact| fact.row);
+                self.perhaps(term, row)
+            }
+            Node::LastArg(tool, at) => {
+                let tool = self.plan.tools.get(*tool as usize);
+                let param = tool.and_then(|tool| tool.params.get(*at as usize));
+                self.perhaps(term, param.map(|param| param.ty))
+            }
+            Node::LastResult(tool) => {
+                let returns = self.plan.tools.get(*tool as usize).and_then(|tool| tool.returns);
+                self.perhaps(term, returns)
+            }
+            Node::Member(..) => self.perhaps(term, None),
+            _ => Value::Opaque(term),
+        };
+        let known = self.flag(Op::Sound, vec![term]);
+        Ok(Outcome { value, sound: sound.and(known) })
+    }
+
+    /// An option of which only the type is known.
+    fn perhaps(&mut self, term: TermId, ty: Option<u32>) -> Value {
+        let there = self.flag(Op::IsSome, vec![term]);
+        let inner = self.terms.intern(Op::Inner, vec![term]);
+        let inner = ty.map_or(Value::Opaque(inner), |ty| Value::Typed(ty, inner));
+        self.optional(there, inner)
+    }
+
+    fn url_part(&mut self, values: Vec<Value>, part: UrlPart, sound: Formula) -> Outcome {
+        let value = values.into_iter().next().unwrap_or_else(|| self.none());
+        let (there, url) = self.split(value);
+        let term = self.term(&url);
+        let name = format!("{part:?} of a url");
+        let outcome = match (&url, part) {
+            (Value::Number(Sort::Url, _), UrlPart::Port) => {
+                let term = self.terms.intern(Op::Node(name), vec![term]);
+                Outcome::sound(self.number(Sort::Int, term, (Some(0), Some(65_535))))
+            }
+            (Value::Number(Sort::Url, _), _) => self.named(Sort::Text, name, vec![term]),
+            _ => self.unknown(),
+        };
+        Outcome { value: self.optional(there, outcome.value), sound: sound.and(outcome.sound) }
+    }
+
+    /// `matches` and `within`: false of what is missing.
+    fn text_relation(&mut self, node: &Node, values: Vec<Value>, sound: Formula) -> Outcome {
+        let mut there = Formula::True;
+        let mut terms = Vec::new();
+        let mut fit = true;
+        for value in values {
+            let (some, value) = self.split(value);
+            there = there.and(some);
+            terms.push(self.term(&value));
+            fit &= match (node, value) {
+                (Node::Within(..), Value::Number(sort, _)) => sort == Sort::Path,
+                (_, Value::Number(sort, _)) => matches!(sort, Sort::Text | Sort::Path),
+                _ => false,
+            };
+        }
+        let reflexive = matches!(node, Node::Within(..)) && terms.first() == terms.get(1);
+        let outcome = match fit {
+            true if reflexive => Outcome::sound(Value::Bool(Formula::True)),
+            true => Outcome::sound(Value::Bool(self.flag(Op::Node(written(node)), terms))),
+            false => self.unknown(),
+        };
+        let (truth, known) = self.truth(outcome);
+        Outcome { value: Value::Bool(there.and(truth)), sound: sound.and(known) }
+    }
+}
