@@ -421,7 +421,7 @@ pub enum ClauseKind {
         within: Option<Millis>,
         /// The condition under which it applies.
         when: Option<Expr>,
-        /// What the person should know.
+        /// The message for the person who decides.
         because: Option<Message>,
     },
     /// The probe must answer true.
@@ -560,6 +560,8 @@ pub enum ExprKind {
     Text,
     Now,
     Elapsed,
+    /// The words of the session's prompts.
+    Said,
     Clock(ClockPart),
     RemainingTime,
     Remaining(UnitId),

@@ -107,6 +107,8 @@ pub struct Plan {
     pub sources: Vec<Source>,
     /// Some rule asks where a value comes from.
     pub origins: bool,
+    /// Some rule asks what the user named: a session keeps the words of its prompts.
+    pub mentions: bool,
     /// Items with stable ids, by name.
     pub lifecycles: Vec<Lifecycle>,
     /// Advice, by name.
@@ -336,7 +338,7 @@ pub struct Invariant {
     pub text: String,
     /// Why.
     pub because: Option<Message>,
-    /// What to show when it breaks.
+    /// The values to show when it breaks.
     pub shows: Vec<Show>,
     /// The variables it reads, ascending.
     pub reads: Vec<VarId>,
@@ -574,7 +576,7 @@ pub struct Deny {
     pub text: String,
     /// Why.
     pub because: Option<Message>,
-    /// What to show.
+    /// The values to show.
     pub shows: Vec<Show>,
 }
 
@@ -617,9 +619,9 @@ pub struct Approval {
     pub within: Option<Millis>,
     /// Only when this is true.
     pub when: Option<Expr>,
-    /// What the person should know.
+    /// The message for the person who decides.
     pub because: Option<Message>,
-    /// What to show.
+    /// The values to show.
     pub shows: Vec<Show>,
 }
 
