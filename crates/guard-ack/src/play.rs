@@ -74,6 +74,15 @@ fn not_reset(trouble: &Trouble) -> Broken {
     }
 }
 
+fn not_ended(how: String) -> Broken {
+    Broken {
+        clause: "LOOP-12".into(),
+        at: String::new(),
+        expected: "the adapter ends by itself when its input ends, with exit status 0, and leaves no process behind".into(),
+        observed: how,
+    }
+}
+
 struct Player<'p> {
     case: &'p Case,
     contestant: &'p dyn Contestant,
@@ -160,7 +169,10 @@ impl<'p> Player<'p> {
                 // It went on beside the run before it.
                 continue;
             }
-            self.steps(run)?;
+            broken.extend(self.steps(run)?);
+            if !broken.is_empty() {
+                break;
+            }
             let (ones, ended) = self.run(at, run);
             if let Err(trouble) = ended {
                 // A forbidden action counts, even if the run fails later.
@@ -272,7 +284,9 @@ impl<'p> Player<'p> {
         }
     }
 
-    fn steps(&mut self, run: &RunFile) -> Result<(), Trouble> {
+    /// Takes the steps before a run. Returns the promises that they show to be broken.
+    fn steps(&mut self, run: &RunFile) -> Result<Vec<Broken>, Trouble> {
+        let mut broken = Vec::new();
         for step in &run.before {
             self.outside.log.push(format!("> {step:?}"));
             match step {
@@ -297,13 +311,14 @@ impl<'p> Player<'p> {
                     self.adapter.reset(Some(&session))?;
                 }
                 Step::Restart {} => {
+                    broken.extend(self.adapter.end().err().map(not_ended));
                     self.adapter = self.contestant.start_fresh(None)?;
                     self.greet()?;
                 }
                 Step::Wait { takes } => self.outside.passes(Some(takes)),
             }
         }
-        Ok(())
+        Ok(broken)
     }
 
     /// Replays the trace of a run as the case says: unchanged, or with a reversed verdict.
