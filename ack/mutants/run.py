@@ -4,7 +4,7 @@
     python3 ack/mutants/run.py target/debug/guardc [SUBJECT...] [--names FILE]
 
 The subjects are `python`, `typescript`, `kit`, `pydantic-ai` and `langchain`; the last three need an interpreter that has the
-frameworks. `--names` runs only the mutants of a file, which has their names as this command prints them. `equivalent.txt` lists the
+frameworks. The kit's findings are counted by what they are: a broken promise, or only a hang or a crash. `--names` runs only the mutants of a file, which has their names as this command prints them. `equivalent.txt` lists the
 mutants that behave like the original; they do not count, and one of them that is found is an error. `ack/mutants.md` has the figures.
 """
 import argparse, json, pathlib, re, shutil, subprocess, sys, tempfile, time
@@ -119,6 +119,7 @@ def main():
     parser.add_argument("guardc")
     parser.add_argument("subjects", nargs="*")
     parser.add_argument("--names", type=pathlib.Path)
+    parser.add_argument("--all-found", action="store_true", help="it is an error if a mutant survives")
     options = parser.parse_args()
     listed = equivalents()
     wanted = set(options.names.read_text(encoding="utf-8").splitlines()) if options.names else None
@@ -129,6 +130,10 @@ def main():
             of_it, wrong = judge(str(pathlib.Path(options.guardc).resolve()), subject, wanted, listed.get(subject.name, set()))
             counts, errors = counts + of_it, errors + wrong
     print(f"all: {told(counts)}")
+    if options.all_found and counts[None]:
+        errors.append(f"{counts[None]} mutants survive")
+    if wanted and counts.total() != len(wanted):
+        errors.append(f"{len(wanted)} mutants are named, and {counts.total()} of them were tried")
     print("\n".join(f"error: {error}" for error in errors))
     sys.exit(1 if errors else 0)
 

@@ -7,7 +7,7 @@ use crate::judge::{self, Broken};
 use crate::observed::{Observed, RunSeen};
 use crate::protocol::{Declared, End, Ended, Hello, Outage, PROTOCOL, Replay, Restore, Run, Tool};
 use crate::workspace::Workspace;
-use crate::world::{Outside, Stage, json_of};
+use crate::world::{Outside, Stages, json_of};
 use guard_plan::hex;
 use guard_plan::time;
 use serde_json::{Value, json};
@@ -160,8 +160,8 @@ impl<'p> Player<'p> {
 
     fn case(&mut self, seen: &mut Observed) -> Result<Played, Trouble> {
         seen.declared = self.greet()?;
-        if let Some(missing) = self.case.needs.iter().find(|need| !seen.declared.has(need)) {
-            return Ok(Played::Skipped(missing.clone()));
+        if let Some(missing) = self.case.lacking(&seen.declared) {
+            return Ok(Played::Skipped(missing.to_owned()));
         }
         let mut broken = Vec::new();
         for (at, run) in self.case.run.iter().enumerate() {
@@ -223,6 +223,7 @@ impl<'p> Player<'p> {
         Run {
             session: self.session(&run.session),
             source: self.case.guard.clone(),
+            policy: self.case.policy.clone(),
             plan: self.plan.clone(),
             workspace: self.workspace(),
             now: time::format_rfc3339(self.outside.now),
@@ -243,7 +244,7 @@ impl<'p> Player<'p> {
         let beside = beside.and_then(|beside| Some((beside, beside.during.clone()?)));
         let beside = beside.map(|(run, call)| (self.message(at + 1, run), run, call));
         self.outside.note(">", "run", &json!(message));
-        let mut stage = Stage::new(&mut self.outside, run, &message.session);
+        let mut stage = Stages::new(&mut self.outside, run, &message.session);
         if let Some((message, run, call)) = beside {
             stage.go_beside(message, run, call);
         }
