@@ -120,7 +120,7 @@ def main():
     parser.add_argument("subjects", nargs="*")
     parser.add_argument("--names", type=pathlib.Path)
     parser.add_argument("--all-found", action="store_true", help="it is an error if a mutant survives")
-    options = parser.parse_args()
+    options = parser.parse_intermixed_args()
     listed = equivalents()
     wanted = set(options.names.read_text(encoding="utf-8").splitlines()) if options.names else None
     wanted = wanted and {re.sub("^(survived|errored): ", "", line) for line in wanted}

@@ -6,7 +6,7 @@
 Copy it, and put your framework's loop in place of `loop`. Guard decides in a process of its own (`guardc serve`);
 this file carries out what it decides. Standard output belongs to the protocol: print to standard error.
 """
-import json, os, pathlib, queue, subprocess, sys, tempfile, threading
+import json, os, pathlib, queue, subprocess, sys, tempfile, threading, traceback
 
 CAPABILITIES = """tool_policies argument_checks unknown_tools denial_feedback outages streaming concurrent_runs effects invariants budgets limits
 feedback feedback_triggers deadline task_completion lifecycles attestation contracts approvals deferred_approvals native_tools trace restore"""
@@ -285,7 +285,8 @@ def answer(method, params):
 def serve(request):
     try:
         kit.say({"id": request["id"], "result": answer(request["method"], request["params"])})
-    except RuntimeError as error:
+    except Exception as error:
+        traceback.print_exc()
         kit.say({"id": request["id"], "error": {"message": str(error)}})
 
 
