@@ -2,11 +2,10 @@
 // adapter gives `main` its name and its loop.
 //
 // Standard output belongs to the protocol: print to standard error.
-import { AsyncLocalStorage } from "node:async_hooks";
 import { createInterface } from "node:readline";
 import { Guard, GuardError, SessionError } from "guardc";
 
-const CAPABILITIES = `tool_policies argument_checks unknown_tools denial_feedback outages concurrent_runs effects invariants budgets limits parallel_calls
+const CAPABILITIES = `tool_policies argument_checks unknown_tools denial_feedback outages effects invariants budgets limits parallel_calls
 feedback feedback_triggers deadline task_completion lifecycles attestation contracts approvals deferred_approvals native_tools trace restore replay`;
 
 // JavaScript reads 9007199254740993 as another number, and the framework must get what the model wrote: a number that
@@ -21,12 +20,10 @@ let asked = 0;
 
 const say = (message) => process.stdout.write(`${stringify(message)}\n`);
 
-const asking = new AsyncLocalStorage(); // the session whose run asks: several runs may go on at once
-
 /** Asks the kit. */
 export function ask(method, params = {}) {
   const id = `a${++asked}`;
-  say({ id, method, params: { session: asking.getStore(), ...params } });
+  say({ id, method, params });
   return new Promise((resolve, reject) => waiting.set(id, { resolve, reject }));
 }
 
@@ -37,17 +34,16 @@ function hear({ id, result, error }) {
   else resolve(result);
 }
 
-const now = async (session) => (await ask("clock.now", { session })).now;
+const now = async () => (await ask("clock.now")).now;
 
 async function open(params, trace) {
   const guard = Guard.compile(params.source);
-  const { session: name } = params;
-  const start = [params.now ?? (await now(name))];
+  const start = [params.now ?? (await now())];
   const probes = async () => {
     const answers = {};
-    for (const probe of guard.probes) {
-      const { answer } = await ask("probe.read", { session: name, name: probe });
-      if (answer !== undefined) answers[probe] = answer;
+    for (const name of guard.probes) {
+      const { answer } = await ask("probe.read", { name });
+      if (answer !== undefined) answers[name] = answer;
     }
     return answers;
   };
@@ -55,7 +51,7 @@ async function open(params, trace) {
     workspace: params.workspace,
     data: trace ? undefined : params.data,
     trace,
-    clock: () => start.pop() ?? now(name),
+    clock: () => start.pop() ?? now(),
     probes: guard.probes.length ? probes : undefined,
   });
   sessions.set(params.session, session);
@@ -175,7 +171,7 @@ async function serve(name, loop, { id, method, params }) {
   try {
     const capabilities = Object.fromEntries(CAPABILITIES.split(/\s+/).map((capability) => [capability, true]));
     if (method !== "hello" && !Object.hasOwn(METHODS, method)) throw new Error(`there is no method \`${method}\``);
-    say({ id, result: method === "hello" ? { name, version: "1", reusable: true, capabilities } : await asking.run(params.session, () => METHODS[method](params, loop)) });
+    say({ id, result: method === "hello" ? { name, version: "1", reusable: true, capabilities } : await METHODS[method](params, loop) });
   } catch (error) {
     console.error(error);
     say({ id, error: { message: `${error.name}: ${error.message}` } });
