@@ -560,6 +560,8 @@ pub enum ExprKind {
     Text,
     Now,
     Elapsed,
+    /// The words of the session's prompts.
+    Said,
     Clock(ClockPart),
     RemainingTime,
     Remaining(UnitId),

@@ -7,10 +7,12 @@
 mod commands;
 mod eval;
 pub(crate) mod extract;
+mod mention;
 
 pub use commands::{MAX_COMMANDS, MAX_WORDS, SIMPLE_COMMAND, commands_of};
 pub use eval::contains_text;
 pub use extract::unreadable::{is_hidden, is_unreadable};
+pub use mention::{MAX_SAID, hear, is_mentioned};
 
 use crate::value::{Fault, Value};
 use serde::{Deserialize, Serialize};
@@ -51,6 +53,8 @@ pub enum Builtin {
     Names,
     Joined,
     Commands,
+    Mentions,
+    Links,
 }
 
 /// The kind of a parameter.
@@ -76,6 +80,8 @@ pub enum Kind {
     Text,
     /// A list or a set; all such arguments of a call are of one kind.
     Elements,
+    /// The words of the session's prompts; a guard does not write this argument, the compiler adds it.
+    Said,
 }
 
 /// The kind of a result.
@@ -150,9 +156,11 @@ pub const TABLE: &[Row] = &[
     row(B::Numbers, "numbers", &[K::Text], Gives::Strings, "The numbers in the text, as written.", |a| eval::extracted(a, extract::numbers)),
     row(B::Dates, "dates", &[K::Text], Gives::Strings, "The valid dates `YYYY-MM-DD` in the text.", |a| eval::extracted(a, extract::dates)),
     row(B::Quoted, "quoted", &[K::Text], Gives::Strings, "What stands in `\"…\"`, `“…”`, `«…»` or backticks in the text.", |a| eval::extracted(a, extract::quoted)),
-    row(B::Names, "names", &[K::Text], Gives::Strings, "The runs of capitalised words in the text; a lone one that begins a sentence is not taken.", |a| eval::extracted(a, extract::names)),
+    row(B::Names, "names", &[K::Text], Gives::Strings, "The runs of capitalised words within a line of the text; a lone one that begins a sentence is not taken.", |a| eval::extracted(a, extract::names)),
     row(B::Joined, "joined", &[K::Elements, K::Elements], Gives::Same, "The elements of two lists, those of the first before those of the second; or of two sets.", eval::joined),
     row(B::Commands, "commands", &[K::Command, K::Path], Gives::Commands, "The simple commands that a shell in the folder could run for the text, in order; the folder is the workspace where none is given.", commands::commands),
+    row(B::Mentions, "mentions", &[K::String, K::Said], Gives::Bool, "Whether the user named this: its words, in any case and with any separators, stand next to one another in one of the session's prompts.", mention::mentions),
+    row(B::Links, "links", &[K::Text], Gives::Strings, "What a reader of the text could follow, without `http://` or `https://`: `www.a.org` and `https://www.a.org/` are one; unreadable links too.", |a| eval::extracted(a, extract::links)),
 ];
 
 const fn row(

@@ -107,6 +107,8 @@ pub struct Plan {
     pub sources: Vec<Source>,
     /// Some rule asks where a value comes from.
     pub origins: bool,
+    /// Some rule asks what the user named: a session keeps the words of its prompts.
+    pub mentions: bool,
     /// Items with stable ids, by name.
     pub lifecycles: Vec<Lifecycle>,
     /// Advice, by name.

@@ -26,14 +26,8 @@ pub enum Level {
     Untrusted,
 }
 
-/// What a variable has held so far that is not trusted.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Stain {
-    /// The worst of its values.
-    pub values: Option<Level>,
-    /// The worst of its keys.
-    pub keys: Option<Level>,
-}
+/// The least trusted content that a variable has held so far, in its values or its keys; `None`: all was trusted.
+pub type Stain = Option<Level>;
 
 /// What an expression or a clause reads.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -51,10 +45,7 @@ pub struct Reading {
 impl Reading {
     /// How little the value is trusted, given what variables have held; none: it is.
     pub fn level(&self, stains: &[Stain]) -> Option<Level> {
-        let of_var = |var: &VarId| {
-            let stain = stains.get(*var as usize).copied().unwrap_or_default();
-            stain.values.max(stain.keys)
-        };
+        let of_var = |var: &VarId| stains.get(*var as usize).copied().flatten();
         self.vars.iter().map(of_var).fold(self.worst, Option::max)
     }
 
@@ -69,21 +60,21 @@ impl Reading {
     }
 }
 
-/// What the value that an effect (`op`) or an observation writes is made of. Whatever it makes of the state before it is the
-/// agent's choice: the agent chooses how often, and when.
-pub fn of_written(plan: &Plan, tool: &Tool, op: Option<EffectOp>, value: Option<&Expr>) -> Reading {
+/// Reads what an effect (`op`) or an observation writes: its value and the keys of its target. Whatever it makes of the
+/// state before it is the agent's choice: the agent chooses how often, and when.
+pub fn of_written(
+    plan: &Plan,
+    tool: &Tool,
+    op: Option<EffectOp>,
+    target: &Target,
+    value: Option<&Expr>,
+) -> Reading {
     let mut reads = Reads::new(plan, tool);
     value.into_iter().for_each(|value| reads.root(value));
     let reads_state = |value: &Expr| value.0.iter().any(|node| matches!(node, Node::State(_)));
     if op.is_some_and(EffectOp::accumulates) || value.is_some_and(reads_state) {
         reads.mark(Level::Chosen);
     }
-    reads.done()
-}
-
-/// What the keys of a target read.
-pub fn of_keys(plan: &Plan, tool: &Tool, target: &Target) -> Reading {
-    let mut reads = Reads::new(plan, tool);
     for step in &target.path {
         if let Step::Index(key) = step {
             reads.root(key);

@@ -527,7 +527,9 @@ impl<'p> Encoder<'p> {
     }
 
     fn textual(&mut self, builtin: Builtin, values: &[Value]) -> Encoded<Outcome> {
-        use Builtin::{EndsWith, Glob, Len, Lower, StartsWith, Trim, Upper, VersionAtLeast};
+        use Builtin::{
+            EndsWith, Glob, Len, Lower, Mentions, StartsWith, Trim, Upper, VersionAtLeast,
+        };
         let terms: Vec<TermId> = values.iter().map(|value| self.term(value)).collect();
         let texts = values.iter().all(|value| matches!(value, Value::Number(Sort::Text, _)));
         let name = match mutant!("all functions are one") {
@@ -553,7 +555,7 @@ impl<'p> Encoder<'p> {
                 Outcome::sound(self.number(Sort::Int, len, (Some(0), Some(most.into()))))
             }
             (Lower | Upper | Trim, _) if texts => self.named(Sort::Text, name, terms),
-            (StartsWith | EndsWith | Glob | VersionAtLeast, _) if texts => {
+            (StartsWith | EndsWith | Glob | VersionAtLeast | Mentions, _) if texts => {
                 Outcome::sound(Value::Bool(self.flag(Op::Node(name), terms)))
             }
             _ => self.applied(Op::Node(name), terms),
@@ -592,6 +594,7 @@ impl<'p> Encoder<'p> {
                 Value::Bool(self.flag_of(term))
             }
             Node::Temporal(_) | Node::Exists(_) => Value::Bool(self.flag_of(term)),
+            Node::Said => self.number(Sort::Text, term, (None, None)),
             Node::Now => self.number(Sort::Time, term, any),
             Node::Elapsed | Node::RemainingTime => self.number(Sort::Duration, term, counted),
             Node::Remaining(_) | Node::Spent(_) => self.number(Sort::Decimal, term, any),

@@ -15,7 +15,6 @@ use crate::world::{Answers, NoWorld};
 use crate::{feedback, prompt};
 use guard_plan::json::Json;
 use guard_plan::plan::Millis;
-use guard_plan::trust::Stain;
 use guard_plan::value::Value;
 use std::collections::HashMap;
 
@@ -61,7 +60,7 @@ fn empty(
         paths: paths.collect::<Result<_, _>>()?,
         workspace,
         state: Box::default(),
-        stains: vec![Stain::default(); plan.state.len()].into(),
+        stains: vec![None; plan.state.len()].into(),
         spent: vec![0; plan.units.len()].into(),
         counters: plan.limits.iter().map(Counter::new).collect(),
         tools: vec![History::default(); plan.tools.len()].into(),
@@ -81,6 +80,7 @@ fn empty(
         halted: None,
         probes: vec![Attempts::default(); plan.probes.len()].into(),
         origins: Origins::default(),
+        said: String::new(),
         feedback: feedback::memory(&compiled.feedback, start),
         items: plan.lifecycles.iter().map(Items::new).collect(),
         ended: HashMap::new(),

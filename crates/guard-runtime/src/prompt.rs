@@ -9,9 +9,11 @@ use crate::outcome::Learned;
 use crate::session::{Opening, Session};
 use crate::settle::learn;
 use crate::world::{Answers, NoWorld, Questions, World};
+use guard_plan::builtin::{self, MAX_SAID};
 use guard_plan::json::Json;
 use guard_plan::origin::Origin;
 use guard_plan::plan::{SourceKind, Trust};
+use guard_plan::record::{Note, NoteKind};
 use guard_plan::value::Value;
 use std::sync::Arc;
 
@@ -33,6 +35,15 @@ pub(crate) fn prompt(
     }
     if compiled.plan().origins {
         learned.notes.extend(session.see_text(prompt.text, Origin::Prompt));
+    }
+    if compiled.plan().mentions && !builtin::hear(&mut session.said, prompt.text) {
+        learned.notes.push(Note {
+            kind: NoteKind::Warning,
+            rule: "mentions".into(),
+            message: format!(
+                "the words of this prompt are not remembered: all prompts together have at most {MAX_SAID} bytes"
+            ),
+        });
     }
     if learned.learned > 0 {
         feedback::facts_changed(&compiled.feedback, &mut session.feedback);

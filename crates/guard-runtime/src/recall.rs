@@ -9,6 +9,7 @@ use crate::open;
 use crate::session::Session;
 use crate::session::flight::{Draft, Flight, Part, PartStep};
 use crate::session::items::{Criterion, Item};
+use guard_plan::builtin::MAX_SAID;
 use guard_plan::plan::{Field, Plan, TypeDef, TypeId};
 use guard_plan::value::Value;
 use std::collections::BTreeSet;
@@ -62,6 +63,10 @@ fn adopt(
     let mut vars = plan.state.iter().zip(&session.state);
     let refined = vars.all(|(var, value)| decoder.conform(var.ty, value).is_ok());
     sound("its state", plan.shadow || refined)?;
+    sound(
+        "what was said",
+        session.said.len() < MAX_SAID && (plan.mentions || session.said.is_empty()),
+    )?;
     sound("its trust", session.stains.len() == new.stains.len())?;
     sound("its spending", session.spent.len() == new.spent.len())?;
     let limits = plan.limits.iter().zip(&mut session.counters);

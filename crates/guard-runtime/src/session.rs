@@ -46,7 +46,7 @@ pub struct Session {
     #[serde(skip)]
     pub(crate) paths: Box<[Box<str>]>,
     pub(crate) state: Box<[Value]>,
-    /// By variable: what it has held that is not trusted.
+    /// By variable: the least trusted content that it has held.
     pub(crate) stains: Box<[Stain]>,
     /// In units of 10⁻⁶, by unit.
     pub(crate) spent: Box<[i64]>,
@@ -77,6 +77,8 @@ pub struct Session {
     pub(crate) probes: Box<[Attempts]>,
     /// The origins of values; empty if the plan does not use origins.
     pub(crate) origins: Origins,
+    /// The words of the prompts; empty if the plan does not ask what the user named.
+    pub(crate) said: String,
     pub(crate) feedback: Memory,
     /// The items, by lifecycle.
     pub(crate) items: Box<[Items]>,

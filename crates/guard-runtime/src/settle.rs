@@ -25,7 +25,7 @@ use after::{After, note, write};
 use guard_plan::json::Json;
 use guard_plan::plan::{ToolId, Trust, VarId};
 use guard_plan::record::{Note, NoteKind};
-use guard_plan::trust::Reading;
+use guard_plan::trust::{Reading, Stain};
 use guard_plan::value::Value;
 
 /// Settles a call in flight.
@@ -204,21 +204,14 @@ fn succeeded(
 
 /// Marks the variables into which something was written that is not trusted. What was read is judged by what
 /// variables held before any of it was written.
-fn stain(session: &mut Session, written: &[(VarId, Reading, Reading)]) {
-    let levels = |reading: &Reading| reading.level(&session.stains);
-    let found: Vec<_> = written
-        .iter()
-        .map(|(var, value, keys)| (*var, levels(value), levels(keys)))
-        // A call as it has been before marks nothing anew, and allocates nothing.
-        .filter(|(var, value, keys)| {
-            let stain = session.stains[*var as usize];
-            *value > stain.values || *keys > stain.keys
-        })
-        .collect();
-    for (var, value, keys) in found {
+fn stain(session: &mut Session, written: &[(VarId, Reading)]) {
+    let level = |(var, reading): &(VarId, Reading)| (*var, reading.level(&session.stains));
+    // A call as it has been before marks nothing anew, and allocates nothing.
+    let is_worse = |(var, level): &(VarId, Stain)| *level > session.stains[*var as usize];
+    let found: Vec<(VarId, Stain)> = written.iter().map(level).filter(is_worse).collect();
+    for (var, level) in found {
         let stain = &mut session.stains[var as usize];
-        stain.values = stain.values.max(value);
-        stain.keys = stain.keys.max(keys);
+        *stain = (*stain).max(level);
     }
 }
 

@@ -166,7 +166,12 @@ fn differs(full: &Plan, optimized: &Plan) -> Option<String> {
         ("paths", full.paths == optimized.paths),
         ("memories", full.indexes == optimized.indexes && full.windows == optimized.windows),
         ("monitors", full.monitors.len() == optimized.monitors.len()),
-        ("facts", full.facts == optimized.facts && full.origins == optimized.origins),
+        (
+            "facts",
+            full.facts == optimized.facts
+                && full.origins == optimized.origins
+                && full.mentions == optimized.mentions,
+        ),
         ("probes", full.probes == optimized.probes),
         ("lifecycles", full.lifecycles == optimized.lifecycles),
         ("feedback", full.feedback.len() == optimized.feedback.len()),

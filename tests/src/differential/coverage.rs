@@ -66,13 +66,14 @@ pub const EXPECTED: [&str; 33] = [
 ];
 
 /// Constructs, by the text that shows them in a guard.
-const MARKS: [(&str, &str); 35] = [
+const MARKS: [(&str, &str); 36] = [
     ("guard: use of a define", "(d_"),
     ("guard: define of a define", " d_nears("),
     ("guard: let", "let l0 = "),
     ("guard: source start", "source start"),
     ("guard: source prompt", "source prompt"),
     ("guard: origin", "origin("),
+    ("guard: mentions", "mentions("),
     ("guard: trust in a part", "trusted result."),
     ("guard: probe every", "\n  every 1"),
     ("guard: probe backoff", "backoff "),

@@ -108,13 +108,18 @@ pub(super) fn truth(rng: &mut Rng, speaks: &Speaks, tools: &[Shape], depth: usiz
         return format!("any y in log: {}", named::call("d_near", &["y + n".to_string()]));
     }
     let has = |p: usize| speaks.params.contains(&p);
-    match rng.below(48) {
+    match rng.below(51) {
         41 if has(3) => "all h in hosts(s): h == \"a.org\"".into(),
         42 if has(9) => "all h in hosts(note): h == \"a.org\"".into(),
         43 if has(9) => "any w in emails(note): w == \"ann@example.org\"".into(),
         44 if has(9) => "len(paths(note)) > 1".into(),
         45 if has(3) => "s contains (owner else \"\")".into(),
         46 if has(9) && has(3) => "(note contains s or starts_with(note, s))".into(),
+        47 if has(3) && speaks.asks => "mentions(s)".into(),
+        48 if has(9) && speaks.asks => "mentions(note)".into(),
+        49 if speaks.asks => {
+            format!("mentions({})", rng.pick(&["\"u\"", "owner", "\"ann example\""]))
+        }
         0 if has(2) => "e in envs".into(),
         1 if has(2) => format!("e == {}", rng.pick(&["dev", "prod"])),
         2 if has(3) => "s matches /^[a-z]+$/".into(),

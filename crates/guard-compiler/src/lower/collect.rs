@@ -52,6 +52,8 @@ pub(crate) struct Tables<'p> {
     pub commands: BTreeSet<hir::Command>,
     /// True if some rule reads the origin of a value.
     pub origins: bool,
+    /// True if some rule asks what the user named.
+    pub mentions: bool,
     pub regexes: BTreeSet<Rc<str>>,
     pub paths: BTreeSet<String>,
     pub monitors: BTreeMap<String, Monitor>,
@@ -98,6 +100,7 @@ impl<'p> Tables<'p> {
             contracts: Sorted::by(p.contracts.len(), |at| p.contracts[at].name.clone()),
             commands: BTreeSet::new(),
             origins: false,
+            mentions: false,
             regexes: BTreeSet::new(),
             paths: BTreeSet::new(),
             monitors: BTreeMap::new(),
@@ -160,6 +163,7 @@ impl<'p> Tables<'p> {
                     self.keeps_result.insert(*tool);
                 }
                 ExprKind::Origin(_) => self.origins = true,
+                ExprKind::Said => self.mentions = true,
                 _ => {}
             });
         });

@@ -58,6 +58,7 @@ fn node(t: &Tables, e: &Expr, out: &mut Vec<Node>) -> Node {
         K::Text => Node::Text,
         K::Now => Node::Now,
         K::Elapsed => Node::Elapsed,
+        K::Said => Node::Said,
         K::Clock(part) => Node::Clock(*part),
         K::RemainingTime => Node::RemainingTime,
         K::Remaining(unit) => Node::Remaining(t.units.of(*unit)),

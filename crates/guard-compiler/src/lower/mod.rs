@@ -111,6 +111,7 @@ impl Lowering<'_> {
             probes: probes.iter().map(|at| self.probe(&p.probes[*at])).collect(),
             sources: self.sources(),
             origins: self.tables.origins,
+            mentions: self.tables.mentions,
             lifecycles: lifecycles.iter().map(|at| self.lifecycle(&p.lifecycles[*at])).collect(),
             feedback: feedback.iter().map(|f| self.feedback(f)).collect(),
             attests: attests.iter().map(|at| self.attest(&p.attests[*at])).collect(),

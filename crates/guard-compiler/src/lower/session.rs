@@ -161,6 +161,7 @@ impl Lowering<'_> {
             | ExprKind::Calls { .. }
             | ExprKind::Now
             | ExprKind::Elapsed
+            | ExprKind::Said
             | ExprKind::Clock(_)
             | ExprKind::RemainingTime
             | ExprKind::Remaining(_)

@@ -65,7 +65,7 @@ impl Facts {
             }
             Node::Duration(_) | Node::Time(_) | Node::Enum(_) | Node::Url(_) => true,
             Node::List(_) | Node::Set(_) | Node::Map(_) | Node::Record(_) => true,
-            Node::Workspace | Node::Now | Node::Elapsed | Node::Clock(_) => true,
+            Node::Workspace | Node::Said | Node::Now | Node::Elapsed | Node::Clock(_) => true,
             Node::RemainingTime | Node::Remaining(_) | Node::Spent(_) | Node::Calls { .. } => true,
             Node::Not(_) | Node::And(..) | Node::Or(..) | Node::Implies(..) => true,
             Node::Compare(..) | Node::Arith(..) | Node::Neg(_) | Node::Unwrap(_) => true,
@@ -113,6 +113,7 @@ fn never_faults(builtin: Builtin) -> bool {
             | B::Upper
             | B::Trim
             | B::StartsWith
+            | B::Mentions
             | B::EndsWith
             | B::Glob
             | B::FileName

@@ -80,9 +80,13 @@ impl Checker<'_, '_> {
     ) -> Expr {
         // The folder of a command is the workspace where none is given.
         let folder_left_out = row.builtin == Builtin::Commands && args.len() == 1;
-        let count = row.takes.len() - usize::from(folder_left_out);
+        let is_mention = row.builtin == Builtin::Mentions;
+        if is_mention && !scope.place.asks() {
+            return self.misplaced(span, "what the user named", scope);
+        }
+        let count = row.takes.len() - usize::from(folder_left_out || is_mention);
         if args.len() != count || args.iter().any(|a| a.name.is_some()) {
-            let takes = errors::count(row.takes.len(), "argument");
+            let takes = errors::count(row.takes.len() - usize::from(is_mention), "argument");
             let message = match args.iter().find(|a| a.name.is_some()) {
                 Some(_) => format!("`{}` takes its arguments without names", name.node),
                 None => format!("`{}` takes {takes}, found {}", name.node, args.len()),
@@ -122,6 +126,9 @@ impl Checker<'_, '_> {
         let mut typed_args: Vec<Expr> = typed_args.into_iter().flatten().collect();
         if folder_left_out {
             typed_args.push(typed(ExprKind::Workspace, Type::Path, span));
+        }
+        if is_mention {
+            typed_args.push(typed(ExprKind::Said, Type::string(), span));
         }
         if matches!(row.builtin, Builtin::StartsWith | Builtin::EndsWith) {
             self.empty_needle(&typed_args[1]);
@@ -512,6 +519,8 @@ fn accepts(kind: Kind, ty: &Type, same: Option<&Type>) -> bool {
             }
             (ty, _) => matches!(ty, Type::List(..) | Type::Set(..)),
         },
+        // No argument that is written fits.
+        Kind::Said => false,
         Kind::Measurable => {
             let measured = matches!(
                 ty,
@@ -601,7 +610,9 @@ fn signature(row: &Row) -> String {
             Kind::Measurable => "string or collection",
             Kind::Text => "string or json",
             Kind::Elements => "list or set",
+            Kind::Said => "",
         })
+        .filter(|kind| !kind.is_empty())
         .collect();
     format!("{}({})", row.name, takes.join(", "))
 }

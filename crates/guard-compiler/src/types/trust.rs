@@ -141,24 +141,15 @@ impl Cause {
     }
 }
 
-/// What a variable holds that is not trusted: the worst level, and a clause that writes it.
+/// The least trusted content of a variable, in its values or its keys: its level, and a clause that writes it.
 type Stain = Option<(Level, Span)>;
-
-/// What a clause writes that is not trusted.
-struct Written {
-    var: hir::VarId,
-    values: Stain,
-    keys: Stain,
-}
 
 /// What is written into variables: by any session, or by one so far.
 #[derive(Clone)]
 pub(crate) struct Flow<'p> {
     program: &'p hir::Program,
-    /// The values of each variable.
-    values: Vec<Stain>,
-    /// The keys of each variable.
-    keys: Vec<Stain>,
+    /// By variable.
+    stains: Vec<Stain>,
 }
 
 impl<'p> Flow<'p> {
@@ -174,15 +165,15 @@ impl<'p> Flow<'p> {
         let mut changed = false;
         for (at, tool) in self.program.tools.iter().enumerate() {
             for clause in &tool.clauses {
-                let stains = self.written(at, clause);
-                changed |= stains.is_some_and(|stains| self.stain(&stains));
+                let written = self.written(at, clause);
+                changed |= written.is_some_and(|(var, stain)| self.stain(var, stain));
             }
         }
         changed
     }
 
-    /// What a clause writes into which variable that is not trusted.
-    fn written(&self, at: hir::ToolId, clause: &hir::Clause) -> Option<Written> {
+    /// Returns the variable that a clause writes, and the least trusted part of what it writes.
+    fn written(&self, at: hir::ToolId, clause: &hir::Clause) -> Option<(hir::VarId, Stain)> {
         let (target, value) = match &clause.kind {
             _ if clause.rule.shadow => return None,
             hir::ClauseKind::Effect { target, value, .. } => (target, value.as_ref()),
@@ -198,33 +189,27 @@ impl<'p> Flow<'p> {
             hir::Step::Index(key) => stain(key),
             hir::Step::Field(_) => None,
         });
-        let values = value.and_then(stain).max(made);
-        Some(Written { var: target.var, values, keys: keys.max() })
+        Some((target.var, value.and_then(stain).into_iter().chain(keys).chain(made).max()))
     }
 
     /// Marks a variable; false where it was marked as much before.
-    fn stain(&mut self, written: &Written) -> bool {
-        let mut changed = false;
-        let places = [(written.values, &mut self.values), (written.keys, &mut self.keys)];
-        for (stain, stains) in places {
-            let old = &mut stains[written.var];
-            if stain.map(|(level, _)| level) > old.map(|(level, _)| level) {
-                *old = stain;
-                changed = true;
-            }
+    fn stain(&mut self, var: hir::VarId, stain: Stain) -> bool {
+        let level = |stain: Stain| stain.map(|(level, _)| level);
+        let is_worse = level(stain) > level(self.stains[var]);
+        if is_worse {
+            self.stains[var] = stain;
         }
-        changed
+        is_worse
     }
 
     /// Nothing is marked yet: a session that begins.
     pub(crate) fn clean(program: &'p hir::Program) -> Flow<'p> {
-        let none = vec![None; program.state.len()];
-        Flow { program, values: none.clone(), keys: none }
+        Flow { program, stains: vec![None; program.state.len()] }
     }
 
     /// Returns true if something is marked.
     pub(crate) fn is_tainted(&self) -> bool {
-        self.values.iter().chain(&self.keys).any(Option::is_some)
+        self.stains.iter().any(Option::is_some)
     }
 
     /// A call of the tool has written: its effects, or what it observed.
@@ -233,9 +218,9 @@ impl<'p> Flow<'p> {
             matches!(clause.kind, hir::ClauseKind::Observe { .. }) == observed
         };
         let clauses = self.program.tools[at].clauses.iter().filter(of_kind);
-        let written: Vec<Written> = clauses.filter_map(|clause| self.written(at, clause)).collect();
-        for one in written {
-            self.stain(&one);
+        let written: Vec<_> = clauses.filter_map(|clause| self.written(at, clause)).collect();
+        for (var, stain) in written {
+            self.stain(var, stain);
         }
     }
 
@@ -360,8 +345,8 @@ impl Reads<'_> {
 
     /// Reads a variable or a part of it. An entry is there, or not, by whoever chose the keys.
     fn variable(&mut self, var: hir::VarId) {
-        let stain = self.flow.values[var].max(self.flow.keys[var]);
-        self.causes.extend(stain.map(|(level, span)| Cause::State(var, span, level)));
+        self.causes
+            .extend(self.flow.stains[var].map(|(level, span)| Cause::State(var, span, level)));
     }
 
     /// The keys by which a part is reached are read, too.

@@ -57,6 +57,7 @@ impl Builder {
                 probes: vec![],
                 sources: vec![],
                 origins: false,
+                mentions: false,
                 lifecycles: vec![],
                 feedback: vec![],
                 attests: vec![],

@@ -5,7 +5,7 @@ use crate::value::{DECIMAL_ONE, Fault, Value};
 use crate::{decimal, path};
 use std::cmp::Ordering;
 
-type Evaluated = Result<Value, Fault>;
+pub(super) type Evaluated = Result<Value, Fault>;
 
 /// Extracts parts of a text.
 type Extractor = fn(&str, super::extract::Emit);
@@ -28,7 +28,7 @@ pub fn contains_text(whole: &str, part: &str) -> bool {
     !part.is_empty() && whole.contains(part)
 }
 
-fn two_texts<'a>(args: &[&'a Value]) -> Result<(&'a str, &'a str), Fault> {
+pub(super) fn two_texts<'a>(args: &[&'a Value]) -> Result<(&'a str, &'a str), Fault> {
     Ok((text(&args[0])?, text(&args[1])?))
 }
 

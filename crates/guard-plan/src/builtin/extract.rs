@@ -108,6 +108,17 @@ pub(crate) fn urls(text: &str, emit: Emit) {
     });
 }
 
+pub(crate) fn links(text: &str, emit: Emit) {
+    links::each(text, &mut |link| match link {
+        links::Link::Url(url) => emit(links::without_web_scheme(&url.text)),
+        links::Link::Unreadable(piece) => match links::bare(piece) {
+            Some(url) => emit(links::without_web_scheme(&url.text)),
+            None => emit(&element(piece)),
+        },
+        links::Link::LongerPath(piece) => emit(&element(piece)),
+    });
+}
+
 pub(crate) fn hosts(text: &str, emit: Emit) {
     links::each(text, &mut |link| match link {
         links::Link::Url(url) if url.host.is_empty() => {}
@@ -272,25 +283,27 @@ pub(super) fn names(text: &str, emit: Emit) {
         }
         run.clear();
     };
-    for word in text.split_whitespace() {
-        let plain = word.trim_matches(|c: char| !c.is_alphanumeric());
-        let capital = plain.starts_with(char::is_uppercase)
-            && plain.chars().any(char::is_lowercase)
-            && plain.chars().all(|c| c.is_alphabetic() || matches!(c, '-' | '\'' | '’'));
-        let ends_run = word.ends_with(|c: char| !c.is_alphanumeric());
-        if !capital || word.starts_with(|c: char| !c.is_alphanumeric()) {
-            flush(&mut run, run_begins);
-        }
-        if capital {
-            if run.is_empty() {
-                run_begins = begins;
-            }
-            run.push(plain);
-            if ends_run {
+    for line in text.lines() {
+        for word in line.split_whitespace() {
+            let plain = word.trim_matches(|c: char| !c.is_alphanumeric());
+            let capital = plain.starts_with(char::is_uppercase)
+                && plain.chars().any(char::is_lowercase)
+                && plain.chars().all(|c| c.is_alphabetic() || matches!(c, '-' | '\'' | '’'));
+            let ends_run = word.ends_with(|c: char| !c.is_alphanumeric());
+            if !capital || word.starts_with(|c: char| !c.is_alphanumeric()) {
                 flush(&mut run, run_begins);
             }
+            if capital {
+                if run.is_empty() {
+                    run_begins = begins;
+                }
+                run.push(plain);
+                if ends_run {
+                    flush(&mut run, run_begins);
+                }
+            }
+            begins = word.ends_with(['.', '!', '?', ':']);
         }
-        begins = word.ends_with(['.', '!', '?', ':']);
+        flush(&mut run, run_begins);
     }
-    flush(&mut run, run_begins);
 }

@@ -262,6 +262,7 @@ proptest! {
     fn no_link_is_overlooked((input, pieces) in mixed(&LINKS)) {
         prop_assert!(count(B::Urls, &input) >= pieces, "{input}");
         prop_assert!(count(B::Hosts, &input) >= pieces, "{input}");
+        prop_assert!(count(B::Links, &input) >= pieces, "{input}");
     }
 
     #[test]
@@ -274,6 +275,7 @@ proptest! {
     fn a_scheme_is_never_overlooked(before in NOISE, middle in NOISE, after in NOISE) {
         let input = format!("{before}://{middle}e{after}");
         prop_assert!(count(B::Hosts, &input) > 0 || Url::parse(&input).is_ok(), "{input}");
+        prop_assert!(count(B::Links, &input) > 0 || Url::parse(&input).is_ok(), "{input}");
     }
 
     #[test]

@@ -9,6 +9,7 @@ impl Node {
             self,
             Node::Now
                 | Node::Elapsed
+                | Node::Said
                 | Node::Clock(_)
                 | Node::RemainingTime
                 | Node::Remaining(_)

@@ -158,6 +158,8 @@ pub enum Node {
     Exists(NodeId),
     /// What the probe answers; asks the world.
     Probe(ProbeId),
+    /// The words of the session's prompts: a string.
+    Said,
     /// Where the value was first seen: the built-in enum `prompt trusted untrusted unknown`, by index.
     Origin(NodeId),
 }

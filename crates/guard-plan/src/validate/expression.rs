@@ -118,6 +118,7 @@ fn references(plan: &Plan, scope: &Scope<'_>, node: &Node) -> Check {
         Node::State(id) => in_range(*id, plan.state.len(), "variable"),
         Node::Result => ensure(scope.result, || "a result where there is none".into()),
         Node::Text => ensure(scope.text, || "a prompt where there is none".into()),
+        Node::Said => ensure(plan.mentions, || "prompts that are not remembered".into()),
         Node::Origin(_) => ensure(plan.origins, || "an origin that is not remembered".into()),
         Node::Remaining(id) => {
             in_range(*id, plan.units.len(), "unit")?;

@@ -2,6 +2,7 @@
 
 use super::duration;
 use super::ty::{element, open};
+use crate::builtin::Builtin;
 use crate::decimal;
 use crate::plan::{
     ArithOp, ClockPart, CompareOp, Expr, Message, Node, NodeId, Part, Plan, QuantifierOp,
@@ -151,6 +152,9 @@ impl Printer<'_> {
                 format!("{{{}}}", entries.iter().map(entry).collect::<Vec<_>>().join(", "))
             }
             Node::Record(fields) => self.record(fields, hint),
+            Node::Call(Builtin::Mentions, args) => {
+                format!("mentions({})", all(args.get(..1).unwrap_or_default()))
+            }
             Node::Call(builtin, args) => format!("{}({})", builtin.row().name, all(args)),
             Node::Exists(a) => format!("exists({})", sub(a, 0)),
             Node::Probe(probe) => {

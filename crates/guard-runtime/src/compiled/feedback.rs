@@ -131,6 +131,7 @@ fn reads_of(condition: &Prepared, declared: &[Touch]) -> Option<BTreeSet<Touch>>
             }
             Node::Now
             | Node::Elapsed
+            | Node::Said
             | Node::Clock(_)
             | Node::RemainingTime
             | Node::Remaining(_)

@@ -277,25 +277,22 @@ impl Tool {
 /// What a tool's clauses read, as far as trust goes (semantics §8).
 #[derive(Debug)]
 pub(crate) struct Readings {
-    /// Of each effect and observation that counts: the variable, its value, its keys.
-    pub effects: Box<[(VarId, Reading, Reading)]>,
-    pub observes: Box<[(VarId, Reading, Reading)]>,
+    /// Of each effect and observation that counts: the variable, and what is written into it.
+    pub effects: Box<[(VarId, Reading)]>,
+    pub observes: Box<[(VarId, Reading)]>,
     pub learns: Box<[Reading]>,
 }
 
 impl Readings {
     fn new(plan: &Plan, tool: &plan::Tool) -> Readings {
-        let keys = |target: &plan::Target| trust::of_keys(plan, tool, target);
+        let written = |op, target: &plan::Target, value| {
+            (target.var, trust::of_written(plan, tool, op, target, value))
+        };
         let effects = tool.effects.iter().filter(|effect| !effect.rule.shadow);
-        let effects = effects.map(|effect| {
-            let written = trust::of_written(plan, tool, Some(effect.op), effect.value.as_ref());
-            (effect.target.var, written, keys(&effect.target))
-        });
+        let effects =
+            effects.map(|effect| written(Some(effect.op), &effect.target, effect.value.as_ref()));
         let observes = tool.observes.iter().filter(|observe| !observe.rule.shadow);
-        let observes = observes.map(|one| {
-            let written = trust::of_written(plan, tool, None, Some(&one.value));
-            (one.target.var, written, keys(&one.target))
-        });
+        let observes = observes.map(|observe| written(None, &observe.target, Some(&observe.value)));
         Readings {
             effects: effects.collect(),
             observes: observes.collect(),

@@ -3,7 +3,7 @@
 use super::context::{Commands, Context, Scope};
 use crate::compiled::prepare::Prepared;
 use crate::val::Val;
-use guard_plan::builtin::{Builtin, commands_of};
+use guard_plan::builtin::{Builtin, commands_of, is_mentioned};
 use guard_plan::plan::NodeId;
 use guard_plan::value::{Fault, Value};
 
@@ -29,6 +29,14 @@ impl<'a> Context<'a> {
                     Builtin::StartsWith => !part.is_empty() && whole.starts_with(part),
                     _ => !part.is_empty() && whole.ends_with(part),
                 })))
+            }
+            (Builtin::Mentions, [named, said]) => {
+                let (named, said) =
+                    (self.node(expr, *named, scope)?, self.node(expr, *said, scope)?);
+                let (Some(named), Some(said)) = (named.text(), said.text()) else {
+                    return Ok(None);
+                };
+                Ok(Some(Val::Bool(is_mentioned(named, said))))
             }
             (Builtin::Min | Builtin::Max, [a, b]) => {
                 let (a, b) = (self.node(expr, *a, scope)?, self.node(expr, *b, scope)?);

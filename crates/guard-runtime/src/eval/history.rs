@@ -19,6 +19,7 @@ impl<'a> Context<'a> {
             Node::Result | Node::Text => Val::of(self.result.ok_or_else(|| confused("no result"))?),
             Node::Workspace => Val::Path(&session.workspace),
             Node::Now => Val::Time(self.now),
+            Node::Said => Val::Str(&session.said),
             Node::Elapsed => Val::Duration(self.now.saturating_sub(session.start)),
             Node::Clock(part) => self.clock(*part),
             Node::RemainingTime => {

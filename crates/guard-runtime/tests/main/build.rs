@@ -63,6 +63,7 @@ pub fn plan() -> Plan {
         probes: vec![],
         sources: vec![],
         origins: false,
+        mentions: false,
         lifecycles: vec![],
         feedback: vec![],
         attests: vec![],

@@ -76,6 +76,7 @@ fn plan() -> Plan {
         probes: Vec::new(),
         sources: Vec::new(),
         origins: false,
+        mentions: false,
         lifecycles: Vec::new(),
         feedback: Vec::new(),
         attests: Vec::new(),

@@ -251,6 +251,7 @@ impl<'p> Questions<'p> {
                 out.extend(said.as_bytes());
             }
         }
+        out.extend(session.said().as_bytes());
         if session.asks_origins() {
             let mut seen: Vec<&(String, u32)> = session.seen_origins().iter().collect();
             seen.sort();

@@ -100,6 +100,7 @@ impl Reference<'_> {
             }
             K::Workspace => Value::Path(self.workspace.as_str().into()),
             K::Now => Value::Time(self.now),
+            K::Said => Value::String(self.said.as_str().into()),
             K::Elapsed => Value::Duration(self.now - self.start),
             K::Clock(part) => self.clock(*part),
             K::RemainingTime => {

@@ -4,6 +4,7 @@ use super::eval::Env;
 use super::values::rows;
 use super::{Misuse, Reference, World, origins};
 use crate::hir::{ClauseKind, Learn, RuleMeta, Tool, Type};
+use guard_plan::builtin::hear;
 use guard_plan::json::Json;
 use guard_plan::plan::{SourceKind, Trust};
 use guard_plan::record::NoteKind;
@@ -69,6 +70,9 @@ impl Reference<'_> {
         let by = format!("prompt {}", self.prompts);
         self.source(SourceKind::Prompt, &Value::String(text.into()), &by, world);
         self.see_text(text, origins::PROMPT);
+        if self.tables.mentions {
+            hear(&mut self.said, text);
+        }
         self.keep_answers();
         Ok(std::mem::take(&mut self.outcome))
     }

@@ -150,6 +150,8 @@ pub struct Reference<'p> {
     reused: Cell<bool>,
     /// Every value that was seen, and where first.
     seen: Vec<(String, u32)>,
+    /// The words of the prompts, where a rule asks what the user named.
+    said: String,
     prompts: u64,
     /// How many events were judged for feedback.
     judged: u64,
@@ -269,6 +271,7 @@ impl<'p> Reference<'p> {
             tried: Cell::default(),
             reused: Cell::default(),
             seen: Vec::new(),
+            said: String::new(),
             prompts: 0,
             judged: 0,
             providers: program.feedback.iter().map(|f| feedback::Memory::new(f, start)).collect(),

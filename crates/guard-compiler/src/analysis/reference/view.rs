@@ -154,6 +154,11 @@ impl<'p> Reference<'p> {
         self.fits(ty, value)
     }
 
+    /// The words of the prompts, where some rule asks for them.
+    pub(crate) fn said(&self) -> &str {
+        &self.said
+    }
+
     /// Whether some rule asks where values come from.
     pub(crate) fn asks_origins(&self) -> bool {
         self.tables.origins

@@ -156,6 +156,27 @@ fn without_mark<'t>(word: &'t str, visit: &mut dyn FnMut(Link<'t>)) {
     }
 }
 
+/// Returns the url of a host and path that stand without a scheme; `None` where two readers might see two hosts.
+pub(super) fn bare(piece: &str) -> Option<Url> {
+    let plain = trimmed(piece);
+    let host = plain.split(['/', '?', '#']).next().unwrap_or_default();
+    let is_plain = !host.is_empty()
+        && host.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-'))
+        && plain
+            .bytes()
+            .all(|byte| byte.is_ascii_graphic() && !matches!(byte, b'@' | b'\\' | b':' | b'%'));
+    is_plain.then(|| Url::parse(&format!("https://{plain}")).ok()).flatten()
+}
+
+/// Returns a url without the scheme of the web and the slash of an empty path.
+pub(super) fn without_web_scheme(url: &str) -> &str {
+    let rest = url.strip_prefix("https://").or_else(|| url.strip_prefix("http://")).unwrap_or(url);
+    match rest.strip_suffix('/') {
+        Some(host) if !host.contains(['/', '?', '#']) => host,
+        _ => rest,
+    }
+}
+
 /// Whether somebody may follow a piece of text that has no `://`.
 fn is_link_like(word: &str) -> bool {
     let visible: String = word.chars().filter(|c| !is_hidden(*c)).collect();

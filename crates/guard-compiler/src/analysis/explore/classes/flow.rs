@@ -346,6 +346,7 @@ impl<'p> Classes<'p> {
             }
             K::LastArg(tool, at) => self.read_node(Place::Param(*tool, *at)),
             K::LastResult(tool) => self.read_node(Place::Result(*tool)),
+            K::Said => self.read_node(Place::Prompt),
             K::Probe(probe) => self.read_node(Place::Probe(*probe)),
             K::Origin(of) => {
                 let node = self.visit(of, cx, session);
@@ -467,6 +468,8 @@ impl<'p> Classes<'p> {
             B::VersionAtLeast => {
                 texts.into_iter().for_each(|t| self.hint(first, Hint::Is(Value::String(t.into()))))
             }
+            // A prompt that is the text names it.
+            B::Mentions => self.link(first, nodes[1]),
             B::Min | B::Max | B::Joined => {
                 self.link(first, nodes[1]);
                 return first.or(nodes[1]);
@@ -476,6 +479,7 @@ impl<'p> Classes<'p> {
             B::Emails
             | B::Urls
             | B::Hosts
+            | B::Links
             | B::Paths
             | B::Ibans
             | B::Phones

@@ -1,0 +1,75 @@
+//! Mentions: whether the words of a text stand in what the user said (expressions, "Questions about the session").
+//!
+//! The kernel and the reference evaluator keep the words of the prompts as one text, which this module writes and searches.
+
+use super::eval::{Evaluated, two_texts};
+use crate::value::Value;
+
+/// The maximum length of the words that a session keeps, in bytes.
+pub const MAX_SAID: usize = 1 << 20;
+
+/// Adds the words of a prompt to those that were said before. Returns false, and adds nothing, where they would be too long.
+pub fn hear(said: &mut String, prompt: &str) -> bool {
+    let words = words(prompt);
+    // Lower-case letters may be longer than what was written; the limit is for what is kept.
+    let fits = said.len() + words.len() < MAX_SAID;
+    if fits {
+        said.push_str(&words);
+        // No word holds a line break: what is mentioned stands in one prompt.
+        said.push('\n');
+    }
+    fits
+}
+
+/// Returns the runs of letters and digits of a text in lower case, each between two blanks; empty where there is none.
+fn words(text: &str) -> String {
+    let mut words = String::with_capacity(text.len() + 2);
+    for word in text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()) {
+        if words.is_empty() {
+            words.push(' ');
+        }
+        words.extend(word.chars().flat_map(char::to_lowercase));
+        words.push(' ');
+    }
+    words
+}
+
+/// `mentions(x)`: a text without words is never mentioned.
+pub(super) fn mentions(args: &[&Value]) -> Evaluated {
+    let (named, said) = two_texts(args)?;
+    Ok(Value::Bool(is_mentioned(named, said)))
+}
+
+/// Returns whether the words of a text stand next to one another in one prompt of those that were said.
+pub fn is_mentioned(named: &str, said: &str) -> bool {
+    let named = words(named);
+    !named.is_empty() && said.contains(&named)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_whole_and_of_one_prompt() {
+        let mut said = String::new();
+        assert!(hear(&mut said, "Mail the Q3-report to  ÉMILE (emile@example.org),"));
+        assert!(hear(&mut said, "please!"));
+        for named in ["report", "q3 REPORT", "émile", "emile@example.org", "to Émile", "please"] {
+            assert!(is_mentioned(named, &said), "{named}");
+        }
+        for named in ["", " - ", "repo", "port to", "example.organ", "org please", "to\nplease"] {
+            assert!(!is_mentioned(named, &said), "{named}");
+        }
+    }
+
+    #[test]
+    fn what_is_kept_is_bounded() {
+        let mut said = String::new();
+        assert!(hear(&mut said, "first"));
+        assert!(!hear(&mut said, &"x ".repeat(MAX_SAID / 2)));
+        assert!(hear(&mut said, "last"));
+        assert!(is_mentioned("first", &said) && is_mentioned("last", &said));
+        assert!(!is_mentioned("x x", &said));
+    }
+}
