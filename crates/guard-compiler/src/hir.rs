@@ -421,7 +421,7 @@ pub enum ClauseKind {
         within: Option<Millis>,
         /// The condition under which it applies.
         when: Option<Expr>,
-        /// What the person should know.
+        /// The message for the person who decides.
         because: Option<Message>,
     },
     /// The probe must answer true.

@@ -4,7 +4,7 @@
 //     node crates/guard-node/build.mjs --release
 //     node crates/guard-node/benches/speed.mjs TARGET_FOLDER
 //
-// What is not built is left out.
+// A side that is not built is left out.
 import { execFileSync, spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join } from "node:path";

@@ -202,7 +202,7 @@ export class Guarded {
       if (given.signal?.aborted) throw new Incomplete(this.stopped);
       agent = result.lastAgent ?? agent;
       const message = user(this.stopped.message);
-      // Where the framework or the provider keeps the conversation, only the message is new.
+      // Only the message is new if the framework or the provider keeps the conversation.
       input = given.session || given.conversationId || given.previousResponseId ? [message] : [...result.history, message];
       if (given.previousResponseId) given.previousResponseId = result.lastResponseId;
     }

@@ -10,7 +10,7 @@ function failure(text) {
     const { class: name, code, message } = JSON.parse(text.slice(1));
     if (Object.hasOwn(errors, name)) return new errors[name](message, { code });
   } catch {
-    // What is no failure either is one of the engine's own.
+    // A text that is no failure means that the engine itself broke.
   }
   return new errors.Broken(`the engine gave no answer: ${text}`);
 }

@@ -10,7 +10,7 @@ use guard_sdk::approvals::ApprovalLog;
 use guard_sdk::{Session, SessionError, TextOptions};
 use serde::Deserialize;
 
-/// What a session is asked. Arguments and results are JSON text.
+/// A request to a session. Arguments and results are JSON text.
 #[derive(Debug, Deserialize)]
 #[serde(tag = "ask", rename_all = "camelCase", deny_unknown_fields)]
 pub enum SessionRequest {
@@ -30,7 +30,7 @@ pub enum SessionRequest {
     Prompt { text: String },
     /// The agent would stop.
     Stop { reason: Option<String> },
-    /// What could be done next.
+    /// Asks for the calls that could come next.
     Advise {},
     /// Judge the criteria of an item.
     Verify { item: String },
@@ -43,7 +43,7 @@ pub enum SessionRequest {
     /// Judge a text by a contract.
     #[serde(rename_all = "camelCase")]
     Check { contract: String, text: String, finish_reason: Option<String>, known: Option<String> },
-    /// What a session is and remembers.
+    /// Asks for the state of the session.
     Status {},
     /// The lines of the trace.
     Records {},
@@ -51,7 +51,7 @@ pub enum SessionRequest {
     Panic {},
 }
 
-/// How a call ended.
+/// The outcome of a call.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum CallEnding {

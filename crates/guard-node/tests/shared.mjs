@@ -1,4 +1,4 @@
-// What the tests share: guards, and a way to see what ran.
+// Guards of the tests, and a way to see what ran.
 import assert from "node:assert/strict";
 import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";

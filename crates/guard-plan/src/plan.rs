@@ -338,7 +338,7 @@ pub struct Invariant {
     pub text: String,
     /// Why.
     pub because: Option<Message>,
-    /// What to show when it breaks.
+    /// The values to show when it breaks.
     pub shows: Vec<Show>,
     /// The variables it reads, ascending.
     pub reads: Vec<VarId>,
@@ -576,7 +576,7 @@ pub struct Deny {
     pub text: String,
     /// Why.
     pub because: Option<Message>,
-    /// What to show.
+    /// The values to show.
     pub shows: Vec<Show>,
 }
 
@@ -619,9 +619,9 @@ pub struct Approval {
     pub within: Option<Millis>,
     /// Only when this is true.
     pub when: Option<Expr>,
-    /// What the person should know.
+    /// The message for the person who decides.
     pub because: Option<Message>,
-    /// What to show.
+    /// The values to show.
     pub shows: Vec<Show>,
 }
 

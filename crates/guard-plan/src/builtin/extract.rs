@@ -104,18 +104,20 @@ fn trimmed(word: &str) -> &str {
 pub(crate) fn urls(text: &str, emit: Emit) {
     links::each(text, &mut |link| match link {
         links::Link::Url(url) => emit(&url.text),
-        links::Link::Unreadable(piece) | links::Link::LongerPath(piece) => emit(&element(piece)),
+        links::Link::Bare(piece)
+        | links::Link::Unreadable(piece)
+        | links::Link::LongerPath(piece) => emit(&element(piece)),
     });
 }
 
 pub(crate) fn links(text: &str, emit: Emit) {
     links::each(text, &mut |link| match link {
         links::Link::Url(url) => emit(links::without_web_scheme(&url.text)),
-        links::Link::Unreadable(piece) => match links::bare(piece) {
+        links::Link::Bare(piece) => match links::bare(piece) {
             Some(url) => emit(links::without_web_scheme(&url.text)),
             None => emit(&element(piece)),
         },
-        links::Link::LongerPath(piece) => emit(&element(piece)),
+        links::Link::Unreadable(piece) | links::Link::LongerPath(piece) => emit(&element(piece)),
     });
 }
 
@@ -123,7 +125,7 @@ pub(crate) fn hosts(text: &str, emit: Emit) {
     links::each(text, &mut |link| match link {
         links::Link::Url(url) if url.host.is_empty() => {}
         links::Link::Url(url) => emit(&url.host),
-        links::Link::Unreadable(piece) => emit(&element(piece)),
+        links::Link::Bare(piece) | links::Link::Unreadable(piece) => emit(&element(piece)),
         links::Link::LongerPath(_) => {}
     });
 }

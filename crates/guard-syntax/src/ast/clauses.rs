@@ -114,7 +114,7 @@ pub enum ClauseKind {
         within: Option<Literal>,
         /// `when e` / `unless e`.
         guard: Option<Guard>,
-        /// What the person should know.
+        /// The message for the person who decides.
         because: Option<Template>,
     },
     /// `ready when probe NAME`.

@@ -12,6 +12,8 @@ use crate::url::Url;
 pub(super) enum Link<'t> {
     /// A url that reads strictly.
     Url(Box<Url>),
+    /// A word without a scheme that some readers follow, and that ends where it seems to.
+    Bare(&'t str),
     /// A piece that may lead to a host nobody knows.
     Unreadable(&'t str),
     /// A piece whose host is known, but not what follows it.
@@ -84,7 +86,7 @@ struct After<'t> {
 fn of_word<'t>(word: &'t str, after: &After, visit: &mut dyn FnMut(Link<'t>)) {
     let mut marks = word.match_indices("://").map(|(at, _)| scheme_start(word, at)).peekable();
     let Some(first) = marks.peek().copied() else {
-        return without_mark(word, visit);
+        return without_mark(word, after, visit);
     };
     if is_link_like(&word[..first]) {
         visit(Link::Unreadable(&word[..first]));
@@ -143,7 +145,7 @@ fn continuation(url: &str, after: &After) -> Continues {
     }
 }
 
-fn without_mark<'t>(word: &'t str, visit: &mut dyn FnMut(Link<'t>)) {
+fn without_mark<'t>(word: &'t str, after: &After, visit: &mut dyn FnMut(Link<'t>)) {
     let plain = trimmed(word);
     let scheme = plain.split_once(':').map(|(scheme, _)| scheme.to_ascii_lowercase());
     if scheme.is_some_and(|scheme| HOSTLESS.contains(&&*scheme))
@@ -152,7 +154,10 @@ fn without_mark<'t>(word: &'t str, visit: &mut dyn FnMut(Link<'t>)) {
         return visit(Link::Url(Box::new(url)));
     }
     if is_link_like(word) {
-        visit(Link::Unreadable(word));
+        visit(match continuation(word, after) {
+            Continues::No => Link::Bare(word),
+            _ => Link::Unreadable(word),
+        });
     }
 }
 
