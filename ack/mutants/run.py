@@ -4,10 +4,11 @@
     python3 ack/mutants/run.py target/debug/guardc [SUBJECT...] [--names FILE]
 
 The subjects are `python`, `typescript`, `kit`, `pydantic-ai` and `langchain`; the last three need an interpreter that has the
-frameworks. `--names` runs only the mutants of a file, which has their names as this command prints them. `equivalent.txt` lists the
+frameworks. The kit's findings are counted by what they are: a broken promise, or only a hang or a crash. `--names` runs only the mutants of a file, which has their names as this command prints them. `equivalent.txt` lists the
 mutants that behave like the original; they do not count, and one of them that is found is an error. `ack/mutants.md` has the figures.
 """
-import argparse, pathlib, shutil, subprocess, sys, tempfile, time
+import argparse, json, pathlib, re, shutil, subprocess, sys, tempfile, time
+from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 
 import in_python, in_typescript
@@ -54,22 +55,27 @@ class Subject:
         return [sys.executable, str(adapter)]
 
 
-PATIENCE = ("PATIENCE = 5\n", "PATIENCE = 1\n")
+PATIENCE = ("PATIENCE = 3\n", "PATIENCE = 1\n")
 SUBJECTS = [
     Subject("python", "python/adapter.py", "python/adapter.py", PATIENCE),
-    Subject("typescript", "typescript/adapter.ts", "typescript/adapter.ts", ("PATIENCE = 5000;", "PATIENCE = 1000;")),
+    Subject("typescript", "typescript/adapter.ts", "typescript/adapter.ts", ("PATIENCE = 3000;", "PATIENCE = 1000;")),
     Subject("kit", "kit.py", "pydantic_ai/adapter.py"),
     Subject("pydantic-ai", "pydantic_ai/adapter.py", "pydantic_ai/adapter.py"),
     Subject("langchain", "langchain/adapter.py", "langchain/adapter.py"),
 ]
 
 
-def survives(guardc, subject, text):
-    """Returns true if the kit finds nothing wrong with the adapter with this text of its file."""
+def finding(guardc, subject, text):
+    """Returns what the kit finds wrong with the adapter with this text of its file: `failed` where a promise is broken, `errored` where it only
+    hangs, crashes or speaks no protocol; none where it finds nothing."""
     with tempfile.TemporaryDirectory(prefix="guard-mutant-") as folder:
         command = subject.command(pathlib.Path(folder), text)
-        run = [guardc, "ack", "run", *LIMITS, "--", *(command or [])]
-        return bool(command) and subprocess.run(run, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode == 0
+        if not command:
+            return "errored"
+        run = [guardc, "ack", "run", *LIMITS, "--format", "json", "--", *command]
+        report = subprocess.run(run, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout
+        outcomes = {case["outcome"] for case in json.loads(report)["cases"]}
+        return next((outcome for outcome in ("failed", "errored") if outcome in outcomes), None)
 
 
 def equivalents():
@@ -83,23 +89,29 @@ def equivalents():
 
 
 def judge(guardc, subject, wanted, listed):
-    """Runs the mutants of a subject. Returns how many count, how many of these were found, and the errors of the list."""
+    """Runs the mutants of a subject. Returns how many count, by what was found of them, and the errors of the list."""
     begun, mutants = time.monotonic(), subject.mutants()
     errors = [f"{subject.name} {name}: there is no such mutant" for name in listed - set(mutants)]
     chosen = {name: text for name, text in mutants.items() if wanted is None or f"{subject.name} {name}" in wanted}
-    if chosen and not survives(guardc, subject, subject.text()):
-        return 0, 0, [f"{subject.name}: the kit finds something wrong with the original"]
-    count = killed = 0
+    if chosen and finding(guardc, subject, subject.text()):
+        return Counter(), [f"{subject.name}: the kit finds something wrong with the original"]
+    counts = Counter()
     with ThreadPoolExecutor(2) as pool:
-        for name, lives in zip(chosen, pool.map(lambda text: survives(guardc, subject, text), chosen.values())):
+        for name, found in zip(chosen, pool.map(lambda text: finding(guardc, subject, text), chosen.values())):
             if name in listed:
-                errors += [] if lives else [f"{subject.name} {name}: it is listed as equivalent, and the kit finds it"]
+                errors += [f"{subject.name} {name}: it is listed as equivalent, and the kit finds it"] if found else []
                 continue
-            count, killed = count + 1, killed + (not lives)
-            if lives:
-                print(f"survived: {subject.name} {name}", flush=True)
-    print(f"{subject.name}: {killed} of {count} found, {len(listed)} equivalent ({time.monotonic() - begun:.0f} s)", flush=True)
-    return count, killed, errors
+            counts[found] += 1
+            if found != "failed":
+                print(f"{found or 'survived'}: {subject.name} {name}", flush=True)
+    print(f"{subject.name}: {told(counts)}, {len(listed)} equivalent ({time.monotonic() - begun:.0f} s)", flush=True)
+    return counts, errors
+
+
+def told(counts):
+    """Returns the counts of mutants in words."""
+    found, total = counts["failed"] + counts["errored"], counts.total()
+    return f"{found} of {total} found ({100 * found / max(1, total):.1f}%), {counts['errored']} of them errored only"
 
 
 def main():
@@ -107,16 +119,21 @@ def main():
     parser.add_argument("guardc")
     parser.add_argument("subjects", nargs="*")
     parser.add_argument("--names", type=pathlib.Path)
-    options = parser.parse_args()
+    parser.add_argument("--all-found", action="store_true", help="it is an error if a mutant survives")
+    options = parser.parse_intermixed_args()
     listed = equivalents()
-    wanted = set(options.names.read_text(encoding="utf-8").replace("survived: ", "").splitlines()) if options.names else None
-    total = killed = 0
-    errors = []
+    wanted = set(options.names.read_text(encoding="utf-8").splitlines()) if options.names else None
+    wanted = wanted and {re.sub("^(survived|errored): ", "", line) for line in wanted}
+    counts, errors = Counter(), []
     for subject in SUBJECTS:
         if not options.subjects or subject.name in options.subjects:
-            of_it, found, wrong = judge(str(pathlib.Path(options.guardc).resolve()), subject, wanted, listed.get(subject.name, set()))
-            total, killed, errors = total + of_it, killed + found, errors + wrong
-    print(f"{killed} of {total} mutants found ({100 * killed / max(1, total):.1f}%)")
+            of_it, wrong = judge(str(pathlib.Path(options.guardc).resolve()), subject, wanted, listed.get(subject.name, set()))
+            counts, errors = counts + of_it, errors + wrong
+    print(f"all: {told(counts)}")
+    if options.all_found and counts[None]:
+        errors.append(f"{counts[None]} mutants survive")
+    if wanted and counts.total() != len(wanted):
+        errors.append(f"{len(wanted)} mutants are named, and {counts.total()} of them were tried")
     print("\n".join(f"error: {error}" for error in errors))
     sys.exit(1 if errors else 0)
 

@@ -17,7 +17,7 @@ from guardc.integrations.langchain import Approval, GuardMiddleware
 from langchain.agents import create_agent
 from langchain.agents.middleware import AgentMiddleware
 from langchain_core.language_models.chat_models import BaseChatModel
-from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, ToolMessage
+from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
 from langchain_core.tools import StructuredTool, ToolException
 from pydantic import create_model
@@ -58,11 +58,11 @@ def shown(messages):
     for message in messages:
         if isinstance(message, AIMessage):
             calls = [{"call": call["id"] or "", "tool": call["name"], "args": call["args"]} for call in message.tool_calls + message.invalid_tool_calls]
-            said.append({"role": "assistant", "text": message.content, **({"calls": calls} if calls else {})})
+            said.append({"role": "assistant", "text": message.content, "calls": calls})
         elif isinstance(message, ToolMessage):
             said.append({"role": "tool", "text": message.content, "call": message.tool_call_id, "failed": message.status == "error"})
         else:
-            said.append({"role": "system" if isinstance(message, SystemMessage) else "user", "text": message.content})
+            said.append({"role": "user", "text": message.content})
     return said
 
 

@@ -8,7 +8,7 @@ import { randomUUID } from "node:crypto";
 import { Agent, Usage, setTracingDisabled, user } from "@openai/agents";
 import { Guarded } from "guardc/openai-agents";
 import { z } from "zod";
-import { approve, ask, cancelled, ended, execute, main, sessionOf, stringify, take } from "./kit.mjs";
+import { approve, ask, cancelled, ended, execute, main, parse, sessionOf, stringify, take } from "./kit.mjs";
 
 setTracingDisabled(true);
 
@@ -32,7 +32,7 @@ function shown({ systemInstructions, input }) {
 
 function argsOf(text) {
   try {
-    return JSON.parse(text);
+    return parse(text);
   } catch {
     return text;
   }

@@ -11,7 +11,7 @@ feedback feedback_triggers deadline task_completion lifecycles attestation contr
 // JavaScript reads 9007199254740993 as another number, and the framework must get what the model wrote: a number that
 // would not come back as it is travels as a marked text.
 const TOKENS = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
-const parse = (text) => JSON.parse(text.replace(TOKENS, (token) => (token[0] === '"' || String(Number(token)) === token ? token : `"\\u0001${token}"`)));
+export const parse = (text) => JSON.parse(text.replace(TOKENS, (token) => (token[0] === '"' || String(Number(token)) === token ? token : `"\\u0001${token}"`)));
 export const stringify = (value) => JSON.stringify(value, (_, each) => (typeof each === "bigint" ? `\u0001${each}` : each)).replace(/"\\u0001([^"\\]*)"/g, "$1");
 
 const waiting = new Map();

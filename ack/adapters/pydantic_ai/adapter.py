@@ -15,7 +15,7 @@ from guardc.integrations.pydantic_ai import Approval, Guarded
 from pydantic_ai import Agent, ModelRequestNode, RunContext, Tool
 from pydantic_ai.capabilities import AbstractCapability
 from pydantic_ai.exceptions import ModelRetry, ToolFailed
-from pydantic_ai.messages import ModelResponse, RetryPromptPart, SystemPromptPart, TextPart, ToolCallPart, ToolReturnPart, UserPromptPart
+from pydantic_ai.messages import ModelResponse, RetryPromptPart, TextPart, ToolCallPart, ToolReturnPart
 from pydantic_ai.models.function import FunctionModel
 from pydantic_ai.usage import RequestUsage, UsageLimits
 
@@ -27,16 +27,6 @@ class Later(AbstractCapability):
     def __init__(self):
         self.words = []
 
-    def say(self, ctx):
-        words, self.words[:] = list(self.words), []
-        for text in words:
-            ctx.enqueue(text)
-
-    async def after_model_request(self, ctx, *, request_context, response):
-        if any(isinstance(part, ToolCallPart) for part in response.parts):
-            self.say(ctx)
-        return response
-
     async def on_tool_execute_error(self, ctx, *, call, tool_def, args, error):
         if isinstance(error, (OSError, TimeoutError)):
             return f"error: {error}"
@@ -45,7 +35,9 @@ class Later(AbstractCapability):
     async def after_node_run(self, ctx, *, node, result):
         # What is enqueued at the end of a run begins another turn: words on a stop are said only if it was blocked.
         if isinstance(result, ModelRequestNode):
-            self.say(ctx)
+            words, self.words[:] = list(self.words), []
+            for text in words:
+                ctx.enqueue(text)
         return result
 
 
@@ -55,25 +47,18 @@ def shown(messages):
     for message in messages:
         if isinstance(message, ModelResponse):
             text = "".join(part.content for part in message.parts if isinstance(part, TextPart))
-            calls = [{"call": part.tool_call_id, "tool": part.tool_name, "args": args_of(part)}
+            calls = [{"call": part.tool_call_id, "tool": part.tool_name, "args": arguments(part.args)}
                      for part in message.parts if isinstance(part, ToolCallPart)]
-            said.append({"role": "assistant", "text": text, **({"calls": calls} if calls else {})})
+            said.append({"role": "assistant", "text": text, "calls": calls})
             continue
         for part in message.parts:
             if isinstance(part, (ToolReturnPart, RetryPromptPart)) and part.tool_name:
                 text = part.model_response_str() if isinstance(part, ToolReturnPart) else part.model_response()
                 failed = isinstance(part, RetryPromptPart) or part.outcome == "failed"
                 said.append({"role": "tool", "text": text, "call": part.tool_call_id, "failed": failed})
-            elif isinstance(part, SystemPromptPart):
-                said.append({"role": "system", "text": part.content})
             else:
-                content = part.content if isinstance(part.content, str) else "\n".join(map(str, part.content))
-                said.append({"role": "user", "text": content})
+                said.append({"role": "user", "text": part.content})
     return said
-
-
-def args_of(part):
-    return part.args if isinstance(part.args, dict) else arguments(part.args)
 
 
 TYPES = {"integer": int, "string": str, "boolean": bool}

@@ -6,15 +6,15 @@
 Copy it, and put your framework's loop in place of `loop`. Guard decides in a process of its own (`guardc serve`);
 this file carries out what it decides. Standard output belongs to the protocol: print to standard error.
 """
-import json, os, pathlib, queue, shutil, subprocess, sys, tempfile, threading
+import json, os, pathlib, queue, subprocess, sys, tempfile, threading, traceback
 
-CAPABILITIES = """tool_policies argument_checks unknown_tools denial_feedback outages streaming effects invariants budgets limits feedback
-feedback_triggers deadline task_completion lifecycles attestation contracts approvals deferred_approvals native_tools trace restore"""
+CAPABILITIES = """tool_policies argument_checks unknown_tools denial_feedback outages streaming concurrent_runs effects invariants budgets limits
+feedback feedback_triggers deadline task_completion lifecycles attestation contracts approvals deferred_approvals native_tools trace restore"""
 
 
 GUARDC = os.environ.get("GUARDC", "guardc")
 #: How long the guard may take to answer, in seconds. A guard that does not answer allows nothing.
-PATIENCE = 5
+PATIENCE = 3
 
 
 class Refused(RuntimeError):
@@ -26,25 +26,31 @@ class Refused(RuntimeError):
 
 
 class Line:
-    """JSON lines to somebody and back; one question at a time."""
+    """JSON lines to somebody and back. Somebody else reads the answers, so that every thread may ask."""
 
-    def __init__(self, reader, writer, extra):
-        self.reader, self.writer, self.extra, self.asked = reader, writer, extra, 0
-
-    def read(self):
-        return self.reader.readline()
+    def __init__(self, writer, patience, **extra):
+        self.writer, self.patience, self.extra = writer, patience, extra
+        self.lock, self.asked, self.waiting = threading.Lock(), 0, {}
 
     def say(self, message):
-        self.writer.write(json.dumps(message) + "\n")
-        self.writer.flush()
+        with self.lock:
+            self.writer.write(json.dumps(message) + "\n")
+            self.writer.flush()
 
     def ask(self, method, **params):
-        self.asked += 1
-        self.say({**self.extra, "id": f"a{self.asked}", "method": method, "params": params})
-        answer = json.loads(self.read() or '{"error": {"message": "nobody answers"}}')
+        answers = queue.Queue()
+        with self.lock:
+            self.asked += 1
+            question = f"a{self.asked}"
+            self.waiting[question] = answers
+        self.say({**self.extra, "id": question, "method": method, "params": params})
+        answer = answers.get(timeout=self.patience)
         if "error" in answer:
             raise Refused(answer["error"])
         return answer["result"]
+
+    def hear(self, message):
+        self.waiting.pop(message["id"]).put(message)
 
 
 class Sidecar(Line):
@@ -53,78 +59,84 @@ class Sidecar(Line):
     def __init__(self):
         self.process = subprocess.Popen([GUARDC, "serve", "--durability", "off", "--key", str(folder / "key")],
                                         stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8")
-        super().__init__(self.process.stdout, self.process.stdin, {"jsonrpc": "2.0"})
-        self.lines, self.is_gone = queue.Queue(), False
+        super().__init__(self.process.stdin, PATIENCE, jsonrpc="2.0")
+        self.probes = {}  # by the session that it has open: the probes that are asked of us
+        self.is_gone = False
         threading.Thread(target=self.follow, daemon=True).start()
 
     def follow(self):
-        for line in self.reader:
-            self.lines.put(line)
-        self.lines.put("")
-
-    def read(self):
-        try:
-            line = self.lines.get(timeout=PATIENCE)
-        except queue.Empty:
-            line = ""
-        self.is_gone = not line
-        return line
+        for line in self.process.stdout:
+            self.hear(json.loads(line))
+        # It has ended: nobody needs to wait for an answer.
+        self.is_gone = True
+        for answers in list(self.waiting.values()):
+            answers.put({"error": {"message": "the guard has ended"}})
 
     def ask(self, method, **params):
         if self.is_gone:
             raise RuntimeError("the guard is gone")
         try:
             return super().ask(method, **params)
-        except OSError as error:
+        except (OSError, queue.Empty):
             self.is_gone = True
-            raise RuntimeError(f"the guard is gone: {error}") from None
+            raise RuntimeError("the guard does not answer") from None
 
 
+# The kit removes the temporary folder of an adapter.
 folder = pathlib.Path(tempfile.mkdtemp(prefix="guard-adapter-"))
-kit = Line(sys.stdin, sys.stdout, {})
+kit = Line(sys.stdout, None)
 guard = Sidecar()
-sessions = {}  # by the kit's id: where its journal is kept
-probes = {}  # by the same: the probes that are asked of us
+journals = {}  # by the kit's id of a session: where its journal is kept
 
 
-def now():
-    return kit.ask("clock.now")["now"]
+def now(session):
+    return kit.ask("clock.now", session=session)["now"]
 
 
-def open_session(session, run, journal):
+def open_session(session, run):
+    """Opens a session whose journal has a folder."""
     known = {key: run[key] for key in ("source", "workspace", "data") if run.get(key) is not None}
-    opened = guard.ask("session.open", session=session, journal=str(journal), now=run.get("now") or now(), **known)
-    sessions[session], probes[session] = journal, opened["probes"]
+    opened = guard.ask("session.open", session=session, journal=journals[session], now=run.get("now") or now(session), **known)
+    guard.probes[session] = opened["probes"]
 
 
-def revive(run):
-    """A guard that is gone is started again. It takes the session of a run up from its journal."""
+def enter(session, run):
+    """Opens the session of a run where the guard does not have it: a new one, or from its journal where a guard is gone that had it."""
     global guard
     if guard.is_gone:
         guard.process.kill()
-        guard, session = Sidecar(), run["session"]
-        # The other sessions are lost with the guard that had them.
-        journals = {session: sessions[session]} if session in sessions else {}
-        sessions.clear()
-        for session, journal in journals.items():
-            take_up(session, run, journal)
+        guard = Sidecar()
+    if session in guard.probes:
+        return
+    if session in journals:
+        take_up(session, run)
+        return
+    journals[session] = tempfile.mkdtemp(dir=folder)
+    try:
+        open_session(session, run)
+    except RuntimeError:
+        del journals[session]
+        raise
 
 
-def take_up(session, run, journal):
+def take_up(session, run):
     """Opens a session from its journal. The store is told which sessions it has."""
-    subprocess.run([GUARDC, "trace", "repair", "--ledger", str(journal)], check=True, stdout=subprocess.DEVNULL)
-    open_session(session, {**run, "data": None, "now": "1970-01-01T00:00:00Z"}, journal)
+    subprocess.run([GUARDC, "trace", "repair", "--ledger", journals[session]], check=True, stdout=subprocess.DEVNULL)
+    open_session(session, {**run, "data": None, "now": "1970-01-01T00:00:00Z"})
 
 
 def tell(method, session, **event):
     """Something happened: the guard is told, with the time and what its probes would find."""
-    answers = {name: kit.ask("probe.read", name=name).get("answer") for name in probes[session]}
-    answers = {name: answer for name, answer in answers.items() if answer is not None}
-    return guard.ask(method, session=session, now=now(), **event, **({"probes": answers} if answers else {}))
+    answers = {name: kit.ask("probe.read", session=session, name=name).get("answer") for name in guard.probes[session]}
+    return guard.ask(method, session=session, now=now(session), **event, **({"probes": answers} if answers else {}))
+
+
+def journal(session):
+    return pathlib.Path(journals[session], f"{session}.jsonl")
 
 
 def trace(session):
-    return (sessions[session] / f"{session}.jsonl").read_text(encoding="utf-8").splitlines()
+    return journal(session).read_text(encoding="utf-8").splitlines()
 
 
 class Cancelled(Exception):
@@ -147,7 +159,7 @@ def around(session, call, tools):
     if "served" in said:  # by the guard itself: there is nothing to run
         return joined(json.dumps(said["served"]["result"]), said["rendered"])
     if call["tool"] in tools:
-        done = kit.ask("tool.execute", **call)
+        done = kit.ask("tool.execute", session=session, **call)
     else:
         done = {"outcome": "failure", "result": f"there is no tool `{call['tool']}`"}
     settled = tell("call.settle", session, call=call["call"], outcome=done["outcome"], result=done["result"])
@@ -158,7 +170,7 @@ def around(session, call, tools):
 
 
 def approve(session, call, role):
-    answer = kit.ask("approval.request", role=role, **call)
+    answer = kit.ask("approval.request", session=session, role=role, **call)
     if answer["granted"]:
         until = {"expires": answer["expires"]} if answer.get("expires") else {}
         tell("call.approve", session, tool=call["tool"], args=call["args"], role=role, by=answer["by"], **until)
@@ -204,12 +216,10 @@ def loop(run):
     """The agent: the model's turn, its calls one after another, until it may stop."""
     session, messages = run["session"], []
     tools = {tool["name"] for tool in run["tools"] if "elsewhere" not in tool}
-    revive(run)
-    if session not in sessions:
-        open_session(session, run, folder / f"journal-{len(list(folder.iterdir()))}")
+    enter(session, run)
     happened(session, {"event": "prompt", "text": run["prompt"]}, messages)
     while True:
-        turn = assembled(kit.ask("model.next", messages=messages))
+        turn = assembled(kit.ask("model.next", session=session, messages=messages))
         for event in turn.get("host", []):
             happened(session, event, messages)
         for unit, amount in turn.get("usage", {}).items():
@@ -241,7 +251,8 @@ def ended(run, turn, stop):
 
 
 def forget(session):
-    if sessions.pop(session, None):
+    journals.pop(session, None)
+    if guard.probes.pop(session, None) is not None:
         guard.ask("session.close", session=session)
 
 
@@ -249,10 +260,9 @@ def restore(params):
     """A session is its journal: written to a new folder, and taken up there."""
     session = params["session"]
     forget(session)
-    journal = folder / f"journal-{len(list(folder.iterdir()))}"
-    journal.mkdir()
-    (journal / f"{session}.jsonl").write_text("".join(line + "\n" for line in params["snapshot"]), encoding="utf-8")
-    take_up(session, params, journal)
+    journals[session] = tempfile.mkdtemp(dir=folder)
+    journal(session).write_text("".join(line + "\n" for line in params["snapshot"]), encoding="utf-8")
+    take_up(session, params)
 
 
 def answer(method, params):
@@ -266,19 +276,26 @@ def answer(method, params):
         restore(params)
         return {}
     if method == "reset":  # Without a session: everything, before the next case of the kit.
-        for session in [params["session"]] if "session" in params else list(sessions):
+        for session in [params["session"]] if "session" in params else list(journals):
             forget(session)
         return {}
     raise RuntimeError(f"there is no method `{method}`")
 
 
-try:
-    for line in sys.stdin:
-        request = json.loads(line)
-        try:
-            kit.say({"id": request["id"], "result": answer(request["method"], request["params"])})
-        except RuntimeError as error:
-            kit.say({"id": request["id"], "error": {"message": str(error)}})
-finally:
-    guard.process.stdin.close()
-    shutil.rmtree(folder, ignore_errors=True)
+def serve(request):
+    try:
+        kit.say({"id": request["id"], "result": answer(request["method"], request["params"])})
+    except Exception as error:
+        traceback.print_exc()
+        kit.say({"id": request["id"], "error": {"message": str(error)}})
+
+
+for line in sys.stdin:
+    message = json.loads(line)
+    if "method" in message:
+        # A run may begin while another goes on.
+        threading.Thread(target=serve, args=(message,), daemon=True).start()
+    else:
+        kit.hear(message)
+# What the guard has answered is in its journals. One that hangs would stay.
+guard.process.kill()

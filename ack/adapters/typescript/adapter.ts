@@ -19,7 +19,7 @@ type Message = { role: "system" | "user" | "assistant" | "tool"; text: string; c
 type Waiting = { resolve: (result: Json) => void; reject: (error: Error) => void };
 
 /** How long the guard may take to answer, in milliseconds. A guard that does not answer allows nothing. */
-const PATIENCE = 5000;
+const PATIENCE = 3000;
 
 /** An answer that is an error, with its code where it has one. */
 class Refused extends Error {
@@ -72,9 +72,10 @@ class Line {
 /** The guard. Once it is gone, or silent for too long, every question to it is an error until it is started again. */
 class Sidecar extends Line {
   gone = "";
+  probes = new Map<string, string[]>(); // by the session that it has open: the probes that are asked of us
   process: ChildProcess;
   constructor() {
-    const serve = ["serve", "--durability", "off", "--key", path.join(folder, "key")];
+    const serve = ["serve", "--durability", "off", "--key", `${folder}/key`];
     const server = spawn(GUARDC, serve, { stdio: ["pipe", "pipe", "inherit"] });
     super((text) => server.stdin.write(text), { jsonrpc: "2.0" });
     this.process = server;
@@ -95,31 +96,44 @@ class Sidecar extends Line {
 }
 
 const GUARDC = process.env.GUARDC ?? "guardc";
+// The kit removes the temporary folder of an adapter.
 const folder = fs.mkdtempSync(path.join(os.tmpdir(), "guard-adapter-"));
 const kit = new Line((text) => process.stdout.write(text), {});
 let guard = new Sidecar();
 
-const sessions = new Map<string, string>(); // by the kit's id: where its journal is kept
-const probes = new Map<string, string[]>(); // by the same: the probes that are asked of us
+const journals = new Map<string, string>(); // by the kit's id of a session: where its journal is kept
 const now = async (session: string): Promise<string> => (await kit.ask("clock.now", { session })).now;
 const joined = (...texts: string[]): string => texts.filter((text) => text).join("\n\n");
 const shown = (value: Json): string => (typeof value === "string" && value[0] !== "\u0001" ? value : stringify(value));
-const journal = (session: string): string => path.join(sessions.get(session)!, `${session}.jsonl`);
+const journal = (session: string): string => `${journals.get(session)}/${session}.jsonl`;
 const trace = (session: string): string[] => fs.readFileSync(journal(session), "utf8").trimEnd().split("\n");
 
-async function open(session: string, run: Json, lines: string[]): Promise<void> {
-  sessions.set(session, fs.mkdtempSync(path.join(folder, "journal-")));
-  if (lines.length) {
-    fs.writeFileSync(journal(session), lines.map((line) => line + "\n").join(""));
-    // The store is told which sessions it has.
-    execFileSync(GUARDC, ["trace", "repair", "--ledger", sessions.get(session)!]);
-  }
+/** Opens a session whose journal has a folder. */
+async function open(session: string, run: Json): Promise<void> {
   const { source, workspace, data } = run;
-  const where = { journal: sessions.get(session), now: run.now ?? (await now(session)) };
+  const where = { journal: journals.get(session), now: run.now ?? (await now(session)) };
+  guard.probes.set(session, (await guard.ask("session.open", { session, source, workspace, data, ...where })).probes);
+}
+
+/** Opens a session from its journal. The store is told which sessions it has. */
+async function takeUp(session: string, run: Json): Promise<void> {
+  execFileSync(GUARDC, ["trace", "repair", "--ledger", journals.get(session)!]);
+  await open(session, { ...run, data: undefined, now: "1970-01-01T00:00:00Z" });
+}
+
+/** Opens the session of a run where the guard does not have it: a new one, or from its journal where a guard is gone that had it. */
+async function enter(session: string, run: Json): Promise<void> {
+  if (guard.gone) {
+    guard.process.kill("SIGKILL");
+    guard = new Sidecar();
+  }
+  if (guard.probes.has(session)) return;
+  if (journals.has(session)) return takeUp(session, run);
+  journals.set(session, fs.mkdtempSync(`${folder}/journal-`));
   try {
-    probes.set(session, (await guard.ask("session.open", { session, source, workspace, data, ...where })).probes);
+    await open(session, run);
   } catch (error) {
-    sessions.delete(session);
+    journals.delete(session);
     throw error;
   }
 }
@@ -127,7 +141,7 @@ async function open(session: string, run: Json, lines: string[]): Promise<void> 
 /** Something happened: the guard is told, with the time and what its probes would find. */
 async function tell(method: string, session: string, event: Json): Promise<Json> {
   const answers: Json = {};
-  for (const name of probes.get(session) ?? []) answers[name] = (await kit.ask("probe.read", { session, name })).answer;
+  for (const name of guard.probes.get(session) ?? []) answers[name] = (await kit.ask("probe.read", { session, name })).answer;
   return guard.ask(method, { session, ...event, now: await now(session), probes: Object.keys(answers).length ? answers : undefined });
 }
 
@@ -201,16 +215,6 @@ async function happened(session: string, { event, ...rest }: Json, messages: Mes
   await tell(method, session, rest);
 }
 
-/** A guard that is gone is started again. It takes the session of a run up from its journal; the others are lost. */
-async function revive(run: Json): Promise<void> {
-  if (!guard.gone) return;
-  guard.process.kill();
-  const lines = sessions.has(run.session) ? trace(run.session) : [];
-  sessions.clear();
-  guard = new Sidecar();
-  if (lines.length) await open(run.session, { ...run, data: undefined, now: "1970-01-01T00:00:00Z" }, lines);
-}
-
 /** A turn that was streamed, put together: each piece goes to the call whose number it has. */
 function assembled(turn: Json): Json {
   if (!turn.pieces) return turn;
@@ -230,8 +234,7 @@ async function loop(run: Json): Promise<Json> {
   const { session } = run;
   const messages: Message[] = [];
   const tools = new Set<string>(run.tools.filter((tool: Json) => !tool.elsewhere).map((tool: Json) => tool.name));
-  await revive(run);
-  if (!sessions.has(session)) await open(session, run, []);
+  await enter(session, run);
   await happened(session, { event: "prompt", text: run.prompt }, messages);
   for (;;) {
     const turn = assembled(await kit.ask("model.next", { session, messages }));
@@ -262,7 +265,8 @@ async function ended(run: Json, turn: Json, stop: Json): Promise<Json> {
 }
 
 async function forget(session: string): Promise<void> {
-  if (sessions.delete(session)) await guard.ask("session.close", { session });
+  journals.delete(session);
+  if (guard.probes.delete(session)) await guard.ask("session.close", { session });
 }
 
 async function answer(method: string, params: Json): Promise<Json> {
@@ -278,11 +282,13 @@ async function answer(method: string, params: Json): Promise<Json> {
       return { snapshot: trace(params.session) };
     case "restore":
       await forget(params.session);
-      await open(params.session, { ...params, now: "1970-01-01T00:00:00Z" }, params.snapshot);
+      journals.set(params.session, fs.mkdtempSync(`${folder}/journal-`));
+      fs.writeFileSync(journal(params.session), params.snapshot.map((line: string) => line + "\n").join(""));
+      await takeUp(params.session, params);
       return {};
     case "reset":
       // Without a session: everything, before the next case of the kit.
-      for (const session of params.session ? [params.session] : [...sessions.keys()]) await forget(session);
+      for (const session of params.session ? [params.session] : [...journals.keys()]) await forget(session);
       return {};
     default:
       throw new Error(`there is no method \`${method}\``);
@@ -299,7 +305,5 @@ input.on("line", async (line) => {
     kit.say({ id: message.id, error: { message: (error as Error).message } });
   }
 });
-input.on("close", () => {
-  guard.process.stdin?.end();
-  fs.rmSync(folder, { recursive: true, force: true });
-});
+// What the guard has answered is in its journals. One that hangs would stay.
+input.on("close", () => guard.process.kill("SIGKILL"));

@@ -54,6 +54,14 @@ pub trait Adapter {
         let _ = clean;
         Ok(())
     }
+    /// Ends the adapter, as the end of its input does.
+    ///
+    /// # Errors
+    ///
+    /// Returns how it ended, if it did not end by itself with exit status 0, or left a process behind.
+    fn end(&mut self) -> Result<(), String> {
+        Ok(())
+    }
     /// Ends the outage of its guard, if there is one: the guard answers again.
     fn end_outage(&mut self) {}
     /// True if earlier cases were played in this process.

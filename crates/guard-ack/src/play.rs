@@ -7,7 +7,7 @@ use crate::judge::{self, Broken};
 use crate::observed::{Observed, RunSeen};
 use crate::protocol::{Declared, End, Ended, Hello, Outage, PROTOCOL, Replay, Restore, Run, Tool};
 use crate::workspace::Workspace;
-use crate::world::{Outside, Stage, json_of};
+use crate::world::{Outside, Stages, json_of};
 use guard_plan::hex;
 use guard_plan::time;
 use serde_json::{Value, json};
@@ -71,6 +71,15 @@ fn not_reset(trouble: &Trouble) -> Broken {
         at: String::new(),
         expected: "after the case the process begins anew when it is told to `reset`".into(),
         observed: trouble.to_string(),
+    }
+}
+
+fn not_ended(how: String) -> Broken {
+    Broken {
+        clause: "LOOP-12".into(),
+        at: String::new(),
+        expected: "the adapter ends by itself when its input ends, with exit status 0, and leaves no process behind".into(),
+        observed: how,
     }
 }
 
@@ -151,8 +160,8 @@ impl<'p> Player<'p> {
 
     fn case(&mut self, seen: &mut Observed) -> Result<Played, Trouble> {
         seen.declared = self.greet()?;
-        if let Some(missing) = self.case.needs.iter().find(|need| !seen.declared.has(need)) {
-            return Ok(Played::Skipped(missing.clone()));
+        if let Some(missing) = self.case.lacking(&seen.declared) {
+            return Ok(Played::Skipped(missing.to_owned()));
         }
         let mut broken = Vec::new();
         for (at, run) in self.case.run.iter().enumerate() {
@@ -160,7 +169,10 @@ impl<'p> Player<'p> {
                 // It went on beside the run before it.
                 continue;
             }
-            self.steps(run)?;
+            broken.extend(self.steps(run)?);
+            if !broken.is_empty() {
+                break;
+            }
             let (ones, ended) = self.run(at, run);
             if let Err(trouble) = ended {
                 // A forbidden action counts, even if the run fails later.
@@ -211,6 +223,7 @@ impl<'p> Player<'p> {
         Run {
             session: self.session(&run.session),
             source: self.case.guard.clone(),
+            policy: self.case.policy.clone(),
             plan: self.plan.clone(),
             workspace: self.workspace(),
             now: time::format_rfc3339(self.outside.now),
@@ -231,7 +244,7 @@ impl<'p> Player<'p> {
         let beside = beside.and_then(|beside| Some((beside, beside.during.clone()?)));
         let beside = beside.map(|(run, call)| (self.message(at + 1, run), run, call));
         self.outside.note(">", "run", &json!(message));
-        let mut stage = Stage::new(&mut self.outside, run, &message.session);
+        let mut stage = Stages::new(&mut self.outside, run, &message.session);
         if let Some((message, run, call)) = beside {
             stage.go_beside(message, run, call);
         }
@@ -272,7 +285,9 @@ impl<'p> Player<'p> {
         }
     }
 
-    fn steps(&mut self, run: &RunFile) -> Result<(), Trouble> {
+    /// Takes the steps before a run. Returns the promises that they show to be broken.
+    fn steps(&mut self, run: &RunFile) -> Result<Vec<Broken>, Trouble> {
+        let mut broken = Vec::new();
         for step in &run.before {
             self.outside.log.push(format!("> {step:?}"));
             match step {
@@ -297,13 +312,14 @@ impl<'p> Player<'p> {
                     self.adapter.reset(Some(&session))?;
                 }
                 Step::Restart {} => {
+                    broken.extend(self.adapter.end().err().map(not_ended));
                     self.adapter = self.contestant.start_fresh(None)?;
                     self.greet()?;
                 }
                 Step::Wait { takes } => self.outside.passes(Some(takes)),
             }
         }
-        Ok(())
+        Ok(broken)
     }
 
     /// Replays the trace of a run as the case says: unchanged, or with a reversed verdict.

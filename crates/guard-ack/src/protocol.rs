@@ -18,9 +18,9 @@ pub const MAX_LINE: usize = 16 << 20;
 pub struct Request {
     /// Chosen by whoever asks.
     pub id: Value,
-    /// What is asked for.
+    /// The method.
     pub method: String,
-    /// With what.
+    /// The parameters.
     #[serde(default)]
     pub params: Value,
 }
@@ -52,7 +52,7 @@ pub struct Declared {
 }
 
 impl Declared {
-    /// Whether a capability is declared.
+    /// Returns whether a capability is declared.
     pub fn has(&self, capability: &str) -> bool {
         self.capabilities.get(capability).copied().unwrap_or(false)
     }
@@ -64,7 +64,7 @@ impl Declared {
 pub struct Tool {
     /// The name by which the model calls it.
     pub name: String,
-    /// What it does.
+    /// Its description for the model.
     #[serde(default)]
     pub description: String,
     /// The JSON Schema of its arguments.
@@ -96,6 +96,9 @@ pub struct Run {
     pub session: String,
     /// The text of the guard.
     pub source: String,
+    /// The policy in plain rules, where they can say what the guard says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub policy: Option<Policy>,
     /// The path of the compiled plan, where there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plan: Option<String>,
@@ -104,9 +107,9 @@ pub struct Run {
     pub workspace: Option<String>,
     /// The time at which it begins, RFC 3339.
     pub now: String,
-    /// What the user says.
+    /// The words of the user.
     pub prompt: String,
-    /// What the guard may learn from when the session begins.
+    /// The data that the guard may learn from when the session begins.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub data: Option<Value>,
     /// The contract of the guard that the last output is judged by.
@@ -120,6 +123,51 @@ pub struct Run {
     /// The model streams: its turns come in `pieces`.
     #[serde(default, skip_serializing_if = "is_false")]
     pub streamed: bool,
+}
+
+/// A policy for engines that do not read guards.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Policy {
+    /// The tools that may be called; every other call is denied.
+    pub tools: Vec<String>,
+    /// The rules. A call is denied if one of its rules applies.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rules: Vec<PolicyRule>,
+}
+
+/// A rule of a policy.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct PolicyRule {
+    /// The tool whose calls it denies.
+    pub tool: String,
+    /// It applies only to calls with such an argument.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub when: Option<PolicyCondition>,
+    /// It applies only as long as no call of this tool has succeeded in the session.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub requires: Option<String>,
+    /// It does not apply to a call that somebody in this role has approved.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub role: Option<String>,
+    /// The text that the model has to be shown.
+    pub because: String,
+}
+
+/// A condition on one argument of a call.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct PolicyCondition {
+    /// The name of the argument.
+    pub arg: String,
+    /// `==`, `!=`, `<`, `<=`, `>`, `>=` or `starts_with`.
+    pub op: String,
+    /// The value to compare with.
+    pub value: Value,
 }
 
 /// An outage of the guard.
@@ -288,7 +336,7 @@ pub enum Role {
 pub struct Message {
     /// Who says it.
     pub role: Role,
-    /// What is said, verbatim.
+    /// The text, verbatim.
     #[serde(default)]
     pub text: String,
     /// Of a tool: the call it answers.
@@ -317,22 +365,22 @@ pub struct Ask {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Turn {
-    /// What happened outside of the loop before the model answered, in order.
+    /// The events outside of the loop before the model answered, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub host: Vec<HostEvent>,
-    /// What the model used, by unit, as decimal text.
+    /// The usage of the model, by unit, as decimal text.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub usage: BTreeMap<String, String>,
-    /// What the model says beside its calls.
+    /// The text beside its calls.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub say: Option<String>,
-    /// What it calls.
+    /// Its calls.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub calls: Vec<Call>,
-    /// What it says and calls, in pieces, where the model streams; then `say` and `calls` are empty.
+    /// The chunks of its text and its calls, where the model streams; then `say` and `calls` are empty.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub pieces: Vec<StreamedPiece>,
-    /// Whether it would stop.
+    pub pieces: Vec<StreamChunk>,
+    /// True if it would stop.
     #[serde(default, skip_serializing_if = "is_false")]
     pub stop: bool,
     /// Its output, where it stops.
@@ -346,7 +394,7 @@ pub struct Turn {
 /// A piece of a turn that is streamed: of the text, or of the call number `at`.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct StreamedPiece {
+pub struct StreamChunk {
     /// Of the text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub say: Option<String>,
@@ -430,7 +478,7 @@ pub enum HostEvent {
 pub struct Done {
     /// How it ended.
     pub outcome: ToolOutcome,
-    /// What it gave; of a failure, what went wrong.
+    /// The result; of a failure, the error.
     pub result: Value,
     /// Of a failure: the way in which the tool fails.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -483,7 +531,7 @@ pub struct ApprovalRequest {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Approval {
-    /// Whether it is granted.
+    /// True if it is granted.
     pub granted: bool,
     /// Nobody has answered yet: the approval may come in another run.
     #[serde(default, skip_serializing_if = "is_false")]
@@ -551,7 +599,7 @@ pub struct Snapshot {
 pub struct Restore {
     /// Its id.
     pub session: String,
-    /// What `snapshot` gave.
+    /// The answer to `snapshot`.
     pub snapshot: Value,
     /// The text of its guard.
     pub source: String,
@@ -577,7 +625,7 @@ pub struct Replay {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Replayed {
-    /// Whether each record came out as it was.
+    /// True if each record came out as it was.
     pub agrees: bool,
     /// The number of the first that did not.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -37,7 +37,7 @@ impl Workspace {
         Ok(workspace)
     }
 
-    /// Where it is.
+    /// Its path.
     pub fn path(&self) -> &Path {
         &self.root
     }

@@ -5,8 +5,8 @@ use crate::adapter::{Kind, Refused, Trouble, World};
 use crate::case::{CallFile, Case, RunFile, TurnFile};
 use crate::observed::{RunSeen, Served};
 use crate::protocol::{
-    Approval, ApprovalRequest, Call, Done, End, HostEvent, Message, Run, StreamedPiece,
-    ToolOutcome, Turn,
+    Approval, ApprovalRequest, Call, Done, End, HostEvent, Message, Run, StreamChunk, ToolOutcome,
+    Turn,
 };
 use crate::workspace::Workspace;
 use guard_plan::time;
@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::collections::VecDeque;
 
-/// What lasts from run to run: the clock, the workspace, what was answered.
+/// The state that lasts from run to run: the clock, the workspace, the answers so far.
 pub struct Outside<'c> {
     pub case: &'c Case,
     pub now: i64,
@@ -48,7 +48,7 @@ impl<'c> Outside<'c> {
     }
 }
 
-/// What goes around in turn; the last stays.
+/// Returns the next of several values; the last one repeats.
 fn next_of<'v, T>(values: &'v [T], at: &mut usize) -> Option<&'v T> {
     let value = values.get(*at).or(values.last());
     *at += 1;
@@ -85,14 +85,14 @@ pub fn named(args: &Value, ids: &BTreeMap<String, String>) -> Value {
     }
 }
 
-/// What is played in one run.
-struct StagedCase<'c> {
+/// The stage of one run: its script, and what was seen of it so far.
+struct RunStage<'c> {
     session: String,
     script: &'c RunFile,
     seen: RunSeen,
     /// Of the turn that is played: the calls are held.
     overlap: bool,
-    /// What runs: indexes of what was executed, in the order in which it began.
+    /// The calls that run: indexes of what was executed, in the order in which it began.
     running: VecDeque<usize>,
     events: usize,
 }
@@ -108,31 +108,31 @@ enum Beside {
 }
 
 /// The world of one run, and of another that goes on beside it.
-pub struct Stage<'o, 'c> {
+pub struct Stages<'o, 'c> {
     pub outside: &'o mut Outside<'c>,
-    scenes: Vec<StagedCase<'c>>,
-    /// The scene whose adapter asks.
+    stages: Vec<RunStage<'c>>,
+    /// The stage whose adapter asks.
     active: usize,
     beside: Beside,
     beside_end: Option<Result<End, Trouble>>,
 }
 
-impl<'o, 'c> Stage<'o, 'c> {
-    pub fn new(outside: &'o mut Outside<'c>, script: &'c RunFile, session: &str) -> Stage<'o, 'c> {
-        let mut stage = Stage {
+impl<'o, 'c> Stages<'o, 'c> {
+    pub fn new(outside: &'o mut Outside<'c>, script: &'c RunFile, session: &str) -> Stages<'o, 'c> {
+        let mut all = Stages {
             outside,
-            scenes: Vec::new(),
+            stages: Vec::new(),
             active: 0,
             beside: Beside::None,
             beside_end: None,
         };
-        stage.scene_for(script, session);
-        stage
+        all.add_stage(script, session);
+        all
     }
 
-    fn scene_for(&mut self, script: &'c RunFile, session: &str) {
+    fn add_stage(&mut self, script: &'c RunFile, session: &str) {
         let seen = RunSeen { log_from: self.outside.log.len(), ..RunSeen::default() };
-        self.scenes.push(StagedCase {
+        self.stages.push(RunStage {
             session: session.to_owned(),
             script,
             seen,
@@ -144,7 +144,7 @@ impl<'o, 'c> Stage<'o, 'c> {
 
     /// Adds a run that goes on while a call is in flight.
     pub fn go_beside(&mut self, message: Run, script: &'c RunFile, call: String) {
-        self.scene_for(script, &message.session);
+        self.add_stage(script, &message.session);
         self.beside = Beside::Awaits(Box::new(message), call);
     }
 
@@ -155,17 +155,17 @@ impl<'o, 'c> Stage<'o, 'c> {
             let silent = Trouble::new(Kind::Hang, "the run beside another did not end");
             self.beside_end = Some(Err(silent));
         }
-        let beside = (self.scenes.len() > 1).then(|| self.scenes.pop()).flatten();
-        let beside = beside.map(|scene| (scene.seen, self.beside_end.take()));
-        (self.scenes.pop().map(|scene| scene.seen).unwrap_or_default(), beside)
+        let beside = (self.stages.len() > 1).then(|| self.stages.pop()).flatten();
+        let beside = beside.map(|stage| (stage.seen, self.beside_end.take()));
+        (self.stages.pop().map(|stage| stage.seen).unwrap_or_default(), beside)
     }
 
-    fn scene(&self) -> &StagedCase<'c> {
-        &self.scenes[self.active]
+    fn stage(&self) -> &RunStage<'c> {
+        &self.stages[self.active]
     }
 
-    fn scene_mut(&mut self) -> &mut StagedCase<'c> {
-        &mut self.scenes[self.active]
+    fn stage_mut(&mut self) -> &mut RunStage<'c> {
+        &mut self.stages[self.active]
     }
 
     fn turn(&self, turn: &'c TurnFile) -> Turn {
@@ -197,7 +197,7 @@ impl<'o, 'c> Stage<'o, 'c> {
     fn case_id(&self, call: &Call) -> Option<String> {
         let ids = &self.outside.ids;
         let begun =
-            |id: &String| self.scene().seen.executed.iter().any(|one| one.id.as_ref() == Some(id));
+            |id: &String| self.stage().seen.executed.iter().any(|one| one.id.as_ref() == Some(id));
         let named = |script: &&CallFile| ids.get(&script.id) == Some(&call.call);
         let like = |script: &&CallFile| {
             script.tool == call.tool && self::named(&json_of(&script.args), ids) == call.args
@@ -214,32 +214,32 @@ impl<'o, 'c> Stage<'o, 'c> {
         nameless.next().map(|script| script.id.clone())
     }
 
-    /// Returns whether a call of the first scene has begun.
+    /// Returns whether a call of the first stage has begun.
     fn is_begun(&self, id: &str) -> bool {
-        self.scenes[0].seen.executed.iter().any(|one| one.id.as_deref() == Some(id))
+        self.stages[0].seen.executed.iter().any(|one| one.id.as_deref() == Some(id))
     }
 
-    /// Whether all run that should run together: then there is nothing to wait for.
+    /// Returns whether all calls run that should run together: then there is nothing to wait for.
     fn complete(&self) -> bool {
-        let scene = self.scene();
-        let begun = |id: &String| scene.seen.executed.iter().any(|one| one.id.as_ref() == Some(id));
-        let sets = &scene.script.expect.together;
-        let turn = scene.seen.shown.len().checked_sub(1).and_then(|at| scene.script.turn.get(at));
+        let stage = self.stage();
+        let begun = |id: &String| stage.seen.executed.iter().any(|one| one.id.as_ref() == Some(id));
+        let sets = &stage.script.expect.together;
+        let turn = stage.seen.shown.len().checked_sub(1).and_then(|at| stage.script.turn.get(at));
         let here =
             |id: &String| turn.is_some_and(|turn| turn.calls.iter().any(|call| call.id == *id));
         let mut ids = sets.iter().flatten().filter(|id| here(id)).peekable();
         ids.peek().is_some() && ids.all(begun)
     }
 
-    /// What comes of a call that has run: its files are written now.
+    /// Ends a call that has run: its files are written now. Returns its result.
     fn finish(&mut self, at: usize) -> (String, Done) {
-        let scene = &mut self.scenes[self.active];
-        let served = &mut scene.seen.executed[at];
-        served.ended = Some(scene.events);
+        let stage = &mut self.stages[self.active];
+        let served = &mut stage.seen.executed[at];
+        served.ended = Some(stage.events);
         let wire = served.call.call.clone();
         let script =
             served.id.as_ref().and_then(|id| self.outside.case.calls().find(|call| call.id == *id));
-        scene.events += 1;
+        stage.events += 1;
         let Some(script) = script else {
             return (
                 wire,
@@ -267,22 +267,22 @@ impl<'o, 'c> Stage<'o, 'c> {
     }
 }
 
-impl World for Stage<'_, '_> {
+impl World for Stages<'_, '_> {
     fn model(&mut self, messages: &[Message]) -> Result<Turn, Refused> {
-        let at = self.scene().seen.shown.len();
-        let new = self.scene().seen.shown.last().map_or(0, Vec::len).min(messages.len());
+        let at = self.stage().seen.shown.len();
+        let new = self.stage().seen.shown.last().map_or(0, Vec::len).min(messages.len());
         let body = json!({ "messages": &messages[new..], "before": new });
         self.outside.note("<", "model.next", &body);
-        self.scene_mut().seen.shown.push(messages.to_vec());
+        self.stage_mut().seen.shown.push(messages.to_vec());
         self.outside.turns += 1;
-        let script = self.scene().script;
+        let script = self.stage().script;
         let Some(turn) = script.turn.get(at) else {
-            self.scene_mut().seen.beyond = true;
+            self.stage_mut().seen.beyond = true;
             self.outside.note(">", "model.next", &json!({ "error": "the script has ended" }));
             return Err(Refused);
         };
         self.outside.passes(turn.after.as_ref());
-        self.scene_mut().overlap = turn.overlap;
+        self.stage_mut().overlap = turn.overlap;
         let answer = self.turn(turn);
         self.outside.note(">", "model.next", &json!(answer));
         Ok(answer)
@@ -291,11 +291,11 @@ impl World for Stage<'_, '_> {
     fn begin(&mut self, call: &Call) {
         self.outside.note("<", "tool.execute", &json!(call));
         let id = self.case_id(call);
-        let scene = self.scene_mut();
-        scene.running.push_back(scene.seen.executed.len());
-        let begun = scene.events;
-        scene.seen.executed.push(Served { call: call.clone(), id, begun, ended: None });
-        scene.events += 1;
+        let stage = self.stage_mut();
+        stage.running.push_back(stage.seen.executed.len());
+        let begun = stage.events;
+        stage.seen.executed.push(Served { call: call.clone(), id, begun, ended: None });
+        stage.events += 1;
     }
 
     fn ended(&mut self, idle: bool) -> Option<(String, Done)> {
@@ -309,10 +309,10 @@ impl World for Stage<'_, '_> {
             return None;
         }
         let complete = idle || self.complete();
-        let scene = self.scene_mut();
-        let next = match (scene.overlap, complete) {
-            (false, _) => scene.running.pop_front(),
-            (true, true) => scene.running.pop_back(),
+        let stage = self.stage_mut();
+        let next = match (stage.overlap, complete) {
+            (false, _) => stage.running.pop_front(),
+            (true, true) => stage.running.pop_back(),
             (true, false) => None,
         };
         let (call, done) = self.finish(next?);
@@ -325,9 +325,9 @@ impl World for Stage<'_, '_> {
     }
 
     fn is_expecting_company(&self) -> bool {
-        let scene = self.scene();
-        let turn = scene.seen.shown.len().checked_sub(1).and_then(|at| scene.script.turn.get(at));
-        let ids = scene.script.expect.together.iter().flatten();
+        let stage = self.stage();
+        let turn = stage.seen.shown.len().checked_sub(1).and_then(|at| stage.script.turn.get(at));
+        let ids = stage.script.expect.together.iter().flatten();
         turn.is_some_and(|turn| ids.clone().any(|id| turn.calls.iter().any(|call| call.id == *id)))
     }
 
@@ -337,7 +337,7 @@ impl World for Stage<'_, '_> {
 
     fn approval(&mut self, request: &ApprovalRequest) -> Approval {
         self.outside.note("<", "approval.request", &json!(request));
-        self.scene_mut().seen.approvals.push(request.clone());
+        self.stage_mut().seen.approvals.push(request.clone());
         let case = self.outside.case;
         let at = self.outside.approvals.entry(request.role.clone()).or_default();
         let given = case.world.approvals.get(&request.role).and_then(|all| next_of(all, at));
@@ -375,7 +375,7 @@ impl World for Stage<'_, '_> {
     }
 
     fn select(&mut self, session: &str) {
-        let at = self.scenes.iter().position(|scene| scene.session == session);
+        let at = self.stages.iter().position(|stage| stage.session == session);
         self.active = at.unwrap_or(0);
     }
 
@@ -389,27 +389,27 @@ impl World for Stage<'_, '_> {
 const PIECE: usize = 7;
 
 /// Cuts what a model says and calls into pieces: those of several calls alternate.
-fn pieces(say: Option<&str>, calls: &[Call]) -> Vec<StreamedPiece> {
+fn pieces(say: Option<&str>, calls: &[Call]) -> Vec<StreamChunk> {
     let cut = |text: &str| -> VecDeque<String> {
         let characters: Vec<char> = text.chars().collect();
         characters.chunks(PIECE).map(|piece| piece.iter().collect()).collect()
     };
     let say = cut(say.unwrap_or_default()).into_iter();
-    let mut pieces: Vec<StreamedPiece> =
-        say.map(|say| StreamedPiece { say: Some(say), ..StreamedPiece::default() }).collect();
+    let mut pieces: Vec<StreamChunk> =
+        say.map(|say| StreamChunk { say: Some(say), ..StreamChunk::default() }).collect();
     let mut left: Vec<VecDeque<String>> =
         calls.iter().map(|call| cut(&call.args.to_string())).collect();
     for (at, call) in calls.iter().enumerate() {
         let (id, tool) = (Some(call.call.clone()), Some(call.tool.clone()));
-        pieces.push(StreamedPiece { at: Some(at), call: id, tool, ..StreamedPiece::default() });
+        pieces.push(StreamChunk { at: Some(at), call: id, tool, ..StreamChunk::default() });
     }
     while left.iter().any(|pieces| !pieces.is_empty()) {
         for (at, left) in left.iter_mut().enumerate() {
             let args = left.pop_front();
-            pieces.extend(args.map(|args| StreamedPiece {
+            pieces.extend(args.map(|args| StreamChunk {
                 at: Some(at),
                 args: Some(args),
-                ..StreamedPiece::default()
+                ..StreamChunk::default()
             }));
         }
     }

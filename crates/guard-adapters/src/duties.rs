@@ -398,6 +398,11 @@ pub trait Duties {
         sessions.open.remove(&self.key(session));
     }
 
+    /// Ends the adapter when nothing more comes. An error is how it ended instead.
+    fn exit(&mut self) -> Result<(), String> {
+        Ok(())
+    }
+
     /// Plays a trace again, and says whether it comes out the same.
     fn replay(&mut self, sessions: &mut OpenSessions, replay: &Replay) -> AdapterResult<Replayed> {
         let guard = compiled(sessions.guards, &replay.source)?;

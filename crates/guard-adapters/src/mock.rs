@@ -88,6 +88,10 @@ impl Adapter for Instance<'_> {
         Ok(())
     }
 
+    fn end(&mut self) -> Result<(), String> {
+        self.duties.exit()
+    }
+
     fn replay(&mut self, replay: &Replay) -> Result<Replayed, Trouble> {
         self.duties.replay(&mut self.sessions, replay)
     }

@@ -10,7 +10,11 @@ use serde_json::{Value, json};
 use std::collections::VecDeque;
 use std::io::{self, BufRead, Write};
 
-/// Answers the kit until its input ends.
+/// Answers the kit until its input ends, and then ends the adapter.
+///
+/// # Errors
+///
+/// Returns an error if the kit cannot be read or told, or if the adapter does not end as it should.
 pub fn serve(adapter: &mut dyn Adapter, input: impl BufRead, output: impl Write) -> io::Result<()> {
     let mut wire = Wire {
         input,
@@ -34,7 +38,7 @@ pub fn serve(adapter: &mut dyn Adapter, input: impl BufRead, output: impl Write)
         };
         wire.write(&answer)?;
     }
-    Ok(())
+    adapter.end().map_err(io::Error::other)
 }
 
 fn answer(

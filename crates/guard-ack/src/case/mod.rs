@@ -7,7 +7,7 @@ mod read;
 
 pub use read::{Problem, parse};
 
-use crate::protocol::{Elsewhere, FailureKind, Outage};
+use crate::protocol::{Declared, Elsewhere, FailureKind, Outage, Policy};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
@@ -34,6 +34,8 @@ pub struct Case {
     pub tags: Vec<String>,
     /// The guard.
     pub guard: String,
+    /// The same policy in plain rules, for engines that do not read guards.
+    pub policy: Option<Policy>,
     /// The start of the first run, RFC 3339.
     #[serde(default = "start")]
     pub start: String,
@@ -388,6 +390,18 @@ impl Case {
     /// Returns the tier of its clause.
     pub fn tier(&self) -> u8 {
         crate::clause::find(&self.clause).map_or(0, |clause| clause.tier)
+    }
+
+    /// Returns the first capability that it needs and an adapter does not declare. An adapter that reads plain rules and no
+    /// guards is judged by the cases that have plain rules.
+    pub fn lacking(&self, declared: &Declared) -> Option<&str> {
+        let reads_rules = declared.has("plain_policies");
+        if reads_rules && !declared.has("tool_policies") && self.policy.is_none() {
+            return Some("tool_policies");
+        }
+        let needs = self.needs.iter().map(String::as_str);
+        let mut needs = needs.filter(|need| !(reads_rules && *need == "tool_policies"));
+        needs.find(|need| !declared.has(need))
     }
 
     /// Returns whether it is selected by a word: a tag, its area, or a capability that it needs.

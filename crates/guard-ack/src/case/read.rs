@@ -8,6 +8,9 @@ use guard_plan::time;
 use std::collections::BTreeSet;
 use std::fmt;
 
+/// The operators of conditions in plain rules.
+const OPERATORS: [&str; 7] = ["==", "!=", "<", "<=", ">", ">=", "starts_with"];
+
 /// A problem of a case.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
@@ -124,6 +127,14 @@ impl Reader<'_> {
                 clause::TIERS[tier - 1]
             );
             self.problem(&case.clause, message, None);
+        }
+        let rules = case.policy.iter().flat_map(|policy| &policy.rules);
+        for condition in rules.filter_map(|rule| rule.when.as_ref()) {
+            if !OPERATORS.contains(&condition.op.as_str()) {
+                let help = format!("write one of `{}`", OPERATORS.join("`, `"));
+                let message = format!("unknown operator `{}`", condition.op);
+                self.problem(&condition.op, message, Some(help));
+            }
         }
         if time::parse_rfc3339(&case.start).is_none() {
             self.problem(&case.start, format!("`{}` is no RFC 3339 time", case.start), None);

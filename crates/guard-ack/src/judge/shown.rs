@@ -56,11 +56,30 @@ fn complete(bench: &mut Bench, at: usize, messages: &[Message]) -> bool {
                 lost = lost.or(Some(format!("the answer to `{}` of turn {turn}", call.id)));
             }
         }
+        for call in before.calls.iter().filter(|call| !is_said(bench, call, messages)) {
+            lost = lost.or(Some(format!(
+                "its call `{}` of turn {}, with its arguments",
+                call.id,
+                number + 1
+            )));
+        }
     }
     let Some(lost) = lost else { return true };
     let observed = format!("it is not in the {} messages that the model is shown", messages.len());
     bench.breaks("LOOP-1", Some(at), format!("the model is still shown {lost}"), observed);
     false
+}
+
+/// Returns whether a call stands in what the model said. Where it has no id or no proper arguments, frameworks write it down
+/// in ways of their own.
+fn is_said(bench: &Bench, call: &CallFile, messages: &[Message]) -> bool {
+    if call.given_id.is_some() || !call.args.is_table() {
+        return true;
+    }
+    let args = crate::world::named(&json_of(&call.args), bench.ids);
+    let wire = bench.ids.get(&call.id);
+    let mut said = messages.iter().flat_map(|message| &message.calls);
+    said.any(|it| Some(&it.call) == wire && it.tool == call.tool && it.args == args)
 }
 
 /// Returns what a tool gave, if the call ran.

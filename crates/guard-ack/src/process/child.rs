@@ -133,6 +133,33 @@ impl Child {
         }
     }
 
+    /// Ends its input, and checks that it ends by itself.
+    ///
+    /// # Errors
+    ///
+    /// Returns how it ended, if it did not end in time or with exit status 0, or left a process behind.
+    pub fn end(&mut self, patience: Duration) -> Result<(), String> {
+        self.told = None;
+        let limit = format!("{} s after the end of its input", patience.as_secs_f32());
+        match self.wait(patience) {
+            None => return Err(format!("it had not ended {limit}")),
+            Some(how) if how != "exit status 0" => return Err(format!("it ended with {how}")),
+            Some(_) => {}
+        }
+        let until = Instant::now() + patience;
+        loop {
+            let left = marked(&self.mark);
+            if left.is_empty() {
+                return Ok(());
+            }
+            if Instant::now() >= until {
+                let left: Vec<String> = left.into_iter().map(command_of).collect();
+                return Err(format!("{limit} there still were: {}", left.join(", ")));
+            }
+            std::thread::sleep(LOOK);
+        }
+    }
+
     /// Returns how it ended, if it ends within some time.
     fn wait(&mut self, grace: Duration) -> Option<String> {
         let until = Instant::now() + grace;
@@ -193,15 +220,27 @@ impl Drop for Child {
 #[cfg(unix)]
 fn end_marked(mark: &str) {
     use rustix::process::{Pid, Signal, kill_process};
-    let wanted = format!("{MARK}={mark}");
-    let Ok(entries) = std::fs::read_dir("/proc") else { return };
-    let numbers =
-        entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());
-    for number in numbers {
-        let environment = std::fs::read(format!("/proc/{number}/environ")).unwrap_or_default();
-        let marked = environment.split(|byte| *byte == 0).any(|one| one == wanted.as_bytes());
-        if let Some(pid) = Pid::from_raw(number).filter(|_| marked) {
-            let _ = kill_process(pid, Signal::KILL);
-        }
+    for pid in marked(mark).into_iter().filter_map(Pid::from_raw) {
+        let _ = kill_process(pid, Signal::KILL);
     }
+}
+
+/// Returns the ids of the running processes with a mark in their environment; none if the system does not show environments.
+fn marked(mark: &str) -> Vec<i32> {
+    let wanted = format!("{MARK}={mark}");
+    let Ok(entries) = std::fs::read_dir("/proc") else { return Vec::new() };
+    let is_marked = |id: &i32| {
+        // The environment of a process that has ended is empty.
+        let environment = std::fs::read(format!("/proc/{id}/environ")).unwrap_or_default();
+        environment.split(|byte| *byte == 0).any(|variable| variable == wanted.as_bytes())
+    };
+    let ids = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    ids.filter(is_marked).collect()
+}
+
+/// Returns the command line of a process.
+fn command_of(id: i32) -> String {
+    let words = std::fs::read(format!("/proc/{id}/cmdline")).unwrap_or_default();
+    let line = String::from_utf8_lossy(&words).trim_end_matches('\0').replace('\0', " ");
+    format!("`{line}` (process {id})")
 }

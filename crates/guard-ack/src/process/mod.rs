@@ -452,6 +452,10 @@ impl Adapter for Lease<'_> {
         Ok(())
     }
 
+    fn end(&mut self) -> Result<(), String> {
+        self.process.take().map_or(Ok(()), |mut process| process.child.end(process.patience))
+    }
+
     fn end_outage(&mut self) {
         let file = self.process.as_mut().and_then(|process| process.outage.take());
         // If it cannot be removed, the guard fails on, and the case says so.

@@ -1,6 +1,6 @@
 //! A badge: one line, one colour.
 
-use super::{TierStanding, standing};
+use super::{Conformance, standing};
 use crate::run::Report;
 
 /// The width of a character, in tenths of a pixel; approximate.
@@ -10,10 +10,10 @@ const CHAR: usize = 66;
 pub fn badge(report: &Report) -> String {
     let (standing, text) = standing(report);
     let colour = match standing {
-        TierStanding::Whole => "#2c7a3f",
-        TierStanding::Part => "#9a6700",
-        TierStanding::Broken => "#b3261e",
-        TierStanding::Nothing => "#777777",
+        Conformance::Full => "#2c7a3f",
+        Conformance::Partial => "#9a6700",
+        Conformance::Failed => "#b3261e",
+        Conformance::NotJudged => "#777777",
     };
     let (left, right) = (width("guard"), width(&text));
     let whole = left + right;

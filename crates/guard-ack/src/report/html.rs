@@ -1,30 +1,31 @@
-//! The matrix: adapters × tiers × claims, as one self-contained page.
+//! One self-contained page: the tiers, the causes of findings, and all cases, to be searched, sorted and filtered.
 
+use super::causes::causes;
 use super::{findings, rerun, tiers};
-use crate::clause;
+use crate::clause::{self, TIERS};
 use crate::run::{Outcome, Report};
 use guard_plan::markup::escape;
 use std::fmt::Write as _;
 
-const STYLE: &str = "body{font:15px/1.5 system-ui,sans-serif;margin:2rem;max-width:75rem;color:#1d1d1f}\
-table{border-collapse:collapse;margin:1rem 0}th,td{border:1px solid #d0d0d5;padding:.25rem .6rem;text-align:left;vertical-align:top}\
-.passed{background:#e3f4e6}.failed{background:#fbe3e1}.errored{background:#fdeccb}.skipped{background:#eeeef1;color:#6a6a70}\
-pre{background:#f6f6f8;padding:.6rem;overflow:auto;max-height:24rem;white-space:pre-wrap}code{font-size:.92em}\
-dt{font-weight:600}@media(prefers-color-scheme:dark){body{background:#161618;color:#e8e8ea}th,td{border-color:#3a3a3f}\
-.passed{background:#143d1f}.failed{background:#551a16}.errored{background:#4f3a0c}.skipped{background:#29292d;color:#9a9aa2}pre{background:#202024}}";
+const STYLE: &str = include_str!("html.css");
+const SCRIPT: &str = include_str!("html.js");
 
 /// Returns one page for several adapters, each with its start command.
 pub fn html(reports: &[(&Report, &str)]) -> String {
     let mut out = format!(
         "<!doctype html>\n<html lang=\"en\"><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width\">\
-         <title>Guard conformance</title><style>{STYLE}</style>\n<h1>Guard conformance</h1>\n"
+         <title>Guard conformance</title><style>\n{STYLE}</style>\n<h1>Guard conformance</h1>\n"
     );
     summary(reports, &mut out);
-    matrix(reports, &mut out);
-    for (report, command) in reports {
-        details(report, command, &mut out);
+    for (number, (report, _)) in reports.iter().enumerate() {
+        explained(number, report, &mut out);
     }
-    out.push_str("</html>\n");
+    filter(&mut out);
+    matrix(reports, &mut out);
+    for (number, (report, command)) in reports.iter().enumerate() {
+        details(number, report, command, &mut out);
+    }
+    let _ = write!(out, "<script>\n{SCRIPT}</script>\n</html>\n");
     out
 }
 
@@ -48,76 +49,158 @@ fn summary(reports: &[(&Report, &str)], out: &mut String) {
         }
     }
     out.push_str("</table>\n");
-    if let Some((report, _)) = reports.first() {
-        let _ = writeln!(out, "<p>Seed {}, suite <code>{}</code>.</p>", report.seed, report.suite);
+    for (report, _) in reports {
+        let _ = writeln!(
+            out,
+            "<p>{}: {}. Seed {}, suite {} <code>{}</code>.</p>",
+            escape(&report.adapter.name),
+            escape(&super::standing(report).1),
+            report.seed,
+            report.version,
+            report.suite
+        );
     }
+}
+
+/// Writes the broken promises of an adapter, with the cases that each explains.
+fn explained(number: usize, report: &Report, out: &mut String) {
+    let causes = causes(report);
+    if causes.is_empty() {
+        return;
+    }
+    let _ = writeln!(
+        out,
+        "<h2>Broken promises of {}</h2>\n<p>The first explains the most cases by itself: mend it first.</p>\n\
+         <table><tr><th>promise<th>cases<th>with no other finding<th></tr>",
+        escape(&report.adapter.name)
+    );
+    for cause in causes {
+        let link =
+            |name: &String| format!("<a href=\"#{}\">{}</a>", anchor(number, name), escape(name));
+        let links: Vec<String> = cause.cases.iter().map(link).collect();
+        let _ = writeln!(
+            out,
+            "<tr><td>{}<br>{}<td>{}<td>{}<td><details><summary>cases</summary>{}</details></tr>",
+            escape(&cause.name),
+            escape(cause.promise),
+            cause.cases.len(),
+            cause.alone,
+            links.join("<br>")
+        );
+    }
+    out.push_str("</table>\n");
+}
+
+fn filter(out: &mut String) {
+    let tiers = (1..).zip(TIERS);
+    let tiers: String = tiers
+        .map(|(number, name)| format!("<option value=\"{number}\">{number} {name}</option>"))
+        .collect();
+    let _ = writeln!(
+        out,
+        "<h2>Cases</h2>\n<form id=\"filter\" hidden>\
+         <input type=\"search\" name=\"search\" placeholder=\"clause, words of a claim, name\" aria-label=\"search\">\
+         <label>outcome <select name=\"outcome\"><option value=\"\">all</option><option>failed</option><option>errored</option>\
+         <option>passed</option><option>skipped</option></select></label>\
+         <label>tier <select name=\"tier\"><option value=\"\">all</option>{tiers}</select></label>\
+         <span id=\"count\"></span></form>"
+    );
+}
+
+/// Returns the id of a case's section.
+fn anchor(number: usize, name: &str) -> String {
+    format!("{number}-{}", escape(name))
 }
 
 fn matrix(reports: &[(&Report, &str)], out: &mut String) {
-    out.push_str("<table><tr><th>clause<th>claim");
+    out.push_str(
+        "<table id=\"cases\"><thead><tr><th data-sort>clause<th data-sort>case<th data-sort>claim",
+    );
     for (report, _) in reports {
-        let _ = write!(out, "<th>{}", escape(&report.adapter.name));
+        let _ = write!(out, "<th data-sort>{}", escape(&report.adapter.name));
     }
-    out.push_str("</tr>\n");
-    let mut names: Vec<&Outcome> =
+    out.push_str("</tr></thead><tbody>\n");
+    let mut cases: Vec<&Outcome> =
         reports.iter().flat_map(|(report, _)| &report.outcomes).collect();
-    names.sort_by(|a, b| (a.tier, &a.name).cmp(&(b.tier, &b.name)));
-    names.dedup_by(|a, b| a.name == b.name);
-    for one in names {
-        let promise = clause::find(&one.clause).map_or("", |clause| clause.promise);
-        let _ = write!(
-            out,
-            "<tr><td title=\"{}\">{}<td>{}",
-            escape(promise),
-            one.clause,
-            escape(&one.claim)
-        );
-        for (number, (report, _)) in reports.iter().enumerate() {
-            match report.outcomes.iter().find(|it| it.name == one.name) {
-                None => out.push_str("<td>"),
-                Some(it) if findings(it).is_empty() => {
-                    let _ = write!(out, "<td class=\"{0}\">{0}", it.verdict.word());
-                }
-                Some(it) => {
-                    let (word, name) = (it.verdict.word(), escape(&it.name));
-                    let _ =
-                        write!(out, "<td class=\"{word}\"><a href=\"#{number}-{name}\">{word}</a>");
-                }
+    cases.sort_by(|a, b| (a.tier, &a.name).cmp(&(b.tier, &b.name)));
+    cases.dedup_by(|a, b| a.name == b.name);
+    for case in cases {
+        row(reports, case, out);
+    }
+    out.push_str("</tbody></table>\n");
+}
+
+fn row(reports: &[(&Report, &str)], case: &Outcome, out: &mut String) {
+    let of_case = |report: &Report| report.outcomes.iter().find(|it| it.name == case.name).cloned();
+    let outcomes: Vec<Option<Outcome>> =
+        reports.iter().map(|(report, _)| of_case(report)).collect();
+    let words: Vec<&str> = outcomes.iter().flatten().map(|it| it.verdict.word()).collect();
+    let promise = clause::find(&case.clause).map_or("", |clause| clause.promise);
+    let _ = write!(
+        out,
+        "<tr data-tier=\"{}\" data-outcomes=\"{}\"><td title=\"{}\">{}<td><code>{}</code><td>{}",
+        case.tier,
+        words.join(" "),
+        escape(promise),
+        case.clause,
+        escape(&case.name),
+        escape(&case.claim)
+    );
+    for (number, outcome) in outcomes.iter().enumerate() {
+        match outcome {
+            None => out.push_str("<td>"),
+            Some(outcome) => {
+                let word = outcome.verdict.word();
+                let anchor = anchor(number, &outcome.name);
+                let _ = write!(out, "<td class=\"{word}\"><a href=\"#{anchor}\">{word}</a>");
             }
         }
-        out.push_str("</tr>\n");
     }
-    out.push_str("</table>\n");
-    for (number, (report, _)) in reports.iter().enumerate() {
-        for one in report.outcomes.iter().filter(|one| !findings(one).is_empty()) {
-            let _ = write!(out, "<span id=\"{number}-{}\"></span>", escape(&one.name));
-        }
+    out.push_str("</tr>\n");
+}
+
+/// Writes a section for each case: its promise, what was found, and how to play it again.
+fn details(number: usize, report: &Report, command: &str, out: &mut String) {
+    for outcome in &report.outcomes {
+        let promise = clause::find(&outcome.clause).map_or("", |clause| clause.promise);
+        let _ = writeln!(
+            out,
+            "<section id=\"{}\"><h3><code>{}</code> <span class=\"{2}\">{2}</span></h3><p>{3}</p><p>{4}: {5}</p>",
+            anchor(number, &outcome.name),
+            escape(&outcome.name),
+            outcome.verdict.word(),
+            escape(&outcome.claim),
+            outcome.clause,
+            escape(promise)
+        );
+        found(outcome, out);
+        let _ = writeln!(
+            out,
+            "<p><code>{}</code></p></section>",
+            escape(&rerun(report, outcome, command))
+        );
     }
 }
 
-fn details(report: &Report, command: &str, out: &mut String) {
-    for one in report.outcomes.iter().filter(|one| !findings(one).is_empty()) {
+fn found(outcome: &Outcome, out: &mut String) {
+    let findings = findings(outcome);
+    if findings.is_empty() {
+        return;
+    }
+    out.push_str("<dl>");
+    for (promise, expected, observed) in findings {
         let _ = writeln!(
             out,
-            "<h2><code>{}</code> {}</h2><p>{}</p><dl>",
-            escape(&one.name),
-            one.verdict.word(),
-            escape(&one.claim)
-        );
-        for (promise, expected, observed) in findings(one) {
-            let _ = writeln!(
-                out,
-                "<dt>{}<dd>expected: {}<dd>observed: {}",
-                escape(&promise),
-                escape(&expected),
-                escape(&observed)
-            );
-        }
-        let _ = writeln!(
-            out,
-            "</dl><p><code>{}</code></p><details><summary>messages</summary><pre>{}</pre></details>",
-            escape(&rerun(report, one, command)),
-            escape(&one.log.join("\n"))
+            "<dt>{}<dd>expected: {}<dd>observed: {}",
+            escape(&promise),
+            escape(&expected),
+            escape(&observed)
         );
     }
+    out.push_str("</dl>");
+    if let Some(hint) = &outcome.hint {
+        let _ = writeln!(out, "<p>Often: {}</p>", escape(hint));
+    }
+    let log = escape(&outcome.log.join("\n"));
+    let _ = writeln!(out, "<details><summary>messages</summary><pre>{log}</pre></details>");
 }

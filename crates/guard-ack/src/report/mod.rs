@@ -1,6 +1,7 @@
 //! The report of a run, for people and programs: text, JSON, JUnit, Markdown, HTML, a badge.
 
 pub mod badge;
+mod causes;
 pub mod diff;
 pub mod html;
 pub mod json;
@@ -50,21 +51,21 @@ pub fn tiers(report: &Report) -> Vec<Tier> {
     tiers
 }
 
-/// What a report says of an adapter as a whole.
+/// The conformance of an adapter, in one word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum TierStanding {
+pub enum Conformance {
     /// Every case of every tier passed.
-    Whole,
-    /// What was judged was kept, and some of the suite was not judged.
-    Part,
+    Full,
+    /// Every judged case passed, and some of the suite was not judged.
+    Partial,
     /// There are findings.
-    Broken,
+    Failed,
     /// Nothing was judged.
-    Nothing,
+    NotJudged,
 }
 
 /// Returns the standing of an adapter, with the sentence for it. A part of the suite never stands for the whole.
-pub fn standing(report: &Report) -> (TierStanding, String) {
+pub fn standing(report: &Report) -> (Conformance, String) {
     let findings = report.outcomes.iter().filter(|one| one.is_finding()).count();
     let findings = findings + report.unreadable.len();
     let passed = report.count("passed");
@@ -74,16 +75,16 @@ pub fn standing(report: &Report) -> (TierStanding, String) {
     let all = TIERS.len();
     let is_all = whole.len() == all && report.not_played == 0 && !report.version.is_empty();
     match (findings, passed) {
-        (1, _) => (TierStanding::Broken, "does not conform: 1 finding".into()),
-        (2.., _) => (TierStanding::Broken, format!("does not conform: {findings} findings")),
-        (0, 0) => (TierStanding::Nothing, "nothing judged".into()),
+        (1, _) => (Conformance::Failed, "does not conform: 1 finding".into()),
+        (2.., _) => (Conformance::Failed, format!("does not conform: {findings} findings")),
+        (0, 0) => (Conformance::NotJudged, "nothing judged".into()),
         (0, _) if is_all => {
-            (TierStanding::Whole, format!("conforms: all {all} tiers, {passed} cases"))
+            (Conformance::Full, format!("conforms: all {all} tiers, {passed} cases"))
         }
         (0, _) => {
             let names = if whole.is_empty() { "none".into() } else { whole.join(", ") };
             let count = whole.len();
-            (TierStanding::Part, format!("in part: {count} of {all} tiers whole ({names})"))
+            (Conformance::Partial, format!("in part: {count} of {all} tiers whole ({names})"))
         }
     }
 }

@@ -37,7 +37,7 @@ fn a_typo_has_its_line_and_a_near_miss() {
     check(
         "clause = ",
         "cluse = ",
-        "1: unknown field `cluse`, expected one of `clause`, `claim`, `needs`, `since`, `hint`, `tags`, `guard`, `start`, `data`, `contract`, `tools`, `world`, `kills`, `turn`, `expect`, `run`; did you mean `clause`?",
+        "1: unknown field `cluse`, expected one of `clause`, `claim`, `needs`, `since`, `hint`, `tags`, `guard`, `policy`, `start`, `data`, `contract`, `tools`, `world`, `kills`, `turn`, `expect`, `run`; did you mean `clause`?",
     );
     check("GATE-1", "GATES-1", "1: there is no clause `GATES-1`; did you mean `GATE-1`?");
     check(

@@ -1,7 +1,7 @@
 //! Reports: written, read again, and refused where they are not whole.
 
 use guard_ack::protocol::Declared;
-use guard_ack::report::{TierStanding, badge, diff, html, json, junit, markdown, standing, text};
+use guard_ack::report::{Conformance, badge, diff, html, json, junit, markdown, standing, text};
 use guard_ack::{Broken, Kind, Outcome, Report, Trouble, Verdict};
 
 fn report() -> Report {
@@ -95,6 +95,36 @@ fn markup_is_escaped() {
     assert!(badge::badge(&report).contains("does not conform: 3 findings"));
 }
 
+/// A page has a section for each case, the script and the style in itself, and the promises by the cases that they explain.
+#[test]
+fn the_page_links_each_case_and_says_what_one_cause_explains() {
+    let mut report = report();
+    let mut twice = report.outcomes[1].clone();
+    twice.name = "gate/z".into();
+    if let Verdict::Failed(broken) = &mut twice.verdict {
+        broken.push(Broken { clause: "GATE-3".into(), ..broken[0].clone() });
+    }
+    report.outcomes.push(twice);
+    let page = html::html(&[(&report, "./it")]);
+    for outcome in &report.outcomes {
+        let (id, link) = (format!("id=\"0-{}\"", outcome.name), format!("\"#0-{}\"", outcome.name));
+        assert!(page.contains(&id) && page.contains(&link), "{id}");
+    }
+    for part in [
+        "function sort(",
+        "type=\"search\"",
+        "<option>errored</option>",
+        "data-outcomes=\"failed\"",
+    ] {
+        assert!(page.contains(part), "{part}");
+    }
+    assert!(!page.contains("src=") && !page.contains("http"), "the page needs nothing else");
+    let rows: Vec<&str> =
+        page.lines().filter(|line| line.contains("<details><summary>cases")).collect();
+    assert!(rows[0].contains("GATE-1") && rows[0].contains("<td>2<td>1<td>"), "{rows:?}");
+    assert!(rows[2].contains("GATE-3") && rows[2].contains("<td>1<td>0<td>"), "{rows:?}");
+}
+
 /// A report in which these numbers of cases of each tier passed, and were skipped.
 fn tiers(passed: [usize; 6], skipped: usize) -> Report {
     let mut report = report();
@@ -112,7 +142,7 @@ fn tiers(passed: [usize; 6], skipped: usize) -> Report {
 fn only_the_whole_suite_is_green() {
     const GREEN: &str = "#2c7a3f";
     let whole = tiers([3, 1, 1, 1, 1, 1], 0);
-    assert_eq!(standing(&whole), (TierStanding::Whole, "conforms: all 6 tiers, 8 cases".into()));
+    assert_eq!(standing(&whole), (Conformance::Full, "conforms: all 6 tiers, 8 cases".into()));
     assert!(badge::badge(&whole).contains(GREEN));
     let one_tier = tiers([3, 0, 0, 0, 0, 0], 0);
     let one_skipped = tiers([3, 1, 1, 1, 1, 1], 1);
@@ -120,13 +150,13 @@ fn only_the_whole_suite_is_green() {
     let own_cases = Report { version: String::new(), ..whole };
     for report in [one_tier, one_skipped, stopped_early, own_cases] {
         let (standing, text) = standing(&report);
-        assert_eq!(standing, TierStanding::Part, "{text}");
+        assert_eq!(standing, Conformance::Partial, "{text}");
         assert!(text.starts_with("in part: "), "{text}");
         assert!(!badge::badge(&report).contains(GREEN), "{text}");
         assert!(text::text(&report, "./it").contains(&text), "{text}");
     }
-    assert_eq!(standing(&tiers([0; 6], 2)).0, TierStanding::Nothing);
-    assert_eq!(standing(&report()).0, TierStanding::Broken);
+    assert_eq!(standing(&tiers([0; 6], 2)).0, Conformance::NotJudged);
+    assert_eq!(standing(&report()).0, Conformance::Failed);
 }
 
 #[test]

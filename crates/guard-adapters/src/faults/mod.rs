@@ -157,4 +157,5 @@ overriding! {
     restore(sessions: &mut OpenSessions, restore: &Restore) -> AdapterResult<()>;
     reset(sessions: &mut OpenSessions, session: &str);
     replay(sessions: &mut OpenSessions, replay: &Replay) -> AdapterResult<Replayed>;
+    exit() -> Result<(), String>;
 }

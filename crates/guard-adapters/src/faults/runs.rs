@@ -91,6 +91,15 @@ pub(super) const TABLE: &[Spec] = faults! {
     "all-unguarded" "NATIVE-3" "names all tools as unguarded" => instead::unguarded(|harness| {
         harness.run.tools.iter().map(|tool| tool.name.clone()).collect()
     });
+    "fails-at-exit" "LOOP-12" "ends with an error when its input has ended" => instead::exit(
+        || Err("it ended with exit status 1".into()),
+    );
+    "refuses-in-silence" "NATIVE-3" "ends with an error where a tool cannot be guarded, and does not name it" => {
+        instead::call(|harness, call| match harness.run.tools.iter().any(|tool| tool.elsewhere.is_some()) {
+            true => Err(trouble("a tool of this run cannot be guarded")),
+            false => Faithful.call(harness, call),
+        })
+    };
     "reset-is-everything" "KEEP-11" "forgets all sessions when it is to forget one" => instead::reset(
         |sessions, _| sessions.open.clear(),
     );

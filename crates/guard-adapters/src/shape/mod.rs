@@ -40,10 +40,10 @@ impl Shape {
     /// Returns its declared capabilities.
     pub fn capabilities(self) -> Vec<&'static str> {
         let lacks: &[&str] = match self {
-            Shape::Hooks | Shape::Events => &[],
-            Shape::Middleware => &["parallel_calls"],
+            Shape::Hooks | Shape::Events => &["plain_policies"],
+            Shape::Middleware => &["plain_policies", "parallel_calls"],
             // The framework's own tools bypass the proxy.
-            Shape::Proxy => &["native_tools"],
+            Shape::Proxy => &["plain_policies", "native_tools"],
         };
         let names = clause::capabilities().iter().map(|one| one.name);
         names.filter(|name| !lacks.contains(name)).collect()

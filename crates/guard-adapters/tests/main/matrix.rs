@@ -1,7 +1,7 @@
 //! The kill matrix: which case finds which fault, and for which promise.
 
 use super::{SEED, judged};
-use guard_ack::{Outcome, Suite, Verdict};
+use guard_ack::{Outcome, Suite, Verdict, clause};
 use guard_adapters::{Fault, Mock, Shape};
 use guard_sdk::GuardCache;
 use std::collections::{BTreeMap, BTreeSet};
@@ -25,6 +25,7 @@ fn every_fault_is_found_for_its_own_reason_and_every_case_finds_one() {
     let guards = GuardCache::new(1000);
     let mut matrix = String::new();
     let (mut alive, mut idle) = (Vec::new(), BTreeSet::new());
+    let mut catching: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     let suite = Suite::bundled();
     let cases = suite.cases(SEED).0;
     let claims: BTreeMap<&str, &str> =
@@ -36,8 +37,13 @@ fn every_fault_is_found_for_its_own_reason_and_every_case_finds_one() {
         let kills = kills(&report.outcomes);
         let own = kills.iter().filter(|(_, clauses)| clauses.contains(fault.clause()));
         let own: Vec<&str> = own.map(|(case, _)| case.as_str()).collect();
-        // What frameworks do is found by more than one case, so that no single case carries a promise.
-        if own.is_empty() || (fault.is_of_frameworks() && own.len() < 2) {
+        for (case, clauses) in &kills {
+            clauses.iter().for_each(|clause| {
+                catching.entry(clause.clone()).or_default().insert(case.clone());
+            });
+        }
+        // No single case carries a promise.
+        if own.len() < 2 {
             let seen: BTreeSet<&String> = kills.values().flatten().collect();
             alive.push(format!("{} ({}): {seen:?}", fault.name(), fault.clause()));
         }
@@ -56,6 +62,9 @@ fn every_fault_is_found_for_its_own_reason_and_every_case_finds_one() {
             idle.remove(case);
         });
     }
+    let few = clause::all().iter().map(|it| (it.id, catching.get(it.id).map_or(0, BTreeSet::len)));
+    let few: Vec<(&str, usize)> = few.filter(|(_, cases)| *cases < 2).collect();
+    assert!(few.is_empty(), "clauses that fewer than two cases would catch: {few:?}");
     assert!(alive.is_empty(), "{} faults live:\n{}", alive.len(), alive.join("\n"));
     assert!(idle.is_empty(), "cases that find no fault for their own clause: {idle:#?}");
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../ack/matrix.txt");

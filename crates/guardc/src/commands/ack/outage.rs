@@ -70,7 +70,7 @@ pub enum How {
     Errs,
     /// The process ends.
     Dies,
-    /// Nothing is answered any more.
+    /// It does nothing any more.
     Hangs,
 }
 
@@ -142,8 +142,10 @@ pub fn run(args: &Args) -> Outcome {
                 let _ = guard.kill();
                 return Ok(Exit::Findings);
             }
-            // Read on, and say nothing.
-            (true, How::Hangs) => {}
+            // It does not even see the end of its input: whoever started it has to end it.
+            (true, How::Hangs) => loop {
+                std::thread::park();
+            },
         }
     }
     drop(told);

@@ -1,0 +1,47 @@
+//! The causes of findings: the promises that are broken, and the cases that each explains.
+
+use crate::clause;
+use crate::run::{Outcome, Report, Verdict};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A broken promise, or a way in which the adapter could not be judged.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Cause {
+    /// The clause, or the kind of problem.
+    pub name: String,
+    /// The promise; empty for a problem.
+    pub promise: &'static str,
+    /// The cases with this finding, in the order of the report.
+    pub cases: Vec<String>,
+    /// The number of these cases with no other finding.
+    pub alone: usize,
+}
+
+/// Returns the causes of a report's findings. The first explains the most cases by itself.
+pub fn causes(report: &Report) -> Vec<Cause> {
+    let mut by_name: BTreeMap<&str, Vec<(&Outcome, bool)>> = BTreeMap::new();
+    for outcome in &report.outcomes {
+        let names = names(outcome);
+        let is_alone = names.len() == 1;
+        for name in names {
+            by_name.entry(name).or_default().push((outcome, is_alone));
+        }
+    }
+    let cause = |(name, outcomes): (&str, Vec<(&Outcome, bool)>)| Cause {
+        name: name.to_owned(),
+        promise: clause::find(name).map_or("", |clause| clause.promise),
+        cases: outcomes.iter().map(|(outcome, _)| outcome.name.clone()).collect(),
+        alone: outcomes.iter().filter(|(_, is_alone)| *is_alone).count(),
+    };
+    let mut causes: Vec<Cause> = by_name.into_iter().map(cause).collect();
+    causes.sort_by_key(|cause| std::cmp::Reverse((cause.alone, cause.cases.len())));
+    causes
+}
+
+fn names(outcome: &Outcome) -> BTreeSet<&str> {
+    match &outcome.verdict {
+        Verdict::Failed(broken) => broken.iter().map(|it| it.clause.as_str()).collect(),
+        Verdict::Errored(trouble) => BTreeSet::from([trouble.kind.word()]),
+        Verdict::Passed | Verdict::Skipped(_) => BTreeSet::new(),
+    }
+}
