@@ -98,7 +98,7 @@ pub struct Run {
     pub source: String,
     /// The policy in plain rules, where they can say what the guard says.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub policy: Option<Policy>,
+    pub policy: Option<PlainPolicy>,
     /// The path of the compiled plan, where there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plan: Option<String>,
@@ -129,7 +129,7 @@ pub struct Run {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
-pub struct Policy {
+pub struct PlainPolicy {
     /// The tools that may be called; every other call is denied.
     pub tools: Vec<String>,
     /// The rules. A call is denied if one of its rules applies.

@@ -54,7 +54,7 @@ pub use event::{
 };
 pub use hypothesis::{Assumed, Foreseen, Hypothesis, HypotheticalCall};
 pub use kernel::Kernel;
-pub use outcome::{BrokenProof, Learned, Moved, Outcome, Proposed, Settled, Stopped};
+pub use outcome::{Learned, Moved, Outcome, ProofViolation, Proposed, Settled, Stopped};
 pub use propose::Scratch;
 pub use recorder::Recorder;
 pub use secrets::{Salt, Secrets};

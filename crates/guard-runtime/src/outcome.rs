@@ -31,7 +31,7 @@ pub struct Proposed {
     /// The number of proved invariants and types that were checked again (semantics §15).
     pub rechecked: u64,
     /// The proof that was found wrong, if any.
-    pub broken_proof: Option<Box<BrokenProof>>,
+    pub broken_proof: Option<Box<ProofViolation>>,
 }
 
 impl Proposed {
@@ -55,7 +55,7 @@ impl Proposed {
 /// A proved invariant, or a proved type of a variable, that did not hold when it was checked again:
 /// a defect of Guard. Holds secrets as they are; the record of the event hides them.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct BrokenProof {
+pub struct ProofViolation {
     /// The tool of the call; `None` if a settlement was checked.
     pub tool: Option<ToolId>,
     /// The invariant; `None` if the type of the only variable in `state` was proved.
@@ -89,7 +89,7 @@ pub struct Settled {
     /// The number of proved invariants that were checked again (semantics §15).
     pub rechecked: u64,
     /// The proof that was found wrong, if any.
-    pub broken_proof: Option<Box<BrokenProof>>,
+    pub broken_proof: Option<Box<ProofViolation>>,
 }
 
 impl Settled {

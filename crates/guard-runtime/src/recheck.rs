@@ -8,7 +8,7 @@
 
 use crate::compiled::CompiledPlan;
 use crate::eval::context::{Context, Decision};
-use crate::outcome::{BrokenProof, Settled};
+use crate::outcome::{ProofViolation, Settled};
 use crate::session::Session;
 use crate::session::flight::Flight;
 use crate::world::{Answers, NoWorld};
@@ -99,7 +99,7 @@ pub(crate) fn before_admission(
     session: &mut Session,
     flight: &Flight,
     verdict: &mut Verdict,
-) -> (u64, Option<Box<BrokenProof>>) {
+) -> (u64, Option<Box<ProofViolation>>) {
     if verdict.decision != verdict::Decision::Allow || !is_sampled(session, session.calls) {
         return (0, None);
     }
@@ -141,7 +141,7 @@ fn check(
     session: &Session,
     tool: Option<ToolId>,
     writes: &[(VarId, Value)],
-) -> (u64, Option<Box<BrokenProof>>) {
+) -> (u64, Option<Box<ProofViolation>>) {
     let (decision, mut world) = (Decision::default(), NoWorld);
     let answers = Answers::new(&mut world);
     let before = Context::new(compiled, session, &decision, &answers);
@@ -155,7 +155,7 @@ fn check(
         if holds != Ok(true) {
             let read =
                 guard_proof::frame::variables(&compiled.plan().invariants[*id as usize].condition);
-            let broken = BrokenProof {
+            let broken = ProofViolation {
                 tool,
                 invariant: Some(*id),
                 already: before.holds(condition) != Ok(true),
@@ -171,7 +171,7 @@ fn check(
     for (var, value) in writes.iter().filter(|(var, _)| refined.binary_search(var).is_ok()) {
         checked += 1;
         if let Err(problem) = decoder.conform(compiled.plan().state[*var as usize].ty, value) {
-            let broken = BrokenProof {
+            let broken = ProofViolation {
                 tool,
                 invariant: None,
                 already: false,
@@ -205,12 +205,12 @@ fn shown(
     shown.collect()
 }
 
-fn halt(compiled: &CompiledPlan, session: &mut Session, broken: &BrokenProof) {
+fn halt(compiled: &CompiledPlan, session: &mut Session, broken: &ProofViolation) {
     session.distrusts = true;
     session.halt(name(compiled.plan(), broken), &message(compiled, broken));
 }
 
-fn reason(compiled: &CompiledPlan, session: &Session, broken: &BrokenProof) -> Reason {
+fn reason(compiled: &CompiledPlan, session: &Session, broken: &ProofViolation) -> Reason {
     let (decision, mut world) = (Decision::default(), NoWorld);
     let answers = Answers::new(&mut world);
     let cx = Context::new(compiled, session, &decision, &answers);
@@ -222,7 +222,7 @@ fn reason(compiled: &CompiledPlan, session: &Session, broken: &BrokenProof) -> R
 }
 
 /// Returns the name of the invariant, or of the variable whose type is meant.
-fn name<'p>(plan: &'p Plan, broken: &BrokenProof) -> &'p str {
+fn name<'p>(plan: &'p Plan, broken: &ProofViolation) -> &'p str {
     let var = || broken.state.first().and_then(|(var, ..)| plan.state.get(*var as usize));
     match broken.invariant {
         Some(id) => &plan.invariants[id as usize].rule.owner,
@@ -230,11 +230,11 @@ fn name<'p>(plan: &'p Plan, broken: &BrokenProof) -> &'p str {
     }
 }
 
-fn span(plan: &Plan, broken: &BrokenProof) -> Option<u32> {
+fn span(plan: &Plan, broken: &ProofViolation) -> Option<u32> {
     broken.invariant.map(|id| plan.invariants[id as usize].rule.span)
 }
 
-fn message(compiled: &CompiledPlan, broken: &BrokenProof) -> String {
+fn message(compiled: &CompiledPlan, broken: &ProofViolation) -> String {
     let plan = compiled.plan();
     let Some(id) = broken.invariant else {
         return format!(

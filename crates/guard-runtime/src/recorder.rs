@@ -8,7 +8,7 @@ use crate::event::{
     Verify,
 };
 use crate::kernel::Kernel;
-use crate::outcome::{BrokenProof, Learned, Moved, Outcome, Proposed, Settled, Stopped};
+use crate::outcome::{Learned, Moved, Outcome, ProofViolation, Proposed, Settled, Stopped};
 use crate::secrets::Secrets;
 use crate::session::Session;
 use guard_plan::decode::holds_secrets;
@@ -468,7 +468,7 @@ impl Recorder {
         &self,
         kernel: &Kernel,
         session: &Session,
-        broken: &BrokenProof,
+        broken: &ProofViolation,
     ) -> record::BrokenProof {
         let plan = kernel.plan();
         let var = |id: &VarId| plan.state.get(*id as usize);

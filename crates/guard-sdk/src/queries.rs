@@ -10,7 +10,7 @@ use guard_plan::plan::Expr;
 use guard_plan::record;
 use guard_plan::value::{Fault, Value};
 use guard_runtime::{
-    BrokenProof, FactRow, Proposal, Proposed, Session as SessionState, StepError, World,
+    FactRow, ProofViolation, Proposal, Proposed, Session as SessionState, StepError, World,
 };
 
 impl<W: World> Session<W> {
@@ -61,7 +61,7 @@ impl<W: World> Session<W> {
 
     /// The report of a wrong proof, as the record of its event holds it: without secrets, to be sent to the makers of
     /// Guard.
-    pub fn report(&self, broken: &BrokenProof) -> record::BrokenProof {
+    pub fn report(&self, broken: &ProofViolation) -> record::BrokenProof {
         self.recorder.report(self.guard.kernel(), &self.state, broken)
     }
 

@@ -7,7 +7,7 @@ mod read;
 
 pub use read::{Problem, parse};
 
-use crate::protocol::{Declared, Elsewhere, FailureKind, Outage, Policy};
+use crate::protocol::{Declared, Elsewhere, FailureKind, Outage, PlainPolicy};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
@@ -35,7 +35,7 @@ pub struct Case {
     /// The guard.
     pub guard: String,
     /// The same policy in plain rules, for engines that do not read guards.
-    pub policy: Option<Policy>,
+    pub policy: Option<PlainPolicy>,
     /// The start of the first run, RFC 3339.
     #[serde(default = "start")]
     pub start: String,

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// A broken promise, or a way in which the adapter could not be judged.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Cause {
+pub struct RootCause {
     /// The clause, or the kind of problem.
     pub name: String,
     /// The promise; empty for a problem.
@@ -18,7 +18,7 @@ pub struct Cause {
 }
 
 /// Returns the causes of a report's findings. The first explains the most cases by itself.
-pub fn causes(report: &Report) -> Vec<Cause> {
+pub fn causes(report: &Report) -> Vec<RootCause> {
     let mut by_name: BTreeMap<&str, Vec<(&Outcome, bool)>> = BTreeMap::new();
     for outcome in &report.outcomes {
         let names = names(outcome);
@@ -27,13 +27,13 @@ pub fn causes(report: &Report) -> Vec<Cause> {
             by_name.entry(name).or_default().push((outcome, is_alone));
         }
     }
-    let cause = |(name, outcomes): (&str, Vec<(&Outcome, bool)>)| Cause {
+    let cause = |(name, outcomes): (&str, Vec<(&Outcome, bool)>)| RootCause {
         name: name.to_owned(),
         promise: clause::find(name).map_or("", |clause| clause.promise),
         cases: outcomes.iter().map(|(outcome, _)| outcome.name.clone()).collect(),
         alone: outcomes.iter().filter(|(_, is_alone)| *is_alone).count(),
     };
-    let mut causes: Vec<Cause> = by_name.into_iter().map(cause).collect();
+    let mut causes: Vec<RootCause> = by_name.into_iter().map(cause).collect();
     causes.sort_by_key(|cause| std::cmp::Reverse((cause.alone, cause.cases.len())));
     causes
 }
