@@ -272,11 +272,16 @@ impl<'a> Context<'a> {
 
     /// Returns the answer of a probe, decoded to its declared type.
     pub fn probe(&self, id: u32) -> Evaluated<'a> {
-        if self.decision.asking.get() != Asking::Now {
-            self.decision.asking.set(Asking::Postponed);
-            return Err(Fault::NoAnswer("the probe is asked later".into()));
-        }
-        let attempts = self.attempts(id);
+        let attempts = match self.decision.asking.get() {
+            Asking::Now => self.attempts(id),
+            Asking::Never => self
+                .known_attempts(id)
+                .ok_or_else(|| Fault::NoAnswer("the probe was not asked".into()))?,
+            Asking::Later | Asking::Postponed => {
+                self.decision.asking.set(Asking::Postponed);
+                return Err(Fault::NoAnswer("the probe is asked later".into()));
+            }
+        };
         let answer = attempts.answer().ok_or_else(|| confused("a probe that was never asked"))?;
         answer.clone().map(Val::own)
     }

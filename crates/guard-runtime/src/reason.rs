@@ -1,7 +1,7 @@
 //! Reasons: how a verdict explains itself.
 
 use crate::compiled::prepare::Prepared;
-use crate::eval::context::Context;
+use crate::eval::context::{Asking, Context};
 use guard_plan::plan::{Message, Part, RuleMeta, Show, SpanId};
 use guard_plan::render;
 use guard_plan::value::Fault;
@@ -144,7 +144,10 @@ impl Context<'_> {
 
     /// Returns expressions with their values.
     pub fn values(&self, shows: &[Show]) -> Vec<(String, String)> {
-        shows.iter().map(|show| (show.label.clone(), self.show(show))).collect()
+        let asking = self.decision.asking.replace(Asking::Never);
+        let values = shows.iter().map(|show| (show.label.clone(), self.show(show))).collect();
+        self.decision.asking.set(asking);
+        values
     }
 }
 

@@ -39,6 +39,8 @@ pub(crate) enum Asking {
     Later,
     /// The rule is judged later, since it asks a probe.
     Postponed,
+    /// A value is shown: a probe that no rule has asked is not asked for it.
+    Never,
 }
 
 impl Default for Decision {

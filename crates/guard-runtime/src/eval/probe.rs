@@ -11,17 +11,22 @@ use guard_plan::value::{Fault, Value};
 impl Context<'_> {
     /// Returns the attempts to ask a probe, including those of this decision.
     pub fn attempts(&self, id: ProbeId) -> Attempts {
-        if let Some(attempts) = self.answers.probed(id) {
+        if let Some(attempts) = self.known_attempts(id) {
             return attempts;
         }
         let probe = &self.compiled.plan().probes[id as usize];
         let known = &self.session.probes[id as usize];
-        if known.turn(probe, self.now) != Turn::Now {
-            return known.clone();
-        }
         let attempts = known.with(probe, self.ask(probe), self.now);
         self.answers.keep(id, attempts.clone());
         attempts
+    }
+
+    /// Returns the attempts whose last answer holds now; `None` if the probe is to be asked.
+    pub fn known_attempts(&self, id: ProbeId) -> Option<Attempts> {
+        let known = &self.session.probes[id as usize];
+        let is_due =
+            || known.turn(&self.compiled.plan().probes[id as usize], self.now) == Turn::Now;
+        self.answers.probed(id).or_else(|| (!is_due()).then(|| known.clone()))
     }
 
     fn ask(&self, probe: &Probe) -> Answer {
