@@ -131,9 +131,10 @@ fn matrix(reports: &[(&Report, &str)], out: &mut String) {
 }
 
 fn row(reports: &[(&Report, &str)], case: &Outcome, out: &mut String) {
-    let of_case = |report: &Report| report.outcomes.iter().find(|it| it.name == case.name).cloned();
-    let outcomes: Vec<Option<Outcome>> =
-        reports.iter().map(|(report, _)| of_case(report)).collect();
+    let outcomes: Vec<Option<&Outcome>> = reports
+        .iter()
+        .map(|(report, _)| report.outcomes.iter().find(|it| it.name == case.name))
+        .collect();
     let words: Vec<&str> = outcomes.iter().flatten().map(|it| it.verdict.word()).collect();
     let promise = clause::find(&case.clause).map_or("", |clause| clause.promise);
     let _ = write!(

@@ -17,8 +17,7 @@ mod tree;
 mod visit;
 
 use facts::Facts;
-use guard_plan::plan::{Expr, Node, Plan, Rewrite, ToolId};
-use visit::Use;
+use guard_plan::plan::{Plan, Rewrite, ToolId};
 
 /// A pass, by its verb.
 struct Pass {
@@ -68,45 +67,16 @@ impl Work<'_> {
     /// Rewrites every expression that is evaluated for a decision, and records the changes.
     fn rewrite(&mut self, rewrite: impl Fn(&Facts, Option<ToolId>, tree::Tree) -> tree::Tree) {
         let (facts, notes, verb) = (&self.facts, &mut self.notes, self.verb);
-        visit::deciding(self.plan, &mut |tool, kept, expr| {
+        visit::deciding(self.plan, &mut |tool, expr| {
             // A leaf cannot be simplified.
             if expr.0.len() < 2 {
                 return;
             }
             let after = rewrite(facts, tool, tree::Tree::of(expr)).flat();
-            let is_same_to_trust = kept == Use::Decides || reads(&after) == reads(expr);
-            if after != *expr && is_same_to_trust {
+            if after != *expr {
                 let before = std::mem::replace(expr, after);
                 notes.rewritten(verb, tool, before, expr);
             }
         });
     }
-}
-
-/// Returns what an expression reads, sorted; equal for two expressions only if trust sees no difference between them.
-fn reads(expr: &Expr) -> Vec<String> {
-    let is_constant = |node: &&Node| {
-        matches!(
-            node,
-            Node::None
-                | Node::Bool(_)
-                | Node::Int(_)
-                | Node::Decimal(_)
-                | Node::String(_)
-                | Node::Path(_)
-                | Node::Duration(_)
-                | Node::Time(_)
-                | Node::Enum(_)
-                | Node::Url(_)
-        )
-    };
-    let is_leaf = |node: &&Node| {
-        let mut is_leaf = true;
-        node.for_each_child(&mut |_| is_leaf = false);
-        is_leaf || matches!(node, Node::Called { .. })
-    };
-    let read = expr.0.iter().filter(|node| is_leaf(node) && !is_constant(node));
-    let mut read: Vec<String> = read.map(|node| format!("{node:?}")).collect();
-    read.sort_unstable();
-    read
 }

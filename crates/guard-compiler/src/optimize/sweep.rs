@@ -12,7 +12,7 @@ pub(super) fn sweep(work: &mut Work<'_>) {
     let first = work.lowered.regexes.len() as RegexId;
     let plan = &mut *work.plan;
     let mut asked = Vec::new();
-    visit::deciding(plan, &mut |_, _, expr| {
+    visit::deciding(plan, &mut |_, expr| {
         asked.extend(expr.0.iter().filter_map(|node| match node {
             Node::Matches(_, id) if *id >= first => Some(*id),
             _ => None,
@@ -21,7 +21,7 @@ pub(super) fn sweep(work: &mut Work<'_>) {
     let pattern = |id: &RegexId| plan.regexes.get(*id as usize).cloned().map(|text| (text, *id));
     let kept: BTreeMap<String, RegexId> = asked.iter().filter_map(pattern).collect();
     let numbers: BTreeMap<RegexId, RegexId> = kept.values().copied().zip(first..).collect();
-    visit::deciding(plan, &mut |_, _, expr| {
+    visit::deciding(plan, &mut |_, expr| {
         for node in &mut expr.0 {
             if let Node::Matches(_, id) = node
                 && let Some(number) = numbers.get(id)

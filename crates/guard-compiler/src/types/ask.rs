@@ -80,13 +80,15 @@ impl Checker<'_, '_> {
     ) -> Expr {
         // The folder of a command is the workspace where none is given.
         let folder_left_out = row.builtin == Builtin::Commands && args.len() == 1;
-        let is_mention = row.builtin == Builtin::Mentions;
-        if is_mention && !scope.place.asks() {
+        // What the user said is no argument that is written.
+        let written = row.takes.iter().filter(|kind| **kind != Kind::Said).count();
+        let asks_what_was_said = written < row.takes.len();
+        if asks_what_was_said && !scope.place.asks() {
             return self.misplaced(span, "what the user named", scope);
         }
-        let count = row.takes.len() - usize::from(folder_left_out || is_mention);
+        let count = written - usize::from(folder_left_out);
         if args.len() != count || args.iter().any(|a| a.name.is_some()) {
-            let takes = errors::count(row.takes.len() - usize::from(is_mention), "argument");
+            let takes = errors::count(written, "argument");
             let message = match args.iter().find(|a| a.name.is_some()) {
                 Some(_) => format!("`{}` takes its arguments without names", name.node),
                 None => format!("`{}` takes {takes}, found {}", name.node, args.len()),
@@ -127,7 +129,7 @@ impl Checker<'_, '_> {
         if folder_left_out {
             typed_args.push(typed(ExprKind::Workspace, Type::Path, span));
         }
-        if is_mention {
+        if asks_what_was_said {
             typed_args.push(typed(ExprKind::Said, Type::string(), span));
         }
         if matches!(row.builtin, Builtin::StartsWith | Builtin::EndsWith) {

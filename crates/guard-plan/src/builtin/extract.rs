@@ -276,36 +276,41 @@ pub(crate) fn quoted(text: &str, emit: Emit) {
 }
 
 pub(super) fn names(text: &str, emit: Emit) {
-    let mut run: Vec<&str> = Vec::new();
-    let mut run_begins = true;
     let mut begins = true;
+    for line in text.lines() {
+        begins = names_in(line, begins, emit);
+    }
+}
+
+/// Emits the names of a line; returns whether the next line begins a sentence.
+fn names_in(line: &str, mut begins: bool, emit: Emit) -> bool {
+    let mut run: Vec<&str> = Vec::new();
+    let mut run_begins = begins;
     let mut flush = |run: &mut Vec<&str>, begins: bool| {
         if run.len() > 1 || (run.len() == 1 && !begins) {
             emit(&run.join(" "));
         }
         run.clear();
     };
-    for line in text.lines() {
-        for word in line.split_whitespace() {
-            let plain = word.trim_matches(|c: char| !c.is_alphanumeric());
-            let capital = plain.starts_with(char::is_uppercase)
-                && plain.chars().any(char::is_lowercase)
-                && plain.chars().all(|c| c.is_alphabetic() || matches!(c, '-' | '\'' | '’'));
-            let ends_run = word.ends_with(|c: char| !c.is_alphanumeric());
-            if !capital || word.starts_with(|c: char| !c.is_alphanumeric()) {
+    for word in line.split_whitespace() {
+        let plain = word.trim_matches(|c: char| !c.is_alphanumeric());
+        let is_capital = plain.starts_with(char::is_uppercase)
+            && plain.chars().any(char::is_lowercase)
+            && plain.chars().all(|c| c.is_alphabetic() || matches!(c, '-' | '\'' | '’'));
+        if !is_capital || word.starts_with(|c: char| !c.is_alphanumeric()) {
+            flush(&mut run, run_begins);
+        }
+        if is_capital {
+            if run.is_empty() {
+                run_begins = begins;
+            }
+            run.push(plain);
+            if word.ends_with(|c: char| !c.is_alphanumeric()) {
                 flush(&mut run, run_begins);
             }
-            if capital {
-                if run.is_empty() {
-                    run_begins = begins;
-                }
-                run.push(plain);
-                if ends_run {
-                    flush(&mut run, run_begins);
-                }
-            }
-            begins = word.ends_with(['.', '!', '?', ':']);
         }
-        flush(&mut run, run_begins);
+        begins = word.ends_with(['.', '!', '?', ':']);
     }
+    flush(&mut run, run_begins);
+    begins
 }

@@ -23,10 +23,12 @@ impl Context<'_> {
 
     /// Returns the attempts whose last answer holds now; `None` if the probe is to be asked.
     pub fn known_attempts(&self, id: ProbeId) -> Option<Attempts> {
+        if let Some(attempts) = self.answers.probed(id) {
+            return Some(attempts);
+        }
         let known = &self.session.probes[id as usize];
-        let is_due =
-            || known.turn(&self.compiled.plan().probes[id as usize], self.now) == Turn::Now;
-        self.answers.probed(id).or_else(|| (!is_due()).then(|| known.clone()))
+        let turn = known.turn(&self.compiled.plan().probes[id as usize], self.now);
+        (turn != Turn::Now).then(|| known.clone())
     }
 
     fn ask(&self, probe: &Probe) -> Answer {

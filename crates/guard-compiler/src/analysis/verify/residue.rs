@@ -60,12 +60,13 @@ fn room(plan: &Plan, system: &System, claim: Claim, linear: &Linear) -> Option<S
     let is_bound = linear.constant == -i128::from(max) && system.sort(size) != Some(Sort::Decimal);
     let effects = plan.tools[tool as usize].effects.iter();
     let writes = effects.filter(|effect| effect.target.var == var && !effect.rule.shadow);
-    let adds = |effect: &&guard_plan::plan::Effect| match (&effect.target.path[..], effect.op) {
-        ([], EffectOp::Append | EffectOp::Insert) | ([Step::Index(_)], EffectOp::Set) => Some(()),
-        _ => None,
-    };
     let writes: Vec<_> = writes.collect();
-    let all_add = writes.iter().all(|effect| adds(effect).is_some());
+    let all_add = writes.iter().all(|effect| {
+        matches!(
+            (&effect.target.path[..], effect.op),
+            ([], EffectOp::Append | EffectOp::Insert) | ([Step::Index(_)], EffectOp::Set)
+        )
+    });
     let room = max.checked_sub(writes.len() as u64)?;
     (is_bound && all_add).then(|| format!("len({}) <= {room}", variable.name))
 }
