@@ -6,8 +6,10 @@
 
 mod shown;
 mod trace;
+mod unfinished;
 
 pub use trace::{rechained, tampered};
+pub use unfinished::UnfinishedRun;
 
 use crate::case::{Case, RunFile, TurnFile};
 use crate::observed::{RunSeen, Served};

@@ -462,6 +462,10 @@ impl Adapter for Lease<'_> {
         let _ = file.map(std::fs::remove_file);
     }
 
+    fn is_asleep(&mut self) -> bool {
+        self.process.as_mut().is_some_and(|process| process.child.is_asleep())
+    }
+
     fn is_used(&self) -> bool {
         self.process.as_ref().is_some_and(|process| process.cases > 0)
     }

@@ -14,6 +14,7 @@ fn report() -> Report {
         known,
         hint: Some("look here".into()),
         took: 1500,
+        trouble: None,
         is_flaky: false,
         log: vec!["> hello {}".into()],
     };
