@@ -62,7 +62,7 @@ def run(guardc, texts, options):
 def judge(guardc, fault, is_whole):
     """Runs the kit on a fault. Returns the row of the table, the errors, and the report for a person."""
     begun, clauses = time.monotonic(), fault["clauses"]
-    options = [] if is_whole else ["--fail-fast", *(word for clause in clauses for word in ("--clause", clause))]
+    options = [] if is_whole else ["--fail-fast", "--timeout", "5", *(word for clause in clauses for word in ("--clause", clause))]
     report, text = run(guardc, planted(fault), options)
     failed = [case for case in report["cases"] if case["outcome"] == "failed"]
     errored = [case["case"] for case in report["cases"] if case["outcome"] == "errored"]

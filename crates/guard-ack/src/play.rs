@@ -364,15 +364,30 @@ impl<'p> Player<'p> {
 }
 
 /// Starts every adapter in a process of its own.
-pub struct Alone<'c>(pub &'c dyn Contestant);
+pub struct Alone<'c> {
+    /// Starts the processes.
+    pub contestant: &'c dyn Contestant,
+    /// True if the adapter was silent for the whole time limit before: then a part of it suffices.
+    pub is_known_silent: bool,
+}
+
+impl Alone<'_> {
+    fn fresh(&self, outage: Option<&Outage>) -> Result<Box<dyn Adapter + '_>, Trouble> {
+        let mut adapter = self.contestant.start_fresh(outage)?;
+        if self.is_known_silent {
+            adapter.shorten_patience();
+        }
+        Ok(adapter)
+    }
+}
 
 impl Contestant for Alone<'_> {
     fn start(&self) -> Result<Box<dyn Adapter + '_>, Trouble> {
-        self.0.start_fresh(None)
+        self.fresh(None)
     }
 
     fn start_fresh(&self, outage: Option<&Outage>) -> Result<Box<dyn Adapter + '_>, Trouble> {
-        self.0.start_fresh(outage)
+        self.fresh(outage)
     }
 }
 

@@ -217,7 +217,8 @@ fn judged(
     let is_finding = !passed(&played) && !matches!(played, Played::Skipped(_));
     let mut is_flaky = false;
     if is_finding && seen.is_process_used {
-        let alone = Alone(contestant);
+        let is_known_silent = is_trouble(&played, &seen) && seen.is_asleep;
+        let alone = Alone { contestant, is_known_silent };
         let (again, seen_again) = play(case, &alone, hash, options.seed, options.compile);
         let is_end = is_ended(&played, &seen);
         match (&mut played, passed(&again)) {
@@ -241,8 +242,11 @@ fn judged(
 
 /// Returns whether a case came to its end, or the adapter was silent while all its processes slept.
 fn is_ended(played: &Played, seen: &Observed) -> bool {
-    let is_trouble = matches!(played, Played::Errored(_)) || seen.trouble.is_some();
-    !is_trouble || seen.is_asleep
+    !is_trouble(played, seen) || seen.is_asleep
+}
+
+fn is_trouble(played: &Played, seen: &Observed) -> bool {
+    matches!(played, Played::Errored(_)) || seen.trouble.is_some()
 }
 
 fn left_behind() -> Broken {
@@ -271,12 +275,13 @@ fn again_alone(
     if judged.iter().filter(|one| is_unsure(one)).count() > AGAIN {
         return;
     }
+    let alone = Alone { contestant, is_known_silent: false };
     for (outcome, is_sure) in judged {
         if *is_sure || !is_errored(outcome) {
             continue;
         }
         let Some(case) = cases.iter().find(|case| case.name == outcome.name) else { continue };
-        let (played, seen) = play(case, &Alone(contestant), hash, options.seed, options.compile);
+        let (played, seen) = play(case, &alone, hash, options.seed, options.compile);
         if matches!(played, Played::Judged(_)) && seen.trouble.is_none() {
             *outcome = self::outcome(case, played, seen, outcome.took, options);
             outcome.is_flaky = true;

@@ -7,7 +7,7 @@ use super::{Bench, Broken};
 use crate::adapter::{Kind, Trouble};
 use crate::case::{CallFile, Case};
 use crate::observed::{RunSeen, Served};
-use crate::protocol::FailureKind;
+use crate::protocol::{FailureKind, Outage, Question};
 use std::collections::BTreeMap;
 
 /// The clauses about calls that do not run and count for nothing.
@@ -44,8 +44,9 @@ impl UnfinishedRun<'_> {
         let run = &self.case.run[self.number];
         let (case, ids, number) = (self.case, self.ids, self.number);
         let bench = &mut Bench { case, run, seen, ids, number, broken: Vec::new() };
-        if matches!(self.trouble.kind, Kind::Hang | Kind::Crash) && !seen.shown.is_empty() {
-            let _ = self.during_outage(bench)
+        if matches!(self.trouble.kind, Kind::Hang | Kind::Crash) && !self.during_outage(bench) {
+            // Before the model is asked no call is open.
+            let _ = seen.shown.is_empty()
                 || self.beside(bench)
                 || self.cancelled(bench)
                 || self.after_failure(bench)
@@ -56,15 +57,18 @@ impl UnfinishedRun<'_> {
 
     fn during_outage(&self, bench: &mut Bench) -> bool {
         let outage = self.case.world.outage.as_ref().filter(|_| self.number == 0);
-        let Some(outage) = outage else { return false };
-        let turn = bench.seen.shown.len() - 1;
+        // The guard is told the prompt before the model is asked.
+        let is_told =
+            |outage: &&Outage| outage.on == Question::Prompt || !bench.seen.shown.is_empty();
+        let Some(outage) = outage.filter(is_told) else { return false };
+        let turn = bench.seen.shown.len().checked_sub(1);
         let expected = format!(
             "with the outage `{}` of the guard, the adapter refuses the call or ends the run with an error",
             outage.how.word()
         );
         let open = self.waiting(bench).map(|call| format!("; no answer to {}", name(call)));
         let observed = format!("{}{}", self.trouble_text(), open.unwrap_or_default());
-        bench.breaks("GATE-22", Some(turn), expected, observed);
+        bench.breaks("GATE-22", turn, expected, observed);
         true
     }
 

@@ -138,14 +138,15 @@ fn finding(report: &Report, outcome: &Outcome, command: &str, out: &mut String) 
 /// Writes the end of the adapter's standard error, with tracebacks folded. It is said of an error, not of a promise that was
 /// broken in a loop that ended as usual.
 fn stderr(outcome: &Outcome, out: &mut String) {
-    let broke_off = outcome.trouble().is_some();
     let broke_off = match &outcome.verdict {
-        _ if broke_off => true,
         Verdict::Failed(broken) => broken.iter().any(|one| one.observed.contains(" an error: ")),
         _ => false,
     };
-    let said = outcome.log.iter().rev().find(|line| line.starts_with('!'));
-    if let Some(said) = said.filter(|_| broke_off) {
+    // The trouble itself is said already.
+    let trouble = outcome.trouble().map(|trouble| format!("! {trouble}"));
+    let mut said = outcome.log.iter().filter(|line| line.starts_with('!'));
+    let said = said.rfind(|line| Some(*line) != trouble.as_ref());
+    if let Some(said) = said.filter(|_| broke_off || trouble.is_some()) {
         let said = super::traceback::folded(said[1..].trim());
         let lines: Vec<&str> = said.lines().collect();
         let shown = &lines[lines.len().saturating_sub(STDERR_LINES)..];
