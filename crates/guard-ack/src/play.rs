@@ -363,31 +363,35 @@ impl<'p> Player<'p> {
     }
 }
 
-/// Starts every adapter in a process of its own.
-pub struct Alone<'c> {
+/// Starts the adapters of cases that are played again, or that are expected to be silent.
+pub struct Repeated<'c> {
     /// Starts the processes.
     pub contestant: &'c dyn Contestant,
+    /// True if each case has a process of its own.
+    pub is_alone: bool,
     /// True if the adapter was silent for the whole time limit before: then a part of it suffices.
     pub is_known_silent: bool,
 }
 
-impl Alone<'_> {
-    fn fresh(&self, outage: Option<&Outage>) -> Result<Box<dyn Adapter + '_>, Trouble> {
-        let mut adapter = self.contestant.start_fresh(outage)?;
+impl Repeated<'_> {
+    fn shortened<'a>(&self, mut adapter: Box<dyn Adapter + 'a>) -> Box<dyn Adapter + 'a> {
         if self.is_known_silent {
             adapter.shorten_patience();
         }
-        Ok(adapter)
+        adapter
     }
 }
 
-impl Contestant for Alone<'_> {
+impl Contestant for Repeated<'_> {
     fn start(&self) -> Result<Box<dyn Adapter + '_>, Trouble> {
-        self.fresh(None)
+        if self.is_alone {
+            return self.start_fresh(None);
+        }
+        self.contestant.start().map(|adapter| self.shortened(adapter))
     }
 
     fn start_fresh(&self, outage: Option<&Outage>) -> Result<Box<dyn Adapter + '_>, Trouble> {
-        self.fresh(outage)
+        self.contestant.start_fresh(outage).map(|adapter| self.shortened(adapter))
     }
 }
 

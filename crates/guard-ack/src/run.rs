@@ -4,7 +4,7 @@ use crate::adapter::{Contestant, Kind, Trouble};
 use crate::case::Case;
 use crate::judge::Broken;
 use crate::observed::Observed;
-use crate::play::{Alone, Compile, Played, play};
+use crate::play::{Compile, Played, Repeated, play};
 use crate::protocol::Declared;
 use crate::suite::{Suite, Unreadable};
 use std::sync::Mutex;
@@ -13,6 +13,9 @@ use std::time::Instant;
 
 /// The maximum number of errored cases that are played again alone.
 const AGAIN: usize = 10;
+
+/// The number of cases after which an adapter is known to be silent.
+const SILENT: usize = 3;
 
 /// The options of a run.
 #[derive(Clone)]
@@ -154,6 +157,7 @@ pub fn run(
     let hash = suite.hash();
     let (next, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
     let stopped = AtomicBool::new(false);
+    let silent = AtomicUsize::new(0);
     let slots: Vec<Mutex<Option<(Outcome, bool)>>> =
         cases.iter().map(|_| Mutex::new(None)).collect();
     let adapter = Mutex::new(Declared::default());
@@ -163,7 +167,13 @@ pub fn run(
                 while !stopped.load(Ordering::Relaxed)
                     && let Some(case) = cases.get(next.fetch_add(1, Ordering::Relaxed))
                 {
-                    let (outcome, declared, is_sure) = judged(case, contestant, &hash, options);
+                    let is_known_silent = silent.load(Ordering::Relaxed) >= SILENT;
+                    let repeated = Repeated { contestant, is_alone: false, is_known_silent };
+                    let (outcome, declared, is_sure) = judged(case, &repeated, &hash, options);
+                    silent.fetch_add(
+                        usize::from(is_sure && outcome.trouble().is_some()),
+                        Ordering::Relaxed,
+                    );
                     if options.is_fail_fast && outcome.is_finding() {
                         stopped.store(true, Ordering::Relaxed);
                     }
@@ -207,7 +217,7 @@ fn millis(begun: Instant) -> u64 {
 /// reason.
 fn judged(
     case: &Case,
-    contestant: &dyn Contestant,
+    contestant: &Repeated,
     hash: &str,
     options: &Options,
 ) -> (Outcome, Declared, bool) {
@@ -216,9 +226,10 @@ fn judged(
     let passed = |played: &Played| matches!(played, Played::Judged(broken) if broken.is_empty());
     let is_finding = !passed(&played) && !matches!(played, Played::Skipped(_));
     let mut is_flaky = false;
-    if is_finding && seen.is_process_used {
-        let is_known_silent = is_trouble(&played, &seen) && seen.is_asleep;
-        let alone = Alone { contestant, is_known_silent };
+    let is_silent = is_trouble(&played, &seen) && seen.is_asleep;
+    if is_finding && seen.is_process_used && !(is_silent && contestant.is_known_silent) {
+        let contestant = contestant.contestant;
+        let alone = Repeated { contestant, is_alone: true, is_known_silent: is_silent };
         let (again, seen_again) = play(case, &alone, hash, options.seed, options.compile);
         let is_end = is_ended(&played, &seen);
         match (&mut played, passed(&again)) {
@@ -275,7 +286,7 @@ fn again_alone(
     if judged.iter().filter(|one| is_unsure(one)).count() > AGAIN {
         return;
     }
-    let alone = Alone { contestant, is_known_silent: false };
+    let alone = Repeated { contestant, is_alone: true, is_known_silent: false };
     for (outcome, is_sure) in judged {
         if *is_sure || !is_errored(outcome) {
             continue;

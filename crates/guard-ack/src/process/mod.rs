@@ -466,7 +466,7 @@ impl Adapter for Lease<'_> {
 
     fn shorten_patience(&mut self) {
         if let Some(process) = &mut self.process {
-            process.patience /= SHORTENED;
+            process.patience = self.command.patience / SHORTENED;
         }
     }
 
