@@ -8,11 +8,12 @@ import json
 import warnings
 import weakref
 from collections.abc import Awaitable, Callable, Iterable
+from contextvars import ContextVar
 from typing import Any, NamedTuple
 
 from pydantic_core import to_jsonable_python
 
-from .. import ApprovalNeeded, ArgumentError, CallScope, PendingApproval, Session
+from .. import ApprovalNeeded, ArgumentError, CallScope, Denied, PendingApproval, Served, Session, SessionError
 
 
 class UnguardedToolWarning(UserWarning):
@@ -152,6 +153,87 @@ async def admit(
     except ApprovalNeeded as needed:
         await ask(needed)
         return await session.call(tool, given, call=call).__aenter__()
+
+
+# Calls that pass through a framework's own validation
+
+
+class ToolCall:
+    """One call on its way through a framework: judged around the function, and answered around the framework.
+
+    Between the two the framework validates arguments and words errors. What the guard says passes it by.
+    """
+
+    def __init__(self, session: Session, tool: str, written: str, call: str | None, approve: Approve | None) -> None:
+        self.session = session
+        self.tool = tool
+        #: The arguments as the model wrote them.
+        self.written = written
+        self.call = call
+        self._approve = approve
+        #: The guard was asked about the call.
+        self.is_judged = False
+        #: The guard's words for the model, in place of a result.
+        self.answer: str | None = None
+        #: The answer is a result that the guard serves.
+        self.is_served = False
+        #: What the guard failed with. Nobody may answer it in words of their own.
+        self.error: Exception | None = None
+
+    async def guard(self, real: Any, execute: Callable[[], Awaitable[Any]], result_of: Any = jsonable_result) -> Any:
+        """Runs the call if the guard lets it through, and raises what `execute` raises. `real` are the arguments as the
+        tool gets them; `None` where it gets them as written. `result_of` makes JSON of a result.
+        """
+        self.is_judged = True
+
+        def judged() -> Any:
+            return self.written if real is None else judged_arguments(self.session, self.tool, self.written, real)
+
+        try:
+            scope = await admit(
+                self.session, self.tool, judged, self.call, lambda needed: ask_people(self.session, needed, self._approve)
+            )
+        except Exception as error:
+            return self._refuse(error)
+        failure = None
+        try:
+            with scope.running():
+                try:
+                    result = await execute()
+                    scope.result = result_of(result)
+                except Exception as error:
+                    failure = error
+                    raise
+        except Exception as error:
+            if error is failure:
+                raise
+            return self._refuse(error)
+        return result
+
+    async def judge_unread(self) -> None:
+        """Puts the call to the guard if the framework answered it itself. Nothing of it has run."""
+        if self.is_judged:
+            return
+        self.is_judged = True
+        try:
+            async with turn(self.session):
+                self.answer = record_denial(self.session, self.tool, self.written, self.call) or None
+        except Exception as error:
+            self._refuse(error)
+
+    def _refuse(self, error: Exception) -> None:
+        if isinstance(error, Denied):
+            self.answer = str(error)
+        elif isinstance(error, Served):
+            self.answer, self.is_served = served_text(error.verdict), True
+        elif isinstance(error, SessionError) and error.code == "call_in_flight":
+            self.answer = duplicate_text(self.call)
+        else:
+            self.error = error
+
+
+#: The call in which the current task works.
+current_call: ContextVar[ToolCall | None] = ContextVar("guardc_current_call", default=None)
 
 
 # Tools without a guard
