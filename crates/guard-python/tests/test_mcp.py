@@ -139,7 +139,7 @@ def test_unknown_tools_are_denied_by_the_guard(session, payer):
     assert (text, failed) == ("the guard declares no tool `rm`", True)
 
 
-def test_a_tool_of_nobody_does_not_run(session):
+def test_an_unguarded_tool_does_not_run(session):
     ran = []
     server = MCPServer("orders", extensions=[Guarded(session)])
     server.add_tool(lambda: ran.append(1), name="ping")

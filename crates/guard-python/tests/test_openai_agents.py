@@ -469,7 +469,7 @@ def bare():
     return function_tool(payer([]))
 
 
-def test_an_agent_with_a_tool_of_nobody_does_not_run(pay):
+def test_an_agent_with_an_unguarded_tool_does_not_run(pay):
     guarded = Guarded(pay)
     for tool in (bare(), Guarded(pay).tool(payer([])), agent_of(script("x")).as_tool("pay", "pays")):
         model = script("done")
@@ -478,7 +478,7 @@ def test_an_agent_with_a_tool_of_nobody_does_not_run(pay):
         assert model.calls == ()
 
 
-def test_an_agent_that_takes_over_is_looked_at_too(pay):
+def test_an_agent_that_takes_over_with_an_unguarded_tool_does_not_run(pay):
     guarded = Guarded(pay)
     second = Agent("second", model=script([call("pay", {"amount": 5})], "done"), tools=[bare()])
     first = Agent("first", model=script([call("transfer_to_second")]), handoffs=[second])

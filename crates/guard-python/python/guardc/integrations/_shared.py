@@ -1,4 +1,4 @@
-"""What the adapters of all frameworks do alike: compare arguments, take turns, ask people, word refusals."""
+"""Parts that all adapters share: comparing arguments, the order of calls, approvals, and the words of refusals."""
 
 from __future__ import annotations
 
@@ -159,9 +159,10 @@ async def admit(
 
 
 class ToolCall:
-    """One call on its way through a framework: judged around the function, and answered around the framework.
+    """One call of a tool in a framework that validates arguments and turns exceptions into answers.
 
-    Between the two the framework validates arguments and words errors. What the guard says passes it by.
+    `guard` runs inside the framework, around the function. The adapter reads `answer` and `error` outside of the framework,
+    where no handler of errors can replace them.
     """
 
     def __init__(self, session: Session, tool: str, written: str, call: str | None, approve: Approve | None) -> None:
@@ -177,7 +178,7 @@ class ToolCall:
         self.answer: str | None = None
         #: The answer is a result that the guard serves.
         self.is_served = False
-        #: What the guard failed with. Nobody may answer it in words of their own.
+        #: The error of the guard itself. It must end the call without an answer.
         self.error: Exception | None = None
 
     async def guard(self, real: Any, execute: Callable[[], Awaitable[Any]], result_of: Any = jsonable_result) -> Any:

@@ -53,7 +53,7 @@ from ._shared import (
 
 __all__ = ["Approval", "Guarded", "GuardedStream", "UnguardedToolWarning"]
 
-#: Tools that the agent's own process runs, and that are no functions.
+#: The names of tools that run in the agent's process and are not functions.
 _LOCAL = ("apply_patch", "computer", "computer_use_preview", "custom", "local_shell", "shell")
 
 
@@ -185,7 +185,7 @@ _current: ContextVar[_Run | None] = ContextVar("guardc_openai_agents_run", defau
 
 
 class _Run:
-    """One run under the guard: what the framework is given, and what has become of the model's calls."""
+    """One run under the guard: the options for the framework, and the calls, feedback and errors of the run."""
 
     def __init__(self, guarded: Guarded, session: Session, input: Any, options: dict[str, Any]) -> None:
         self.guarded = guarded
@@ -197,7 +197,7 @@ class _Run:
         self._feedback: dict[str, list[str]] = {}
         self._running: set[asyncio.Future[None]] = set()
         self._listed: set[str] = set()
-        #: What ended the run where the framework goes on in spite of it.
+        #: The error of the guard that ends the run.
         self.error: BaseException | None = None
         self._config = options.get("run_config") or RunConfig()
         if isinstance(self._config, dict):
@@ -264,7 +264,7 @@ class _Run:
     # Around the model
 
     def expect_guarded(self, agent: Agent[Any]) -> None:
-        """Refuses an agent with tools around which no guard stands; warns of those that nobody can guard."""
+        """Refuses an agent with unguarded tools. Warns of tools that run at the provider or that the guard does not know."""
         local = [tool for tool in agent.tools if isinstance(tool, FunctionTool) or tool.name in _LOCAL]
         bare = [tool.name for tool in local if not _is_guarded(tool, self.guarded)]
         if bare:
@@ -291,7 +291,7 @@ class _Run:
         return ModelInputData(input=self._with_feedback(data.input), instructions=data.instructions)
 
     def note_feedback(self, call: str) -> None:
-        """Keeps the feedback that nobody has read yet, as that on a call."""
+        """Keeps new feedback, to be shown behind the result of this call."""
         self._feedback.setdefault(call, []).extend(self.session.feedback())
 
     def _with_feedback(self, items: list[Any]) -> list[Any]:
@@ -308,7 +308,7 @@ class _Run:
         return shown
 
     def heard(self, response: Any) -> None:
-        """Reports what the model used, before its calls are judged, and keeps the calls as it wrote them."""
+        """Reports the tokens of an answer before its calls are judged, and keeps the arguments as the model wrote them."""
         if response.usage.total_tokens:
             self.session.usage("tokens", response.usage.total_tokens)
         calls = [item for item in response.output if getattr(item, "type", None) == "function_call"]
@@ -334,7 +334,7 @@ class _Run:
 
     @contextmanager
     def tracking(self, call: str) -> Iterator[None]:
-        """Notes that a call is on its way, and afterwards the feedback on it."""
+        """Marks a call as running, and keeps the feedback that it caused."""
         running = asyncio.get_running_loop().create_future()
         self._running.add(running)
         try:
@@ -346,7 +346,7 @@ class _Run:
 
 
 class _Hooks(RunHooks[Any]):
-    """The hooks of the user, and the guard's ear behind the model."""
+    """The hooks of the user; the end of a model call is told to the run first."""
 
     def __init__(self, run: _Run, others: RunHooks[Any] | None) -> None:
         self._run, self._others = run, others or RunHooks()
@@ -367,7 +367,7 @@ class _Invoker:
         self.guarded = guarded
         self._invoke = invoke
         self._failure = failure
-        #: The guard stands inside, around the function; otherwise around `invoke`.
+        #: True if the guard stands around the function inside `invoke`, false if it stands around `invoke`.
         self._inside = inside
 
     async def __call__(self, ctx: ToolContext[Any], arguments: str) -> Any:
@@ -383,7 +383,7 @@ class _Invoker:
         return result if call.answer is None else call.answer
 
     async def _result(self, call: ToolCall, ctx: ToolContext[Any], arguments: str) -> Any:
-        """The framework's answer to a call. The guard's own is in `call`, and comes first."""
+        """The framework's answer to a call. The answer of the guard is in `call`, and takes precedence."""
         token = current_call.set(call)
         try:
             if self._inside:
